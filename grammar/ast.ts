@@ -1,0 +1,537 @@
+/**
+ * The syntax tree: what a file says, with the place of everything, and no meaning yet. Both spellings
+ * (`.ngraph` text and YAML) produce it, the formatter and the YAML writer consume it, the compiler reads it.
+ *
+ * Conventions: every node has a `kind` and the `span` of its text in the file that was read (for YAML: in
+ * the YAML text). A statement that could not be read becomes a `Broken` node, which silences what
+ * would only follow from it. Lists are in source order. Comments stand apart, in `File.comments`.
+ */
+import type { SourceFile, Span } from "../diagnostics/source.ts";
+
+export interface Identifier {
+  readonly kind: "Identifier";
+  readonly span: Span;
+  readonly name: string;
+}
+
+/** `///` lines above a declaration, without the slashes and one leading space a line. */
+export interface DocComment {
+  readonly span: Span;
+  readonly text: string;
+}
+
+/** A `//` or `/*` comment (never `///` documentation); `text` includes the markers. */
+export interface Comment {
+  readonly kind: "LineComment" | "BlockComment";
+  readonly span: Span;
+  readonly text: string;
+}
+
+export interface File {
+  readonly kind: "File";
+  readonly span: Span;
+  readonly source: SourceFile;
+  readonly spelling: "ngraph" | "yaml";
+  readonly items: readonly Item[];
+  /** In source order; always empty for YAML. */
+  readonly comments: readonly Comment[];
+}
+
+export type Item = ImportDecl | TypeDecl | SecretDecl | GraphDecl | PlanDecl | TestDecl | Broken;
+
+/** What stands where a statement could not be read. */
+export interface Broken {
+  readonly kind: "Broken";
+  readonly span: Span;
+  /** What it was going to be, as far as its first words tell. */
+  readonly of:
+    "import" | "type" | "secret" | "graph" | "plan" | "test" | "channel" | "node" | "task" | "edge" | "other";
+  /** Names that it may have declared or used: nothing is reported about them. */
+  readonly names: readonly string[];
+}
+
+// Files ---------------------------------------------------------------------------------------------
+
+export interface ImportDecl {
+  readonly kind: "Import";
+  readonly span: Span;
+  readonly names: readonly ImportName[];
+  readonly from: StringLiteral;
+}
+
+export interface ImportName {
+  readonly kind: "ImportName";
+  readonly span: Span;
+  readonly isType: boolean;
+  readonly imported: Identifier;
+  /** The name in this file; the same object as `imported` without `as`. */
+  readonly local: Identifier;
+}
+
+export interface TypeDecl {
+  readonly kind: "Type";
+  readonly span: Span;
+  readonly doc?: DocComment;
+  readonly name: Identifier;
+  readonly type: TypeExpr;
+}
+
+export interface SecretDecl {
+  readonly kind: "Secret";
+  readonly span: Span;
+  readonly doc?: DocComment;
+  readonly name: Identifier;
+}
+
+// Types ---------------------------------------------------------------------------------------------
+
+export type TypeExpr = NamedType | LiteralType | ListType | MapType | RecordType | UnionType | BrokenType;
+
+/** `string`, `int`, …, or a declared or imported name: the compiler tells them apart. */
+export interface NamedType {
+  readonly kind: "NamedType";
+  readonly span: Span;
+  readonly name: string;
+}
+/** `"a"`, `-1`, `true`, `null`. */
+export interface LiteralType {
+  readonly kind: "LiteralType";
+  readonly span: Span;
+  readonly value: string | number | boolean | null;
+  /** Set for a number written with a fraction or an exponent. */
+  readonly isFloat?: boolean;
+}
+export interface ListType {
+  readonly kind: "ListType";
+  readonly span: Span;
+  readonly item: TypeExpr;
+}
+export interface MapType {
+  readonly kind: "MapType";
+  readonly span: Span;
+  readonly value: TypeExpr;
+}
+export interface RecordType {
+  readonly kind: "RecordType";
+  readonly span: Span;
+  readonly fields: readonly RecordTypeField[];
+}
+export interface RecordTypeField {
+  readonly kind: "RecordTypeField";
+  readonly span: Span;
+  readonly name: Key;
+  readonly optional: boolean;
+  readonly type: TypeExpr;
+}
+export interface UnionType {
+  readonly kind: "UnionType";
+  readonly span: Span;
+  readonly members: readonly TypeExpr[];
+}
+export interface BrokenType {
+  readonly kind: "BrokenType";
+  readonly span: Span;
+}
+
+/** A field name: an identifier, a reserved word or a string. */
+export interface Key {
+  readonly kind: "Key";
+  readonly span: Span;
+  readonly name: string;
+  readonly quoted: boolean;
+}
+
+// Graphs --------------------------------------------------------------------------------------------
+
+export interface GraphDecl {
+  readonly kind: "Graph";
+  readonly span: Span;
+  readonly doc?: DocComment;
+  readonly name: Identifier;
+  readonly statements: readonly Statement[];
+}
+
+export type Statement = ChannelDecl | NodeDecl | LimitDecl | AssertDecl | EdgeDecl | Broken;
+
+export interface ChannelDecl {
+  readonly kind: "Channel";
+  readonly span: Span;
+  readonly doc?: DocComment;
+  readonly role: "input" | "output" | "state" | "memory";
+  readonly name: Identifier;
+  readonly type: TypeExpr;
+  readonly initial?: Expr;
+  readonly reducer?: Identifier;
+}
+
+export interface NodeDecl {
+  readonly kind: "Node";
+  readonly span: Span;
+  readonly doc?: DocComment;
+  readonly name: Identifier;
+  /** The outermost `CallExpr` is the node's call; anything else is a pure expression. */
+  readonly call: Expr;
+  readonly each?: { readonly item: Identifier; readonly list: Expr };
+  readonly output?: Output;
+  readonly policies: readonly Policy[];
+}
+
+export type Output = ChannelOutput | FieldsOutput;
+/** `into notes` */
+export interface ChannelOutput {
+  readonly kind: "ChannelOutput";
+  readonly span: Span;
+  readonly channel: Identifier;
+}
+/** `into { reply, score: points }` */
+export interface FieldsOutput {
+  readonly kind: "FieldsOutput";
+  readonly span: Span;
+  readonly fields: readonly OutputField[];
+}
+export interface OutputField {
+  readonly kind: "OutputField";
+  readonly span: Span;
+  /** Of the result. */
+  readonly field: Key;
+  /** Same name and span as `field` when written short. */
+  readonly channel: Identifier;
+}
+
+/** A duration as written and in integer milliseconds. */
+export interface Duration {
+  readonly kind: "Duration";
+  readonly span: Span;
+  readonly raw: string;
+  readonly milliseconds: number;
+}
+
+export interface Count {
+  readonly kind: "Count";
+  readonly span: Span;
+  readonly value: number;
+}
+
+/** Policies of nodes and tasks; which may stand where is for the compiler to say. */
+export type Policy =
+  | {
+      readonly kind: "Tries";
+      readonly span: Span;
+      readonly attempts: Count;
+      readonly backoff?: { readonly min: Duration; readonly max?: Duration };
+    }
+  | { readonly kind: "Timeout"; readonly span: Span; readonly duration: Duration }
+  | {
+      readonly kind: "Cache";
+      readonly span: Span;
+      readonly duration?: Duration;
+      readonly inputs?: readonly StringLiteral[];
+    }
+  | { readonly kind: "MaxParallel"; readonly span: Span; readonly count: Count }
+  | { readonly kind: "Waits"; readonly span: Span; readonly nodes: readonly Identifier[] }
+  | { readonly kind: "Goes"; readonly span: Span; readonly nodes: readonly Identifier[] }
+  | { readonly kind: "Pause"; readonly span: Span; readonly when: "before" | "after" }
+  | { readonly kind: "Idempotent"; readonly span: Span }
+  | {
+      readonly kind: "Touches";
+      readonly span: Span;
+      readonly mode: "write" | "read";
+      readonly paths: readonly StringLiteral[];
+    }
+  | { readonly kind: "Alone"; readonly span: Span }
+  | { readonly kind: "DoneWhen"; readonly span: Span; readonly check: Expr }
+  | { readonly kind: "Pool"; readonly span: Span; readonly name: Identifier; readonly count?: Count }
+  | { readonly kind: "Estimate"; readonly span: Span; readonly duration: Duration };
+
+export interface LimitDecl {
+  readonly kind: "Limit";
+  readonly span: Span;
+  readonly of: "steps" | "parallel";
+  /** `none` for no limit (steps only). */
+  readonly value: Count | "none";
+}
+
+export interface AssertDecl {
+  readonly kind: "Assert";
+  readonly span: Span;
+  readonly form: "before" | "once" | "eventually" | "never";
+  /** `a before b`: a. `never a with b`: a. Otherwise the only node. */
+  readonly node: Identifier;
+  /** `a before b`: b. `never a with b`: b. */
+  readonly other?: Identifier;
+}
+
+/** One edge statement: a source, a chain of single nodes, and a right side. */
+export interface EdgeDecl {
+  readonly kind: "Edge";
+  readonly span: Span;
+  readonly doc?: DocComment;
+  readonly source: EdgeSource;
+  /** `a -> b -> c -> d`: b and c. */
+  readonly chain: readonly Identifier[];
+  readonly to: Targets | MatchValue | MatchCondition;
+}
+
+export type EdgeSource = NodeList | AllOf;
+/** `a` or `a, b` */
+export interface NodeList {
+  readonly kind: "NodeList";
+  readonly span: Span;
+  readonly nodes: readonly Identifier[];
+}
+/** `all(a, any(b, c))` */
+export interface AllOf {
+  readonly kind: "AllOf";
+  readonly span: Span;
+  readonly members: readonly (Identifier | AnyOf)[];
+}
+export interface AnyOf {
+  readonly kind: "AnyOf";
+  readonly span: Span;
+  readonly nodes: readonly Identifier[];
+}
+
+/** `b, c`, with what may follow: `on error`, `when EXPR`, `otherwise`. */
+export interface Targets {
+  readonly kind: "Targets";
+  readonly span: Span;
+  readonly nodes: readonly Identifier[];
+  readonly onError: boolean;
+  readonly guard?:
+    | { readonly kind: "When"; readonly span: Span; readonly condition: Expr }
+    | { readonly kind: "Otherwise"; readonly span: Span };
+}
+
+/** `match EXPR { "x" | "y" -> b  else -> c }` */
+export interface MatchValue {
+  readonly kind: "MatchValue";
+  readonly span: Span;
+  readonly subject: Expr;
+  readonly arms: readonly ValueArm[];
+}
+export interface ValueArm {
+  readonly kind: "ValueArm";
+  readonly span: Span;
+  /** Empty for `else`. */
+  readonly patterns: readonly LiteralType[];
+  readonly targets: readonly Identifier[];
+}
+
+/** `match { x > 9 -> b  else -> c }` */
+export interface MatchCondition {
+  readonly kind: "MatchCondition";
+  readonly span: Span;
+  readonly arms: readonly ConditionArm[];
+}
+export interface ConditionArm {
+  readonly kind: "ConditionArm";
+  readonly span: Span;
+  /** Absent for `else`. */
+  readonly condition?: Expr;
+  readonly targets: readonly Identifier[];
+}
+
+// Expressions ---------------------------------------------------------------------------------------
+
+export type Expr =
+  | StringLiteral
+  | NumberLiteral
+  | BoolLiteral
+  | NullLiteral
+  | DurationLiteral
+  | TemplateExpr
+  | ListExpr
+  | RecordExpr
+  | ComprehensionExpr
+  | NameExpr
+  | MemberExpr
+  | IndexExpr
+  | CallExpr
+  | UnaryExpr
+  | BinaryExpr
+  | ConditionalExpr
+  | BrokenExpr;
+
+export interface StringLiteral {
+  readonly kind: "String";
+  readonly span: Span;
+  readonly value: string;
+}
+export interface NumberLiteral {
+  readonly kind: "Number";
+  readonly span: Span;
+  readonly value: number;
+  /** Written with a fraction or an exponent: `1.0` is a float, `1` an int. */
+  readonly isFloat: boolean;
+  readonly raw: string;
+}
+export interface BoolLiteral {
+  readonly kind: "Bool";
+  readonly span: Span;
+  readonly value: boolean;
+}
+export interface NullLiteral {
+  readonly kind: "Null";
+  readonly span: Span;
+}
+export interface DurationLiteral {
+  readonly kind: "DurationLiteral";
+  readonly span: Span;
+  readonly raw: string;
+  readonly milliseconds: number;
+}
+export interface TemplateExpr {
+  readonly kind: "Template";
+  readonly span: Span;
+  /** Text with escapes resolved and common indentation removed, between expressions; at least one part. */
+  readonly parts: readonly (TemplateText | Expr)[];
+}
+export interface TemplateText {
+  readonly kind: "TemplateText";
+  readonly span: Span;
+  readonly value: string;
+  /** As written in the source. */
+  readonly raw: string;
+}
+export interface ListExpr {
+  readonly kind: "List";
+  readonly span: Span;
+  readonly items: readonly Expr[];
+}
+export interface RecordExpr {
+  readonly kind: "Record";
+  readonly span: Span;
+  readonly fields: readonly RecordField[];
+}
+export interface RecordField {
+  readonly kind: "RecordField";
+  readonly span: Span;
+  readonly name: Key;
+  /** For the short form `{ a }` a `NameExpr` with the key's span. */
+  readonly value: Expr;
+}
+/** `[value for item in list if condition]` */
+export interface ComprehensionExpr {
+  readonly kind: "Comprehension";
+  readonly span: Span;
+  readonly value: Expr;
+  readonly item: Identifier;
+  readonly list: Expr;
+  readonly condition?: Expr;
+}
+export interface NameExpr {
+  readonly kind: "Name";
+  readonly span: Span;
+  readonly name: string;
+}
+export interface MemberExpr {
+  readonly kind: "Member";
+  readonly span: Span;
+  readonly object: Expr;
+  readonly property: Identifier;
+  /** `?.` */
+  readonly optional: boolean;
+}
+export interface IndexExpr {
+  readonly kind: "Index";
+  readonly span: Span;
+  readonly object: Expr;
+  readonly index: Expr;
+}
+export interface CallExpr {
+  readonly kind: "Call";
+  readonly span: Span;
+  readonly callee: Identifier;
+  readonly args: readonly Argument[];
+}
+export interface Argument {
+  readonly kind: "Argument";
+  readonly span: Span;
+  readonly name?: Identifier;
+  readonly value: Expr;
+}
+export interface UnaryExpr {
+  readonly kind: "Unary";
+  readonly span: Span;
+  readonly operator: "!" | "-";
+  readonly operand: Expr;
+}
+export type BinaryOperator =
+  "+" | "-" | "*" | "/" | "%" | "<" | "<=" | ">" | ">=" | "==" | "!=" | "&&" | "||" | "??" | "in";
+export interface BinaryExpr {
+  readonly kind: "Binary";
+  readonly span: Span;
+  readonly operator: BinaryOperator;
+  readonly operatorSpan: Span;
+  readonly left: Expr;
+  readonly right: Expr;
+}
+export interface ConditionalExpr {
+  readonly kind: "Conditional";
+  readonly span: Span;
+  readonly condition: Expr;
+  readonly then: Expr;
+  readonly otherwise: Expr;
+}
+export interface BrokenExpr {
+  readonly kind: "BrokenExpr";
+  readonly span: Span;
+}
+
+// Plans ---------------------------------------------------------------------------------------------
+
+export interface PlanDecl {
+  readonly kind: "Plan";
+  readonly span: Span;
+  readonly doc?: DocComment;
+  readonly name: Identifier;
+  readonly statements: readonly PlanStatement[];
+}
+
+export type PlanStatement = ChannelDecl | TaskDecl | PlanSetting | Broken;
+
+/** `max parallel 3`, `order file`, `pool gpu 2`, `on failure no-new`. */
+export type PlanSetting =
+  | { readonly kind: "PlanMaxParallel"; readonly span: Span; readonly count: Count }
+  | { readonly kind: "PlanOrder"; readonly span: Span; readonly order: "file" }
+  | { readonly kind: "PlanPool"; readonly span: Span; readonly name: Identifier; readonly count: Count }
+  | { readonly kind: "PlanOnFailure"; readonly span: Span; readonly mode: "continue" | "no-new" | "kill" };
+
+export interface TaskDecl {
+  readonly kind: "Task";
+  readonly span: Span;
+  readonly doc?: DocComment;
+  readonly name: Identifier;
+  readonly call: Expr;
+  /** `for v in ["20", "22"]`: a matrix of tasks. */
+  readonly each?: { readonly item: Identifier; readonly list: Expr };
+  readonly after: readonly Identifier[];
+  /** `after a, b` waits for all to be done; `after any a, b` for one; `after done a, b` for all to have ended. */
+  readonly trigger: "all" | "any" | "done";
+  readonly condition?: Expr;
+  readonly output?: Output;
+  readonly policies: readonly Policy[];
+}
+
+// Tests ---------------------------------------------------------------------------------------------
+
+export interface TestDecl {
+  readonly kind: "Test";
+  readonly span: Span;
+  readonly title: StringLiteral;
+  readonly subject: Identifier;
+  readonly items: readonly TestItem[];
+}
+
+export type TestItem =
+  | { readonly kind: "Given"; readonly span: Span; readonly channel: Identifier; readonly value: Expr }
+  /** `mock draft = a then b` */
+  | { readonly kind: "Mock"; readonly span: Span; readonly node: Identifier; readonly results: readonly Expr[] }
+  /** `mock draft fails "message"` */
+  | { readonly kind: "MockFails"; readonly span: Span; readonly node: Identifier; readonly message: StringLiteral }
+  /** `answer approve = "send" then "again"` */
+  | { readonly kind: "Answer"; readonly span: Span; readonly node: Identifier; readonly values: readonly Expr[] }
+  | { readonly kind: "ExpectRan"; readonly span: Span; readonly steps: readonly (readonly Identifier[])[] }
+  | { readonly kind: "ExpectStatus"; readonly span: Span; readonly status: Identifier }
+  | { readonly kind: "Expect"; readonly span: Span; readonly condition: Expr }
+  | Broken;

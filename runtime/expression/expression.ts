@@ -1,0 +1,50 @@
+/**
+ * The expression language after the compiler: a small tree in plain JSON. The evaluator turns it into closures once;
+ * generated modules hold the same thing as TypeScript text. Both call the operations of `operations.ts`, so
+ * they cannot disagree.
+ */
+import type { Json } from "../json.ts";
+
+export type Expression =
+  | { readonly op: "const"; readonly value: Json }
+  /** The value of a channel in the step's snapshot. */
+  | { readonly op: "channel"; readonly channel: number }
+  /** The item of a `for`, or the variable of a comprehension. */
+  | { readonly op: "local"; readonly name: string }
+  /** The failure that an `on error` edge leads away from; `null` on other paths. */
+  | { readonly op: "error" }
+  | { readonly op: "secret"; readonly name: string }
+  /**
+   * A field. Of `null` it is an error, or `null` where `optional` (`?.`); a missing field is an error, or `null` where
+   * `absent` says that its type declares it optional.
+   */
+  | {
+      readonly op: "member";
+      readonly of: Expression;
+      readonly name: string;
+      readonly optional?: true;
+      readonly absent?: true;
+    }
+  /** A list's item by position (negative from the end) or a map's value by key; missing is `null`. */
+  | { readonly op: "index"; readonly of: Expression; readonly at: Expression }
+  | { readonly op: "not" | "negate"; readonly of: Expression }
+  | { readonly op: "binary"; readonly operator: BinaryOperator; readonly left: Expression; readonly right: Expression }
+  | { readonly op: "if"; readonly condition: Expression; readonly then: Expression; readonly else: Expression }
+  | { readonly op: "list"; readonly items: readonly Expression[] }
+  | { readonly op: "record"; readonly fields: readonly { readonly name: string; readonly value: Expression }[] }
+  /** Strings as they are, other values as JSON. */
+  | { readonly op: "template"; readonly parts: readonly (string | Expression)[] }
+  | {
+      readonly op: "comprehension";
+      readonly list: Expression;
+      readonly item: string;
+      readonly value: Expression;
+      readonly condition?: Expression;
+    }
+  /** A function of the library, by name. */
+  | { readonly op: "library"; readonly name: string; readonly args: readonly Expression[] }
+  /** An imported function, pure and synchronous here. */
+  | { readonly op: "call"; readonly function: number; readonly args: readonly Expression[] };
+
+export type BinaryOperator =
+  "+" | "-" | "*" | "/" | "%" | "<" | "<=" | ">" | ">=" | "==" | "!=" | "&&" | "||" | "??" | "in";
