@@ -1,0 +1,127 @@
+import type { ValueType } from "../runtime/value-type.ts";
+import type { NodeSignature, Parameter } from "./signature.ts";
+
+const STRING: ValueType = { kind: "string" };
+const INT: ValueType = { kind: "int" };
+const FLOAT: ValueType = { kind: "float" };
+const BOOL: ValueType = { kind: "bool" };
+const NULL: ValueType = { kind: "null" };
+const JSON_VALUE: ValueType = { kind: "json" };
+
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+
+const signatures: readonly NodeSignature[] = [
+  {
+    name: "llm",
+    summary: "asks a language model; the answer has the type of the channel it is stored into",
+    parameters: [
+      required("prompt", STRING),
+      optional("system", STRING),
+      optional("model", STRING),
+      optional("temperature", FLOAT),
+      optional("maxTokens", INT),
+    ],
+    result: "infer",
+    effects: ["model", "net"],
+  },
+  {
+    name: "http",
+    summary: "makes an HTTP request; a status outside 200-299 fails the node unless `check: false`",
+    parameters: [
+      required("url", STRING),
+      optional("method", { kind: "union", members: METHODS.map((value) => ({ kind: "literal", value })) }),
+      optional("headers", { kind: "map", value: STRING }),
+      optional("body", JSON_VALUE),
+      optional("check", BOOL),
+    ],
+    result: {
+      kind: "record",
+      fields: [
+        { name: "status", type: INT },
+        { name: "headers", type: { kind: "map", value: STRING } },
+        { name: "body", type: STRING },
+        { name: "json", type: JSON_VALUE },
+      ],
+    },
+    effects: ["net"],
+  },
+  {
+    name: "shell",
+    summary: "runs a command in the system's shell; an exit code other than 0 fails the node unless `check: false`",
+    parameters: [
+      required("command", STRING),
+      optional("cwd", STRING),
+      optional("env", { kind: "map", value: STRING }),
+      optional("input", STRING),
+      optional("check", BOOL),
+    ],
+    result: {
+      kind: "record",
+      fields: [
+        { name: "code", type: INT },
+        { name: "stdout", type: STRING },
+        { name: "stderr", type: STRING },
+      ],
+    },
+    effects: ["shell"],
+  },
+  {
+    name: "tool",
+    summary: "calls a tool of an MCP server",
+    parameters: [required("server", STRING), required("name", STRING), optional("arguments", JSON_VALUE)],
+    result: "infer",
+    effects: ["net"],
+  },
+  {
+    name: "ask",
+    summary: "waits for a person; the answer has the type of the channel it is stored into",
+    parameters: [
+      required("question", STRING),
+      optional("choices", { kind: "list", item: STRING }),
+      optional("details", JSON_VALUE),
+    ],
+    result: "infer",
+    effects: ["person"],
+    pauses: true,
+  },
+  {
+    name: "sleep",
+    summary: "waits; the duration is in milliseconds (`30s` is 30000)",
+    parameters: [required("duration", INT)],
+    result: NULL,
+    effects: [],
+  },
+  {
+    name: "print",
+    summary: "writes a line of text; values other than strings are written as JSON",
+    parameters: [required("text", JSON_VALUE)],
+    result: NULL,
+    effects: [],
+  },
+  {
+    name: "fail",
+    summary: "fails with a message",
+    parameters: [required("message", STRING)],
+    result: NULL,
+    effects: [],
+  },
+];
+
+/**
+ * What the compiler knows of the built-in nodes, by name. Their code stands in `nodes/`, a file each; every name here has
+ * one there or is listed in `SUPPLIED_BY_RUNNER`.
+ */
+export const nodeSignatures: ReadonlyMap<string, NodeSignature> = new Map(
+  signatures.map((signature) => [signature.name, signature]),
+);
+
+/** Built-in nodes without code of their own: whoever runs the graph supplies it (`builtins` of `createEngine`). */
+export const SUPPLIED_BY_RUNNER: readonly string[] = ["llm", "tool"];
+
+function required(name: string, type: ValueType): Parameter {
+  return { name, type };
+}
+
+function optional(name: string, type: ValueType): Parameter {
+  return { name, type, optional: true };
+}
