@@ -46,6 +46,8 @@ export interface Diagnostic extends Place {
   readonly help?: string;
   readonly fixes: readonly Fix[];
   readonly trace?: readonly TraceStep[];
+  /** How the run of `trace` ends, in a few words: "stuck: publish has 1 of 2 (waits for rewrite)". */
+  readonly traceEnd?: string;
 }
 
 export interface DiagnosticDetails {
@@ -55,6 +57,7 @@ export interface DiagnosticDetails {
   readonly help?: string | undefined;
   readonly fixes?: readonly Fix[];
   readonly trace?: readonly TraceStep[];
+  readonly traceEnd?: string | undefined;
   /** Only for codes that the catalog lists with two severities (NG302, NG403). */
   readonly severity?: Severity;
 }
@@ -80,6 +83,7 @@ export function diagnostic(
     ...(details.help === undefined ? {} : { help: details.help }),
     fixes: details.fixes ?? [],
     ...(details.trace === undefined ? {} : { trace: details.trace }),
+    ...(details.traceEnd === undefined ? {} : { traceEnd: details.traceEnd }),
   };
 }
 

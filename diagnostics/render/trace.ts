@@ -1,0 +1,34 @@
+import type { TraceStep } from "../diagnostic.ts";
+
+/**
+ * A run on one line, as reports show it: `start · triage ("ok") · legal, docs`. Nodes of one step stand in brackets where
+ * there are several; what the last step leaves in barriers follows.
+ */
+export function formatTrace(trace: readonly TraceStep[]): string {
+  const steps = trace.map((step) => {
+    const names = step.ran.map((name) => {
+      const choice = choiceOf(step, name);
+      return choice === undefined ? name : `${name} (${choice})`;
+    });
+    return names.length === 1 ? (names[0] ?? "") : `[${names.join(", ")}]`;
+  });
+  if (trace[0]?.ran[0] !== "start") {
+    const choice = choiceOf(trace[0], "start");
+    steps.unshift(choice === undefined ? "start" : `start (${choice})`);
+  }
+  return steps.join(" · ");
+}
+
+/** Names come from users: `constructor` is a fine one. */
+function choiceOf(step: TraceStep | undefined, name: string): string | undefined {
+  return step !== undefined && Object.hasOwn(step.chose, name) ? step.chose[name] : undefined;
+}
+
+/** What a run that stops leaves behind: `publish has legal`. Empty when no barrier is partly filled. */
+export function formatBarriers(step: TraceStep | undefined): string {
+  if (step === undefined) return "";
+  return Object.entries(step.barriers)
+    .filter(([, nodes]) => nodes.length > 0)
+    .map(([barrier, nodes]) => `${barrier} has ${nodes.join(", ")}`)
+    .join("; ");
+}
