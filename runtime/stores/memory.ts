@@ -1,0 +1,391 @@
+import {
+  CHECKPOINT_SCHEMA_VERSION,
+  type ChannelChange,
+  type Checkpoint,
+  type CheckpointHeader,
+  type CheckpointId,
+  type PendingWrite,
+  type ThreadId,
+} from "../checkpoint.ts";
+import type { Json } from "../json.ts";
+import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, ThreadInfo } from "../store.ts";
+import { frozenJson } from "./frozen-json.ts";
+import {
+  checkPrunePolicy,
+  checkpointExists,
+  claimIsLost,
+  headHasMoved,
+  notAList,
+  quote,
+  storeIsClosed,
+  threadIsHeld,
+  unknownCheckpoint,
+  unknownVersion,
+} from "./store-error.ts";
+import { superseded } from "./superseded.ts";
+
+export interface MemoryStoreOptions {
+  /** Milliseconds on a clock that leases are measured with; the default never goes backwards. */
+  readonly now?: () => number;
+}
+
+/**
+ * A store that lives as long as the process: for tests, for the browser, and for graphs that pause but need not outlive
+ * their process. Keeps only what changed from checkpoint to checkpoint. What it hands out is frozen.
+ *
+ * @example
+ * const engine = createEngine(table, { store: new MemoryStore() });
+ */
+export class MemoryStore implements Store {
+  readonly #threads = new Map<ThreadId, ThreadRecord>();
+  readonly #now: () => number;
+  /** Both count over the whole store, so that a deleted and recreated thread meets no old number again. */
+  #epoch = 0;
+  #ord = 0;
+  #closed = false;
+
+  constructor(options: MemoryStoreOptions = {}) {
+    this.#now = options.now ?? (() => performance.now());
+  }
+
+  claim(threadId: ThreadId, runner: Runner): Claim {
+    this.#checkOpen();
+    const known = this.#threads.get(threadId);
+    const holder = known?.holder;
+    const now = this.#now();
+    if (holder !== undefined && holder.owner !== runner.owner && holder.expiresAt > now) {
+      throw threadIsHeld(threadId, holder.owner);
+    }
+    const thread = known ?? emptyThread();
+    this.#threads.set(threadId, thread);
+    thread.holder = { owner: runner.owner, epoch: ++this.#epoch, expiresAt: now + runner.leaseMs };
+    return Object.freeze({ threadId, owner: runner.owner, epoch: thread.holder.epoch });
+  }
+
+  renew(claim: Claim, leaseMs: number): void {
+    const { holder } = this.#claimed(claim);
+    holder.expiresAt = this.#now() + leaseMs;
+  }
+
+  release(claim: Claim): void {
+    this.#checkOpen();
+    const thread = this.#threads.get(claim.threadId);
+    if (thread?.holder === undefined || !holds(thread.holder, claim)) return;
+    thread.holder = undefined;
+    if (thread.checkpoints.size === 0 && thread.writes.size === 0) this.#threads.delete(claim.threadId);
+  }
+
+  save(claim: Claim, request: SaveRequest): void {
+    const { thread } = this.#claimed(claim);
+    const { header } = request;
+    const head = thread.heads.get(header.namespace);
+    if ((head?.header.id ?? null) !== request.expectedHead) {
+      throw headHasMoved(claim.threadId, header.namespace, request.expectedHead, head?.header.id ?? null);
+    }
+    if (thread.checkpoints.has(header.id)) throw checkpointExists(claim.threadId, header.id);
+
+    const ord = this.#ord + 1;
+    const continues = head !== undefined && header.parentId === head.header.id;
+    const chain: Chain = continues ? head.chain : new Map();
+    // Everything that can fail comes before the first change.
+    const cells = continues
+      ? cellsOf(claim.threadId, request.changes, head.chain, ord)
+      : snapshotCells(request.snapshot(), ord);
+    const stored: Stored = {
+      header: frozenJson(header, `the header of checkpoint ${quote(header.id)}`),
+      ord,
+      chain,
+      parent: header.parentId === null ? undefined : thread.checkpoints.get(header.parentId),
+      label: undefined,
+    };
+
+    this.#ord = ord;
+    for (const [channel, cell] of cells) {
+      const history = chain.get(channel);
+      if (history === undefined) chain.set(channel, [cell]);
+      else history.push(cell);
+    }
+    thread.checkpoints.set(header.id, stored);
+    thread.heads.set(header.namespace, stored);
+    thread.written = ord;
+    if (header.label !== null) moveLabel(thread, stored, header.label);
+    if (request.clearWritesOf !== undefined) thread.writes.delete(request.clearWritesOf);
+    if (request.releaseClaim === true) thread.holder = undefined;
+  }
+
+  loadLatest(threadId: ThreadId, namespace = ""): Checkpoint | undefined {
+    this.#checkOpen();
+    return read(this.#threads.get(threadId)?.heads.get(namespace));
+  }
+
+  loadById(threadId: ThreadId, id: CheckpointId): Checkpoint | undefined {
+    this.#checkOpen();
+    return read(this.#threads.get(threadId)?.checkpoints.get(id));
+  }
+
+  list(threadId: ThreadId, options: ListOptions = {}): readonly Checkpoint[] {
+    this.#checkOpen();
+    const { namespace = "", limit = 100, before } = options;
+    const thread = this.#threads.get(threadId);
+    let next = thread?.heads.get(namespace);
+    if (before !== undefined) {
+      const start = thread?.checkpoints.get(before);
+      if (start === undefined || start.header.namespace !== namespace) throw unknownCheckpoint(threadId, before);
+      next = start.parent;
+    }
+    const found: Checkpoint[] = [];
+    for (; next !== undefined && found.length < limit; next = next.parent) found.push(read(next));
+    return found;
+  }
+
+  deleteThread(threadId: ThreadId): void {
+    this.#checkOpen();
+    this.#threads.delete(threadId);
+  }
+
+  putWrites(claim: Claim, checkpointId: CheckpointId, writes: readonly PendingWrite[]): void {
+    const { thread } = this.#claimed(claim);
+    const copies = writes.map((write) => frozenJson(write, `the result of task ${quote(write.taskId)}`));
+    let pending = thread.writes.get(checkpointId);
+    if (pending === undefined) thread.writes.set(checkpointId, (pending = new Map()));
+    for (const write of copies) pending.set(write.taskId, write);
+  }
+
+  getWrites(threadId: ThreadId, checkpointId: CheckpointId): readonly PendingWrite[] {
+    this.#checkOpen();
+    return [...(this.#threads.get(threadId)?.writes.get(checkpointId)?.values() ?? [])];
+  }
+
+  clearWrites(claim: Claim, checkpointId: CheckpointId, taskIds?: readonly string[]): void {
+    const { thread } = this.#claimed(claim);
+    const pending = thread.writes.get(checkpointId);
+    if (pending === undefined) return;
+    if (taskIds === undefined) pending.clear();
+    else for (const taskId of taskIds) pending.delete(taskId);
+    if (pending.size === 0) thread.writes.delete(checkpointId);
+  }
+
+  label(threadId: ThreadId, checkpointId: CheckpointId, label: string): void {
+    this.#checkOpen();
+    const thread = this.#threads.get(threadId);
+    const stored = thread?.checkpoints.get(checkpointId);
+    if (thread === undefined || stored === undefined) throw unknownCheckpoint(threadId, checkpointId);
+    moveLabel(thread, stored, label);
+  }
+
+  loadByLabel(threadId: ThreadId, label: string): Checkpoint | undefined {
+    this.#checkOpen();
+    return read(this.#threads.get(threadId)?.labels.get(label));
+  }
+
+  threads(options: { readonly limit?: number } = {}): readonly ThreadInfo[] {
+    this.#checkOpen();
+    return [...this.#threads]
+      .filter(([, thread]) => thread.heads.has(""))
+      .sort(([, a], [, b]) => b.written - a.written)
+      .slice(0, Math.max(0, options.limit ?? 100))
+      .map(([threadId, thread]) => {
+        const { id, status, step, timestamp, metadata } = readable(thread.heads.get("")!).header;
+        return { threadId, headId: id, status, step, checkpoints: thread.checkpoints.size, timestamp, metadata };
+      });
+  }
+
+  prune(threadId: ThreadId, policy: PrunePolicy): number {
+    this.#checkOpen();
+    checkPrunePolicy(policy);
+    const thread = this.#threads.get(threadId);
+    if (thread === undefined) return 0;
+    const before = thread.checkpoints.size;
+    const seen = new Map<string, number>();
+    // Newest first: checkpoints are only ever added at the end of the map.
+    for (const [id, stored] of [...thread.checkpoints].reverse()) {
+      const newer = seen.get(stored.header.namespace) ?? 0;
+      seen.set(stored.header.namespace, newer + 1);
+      if (newer < policy.keepLast || stored.label !== undefined) continue;
+      thread.checkpoints.delete(id);
+      thread.writes.delete(id);
+    }
+    if (thread.checkpoints.size < before) dropUnread(thread);
+    return before - thread.checkpoints.size;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#threads.clear();
+  }
+
+  #claimed(claim: Claim): { thread: ThreadRecord; holder: Holder } {
+    this.#checkOpen();
+    const thread = this.#threads.get(claim.threadId);
+    const holder = thread?.holder;
+    if (thread === undefined || holder === undefined || !holds(holder, claim)) throw claimIsLost(claim);
+    return { thread, holder };
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw storeIsClosed();
+  }
+}
+
+interface ThreadRecord {
+  holder: Holder | undefined;
+  /** Order of the newest checkpoint. */
+  written: number;
+  readonly heads: Map<string, Stored>;
+  readonly checkpoints: Map<CheckpointId, Stored>;
+  readonly labels: Map<string, Stored>;
+  readonly writes: Map<CheckpointId, Map<string, PendingWrite>>;
+}
+
+interface Holder {
+  readonly owner: string;
+  readonly epoch: number;
+  expiresAt: number;
+}
+
+interface Stored {
+  readonly header: CheckpointHeader;
+  readonly ord: number;
+  readonly chain: Chain;
+  /** In this thread; undefined for the first, after a fork from another thread, and when it was pruned. */
+  parent: Stored | undefined;
+  label: string | undefined;
+}
+
+/** How each channel went, oldest first. A fork starts its own. */
+type Chain = Map<string, Cell[]>;
+
+interface Cell {
+  readonly ord: number;
+  readonly version: number;
+  /** Stands alone: everything but an append. */
+  readonly full: boolean;
+  /** The whole value, what was appended, or nothing after a reset. */
+  readonly value: Json | undefined;
+}
+
+function emptyThread(): ThreadRecord {
+  return {
+    holder: undefined,
+    written: 0,
+    heads: new Map(),
+    checkpoints: new Map(),
+    labels: new Map(),
+    writes: new Map(),
+  };
+}
+
+function holds(holder: Holder, claim: Claim): boolean {
+  return holder.owner === claim.owner && holder.epoch === claim.epoch;
+}
+
+function moveLabel(thread: ThreadRecord, stored: Stored, label: string): void {
+  const former = thread.labels.get(label);
+  if (former !== undefined) former.label = undefined;
+  if (stored.label !== undefined) thread.labels.delete(stored.label);
+  stored.label = label;
+  thread.labels.set(label, stored);
+}
+
+function cellsOf(threadId: ThreadId, changes: readonly ChannelChange[], chain: Chain, ord: number): Map<string, Cell> {
+  const cells = new Map<string, Cell>();
+  for (const change of changes) {
+    const { channel, version } = change;
+    const what = `channel ${quote(channel)}`;
+    if (change.kind === "append") {
+      const history = chain.get(channel);
+      const last = history?.at(-1);
+      const starts = last === undefined || last.value === undefined;
+      if (!starts && !Array.isArray(last.value)) throw notAList(threadId, channel);
+      cells.set(channel, { ord, version, full: starts, value: frozenJson(change.items, what) });
+    } else {
+      const value = change.kind === "set" ? frozenJson(change.value, what) : undefined;
+      cells.set(channel, { ord, version, full: true, value });
+    }
+  }
+  return cells;
+}
+
+function snapshotCells(snapshot: ReturnType<SaveRequest["snapshot"]>, ord: number): Map<string, Cell> {
+  const cells = new Map<string, Cell>();
+  for (const [channel, version] of Object.entries(snapshot.versions)) {
+    cells.set(channel, { ord, version, full: true, value: undefined });
+  }
+  for (const [channel, value] of Object.entries(snapshot.values)) {
+    const version = cells.get(channel)?.version ?? 0;
+    cells.set(channel, { ord, version, full: true, value: frozenJson(value, `channel ${quote(channel)}`) });
+  }
+  return cells;
+}
+
+function read(stored: Stored): Checkpoint;
+function read(stored: Stored | undefined): Checkpoint | undefined;
+function read(stored: Stored | undefined): Checkpoint | undefined {
+  if (stored === undefined) return undefined;
+  const { header, chain, ord, label } = readable(stored);
+  const values: Record<string, Json> = Object.create(null);
+  const versions: Record<string, number> = Object.create(null);
+  for (const [channel, history] of chain) {
+    const index = newestAt(history, ord);
+    const cell = history[index];
+    if (cell === undefined) continue;
+    if (cell.version !== 0) versions[channel] = cell.version;
+    const value = valueAt(history, index);
+    if (value !== undefined) values[channel] = value;
+  }
+  return Object.freeze({
+    ...header,
+    label: label ?? null,
+    values: Object.freeze(values),
+    versions: Object.freeze(versions),
+  });
+}
+
+function readable(stored: Stored): Stored {
+  const { schemaVersion, id } = stored.header;
+  if (!Number.isSafeInteger(schemaVersion) || schemaVersion < 0 || schemaVersion > CHECKPOINT_SCHEMA_VERSION) {
+    throw unknownVersion(`checkpoint ${quote(id)}`, "schema version", schemaVersion, CHECKPOINT_SCHEMA_VERSION);
+  }
+  return stored;
+}
+
+/** Index of the newest cell up to an order; -1 when there is none. */
+function newestAt(history: readonly Cell[], ord: number): number {
+  let low = 0;
+  let high = history.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (history[middle]!.ord <= ord) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+function valueAt(history: readonly Cell[], index: number): Json | undefined {
+  let start = index;
+  while (start > 0 && !history[start]!.full) start--;
+  if (start === index) return history[index]!.value;
+  return Object.freeze(history.slice(start, index + 1).flatMap((cell) => cell.value as readonly Json[]));
+}
+
+/** After checkpoints went: forgets the parents and cells that only they needed. */
+function dropUnread(thread: ThreadRecord): void {
+  const kept = new Map<Chain, number[]>();
+  for (const stored of thread.checkpoints.values()) {
+    const { parent } = stored;
+    if (parent !== undefined && !thread.checkpoints.has(parent.header.id)) stored.parent = undefined;
+    const ords = kept.get(stored.chain);
+    if (ords === undefined) kept.set(stored.chain, [stored.ord]);
+    else ords.push(stored.ord);
+  }
+  for (const [chain, ords] of kept) {
+    for (const [channel, history] of chain) {
+      const gone = new Set(superseded(history, ords));
+      if (gone.size === 0) continue;
+      chain.set(
+        channel,
+        history.filter((cell) => !gone.has(cell)),
+      );
+    }
+  }
+}
