@@ -1,0 +1,15 @@
+import type { BuiltinNode } from "../runtime/context.ts";
+import { ask } from "./nodes/ask.ts";
+import { fail } from "./nodes/fail.ts";
+import { http } from "./nodes/http.ts";
+import { print } from "./nodes/print.ts";
+import { shell } from "./nodes/shell.ts";
+import { sleep } from "./nodes/sleep.ts";
+
+/**
+ * The code of the built-in nodes, by name. `llm` and `tool` are not among them: whoever runs a graph that calls them
+ * supplies them.
+ */
+export const builtinNodes: Readonly<Record<string, BuiltinNode>> = Object.freeze(
+  Object.assign(Object.create(null) as Record<string, BuiltinNode>, { ask, fail, http, print, shell, sleep }),
+);

@@ -1,0 +1,124 @@
+import type { BuiltinNode } from "../../runtime/context.ts";
+import type { Json } from "../../runtime/json.ts";
+import { NodeFailure } from "../node-failure.ts";
+
+/** Larger bodies fail the node: results are kept in every checkpoint that holds them. */
+export const MAX_BODY_BYTES = 10 * 1024 * 1024;
+
+/** Statuses that another try may change. */
+const RETRYABLE: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+/**
+ * `http("https://example.com/items", method: "POST", body: { name })`: one request. The result is
+ * `{ status, headers, body, json }`: header names in lower case, the body as text, and its value where the response says
+ * that it is JSON (`null` otherwise). A body that is no string is sent as JSON. A status outside 200-299 fails the node
+ * unless `check: false`. Time is limited by the node's `timeout`.
+ */
+export const http: BuiltinNode = async ({ url, method = "GET", headers = {}, body = null, check = true }, context) => {
+  const target = parseUrl(String(url));
+  const verb = String(method);
+  // Query and credentials stay out of messages: they end up in logs.
+  const what = `${verb} ${target.origin}${target.pathname}`;
+  if (body !== null && (verb === "GET" || verb === "HEAD")) {
+    throw new NodeFailure(`${what}: a ${verb} request has no body; use another method or leave \`body\` out`, {
+      retryable: false,
+    });
+  }
+
+  const { signal } = context;
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(target, { method: verb, signal, ...requestBody(headers, body) });
+    text = await readBounded(response, what);
+  } catch (error) {
+    if (signal.aborted || error instanceof NodeFailure) throw error;
+    throw new NodeFailure(`${what} failed: ${reasonOf(error)}`, { cause: error });
+  }
+
+  if (check !== false && !response.ok) {
+    const excerpt = text.trim().slice(0, 300);
+    throw new NodeFailure(
+      `${what} answered ${response.status}${response.statusText === "" ? "" : ` ${response.statusText}`}${excerpt === "" ? "" : `: ${excerpt}`}`,
+      { retryable: RETRYABLE.has(response.status), details: { status: response.status } },
+    );
+  }
+  return {
+    status: response.status,
+    headers: Object.fromEntries(response.headers),
+    body: text,
+    json: parseJson(response, text),
+  };
+};
+
+function parseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== "http:" && url?.protocol !== "https:") {
+    throw new NodeFailure(`\`http\` needs an absolute http(s) URL, not ${JSON.stringify(text.slice(0, 200))}`, {
+      retryable: false,
+    });
+  }
+  return url;
+}
+
+function requestBody(given: Json, body: Json): { headers: Headers; body?: string } {
+  const headers = new Headers();
+  if (typeof given === "object" && given !== null) {
+    for (const [name, value] of Object.entries(given)) {
+      try {
+        headers.set(name, String(value));
+      } catch (error) {
+        // The value may be a secret: only the name is repeated.
+        throw new NodeFailure(`the header ${JSON.stringify(name)} is not one that can be sent`, {
+          retryable: false,
+          cause: error instanceof Error ? error.name : error,
+        });
+      }
+    }
+  }
+  if (body === null) return { headers };
+  if (typeof body === "string") return { headers, body };
+  if (!headers.has("content-type")) headers.set("content-type", "application/json");
+  return { headers, body: JSON.stringify(body) };
+}
+
+async function readBounded(response: Response, what: string): Promise<string> {
+  if (response.body === null) return "";
+  const decoder = new TextDecoder();
+  const reader = response.body.getReader();
+  let text = "";
+  let bytes = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    bytes += value.byteLength;
+    if (bytes > MAX_BODY_BYTES) {
+      await reader.cancel();
+      throw new NodeFailure(`${what}: the response is larger than ${MAX_BODY_BYTES / 1024 / 1024} MiB`, {
+        retryable: false,
+      });
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
+function parseJson(response: Response, text: string): Json {
+  const type = response.headers.get("content-type") ?? "";
+  if (!/^[^;]*[/+]json\s*(?:;|$)/i.test(type)) return null;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return null;
+  }
+}
+
+/** `fetch` hides the reason in the cause ("fetch failed"). */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  if (cause instanceof Error) {
+    const code = "code" in cause && typeof cause.code === "string" ? cause.code : "";
+    return cause.message === "" ? code || error.message : cause.message;
+  }
+  return error.message;
+}

@@ -1,0 +1,16 @@
+import type { BuiltinNode } from "../../runtime/context.ts";
+
+/**
+ * Makes the `print` node: strings as they are, other values as JSON, each handed to `write` as one line without its line
+ * break. A node that runs again after a crash prints again.
+ */
+export function createPrint(write: (line: string) => void): BuiltinNode {
+  return ({ text = null }) => {
+    write(typeof text === "string" ? text : JSON.stringify(text));
+    return null;
+  };
+}
+
+/** `print("done")` on the console. */
+// oxlint-disable-next-line no-console -- writing to the console is what this node is for
+export const print: BuiltinNode = createPrint((line) => console.log(line));

@@ -1,0 +1,180 @@
+import type { ChildProcess, SpawnOptions } from "node:child_process";
+import type { BuiltinNode } from "../../runtime/context.ts";
+import type { Json } from "../../runtime/json.ts";
+import { NodeFailure } from "../node-failure.ts";
+
+/** Of each stream. More fails the node: results are kept in every checkpoint that holds them. */
+export const MAX_OUTPUT_BYTES = 10 * 1024 * 1024;
+/** How long a command may take to end after it was told to. */
+const GRACE_MS = 3000;
+/** How much of a failed command's error output its message repeats. */
+const EXCERPT = 2000;
+
+/** Groups that must not outlive this process. */
+const liveGroups = new Set<number>();
+let cleansUpOnExit = false;
+
+/**
+ * `shell("npm test", cwd: "app", env: { CI: "1" }, input: text)`: runs a command in the system's shell (`/bin/sh`, or
+ * `cmd.exe`). The result is `{ code, stdout, stderr }`, output as it was written, line breaks included. An exit code other
+ * than 0 fails the node unless `check: false`; a command ended by signal N has code 128 + N. `env` is added to the
+ * environment, where the command also finds `NGRAPH_THREAD` and `NGRAPH_IDEMPOTENCY_KEY`. On timeout and cancellation the
+ * command and everything it started is ended.
+ */
+export const shell: BuiltinNode = async ({ command, cwd, env, input, check = true }, context) => {
+  const line = String(command);
+  const { code, stdout, stderr } = await runCommand(line, {
+    ...(typeof cwd === "string" ? { cwd } : {}),
+    env: {
+      ...textEntries(env),
+      NGRAPH_THREAD: context.thread,
+      NGRAPH_IDEMPOTENCY_KEY: context.idempotencyKey,
+    },
+    ...(typeof input === "string" ? { input } : {}),
+    signal: context.signal,
+  });
+  if (check !== false && code !== 0) {
+    const excerpt = (stderr.trim() === "" ? stdout : stderr).trim().slice(-EXCERPT);
+    throw new NodeFailure(`\`${line}\` ended with exit code ${code}${excerpt === "" ? "" : `:\n${excerpt}`}`, {
+      details: { code },
+    });
+  }
+  return { code, stdout, stderr };
+};
+
+interface CommandOptions {
+  readonly cwd?: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly input?: string;
+  readonly signal: AbortSignal;
+}
+
+interface CommandResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function runCommand(command: string, options: CommandOptions): Promise<CommandResult> {
+  const { spawn, signals, posix } = nodeModules();
+  const { signal, cwd, input } = options;
+  signal.throwIfAborted();
+  const spawnOptions: SpawnOptions = {
+    shell: true,
+    // A group of its own: ending it ends what the command started.
+    detached: posix,
+    windowsHide: true,
+    env: { ...process.env, ...options.env },
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    ...(cwd === undefined ? {} : { cwd }),
+  };
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, spawnOptions);
+    if (posix && child.pid !== undefined) watchGroup(child.pid);
+    let failure: unknown;
+    const end = (reason: unknown): void => {
+      if (failure !== undefined) return;
+      failure = reason;
+      endGroup(child, posix, "SIGTERM");
+      setTimeout(() => endGroup(child, posix, "SIGKILL"), GRACE_MS).unref();
+    };
+    const onAbort = (): void => end(signal.reason);
+    signal.addEventListener("abort", onAbort, { once: true });
+
+    const stdout = collect(child, "stdout", command, end);
+    const stderr = collect(child, "stderr", command, end);
+    child.once("error", (error) => {
+      signal.removeEventListener("abort", onAbort);
+      if (child.pid !== undefined) liveGroups.delete(child.pid);
+      const missing = "code" in error && error.code === "ENOENT" && cwd !== undefined;
+      reject(
+        new NodeFailure(
+          missing ? `the directory ${JSON.stringify(cwd)} does not exist` : `\`${command}\`: ${error.message}`,
+          { retryable: !missing, cause: error },
+        ),
+      );
+    });
+    child.once("close", (code, name) => {
+      signal.removeEventListener("abort", onAbort);
+      if (child.pid !== undefined) liveGroups.delete(child.pid);
+      if (failure !== undefined) reject(failure);
+      else resolve({ code: code ?? 128 + (name === null ? 0 : signals[name]), stdout: stdout(), stderr: stderr() });
+    });
+    if (input !== undefined) {
+      // A command may end without reading its input.
+      child.stdin?.on("error", () => {});
+      child.stdin?.end(input);
+    }
+  });
+}
+
+/** Gathers a stream; the returned function gives its text once the command has ended. */
+function collect(
+  child: ChildProcess,
+  name: "stdout" | "stderr",
+  command: string,
+  end: (reason: unknown) => void,
+): () => string {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  child[name]?.on("data", (chunk: Uint8Array) => {
+    bytes += chunk.byteLength;
+    if (bytes <= MAX_OUTPUT_BYTES) chunks.push(chunk);
+    else {
+      const limit = `${MAX_OUTPUT_BYTES / 1024 / 1024} MiB`;
+      end(new NodeFailure(`\`${command}\` wrote more than ${limit} to ${name}`, { retryable: false }));
+    }
+  });
+  return () => {
+    const decoder = new TextDecoder();
+    return chunks.map((chunk) => decoder.decode(chunk, { stream: true })).join("") + decoder.decode();
+  };
+}
+
+function endGroup(child: ChildProcess, posix: boolean, signal: "SIGTERM" | "SIGKILL"): void {
+  if (child.pid === undefined) return;
+  try {
+    if (posix) process.kill(-child.pid, signal);
+    else child.kill(signal);
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+/** Commands end with the process that waits for them, however it exits by itself. */
+function watchGroup(pid: number): void {
+  liveGroups.add(pid);
+  if (cleansUpOnExit) return;
+  cleansUpOnExit = true;
+  process.once("exit", () => {
+    for (const group of liveGroups) {
+      try {
+        process.kill(-group, "SIGKILL");
+      } catch {
+        // It has ended by itself.
+      }
+    }
+  });
+}
+
+function textEntries(value: Json | undefined): Record<string, string> {
+  if (typeof value !== "object" || value === null) return {};
+  return Object.fromEntries(Object.entries(value).map(([name, text]) => [name, String(text)]));
+}
+
+/** Asked for when a command is run, so that importing this module needs no Node. */
+function nodeModules(): {
+  spawn: typeof import("node:child_process").spawn;
+  signals: typeof import("node:os").constants.signals;
+  posix: boolean;
+} {
+  const load = typeof process === "undefined" ? undefined : process.getBuiltinModule;
+  if (typeof load !== "function") {
+    throw new NodeFailure("`shell` runs on Node only", { retryable: false });
+  }
+  return {
+    spawn: load("node:child_process").spawn,
+    signals: load("node:os").constants.signals,
+    posix: process.platform !== "win32",
+  };
+}

@@ -1,0 +1,250 @@
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { existsSync, mkdtempSync, readFileSync, rmSync, watch } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { MAX_BODY_BYTES } from "../../stdlib/nodes/http.ts";
+import { createPrint } from "../../stdlib/nodes/print.ts";
+import { builtinNodes } from "../../stdlib/builtin-nodes.ts";
+import { nodeSignatures, SUPPLIED_BY_RUNNER } from "../../stdlib/signatures.ts";
+import type { Json } from "../../runtime/json.ts";
+import { fakeContext, Paused } from "./fake-context.ts";
+
+/** What a node returns, rejections included. */
+async function run(name: string, args: Record<string, Json>, context = fakeContext()): Promise<unknown> {
+  const node = builtinNodes[name];
+  if (node === undefined) throw new Error(`no node ${name}`);
+  return node(args, context);
+}
+
+test("every signature has code, or is said to be supplied by the runner", () => {
+  expect([...nodeSignatures.keys()].sort()).toEqual([...Object.keys(builtinNodes), ...SUPPLIED_BY_RUNNER].sort());
+  expect(builtinNodes["constructor"]).toBeUndefined();
+});
+
+describe("print", () => {
+  test("writes strings as they are and other values as JSON", async () => {
+    const lines: string[] = [];
+    const print = createPrint((line) => lines.push(line));
+    await print({ text: "a\nb" }, fakeContext());
+    await print({ text: { a: [1, null] } }, fakeContext());
+    expect(lines).toEqual(["a\nb", '{"a":[1,null]}']);
+  });
+});
+
+describe("fail", () => {
+  test("fails with its message and is not tried again", async () => {
+    await expect(run("fail", { message: "no such customer" })).rejects.toMatchObject({
+      message: "no such customer",
+      retryable: false,
+    });
+  });
+});
+
+describe("ask", () => {
+  test("pauses with the question, then gives the answer", async () => {
+    const error = await run("ask", { question: "ok?" }).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(Paused);
+    expect(error).toMatchObject({ payload: { question: "ok?" } });
+    expect(await run("ask", { question: "ok?" }, fakeContext({ answers: [{ any: 1 }] }))).toEqual({ any: 1 });
+  });
+
+  test("an answer that is none of the choices is asked for again", async () => {
+    const args = { question: "ok?", choices: ["yes", "no"] };
+    const error = await run("ask", args, fakeContext({ answers: ["maybe"] })).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ payload: { question: "ok?", choices: ["yes", "no"], rejected: "maybe" } });
+    expect(await run("ask", args, fakeContext({ answers: ["maybe", "no"] }))).toBe("no");
+  });
+});
+
+describe("sleep", () => {
+  test("takes no time for 0 and refuses what is no duration", async () => {
+    expect(await run("sleep", { duration: 0 })).toBeNull();
+    await expect(run("sleep", { duration: -1 })).rejects.toThrow("number of milliseconds");
+  });
+
+  test("ends at once when the run is cancelled", async () => {
+    const controller = new AbortController();
+    const sleeping = run("sleep", { duration: 3_600_000_000_000 }, fakeContext({ signal: controller.signal }));
+    controller.abort(new Error("cancelled"));
+    await expect(sleeping).rejects.toThrow("cancelled");
+    await expect(run("sleep", { duration: 1e9 }, fakeContext({ signal: controller.signal }))).rejects.toThrow(
+      "cancelled",
+    );
+  });
+});
+
+describe("shell", () => {
+  let directory: string;
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), "ngraph-shell-"));
+  });
+  afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+  test("gives exit code and both streams, untouched", async () => {
+    expect(await run("shell", { command: "echo out; echo err >&2" })).toEqual({
+      code: 0,
+      stdout: "out\n",
+      stderr: "err\n",
+    });
+  });
+
+  test("takes a directory, variables and input; the command knows thread and idempotency key", async () => {
+    const args = {
+      command: 'cat; pwd; echo "$A $NGRAPH_THREAD $NGRAPH_IDEMPOTENCY_KEY"',
+      cwd: directory,
+      env: { A: "1" },
+      input: "in\n",
+    };
+    expect(await run("shell", args)).toMatchObject({
+      stdout: expect.stringMatching(/^in\n.*ngraph-shell-.*\n1 thread-1 key-1\n$/),
+    });
+  });
+
+  test("another exit code fails the node with the command's error output", async () => {
+    await expect(run("shell", { command: "echo bad >&2; exit 3" })).rejects.toMatchObject({
+      message: "`echo bad >&2; exit 3` ended with exit code 3:\nbad",
+      retryable: true,
+      details: { code: 3 },
+    });
+    expect(await run("shell", { command: "exit 3", check: false })).toEqual({ code: 3, stdout: "", stderr: "" });
+    expect(await run("shell", { command: "kill -9 $$", check: false })).toMatchObject({ code: 137 });
+  });
+
+  test("a directory that does not exist is named", async () => {
+    await expect(run("shell", { command: "true", cwd: join(directory, "none") })).rejects.toThrow(
+      /directory .*none.* does not exist/,
+    );
+  });
+
+  test("a command that does not read its input is no failure", async () => {
+    expect(await run("shell", { command: "true", input: "x".repeat(1_000_000) })).toMatchObject({ code: 0 });
+  });
+
+  test("too much output ends the command and fails the node", async () => {
+    await expect(run("shell", { command: "yes" })).rejects.toMatchObject({
+      message: "`yes` wrote more than 10 MiB to stdout",
+      retryable: false,
+    });
+  });
+
+  test("cancelling ends the command and what it started", async () => {
+    const controller = new AbortController();
+    const started = join(directory, "pid");
+    const appeared = new Promise<void>((resolve) => {
+      const watcher = watch(directory, () => {
+        if (!existsSync(started) || readFileSync(started, "utf8").trim() === "") return;
+        watcher.close();
+        resolve();
+      });
+    });
+    // The child holds the command's output open for ten minutes: the node only ends when the child has ended too.
+    const running = run(
+      "shell",
+      { command: `sh -c 'echo $$ > ${started}; exec sleep 600'; true` },
+      fakeContext({ signal: controller.signal }),
+    );
+    await appeared;
+    controller.abort(new Error("stop it"));
+    await expect(running).rejects.toThrow("stop it");
+  });
+});
+
+describe("http", () => {
+  let server: Server;
+  let base: string;
+  let answer: RequestListener;
+  beforeEach(async () => {
+    server = createServer((request, response) => answer(request, response));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
+  afterEach(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+
+  test("gives status, headers, text and JSON", async () => {
+    answer = (_, response) =>
+      response.writeHead(200, { "Content-Type": "application/json", "X-A": "1" }).end('{"a":[1]}');
+    expect(await run("http", { url: base })).toMatchObject({
+      status: 200,
+      headers: { "x-a": "1" },
+      body: '{"a":[1]}',
+      json: { a: [1] },
+    });
+    answer = (_, response) => response.writeHead(200, { "content-type": "text/plain" }).end("1");
+    expect(await run("http", { url: base })).toMatchObject({ body: "1", json: null });
+    answer = (_, response) => response.writeHead(200, { "content-type": "application/json" }).end("{");
+    expect(await run("http", { url: base })).toMatchObject({ body: "{", json: null });
+  });
+
+  test("sends method, headers and body; a value as JSON, a string as it is", async () => {
+    answer = (request, response) => {
+      let body = "";
+      request.on("data", (chunk) => (body += chunk));
+      request.on("end", () =>
+        response.end(`${request.method} ${request.headers["content-type"]} ${request.headers["x-b"]} ${body}`),
+      );
+    };
+    expect(await run("http", { url: base, method: "POST", headers: { "X-B": "2" }, body: { a: 1 } })).toMatchObject({
+      body: 'POST application/json 2 {"a":1}',
+    });
+    expect(await run("http", { url: base, method: "PUT", body: "text" })).toMatchObject({
+      body: "PUT text/plain;charset=UTF-8 undefined text",
+    });
+    await expect(run("http", { url: base, body: "x" })).rejects.toThrow("a GET request has no body");
+  });
+
+  test("another status fails the node and says whether to try again", async () => {
+    for (const [status, retryable] of [
+      [404, false],
+      [429, true],
+      [400, false],
+      [503, true],
+      [501, false],
+    ] as const) {
+      answer = (_, response) => response.writeHead(status).end("why");
+      await expect(run("http", { url: `${base}/p?token=secret` })).rejects.toMatchObject({
+        retryable,
+        details: { status },
+        message: expect.stringMatching(new RegExp(`^GET ${base}/p answered ${status} .*: why$`)),
+      });
+    }
+    expect(await run("http", { url: base, check: false })).toMatchObject({ status: 501, body: "why" });
+  });
+
+  test("what is no http(s) URL, and a header that cannot be sent, are refused without a try", async () => {
+    for (const url of ["file:///etc/passwd", "data:,x", "nowhere", ""]) {
+      await expect(run("http", { url })).rejects.toMatchObject({ retryable: false });
+    }
+    await expect(run("http", { url: base, headers: { a: "x\ny" } })).rejects.toMatchObject({
+      message: 'the header "a" is not one that can be sent',
+      retryable: false,
+    });
+  });
+
+  test("a connection that fails says why and may be tried again", async () => {
+    const { port } = server.address() as AddressInfo;
+    await new Promise((resolve) => server.close(resolve));
+    await expect(run("http", { url: `http://127.0.0.1:${port}/x` })).rejects.toMatchObject({
+      message: expect.stringContaining("ECONNREFUSED"),
+      retryable: true,
+    });
+  });
+
+  test("a response that is too large fails the node", async () => {
+    answer = (_, response) => response.end(Buffer.alloc(MAX_BODY_BYTES + 1, 0x61));
+    await expect(run("http", { url: base })).rejects.toMatchObject({
+      message: expect.stringContaining("larger than 10 MiB"),
+      retryable: false,
+    });
+  });
+
+  test("is cancelled with the run", async () => {
+    const controller = new AbortController();
+    answer = () => controller.abort(new Error("stop it"));
+    await expect(run("http", { url: base }, fakeContext({ signal: controller.signal }))).rejects.toThrow("stop it");
+  });
+});
