@@ -1,3 +1,4 @@
+import type { ExpectedType } from "./context.ts";
 import type { Json } from "./json.ts";
 
 /** The schema of checkpoint records. 0 is reserved for records from before versions existed. */
@@ -31,6 +32,8 @@ export interface PauseItem {
   readonly payload: Json;
   /** Subgraph path, outermost first; empty in the graph itself. */
   readonly namespace: readonly string[];
+  /** What an answer must look like, where the node said so. */
+  readonly expects?: ExpectedType;
 }
 
 export interface ConsumedAnswer {
@@ -58,6 +61,7 @@ export interface CheckpointHeader {
   /** Barrier id -> names of the nodes that have signalled, sorted; barriers with none are left out. */
   readonly barrierState: Readonly<Record<string, readonly string[]>>;
   readonly pauses: readonly PauseItem[];
+  /** Consumed since the last completed step; older ones stand in the checkpoints before. */
   readonly answers: readonly ConsumedAnswer[];
   /** Failure that error routes carry to the next step: node name -> what `error` reads as there. */
   readonly errors: Readonly<Record<string, Json>>;
@@ -68,6 +72,19 @@ export interface CheckpointHeader {
   readonly timestamp: number;
   /** Of the table that wrote it. */
   readonly digest: string;
+  /** Results of the step that paused, failed or was cancelled: what a resume does not run again. */
+  readonly finished?: readonly PendingWrite[];
+  /** Why the run failed. */
+  readonly failure?: {
+    readonly code: string;
+    readonly message: string;
+    readonly node?: string;
+    readonly attempts?: number;
+  };
+  /** Nodes that ran but whose edges led nowhere (NG_NO_ROUTE): a resume asks their edges again. */
+  readonly unrouted?: readonly string[];
+  /** Of graphs called as nodes that have not finished: namespace -> their checkpoint at this moment. */
+  readonly children?: Readonly<Record<string, CheckpointId>>;
 }
 
 /** A checkpoint as it is read back: the header with all channel values and versions. */

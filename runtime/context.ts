@@ -1,5 +1,6 @@
 import type { Json } from "./json.ts";
 import type { ThreadId } from "./checkpoint.ts";
+import type { ValueType } from "./value-type.ts";
 
 /**
  * What a node's code may ask of the engine: an imported function gets it after its declared arguments. Jumps and
@@ -15,11 +16,16 @@ export interface NodeContext {
   readonly thread: ThreadId;
   /** Equal on every re-execution of this task, different for every other. */
   readonly idempotencyKey: string;
+  /** The item of a `for` or `send` task; `undefined` in others. */
+  readonly item: Json | undefined;
+  /** What the result must look like: the type of the channel, or of the record, it is stored into. Absent where it is dropped. */
+  readonly expects: ExpectedType | undefined;
   /**
    * Waits for an answer: the first time the run pauses (this call does not return), on the resume the body runs
-   * again and the call returns the answer. Several calls in one body are answered in their order.
+   * again and the call returns the answer. Several calls in one body are answered in their order. An answer that does not
+   * fit `expects` is refused when it is given (NG_BAD_ANSWER), and the pause goes on waiting.
    */
-  interrupt<T = Json>(payload?: Json): T;
+  interrupt<T = Json>(payload?: Json, options?: { readonly expects?: ExpectedType | undefined }): T;
   /** Replaces this node's own edges by these targets. May be returned, or called before returning a result. */
   goto(...targets: readonly string[]): Command;
   goto(target: string, options: { readonly exclusive: boolean }): Command;
@@ -29,6 +35,12 @@ export interface NodeContext {
   stop(): Command;
   /** A `custom` event for whoever watches the run. */
   emit(data: Json): void;
+}
+
+/** A type with the named types that its `ref`s point to. */
+export interface ExpectedType {
+  readonly type: ValueType;
+  readonly types: readonly { readonly name: string; readonly type: ValueType }[];
 }
 
 /** What `goto`, `send` and `stop` return: returning it from a node means "no result". */
