@@ -28,7 +28,14 @@ export type Expression =
   /** A list's item by position (negative from the end) or a map's value by key; missing is `null`. */
   | { readonly op: "index"; readonly of: Expression; readonly at: Expression }
   | { readonly op: "not" | "negate"; readonly of: Expression }
-  | { readonly op: "binary"; readonly operator: BinaryOperator; readonly left: Expression; readonly right: Expression }
+  /** `int`: arithmetic of two ints whose type is int: a result outside the safe integers is an error. */
+  | {
+      readonly op: "binary";
+      readonly operator: BinaryOperator;
+      readonly left: Expression;
+      readonly right: Expression;
+      readonly int?: true;
+    }
   | { readonly op: "if"; readonly condition: Expression; readonly then: Expression; readonly else: Expression }
   | { readonly op: "list"; readonly items: readonly Expression[] }
   | { readonly op: "record"; readonly fields: readonly { readonly name: string; readonly value: Expression }[] }

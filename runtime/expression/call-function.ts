@@ -1,0 +1,29 @@
+import { admitJson } from "../admit.ts";
+import { Mismatch } from "../mismatch.ts";
+import type { Json } from "../json.ts";
+import { ExpressionError, fail } from "./expression-error.ts";
+import type { Expression } from "./expression.ts";
+
+/** An imported function as expressions use it: pure and synchronous. What it returns is checked, not trusted. */
+export type ExpressionFunction = (...args: readonly never[]) => unknown;
+
+export function callFunction(
+  callee: ExpressionFunction | undefined,
+  args: readonly Json[],
+  name: string,
+  at?: Expression,
+): Json {
+  if (typeof callee !== "function") return fail("missing_function", `the function \`${name}\` was not given`, at);
+  let result: unknown;
+  try {
+    result = (callee as (...values: readonly Json[]) => unknown)(...args);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : "it threw something that is no Error";
+    throw new ExpressionError("call_failed", `\`${name}\` failed: ${reason}`, { at, cause });
+  }
+  const value = admitJson(result);
+  if (value instanceof Mismatch) {
+    return fail("not_json", `\`${name}\` returned what is no plain JSON: ${value.describe()}`, at);
+  }
+  return value;
+}

@@ -1,0 +1,76 @@
+import { build, type BuildContext, type Run } from "./compile-expression.ts";
+import { equal } from "./equal.ts";
+import type { BinaryOperator, Expression } from "./expression.ts";
+import * as operations from "./operations.ts";
+import type { Json } from "../json.ts";
+
+type Binary = Extract<Expression, { op: "binary" }>;
+type Apply = (left: Json, right: Json, at: Expression) => Json;
+
+/** The operators that always evaluate both sides. */
+const EAGER: Readonly<Record<Exclude<BinaryOperator, "&&" | "||" | "??">, Apply>> = {
+  "+": operations.add,
+  "-": operations.subtract,
+  "*": operations.multiply,
+  "/": operations.divide,
+  "%": operations.remainder,
+  "<": operations.less,
+  "<=": operations.lessOrEqual,
+  ">": (left, right, at) => operations.less(right, left, at),
+  ">=": (left, right, at) => operations.lessOrEqual(right, left, at),
+  "==": equal,
+  "!=": (left, right) => !equal(left, right),
+  in: operations.has,
+};
+
+/** Closures for a binary operator, with short ones for what guards mostly are: a channel against a constant. */
+export function buildBinary(expression: Binary, context: BuildContext): Run {
+  const left = build(expression.left, context);
+  const right = build(expression.right, context);
+  switch (expression.operator) {
+    case "&&":
+      return (scope, frame) =>
+        operations.truth(left(scope, frame), expression.left) &&
+        operations.truth(right(scope, frame), expression.right);
+    case "||":
+      return (scope, frame) =>
+        operations.truth(left(scope, frame), expression.left) ||
+        operations.truth(right(scope, frame), expression.right);
+    case "??":
+      return (scope, frame) => left(scope, frame) ?? right(scope, frame);
+    default: {
+      const apply = EAGER[expression.operator];
+      if (expression.int === true) {
+        return (scope, frame) => operations.int(apply(left(scope, frame), right(scope, frame), expression), expression);
+      }
+      return specialise(expression) ?? ((scope, frame) => apply(left(scope, frame), right(scope, frame), expression));
+    }
+  }
+}
+
+function specialise(expression: Binary): Run | undefined {
+  if (expression.left.op !== "channel" || expression.right.op !== "const") return undefined;
+  const { channel } = expression.left;
+  const { value } = expression.right;
+  if (typeof value === "object" && value !== null) return undefined;
+  switch (expression.operator) {
+    case "==":
+      return (scope) => scope.state[channel] === value;
+    case "!=":
+      return (scope) => scope.state[channel] !== value;
+    case "<":
+      if (typeof value !== "number") return undefined;
+      return (scope) => {
+        const left = scope.state[channel] as Json;
+        return typeof left === "number" ? left < value : operations.less(left, value, expression);
+      };
+    case ">=":
+      if (typeof value !== "number") return undefined;
+      return (scope) => {
+        const left = scope.state[channel] as Json;
+        return typeof left === "number" ? left >= value : operations.lessOrEqual(value, left, expression);
+      };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,265 @@
+/**
+ * The interpreter: an expression becomes closures once, and each evaluation calls them. Nothing is looked up by name at
+ * run time: channels are array positions, variables of comprehensions are slots.
+ *
+ * To add an operation: add it to `Expression`, to `operations.ts`, to `build` here, to `printExpression`, and to
+ * `compiler/emit/expression-to-typescript.ts`; the property test in `test/expressions/` then compares the two.
+ */
+import type { Json } from "../json.ts";
+import { callFunction, type ExpressionFunction } from "./call-function.ts";
+import { ExpressionError, fail } from "./expression-error.ts";
+import type { Expression } from "./expression.ts";
+import { expressionDepth, expressionParts } from "./expression-depth.ts";
+import { buildBinary } from "./compile-binary.ts";
+import { isLibraryName, library } from "./library.ts";
+import { MAX_EXPRESSION_DEPTH } from "./limits.ts";
+import * as operations from "./operations.ts";
+import { printExpression, type ExpressionNames } from "./print-expression.ts";
+
+/** What an expression reads. */
+export interface Scope {
+  /** Channel values by channel index, as of the snapshot: frozen plain JSON. */
+  readonly state: readonly Json[];
+  /** The item of a `for`, by name. */
+  readonly locals?: ReadonlyMap<string, Json> | undefined;
+  /** The failure that led here; absent reads as `null`. */
+  readonly error?: Json | undefined;
+  readonly secrets?: ReadonlyMap<string, string> | undefined;
+}
+
+/** A compiled expression. The value is deeply frozen plain JSON. Throws `ExpressionError` and nothing else. */
+export type Evaluate = (scope: Scope) => Json;
+
+export interface ExpressionEnvironment {
+  /** Imported functions by function index; a missing one fails where it is called. */
+  readonly functions?: readonly (ExpressionFunction | undefined)[];
+  /** For messages. */
+  readonly names?: ExpressionNames;
+}
+
+/**
+ * Compiles an expression. Throws `ExpressionError` `too_large` at once for one nested deeper than `MAX_EXPRESSION_DEPTH`;
+ * `loadTable` and the compiler refuse such tables before.
+ */
+export function compileExpression(expression: Expression, environment: ExpressionEnvironment = {}): Evaluate {
+  if (expression.op === "const") {
+    const { value } = expression;
+    return () => value;
+  }
+  if (expression.op === "channel") {
+    const { channel } = expression;
+    return (scope) => scope.state[channel] as Json;
+  }
+  if (expressionDepth(expression) > MAX_EXPRESSION_DEPTH) {
+    throw new ExpressionError("too_large", `the expression nests deeper than ${MAX_EXPRESSION_DEPTH}`);
+  }
+  const run = build(expression, { functions: environment.functions ?? [], names: environment.names, slots: [] });
+  const frame = usesSlots(expression) ? newFrame : noFrame;
+  return (scope) => {
+    try {
+      return run(scope, frame());
+    } catch (error) {
+      throw locate(error, expression, environment.names);
+    }
+  };
+}
+
+/** An expression as a function of a generated module; `functions` are the table's, by index. */
+export type GeneratedExpression = (scope: Scope, functions: readonly (ExpressionFunction | undefined)[]) => Json;
+
+/**
+ * Gives generated code the same outside as `compileExpression`: whatever it throws becomes an `ExpressionError` that names
+ * the expression.
+ */
+export function wrapGenerated(
+  generated: GeneratedExpression,
+  expression: Expression,
+  environment: ExpressionEnvironment = {},
+): Evaluate {
+  const functions = environment.functions ?? [];
+  return (scope) => {
+    try {
+      return generated(scope, functions);
+    } catch (error) {
+      throw locate(error, expression, environment.names);
+    }
+  };
+}
+
+/** One part, compiled. The frame belongs to one evaluation. */
+export type Run = (scope: Scope, frame: Frame) => Json;
+
+export interface Frame {
+  /** Variables of the comprehensions around, outermost first. */
+  readonly slots: Json[];
+  readonly fuel: operations.Fuel;
+}
+
+/** What is known while compiling. */
+export interface BuildContext {
+  readonly functions: readonly (ExpressionFunction | undefined)[];
+  readonly names: ExpressionNames | undefined;
+  /** Names of the variables in `Frame.slots`. */
+  readonly slots: readonly string[];
+}
+
+const EMPTY_FRAME: Frame = Object.freeze({ slots: [], fuel: { left: 0 } });
+const noFrame = (): Frame => EMPTY_FRAME;
+const newFrame = (): Frame => ({ slots: [], fuel: operations.fuel() });
+
+export function build(expression: Expression, context: BuildContext): Run {
+  switch (expression.op) {
+    case "const": {
+      const { value } = expression;
+      return () => value;
+    }
+    case "channel": {
+      const { channel } = expression;
+      return (scope) => scope.state[channel] as Json;
+    }
+    case "local":
+      return buildLocal(expression, context);
+    case "error":
+      return (scope) => scope.error ?? null;
+    case "secret": {
+      const { name } = expression;
+      return (scope) => operations.secret(scope.secrets, name, expression);
+    }
+    case "member":
+      return buildMember(expression, context);
+    case "index": {
+      const of = build(expression.of, context);
+      const at = build(expression.at, context);
+      return (scope, frame) => operations.index(of(scope, frame), at(scope, frame), expression);
+    }
+    case "not": {
+      const of = build(expression.of, context);
+      return (scope, frame) => !operations.truth(of(scope, frame), expression.of);
+    }
+    case "negate": {
+      const of = build(expression.of, context);
+      return (scope, frame) => operations.negate(of(scope, frame), expression);
+    }
+    case "binary":
+      return buildBinary(expression, context);
+    case "if": {
+      const condition = build(expression.condition, context);
+      const then = build(expression.then, context);
+      const otherwise = build(expression.else, context);
+      return (scope, frame) =>
+        operations.truth(condition(scope, frame), expression.condition) ? then(scope, frame) : otherwise(scope, frame);
+    }
+    case "list": {
+      const items = expression.items.map((item) => build(item, context));
+      return (scope, frame) => operations.list(items.map((item) => item(scope, frame)));
+    }
+    case "record": {
+      const fields = expression.fields.map((field) => ({ name: field.name, run: build(field.value, context) }));
+      return (scope, frame) => {
+        const result: Record<string, Json> = {};
+        for (const { name, run } of fields) operations.setField(result, name, run(scope, frame));
+        return Object.freeze(result);
+      };
+    }
+    case "template": {
+      const parts = expression.parts.map((part) => (typeof part === "string" ? part : build(part, context)));
+      return (scope, frame) =>
+        operations.concat(
+          parts.map((part) => (typeof part === "string" ? part : operations.text(part(scope, frame)))),
+          expression,
+        );
+    }
+    case "comprehension":
+      return buildComprehension(expression, context);
+    case "library":
+      return buildLibrary(expression, context);
+    case "call": {
+      const callee = context.functions[expression.function];
+      const name = context.names?.functions[expression.function] ?? `function ${expression.function}`;
+      const args = expression.args.map((arg) => build(arg, context));
+      return (scope, frame) =>
+        callFunction(
+          callee,
+          args.map((arg) => arg(scope, frame)),
+          name,
+          expression,
+        );
+    }
+    default:
+      return () => fail("unknown_operation", "unknown operation", expression);
+  }
+}
+
+function buildLocal(expression: Extract<Expression, { op: "local" }>, context: BuildContext): Run {
+  const { name } = expression;
+  const slot = context.slots.lastIndexOf(name);
+  if (slot !== -1) return (_scope, frame) => frame.slots[slot] as Json;
+  return (scope) => operations.local(scope.locals, name, expression);
+}
+
+function buildMember(expression: Extract<Expression, { op: "member" }>, context: BuildContext): Run {
+  const of = build(expression.of, context);
+  const { name } = expression;
+  const optional = expression.optional === true;
+  const absent = expression.absent === true;
+  return (scope, frame) => operations.member(of(scope, frame), name, optional, absent, expression);
+}
+
+function buildComprehension(expression: Extract<Expression, { op: "comprehension" }>, context: BuildContext): Run {
+  const of = build(expression.list, context);
+  const slot = context.slots.length;
+  const inner = { ...context, slots: [...context.slots, expression.item] };
+  const value = build(expression.value, inner);
+  const condition = expression.condition === undefined ? undefined : build(expression.condition, inner);
+  return (scope, frame) => {
+    const items = of(scope, frame);
+    const { slots } = frame;
+    return operations.comprehension(
+      items,
+      frame.fuel,
+      condition &&
+        ((item) => {
+          slots[slot] = item;
+          return condition(scope, frame);
+        }),
+      (item) => {
+        slots[slot] = item;
+        return value(scope, frame);
+      },
+      expression,
+    );
+  };
+}
+
+function buildLibrary(expression: Extract<Expression, { op: "library" }>, context: BuildContext): Run {
+  const { name } = expression;
+  if (!isLibraryName(name)) return () => fail("unknown_operation", `no library function \`${name}\``, expression);
+  const apply = library[name];
+  const args = expression.args.map((arg) => build(arg, context));
+  const [only] = args;
+  if (args.length === 1 && only !== undefined) return (scope, frame) => apply([only(scope, frame)], expression);
+  return (scope, frame) =>
+    apply(
+      args.map((arg) => arg(scope, frame)),
+      expression,
+    );
+}
+
+/** Whether an evaluation needs a frame: only comprehensions do, and most expressions have none. */
+function usesSlots(expression: Expression): boolean {
+  return expression.op === "comprehension" || expressionParts(expression).some(usesSlots);
+}
+
+/** The error with the source text of the part at fault; anything unforeseen becomes an `ExpressionError` as well. */
+function locate(error: unknown, whole: Expression, names: ExpressionNames | undefined): ExpressionError {
+  if (error instanceof ExpressionError) {
+    const at = error.at ?? whole;
+    return new ExpressionError(error.problem, error.reason, {
+      at,
+      text: printExpression(at, names),
+      ...("cause" in error ? { cause: error.cause } : {}),
+    });
+  }
+  const reason = error instanceof Error ? error.message : String(error);
+  return new ExpressionError("call_failed", reason, { at: whole, text: printExpression(whole, names), cause: error });
+}

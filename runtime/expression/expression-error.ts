@@ -1,0 +1,80 @@
+import type { Expression } from "./expression.ts";
+
+/** Why an expression has no value. Stable; interpreted and generated code give the same code for the same case. */
+export type ExpressionProblem =
+  | "division_by_zero"
+  /** NaN or infinity. */
+  | "not_finite"
+  /** An int outside the safe integers. */
+  | "overflow"
+  | "null_value"
+  | "wrong_type"
+  | "missing_field"
+  | "bad_index"
+  /** A list, a string or the work itself is beyond its bound. */
+  | "too_large"
+  | "bad_pattern"
+  | "missing_function"
+  | "missing_secret"
+  /** An imported function threw. */
+  | "call_failed"
+  /** An imported function returned what is no plain JSON. */
+  | "not_json"
+  | "unknown_operation";
+
+/**
+ * An expression has no value. The only exception that evaluation throws. `message` names the part at fault as source text;
+ * `reason` is the same without it.
+ */
+export class ExpressionError extends Error {
+  readonly problem: ExpressionProblem;
+  readonly reason: string;
+  /** The part at fault; absent when thrown by generated code, which knows only the whole. */
+  readonly at: Expression | undefined;
+
+  constructor(
+    problem: ExpressionProblem,
+    reason: string,
+    details: { readonly at?: Expression | undefined; readonly text?: string; readonly cause?: unknown } = {},
+  ) {
+    super(
+      details.text === undefined ? reason : `${reason} in \`${details.text}\``,
+      "cause" in details ? { cause: details.cause } : undefined,
+    );
+    this.name = "ExpressionError";
+    this.problem = problem;
+    this.reason = reason;
+    this.at = details.at;
+  }
+}
+
+/** Throws an `ExpressionError` that still lacks its source text: `compileExpression` adds it. */
+export function fail(problem: ExpressionProblem, reason: string, at: Expression | undefined): never {
+  throw new ExpressionError(problem, reason, { at });
+}
+
+/** A value in the wrong place: `null` has its own code, because it is by far the most common. */
+export function failType(value: unknown, expected: string, at: Expression | undefined): never {
+  if (value === null || value === undefined) return fail("null_value", `expected ${expected}, found null`, at);
+  return fail("wrong_type", `expected ${expected}, found ${describeKind(value)}`, at);
+}
+
+/** "a string", "a list", …: what a value is, for messages. */
+export function describeKind(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  switch (typeof value) {
+    case "string":
+      return "a string";
+    case "number":
+      return "a number";
+    case "boolean":
+      return "a bool";
+    case "object":
+      return "a record";
+    case "undefined":
+      return "nothing (undefined)";
+    default:
+      return `a ${typeof value}`;
+  }
+}

@@ -1,0 +1,77 @@
+import { compare } from "../compare.ts";
+import { equal } from "../equal.ts";
+import { fail, failType } from "../expression-error.ts";
+import type { Expression } from "../expression.ts";
+import { MAX_ITEMS } from "../limits.ts";
+import { int, isRecord, listOf, string } from "../operations.ts";
+import { argument, type LibraryFunction } from "./library-function.ts";
+import type { Json, JsonObject } from "../../json.ts";
+
+/** Length of a string (UTF-16 code units) or list; number of keys of a map or record. */
+export const len: LibraryFunction = (args, at) => {
+  const value = argument(args, 0, at);
+  if (typeof value === "string" || Array.isArray(value)) return value.length;
+  if (isRecord(value)) return Object.keys(value).length;
+  return failType(value, "a string, a list or a map", at);
+};
+
+/** The first item; `null` of an empty list. */
+export const first: LibraryFunction = (args, at) => listOf(argument(args, 0, at), at)[0] ?? null;
+export const last: LibraryFunction = (args, at) => listOf(argument(args, 0, at), at).at(-1) ?? null;
+
+/** `contains(text, part)`, or `contains(list, value)` by deep equality. */
+export const contains: LibraryFunction = (args, at) => {
+  const whole = argument(args, 0, at);
+  const part = argument(args, 1, at);
+  if (typeof whole === "string") return whole.includes(string(part, at));
+  if (Array.isArray(whole)) return whole.some((item: Json) => equal(item, part));
+  return failType(whole, "a string or a list", at);
+};
+
+/** In the order of insertion, whole numbers first, as TypeScript has it. */
+export const keys: LibraryFunction = (args, at) => Object.freeze(Object.keys(mapOf(argument(args, 0, at), at)));
+export const values: LibraryFunction = (args, at) => Object.freeze(Object.values(mapOf(argument(args, 0, at), at)));
+
+/** `range(end)`, `range(start, end)`, `range(start, end, step)`: ints, the end left out. */
+export const range: LibraryFunction = (args, at) => {
+  const numbers = args.map((value) => int(value, at));
+  const [start, end] = numbers.length > 1 ? [numbers[0] ?? 0, numbers[1] ?? 0] : [0, int(argument(args, 0, at), at)];
+  const step = numbers[2] ?? 1;
+  if (step === 0) return fail("wrong_type", "the step of a range is 0", at);
+  const length = Math.max(0, Math.ceil((end - start) / step));
+  if (length > MAX_ITEMS)
+    return fail("too_large", `a range of ${length} items is beyond the bound of ${MAX_ITEMS}`, at);
+  return Object.freeze(Array.from({ length }, (_, i) => start + i * step));
+};
+
+/** Each value once, by deep equality, at its first place. */
+export const unique: LibraryFunction = (args, at) => {
+  const seen = new Set<Json>();
+  return Object.freeze(
+    listOf(argument(args, 0, at), at).filter((item) => {
+      // Lists and records by their canonical text; the prefix keeps them apart from strings.
+      const key = typeof item === "object" && item !== null ? `\u0000${canonical(item)}` : item;
+      if (seen.has(key)) return false;
+      seen.add(key);
+      return true;
+    }),
+  );
+};
+
+/** Ascending and stable, in the total order of `compare`. */
+export const sort: LibraryFunction = (args, at) => Object.freeze([...listOf(argument(args, 0, at), at)].sort(compare));
+
+/** Equal values have equal texts, unequal ones different texts. */
+function canonical(value: Json): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  const fields = value as JsonObject;
+  return `{${Object.keys(fields)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${canonical(fields[name] as Json)}`)
+    .join()}}`;
+}
+
+function mapOf(value: Json, at: Expression | undefined): JsonObject {
+  return isRecord(value) ? value : failType(value, "a map", at);
+}

@@ -1,0 +1,30 @@
+import type { Expression } from "../expression.ts";
+import { finite, int, listOf, number } from "../operations.ts";
+import { argument, type LibraryFunction } from "./library-function.ts";
+import type { Json } from "../../json.ts";
+
+/** Of a list of numbers, from left to right; 0 of an empty one. */
+export const sum: LibraryFunction = (args, at) => {
+  let total = 0;
+  for (const item of listOf(argument(args, 0, at), at)) total += number(item, at);
+  return finite(total, at);
+};
+
+/** `min(list)`, `null` of an empty one, or `min(a, b, …)`. */
+export const min: LibraryFunction = (args, at) => extreme(args, (a, b) => a < b, at);
+export const max: LibraryFunction = (args, at) => extreme(args, (a, b) => a > b, at);
+
+/** To the nearest int, halves up, as `Math.round`. */
+export const round: LibraryFunction = (args, at) => int(Math.round(number(argument(args, 0, at), at)) + 0, at);
+
+export const abs: LibraryFunction = (args, at) => Math.abs(number(argument(args, 0, at), at));
+
+function extreme(args: readonly Json[], better: (a: number, b: number) => boolean, at: Expression | undefined): Json {
+  const items = args.length === 1 ? listOf(argument(args, 0, at), at) : args;
+  let best: number | null = null;
+  for (const item of items) {
+    const value = number(item, at);
+    if (best === null || better(value, best)) best = value;
+  }
+  return best;
+}

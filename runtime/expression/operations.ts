@@ -1,0 +1,221 @@
+/**
+ * The operations of the expression language, total: each returns plain JSON or throws `ExpressionError`. The interpreter and
+ * the generated TypeScript call these same functions, so the two cannot disagree.
+ *
+ * Operands are whatever state and imported functions hold: nothing is trusted because the compiler checked its type.
+ * New lists and records are frozen, so a value of an expression may be stored and shared as it is. `at` is the part of the
+ * expression to name in an error; generated code leaves it out.
+ */
+import { fail, failType } from "./expression-error.ts";
+import type { Expression } from "./expression.ts";
+import { MAX_ROUNDS, MAX_TEXT } from "./limits.ts";
+import { equal } from "./equal.ts";
+import type { Json, JsonObject } from "../json.ts";
+
+export { equal } from "./equal.ts";
+
+type Site = Expression | undefined;
+
+/** `a + b`: two numbers or two strings. */
+export function add(left: Json, right: Json, at?: Site): number | string {
+  if (typeof left === "number" && typeof right === "number") return finite(left + right, at);
+  if (typeof left === "string" && typeof right === "string") {
+    if (left.length + right.length > MAX_TEXT) return failText(left.length + right.length, at);
+    return left + right;
+  }
+  if (typeof left === "string") return failType(right, "a string", at);
+  if (typeof left === "number") return failType(right, "a number", at);
+  return failType(left, "a number or a string", at);
+}
+
+export function subtract(left: Json, right: Json, at?: Site): number {
+  return finite(number(left, at) - number(right, at), at);
+}
+
+export function multiply(left: Json, right: Json, at?: Site): number {
+  return finite(number(left, at) * number(right, at), at);
+}
+
+export function divide(left: Json, right: Json, at?: Site): number {
+  const dividend = number(left, at);
+  const divisor = number(right, at);
+  if (divisor === 0) return fail("division_by_zero", "division by zero", at);
+  return finite(dividend / divisor, at);
+}
+
+/** The remainder has the sign of the dividend, as in TypeScript. */
+export function remainder(left: Json, right: Json, at?: Site): number {
+  const dividend = number(left, at);
+  const divisor = number(right, at);
+  if (divisor === 0) return fail("division_by_zero", "division by zero", at);
+  return finite(dividend % divisor, at);
+}
+
+export function negate(value: Json, at?: Site): number {
+  return finite(-number(value, at), at);
+}
+
+/** The check on arithmetic of ints: the result is a safe integer. */
+export function int(value: Json, at?: Site): number {
+  const result = number(value, at);
+  if (Number.isSafeInteger(result)) return result;
+  if (Number.isInteger(result)) return fail("overflow", `the int ${result} is outside the safe integers`, at);
+  return fail("wrong_type", `expected an int, found ${result}`, at);
+}
+
+/** `a < b`: two numbers, or two strings by UTF-16 code units. */
+export function less(left: Json, right: Json, at?: Site): boolean {
+  if (typeof left === "number" && typeof right === "number") return left < right;
+  if (typeof left === "string" && typeof right === "string") return left < right;
+  return failCompare(left, right, at);
+}
+
+export function lessOrEqual(left: Json, right: Json, at?: Site): boolean {
+  if (typeof left === "number" && typeof right === "number") return left <= right;
+  if (typeof left === "string" && typeof right === "string") return left <= right;
+  return failCompare(left, right, at);
+}
+
+/** A condition: bools only, nothing is "truthy". */
+export function truth(value: Json, at?: Site): boolean {
+  return typeof value === "boolean" ? value : failType(value, "a bool", at);
+}
+
+/** `x in list` (a value) or `key in map`. */
+export function has(value: Json, container: Json, at?: Site): boolean {
+  if (Array.isArray(container)) {
+    // Primitives, the usual case, need no deep comparison.
+    if (typeof value !== "object" || value === null) return container.includes(value);
+    return container.some((item: Json) => equal(value, item));
+  }
+  if (isRecord(container)) {
+    return typeof value === "string" ? Object.hasOwn(container, value) : failType(value, "a string as key", at);
+  }
+  return failType(container, "a list or a map", at);
+}
+
+/** `of.name`, or `of?.name` with `optional`; with `absent` a field that is not there is `null`. */
+export function member(of: Json, name: string, optional: boolean, absent: boolean, at?: Site): Json {
+  if (of === null) return optional ? null : fail("null_value", `\`.${name}\` of null`, at);
+  if (!isRecord(of)) return failType(of, `a record with a field \`${name}\``, at);
+  // An own property only: `constructor` and `__proto__` of a record are nobody's fields.
+  if (Object.hasOwn(of, name)) return of[name] ?? null;
+  return absent ? null : fail("missing_field", `no field \`${name}\``, at);
+}
+
+/** The item of a `for`. */
+export function local(locals: ReadonlyMap<string, Json> | undefined, name: string, at?: Site): Json {
+  const value = locals?.get(name);
+  return value === undefined ? fail("unknown_operation", `no variable \`${name}\``, at) : value;
+}
+
+export function secret(secrets: ReadonlyMap<string, string> | undefined, name: string, at?: Site): string {
+  return secrets?.get(name) ?? fail("missing_secret", `the secret \`${name}\` is not set`, at);
+}
+
+/** `list[i]`, negative from the end, or `map[key]`; `null` when there is none. */
+export function index(of: Json, position: Json, at?: Site): Json {
+  if (Array.isArray(of)) {
+    if (typeof position !== "number") return failType(position, "an int as index", at);
+    if (!Number.isInteger(position)) return fail("bad_index", `${position} is no index of a list`, at);
+    return (of as readonly Json[]).at(position) ?? null;
+  }
+  if (isRecord(of)) {
+    if (typeof position !== "string") return failType(position, "a string as key", at);
+    return Object.hasOwn(of, position) ? (of[position] ?? null) : null;
+  }
+  return failType(of, "a list or a map", at);
+}
+
+/** What a value looks like inside a template: strings as they are, other values as JSON. */
+export function text(value: Json): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** The parts of a template, already as text, put together. */
+export function concat(parts: readonly string[], at?: Site): string {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  return length > MAX_TEXT ? failText(length, at) : parts.join("");
+}
+
+export function list(items: readonly Json[]): readonly Json[] {
+  return Object.freeze(items);
+}
+
+/** A record from names and values in turn. A name given twice keeps its last value. */
+export function record(fields: readonly (readonly [string, Json])[]): JsonObject {
+  const result: Record<string, Json> = {};
+  for (const [name, value] of fields) setField(result, name, value);
+  return Object.freeze(result);
+}
+
+/** Sets an own field, whatever its name: `__proto__` must not reach the prototype. */
+export function setField(target: Record<string, Json>, name: string, value: Json): void {
+  if (name === "__proto__") {
+    Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true });
+  } else target[name] = value;
+}
+
+/** The work that one evaluation may still do: comprehensions count down. */
+export interface Fuel {
+  left: number;
+}
+
+export function fuel(): Fuel {
+  return { left: MAX_ROUNDS };
+}
+
+/** `[value for item in list if condition]` */
+export function comprehension(
+  of: Json,
+  remaining: Fuel,
+  condition: ((item: Json) => Json) | undefined,
+  value: (item: Json) => Json,
+  at?: Site,
+): readonly Json[] {
+  const result: Json[] = [];
+  for (const item of listOf(of, at)) {
+    if (--remaining.left < 0) return fail("too_large", `more than ${MAX_ROUNDS} rounds of comprehensions`, at);
+    if (condition !== undefined && !truth(condition(item), at)) continue;
+    const next = value(item);
+    // Long strings are work as well: 100,000 copies of 16 Mi characters would not end.
+    if (typeof next === "string") remaining.left -= next.length >> 6;
+    result.push(next);
+  }
+  return Object.freeze(result);
+}
+
+/** A list, or the error that it is none. */
+export function listOf(value: Json, at?: Site): readonly Json[] {
+  return Array.isArray(value) ? (value as readonly Json[]) : failType(value, "a list", at);
+}
+
+/** A number, or the error that it is none. */
+export function number(value: Json, at?: Site): number {
+  return typeof value === "number" ? value : failType(value, "a number", at);
+}
+
+export function string(value: Json, at?: Site): string {
+  return typeof value === "string" ? value : failType(value, "a string", at);
+}
+
+export function isRecord(value: Json): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** A number that JSON can hold; -0 becomes 0, because JSON text would make it so at the next resume. */
+export function finite(value: number, at?: Site): number {
+  if (Number.isFinite(value)) return value + 0;
+  return fail("not_finite", `the result is ${Number.isNaN(value) ? "not a number" : "infinite"}`, at);
+}
+
+function failCompare(left: Json, right: Json, at: Site): never {
+  if (typeof left === "number") return failType(right, "a number", at);
+  if (typeof left === "string") return failType(right, "a string", at);
+  return failType(left, "a number or a string", at);
+}
+
+export function failText(length: number, at: Site): never {
+  return fail("too_large", `a string of ${length} characters is beyond the bound of ${MAX_TEXT}`, at);
+}

@@ -1,0 +1,95 @@
+import type { BinaryOperator, Expression } from "./expression.ts";
+
+/** Names for what expressions refer to by index. */
+export interface ExpressionNames {
+  readonly channels: readonly string[];
+  readonly functions: readonly string[];
+}
+
+/** An expression as source text: for error messages, pictures and doc comments. */
+export function printExpression(expression: Expression, names?: ExpressionNames): string {
+  return print(expression, 0, names);
+}
+
+/** Binding strengths, as in the grammar; a part that binds weaker than its place asks for stands in parentheses. */
+const CONDITIONAL = 1;
+const STRENGTH: Readonly<Record<BinaryOperator, number>> = {
+  "??": 2,
+  "||": 3,
+  "&&": 4,
+  "==": 5,
+  "!=": 5,
+  "<": 6,
+  "<=": 6,
+  ">": 6,
+  ">=": 6,
+  in: 6,
+  "+": 7,
+  "-": 7,
+  "*": 8,
+  "/": 8,
+  "%": 8,
+};
+const UNARY = 9;
+const POSTFIX = 10;
+
+function print(expression: Expression, place: number, names: ExpressionNames | undefined): string {
+  const inner = (part: Expression, strength = 0): string => print(part, strength, names);
+  const weak = (text: string, strength: number): string => (strength < place ? `(${text})` : text);
+  switch (expression.op) {
+    case "const":
+      return printConstant(expression.value, place);
+    case "channel":
+      return names?.channels[expression.channel] ?? `channel ${expression.channel}`;
+    case "local":
+    case "secret":
+      return expression.name;
+    case "error":
+      return "error";
+    case "member":
+      return `${inner(expression.of, POSTFIX)}${expression.optional ? "?." : "."}${expression.name}`;
+    case "index":
+      return `${inner(expression.of, POSTFIX)}[${inner(expression.at)}]`;
+    case "not":
+      return weak(`!${inner(expression.of, UNARY)}`, UNARY);
+    case "negate":
+      return weak(`-${inner(expression.of, UNARY)}`, UNARY);
+    case "binary": {
+      const strength = STRENGTH[expression.operator];
+      const { left, operator, right } = expression;
+      return weak(`${inner(left, strength)} ${operator} ${inner(right, strength + 1)}`, strength);
+    }
+    case "if":
+      return weak(
+        `${inner(expression.condition, 2)} ? ${inner(expression.then)} : ${inner(expression.else)}`,
+        CONDITIONAL,
+      );
+    case "list":
+      return `[${expression.items.map((item) => inner(item)).join(", ")}]`;
+    case "record":
+      return `{ ${expression.fields.map((field) => `${printName(field.name)}: ${inner(field.value)}`).join(", ")} }`;
+    case "template":
+      return `\`${expression.parts.map((part) => (typeof part === "string" ? printTemplateText(part) : `\${${inner(part)}}`)).join("")}\``;
+    case "comprehension": {
+      const filter = expression.condition === undefined ? "" : ` if ${inner(expression.condition)}`;
+      return `[${inner(expression.value)} for ${expression.item} in ${inner(expression.list)}${filter}]`;
+    }
+    case "library":
+      return `${expression.name}(${expression.args.map((arg) => inner(arg)).join(", ")})`;
+    case "call":
+      return `${names?.functions[expression.function] ?? `function ${expression.function}`}(${expression.args.map((arg) => inner(arg)).join(", ")})`;
+  }
+}
+
+function printConstant(value: unknown, place: number): string {
+  const text = JSON.stringify(value);
+  return typeof value === "number" && value < 0 && place > UNARY ? `(${text})` : text;
+}
+
+function printName(name: string): string {
+  return /^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name);
+}
+
+function printTemplateText(value: string): string {
+  return value.replace(/[`\\]|\$\{/g, (match) => `\\${match}`).replace(/\n/g, "\\n");
+}
