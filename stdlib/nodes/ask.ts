@@ -1,20 +1,53 @@
-import type { BuiltinNode } from "../../runtime/context.ts";
+import type { BuiltinNode, ExpectedType } from "../../runtime/context.ts";
 import type { Json } from "../../runtime/json.ts";
+import type { ValueType } from "../../runtime/value-type.ts";
 
 /**
  * `ask("Send this?", choices: ["send", "again"])`: pauses the run until somebody answers. The pause carries
- * `{ question, choices?, details? }`; an answer that is none of the choices is asked for again, with `rejected` saying what
- * was given.
+ * `{ question, choices?, details? }`; without `choices` they are taken from the type of the channel that the answer goes
+ * into. An answer that does not fit is refused when it is given.
  */
 export const ask: BuiltinNode = ({ question = null, choices, details }, context) => {
+  const given = textList(choices);
+  const offered = given ?? choicesOf(context.expects);
   const payload = {
     question,
-    ...(choices === undefined ? {} : { choices }),
+    ...(offered === undefined ? {} : { choices: offered }),
     ...(details === undefined ? {} : { details }),
   };
-  let answer = context.interrupt<Json>(payload);
-  while (Array.isArray(choices) && !choices.includes(answer)) {
-    answer = context.interrupt<Json>({ ...payload, rejected: answer });
-  }
-  return answer;
+  return context.interrupt<Json>(payload, { expects: given === undefined ? context.expects : oneOf(given) });
 };
+
+function textList(value: Json | undefined): readonly string[] | undefined {
+  if (!Array.isArray(value) || value.length === 0) return undefined;
+  return value.filter((item): item is string => typeof item === "string");
+}
+
+/** The values of a type that has few: string literals. */
+function choicesOf(expected: ExpectedType | undefined): readonly string[] | undefined {
+  if (expected === undefined) return undefined;
+  const choices: string[] = [];
+  const seen = new Set<string>();
+  const collect = (type: ValueType): boolean => {
+    if (type.kind === "union") return type.members.every(collect);
+    if (type.kind === "ref") {
+      const named = expected.types.find((candidate) => candidate.name === type.name);
+      if (named === undefined || seen.has(type.name)) return false;
+      seen.add(type.name);
+      return collect(named.type);
+    }
+    if (type.kind !== "literal" || typeof type.value !== "string") return false;
+    choices.push(type.value);
+    return true;
+  };
+  return collect(expected.type) ? choices : undefined;
+}
+
+function oneOf(choices: readonly string[]): ExpectedType {
+  const literals = choices.map((value): ValueType => ({ kind: "literal", value }));
+  const [only, second] = literals;
+  return {
+    type: only !== undefined && second === undefined ? only : { kind: "union", members: literals },
+    types: [],
+  };
+}

@@ -1,16 +1,20 @@
-import { COMMAND, type Command, type NodeContext } from "../../runtime/context.ts";
+import { COMMAND, type Command, type ExpectedType, type NodeContext } from "../../runtime/context.ts";
 import type { Json } from "../../runtime/json.ts";
 
 export class Paused extends Error {
   readonly payload: Json;
-  constructor(payload: Json) {
+  readonly expects: ExpectedType | undefined;
+  constructor(payload: Json, expects: ExpectedType | undefined) {
     super("paused");
     this.payload = payload;
+    this.expects = expects;
   }
 }
 
 /** A context outside of any engine: `interrupt` gives the answers in their order, then pauses. */
-export function fakeContext(options: { signal?: AbortSignal; answers?: readonly Json[] } = {}): NodeContext {
+export function fakeContext(
+  options: { signal?: AbortSignal; answers?: readonly Json[]; expects?: ExpectedType } = {},
+): NodeContext {
   const answers = [...(options.answers ?? [])];
   const command: Command = { [COMMAND]: true };
   return {
@@ -19,8 +23,10 @@ export function fakeContext(options: { signal?: AbortSignal; answers?: readonly 
     attempt: 1,
     thread: "thread-1",
     idempotencyKey: "key-1",
-    interrupt: <T>(payload: Json = null): T => {
-      if (answers.length === 0) throw new Paused(payload);
+    item: undefined,
+    expects: options.expects,
+    interrupt: <T>(payload: Json = null, given: { readonly expects?: ExpectedType | undefined } = {}): T => {
+      if (answers.length === 0) throw new Paused(payload, given.expects);
       return answers.shift() as T;
     },
     goto: () => command,

@@ -8,7 +8,9 @@ import { MAX_BODY_BYTES } from "../../stdlib/nodes/http.ts";
 import { createPrint } from "../../stdlib/nodes/print.ts";
 import { builtinNodes } from "../../stdlib/builtin-nodes.ts";
 import { nodeSignatures, SUPPLIED_BY_RUNNER } from "../../stdlib/signatures.ts";
+import type { ExpectedType } from "../../runtime/context.ts";
 import type { Json } from "../../runtime/json.ts";
+import type { ValueType } from "../../runtime/value-type.ts";
 import { fakeContext, Paused } from "./fake-context.ts";
 
 /** What a node returns, rejections included. */
@@ -50,11 +52,36 @@ describe("ask", () => {
     expect(await run("ask", { question: "ok?" }, fakeContext({ answers: [{ any: 1 }] }))).toEqual({ any: 1 });
   });
 
-  test("an answer that is none of the choices is asked for again", async () => {
-    const args = { question: "ok?", choices: ["yes", "no"] };
-    const error = await run("ask", args, fakeContext({ answers: ["maybe"] })).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ payload: { question: "ok?", choices: ["yes", "no"], rejected: "maybe" } });
-    expect(await run("ask", args, fakeContext({ answers: ["maybe", "no"] }))).toBe("no");
+  const literals: ValueType = {
+    kind: "union",
+    members: [
+      { kind: "literal", value: "send" },
+      { kind: "literal", value: "again" },
+    ],
+  };
+
+  test("choices are part of the pause, and nothing else is accepted", async () => {
+    const error = await run("ask", { question: "ok?", choices: ["send", "again"], details: [1] }).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toMatchObject({
+      payload: { question: "ok?", choices: ["send", "again"], details: [1] },
+      expects: { type: literals, types: [] },
+    });
+  });
+
+  test("without choices the type of the result gives them, where it has few values", async () => {
+    const pause = async (expects: ExpectedType): Promise<unknown> =>
+      run("ask", { question: "ok?" }, fakeContext({ expects })).catch((thrown: unknown) => thrown);
+    const named = { type: { kind: "ref", name: "Verdict" }, types: [{ name: "Verdict", type: literals }] } as const;
+    expect(await pause(named)).toMatchObject({ payload: { choices: ["send", "again"] }, expects: named });
+    const open = { type: { kind: "string" }, types: [] } as const;
+    expect(await pause(open)).toMatchObject({ payload: { question: "ok?" }, expects: open });
+    const loop = {
+      type: { kind: "ref", name: "L" },
+      types: [{ name: "L", type: { kind: "ref", name: "L" } }],
+    } as const;
+    expect(await pause(loop)).toMatchObject({ payload: { question: "ok?" } });
   });
 });
 
