@@ -42,6 +42,7 @@ export interface BoundGraph {
 
 /** An expression with its type and place. */
 export interface TypedExpression {
+  /** `channel` and `call` hold indexes into `channels` and `functions` of the bound graph; lowering renumbers them. */
   readonly expression: Expression;
   readonly type: ValueType;
   readonly span: Span;
