@@ -2,12 +2,6 @@ import type { Table } from "../table.ts";
 import type { ExpressionFunction } from "./call-function.ts";
 import { compileExpression, wrapGenerated, type Evaluate, type GeneratedExpression } from "./compile-expression.ts";
 
-/** What a generated module holds of a table's expressions: by expression index, and the same for each graph it calls. */
-export interface GeneratedExpressions {
-  readonly expressions: readonly GeneratedExpression[];
-  readonly graphs: readonly GeneratedExpressions[];
-}
-
 /**
  * All expressions of a table, by expression index, ready to be evaluated: compiled from the table, or taken from a generated
  * module where there is one. `functions` are the imported functions by function index. Graphs that the table calls are not
@@ -16,14 +10,14 @@ export interface GeneratedExpressions {
 export function prepareExpressions(
   table: Pick<Table, "channels" | "expressions" | "functions">,
   functions: readonly (ExpressionFunction | undefined)[],
-  generated?: GeneratedExpressions,
+  generated?: readonly (GeneratedExpression | undefined)[],
 ): readonly Evaluate[] {
   const names = {
     channels: table.channels.map((channel) => channel.name),
     functions: table.functions.map((item) => item.name),
   };
   return table.expressions.map((expression, at) => {
-    const code = generated?.expressions[at];
+    const code = generated?.[at];
     return code === undefined
       ? compileExpression(expression, { functions, names })
       : wrapGenerated(code, expression, { functions, names });

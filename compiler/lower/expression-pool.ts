@@ -1,0 +1,100 @@
+/**
+ * Expressions, functions and called graphs of one table, each once, numbered in the order in which the table refers to them.
+ * That order depends on what the graph means and not on where its statements stand.
+ */
+import type { Position } from "../../diagnostics/source.ts";
+import type { Expression } from "../../runtime/expression/expression.ts";
+import type { ExpressionIndex, FunctionIndex, FunctionSpec } from "../../runtime/table.ts";
+import type { BoundGraph, TypedExpression } from "../bound-graph.ts";
+import { canonicalJson } from "../canonical-json.ts";
+
+export interface ExpressionPool {
+  readonly expressions: readonly Expression[];
+  /** Where each expression was first met. */
+  readonly positions: readonly Position[];
+  readonly functions: readonly FunctionSpec[];
+  expression(typed: TypedExpression): ExpressionIndex;
+  function(spec: FunctionSpec): FunctionIndex;
+}
+
+/** `channelIndex`: position in the table by position in the bound graph. */
+export function createExpressionPool(bound: BoundGraph, channelIndex: readonly number[]): ExpressionPool {
+  const expressions: Expression[] = [];
+  const positions: Position[] = [];
+  const functions: FunctionSpec[] = [];
+  const byText = new Map<string, ExpressionIndex>();
+  const byName = new Map<string, FunctionIndex>();
+  const internFunction = (spec: FunctionSpec): FunctionIndex => {
+    const known = byName.get(spec.name);
+    if (known !== undefined) return known;
+    byName.set(spec.name, functions.length);
+    return functions.push({ name: spec.name, module: spec.module, export: spec.export }) - 1;
+  };
+  const renumber: Renumber = {
+    channel: (index) => channelIndex[index] ?? index,
+    function: (index) => internFunction(bound.functions[index] as FunctionSpec),
+  };
+  return {
+    expressions,
+    positions,
+    functions,
+    function: internFunction,
+    expression(typed) {
+      const expression = renumberExpression(typed.expression, renumber);
+      const text = canonicalJson(expression);
+      const known = byText.get(text);
+      if (known !== undefined) return known;
+      byText.set(text, expressions.length);
+      positions.push(bound.file.position(typed.span.start));
+      return expressions.push(expression) - 1;
+    },
+  };
+}
+
+interface Renumber {
+  channel(index: number): number;
+  function(index: number): number;
+}
+
+/** The same expression with other indexes. Sub-expressions are visited in order of evaluation. */
+function renumberExpression(expression: Expression, to: Renumber): Expression {
+  const visit = (part: Expression): Expression => renumberExpression(part, to);
+  switch (expression.op) {
+    case "channel":
+      return { op: "channel", channel: to.channel(expression.channel) };
+    case "member":
+    case "not":
+    case "negate":
+      return { ...expression, of: visit(expression.of) };
+    case "index":
+      return { ...expression, of: visit(expression.of), at: visit(expression.at) };
+    case "binary":
+      return { ...expression, left: visit(expression.left), right: visit(expression.right) };
+    case "if":
+      return {
+        ...expression,
+        condition: visit(expression.condition),
+        then: visit(expression.then),
+        else: visit(expression.else),
+      };
+    case "list":
+      return { ...expression, items: expression.items.map(visit) };
+    case "record":
+      return { ...expression, fields: expression.fields.map(({ name, value }) => ({ name, value: visit(value) })) };
+    case "template":
+      return { ...expression, parts: expression.parts.map((part) => (typeof part === "string" ? part : visit(part))) };
+    case "comprehension":
+      return {
+        ...expression,
+        list: visit(expression.list),
+        ...(expression.condition === undefined ? {} : { condition: visit(expression.condition) }),
+        value: visit(expression.value),
+      };
+    case "library":
+      return { ...expression, args: expression.args.map(visit) };
+    case "call":
+      return { ...expression, function: to.function(expression.function), args: expression.args.map(visit) };
+    default:
+      return expression;
+  }
+}

@@ -1,0 +1,57 @@
+import type { Json } from "../../runtime/json.ts";
+import type { ChannelSpec } from "../../runtime/table.ts";
+import type { BoundChannel, BoundGraph } from "../bound-graph.ts";
+import type { ExpressionPool } from "./expression-pool.ts";
+
+const ROLES = ["input", "output", "state", "memory"] as const;
+
+/** Channels in the table's order (by role, then as declared), and that order as positions in the bound graph. */
+export function orderChannels(bound: BoundGraph): {
+  readonly ordered: readonly BoundChannel[];
+  /** Position in the table by position in the bound graph. */
+  readonly index: readonly number[];
+} {
+  const order = ROLES.flatMap((role) =>
+    bound.channels.map((channel, at) => ({ channel, at })).filter(({ channel }) => channel.role === role),
+  );
+  const index = Array.from<number>({ length: order.length });
+  order.forEach(({ at }, position) => {
+    index[at] = position;
+  });
+  return { ordered: order.map(({ channel }) => channel), index };
+}
+
+export function lowerChannel(channel: BoundChannel, pool: ExpressionPool): ChannelSpec {
+  const { name, role, type, reducer } = channel;
+  const initial = channel.initial === undefined ? startValue(channel) : channel.initial;
+  return {
+    name,
+    role,
+    type,
+    ...(initial === undefined ? {} : { initial }),
+    ...(reducer === undefined
+      ? {}
+      : {
+          reducer:
+            reducer.kind === "function"
+              ? { kind: "function", function: pool.function(reducer.function) }
+              : { kind: reducer.kind },
+        }),
+  };
+}
+
+/** What a channel without a default starts with; `undefined` for an input, which must be given. */
+function startValue(channel: BoundChannel): Json | undefined {
+  if (channel.role === "input") return undefined;
+  switch (channel.reducer?.kind) {
+    case "append":
+    case "union":
+      return [];
+    case "sum":
+      return 0;
+    case "merge":
+      return {};
+    default:
+      return null;
+  }
+}

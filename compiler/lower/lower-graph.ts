@@ -1,0 +1,91 @@
+/**
+ * Lowering: a bound graph without errors becomes its routing table. Linear in the graph. Everything in the table is numbered
+ * in an order that follows from the graph's meaning (channels by role, nodes as declared, edges by source), so that two
+ * files that say the same give the same digest wherever their statements stand.
+ */
+import type { Table } from "../../runtime/table.ts";
+import { TABLE_FORMAT, TABLE_VERSION } from "../../runtime/table.ts";
+import type { BoundGraph } from "../bound-graph.ts";
+import { deepFreeze } from "../deep-freeze.ts";
+import { tableDigest } from "../digest.ts";
+import { createExpressionPool } from "./expression-pool.ts";
+import { lowerChannel, orderChannels } from "./lower-channels.ts";
+import { collectEffects, lowerAssertion, lowerNode } from "./lower-nodes.ts";
+import { lowerRoutes } from "./lower-routes.ts";
+
+/** Tables by the bound graphs they came from: a graph that several others call is lowered once. */
+export type LoweredGraphs = Map<BoundGraph, Table>;
+
+/** The frozen table of a graph and, in `known`, those of all graphs it calls. None of them may have errors. */
+export function lowerGraph(graph: BoundGraph, known: LoweredGraphs = new Map()): Table {
+  // Called graphs first, through a list of their own: chains of calls may be long.
+  const open = [graph];
+  for (let next = open.at(-1); next !== undefined; next = open.at(-1)) {
+    const missing = known.has(next) ? [] : calledGraphs(next).filter((called) => !known.has(called));
+    if (missing.length > 0) open.push(...missing);
+    else {
+      open.pop();
+      if (!known.has(next)) known.set(next, lowerOne(next, known));
+    }
+  }
+  return known.get(graph) as Table;
+}
+
+function calledGraphs(graph: BoundGraph): readonly BoundGraph[] {
+  return graph.nodes.flatMap((node) => (node.call.kind === "graph" ? [node.call.graph] : []));
+}
+
+function lowerOne(bound: BoundGraph, known: LoweredGraphs): Table {
+  const { ordered, index } = orderChannels(bound);
+  const pool = createExpressionPool(bound, index);
+  const graphs: Table[] = [];
+  const graphIndex = new Map<BoundGraph, number>();
+  const nodeIndex = new Map(bound.nodes.map((node, at) => [node.name, at]));
+  const context = {
+    channelIndex: new Map(ordered.map((channel, at) => [channel.name, at])),
+    nodeIndex,
+    pool,
+    graph(called: BoundGraph): number {
+      const number = graphIndex.get(called) ?? graphs.push(known.get(called) as Table) - 1;
+      graphIndex.set(called, number);
+      return number;
+    },
+  };
+  const channels = ordered.map((channel) => lowerChannel(channel, pool));
+  const lowered = bound.nodes.map((node) => lowerNode(node, context));
+  const { start, routes, onError, barriers, waits } = lowerRoutes(bound, nodeIndex, pool);
+  const nodes = lowered.map((node, at) => {
+    const gate = waits[at];
+    return {
+      ...node,
+      ...(gate === undefined ? {} : { waits: gate }),
+      routes: routes[at] ?? [],
+      onError: onError[at] ?? [],
+    };
+  });
+  const table: Omit<Table, "digest"> = {
+    format: TABLE_FORMAT,
+    version: TABLE_VERSION,
+    kind: "graph",
+    name: bound.name,
+    channels,
+    nodes,
+    start,
+    barriers,
+    expressions: pool.expressions,
+    functions: pool.functions,
+    types: bound.types,
+    graphs,
+    secrets: [...bound.secrets].sort(),
+    effects: collectEffects(bound, graphs, pool.functions.length > 0),
+    limits: bound.limits,
+    assertions: bound.assertions.map((assertion) => lowerAssertion(assertion, nodeIndex)),
+    debug: {
+      file: bound.file.path,
+      nodes: bound.nodes.map((node) => bound.file.position(node.declaration.name.span.start)),
+      expressions: pool.positions,
+      ...(bound.doc === undefined ? {} : { doc: bound.doc }),
+    },
+  };
+  return deepFreeze({ ...table, digest: tableDigest(table) });
+}

@@ -1,0 +1,109 @@
+import type {
+  AssertionSpec,
+  CallSpec,
+  ChannelIndex,
+  Effect,
+  GraphIndex,
+  NamedArgument,
+  NodeIndex,
+  NodeSpec,
+  OutputSpec,
+} from "../../runtime/table.ts";
+import { END } from "../../runtime/table.ts";
+import type { BoundArgument, BoundAssertion, BoundGraph, BoundNode } from "../bound-graph.ts";
+import type { ExpressionPool } from "./expression-pool.ts";
+import { indexOf } from "./lower-routes.ts";
+
+export interface NodeContext {
+  readonly channelIndex: ReadonlyMap<string, ChannelIndex>;
+  readonly nodeIndex: ReadonlyMap<string, NodeIndex>;
+  readonly pool: ExpressionPool;
+  /** Number of a called graph. */
+  graph(graph: BoundGraph): GraphIndex;
+}
+
+/** A node without its edges, which are lowered once all nodes are. */
+export type LoweredNode = Omit<NodeSpec, "routes" | "onError" | "waits">;
+
+export function lowerNode(node: BoundNode, context: NodeContext): LoweredNode {
+  const output = node.output === undefined ? undefined : lowerOutput(node.output, context);
+  return {
+    name: node.name,
+    call: lowerCall(node, context),
+    ...(node.each === undefined
+      ? {}
+      : {
+          each: {
+            item: node.each.item,
+            list: context.pool.expression(node.each.list),
+            ...(node.maxParallel === undefined ? {} : { parallel: node.maxParallel }),
+          },
+        }),
+    ...(output === undefined ? {} : { output }),
+    ...(node.tries === undefined ? {} : { tries: node.tries }),
+    ...(node.timeout === undefined ? {} : { timeout: node.timeout }),
+    ...(node.cache === undefined ? {} : { cache: node.cache }),
+    ...(node.pauseBefore ? { pauseBefore: true } : {}),
+    ...(node.pauseAfter ? { pauseAfter: true } : {}),
+    ...(node.goes === undefined ? {} : { goes: node.goes.map((name) => indexOf(context.nodeIndex, name)) }),
+    ...(node.idempotent ? { idempotent: true } : {}),
+  };
+}
+
+function lowerCall(node: BoundNode, context: NodeContext): CallSpec {
+  const { call } = node;
+  switch (call.kind) {
+    case "function":
+      return {
+        kind: "function",
+        function: context.pool.function(call.function),
+        args: call.args.map((argument) => context.pool.expression(argument)),
+      };
+    case "builtin":
+      return { kind: "builtin", name: call.signature.name, args: lowerArguments(call.args, context) };
+    case "graph":
+      return { kind: "graph", graph: context.graph(call.graph), args: lowerArguments(call.args, context) };
+    case "expression":
+      return { kind: "expression", expression: context.pool.expression(call.expression) };
+    case "broken":
+      throw new TypeError(`node ${node.name} has errors: only graphs without errors are lowered`);
+  }
+}
+
+function lowerArguments(args: readonly BoundArgument[], { pool }: NodeContext): readonly NamedArgument[] {
+  return args.map(({ name, value }) => ({ name, expression: pool.expression(value) }));
+}
+
+function lowerOutput(output: NonNullable<BoundNode["output"]>, { channelIndex }: NodeContext): OutputSpec {
+  const channel = (name: string): ChannelIndex => channelIndex.get(name) ?? 0;
+  return output.kind === "channel"
+    ? { kind: "channel", channel: channel(output.channel) }
+    : {
+        kind: "fields",
+        fields: output.fields.map((item) => ({ field: item.field, channel: channel(item.channel) })),
+      };
+}
+
+export function lowerAssertion(assertion: BoundAssertion, nodeIndex: ReadonlyMap<string, NodeIndex>): AssertionSpec {
+  const node = indexOf(nodeIndex, assertion.node);
+  const other = assertion.other === undefined ? END : indexOf(nodeIndex, assertion.other);
+  switch (assertion.form) {
+    case "before":
+      return { kind: "before", first: node, then: other };
+    case "never":
+      return { kind: "never", node, with: other };
+    default:
+      return { kind: assertion.form, node };
+  }
+}
+
+/** Sorted, each once: what the nodes do, what the called graphs do, and `code` where imported functions are called. */
+export function collectEffects(
+  bound: BoundGraph,
+  called: readonly { readonly effects: readonly Effect[] }[],
+  callsFunctions: boolean,
+): readonly Effect[] {
+  const effects = new Set<Effect>(callsFunctions ? ["code"] : []);
+  for (const part of [...bound.nodes, ...called]) for (const effect of part.effects) effects.add(effect);
+  return [...effects].sort();
+}

@@ -1,0 +1,73 @@
+/**
+ * SHA-256 (FIPS 180-4) in plain TypeScript: the compiler runs where no Node built-in is, editors and browsers included, and
+ * Web Crypto would make it asynchronous.
+ */
+
+/** The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
+const ROUND_CONSTANTS = roots(64, 1 / 3);
+/** The same of the square roots of the first 8 primes. */
+const INITIAL = roots(8, 1 / 2);
+
+/** The hash of a text's UTF-8 form, as 64 hexadecimal digits. */
+export function sha256(text: string): string {
+  const bytes = new TextEncoder().encode(text);
+  const padded = new Uint8Array(((bytes.length + 8) >> 6) * 64 + 64);
+  padded.set(bytes);
+  padded[bytes.length] = 0x80;
+  const view = new DataView(padded.buffer);
+  view.setUint32(padded.length - 8, Math.floor(bytes.length / 0x20000000));
+  view.setUint32(padded.length - 4, (bytes.length << 3) >>> 0);
+  const hash = Uint32Array.from(INITIAL);
+  const words = new Uint32Array(64);
+  for (let at = 0; at < padded.length; at += 64) compress(hash, words, view, at);
+  return [...hash].map((word) => word.toString(16).padStart(8, "0")).join("");
+}
+
+function compress(hash: Uint32Array, words: Uint32Array, view: DataView, at: number): void {
+  for (let i = 0; i < 16; i++) words[i] = view.getUint32(at + i * 4);
+  for (let i = 16; i < 64; i++) {
+    const w15 = words[i - 15] as number;
+    const w2 = words[i - 2] as number;
+    const s0 = rotate(w15, 7) ^ rotate(w15, 18) ^ (w15 >>> 3);
+    const s1 = rotate(w2, 17) ^ rotate(w2, 19) ^ (w2 >>> 10);
+    words[i] = ((words[i - 16] as number) + s0 + (words[i - 7] as number) + s1) | 0;
+  }
+  let [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = hash;
+  for (let i = 0; i < 64; i++) {
+    const s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
+    const choice = (e & f) ^ (~e & g);
+    const t1 = (h + s1 + choice + (ROUND_CONSTANTS[i] as number) + (words[i] as number)) | 0;
+    const s0 = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22);
+    const majority = (a & b) ^ (a & c) ^ (b & c);
+    h = g;
+    g = f;
+    f = e;
+    e = (d + t1) | 0;
+    d = c;
+    c = b;
+    b = a;
+    a = (t1 + s0 + majority) | 0;
+  }
+  hash[0] = (hash[0] as number) + a;
+  hash[1] = (hash[1] as number) + b;
+  hash[2] = (hash[2] as number) + c;
+  hash[3] = (hash[3] as number) + d;
+  hash[4] = (hash[4] as number) + e;
+  hash[5] = (hash[5] as number) + f;
+  hash[6] = (hash[6] as number) + g;
+  hash[7] = (hash[7] as number) + h;
+}
+
+function rotate(word: number, by: number): number {
+  return (word >>> by) | (word << (32 - by));
+}
+
+function roots(count: number, exponent: number): readonly number[] {
+  const result: number[] = [];
+  for (let candidate = 2; result.length < count; candidate++) {
+    let isPrime = true;
+    for (let divisor = 2; divisor * divisor <= candidate; divisor++) if (candidate % divisor === 0) isPrime = false;
+    if (isPrime) result.push(Math.floor((candidate ** exponent % 1) * 0x100000000));
+  }
+  return result;
+}
