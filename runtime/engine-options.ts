@@ -4,8 +4,7 @@ import type { Clock } from "./clock.ts";
 import type { BuiltinNode, NodeContext } from "./context.ts";
 import type { NodeError, NgraphError } from "./errors.ts";
 import type { EventListener, StreamViews } from "./events.ts";
-import type { ExpressionFunction } from "./expression/call-function.ts";
-import type { Scope } from "./expression/compile-expression.ts";
+import type { GeneratedExpression } from "./expression/compile-expression.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { NodeCache } from "./node-cache.ts";
 import type { Store } from "./store.ts";
@@ -15,19 +14,16 @@ import type { Effect, Table } from "./table.ts";
 export type ImportedFunction = (...args: never[]) => unknown;
 export type FunctionRegistry = Readonly<Record<string, ImportedFunction>>;
 
-/** An expression as a generated module holds it; `functions` are the table's, by index. */
-export type GeneratedExpression = (scope: Scope, functions: readonly (ExpressionFunction | undefined)[]) => Json;
-
 /** What a graph's text cannot hold: code, by the names it is called by. */
 export interface Bindings {
   /** Imported functions by their name in the graph's file. */
   readonly functions?: FunctionRegistry;
   /**
-   * Closures by expression index, from a generated module; where one is missing the expression of the table is
+   * The table's expressions as code, by expression index, from a generated module; where one is missing the table's is
    * interpreted. Both give the same values.
    */
   readonly expressions?: readonly (GeneratedExpression | undefined)[];
-  /** Of graphs called as nodes, by the graph's name. What is missing here is looked for in the caller's bindings. */
+  /** Of graphs called as nodes, by the graph's name. Functions missing there are looked for in the caller's. */
   readonly graphs?: Readonly<Record<string, Bindings>>;
 }
 

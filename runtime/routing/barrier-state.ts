@@ -1,0 +1,117 @@
+import type { BarrierSpec } from "../table.ts";
+
+/** A barrier with its nodes numbered, so that progress fits into a row of bytes. */
+export interface BarrierCode {
+  readonly id: string;
+  readonly gates: boolean;
+  readonly target: number;
+  readonly members: readonly (readonly number[])[];
+  /** Every node that can signal, once, in ascending order. */
+  readonly sources: readonly number[];
+  /** Position of a node in `sources`. */
+  readonly position: ReadonlyMap<number, number>;
+  /** By position: which members the node fills. */
+  readonly fills: readonly (readonly number[])[];
+}
+
+export function compileBarrier(spec: BarrierSpec): BarrierCode {
+  const sources = [...new Set(spec.members.flat())].sort((a, b) => a - b);
+  const position = new Map(sources.map((node, index) => [node, index]));
+  const fills = sources.map((): number[] => []);
+  spec.members.forEach((nodes, member) => {
+    for (const node of nodes) fills[position.get(node)!]!.push(member);
+  });
+  return {
+    id: spec.id,
+    gates: spec.kind === "waits",
+    target: spec.target,
+    members: spec.members,
+    sources,
+    position,
+    fills,
+  };
+}
+
+/** One barrier between two firings. */
+interface Progress {
+  /** By position in `sources`, then by member: whether it has signalled, whether it is filled. */
+  readonly marks: Uint8Array;
+  arrived: number;
+  missing: number;
+}
+
+/**
+ * Who has signalled which barrier since it last fired (3.1). Kept for the barriers that a run has met, not for all of the
+ * table; a signal costs the members its node fills.
+ */
+export class BarrierState {
+  readonly #barriers: readonly BarrierCode[];
+  readonly #progress = new Map<number, Progress>();
+
+  constructor(barriers: readonly BarrierCode[]) {
+    this.#barriers = barriers;
+  }
+
+  /** Records a signal; returns whether it made the barrier complete. Signals of nodes that are no member do not count. */
+  signal(barrier: number, node: number): boolean {
+    const code = this.#barriers[barrier]!;
+    const position = code.position.get(node);
+    if (position === undefined) return false;
+    let progress = this.#progress.get(barrier);
+    if (progress === undefined) {
+      progress = newProgress(code);
+      this.#progress.set(barrier, progress);
+    }
+    const { marks } = progress;
+    if (marks[position] === 1) return false;
+    marks[position] = 1;
+    progress.arrived++;
+    const { missing } = progress;
+    for (const member of code.fills[position]!) {
+      const mark = code.sources.length + member;
+      if (marks[mark] === 1) continue;
+      marks[mark] = 1;
+      progress.missing--;
+    }
+    return missing > 0 && progress.missing === 0;
+  }
+
+  /** Nodes that have signalled, ascending. */
+  arrived(barrier: number): number[] {
+    const code = this.#barriers[barrier]!;
+    const progress = this.#progress.get(barrier);
+    if (progress === undefined) return [];
+    return code.sources.filter((_, position) => progress.marks[position] === 1);
+  }
+
+  /** Nodes of the members that nobody has filled. */
+  missing(barrier: number): number[] {
+    const code = this.#barriers[barrier]!;
+    const marks = this.#progress.get(barrier)?.marks;
+    return code.members.flatMap((nodes, member) => (marks?.[code.sources.length + member] === 1 ? [] : nodes));
+  }
+
+  /** Fired: its members have to come again. */
+  clear(barrier: number): void {
+    const progress = this.#progress.get(barrier);
+    if (progress === undefined) return;
+    progress.marks.fill(0);
+    progress.arrived = 0;
+    progress.missing = this.#barriers[barrier]!.members.length;
+  }
+
+  /** Barriers with some signals, ascending. */
+  partlyFilled(): number[] {
+    const found: number[] = [];
+    for (const [barrier, { arrived }] of this.#progress) if (arrived > 0) found.push(barrier);
+    return found.sort((a, b) => a - b);
+  }
+}
+
+function newProgress(code: BarrierCode): Progress {
+  return {
+    marks: new Uint8Array(code.sources.length + code.members.length),
+    arrived: 0,
+    missing: code.members.length,
+  };
+}

@@ -1,0 +1,263 @@
+import type { Evaluate, GeneratedExpression, Scope } from "../expression/compile-expression.ts";
+import { prepareExpressions } from "../expression/prepare-expressions.ts";
+import type { ExpressionFunction } from "../expression/call-function.ts";
+import { END, type Table } from "../table.ts";
+import { compileBarrier, type BarrierCode, type BarrierState } from "./barrier-state.ts";
+import {
+  barrierOf,
+  compileErrorRoutes,
+  compileRoutes,
+  followRoutes,
+  isBarrier,
+  type ErrorRouteCode,
+  type RoutesCode,
+  type Target,
+} from "./routes.ts";
+
+/** The routes of a table, ready to be followed. Immutable but for `scratch`. */
+export interface RoutingCode {
+  readonly start: RoutesCode;
+  /** By node index. */
+  readonly nodes: readonly RoutesCode[];
+  readonly errors: readonly (readonly ErrorRouteCode[])[];
+  /** By node index: the barrier that gates it, or -1. */
+  readonly gates: readonly number[];
+  readonly barriers: readonly BarrierCode[];
+  readonly expressions: readonly Evaluate[];
+  /** Working memory of one plan, kept for the next. */
+  scratch: Scratch | undefined;
+}
+
+/** One finished task of the step, as far as routing cares. Given in task order. */
+export interface Routing {
+  readonly node: number;
+  /** Targets of `goto` (node indexes or `END`); `undefined` follows the node's edges. */
+  readonly goto: readonly number[] | undefined;
+  /** The `goto` takes the whole step over. */
+  readonly exclusive: boolean;
+  readonly stopped: boolean;
+  /** The node failed: where its `on error` edges lead. */
+  readonly errorTargets: readonly Target[] | undefined;
+}
+
+export interface StepPlan {
+  /** Nodes of the next step, ascending; without `END`. */
+  readonly ready: readonly number[];
+  readonly hitEnd: boolean;
+  /** Position (in the routings) of the exclusive `goto` that took the step over, or -1. */
+  readonly winner: number;
+  /** Routings whose edges led nowhere, and why, where an expression had no value. */
+  readonly unrouted: readonly { readonly routing: number; readonly cause: unknown }[];
+}
+
+/** Told while a plan is made; for events. */
+export interface PlanObserver {
+  route(
+    routing: number,
+    via: "edges" | "goto" | "exclusive" | "stop" | "error",
+    targets: readonly Target[],
+    discarded: boolean,
+  ): void;
+  barrier(barrier: number, arrived: readonly number[], fired: boolean): void;
+}
+
+interface Scratch {
+  /** Generation in which a node was last signalled: nothing has to be cleared between plans. */
+  readonly signalled: Int32Array;
+  generation: number;
+}
+
+export function compileRouting(
+  table: Table,
+  functions: readonly (ExpressionFunction | undefined)[],
+  generated?: readonly (GeneratedExpression | undefined)[],
+): RoutingCode {
+  const expressions = prepareExpressions(table, functions, generated);
+  return {
+    start: compileRoutes(table.start, expressions),
+    nodes: table.nodes.map((node) => compileRoutes(node.routes, expressions)),
+    errors: table.nodes.map((node) => compileErrorRoutes(node.onError, expressions)),
+    gates: table.nodes.map((node) => node.waits ?? -1),
+    barriers: table.barriers.map(compileBarrier),
+    expressions,
+    scratch: undefined,
+  };
+}
+
+/**
+ * What runs after a step (2.4 - 2.6, 3). Costs the out-degree of what ran. Changes `barriers` and nothing else; without
+ * them a signal to a barrier runs its target at once.
+ *
+ * @param scope the state after the step's updates
+ */
+export function planStep(
+  code: RoutingCode,
+  routings: readonly Routing[],
+  scope: Scope,
+  barriers: BarrierState | undefined,
+  observer?: PlanObserver,
+): StepPlan {
+  const plan = new Plan(code, barriers, observer);
+  const winner = lastExclusive(routings);
+  for (let i = 0; i < routings.length; i++) {
+    const routing = routings[i]!;
+    if (routing.errorTargets !== undefined) {
+      observer?.route(i, "error", routing.errorTargets, false);
+      plan.signalAll(routing.node, routing.errorTargets);
+    } else if (winner === -1) {
+      followOne(code, plan, i, routing, scope);
+    } else if (i === winner) {
+      // At once, past any gate: the gate's barrier stays as it is (2.6).
+      observer?.route(i, "exclusive", routing.goto!, false);
+      for (const target of routing.goto!) plan.run(target);
+    } else {
+      observer?.route(i, routing.stopped ? "stop" : routing.goto === undefined ? "edges" : "goto", [], true);
+    }
+  }
+  return plan.finish(winner);
+}
+
+/** The first step: the edges of `start` take no part in barriers. */
+export function planStart(code: RoutingCode, scope: Scope, observer?: PlanObserver): StepPlan {
+  const plan = new Plan(code, undefined, observer);
+  try {
+    const targets = followRoutes(code.start, scope);
+    for (const target of targets) {
+      // A signal from `start` into a gated node does not count (3.2).
+      if (target >= 0 && code.gates[target] !== -1) continue;
+      plan.run(target);
+    }
+    if (targets.length === 0 && code.start.edges.length > 0) plan.unrouted.push({ routing: -1, cause: undefined });
+  } catch (cause) {
+    plan.unrouted.push({ routing: -1, cause });
+  }
+  return plan.finish(-1);
+}
+
+function lastExclusive(routings: readonly Routing[]): number {
+  for (let i = routings.length - 1; i >= 0; i--) if (routings[i]!.exclusive) return i;
+  return -1;
+}
+
+function followOne(code: RoutingCode, plan: Plan, index: number, routing: Routing, scope: Scope): void {
+  const { observer } = plan;
+  if (routing.stopped) {
+    observer?.route(index, "stop", [], false);
+    return;
+  }
+  if (routing.goto !== undefined) {
+    observer?.route(index, "goto", routing.goto, false);
+    plan.signalAll(routing.node, routing.goto);
+    return;
+  }
+  const routes = code.nodes[routing.node]!;
+  let targets: readonly Target[];
+  try {
+    targets = followRoutes(routes, scope);
+  } catch (cause) {
+    plan.unrouted.push({ routing: index, cause });
+    return;
+  }
+  if (targets.length === 0 && routes.edges.length > 0) {
+    plan.unrouted.push({ routing: index, cause: undefined });
+    return;
+  }
+  observer?.route(index, "edges", targets, false);
+  plan.signalAll(routing.node, targets);
+}
+
+class Plan {
+  readonly code: RoutingCode;
+  readonly barriers: BarrierState | undefined;
+  readonly observer: PlanObserver | undefined;
+  readonly ready: number[] = [];
+  hitEnd = false;
+  unrouted: { routing: number; cause: unknown }[] = [];
+  /** Barriers that became complete, in the order in which they did. */
+  private complete: number[] | undefined;
+  private touched: number[] | undefined;
+  private readonly scratch: Scratch;
+  private sorted = true;
+
+  constructor(code: RoutingCode, barriers: BarrierState | undefined, observer: PlanObserver | undefined) {
+    this.code = code;
+    this.barriers = barriers;
+    this.observer = observer;
+    // Taken while in use: an expression's function may run another graph of the same engine.
+    const scratch = code.scratch ?? { signalled: new Int32Array(code.nodes.length), generation: 0 };
+    code.scratch = undefined;
+    if (scratch.generation === GENERATIONS) {
+      scratch.signalled.fill(0);
+      scratch.generation = 0;
+    }
+    scratch.generation++;
+    this.scratch = scratch;
+  }
+
+  signalAll(source: number, targets: readonly Target[]): void {
+    for (const target of targets) this.signal(source, target);
+  }
+
+  private signal(source: number, target: Target): void {
+    if (isBarrier(target)) this.signalBarrier(source, barrierOf(target));
+    else if (target >= 0 && this.code.gates[target] !== -1) {
+      // A gate counts whoever it waits for, whichever way the signal was written (`goto`, say), and nobody else.
+      this.signalBarrier(source, this.code.gates[target]!);
+    } else this.run(target);
+  }
+
+  private signalBarrier(source: number, barrier: number): void {
+    if (this.barriers === undefined) {
+      this.run(this.code.barriers[barrier]!.target);
+      return;
+    }
+    if (this.barriers.signal(barrier, source)) (this.complete ??= []).push(barrier);
+    if (this.observer !== undefined && !(this.touched ??= []).includes(barrier)) this.touched.push(barrier);
+  }
+
+  run(target: number): void {
+    if (target === END) {
+      this.hitEnd = true;
+      return;
+    }
+    const { signalled, generation } = this.scratch;
+    if (signalled[target] === generation) return;
+    signalled[target] = generation;
+    const { ready } = this;
+    if (ready.length > 0 && ready[ready.length - 1]! > target) this.sorted = false;
+    ready.push(target);
+  }
+
+  finish(winner: number): StepPlan {
+    if (this.complete !== undefined) this.fire(this.complete);
+    if (this.observer !== undefined) this.report(this.observer);
+    this.code.scratch = this.scratch;
+    const { ready } = this;
+    // Declaration order (2.2).
+    if (!this.sorted) ready.sort((a, b) => a - b);
+    return { ready, hitEnd: this.hitEnd, winner, unrouted: this.unrouted };
+  }
+
+  /** `complete` grows while it is walked: a join into a gated node is a signal of those who came to it. */
+  private fire(complete: number[]): void {
+    const { barriers, code } = this;
+    for (let i = 0; i < complete.length; i++) {
+      const barrier = complete[i]!;
+      const { target, gates } = code.barriers[barrier]!;
+      const arrived = barriers!.arrived(barrier);
+      this.observer?.barrier(barrier, arrived, true);
+      const gate = code.gates[target]!;
+      if (gates || gate === -1) this.run(target);
+      else for (const node of arrived) this.signalBarrier(node, gate);
+      barriers!.clear(barrier);
+    }
+  }
+
+  private report(observer: PlanObserver): void {
+    for (const barrier of this.touched ?? []) {
+      if (this.complete?.includes(barrier) !== true) observer.barrier(barrier, this.barriers!.arrived(barrier), false);
+    }
+  }
+}
+
+const GENERATIONS = 2 ** 31 - 2;
