@@ -20,11 +20,17 @@ export function frozenJson<T>(value: T, what: string): T {
   }
 }
 
-/** Freezes a value that was parsed just now and that nobody else holds. */
+/** Freezes a value that was parsed just now and that nobody else holds. However deep: parsed text may be. */
 export function freezeDeep(value: Json): Json {
-  if (typeof value !== "object" || value === null) return value;
-  for (const inner of Array.isArray(value) ? value : Object.values(value)) freezeDeep(inner);
-  return Object.freeze(value);
+  const open: Json[] = [value];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next !== "object" || next === null) continue;
+    Object.freeze(next);
+    for (const inner of Array.isArray(next) ? next : Object.values(next)) {
+      if (typeof inner === "object" && inner !== null) open.push(inner);
+    }
+  }
+  return value;
 }
 
 function copy(value: unknown, what: string): Json {

@@ -10,8 +10,9 @@ import {
 import type { Json } from "../json.ts";
 import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, ThreadInfo } from "../store.ts";
 import { frozenJson } from "./frozen-json.ts";
+import { checkPrunePolicy, rowLimit } from "./limits.ts";
 import {
-  checkPrunePolicy,
+  changedTwice,
   checkpointExists,
   claimIsLost,
   headHasMoved,
@@ -95,7 +96,7 @@ export class MemoryStore implements Store {
       header: frozenJson(header, `the header of checkpoint ${quote(header.id)}`),
       ord,
       chain,
-      parent: header.parentId === null ? undefined : thread.checkpoints.get(header.parentId),
+      parent: parentOf(thread, header),
       label: undefined,
     };
 
@@ -125,7 +126,8 @@ export class MemoryStore implements Store {
 
   list(threadId: ThreadId, options: ListOptions = {}): readonly Checkpoint[] {
     this.#checkOpen();
-    const { namespace = "", limit = 100, before } = options;
+    const { namespace = "", before } = options;
+    const limit = rowLimit(options.limit);
     const thread = this.#threads.get(threadId);
     let next = thread?.heads.get(namespace);
     if (before !== undefined) {
@@ -183,7 +185,7 @@ export class MemoryStore implements Store {
     return [...this.#threads]
       .filter(([, thread]) => thread.heads.has(""))
       .sort(([, a], [, b]) => b.written - a.written)
-      .slice(0, Math.max(0, options.limit ?? 100))
+      .slice(0, rowLimit(options.limit))
       .map(([threadId, thread]) => {
         const { id, status, step, timestamp, metadata } = readable(thread.heads.get("")!).header;
         return { threadId, headId: id, status, step, checkpoints: thread.checkpoints.size, timestamp, metadata };
@@ -275,6 +277,12 @@ function emptyThread(): ThreadRecord {
   };
 }
 
+/** What the history shows before it: the parent, where this thread has it. */
+function parentOf(thread: ThreadRecord, { parentId, namespace }: CheckpointHeader): Stored | undefined {
+  const parent = parentId === null ? undefined : thread.checkpoints.get(parentId);
+  return parent?.header.namespace === namespace ? parent : undefined;
+}
+
 function holds(holder: Holder, claim: Claim): boolean {
   return holder.owner === claim.owner && holder.epoch === claim.epoch;
 }
@@ -291,6 +299,7 @@ function cellsOf(threadId: ThreadId, changes: readonly ChannelChange[], chain: C
   const cells = new Map<string, Cell>();
   for (const change of changes) {
     const { channel, version } = change;
+    if (cells.has(channel)) throw changedTwice(channel);
     const what = `channel ${quote(channel)}`;
     if (change.kind === "append") {
       const history = chain.get(channel);

@@ -1,7 +1,7 @@
 /** What stores say when they refuse: the same words whichever store it is. */
 import type { CheckpointId, ThreadId } from "../checkpoint.ts";
 import { StoreError, ThreadError } from "../errors.ts";
-import type { Claim, PrunePolicy } from "../store.ts";
+import type { Claim } from "../store.ts";
 
 /** Somebody else holds the thread. `holder` says who, in words. */
 export function threadIsHeld(threadId: ThreadId, holder: string): ThreadError {
@@ -61,6 +61,14 @@ export function notAList(threadId: ThreadId, channel: string): StoreError {
   );
 }
 
+/** A checkpoint lists each channel once. */
+export function changedTwice(channel: string): StoreError {
+  return new StoreError(
+    "NG_STORE_FAILED",
+    `channel ${quote(channel)} stands twice among the changes of one checkpoint`,
+  );
+}
+
 /** A record that is there but cannot be trusted. `row` names it: table and key. */
 export function corruptRecord(row: string, problem: string, cause?: unknown): StoreError {
   const message = `${row} cannot be trusted: ${problem}; restore the store from a backup, or delete the thread`;
@@ -76,15 +84,6 @@ export function unknownVersion(row: string, what: string, version: unknown, newe
 
 export function storeIsClosed(): StoreError {
   return new StoreError("NG_STORE_FAILED", "the store is closed: open a new one");
-}
-
-export function checkPrunePolicy(policy: PrunePolicy): void {
-  if (!Number.isSafeInteger(policy.keepLast) || policy.keepLast < 1) {
-    throw new StoreError(
-      "NG_STORE_FAILED",
-      `\`keepLast\` must be a whole number of at least 1, not ${String(policy.keepLast)}`,
-    );
-  }
 }
 
 /** Ids are arbitrary strings: shown so that they cannot break a line or hide. */

@@ -1,0 +1,104 @@
+/**
+ * How channel values are kept: a cell a change. A list that grows costs its new items; now and then a
+ * full value is written, so that reading stays bounded (5.12).
+ */
+import type { ChannelChange, ThreadId } from "../checkpoint.ts";
+import type { SaveRequest } from "../store.ts";
+import { jsonText } from "./json-text.ts";
+import { decodeKey, encodeKey } from "./key.ts";
+import { CELL_APPEND, CELL_RESET, CELL_SET, CELLS, type CellRow, cellMark, seal, type Unsealed } from "./rows.ts";
+import { changedTwice, notAList, quote } from "./store-error.ts";
+
+/** A full value comes after this many appends at the earliest … */
+const FEWEST_APPENDS = 64;
+/** … and once what was appended, with this much a row, outweighs the last full value: all full values together stay O(n). */
+const ROW_WEIGHT = 40;
+
+/** A change that needs no further encoding: this much happens before the database is locked. */
+export interface EncodedChange {
+  readonly channel: string;
+  readonly version: number;
+  readonly kind: ChannelChange["kind"];
+  readonly text: string | null;
+}
+
+/** Whether this checkpoint goes on with its parent's chain. If not (the first, a fork), it starts with all values. */
+export function continuesChain(request: SaveRequest): boolean {
+  return request.expectedHead !== null && request.header.parentId === request.expectedHead;
+}
+
+export function encodeChanges(request: SaveRequest): readonly EncodedChange[] {
+  const changes = continuesChain(request) ? request.changes : snapshotChanges(request);
+  const seen = new Set<string>();
+  return changes.map((change) => {
+    const { channel, version, kind } = change;
+    if (seen.has(channel)) throw changedTwice(channel);
+    seen.add(channel);
+    const what = `channel ${quote(channel)}`;
+    const text = kind === "reset" ? null : jsonText(kind === "set" ? change.value : change.items, what);
+    return { channel: encodeKey(channel), version, kind, text };
+  });
+}
+
+/** All values and versions as changes. A version without a value is a channel that was reset. */
+export function snapshotChanges(request: SaveRequest): ChannelChange[] {
+  const { values, versions } = request.snapshot();
+  const version = (channel: string): number => (Object.hasOwn(versions, channel) ? versions[channel]! : 0);
+  return [
+    ...Object.entries(values).map(([channel, value]) => ({
+      channel,
+      version: version(channel),
+      kind: "set" as const,
+      value,
+    })),
+    ...Object.keys(versions)
+      .filter((channel) => !Object.hasOwn(values, channel))
+      .map((channel) => ({ channel, version: version(channel), kind: "reset" as const })),
+  ];
+}
+
+/**
+ * The cell that a change becomes.
+ *
+ * @param last the channel's newest cell in the chain
+ * @param currentList gives the channel's list as JSON text; called where a full value is due
+ */
+export function nextCell(
+  threadId: ThreadId,
+  place: { readonly chain: number; readonly ord: number },
+  change: EncodedChange,
+  last: CellRow | undefined,
+  currentList: (last: CellRow) => string,
+): CellRow {
+  const { channel, version, kind, text } = change;
+  const cell = { ...place, channel, version };
+  if (kind === "reset" || text === null) return reset(cell);
+  if (kind === "set" || last === undefined || last.kind === CELL_RESET) return full(cell, text);
+  if (last.kind === CELL_SET && !last.data!.startsWith("[")) throw notAList(threadId, decodeKey(channel));
+  const count = last.count + 1;
+  const slack = last.slack - text.length - ROW_WEIGHT;
+  if (count >= FEWEST_APPENDS && slack <= 0) return full(cell, joinLists([currentList(last), text]));
+  return seal(CELLS, { ...cell, kind: CELL_APPEND, base: last.base, count, slack, data: text });
+}
+
+/** State of a checkpoint after its changes: see `CheckpointRow.state`. */
+export function nextState(state: number, last: CellRow | undefined, next: CellRow): number {
+  const without = last === undefined ? state : state ^ cellMark(last);
+  return (without ^ cellMark(next)) >>> 0;
+}
+
+/** One list out of several, as text: nothing is parsed. */
+export function joinLists(lists: readonly string[]): string {
+  const inner = lists.map((list) => list.slice(1, -1)).filter((items) => items !== "");
+  return `[${inner.join(",")}]`;
+}
+
+type Place = Pick<Unsealed<CellRow>, "chain" | "channel" | "ord" | "version">;
+
+function full(cell: Place, text: string): CellRow {
+  return seal(CELLS, { ...cell, kind: CELL_SET, base: cell.ord, count: 0, slack: text.length, data: text });
+}
+
+function reset(cell: Place): CellRow {
+  return seal(CELLS, { ...cell, kind: CELL_RESET, base: cell.ord, count: 0, slack: 0, data: null });
+}

@@ -1,0 +1,26 @@
+import { StoreError } from "../errors.ts";
+
+/** Longest key, encoded: what an index entry of every database holds. */
+const LONGEST_KEY = 2000;
+
+/**
+ * A name as databases keep it. Names are arbitrary strings, but databases cut text at NUL or refuse it, and have no form
+ * for lone surrogates: such characters are written as JSON escapes, everything usual stays readable. Different
+ * names have different keys.
+ *
+ * @throws StoreError NG_STORE_FAILED when the name is too long for an index.
+ */
+export function encodeKey(name: string): string {
+  const key = JSON.stringify(name).slice(1, -1);
+  if (key.length > LONGEST_KEY) {
+    throw new StoreError(
+      "NG_STORE_FAILED",
+      `the name ${JSON.stringify(name.slice(0, 60))}… is too long to be stored: ${key.length} characters, at most ${LONGEST_KEY}`,
+    );
+  }
+  return key;
+}
+
+export function decodeKey(key: string): string {
+  return JSON.parse(`"${key}"`) as string;
+}

@@ -1,0 +1,137 @@
+import type { Checkpoint, CheckpointId, PendingWrite, ThreadId } from "../checkpoint.ts";
+import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, ThreadInfo } from "../store.ts";
+import { encodeKey } from "./key.ts";
+import { checkPrunePolicy, rowLimit } from "./limits.ts";
+import type { ThreadRow } from "./rows.ts";
+import { ancestors, checkpointAt, findCheckpoint, findLabelled, withValues } from "./sqlite/checkpoints.ts";
+import { Connection, type ConnectionOptions } from "./sqlite/connection.ts";
+import { clearWrites, getWrites, putWrites } from "./sqlite/pending-writes.ts";
+import { prune, removeThread } from "./sqlite/prune.ts";
+import { relabel, save, takeLabel } from "./sqlite/save.ts";
+import { findThread, headOf, releaseClaim, renewClaim, takeClaim } from "./sqlite/thread.ts";
+import { listThreads } from "./sqlite/threads.ts";
+import { unknownCheckpoint } from "./store-error.ts";
+
+export interface SqliteStoreOptions extends ConnectionOptions {
+  /** Milliseconds since 1970; what leases are measured with. Default `Date.now`. */
+  readonly now?: () => number;
+}
+
+/**
+ * A store in one SQLite file: durable when a call returns, safe with several processes on the file. All methods are
+ * synchronous.
+ *
+ * Uses SQLite as Node has it (22.13 and later), else the package `@photostructure/sqlite`.
+ *
+ * @throws StoreError NG_STORE_FAILED, NG_CORRUPT_RECORD or NG_UNKNOWN_VERSION when the file cannot be used; it is then left as it was
+ * @example
+ * const engine = createEngine(table, { store: new SqliteStore("runs.db") });
+ */
+export class SqliteStore implements Store {
+  readonly #connection: Connection;
+  readonly #now: () => number;
+
+  constructor(path: string | SqliteStoreOptions) {
+    const options = typeof path === "string" ? { path } : path;
+    this.#connection = new Connection(options);
+    this.#now = options.now ?? Date.now;
+  }
+
+  claim(threadId: ThreadId, runner: Runner): Claim {
+    return takeClaim(this.#connection, threadId, runner, this.#now());
+  }
+
+  renew(claim: Claim, leaseMs: number): void {
+    renewClaim(this.#connection, claim, leaseMs, this.#now());
+  }
+
+  release(claim: Claim): void {
+    releaseClaim(this.#connection, claim);
+  }
+
+  save(claim: Claim, request: SaveRequest): void {
+    save(this.#connection, claim, request);
+  }
+
+  loadLatest(threadId: ThreadId, namespace = ""): Checkpoint | undefined {
+    return this.#load(threadId, (thread) => {
+      const head = headOf(this.#connection, thread, encodeKey(namespace));
+      return head === undefined ? undefined : checkpointAt(this.#connection, thread, head);
+    });
+  }
+
+  loadById(threadId: ThreadId, id: CheckpointId): Checkpoint | undefined {
+    return this.#load(threadId, (thread) => findCheckpoint(this.#connection, thread, id));
+  }
+
+  list(threadId: ThreadId, options: ListOptions = {}): readonly Checkpoint[] {
+    const { namespace = "", before } = options;
+    const connection = this.#connection;
+    return connection.read(() => {
+      const thread = findThread(connection, threadId);
+      let start: number | null = null;
+      if (before === undefined) {
+        start = (thread && headOf(connection, thread, encodeKey(namespace))) ?? null;
+      } else {
+        const row = thread && findCheckpoint(connection, thread, before);
+        if (row === undefined || row.namespace !== encodeKey(namespace)) throw unknownCheckpoint(threadId, before);
+        start = row.parent;
+      }
+      if (thread === undefined || start === null) return [];
+      return withValues(connection, threadId, ancestors(connection, thread, start, rowLimit(options.limit)));
+    });
+  }
+
+  deleteThread(threadId: ThreadId): void {
+    removeThread(this.#connection, threadId);
+  }
+
+  putWrites(claim: Claim, checkpointId: CheckpointId, writes: readonly PendingWrite[]): void {
+    putWrites(this.#connection, claim, checkpointId, writes);
+  }
+
+  getWrites(threadId: ThreadId, checkpointId: CheckpointId): readonly PendingWrite[] {
+    return getWrites(this.#connection, threadId, checkpointId);
+  }
+
+  clearWrites(claim: Claim, checkpointId: CheckpointId, taskIds?: readonly string[]): void {
+    clearWrites(this.#connection, claim, checkpointId, taskIds);
+  }
+
+  label(threadId: ThreadId, checkpointId: CheckpointId, label: string): void {
+    const connection = this.#connection;
+    connection.write(() => {
+      const thread = findThread(connection, threadId);
+      const row = thread && findCheckpoint(connection, thread, checkpointId);
+      if (thread === undefined || row === undefined) throw unknownCheckpoint(threadId, checkpointId);
+      takeLabel(connection, thread, encodeKey(label));
+      relabel(connection, row, encodeKey(label));
+    });
+  }
+
+  loadByLabel(threadId: ThreadId, label: string): Checkpoint | undefined {
+    return this.#load(threadId, (thread) => findLabelled(this.#connection, thread, label));
+  }
+
+  threads(options: { readonly limit?: number } = {}): readonly ThreadInfo[] {
+    return listThreads(this.#connection, rowLimit(options.limit));
+  }
+
+  prune(threadId: ThreadId, policy: PrunePolicy): number {
+    checkPrunePolicy(policy);
+    return prune(this.#connection, threadId, policy);
+  }
+
+  /** Further calls fail. Closing twice is harmless. */
+  close(): void {
+    this.#connection.close();
+  }
+
+  #load(threadId: ThreadId, find: (thread: ThreadRow) => Parameters<typeof withValues>[2][number] | undefined) {
+    return this.#connection.read(() => {
+      const thread = findThread(this.#connection, threadId);
+      const row = thread && find(thread);
+      return row && withValues(this.#connection, threadId, [row])[0];
+    });
+  }
+}

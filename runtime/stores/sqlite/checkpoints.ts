@@ -1,0 +1,130 @@
+/** Finding checkpoints, and reading them with their values. */
+import type { Checkpoint, ThreadId } from "../../checkpoint.ts";
+import { encodeKey } from "../key.ts";
+import { type CellRow, CHECKPOINTS, type CheckpointRow, rowName, THREADS, type ThreadRow, unseal } from "../rows.ts";
+import { corruptRecord } from "../store-error.ts";
+import { checkpointsOf } from "../values-at.ts";
+import type { Connection } from "./connection.ts";
+import { checkCount } from "./thread.ts";
+
+/** One that must be there: rows point to it. */
+export function checkpointAt(connection: Connection, thread: ThreadRow, ord: number): CheckpointRow {
+  const row = connection.get<CheckpointRow>("SELECT * FROM checkpoints WHERE ord = ?", ord);
+  if (row === undefined) throw corruptRecord(rowName(THREADS, thread), `its checkpoint no. ${ord} is missing`);
+  return unseal(CHECKPOINTS, row, { ord, thread: thread.thread });
+}
+
+export function findCheckpoint(
+  connection: Connection,
+  thread: ThreadRow,
+  checkpointId: string,
+): CheckpointRow | undefined {
+  const id = encodeKey(checkpointId);
+  const row = connection.get<CheckpointRow>("SELECT * FROM checkpoints WHERE thread = ? AND id = ?", thread.thread, id);
+  if (row !== undefined) return unseal(CHECKPOINTS, row, { thread: thread.thread, id });
+  checkAllReachable(connection, thread);
+  return undefined;
+}
+
+export function findLabelled(connection: Connection, thread: ThreadRow, name: string): CheckpointRow | undefined {
+  const label = encodeKey(name);
+  const row = connection.get<CheckpointRow>(
+    "SELECT * FROM checkpoints WHERE thread = ? AND label = ?",
+    thread.thread,
+    label,
+  );
+  if (row !== undefined) return unseal(CHECKPOINTS, row, { thread: thread.thread, label });
+  for (const other of checkpointsOfThread(connection, thread)) {
+    if (other.label === label)
+      throw corruptRecord(rowName(CHECKPOINTS, other), "index `checkpoints_by_label` is damaged");
+  }
+  return undefined;
+}
+
+/** Ascending. */
+export function checkpointsOfThread(connection: Connection, thread: ThreadRow): CheckpointRow[] {
+  const rows = connection.all<CheckpointRow>("SELECT * FROM checkpoints WHERE thread = ? ORDER BY ord", thread.thread);
+  if (rows.length !== thread.checkpoints) checkAllReachable(connection, thread);
+  return rows.map((row) => unseal(CHECKPOINTS, row, { thread: thread.thread }));
+}
+
+/** From a checkpoint back along its parents, newest first. */
+export function ancestors(
+  connection: Connection,
+  thread: ThreadRow,
+  start: number | null,
+  limit: number,
+): CheckpointRow[] {
+  const rows: CheckpointRow[] = [];
+  for (let ord = start; ord !== null && rows.length < limit;) {
+    const row = checkpointAt(connection, thread, ord);
+    if (row.parent !== null && row.parent >= ord) throw corruptRecord(rowName(CHECKPOINTS, row), "its parent is newer");
+    rows.push(row);
+    ord = row.parent;
+  }
+  return rows;
+}
+
+/** With their values. Neighbours of one chain are read together, so that each cell is read once. */
+export function withValues(
+  connection: Connection,
+  threadId: ThreadId,
+  newestFirst: readonly CheckpointRow[],
+): readonly Checkpoint[] {
+  const result: Checkpoint[] = [];
+  for (let start = 0; start < newestFirst.length;) {
+    const { chain } = newestFirst[start]!;
+    let end = start + 1;
+    while (newestFirst[end]?.chain === chain) end++;
+    const segment = newestFirst.slice(start, end).reverse();
+    const cells = cellsOf(connection, chain, segment[0]!.ord, segment.at(-1)!.ord);
+    result.push(...checkpointsOf(threadId, segment, cells).reverse());
+    start = end;
+  }
+  return result;
+}
+
+/** Of every channel: what a reader of the checkpoints `oldest` to `newest` needs. */
+function cellsOf(
+  connection: Connection,
+  chain: number,
+  oldest: number,
+  newest: number,
+): Map<string, readonly CellRow[]> {
+  const cells = new Map<string, readonly CellRow[]>();
+  for (let channel = nextChannel(connection, chain, undefined); channel !== undefined;) {
+    const last = connection.get<{ base: number }>(
+      "SELECT base FROM cells WHERE chain = ? AND channel = ? AND ord <= ? ORDER BY ord DESC LIMIT 1",
+      chain,
+      channel,
+      oldest,
+    );
+    const found = connection.all<CellRow>(
+      "SELECT * FROM cells WHERE chain = ? AND channel = ? AND ord BETWEEN ? AND ? ORDER BY ord",
+      chain,
+      channel,
+      last?.base ?? 0,
+      newest,
+    );
+    if (found.length > 0) cells.set(channel, found);
+    channel = nextChannel(connection, chain, channel);
+  }
+  return cells;
+}
+
+/** Steps from channel to channel on the index, past however many cells each has. */
+function nextChannel(connection: Connection, chain: number, after: string | undefined): string | undefined {
+  const row =
+    after === undefined
+      ? connection.get<{ channel: string }>("SELECT channel FROM cells WHERE chain = ? ORDER BY channel LIMIT 1", chain)
+      : connection.get<{ channel: string }>(
+          "SELECT channel FROM cells WHERE chain = ? AND channel > ? ORDER BY channel LIMIT 1",
+          chain,
+          after,
+        );
+  return row?.channel;
+}
+
+function checkAllReachable(connection: Connection, thread: ThreadRow): void {
+  checkCount(connection, thread, "checkpoints", "SELECT count(*) AS found FROM checkpoints WHERE thread = ?");
+}

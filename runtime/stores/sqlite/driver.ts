@@ -1,0 +1,59 @@
+import { createRequire } from "node:module";
+import { StoreError } from "../../errors.ts";
+
+/** What `node:sqlite` and `@photostructure/sqlite` have in common, as far as it is used here. */
+export interface SqliteDatabase {
+  exec(sql: string): void;
+  prepare(sql: string): SqliteStatement;
+  close(): void;
+}
+
+export interface SqliteStatement {
+  run(...parameters: readonly SqliteValue[]): { readonly changes: number | bigint };
+  get(...parameters: readonly SqliteValue[]): unknown;
+  all(...parameters: readonly SqliteValue[]): unknown[];
+}
+
+export type SqliteValue = string | number | null;
+
+interface SqliteModule {
+  readonly DatabaseSync: new (path: string) => SqliteDatabase;
+}
+
+let loaded: SqliteModule | undefined;
+
+/**
+ * SQLite as Node has it (22.13 and later), else the package that brings the same API to older ones.
+ *
+ * @throws StoreError NG_STORE_FAILED when there is neither
+ */
+export function loadSqlite(): SqliteModule {
+  loaded ??= builtin() ?? packaged();
+  return loaded;
+}
+
+/** Node says once that its module is experimental; on a command line that is noise. Other warnings pass. */
+function builtin(): SqliteModule | undefined {
+  const emitWarning = process.emitWarning;
+  process.emitWarning = ((warning: string | Error, ...rest: unknown[]) => {
+    if (rest[0] === "ExperimentalWarning" && String(warning).includes("SQLite")) return;
+    Reflect.apply(emitWarning, process, [warning, ...rest]);
+  }) as typeof process.emitWarning;
+  try {
+    return process.getBuiltinModule("node:sqlite") as unknown as SqliteModule | undefined;
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+function packaged(): SqliteModule {
+  try {
+    return createRequire(import.meta.url)("@photostructure/sqlite") as SqliteModule;
+  } catch (cause) {
+    throw new StoreError(
+      "NG_STORE_FAILED",
+      `no SQLite for Node ${process.versions.node}: use Node 22.13 or later, or run \`npm install @photostructure/sqlite\``,
+      { cause },
+    );
+  }
+}

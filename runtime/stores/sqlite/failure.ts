@@ -1,0 +1,48 @@
+import { NgraphError, StoreError } from "../../errors.ts";
+
+/** Primary result codes of SQLite. */
+const BUSY = 5;
+const LOCKED = 6;
+const READONLY = 8;
+const IOERR = 10;
+const CORRUPT = 11;
+const FULL = 13;
+const CANTOPEN = 14;
+const NOTADB = 26;
+
+const WAY_OUT: ReadonlyMap<number, readonly [code: "NG_STORE_FAILED" | "NG_CORRUPT_RECORD", text: string]> = new Map([
+  [BUSY, ["NG_STORE_FAILED", "another process keeps it locked: wait for it to finish, or end it"]],
+  [LOCKED, ["NG_STORE_FAILED", "another connection keeps it locked: wait for it to finish"]],
+  [READONLY, ["NG_STORE_FAILED", "it cannot be written: check the permissions of the file and of its directory"]],
+  [IOERR, ["NG_STORE_FAILED", "reading or writing failed: check the disk and the space on it"]],
+  [CORRUPT, ["NG_CORRUPT_RECORD", "the file is damaged: restore it from a backup, or use another path"]],
+  [FULL, ["NG_STORE_FAILED", "the disk is full: make room and resume, nothing half-written was kept"]],
+  [CANTOPEN, ["NG_STORE_FAILED", "it cannot be opened: check that the path is a file that may be read and written"]],
+  [NOTADB, ["NG_CORRUPT_RECORD", "it is not an SQLite database, or its beginning is damaged: use another path"]],
+] as const);
+
+/** Whatever a database call threw, as what the store promises to throw. */
+export function storeFailure(error: unknown, path: string): Error {
+  if (error instanceof NgraphError) return error;
+  const [code, text] = WAY_OUT.get(resultCode(error) & 0xff) ?? ["NG_STORE_FAILED", undefined];
+  const reason = error instanceof Error ? error.message : String(error);
+  // Integers beyond what a number holds are never written by us.
+  if (error instanceof RangeError) {
+    return new StoreError("NG_CORRUPT_RECORD", `database ${path} holds a number out of range: ${reason}`, {
+      cause: error,
+    });
+  }
+  const message = text === undefined ? `database ${path} failed: ${reason}` : `database ${path}: ${text} (${reason})`;
+  return new StoreError(code, message, { cause: error });
+}
+
+export function isBusy(error: unknown): boolean {
+  const primary = resultCode(error) & 0xff;
+  return primary === BUSY || primary === LOCKED;
+}
+
+/** The extended result code; 0 for what did not come from SQLite. */
+export function resultCode(error: unknown): number {
+  const code: unknown = error instanceof Error && "errcode" in error ? error.errcode : undefined;
+  return typeof code === "number" ? code : 0;
+}

@@ -1,0 +1,97 @@
+import type { CheckpointId, PendingWrite, ThreadId } from "../../checkpoint.ts";
+import type { Json } from "../../json.ts";
+import type { Claim } from "../../store.ts";
+import { freezeDeep } from "../frozen-json.ts";
+import { jsonText } from "../json-text.ts";
+import { decodeKey, encodeKey } from "../key.ts";
+import { rowName, seal, unseal, WRITES, type WriteRow } from "../rows.ts";
+import { corruptRecord, quote } from "../store-error.ts";
+import type { Connection } from "./connection.ts";
+import { checkCount, claimedThread, findThread, updateThread } from "./thread.ts";
+
+export function putWrites(
+  connection: Connection,
+  claim: Claim,
+  checkpointId: CheckpointId,
+  writes: readonly PendingWrite[],
+): void {
+  const checkpoint = encodeKey(checkpointId);
+  const encoded = writes.map(encodeWrite);
+  connection.write(() => {
+    const thread = claimedThread(connection, claim);
+    let added = 0;
+    for (const { task, data } of encoded) {
+      const row = seal(WRITES, { thread: thread.thread, checkpoint, task, data });
+      // A second result of a task takes the place of the first.
+      const replaced = connection.run(
+        "UPDATE writes SET data = ?, v = ?, sum = ? WHERE thread = ? AND checkpoint = ? AND task = ?",
+        ...([row.data, row.v, row.sum, row.thread, row.checkpoint, row.task] as const),
+      );
+      if (replaced > 0) continue;
+      added++;
+      connection.run(
+        "INSERT INTO writes (thread, checkpoint, task, data, v, sum) VALUES (?, ?, ?, ?, ?, ?)",
+        ...([row.thread, row.checkpoint, row.task, row.data, row.v, row.sum] as const),
+      );
+    }
+    if (added > 0) updateThread(connection, { ...thread, writes: thread.writes + added });
+  });
+}
+
+export function getWrites(connection: Connection, threadId: ThreadId, checkpointId: CheckpointId): PendingWrite[] {
+  const checkpoint = encodeKey(checkpointId);
+  return connection.read(() => {
+    const thread = findThread(connection, threadId);
+    if (thread === undefined) return [];
+    checkCount(connection, thread, "writes", "SELECT count(*) AS found FROM writes WHERE thread = ?");
+    return connection
+      .all<WriteRow>(
+        "SELECT * FROM writes WHERE thread = ? AND checkpoint = ? ORDER BY write",
+        thread.thread,
+        checkpoint,
+      )
+      .map((row) => decodeWrite(unseal(WRITES, row, { thread: thread.thread, checkpoint })));
+  });
+}
+
+export function clearWrites(
+  connection: Connection,
+  claim: Claim,
+  checkpointId: CheckpointId,
+  taskIds: readonly string[] | undefined,
+): void {
+  const checkpoint = encodeKey(checkpointId);
+  connection.write(() => {
+    const thread = claimedThread(connection, claim);
+    let cleared = 0;
+    if (taskIds === undefined) {
+      cleared = connection.run("DELETE FROM writes WHERE thread = ? AND checkpoint = ?", thread.thread, checkpoint);
+    } else {
+      for (const taskId of taskIds) {
+        cleared += connection.run(
+          "DELETE FROM writes WHERE thread = ? AND checkpoint = ? AND task = ?",
+          ...([thread.thread, checkpoint, encodeKey(taskId)] as const),
+        );
+      }
+    }
+    if (cleared > 0) updateThread(connection, { ...thread, writes: thread.writes - cleared });
+  });
+}
+
+function encodeWrite(write: PendingWrite): { readonly task: string; readonly data: string } {
+  const what = `the result of task ${quote(write.taskId)}`;
+  return { task: encodeKey(write.taskId), data: jsonText([write.node, write.result], what) };
+}
+
+function decodeWrite(row: WriteRow): PendingWrite {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(row.data);
+  } catch (error) {
+    throw corruptRecord(rowName(WRITES, row), "it is not JSON", error);
+  }
+  if (!Array.isArray(parsed) || parsed.length !== 2 || typeof parsed[0] !== "string") {
+    throw corruptRecord(rowName(WRITES, row), "it is not a node and its result");
+  }
+  return Object.freeze({ taskId: decodeKey(row.task), node: parsed[0], result: freezeDeep(parsed[1] as Json) });
+}

@@ -1,0 +1,167 @@
+/** The row of a thread: who may write, where its heads are, how much it has. */
+import type { ThreadId } from "../../checkpoint.ts";
+import type { Claim, Runner } from "../../store.ts";
+import { isGone, thisProcess } from "../holder-process.ts";
+import { decodeKey, encodeKey } from "../key.ts";
+import {
+  HEADS,
+  type HeadRow,
+  keyHash,
+  rowName,
+  seal,
+  THREADS,
+  type ThreadRow,
+  type Unsealed,
+  unseal,
+} from "../rows.ts";
+import { claimIsLost, corruptRecord, threadIsHeld } from "../store-error.ts";
+import type { Connection } from "./connection.ts";
+
+export function findThread(connection: Connection, threadId: ThreadId): ThreadRow | undefined {
+  const name = encodeKey(threadId);
+  const row = connection.get<ThreadRow>("SELECT * FROM threads WHERE name = ?", name);
+  if (row !== undefined) return unseal(THREADS, row, { name });
+  // A second index asks again: a thread that is missed would look like a new one.
+  for (const other of connection.all<ThreadRow>("SELECT * FROM threads WHERE hash = ?", keyHash(name))) {
+    if (unseal(THREADS, other).name === name)
+      throw corruptRecord(rowName(THREADS, other), "index `threads_by_name` is damaged");
+  }
+  return undefined;
+}
+
+/** The thread, if the claim is the one that holds it. */
+export function claimedThread(connection: Connection, claim: Claim): ThreadRow {
+  const thread = findThread(connection, claim.threadId);
+  if (thread === undefined || thread.owner !== encodeKey(claim.owner) || thread.epoch !== claim.epoch) {
+    throw claimIsLost(claim);
+  }
+  return thread;
+}
+
+export function takeClaim(connection: Connection, threadId: ThreadId, runner: Runner, now: number): Claim {
+  const owner = encodeKey(runner.owner);
+  return connection.write(() => {
+    const thread = findThread(connection, threadId);
+    if (thread !== undefined && thread.owner !== null && thread.owner !== owner && isHeld(thread, now)) {
+      throw threadIsHeld(threadId, describeHolder(thread));
+    }
+    // Counts over the whole database: a thread that was deleted and made again meets no old epoch.
+    connection.run("UPDATE meta SET value = value + 1 WHERE name = 'epoch'");
+    const epoch = connection.get<{ value: number }>("SELECT value FROM meta WHERE name = 'epoch'")?.value;
+    if (epoch === undefined || epoch <= (thread?.epoch ?? 0)) {
+      throw corruptRecord("the count of claims in table `meta`", "it is missing, or older than a claim");
+    }
+    const holder = { epoch, owner, expires: leaseEnd(now, runner.leaseMs), ...thisProcess() };
+    if (thread === undefined) insertThread(connection, { ...newThread(encodeKey(threadId)), ...holder });
+    else updateThread(connection, { ...thread, ...holder });
+    return Object.freeze({ threadId, owner: runner.owner, epoch });
+  });
+}
+
+export function renewClaim(connection: Connection, claim: Claim, leaseMs: number, now: number): void {
+  connection.write(() => {
+    updateThread(connection, { ...claimedThread(connection, claim), expires: leaseEnd(now, leaseMs) });
+  });
+}
+
+export function releaseClaim(connection: Connection, claim: Claim): void {
+  connection.write(() => {
+    const thread = findThread(connection, claim.threadId);
+    if (thread === undefined || thread.owner !== encodeKey(claim.owner) || thread.epoch !== claim.epoch) return;
+    // A run that never wrote anything leaves nothing behind.
+    if (thread.last === 0 && thread.writes === 0) connection.run("DELETE FROM threads WHERE thread = ?", thread.thread);
+    else updateThread(connection, { ...thread, ...NOBODY });
+  });
+}
+
+/** The claim's columns of a thread that nobody runs. The epoch stays. */
+export const NOBODY = { owner: null, expires: null, host: null, pid: null, started: null } as const;
+
+export function updateThread(connection: Connection, row: Unsealed<ThreadRow>): void {
+  const sealed = seal(THREADS, row);
+  connection.run(
+    "UPDATE threads SET epoch = ?, owner = ?, expires = ?, host = ?, pid = ?, started = ?, head = ?, last = ?, " +
+      "checkpoints = ?, namespaces = ?, writes = ?, v = ?, sum = ? WHERE thread = ?",
+    ...mutableColumns(sealed),
+    sealed.thread,
+  );
+}
+
+/** `ord` of a namespace's head. */
+export function headOf(connection: Connection, thread: ThreadRow, namespace: string): number | undefined {
+  if (namespace === "") return thread.head ?? undefined;
+  if (thread.namespaces === 0) return undefined;
+  const row = connection.get<HeadRow>(
+    "SELECT * FROM heads WHERE thread = ? AND namespace = ?",
+    thread.thread,
+    namespace,
+  );
+  if (row !== undefined) return unseal(HEADS, row, { thread: thread.thread, namespace }).ord;
+  checkCount(connection, thread, "namespaces", "SELECT count(*) AS found FROM heads WHERE thread = ?");
+  return undefined;
+}
+
+export function setHead(connection: Connection, thread: number, namespace: string, ord: number): void {
+  const row = seal(HEADS, { thread, namespace, ord });
+  connection.run(
+    "INSERT INTO heads (thread, namespace, ord, v, sum) VALUES (?, ?, ?, ?, ?) " +
+      "ON CONFLICT (thread, namespace) DO UPDATE SET ord = excluded.ord, v = excluded.v, sum = excluded.sum",
+    row.thread,
+    row.namespace,
+    row.ord,
+    row.v,
+    row.sum,
+  );
+}
+
+/** After a lookup found nothing: are all rows still reachable? */
+export function checkCount(
+  connection: Connection,
+  thread: ThreadRow,
+  counter: "checkpoints" | "namespaces" | "writes",
+  sql: string,
+): void {
+  const { found } = connection.get<{ found: number }>(sql, thread.thread)!;
+  if (found === thread[counter]) return;
+  throw corruptRecord(rowName(THREADS, thread), `it should have ${thread[counter]} ${counter}, but ${found} are there`);
+}
+
+function isHeld(thread: ThreadRow, now: number): boolean {
+  if (thread.expires === null || thread.expires <= now) return false;
+  const { host, pid, started } = thread;
+  return host === null || pid === null || !isGone({ host, pid, started: started ?? "" });
+}
+
+function describeHolder(thread: ThreadRow): string {
+  const host = thread.host?.split(" ")[0] ?? "";
+  const process = thread.pid === null ? "" : ` (process ${thread.pid}${host === "" ? "" : ` on ${host}`})`;
+  return `${decodeKey(thread.owner!)}${process}`;
+}
+
+function leaseEnd(now: number, leaseMs: number): number {
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.ceil(now + leaseMs));
+}
+
+function newThread(name: string): Omit<Unsealed<ThreadRow>, "thread"> {
+  return { name, epoch: 0, ...NOBODY, head: null, last: 0, checkpoints: 0, namespaces: 0, writes: 0 };
+}
+
+function insertThread(connection: Connection, row: Omit<Unsealed<ThreadRow>, "thread">): void {
+  const { next } = connection.get<{ next: number }>("SELECT coalesce(max(thread), 0) + 1 AS next FROM threads")!;
+  const sealed = seal(THREADS, { ...row, thread: next });
+  connection.run(
+    "INSERT INTO threads (epoch, owner, expires, host, pid, started, head, last, checkpoints, namespaces, writes, v, sum, " +
+      "thread, name, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    ...mutableColumns(sealed),
+    sealed.thread,
+    sealed.name,
+    keyHash(sealed.name),
+  );
+}
+
+function mutableColumns(row: ThreadRow) {
+  return [
+    ...([row.epoch, row.owner, row.expires, row.host, row.pid, row.started, row.head, row.last] as const),
+    ...([row.checkpoints, row.namespaces, row.writes, row.v, row.sum] as const),
+  ] as const;
+}
