@@ -1,0 +1,136 @@
+/**
+ * Paths and globs that tasks touch: normalising them, and deciding whether two can name one file. The answer to the
+ * latter errs on one side only: where it is not plain that two patterns are disjoint, they overlap.
+ *
+ * A pattern is a list of segments between `/`. `**` stands for any number of segments, `*` for any characters within one,
+ * `?` for one character, `[…]` for one of several, `{a,b}` for alternatives. A path that names a folder covers what is in it
+ * when it ends in `/`.
+ */
+
+export interface PathPattern {
+  readonly segments: readonly Segment[];
+  /** No wildcard anywhere: equal to another exact one only when the text is equal. */
+  readonly exact: boolean;
+  readonly text: string;
+}
+
+/** `**`, literal text, or a pattern of pieces: literal characters, any one character, any characters. */
+export type Segment =
+  | { readonly kind: "any-depth" }
+  | { readonly kind: "literal"; readonly text: string }
+  | { readonly kind: "glob"; readonly pieces: readonly Piece[] };
+type Piece = string | "any-character" | "any-text";
+const ANY_CHARACTER = "any-character";
+const ANY_TEXT = "any-text";
+
+/** Thrown for a path that does not stay below the root. */
+export class PathEscapesRoot extends Error {
+  readonly path: string;
+  constructor(path: string) {
+    super(`\`${path}\` leads out of the root`);
+    this.path = path;
+    this.name = "PathEscapesRoot";
+  }
+}
+
+/**
+ * Brings a path to its one form: `/` as separator, no empty, `.` or `..` segments, no leading `./`. `""` and `.` name the root, which
+ * covers everything: `**`.
+ * @throws PathEscapesRoot for absolute paths, drive letters, and `..` beyond the root.
+ */
+export function normalizePath(path: string): string {
+  const text = path.replaceAll("\\", "/");
+  if (text.startsWith("/") || /^[A-Za-z]:/.test(text) || text.startsWith("~/")) throw new PathEscapesRoot(path);
+  const segments: string[] = [];
+  for (const segment of text.split("/")) {
+    if (segment === "" || segment === ".") continue;
+    if (segment !== "..") segments.push(segment);
+    else if (segments.pop() === undefined) throw new PathEscapesRoot(path);
+  }
+  if (segments.length === 0 || text.endsWith("/")) segments.push("**");
+  return segments.join("/");
+}
+
+/** Reads a normalised path. */
+export function parsePathPattern(path: string): PathPattern {
+  // Alternatives that reach over a `/` cut segments apart: from there on anything may match.
+  const brace = /(^|\/)[^/{]*\{[^}]*\//.exec(path);
+  const text = brace === null ? path : `${path.slice(0, brace.index)}${brace[1] ?? ""}**`;
+  const segments = text.split("/").map(parseSegment);
+  return { segments, exact: segments.every((segment) => segment.kind === "literal"), text: path };
+}
+
+/** Whether some path may match both. Never `false` for two patterns that do name a common path. */
+export function patternsOverlap(a: PathPattern, b: PathPattern): boolean {
+  if (a.exact && b.exact) return a.text === b.text;
+  return productReaches(a.segments, b.segments, (segment) => segment.kind === "any-depth", segmentsOverlap);
+}
+
+function segmentsOverlap(a: Segment, b: Segment): boolean {
+  if (a.kind === "any-depth" || b.kind === "any-depth") return true;
+  if (a.kind === "literal" && b.kind === "literal") return a.text === b.text;
+  return productReaches(
+    piecesOf(a),
+    piecesOf(b),
+    (piece) => piece === ANY_TEXT,
+    (left, right) => left === ANY_CHARACTER || right === ANY_CHARACTER || left === right,
+  );
+}
+
+/**
+ * Whether two sequences with repeaters (`**`, `*`) share a word: reachability in the product of the two, which is a grid of
+ * (length + 1)² points, so the cost is the product of the lengths.
+ */
+function productReaches<T>(
+  a: readonly T[],
+  b: readonly T[],
+  repeats: (item: T) => boolean,
+  meet: (x: T, y: T) => boolean,
+): boolean {
+  const width = b.length + 1;
+  const reached = new Uint8Array((a.length + 1) * width);
+  reached[0] = 1;
+  for (let i = 0; i <= a.length; i++) {
+    for (let j = 0; j <= b.length; j++) {
+      if (reached[i * width + j] === 0) continue;
+      const left = a[i];
+      const right = b[j];
+      const leftRepeats = left !== undefined && repeats(left);
+      const rightRepeats = right !== undefined && repeats(right);
+      // A repeater may stand for nothing, or take one more item of the other side and stay.
+      if (leftRepeats) reached[(i + 1) * width + j] = 1;
+      if (rightRepeats) reached[i * width + j + 1] = 1;
+      if (left === undefined || right === undefined) continue;
+      if (leftRepeats && !rightRepeats) reached[i * width + j + 1] = 1;
+      else if (rightRepeats && !leftRepeats) reached[(i + 1) * width + j] = 1;
+      else if (!leftRepeats && meet(left, right)) reached[(i + 1) * width + j + 1] = 1;
+    }
+  }
+  return reached[reached.length - 1] === 1;
+}
+
+function parseSegment(text: string): Segment {
+  if (text === "**") return { kind: "any-depth" };
+  if (!/[*?[\]{}]/.test(text)) return { kind: "literal", text };
+  const pieces: Piece[] = [];
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at] ?? "";
+    if (character === "*") {
+      if (pieces.at(-1) !== ANY_TEXT) pieces.push(ANY_TEXT);
+    } else if (character === "?") pieces.push(ANY_CHARACTER);
+    else if (character === "[" && text.indexOf("]", at + 1) !== -1) {
+      pieces.push(ANY_CHARACTER);
+      at = text.indexOf("]", at + 1);
+    } else if (character === "{" && text.indexOf("}", at + 1) !== -1) {
+      // Alternatives are taken for any text: wider than they are, never narrower.
+      pieces.push(ANY_TEXT);
+      at = text.indexOf("}", at + 1);
+    } else pieces.push(character);
+  }
+  return { kind: "glob", pieces };
+}
+
+function piecesOf(segment: Segment): readonly Piece[] {
+  if (segment.kind === "glob") return segment.pieces;
+  return segment.kind === "literal" ? segment.text.split("") : [ANY_TEXT];
+}

@@ -1,0 +1,82 @@
+import type { TaskLocks } from "./task-locks.ts";
+import type { PlanTable, TaskIndex } from "./plan-table.ts";
+
+/** How long a task is expected to take, in milliseconds: recorded, else estimated; `undefined` when nothing is known. */
+export type ExpectedDuration = (task: TaskIndex) => number | undefined;
+
+/**
+ * Which ready task goes first (9.5): the one with the longest path still ahead of it (its bottom level), raised to the remaining
+ * load of the most contended path it touches, because tasks over one path run one after the other whatever the number of slots.
+ * The load only shrinks, so a priority only falls: a heap may keep stale entries and look again when it takes one out.
+ */
+export interface Priorities {
+  of(task: TaskIndex): number;
+  /** The task needs its resources no longer. */
+  finish(task: TaskIndex): void;
+  /** Longest path from each task to the end, in expected time. */
+  readonly bottomLevels: Float64Array;
+  readonly durations: Float64Array;
+}
+
+export function createPriorities(plan: PlanTable, locks: TaskLocks, expected: ExpectedDuration): Priorities {
+  const durations = Float64Array.from(plan.tasks, (task, index) => {
+    const known = expected(index) ?? task.estimate;
+    return known === undefined || !Number.isFinite(known) || known <= 0 ? 1 : known;
+  });
+  const bottomLevels = computeBottomLevels(plan, durations);
+  const load = new Map<number, number>();
+  const addLoad = (task: TaskIndex, by: number): void => {
+    for (const resource of locks.resourcesOf(task)) load.set(resource, (load.get(resource) ?? 0) + by);
+  };
+  for (let task = 0; task < plan.tasks.length; task++) addLoad(task, durations[task] ?? 0);
+  const ranks = plan.ranks;
+
+  return {
+    bottomLevels,
+    durations,
+    of(task) {
+      if (plan.order === "file") return -task;
+      // An optimised order replaces the estimate: a smaller rank goes first.
+      if (ranks !== undefined) return -(ranks[task] ?? task);
+      let priority = bottomLevels[task] ?? 0;
+      for (const resource of locks.resourcesOf(task)) priority = Math.max(priority, load.get(resource) ?? 0);
+      return priority;
+    },
+    finish: (task) => addLoad(task, -(durations[task] ?? 0)),
+  };
+}
+
+/** Tasks in an order in which each comes after all it depends on; shorter than the plan where there is a cycle. */
+export function topologicalOrder(plan: PlanTable): TaskIndex[] {
+  const waiting = Int32Array.from(plan.tasks, (task) => task.after.length);
+  const successors = successorsOf(plan);
+  const order: TaskIndex[] = [];
+  for (let task = 0; task < waiting.length; task++) if (waiting[task] === 0) order.push(task);
+  for (let at = 0; at < order.length; at++) {
+    for (const next of successors[order[at] ?? -1] ?? []) {
+      const left = (waiting[next] ?? 0) - 1;
+      waiting[next] = left;
+      if (left === 0) order.push(next);
+    }
+  }
+  return order;
+}
+
+/** By task: those that come after it. */
+export function successorsOf(plan: PlanTable): readonly (readonly TaskIndex[])[] {
+  const successors: TaskIndex[][] = plan.tasks.map(() => []);
+  for (const [index, task] of plan.tasks.entries()) for (const before of task.after) successors[before]?.push(index);
+  return successors;
+}
+
+function computeBottomLevels(plan: PlanTable, durations: Float64Array): Float64Array {
+  const levels = new Float64Array(plan.tasks.length);
+  const order = topologicalOrder(plan);
+  for (let at = order.length - 1; at >= 0; at--) {
+    const task = order[at] ?? 0;
+    const level = (levels[task] ?? 0) + (durations[task] ?? 0);
+    levels[task] = level;
+    for (const before of plan.tasks[task]?.after ?? []) levels[before] = Math.max(levels[before] ?? 0, level);
+  }
+  return levels;
+}
