@@ -1,5 +1,4 @@
 import { build, type BuildContext, type Run } from "./compile-expression.ts";
-import { equal } from "./equal.ts";
 import type { BinaryOperator, Expression } from "./expression.ts";
 import * as operations from "./operations.ts";
 import type { Json } from "../json.ts";
@@ -16,10 +15,10 @@ const EAGER: Readonly<Record<Exclude<BinaryOperator, "&&" | "||" | "??">, Apply>
   "%": operations.remainder,
   "<": operations.less,
   "<=": operations.lessOrEqual,
-  ">": (left, right, at) => operations.less(right, left, at),
-  ">=": (left, right, at) => operations.lessOrEqual(right, left, at),
-  "==": equal,
-  "!=": (left, right) => !equal(left, right),
+  ">": operations.greater,
+  ">=": operations.greaterOrEqual,
+  "==": operations.equal,
+  "!=": operations.notEqual,
   in: operations.has,
 };
 
@@ -68,7 +67,7 @@ function specialise(expression: Binary): Run | undefined {
       if (typeof value !== "number") return undefined;
       return (scope) => {
         const left = scope.state[channel] as Json;
-        return typeof left === "number" ? left >= value : operations.lessOrEqual(value, left, expression);
+        return typeof left === "number" ? left >= value : operations.greaterOrEqual(left, value, expression);
       };
     default:
       return undefined;

@@ -233,7 +233,7 @@ function buildComprehension(expression: Extract<Expression, { op: "comprehension
 
 function buildLibrary(expression: Extract<Expression, { op: "library" }>, context: BuildContext): Run {
   const { name } = expression;
-  if (!isLibraryName(name)) return () => fail("unknown_operation", `no library function \`${name}\``, expression);
+  if (!isLibraryName(name)) return () => operations.unknownOperation(name, expression);
   const apply = library[name];
   const args = expression.args.map((arg) => build(arg, context));
   const [only] = args;

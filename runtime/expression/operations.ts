@@ -76,6 +76,19 @@ export function lessOrEqual(left: Json, right: Json, at?: Site): boolean {
   return failCompare(left, right, at);
 }
 
+/** `a > b` is `b < a`, and fails for the same operands. */
+export function greater(left: Json, right: Json, at?: Site): boolean {
+  return typeof left === "number" && typeof right === "number" ? left > right : less(right, left, at);
+}
+
+export function greaterOrEqual(left: Json, right: Json, at?: Site): boolean {
+  return typeof left === "number" && typeof right === "number" ? left >= right : lessOrEqual(right, left, at);
+}
+
+export function notEqual(left: Json, right: Json): boolean {
+  return !equal(left, right);
+}
+
 /** A condition: bools only, nothing is "truthy". */
 export function truth(value: Json, at?: Site): boolean {
   return typeof value === "boolean" ? value : failType(value, "a bool", at);
@@ -208,6 +221,11 @@ export function isRecord(value: Json): value is JsonObject {
 export function finite(value: number, at?: Site): number {
   if (Number.isFinite(value)) return value + 0;
   return fail("not_finite", `the result is ${Number.isNaN(value) ? "not a number" : "infinite"}`, at);
+}
+
+/** What a table from elsewhere may name and this version does not know. */
+export function unknownOperation(name: string, at?: Site): never {
+  return fail("unknown_operation", `no library function \`${name}\``, at);
 }
 
 function failCompare(left: Json, right: Json, at: Site): never {

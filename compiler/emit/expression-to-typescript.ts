@@ -1,0 +1,140 @@
+/**
+ * Expressions as TypeScript: calls of the operations that the interpreter calls, in the same order, so both give the same
+ * value or fail for the same reason. `$` is the module of the operations; `$s` the scope, `$f` the table's functions by
+ * index, `$fuel` the work an evaluation may still do. Names from graphs get a `$` at their end: they cannot meet these,
+ * nor a word of the language.
+ */
+import type { BinaryOperator, Expression } from "../../runtime/expression/expression.ts";
+import { isLibraryName } from "../../runtime/expression/library.ts";
+import type { Json } from "../../runtime/json.ts";
+import { literal, quote } from "./quote.ts";
+
+export interface ExpressionNames {
+  /** Name of a function in messages, by index. */
+  readonly functions: readonly string[];
+  /** Puts a list or record into a constant of the module and gives its name: it is made once, not at every evaluation. */
+  readonly constant: (value: Json) => string;
+}
+
+/** An expression as an arrow function `($s, $f) => …`. */
+export function expressionToTypeScript(expression: Expression, names: ExpressionNames): string {
+  const writer: Writer = { names, locals: [], usesFuel: false, usesFunctions: false, usesScope: false };
+  const body = write(expression, writer);
+  const parameters = writer.usesFunctions ? "$s, $f" : writer.usesScope ? "$s" : "";
+  if (writer.usesFuel) return `(${parameters}) => { const $fuel = $.fuel(); return ${body}; }`;
+  // A constant record: braces after an arrow would be a block.
+  return `(${parameters}) => ${body}`;
+}
+
+interface Writer {
+  readonly names: ExpressionNames;
+  /** Variables of the comprehensions around. */
+  readonly locals: readonly string[];
+  usesFuel: boolean;
+  usesFunctions: boolean;
+  usesScope: boolean;
+}
+
+const EAGER: Readonly<Record<Exclude<BinaryOperator, "&&" | "||" | "??">, string>> = {
+  "+": "add",
+  "-": "subtract",
+  "*": "multiply",
+  "/": "divide",
+  "%": "remainder",
+  "<": "less",
+  "<=": "lessOrEqual",
+  ">": "greater",
+  ">=": "greaterOrEqual",
+  "==": "equal",
+  "!=": "notEqual",
+  in: "has",
+};
+
+function write(expression: Expression, writer: Writer): string {
+  const part = (inner: Expression): string => write(inner, writer);
+  const parts = (inner: readonly Expression[]): string => inner.map(part).join(", ");
+  switch (expression.op) {
+    case "const":
+      return writeConstant(expression.value, writer);
+    case "channel":
+      return `${scope(writer)}.state[${expression.channel}]!`;
+    case "local":
+      return writer.locals.includes(expression.name)
+        ? `${expression.name}$`
+        : `$.local(${scope(writer)}.locals, ${quote(expression.name)})`;
+    case "error":
+      return `(${scope(writer)}.error ?? null)`;
+    case "secret":
+      return `$.secret(${scope(writer)}.secrets, ${quote(expression.name)})`;
+    case "member":
+      return `$.member(${part(expression.of)}, ${quote(expression.name)}, ${expression.optional === true}, ${expression.absent === true})`;
+    case "index":
+      return `$.index(${part(expression.of)}, ${part(expression.at)})`;
+    case "not":
+      return `!$.truth(${part(expression.of)})`;
+    case "negate":
+      return `$.negate(${part(expression.of)})`;
+    case "binary":
+      return writeBinary(expression, writer);
+    case "if":
+      return `($.truth(${part(expression.condition)}) ? ${part(expression.then)} : ${part(expression.else)})`;
+    case "list":
+      return `$.list([${parts(expression.items)}])`;
+    case "record":
+      return `$.record([${expression.fields.map((field) => `[${quote(field.name)}, ${part(field.value)}]`).join(", ")}])`;
+    case "template":
+      return `$.concat([${expression.parts
+        .map((item) => (typeof item === "string" ? quote(item) : `$.text(${part(item)})`))
+        .join(", ")}])`;
+    case "comprehension":
+      return writeComprehension(expression, writer);
+    case "library":
+      return isLibraryName(expression.name)
+        ? `$.library.${expression.name}([${parts(expression.args)}])`
+        : `$.unknownOperation(${quote(expression.name)})`;
+    case "call": {
+      scope(writer);
+      writer.usesFunctions = true;
+      const name = writer.names.functions[expression.function] ?? `function ${expression.function}`;
+      return `$.callFunction($f[${expression.function}], [${parts(expression.args)}], ${quote(name)})`;
+    }
+  }
+}
+
+function scope(writer: Writer): string {
+  writer.usesScope = true;
+  return "$s";
+}
+
+function writeConstant(value: Json, writer: Writer): string {
+  if (typeof value === "object" && value !== null) return writer.names.constant(value);
+  return typeof value === "number" && value < 0 ? `(${literal(value)})` : literal(value);
+}
+
+function writeBinary(expression: Extract<Expression, { op: "binary" }>, writer: Writer): string {
+  const left = write(expression.left, writer);
+  const right = write(expression.right, writer);
+  switch (expression.operator) {
+    case "&&":
+    case "||":
+      return `($.truth(${left}) ${expression.operator} $.truth(${right}))`;
+    case "??":
+      return `(${left} ?? ${right})`;
+    default: {
+      const call = `$.${EAGER[expression.operator]}(${left}, ${right})`;
+      return expression.int === true ? `$.int(${call})` : call;
+    }
+  }
+}
+
+function writeComprehension(expression: Extract<Expression, { op: "comprehension" }>, writer: Writer): string {
+  const list = write(expression.list, writer);
+  const inner: Writer = { ...writer, locals: [...writer.locals, expression.item] };
+  const condition = expression.condition === undefined ? undefined : write(expression.condition, inner);
+  const value = write(expression.value, inner);
+  writer.usesFuel = true;
+  writer.usesFunctions ||= inner.usesFunctions;
+  writer.usesScope ||= inner.usesScope;
+  const item = `(${expression.item}$)`;
+  return `$.comprehension(${list}, $fuel, ${condition === undefined ? "undefined" : `${item} => ${condition}`}, ${item} => ${value})`;
+}

@@ -1,0 +1,65 @@
+/** language.md, "Expressions": interpreted and generated code give the same value for every expression. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  compileExpression,
+  wrapGenerated,
+  type Evaluate,
+  type Scope,
+} from "../../runtime/expression/compile-expression.ts";
+import { ExpressionError } from "../../runtime/expression/expression-error.ts";
+import { printExpression } from "../../runtime/expression/print-expression.ts";
+import type { Json } from "../../runtime/json.ts";
+import { arbitraryExpression, arbitraryState, CHANNELS } from "./arbitrary-expression.ts";
+import { loadGenerated } from "./load-generated.ts";
+
+const FUNCTIONS = [
+  (value: Json) => value,
+  (value: Json) => [value, value],
+  () => Number.NaN,
+  () => {
+    throw new RangeError("no");
+  },
+];
+const NAMES = { channels: CHANNELS, functions: ["same", "twice", "broken", "failing"] };
+const SEED = 20_260_401;
+const EXPRESSIONS = 2500;
+const STATES = 12;
+
+test(`the same value or the same problem, in ${EXPRESSIONS * STATES} cases`, async () => {
+  const expressions = fc.sample(arbitraryExpression, { numRuns: EXPRESSIONS, seed: SEED });
+  const states = fc.sample(arbitraryState, { numRuns: EXPRESSIONS * STATES, seed: SEED });
+  // One module for all of them: what costs time is loading code, not running it.
+  const generated = await loadGenerated(expressions, NAMES.functions);
+  const differences: unknown[] = [];
+  let values = 0;
+  let problems = 0;
+  expressions.forEach((expression, at) => {
+    const interpret = compileExpression(expression, { functions: FUNCTIONS, names: NAMES });
+    const run = wrapGenerated(generated[at]!, expression, { functions: FUNCTIONS, names: NAMES });
+    for (const state of states.slice(at * STATES, (at + 1) * STATES)) {
+      const scope: Scope = { state, error: { message: "m" }, secrets: new Map([["KEY", "k"]]) };
+      const expected = outcome(interpret, scope);
+      const found = outcome(run, scope);
+      if (JSON.stringify(found) !== JSON.stringify(expected)) {
+        differences.push({ expression: printExpression(expression, NAMES), state, expected, found });
+      }
+      if ("value" in expected) values++;
+      else problems++;
+    }
+  });
+  expect(differences.slice(0, 3)).toEqual([]);
+  // A generator that hardly ever made a value, or a problem, would prove little.
+  expect(values).toBeGreaterThan(10_000);
+  expect(problems).toBeGreaterThan(2000);
+  expect(values + problems).toBeGreaterThanOrEqual(20_000);
+});
+
+function outcome(evaluate: Evaluate, scope: Scope): { value: Json } | { problem: string; reason: string } {
+  try {
+    return { value: evaluate(scope) };
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    return { problem: error.problem, reason: error.reason };
+  }
+}
