@@ -1,0 +1,96 @@
+/**
+ * The pieces that every layout is made of, on Prettier's document builders.
+ *
+ * Two rules hold for all layouts, and the weaving of comments rests on them: every string in a document is either
+ * blank or exactly one token of the language, and tokens stand in the order of the source. Text that is no token (the
+ * inside of a template) is marked `verbatim`.
+ */
+import { builders } from "prettier/doc";
+import type { Span } from "../../diagnostics/source.ts";
+
+export const { group, hardline, ifBreak, indent, join, label, line, softline } = builders;
+export type Doc = builders.Doc;
+
+/** Marks documents for the weaving of comments; printing ignores them. */
+export type Mark =
+  /** Begins a line wherever the list around it is broken: a statement, an argument, an arm. */
+  | { readonly kind: "element"; readonly span?: Span }
+  /** Text of no tokens. With a span: a part of the source that is copied, comments included. */
+  | { readonly kind: "verbatim"; readonly span?: Span };
+
+export function element(doc: Doc, span?: Span): Doc {
+  const mark: Mark = span === undefined ? { kind: "element" } : { kind: "element", span };
+  return label(mark, doc);
+}
+
+/** Text as it is, line breaks included. It never breaks the groups around it. */
+export function verbatim(text: string, span?: Span): Doc {
+  const mark: Mark = span === undefined ? { kind: "verbatim" } : { kind: "verbatim", span };
+  return label(mark, join(builders.literallineWithoutBreakParent, text.split(/\r\n?|\n/)));
+}
+
+/** Parts with a space between each two. */
+export function words(...parts: Doc[]): Doc {
+  return join(" ", parts);
+}
+
+/** `(a, b)`, or an item a line with a trailing comma. */
+export function bracketed(open: string, items: readonly Doc[], close: string, shouldBreak = false): Doc {
+  if (items.length === 0) return [open, close];
+  const list = join(
+    [",", line],
+    items.map((item) => element(item)),
+  );
+  return group([open, indent([softline, list, ifBreak(",")]), softline, close], { shouldBreak });
+}
+
+/** `{ a, b }`, or an item a line with a trailing comma. */
+export function braced(items: readonly Doc[]): Doc {
+  if (items.length === 0) return ["{", "}"];
+  const list = join(
+    [",", line],
+    items.map((item) => element(item)),
+  );
+  return group(["{", indent([line, list, ifBreak(",")]), line, "}"]);
+}
+
+/** `{ a  b }` without commas, two spaces apart, or an item a line: policies and arms. */
+export function bracedBlock(items: readonly { readonly doc: Doc; readonly span: Span }[], shouldBreak = false): Doc {
+  if (items.length === 0) return ["{", "}"];
+  const list = join(
+    [ifBreak("", " "), line],
+    items.map((item) => element(item.doc, item.span)),
+  );
+  return group(["{", indent([line, list]), line, "}"], { shouldBreak });
+}
+
+/** A space, or an indented new line where what follows does not fit: each break is decided by itself. */
+export function wrap(): Doc {
+  return group(indent(line));
+}
+
+/** `a, b, c` without brackets, wrapped like text. */
+export function bareList(items: readonly Doc[]): Doc {
+  return join([",", wrap()], [...items]);
+}
+
+/** The same on one line: no breaks but those inside templates. */
+export function flatten(doc: Doc): Doc {
+  if (typeof doc === "string") return doc;
+  if (Array.isArray(doc)) return doc.map(flatten);
+  switch (doc.type) {
+    case "line":
+      return doc.hard ? doc : doc.soft ? "" : " ";
+    case "if-break":
+      return flatten(doc.flatContents);
+    case "group":
+    case "indent":
+      return flatten(doc.contents);
+    case "label":
+      return (doc.label as Mark).kind === "verbatim" ? doc : flatten(doc.contents);
+    case "break-parent":
+      return "";
+    default:
+      return doc;
+  }
+}

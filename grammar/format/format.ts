@@ -1,0 +1,46 @@
+import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import { hasErrors } from "../../diagnostics/diagnostic.ts";
+import type { File } from "../ast.ts";
+import { parse } from "../parse.ts";
+
+/** A text that cannot be formatted because it cannot be read: nothing was changed. */
+export class FormatError extends Error {
+  readonly code = "NG_FORMAT_SYNTAX";
+  /** What is wrong with the text, sorted by position. */
+  readonly diagnostics: readonly Diagnostic[];
+
+  constructor(diagnostics: readonly Diagnostic[]) {
+    const [first] = diagnostics;
+    const { line, column } = first?.file.position(first.span.start) ?? { line: 1, column: 1 };
+    super(
+      `${first?.file.path ?? "input"}:${line}:${column}: ${first?.message ?? "syntax error"}; mend it, then format`,
+    );
+    this.name = "FormatError";
+    this.diagnostics = diagnostics;
+  }
+}
+
+/**
+ * Formats a text in the one style: the meaning stays exactly the same, and so does every comment. Formatting the result
+ * again changes nothing.
+ *
+ * @throws {FormatError} when the text has syntax errors; broken files are never formatted
+ * @example
+ * await format("graph g{node a=print( 'x' )}"); // FormatError: strings are written in double quotes
+ */
+export async function format(text: string, options: { readonly path?: string } = {}): Promise<string> {
+  const file = readForFormat(text, options.path);
+  // The printer is loaded by those who format: reading a file need not pay for it.
+  const { printFile } = await import("./print-file.ts");
+  return printFile(file);
+}
+
+/** The tree of a text without errors; its line breaks are `\n`, and no byte order mark is left. */
+export function readForFormat(text: string, path?: string): File {
+  const options = path === undefined ? {} : { path };
+  const plain = text.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n");
+  const { file, diagnostics } = parse(plain, options);
+  if (!hasErrors(diagnostics)) return file;
+  // Places are those of the text as it was given.
+  throw new FormatError(plain === text ? diagnostics : parse(text, options).diagnostics);
+}

@@ -1,0 +1,80 @@
+import type * as Ast from "../ast.ts";
+import { bareList, braced, bracedBlock, words, wrap, type Doc } from "./doc-parts.ts";
+import { layoutExpression, layoutKey } from "./layout-expression.ts";
+import { stringText } from "./literal-text.ts";
+import type { SourceView } from "./source-view.ts";
+
+/** What nodes and tasks share: ` for x in xs`. */
+export function layoutEach(each: Ast.NodeDecl["each"], source: SourceView): Doc {
+  if (each === undefined) return "";
+  return [wrap(), words("for", each.item.name, "in", layoutExpression(each.list, source))];
+}
+
+/** ` into notes`, ` into { reply, score: points }`. */
+export function layoutOutput(output: Ast.Output | undefined, source: SourceView): Doc {
+  if (output === undefined) return "";
+  if (output.kind === "ChannelOutput") return [wrap(), words("into", output.channel.name)];
+  const fields = output.fields.map(({ field, channel }) => {
+    const isShort = !field.quoted && field.name === channel.name;
+    return isShort ? channel.name : [layoutKey(field, source), ":", " ", channel.name];
+  });
+  return [wrap(), words("into", braced(fields))];
+}
+
+/** ` { tries 4  timeout 10s }`, or a policy a line. */
+export function layoutPolicies(policies: readonly Ast.Policy[], source: SourceView): Doc {
+  if (policies.length === 0) return "";
+  return [" ", bracedBlock(policies.map((policy) => ({ doc: layoutPolicy(policy, source), span: policy.span })))];
+}
+
+export function names(identifiers: readonly Ast.Identifier[]): Doc {
+  return bareList(identifiers.map(({ name }) => name));
+}
+
+export function layoutCount(count: Ast.Count): string {
+  return String(count.value);
+}
+
+function layoutPolicy(policy: Ast.Policy, source: SourceView): Doc {
+  switch (policy.kind) {
+    case "Tries":
+      return words("tries", layoutCount(policy.attempts), ...layoutBackoff(policy.backoff));
+    case "Timeout":
+      return words("timeout", policy.duration.raw);
+    case "Cache":
+      return words(
+        "cache",
+        ...(policy.duration === undefined ? [] : ["for", policy.duration.raw]),
+        ...(policy.inputs === undefined ? [] : ["inputs", strings(policy.inputs, source)]),
+      );
+    case "MaxParallel":
+      return words("max", "parallel", layoutCount(policy.count));
+    case "Waits":
+      return words("waits", names(policy.nodes));
+    case "Goes":
+      return words("goes", names(policy.nodes));
+    case "Pause":
+      return words("pause", policy.when);
+    case "Idempotent":
+      return "idempotent";
+    case "Touches":
+      return words("touches", ...(policy.mode === "read" ? ["read"] : []), strings(policy.paths, source));
+    case "Alone":
+      return "alone";
+    case "DoneWhen":
+      return words("done", "when", layoutExpression(policy.check, source));
+    case "Pool":
+      return words("pool", policy.name.name, ...(policy.count === undefined ? [] : [layoutCount(policy.count)]));
+    case "Estimate":
+      return words("estimate", policy.duration.raw);
+  }
+}
+
+function layoutBackoff(backoff: { readonly min: Ast.Duration; readonly max?: Ast.Duration } | undefined): Doc[] {
+  if (backoff === undefined) return [];
+  return ["backoff", backoff.max === undefined ? backoff.min.raw : [backoff.min.raw, "..", backoff.max.raw]];
+}
+
+function strings(literals: readonly Ast.StringLiteral[], source: SourceView): Doc {
+  return bareList(literals.map((literal) => stringText(literal, source)));
+}

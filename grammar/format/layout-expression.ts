@@ -1,0 +1,197 @@
+import type * as Ast from "../ast.ts";
+import {
+  braced,
+  bracketed,
+  flatten,
+  group,
+  indent,
+  join,
+  line,
+  softline,
+  verbatim,
+  words,
+  type Doc,
+} from "./doc-parts.ts";
+import { stringText } from "./literal-text.ts";
+import type { SourceView } from "./source-view.ts";
+
+/** How tightly each form binds, loosest first; a looser form inside a tighter one needs parentheses. */
+const CONDITIONAL = 0;
+const BINARY: Readonly<Record<Ast.BinaryOperator, number>> = {
+  "??": 1,
+  "||": 2,
+  "&&": 3,
+  "==": 4,
+  "!=": 4,
+  "<": 5,
+  "<=": 5,
+  ">": 5,
+  ">=": 5,
+  in: 5,
+  "+": 6,
+  "-": 6,
+  "*": 7,
+  "/": 7,
+  "%": 7,
+};
+const UNARY = 8;
+const POSTFIX = 9;
+
+/** The document of an expression, in as few parentheses as its meaning needs. */
+export function layoutExpression(expr: Ast.Expr, source: SourceView): Doc {
+  switch (expr.kind) {
+    case "String":
+      return stringText(expr, source);
+    case "Number":
+    case "DurationLiteral":
+      return expr.raw;
+    case "Bool":
+      return expr.value ? "true" : "false";
+    case "Null":
+      return "null";
+    case "Name":
+      return expr.name;
+    case "Template":
+      return layoutTemplate(expr, source);
+    case "List":
+      return bracketed("[", layoutAll(expr.items, source), "]", expr.items.length > 1 && expr.items.some(spansLines));
+    case "Record":
+      return braced(expr.fields.map((field) => layoutField(field, source)));
+    case "Comprehension":
+      return layoutComprehension(expr, source);
+    case "Member":
+    case "Index":
+      return layoutPostfix(expr, source);
+    case "Call":
+      return [expr.callee.name, layoutArguments(expr.args, source)];
+    case "Unary":
+      return layoutUnary(expr, source);
+    case "Binary":
+      return layoutBinary(expr, source);
+    case "Conditional":
+      return layoutConditional(expr, source);
+    case "BrokenExpr":
+      return source.spelled(expr.span);
+  }
+}
+
+/** A field name, in quotes where it was written so or has to be. */
+export function layoutKey(key: Ast.Key, source: SourceView): Doc {
+  if (!key.quoted && /^[A-Za-z_]\w*$/.test(key.name)) return key.name;
+  return stringText({ value: key.name, span: key.span }, source);
+}
+
+/** Whether an expression begins with `{`, which `match` would take for its own. */
+export function beginsWithBrace(expr: Ast.Expr): boolean {
+  let first = expr;
+  for (;;) {
+    if (first.kind === "Record") return true;
+    if (first.kind === "Conditional") first = first.condition;
+    else if (first.kind === "Binary") first = first.left;
+    else if (first.kind === "Member" || first.kind === "Index") first = first.object;
+    else return false;
+  }
+}
+
+function layoutAll(exprs: readonly Ast.Expr[], source: SourceView): Doc[] {
+  return exprs.map((expr) => layoutExpression(expr, source));
+}
+
+function bindingOf(expr: Ast.Expr): number {
+  if (expr.kind === "Conditional") return CONDITIONAL;
+  if (expr.kind === "Binary") return BINARY[expr.operator];
+  if (expr.kind === "Unary") return UNARY;
+  return POSTFIX;
+}
+
+/** An operand that binds at least as tightly as `binding` stands bare. */
+function operand(expr: Ast.Expr, binding: number, source: SourceView): Doc {
+  const doc = layoutExpression(expr, source);
+  return bindingOf(expr) >= binding ? doc : group(["(", indent([softline, doc]), softline, ")"]);
+}
+
+/** A chain of operators of one strength is one list, however deep the tree leans to the left. */
+function layoutBinary(expr: Ast.BinaryExpr, source: SourceView): Doc {
+  const binding = BINARY[expr.operator];
+  const rest: Doc[] = [];
+  let first: Ast.Expr = expr;
+  while (first.kind === "Binary" && BINARY[first.operator] === binding) {
+    rest.push([" ", first.operator, line, operand(first.right, binding + 1, source)]);
+    first = first.left;
+  }
+  return group([operand(first, binding, source), indent(rest.reverse())]);
+}
+
+/** `a ? b : c ? d : e` is one list of cases. */
+function layoutConditional(expr: Ast.ConditionalExpr, source: SourceView): Doc {
+  const parts: Doc[] = [];
+  let last: Ast.Expr = expr;
+  while (last.kind === "Conditional") {
+    parts.push(operand(last.condition, CONDITIONAL + 1, source));
+    parts.push([line, words("?", layoutExpression(last.then, source)), line, ":", " "]);
+    last = last.otherwise;
+  }
+  const [first = "", ...rest] = parts;
+  return group([first, indent([...rest, layoutExpression(last, source)])]);
+}
+
+function layoutUnary(expr: Ast.UnaryExpr, source: SourceView): Doc {
+  const isDoubleMinus = expr.operator === "-" && expr.operand.kind === "Unary" && expr.operand.operator === "-";
+  return [expr.operator, isDoubleMinus ? " " : "", operand(expr.operand, UNARY, source)];
+}
+
+function layoutPostfix(expr: Ast.MemberExpr | Ast.IndexExpr, source: SourceView): Doc {
+  const rest: Doc[] = [];
+  let object: Ast.Expr = expr;
+  while (object.kind === "Member" || object.kind === "Index") {
+    rest.push(
+      object.kind === "Member"
+        ? [object.optional ? "?." : ".", object.property.name]
+        : ["[", layoutExpression(object.index, source), "]"],
+    );
+    object = object.object;
+  }
+  return [operand(object, POSTFIX, source), rest.reverse()];
+}
+
+function layoutField(field: Ast.RecordField, source: SourceView): Doc {
+  const { name, value } = field;
+  if (!name.quoted && value.kind === "Name" && value.name === name.name) return name.name;
+  return [layoutKey(name, source), ":", " ", layoutExpression(value, source)];
+}
+
+function layoutComprehension(expr: Ast.ComprehensionExpr, source: SourceView): Doc {
+  const clauses: Doc[] = [
+    layoutExpression(expr.value, source),
+    words("for", expr.item.name, "in", layoutExpression(expr.list, source)),
+  ];
+  if (expr.condition !== undefined) clauses.push(words("if", layoutExpression(expr.condition, source)));
+  return group(["[", indent([softline, join(line, clauses)]), softline, "]"]);
+}
+
+/** A single record, list or text over several lines hugs the parentheses. */
+function layoutArguments(args: readonly Ast.Argument[], source: SourceView): Doc {
+  const docs = args.map(({ name, value }) =>
+    name === undefined ? layoutExpression(value, source) : [name.name, ":", " ", layoutExpression(value, source)],
+  );
+  const [only] = args;
+  if (args.length === 1 && only?.name === undefined && (only?.value.kind === "Record" || only?.value.kind === "List")) {
+    return ["(", ...docs, ")"];
+  }
+  return bracketed("(", docs, ")", args.length > 1 && args.some(({ value }) => spansLines(value)));
+}
+
+function spansLines(expr: Ast.Expr): boolean {
+  return expr.kind === "Template" && expr.parts.some((part) => part.kind === "TemplateText" && part.raw.includes("\n"));
+}
+
+/** Text as it was written; the expressions in it stay on their lines. */
+function layoutTemplate(expr: Ast.TemplateExpr, source: SourceView): Doc {
+  return [
+    "`",
+    expr.parts.map((part) =>
+      part.kind === "TemplateText" ? verbatim(part.raw) : ["${", flatten(layoutExpression(part, source)), "}"],
+    ),
+    "`",
+  ];
+}

@@ -1,0 +1,98 @@
+import type * as Ast from "../ast.ts";
+import { braced, element, hardline, indent, verbatim, words, type Doc } from "./doc-parts.ts";
+import { layoutDoc, layoutStatement, type AnyStatement } from "./layout-statement.ts";
+import { layoutType } from "./layout-type.ts";
+import { stringText } from "./literal-text.ts";
+import type { SourceView } from "./source-view.ts";
+
+/** The document of a whole file, without its comments (see `weave-comments.ts`). Empty for a file without items. */
+export function layoutFile(file: Ast.File, source: SourceView): Doc {
+  return layoutSequence(
+    file.items,
+    (item) => layoutItem(item, source),
+    (before, after) =>
+      isBlock(before) || isBlock(after) || (source.blankAfter(before.span.end) ?? before.kind !== after.kind),
+    source,
+  );
+}
+
+/** Graphs, plans and tests always stand apart. */
+function isBlock(item: Ast.Item): boolean {
+  return item.kind === "Graph" || item.kind === "Plan" || item.kind === "Test";
+}
+
+function layoutItem(item: Ast.Item, source: SourceView): Doc {
+  switch (item.kind) {
+    case "Import":
+      return words("import", braced(item.names.map(layoutImportName)), "from", stringText(item.from, source));
+    case "Type":
+      return words("type", item.name.name, "=", layoutType(item.type, source));
+    case "Secret":
+      return words("secret", item.name.name);
+    case "Graph":
+      return words("graph", item.name.name, layoutBody(item.statements, source));
+    case "Plan":
+      return words("plan", item.name.name, layoutBody(item.statements, source));
+    case "Test":
+      return words("test", stringText(item.title, source), "for", item.subject.name, layoutBody(item.items, source));
+    case "Broken":
+      return source.spelled(item.span);
+  }
+}
+
+function layoutImportName({ isType, imported, local }: Ast.ImportName): Doc {
+  return words(...(isType ? ["type"] : []), imported.name, ...(local.name === imported.name ? [] : ["as", local.name]));
+}
+
+function layoutBody(statements: readonly AnyStatement[], source: SourceView): Doc {
+  if (statements.length === 0) return ["{", "}"];
+  const body = layoutSequence(
+    statements,
+    (statement) => layoutStatement(statement, source),
+    (before, after) => source.blankAfter(before.span.end) ?? paragraphOf(before) !== paragraphOf(after),
+    source,
+  );
+  return ["{", indent([hardline, body]), hardline, "}"];
+}
+
+/** Where no author has set blank lines, one stands between statements of different paragraphs. */
+function paragraphOf(statement: AnyStatement): string {
+  switch (statement.kind) {
+    case "Channel":
+      return statement.role === "input" || statement.role === "output" ? "interface" : "state";
+    case "PlanMaxParallel":
+    case "PlanOrder":
+    case "PlanPool":
+    case "PlanOnFailure":
+      return "settings";
+    case "Given":
+    case "Mock":
+    case "MockFails":
+    case "Answer":
+    case "Expect":
+    case "ExpectRan":
+    case "ExpectStatus":
+      return "test";
+    default:
+      return statement.kind;
+  }
+}
+
+/** One a line, with at most one blank line between each two. */
+function layoutSequence<T extends { readonly span: Ast.File["span"]; readonly doc?: Ast.DocComment }>(
+  statements: readonly T[],
+  layout: (statement: T) => Doc,
+  isApart: (before: T, after: T) => boolean,
+  source: SourceView,
+): Doc {
+  return statements.map((statement, index) => {
+    const before = statements[index - 1];
+    const separator = before === undefined ? "" : isApart(before, statement) ? [hardline, hardline] : hardline;
+    const ignored = source.ignored(statement);
+    const doc =
+      ignored === undefined
+        ? [layoutDoc(statement.doc), layout(statement)]
+        : verbatim(source.spelled(ignored), ignored);
+    return [separator, element(doc, statement.span)];
+  });
+}

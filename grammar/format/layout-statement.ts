@@ -1,0 +1,116 @@
+import type * as Ast from "../ast.ts";
+import { bracketed, hardline, words, wrap, type Doc } from "./doc-parts.ts";
+import { layoutCount, layoutEach, layoutOutput, layoutPolicies, names } from "./layout-clauses.ts";
+import { layoutEdge } from "./layout-edge.ts";
+import { layoutExpression } from "./layout-expression.ts";
+import { layoutType } from "./layout-type.ts";
+import { stringText } from "./literal-text.ts";
+import type { SourceView } from "./source-view.ts";
+
+export type AnyStatement = Ast.Statement | Ast.PlanStatement | Ast.TestItem;
+
+/** One statement of a graph, a plan or a test, without its documentation. */
+export function layoutStatement(statement: AnyStatement, source: SourceView): Doc {
+  switch (statement.kind) {
+    case "Channel":
+      return layoutChannel(statement, source);
+    case "Node":
+      return [
+        words("node", statement.name.name, "=", layoutExpression(statement.call, source)),
+        layoutEach(statement.each, source),
+        layoutOutput(statement.output, source),
+        layoutPolicies(statement.policies, source),
+      ];
+    case "Limit":
+      return statement.of === "steps"
+        ? words("limit", "steps", statement.value === "none" ? "none" : layoutCount(statement.value))
+        : words("max", "parallel", statement.value === "none" ? "none" : layoutCount(statement.value));
+    case "Assert":
+      return layoutAssert(statement);
+    case "Edge":
+      return layoutEdge(statement, source);
+    case "Task":
+      return layoutTask(statement, source);
+    case "PlanMaxParallel":
+      return words("max", "parallel", layoutCount(statement.count));
+    case "PlanOrder":
+      return words("order", statement.order);
+    case "PlanPool":
+      return words("pool", statement.name.name, layoutCount(statement.count));
+    case "PlanOnFailure":
+      return words("on", "failure", statement.mode === "no-new" ? ["no", "-", "new"] : statement.mode);
+    case "Given":
+      return words("given", statement.channel.name, "=", layoutExpression(statement.value, source));
+    case "Mock":
+      return words("mock", statement.node.name, "=", sequence(statement.results, source));
+    case "MockFails":
+      return words("mock", statement.node.name, "fails", stringText(statement.message, source));
+    case "Answer":
+      return words("answer", statement.node.name, "=", sequence(statement.values, source));
+    case "ExpectRan":
+      return words("expect", "ran", trace(statement.steps));
+    case "ExpectStatus":
+      return words("expect", "status", statement.status.name);
+    case "Expect":
+      return words("expect", layoutExpression(statement.condition, source));
+    case "Broken":
+      return source.spelled(statement.span);
+  }
+}
+
+/** `///` lines above a declaration. */
+export function layoutDoc(doc: Ast.DocComment | undefined): Doc {
+  if (doc === undefined) return "";
+  return doc.text.split("\n").map((text) => [text.trimEnd() === "" ? "///" : `/// ${text.trimEnd()}`, hardline]);
+}
+
+function layoutChannel(channel: Ast.ChannelDecl, source: SourceView): Doc {
+  return [
+    words(channel.role, [channel.name.name, ":"], layoutType(channel.type, source)),
+    channel.initial === undefined ? "" : [wrap(), words("=", layoutExpression(channel.initial, source))],
+    channel.reducer === undefined ? "" : [wrap(), words("reduce", channel.reducer.name)],
+  ];
+}
+
+function layoutAssert({ form, node, other }: Ast.AssertDecl): Doc {
+  switch (form) {
+    case "before":
+      return words("assert", node.name, "before", other?.name ?? "");
+    case "never":
+      return words("assert", "never", node.name, "with", other?.name ?? "");
+    default:
+      return words("assert", form, node.name);
+  }
+}
+
+function layoutTask(task: Ast.TaskDecl, source: SourceView): Doc {
+  const trigger = task.trigger === "all" ? [] : [task.trigger];
+  return [
+    words("task", task.name.name, "=", layoutExpression(task.call, source)),
+    layoutEach(task.each, source),
+    task.after.length === 0 ? "" : [wrap(), words("after", ...trigger, names(task.after))],
+    task.condition === undefined ? "" : [wrap(), words("when", layoutExpression(task.condition, source))],
+    layoutOutput(task.output, source),
+    layoutPolicies(task.policies, source),
+  ];
+}
+
+/** `a then b` */
+function sequence(values: readonly Ast.Expr[], source: SourceView): Doc {
+  const [first = "", ...rest] = values.map((value) => layoutExpression(value, source));
+  return [first, rest.map((value) => [wrap(), words("then", value)])];
+}
+
+function trace(steps: readonly (readonly Ast.Identifier[])[]): Doc {
+  const docs = steps.map((step) => {
+    const [only] = step;
+    if (step.length === 1 && only !== undefined) return only.name;
+    return bracketed(
+      "[",
+      step.map(({ name }) => name),
+      "]",
+    );
+  });
+  const [first = "", ...rest] = docs;
+  return [first, rest.map((doc) => [",", wrap(), doc])];
+}

@@ -1,0 +1,43 @@
+import type { LiteralType, StringLiteral } from "../ast.ts";
+import type { SourceView } from "./source-view.ts";
+
+/** Invisible, reordering and line-breaking characters: legal inside strings, but better seen. */
+const HIDDEN = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g;
+
+/** A string literal: the author's escapes where it was read from text, JSON's where it was not. */
+export function stringText(literal: Pick<StringLiteral, "value" | "span">, source: SourceView): string {
+  const spelled = source.spelled(literal.span);
+  return spelled.startsWith('"') && valueOf(spelled) === literal.value ? spelled : quote(literal.value);
+}
+
+/** JSON's form of a string; what cannot be seen is escaped too. */
+export function quote(value: string): string {
+  return JSON.stringify(value).replace(
+    HIDDEN,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** The digits of a literal type's number, without its sign. */
+export function numberText(literal: LiteralType, source: SourceView): string {
+  const value = Math.abs(Number(literal.value));
+  const spelled = /\d[\d.eE+-]*$/.exec(source.spelled(literal.span))?.[0];
+  if (spelled !== undefined && Number(spelled) === value && /[.eE]/.test(spelled) === (literal.isFloat ?? false)) {
+    return spelled;
+  }
+  return plainNumber(value, literal.isFloat ?? false);
+}
+
+/** A number that is not negative, spelled so that it is read as a float exactly when it is one. */
+export function plainNumber(value: number, isFloat: boolean): string {
+  const text = String(value);
+  return isFloat && !/[.e]/.test(text) ? `${text}.0` : text;
+}
+
+function valueOf(spelled: string): unknown {
+  try {
+    return JSON.parse(spelled);
+  } catch {
+    return undefined;
+  }
+}

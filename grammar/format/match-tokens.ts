@@ -1,0 +1,70 @@
+import type { TokenList } from "./token-list.ts";
+
+/** A token of the source. */
+export interface SourceToken {
+  readonly text: string;
+  readonly start: number;
+}
+
+/**
+ * Finds the token of the source for each token of the document. The source may have more (parentheses, a name that is
+ * written twice) and less (a trailing comma); after each statement both are in step again.
+ */
+export function matchTokens({ leaves, elements }: TokenList, tokens: readonly SourceToken[]): void {
+  const { limits, resumes } = statementBounds(leaves.length, elements);
+  let next = 0;
+  leaves.forEach((leaf, index) => {
+    const resume = resumes.get(index);
+    if (resume !== undefined) next = Math.max(next, firstTokenFrom(tokens, resume));
+    if (leaf.copied !== undefined) {
+      const first = firstTokenFrom(tokens, leaf.copied.start);
+      next = firstTokenFrom(tokens, leaf.copied.end);
+      if (next > first) leaf.match = { first, last: next - 1 };
+      return;
+    }
+    // The `|` before a union's first member never gets comments of its own: it comes and goes with the line breaks.
+    if (leaf.isOptional && leaf.text === "|") return;
+    const limit = limits[index] ?? Number.POSITIVE_INFINITY;
+    for (let found = next; found < tokens.length; found += 1) {
+      const token = tokens[found] as SourceToken;
+      if (token.start >= limit) return;
+      if (isSame(leaf.text, token.text)) {
+        leaf.match = { first: found, last: found };
+        next = found + 1;
+        return;
+      }
+      if (leaf.isOptional) return;
+    }
+  });
+}
+
+/** Strings may be escaped in another way, documentation loses blanks. */
+function isSame(printed: string, written: string): boolean {
+  if (printed === written) return true;
+  if (printed.startsWith('"')) return written.startsWith('"');
+  return printed.startsWith("///") && written.startsWith("///");
+}
+
+/** Where the statement around each token ends in the source, and after which tokens one has ended. */
+function statementBounds(length: number, elements: TokenList["elements"]) {
+  const limits: (number | undefined)[] = Array.from({ length });
+  const resumes = new Map<number, number>();
+  for (const { from, to, span } of elements) {
+    if (span === undefined) continue;
+    for (let index = from; index < to; index += 1) limits[index] = span.end;
+    resumes.set(to, Math.max(span.end, resumes.get(to) ?? 0));
+  }
+  return { limits, resumes };
+}
+
+/** By binary search. */
+function firstTokenFrom(tokens: readonly SourceToken[], offset: number): number {
+  let low = 0;
+  let high = tokens.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((tokens[middle] as SourceToken).start < offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

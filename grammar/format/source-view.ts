@@ -1,0 +1,70 @@
+import type { SourceFile, Span } from "../../diagnostics/source.ts";
+import type { Comment, DocComment, File } from "../ast.ts";
+
+/** What the layout takes from the text that was read: spelling of literals, blank lines, statements to leave alone. */
+export interface SourceView {
+  /** The text of a span; empty for trees that were not read from `.ngraph` text. */
+  spelled(span: Span): string;
+  /** Whether the author left a blank line after what ends here; `undefined` where there was no author. */
+  blankAfter(end: number): boolean | undefined;
+  /** The part of the source that a `// prettier-ignore` above a statement protects. */
+  ignored(statement: { readonly span: Span; readonly doc?: DocComment }): Span | undefined;
+}
+
+/** For trees without a text: YAML, and trees that a program built. */
+export const noSource: SourceView = {
+  spelled: () => "",
+  blankAfter: () => undefined,
+  ignored: () => undefined,
+};
+
+const IGNORE = /^(?:\/\/|\/\*)\s*prettier-ignore\s*(?:\*\/)?$/;
+
+export function sourceView(file: File): SourceView {
+  if (file.spelling !== "ngraph" || file.source.text.trim() === "") return noSource;
+  const { text } = file.source;
+  const commentsByStart = new Map(file.comments.map((comment) => [comment.span.start, comment]));
+  const ignores = new Set<number>();
+  for (const comment of file.comments) {
+    if (IGNORE.test(comment.text.trim()) && isFirstOnLine(text, comment.span.start)) {
+      ignores.add(skipBlanks(text, comment.span.end));
+    }
+  }
+  return {
+    spelled: (span) => text.slice(span.start, span.end),
+    blankAfter: (end) => isBlankLineAfter(file.source, commentsByStart, end),
+    ignored(statement) {
+      const start = Math.min(statement.span.start, statement.doc?.span.start ?? statement.span.start);
+      if (!ignores.has(start) && !ignores.has(statement.span.start)) return undefined;
+      return { start, end: statement.span.end };
+    },
+  };
+}
+
+function skipBlanks(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && /\s/.test(text[at] ?? "")) at += 1;
+  return at;
+}
+
+function isFirstOnLine(text: string, offset: number): boolean {
+  return text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset).trim() === "";
+}
+
+/** Comments on the same line belong to what ends there: the blank line may follow them. */
+function isBlankLineAfter(source: SourceFile, comments: ReadonlyMap<number, Comment>, end: number): boolean {
+  const { text } = source;
+  for (let at = end, breaks = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === "\n") {
+      breaks += 1;
+      if (breaks === 2) return true;
+      continue;
+    }
+    if (character === " " || character === "\t" || character === "\r") continue;
+    const comment = comments.get(at);
+    if (comment === undefined || breaks > 0) return false;
+    at = comment.span.end - 1;
+  }
+  return false;
+}

@@ -1,0 +1,212 @@
+/**
+ * Puts comments back into the document of a file.
+ *
+ * Prettier's own attachment binds comments to nodes of the tree: they move over tokens that are no nodes and, in odd
+ * places, move again with every run. Here a comment belongs between two tokens and stays there: the tokens of the source
+ * are matched with those of the document (the same ones in the same order, parentheses and trailing commas aside), and
+ * each comment is printed between its two. One that ended its line still does, one on a line of its own still is. So
+ * none can get lost, and formatting twice changes nothing. The one exception: a comment that breaks the line before a
+ * comma goes behind it.
+ */
+import { builders } from "prettier/doc";
+import type { Comment } from "../ast.ts";
+import { commentRuns, type CommentRun } from "./comment-runs.ts";
+import { hardline, ifBreak, indent, type Doc } from "./doc-parts.ts";
+import { matchTokens, type SourceToken } from "./match-tokens.ts";
+import { readTokensOf, type Element, type Leaf, type TokenList } from "./token-list.ts";
+
+const { breakParent, hardlineWithoutBreakParent, lineSuffix, lineSuffixBoundary } = builders;
+
+/** The document with all comments in it. `tokens` are those of `text`, documentation included, comments left out. */
+export function weaveComments(
+  doc: Doc,
+  text: string,
+  tokens: readonly SourceToken[],
+  comments: readonly Comment[],
+): Doc {
+  if (comments.length === 0) return doc;
+  const list = readTokensOf(doc);
+  matchTokens(list, tokens);
+  const weaving = new Map<Leaf | Element, Insertions>();
+  const left = placeAll(list, text, tokens, comments, weaving);
+  return [rebuild(doc, list, weaving), standAlone(left)];
+}
+
+/** What is printed directly before and after a token or an element. */
+interface Insertions {
+  readonly before: Doc[];
+  readonly after: Doc[];
+}
+
+type Weaving = Map<Leaf | Element, Insertions>;
+
+function at(weaving: Weaving, place: Leaf | Element): Insertions {
+  let insertions = weaving.get(place);
+  if (insertions === undefined) weaving.set(place, (insertions = { before: [], after: [] }));
+  return insertions;
+}
+
+/** Walks over the gaps between tokens that have comments in them. Returns the comments of a file without tokens. */
+function placeAll(
+  list: TokenList,
+  text: string,
+  tokens: readonly SourceToken[],
+  comments: readonly Comment[],
+  weaving: Weaving,
+): CommentRun[] {
+  const elementAt = firstElements(list);
+  let previous: Leaf | undefined;
+  let carried: Comment[] = [];
+  let next = 0;
+  const takeUntil = (offset: number) => {
+    const from = next;
+    while (next < comments.length && (comments[next] as Comment).span.start < offset) next += 1;
+    return from === next ? [] : comments.slice(from, next);
+  };
+  for (const leaf of list.leaves) {
+    const { match } = leaf;
+    if (match === undefined) continue;
+    const gap = [...carried, ...takeUntil((tokens[match.first] as SourceToken).start)];
+    carried = [];
+    if (gap.length > 0) {
+      const runs = commentRuns(text, gap, { isFirst: previous === undefined, isLast: false });
+      if (leaf.text === "," && runs.some((run) => run.endsLine || run.isOwnLine)) carried = gap;
+      else placeRuns(runs, { previous, leaf, element: elementAt.get(leaf), list }, weaving);
+    }
+    // Comments inside a part that is copied go with it.
+    if (match.last > match.first) takeUntil((tokens[match.last] as SourceToken).start);
+    previous = leaf;
+  }
+  const rest = [...carried, ...takeUntil(Number.POSITIVE_INFINITY)];
+  const runs = commentRuns(text, rest, { isFirst: previous === undefined, isLast: true });
+  if (previous === undefined) return runs;
+  for (const run of runs) {
+    at(weaving, previous).after.push(lineSuffix(run.isOwnLine ? ownLine(run, run.blankBefore) : [" ", run.doc]));
+  }
+  return [];
+}
+
+/** The outermost element that begins with each token. */
+function firstElements({ leaves, elements }: TokenList): Map<Leaf, Element> {
+  const firsts = new Map<Leaf, Element>();
+  for (const element of elements) {
+    for (let index = element.from; index < element.to; index += 1) {
+      const leaf = leaves[index] as Leaf;
+      if (leaf.match === undefined) continue;
+      if (!firsts.has(leaf)) firsts.set(leaf, element);
+      break;
+    }
+  }
+  return firsts;
+}
+
+interface Gap {
+  readonly previous: Leaf | undefined;
+  readonly leaf: Leaf;
+  /** That begins with `leaf`. */
+  readonly element: Element | undefined;
+  readonly list: TokenList;
+}
+
+const OPENERS = new Set(["(", "[", "{", "${", "<"]);
+const CLOSERS = new Set([")", "]", "}"]);
+/** What follows these stands right behind them. */
+const PREFIXES = new Set([...OPENERS, ".", "?.", "!", "-"]);
+
+function placeRuns(runs: readonly CommentRun[], gap: Gap, weaving: Weaving): void {
+  const { previous, leaf, element } = gap;
+  const leading: Doc[] = [];
+  let breaks = false;
+  runs.forEach((run, index) => {
+    if (!run.endsLine) placeInline(run, breaks, gap, leading, weaving);
+    else if (previous !== undefined && !run.isOwnLine) at(weaving, previous).after.push(lineSuffix([" ", run.doc]));
+    else if (previous === undefined || element !== undefined) {
+      leading.push(run.doc, hardline, run.blankAfter ? hardline : "");
+    } else {
+      const isFirstInside = index === 0 && OPENERS.has(previous.text);
+      const doc = ownLine(run, run.blankBefore && !isFirstInside);
+      at(weaving, previous).after.push(lineSuffix(OPENERS.has(previous.text) ? indent(doc) : doc));
+    }
+    breaks ||= run.endsLine;
+  });
+  const { before } = at(weaving, element ?? leaf);
+  before.push(...leading);
+  if (!breaks) return;
+  if (element !== undefined || CLOSERS.has(leaf.text)) before.unshift(breakParent, lineSuffixBoundary);
+  else before.unshift(indent(lineSuffixBoundary));
+}
+
+/** A comment with more of its line behind it. */
+function placeInline(run: CommentRun, breaks: boolean, gap: Gap, leading: Doc[], weaving: Weaving): void {
+  const { previous, leaf, element, list } = gap;
+  if (element !== undefined || previous === undefined) {
+    leading.push(run.doc, " ");
+    return;
+  }
+  if (CLOSERS.has(leaf.text)) {
+    if (breaks) {
+      at(weaving, previous).after.push(lineSuffix(ownLine(run, false)));
+    } else if (OPENERS.has(previous.text)) {
+      at(weaving, previous).after.push(previous.text === "{" ? [" ", run.doc, " "] : run.doc);
+    } else {
+      // Where the list is broken the closing bracket moves to the next line, and the comment ends its own.
+      const container = outermostWithout(list, previous, leaf);
+      at(weaving, container).after.push(ifBreak(lineSuffix([" ", run.doc]), [" ", run.doc]));
+    }
+    return;
+  }
+  const { before } = at(weaving, leaf);
+  if (breaks || leaf.isApart || PREFIXES.has(previous.text)) before.push(run.doc, " ");
+  else before.push(" ", run.doc);
+}
+
+/** The outermost element that holds one token and ends before another. */
+function outermostWithout(list: TokenList, inside: Leaf, outside: Leaf): Element | Leaf {
+  for (const element of list.elementsAround(inside)) if (element.to <= outside.index) return element;
+  return inside;
+}
+
+function ownLine(run: CommentRun, isApart: boolean): Doc {
+  return [hardlineWithoutBreakParent, isApart ? hardlineWithoutBreakParent : "", run.doc];
+}
+
+/** The comments of a file that holds nothing else. */
+function standAlone(runs: readonly CommentRun[]): Doc {
+  return runs.map((run, index) => [index > 0 ? hardline : "", index > 0 && run.blankBefore ? hardline : "", run.doc]);
+}
+
+function rebuild(doc: Doc, list: TokenList, weaving: Weaving): Doc {
+  let leafIndex = 0;
+  let elementIndex = 0;
+  const around = (place: Leaf | Element | undefined, printed: Doc): Doc => {
+    const insertions = place === undefined ? undefined : weaving.get(place);
+    return insertions === undefined ? printed : [insertions.before, printed, insertions.after];
+  };
+  const visit = (part: Doc): Doc => {
+    if (typeof part === "string") return list.isLeaf(part) ? around(list.leaves[leafIndex++], part) : part;
+    if (Array.isArray(part)) return part.map(visit);
+    switch (part.type) {
+      case "group":
+      case "indent":
+        return { ...part, contents: visit(part.contents) };
+      case "if-break": {
+        // It may not be printed: what comes with its tokens stands around it.
+        const from = leafIndex;
+        leafIndex += list.countIn(part);
+        const insertions = list.leaves.slice(from, leafIndex).map((leaf) => weaving.get(leaf));
+        return [insertions.map((each) => each?.before ?? []), part, insertions.map((each) => each?.after ?? [])];
+      }
+      case "label":
+        switch (list.markOf(part).kind) {
+          case "element":
+            return around(list.elements[elementIndex++], { ...part, contents: visit(part.contents) });
+          case "verbatim":
+            return list.markOf(part).span === undefined ? part : around(list.leaves[leafIndex++], part);
+        }
+      // eslint-disable-next-line no-fallthrough -- both kinds of marks have returned
+      default:
+        return part;
+    }
+  };
+  return visit(doc);
+}
