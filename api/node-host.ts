@@ -1,0 +1,37 @@
+import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import type { CompilerHost } from "../compiler/host.ts";
+
+/** Nothing that a compiler reads is larger; what is longer is cut here and refused there (NG005). */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Reads the files of this machine. Paths are relative to the working directory. A file is read once for each host, so one
+ * compilation sees one state of the disk.
+ */
+export function createNodeHost(): CompilerHost {
+  const texts = new Map<string, string | undefined>();
+  return {
+    readFile: (path) => {
+      if (!texts.has(path)) texts.set(path, readText(path));
+      return texts.get(path);
+    },
+    realPath: (path) => attempt(() => realpathSync(path)),
+    listDirectory: (path) => attempt(() => readdirSync(path).sort()),
+  };
+}
+
+function readText(path: string): string | undefined {
+  return attempt(() => {
+    const stat = statSync(path);
+    if (!stat.isFile() || stat.size > MAX_BYTES) return undefined;
+    return readFileSync(path, "utf8");
+  });
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}

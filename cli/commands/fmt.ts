@@ -1,0 +1,114 @@
+import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import { CommandError } from "../command-error.ts";
+import { defineCommand } from "../define-command.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import type { Output } from "../output.ts";
+import { printDiagnostics } from "../print-diagnostics.ts";
+import { readStdin } from "../read-stdin.ts";
+import { findSources, isYaml, readSource } from "../source-files.ts";
+import { writeAtomically } from "../write-atomically.ts";
+
+interface FmtOptions {
+  readonly check?: boolean;
+  readonly stdinFilepath?: string;
+}
+
+export const fmtCommand = defineCommand<FmtOptions>({
+  usage: "fmt [path...]",
+  summary: "format files in place; directories stand for the graph files in them",
+  configure: (command) => {
+    command
+      .option("--check", "write nothing; exit 1 when a file is not formatted")
+      .option("--stdin-filepath <path>", "format standard input, as if it were this file, to standard output");
+  },
+  examples: ["ngc fmt .", "ngc fmt --check graphs/", "ngc fmt --stdin-filepath a.ngraph < a.ngraph"],
+  run: async (paths, options, output) => {
+    if (options.stdinFilepath !== undefined) return formatStdin(options.stdinFilepath, options, paths, output);
+    if (paths.length === 0) throw new CommandError("name a file or a directory to format", { help: "ngc fmt ." });
+
+    const changed: string[] = [];
+    const broken: Diagnostic[] = [];
+    const files = findSources(paths);
+    for (const file of files) {
+      const text = readSource(file);
+      const formatted = await formatText(text, file);
+      if (typeof formatted !== "string") {
+        broken.push(...formatted);
+        continue;
+      }
+      if (formatted === text) continue;
+      changed.push(file);
+      if (options.check !== true) writeAtomically(file, formatted);
+    }
+    printDiagnostics(broken, {}, output);
+    output.document({
+      version: 1,
+      ok: broken.length === 0 && (options.check !== true || changed.length === 0),
+      files: files.length,
+      changed,
+    });
+    if (options.check === true) {
+      for (const file of changed) output.result(`${file} is not formatted`);
+    } else {
+      for (const file of changed) output.note(`formatted ${file}`);
+    }
+    if (broken.length > 0) return EXIT.invalid;
+    return options.check === true && changed.length > 0 ? EXIT.failed : EXIT.ok;
+  },
+});
+
+async function formatStdin(
+  path: string,
+  options: FmtOptions,
+  paths: readonly string[],
+  output: Output,
+): Promise<ExitCode> {
+  if (paths.length > 0)
+    throw new CommandError("--stdin-filepath formats standard input alone: name no files beside it");
+  const text = readStdin();
+  const formatted = await formatText(text, path);
+  if (typeof formatted !== "string") {
+    printDiagnostics(formatted, {}, output);
+    output.document({ version: 1, ok: false, files: 1, changed: [] });
+    return EXIT.invalid;
+  }
+  if (options.check === true) {
+    output.document({ version: 1, ok: formatted === text, files: 1, changed: formatted === text ? [] : [path] });
+    if (formatted !== text) output.result(`${path} is not formatted`);
+    return formatted === text ? EXIT.ok : EXIT.failed;
+  }
+  if (output.json)
+    output.document({ version: 1, ok: true, files: 1, changed: formatted === text ? [] : [path], text: formatted });
+  else output.raw(formatted);
+  return EXIT.ok;
+}
+
+/** The formatted text, or why there is none. YAML is laid out by Prettier's own YAML printer, which keeps comments. */
+async function formatText(text: string, path: string): Promise<string | readonly Diagnostic[]> {
+  if (isYaml(path)) return formatYaml(text, path);
+  const { format, FormatError } = await import("../../grammar/format/format.ts");
+  try {
+    return await format(text, { path });
+  } catch (error) {
+    if (error instanceof FormatError) return error.diagnostics;
+    throw error;
+  }
+}
+
+async function formatYaml(text: string, path: string): Promise<string | readonly Diagnostic[]> {
+  const { format } = await import("prettier");
+  try {
+    return await format(text, { parser: "yaml", printWidth: 120 });
+  } catch (error) {
+    const { parseYaml } = await import("../../grammar/yaml/parse-yaml.ts");
+    const { diagnostics } = parseYaml(text, { path });
+    if (diagnostics.length > 0) return diagnostics;
+    throw new CommandError(
+      `${path} cannot be formatted: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`,
+      {
+        exitCode: EXIT.invalid,
+        cause: error,
+      },
+    );
+  }
+}

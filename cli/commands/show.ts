@@ -1,0 +1,47 @@
+import { checkpointDocument } from "../checkpoint-document.ts";
+import { defineCommand } from "../define-command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { findCheckpoint } from "../find-checkpoint.ts";
+import { formatRecord, formatTime } from "../format-values.ts";
+import { openStore, STORE_FLAG, STORE_HELP } from "../open-store.ts";
+import { describePause } from "../report-result.ts";
+
+interface ShowOptions {
+  readonly thread?: string;
+  readonly store?: string;
+}
+
+export const showCommand = defineCommand<ShowOptions>({
+  usage: "show <checkpoint>",
+  summary: "one checkpoint with the values of all channels",
+  configure: (command) => {
+    command
+      .option("--thread <id>", "the thread it belongs to (labels are a thread's own)")
+      .option(STORE_FLAG, STORE_HELP);
+  },
+  run: async ([name = ""], options, output) => {
+    const { store } = await openStore(options.store, { mustExist: true });
+    const checkpoint = await findCheckpoint(store, name, options.thread);
+    await store.close?.();
+    output.document({ version: 1, ...checkpointDocument(checkpoint), values: checkpoint.values });
+    const head: Record<string, string | number> = {
+      checkpoint: checkpoint.id,
+      thread: checkpoint.threadId,
+      step: checkpoint.step,
+      phase: checkpoint.phase,
+      status: checkpoint.status,
+      time: formatTime(checkpoint.timestamp),
+    };
+    if (checkpoint.label !== null) head["label"] = checkpoint.label;
+    if (checkpoint.parentId !== null) head["parent"] = checkpoint.parentId;
+    if (checkpoint.currentNodes.length > 0) head["ran"] = checkpoint.currentNodes.join(", ");
+    if (checkpoint.nextNodes.length > 0) head["next"] = checkpoint.nextNodes.join(", ");
+    output.result(formatRecord(head));
+    for (const [barrier, arrived] of Object.entries(checkpoint.barrierState)) {
+      output.result(`barrier ${barrier}: ${arrived.join(", ")} came`);
+    }
+    for (const pause of checkpoint.pauses) output.result(`\n${describePause(pause)}`);
+    output.result(`\n${formatRecord(checkpoint.values)}`);
+    return EXIT.ok;
+  },
+});

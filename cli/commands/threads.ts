@@ -1,0 +1,56 @@
+import { CommandError } from "../command-error.ts";
+import { defineCommand } from "../define-command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { formatTable, formatTime } from "../format-values.ts";
+import { openStore, STORE_FLAG, STORE_HELP } from "../open-store.ts";
+import { parseCount } from "../parse-values.ts";
+
+interface ThreadsOptions {
+  readonly store?: string;
+  readonly limit?: number;
+}
+
+export const threadsCommand = defineCommand<ThreadsOptions>({
+  usage: "threads",
+  summary: "the threads of a store, most recent first",
+  configure: (command) => {
+    command
+      .option("--limit <n>", "at most so many (default 100)", parseCount("--limit", 1))
+      .option(STORE_FLAG, STORE_HELP);
+  },
+  run: async (_, options, output) => {
+    const { store } = await openStore(options.store, { mustExist: true });
+    if (store.threads === undefined) throw new CommandError("this store cannot list its threads");
+    const threads = await store.threads({ limit: options.limit ?? 100 });
+    await store.close?.();
+    output.document({
+      version: 1,
+      threads: threads.map((thread) => ({
+        thread: thread.threadId,
+        status: thread.status,
+        step: thread.step,
+        checkpoints: thread.checkpoints,
+        head: thread.headId,
+        timestamp: thread.timestamp,
+        metadata: thread.metadata,
+      })),
+    });
+    if (threads.length === 0) output.note("no threads");
+    else {
+      output.result(
+        formatTable(
+          ["thread", "status", "step", "checkpoints", "graph", "time"],
+          threads.map((thread) => [
+            thread.threadId,
+            thread.status,
+            String(thread.step),
+            String(thread.checkpoints),
+            String(thread.metadata["graph"] ?? ""),
+            formatTime(thread.timestamp),
+          ]),
+        ),
+      );
+    }
+    return EXIT.ok;
+  },
+});

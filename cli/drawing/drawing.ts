@@ -1,0 +1,143 @@
+import { printExpression, type ExpressionNames } from "../../runtime/expression/print-expression.ts";
+import { END, type NodeSpec, type RouteSpec, type Table, type TargetSpec } from "../../runtime/table.ts";
+
+/** A graph as boxes and arrows: what every picture format is made from. */
+export interface Drawing {
+  readonly name: string;
+  readonly nodes: readonly DrawnNode[];
+  readonly edges: readonly DrawnEdge[];
+}
+
+export interface DrawnNode {
+  /** Unique: node names, `start`, `end`, and barriers by their id in brackets (`[draft]`). */
+  readonly id: string;
+  readonly kind: "start" | "end" | "node" | "barrier";
+  readonly label: string;
+  /** What the node does, in a few words: `searchDocs`, `ask`, `rounds + 1`. */
+  readonly detail: string;
+  readonly pauses: boolean;
+}
+
+export interface DrawnEdge {
+  readonly from: string;
+  readonly to: string;
+  readonly kind: "plain" | "conditional" | "otherwise" | "error" | "jump";
+  readonly label: string;
+}
+
+/** Long conditions are cut: a picture is no listing. */
+const MAX_LABEL = 60;
+
+export function drawTable(table: Table): Drawing {
+  const names: ExpressionNames = {
+    channels: table.channels.map((channel) => channel.name),
+    functions: table.functions.map((item) => item.name),
+  };
+  const expression = (index: number): string => {
+    const found = table.expressions[index];
+    return found === undefined ? "" : shorten(printExpression(found, names));
+  };
+  const nodeName = (index: number): string => (index === END ? "end" : (table.nodes[index]?.name ?? "end"));
+  const targetName = (target: TargetSpec): string => {
+    if ("node" in target) return nodeName(target.node);
+    return barrierName(table.barriers[target.barrier]?.id ?? "");
+  };
+
+  const edges: DrawnEdge[] = [];
+  const route = (from: string, spec: RouteSpec): void => {
+    const add = (targets: readonly TargetSpec[], kind: DrawnEdge["kind"], label: string): void => {
+      for (const target of targets) edges.push({ from, to: targetName(target), kind, label });
+    };
+    switch (spec.kind) {
+      case "plain":
+        return add(spec.targets, "plain", "");
+      case "when":
+        return add(spec.targets, "conditional", expression(spec.condition));
+      case "otherwise":
+        return add(spec.targets, "otherwise", "otherwise");
+      case "match":
+        for (const arm of spec.arms) {
+          const values = arm.values.map((value) => JSON.stringify(value)).join(" | ");
+          add(arm.targets, "conditional", shorten(`${expression(spec.subject)} is ${values}`));
+        }
+        return add(spec.otherwise ?? [], "otherwise", "else");
+      case "cases":
+        for (const arm of spec.arms) add(arm.targets, "conditional", expression(arm.condition));
+        return add(spec.otherwise ?? [], "otherwise", "else");
+    }
+  };
+
+  for (const spec of table.start) route("start", spec);
+  for (const node of table.nodes) {
+    for (const spec of node.routes) route(node.name, spec);
+    for (const error of node.onError) {
+      const label = typeof error.condition === "number" ? `on error when ${expression(error.condition)}` : "on error";
+      for (const target of error.targets) edges.push({ from: node.name, to: targetName(target), kind: "error", label });
+    }
+    for (const target of node.goes ?? []) {
+      edges.push({ from: node.name, to: nodeName(target), kind: "jump", label: "goes" });
+    }
+  }
+  for (const barrier of table.barriers) {
+    edges.push({ from: barrierName(barrier.id), to: nodeName(barrier.target), kind: "plain", label: "" });
+  }
+
+  const hasEnd = edges.some((edge) => edge.to === "end");
+  return {
+    name: table.name,
+    nodes: [
+      { id: "start", kind: "start", label: "start", detail: "", pauses: false },
+      ...table.nodes.map((node): DrawnNode => ({
+        id: node.name,
+        kind: "node",
+        label: node.name,
+        detail: describeCall(table, node, expression),
+        pauses: node.pauseBefore === true || node.pauseAfter === true || isAsk(node),
+      })),
+      ...table.barriers.map((barrier): DrawnNode => ({
+        id: barrierName(barrier.id),
+        kind: "barrier",
+        label: barrier.kind === "all" ? "all" : "waits",
+        detail: "",
+        pauses: false,
+      })),
+      ...(hasEnd ? [{ id: "end", kind: "end", label: "end", detail: "", pauses: false } as const] : []),
+    ],
+    edges: mergeEdges(edges),
+  };
+}
+
+function barrierName(id: string): string {
+  return `[${id}]`;
+}
+
+function isAsk(node: NodeSpec): boolean {
+  return node.call.kind === "builtin" && node.call.name === "ask";
+}
+
+function describeCall(table: Table, node: NodeSpec, expression: (index: number) => string): string {
+  const each = node.each === undefined ? "" : ` for each of ${expression(node.each.list)}`;
+  const { call } = node;
+  switch (call.kind) {
+    case "function":
+      return `${table.functions[call.function]?.name ?? ""}()${each}`;
+    case "builtin":
+      return `${call.name}()${each}`;
+    case "graph":
+      return `graph ${table.graphs[call.graph]?.name ?? ""}${each}`;
+    case "expression":
+      return `${expression(call.expression)}${each}`;
+  }
+}
+
+/** Several members of a barrier may be filled by one node: one arrow is enough. */
+function mergeEdges(edges: readonly DrawnEdge[]): DrawnEdge[] {
+  const merged = new Map<string, DrawnEdge>();
+  for (const edge of edges) merged.set(JSON.stringify([edge.from, edge.to, edge.kind, edge.label]), edge);
+  return [...merged.values()];
+}
+
+function shorten(text: string): string {
+  const line = text.replace(/\s+/g, " ");
+  return line.length <= MAX_LABEL ? line : `${line.slice(0, MAX_LABEL - 1)}…`;
+}

@@ -1,0 +1,92 @@
+import type { Drawing, DrawnEdge, DrawnNode } from "./drawing.ts";
+
+/** Deeper trees go on in a tree of their own: lines stay readable, and the whole stays linear in the graph. */
+const MAX_DEPTH = 24;
+
+/**
+ * A graph as an indented tree, walked from `start`; `↳` goes on in a chain. A node is unfolded where it comes first in
+ * breadth-first order; elsewhere an arrow points up to where it stands or down to where it will.
+ */
+export function renderText(drawing: Drawing): string {
+  const nodes = new Map(drawing.nodes.map((node) => [node.id, node]));
+  const edges = outEdges(drawing);
+  const unfoldedBy = firstEdges(edges);
+  const seen = new Set(["start"]);
+  const lines = [drawing.name];
+
+  // A stack of its own: a chain of ten thousand nodes is no reason to run out of the other one.
+  interface Visit {
+    readonly edge: DrawnEdge;
+    readonly indent: string;
+    readonly marker: "├─" | "└─" | "↳";
+    readonly depth: number;
+  }
+  const roots = ["start"];
+  for (let root = roots.shift(); root !== undefined; root = roots.shift()) {
+    const stack: Visit[] = [];
+    const push = (from: string, indent: string, depth: number): void => {
+      const list = edges.get(from) ?? [];
+      const [only] = list;
+      if (list.length === 1 && only !== undefined) {
+        stack.push({ edge: only, indent, marker: "↳", depth });
+        return;
+      }
+      for (let index = list.length - 1; index >= 0; index--) {
+        const edge = list[index];
+        if (edge === undefined) continue;
+        stack.push({ edge, indent, marker: index === list.length - 1 ? "└─" : "├─", depth: depth + 1 });
+      }
+    };
+    lines.push(describe(nodes.get(root), true));
+    push(root, "", 0);
+    for (let visit = stack.pop(); visit !== undefined; visit = stack.pop()) {
+      const { edge, indent, marker, depth } = visit;
+      const isFirst = unfoldedBy.get(edge.to) === edge && edge.to !== "end";
+      const unfolds = isFirst && depth < MAX_DEPTH;
+      if (isFirst && !unfolds) roots.push(edge.to);
+      const pointer = unfolds || edge.to === "end" ? "" : seen.has(edge.to) ? " ↑" : " ↓";
+      lines.push(`${indent}${marker}${arrow(edge)} ${describe(nodes.get(edge.to), unfolds)}${pointer}`);
+      if (!unfolds) continue;
+      seen.add(edge.to);
+      push(edge.to, marker === "↳" ? indent : `${indent}${marker === "└─" ? "   " : "│  "}`, depth);
+    }
+  }
+  const unreached = drawing.nodes.filter((node) => node.kind === "node" && !seen.has(node.id));
+  if (unreached.length > 0) lines.push(`not reached from start: ${unreached.map((node) => node.label).join(", ")}`);
+  return lines.join("\n");
+}
+
+function outEdges(drawing: Drawing): ReadonlyMap<string, readonly DrawnEdge[]> {
+  const edges = new Map<string, DrawnEdge[]>();
+  for (const edge of drawing.edges) {
+    const there = edges.get(edge.from);
+    if (there === undefined) edges.set(edge.from, [edge]);
+    else there.push(edge);
+  }
+  return edges;
+}
+
+/** By node: the edge that reaches it first, breadth first; that keeps the tree shallow. */
+function firstEdges(edges: ReadonlyMap<string, readonly DrawnEdge[]>): ReadonlyMap<string, DrawnEdge> {
+  const first = new Map<string, DrawnEdge>();
+  const queue = ["start"];
+  for (let at = 0; at < queue.length; at++) {
+    for (const edge of edges.get(queue[at] ?? "") ?? []) {
+      if (edge.to === "start" || first.has(edge.to)) continue;
+      first.set(edge.to, edge);
+      queue.push(edge.to);
+    }
+  }
+  return first;
+}
+
+function arrow(edge: DrawnEdge): string {
+  return edge.label === "" ? "" : ` ${edge.label} →`;
+}
+
+function describe(node: DrawnNode | undefined, full: boolean): string {
+  if (node === undefined) return "";
+  if (node.kind === "barrier") return `${node.label} ${node.id}`;
+  if (!full || node.detail === "") return node.label;
+  return `${node.label}  ${node.detail}${node.pauses ? " (waits for a person)" : ""}`;
+}

@@ -1,0 +1,89 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import type { Engine, ExecuteOptions, RunResult } from "../runtime/engine-options.ts";
+import type { Effect, Table } from "../runtime/table.ts";
+import { bindFunctions } from "./bind-functions.ts";
+import type { ExitCode } from "./exit-codes.ts";
+import { withInterruption } from "./interruption.ts";
+import { STORE_FLAG, STORE_HELP, type OpenStore } from "./open-store.ts";
+import type { Output } from "./output.ts";
+import { parseChoice, parseCount } from "./parse-values.ts";
+import { createProgress, eventLines } from "./progress.ts";
+import { reportResult } from "./report-result.ts";
+
+/** Options that `run` and `resume` have in common. */
+export interface ExecutionOptions {
+  readonly store?: string;
+  readonly maxSteps?: number;
+  readonly maxParallel?: number;
+  readonly allow?: readonly Effect[];
+  readonly events?: boolean;
+  readonly builtins?: string;
+}
+
+const EFFECTS = ["net", "shell", "files", "code", "model", "person"] as const satisfies readonly Effect[];
+
+export function addExecutionOptions(command: Command): void {
+  command
+    .option(STORE_FLAG, STORE_HELP)
+    .option(
+      "--max-steps <n>",
+      "steps of the run, resumes included; replaces `limit steps`",
+      parseCount("--max-steps", 1),
+    )
+    .option("--max-parallel <n>", "tasks in flight at once", parseCount("--max-parallel", 1))
+    .option("--allow <effects>", `refuse every effect but these: ${EFFECTS.join(",")} or none`, parseEffects)
+    .option("--builtins <file>", "a module whose exports supply built-in nodes, such as `llm`")
+    .option("--events", "print every event as a JSON line on stderr");
+}
+
+function parseEffects(text: string): readonly Effect[] {
+  if (text === "none") return [];
+  return text.split(",").map((part) => parseChoice("--allow", EFFECTS, part.trim()));
+}
+
+export interface Execution {
+  readonly table: Table;
+  /** The file that the graph came from; the run remembers it for `ngc resume`. */
+  readonly file: string;
+  readonly store: OpenStore;
+  readonly options: ExecutionOptions;
+  /** Further flags for the command that goes on with the run. */
+  readonly flags: string;
+  readonly start: (engine: Engine, options: ExecuteOptions) => Promise<RunResult>;
+}
+
+/** Loads the user's code, runs, shows progress and result, and closes the store. */
+export async function execute(execution: Execution, output: Output): Promise<ExitCode> {
+  const { table, store, options } = execution;
+  const [{ createEngine }, { builtinNodes }, { createPrint }, code] = await Promise.all([
+    import("../runtime/index.ts"),
+    import("../stdlib/builtin-nodes.ts"),
+    import("../stdlib/nodes/print.ts"),
+    bindFunctions(table, options.builtins),
+  ]);
+  const progress = options.events === true ? eventLines() : createProgress(output);
+  const print = createPrint((line) => {
+    progress.stop();
+    if (output.json) output.problem(line);
+    else output.result(line);
+  });
+  const engine = createEngine(table, {
+    ...code.bindings,
+    builtins: { ...builtinNodes, print, ...code.builtins },
+    store: store.store,
+    secrets: (name) => process.env[name],
+    onEvent: progress.onEvent,
+    ...(options.allow === undefined ? {} : { allow: options.allow }),
+  });
+  const result = await withInterruption((signal) =>
+    execution.start(engine, {
+      signal,
+      metadata: { file: resolve(execution.file), graph: table.name },
+      ...(options.maxSteps === undefined ? {} : { maxSteps: options.maxSteps }),
+      ...(options.maxParallel === undefined ? {} : { maxParallel: options.maxParallel }),
+    }),
+  ).finally(() => progress.stop());
+  await store.store.close?.();
+  return reportResult(result, { flags: store.flag + execution.flags, isMemory: store.isMemory }, output);
+}

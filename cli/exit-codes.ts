@@ -1,0 +1,19 @@
+/** What the exit codes of `ngc` mean; scripts rely on them. */
+export const EXIT = {
+  /** Done; the graph is valid. */
+  ok: 0,
+  /** The run or a test failed, was incomplete or hit its step limit; `--check` found something stale. */
+  failed: 1,
+  /** The graph is invalid. */
+  invalid: 2,
+  /** The run waits for an answer. */
+  paused: 3,
+  /** Wrong usage, unreadable input. */
+  usage: 64,
+  /** A bug in this program. */
+  bug: 70,
+  /** Interrupted; the thread can be resumed. */
+  interrupted: 130,
+} as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

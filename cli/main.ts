@@ -1,0 +1,102 @@
+import { CommanderError } from "commander";
+import { NgraphError } from "../runtime/errors.ts";
+import { CommandError } from "./command-error.ts";
+import { EXIT, type ExitCode } from "./exit-codes.ts";
+import { createProgram } from "./program.ts";
+import { describeUserError } from "./user-error.ts";
+
+/** Errors of the runtime that say the command was wrong, not the run. */
+const WRONG_USAGE: ReadonlySet<string> = new Set([
+  "NG_BAD_INPUT",
+  "NG_MISSING_FUNCTION",
+  "NG_UNKNOWN_THREAD",
+  "NG_UNKNOWN_CHECKPOINT",
+  "NG_NOT_PAUSED",
+  "NG_BAD_ANSWER",
+  "NG_NO_STORE",
+]);
+
+/** Runs one command line and ends the process with its exit code. */
+export async function main(args: readonly string[]): Promise<void> {
+  let exitCode: ExitCode = EXIT.ok;
+  const json = args.includes("--json");
+  const fail = (error: unknown): never => end(report(error, json));
+  process.on("uncaughtException", fail);
+  process.on("unhandledRejection", fail);
+  const program = createProgram((code) => (exitCode = code));
+  try {
+    await program.parseAsync(args, { from: "user" });
+  } catch (error) {
+    exitCode = report(error, json);
+  }
+  await flushed(process.stdout);
+  await flushed(process.stderr);
+  // User code may have left timers and connections behind: the command is over nevertheless.
+  end(exitCode);
+}
+
+function end(code: ExitCode): never {
+  process.exit(code);
+}
+
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.destroyed || !stream.writable) resolve();
+    else stream.write("", () => resolve());
+  });
+}
+
+/** Says what went wrong; gives the exit code. */
+function report(error: unknown, json: boolean): ExitCode {
+  // Commander has printed its message.
+  if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
+  const { exitCode, code, message, help } = explain(error);
+  const isPrinted = error instanceof CommanderError;
+  if (!isPrinted) process.stderr.write(`error: ${message}\n`);
+  if (!isPrinted && help !== undefined) process.stderr.write(`  = help: ${help}\n`);
+  if (json) writeDocument({ version: 1, ok: false, error: { code, message, help: help ?? null } });
+  if (process.env["NGRAPH_DEBUG"] === "1" && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  return exitCode;
+}
+
+interface Explanation {
+  readonly exitCode: ExitCode;
+  readonly code: string;
+  readonly message: string;
+  readonly help?: string | undefined;
+}
+
+function explain(error: unknown): Explanation {
+  if (error instanceof CommandError) {
+    return { exitCode: error.exitCode, code: error.code, message: error.message, help: error.help };
+  }
+  if (error instanceof CommanderError) {
+    return { exitCode: EXIT.usage, code: "usage", message: error.message.replace(/^error: /, "") };
+  }
+  if (error instanceof NgraphError) {
+    const exitCode = WRONG_USAGE.has(error.code) ? EXIT.usage : EXIT.failed;
+    return { exitCode, code: error.code, message: `${error.message} [${error.code}]` };
+  }
+  const user = describeUserError(error);
+  if (user !== undefined) {
+    return {
+      exitCode: EXIT.failed,
+      code: "user_code",
+      message: `an error outside of any node's own work ended the run: ${user}`,
+      help: "await every promise that a node starts, so that its failure belongs to the node",
+    };
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return {
+    exitCode: EXIT.bug,
+    code: "bug",
+    message: `this is a bug in ngc: ${message}`,
+    help: "NGRAPH_DEBUG=1 shows where it happened; please report it with the file and the command",
+  };
+}
+
+/** `process.stdout.write` may lead to stderr by now (see output.ts); the descriptor still is stdout. */
+function writeDocument(value: unknown): void {
+  const stream = process.stdout;
+  Object.getPrototypeOf(stream).write.call(stream, `${JSON.stringify(value, null, 2)}\n`);
+}

@@ -1,0 +1,74 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { MemoryStore } from "../runtime/stores/memory.ts";
+import type { Store } from "../runtime/store.ts";
+import { CommandError } from "./command-error.ts";
+import { reasonOf } from "./source-files.ts";
+
+export const DEFAULT_STORE = "sqlite:.ngraph/runs.db";
+export const STORE_FLAG = "--store <store>";
+export const STORE_HELP = "where runs are kept: sqlite:PATH, postgres:URL or memory (default sqlite:.ngraph/runs.db)";
+
+export interface OpenStore {
+  readonly store: Store;
+  /** What a further command must say to find the same store: empty for the default one. */
+  readonly flag: string;
+  /** Gone when this process ends. */
+  readonly isMemory: boolean;
+}
+
+/**
+ * Opens what `--store` names. `mustExist`: commands that only look never make a database.
+ *
+ * @throws CommandError when the flag names no store; StoreError when the store cannot be used
+ */
+export async function openStore(given: string | undefined, options: { mustExist: boolean }): Promise<OpenStore> {
+  const spec = given ?? DEFAULT_STORE;
+  const flag = given === undefined ? "" : ` --store ${quoteArgument(withoutPassword(given))}`;
+  if (spec === "memory") {
+    if (options.mustExist) throw new CommandError("a store in memory holds nothing: name the one that the run used");
+    return { store: new MemoryStore(), flag, isMemory: true };
+  }
+  if (spec.startsWith("sqlite:") && spec.length > "sqlite:".length) {
+    return { store: await openSqlite(spec.slice("sqlite:".length), options), flag, isMemory: false };
+  }
+  if (/^postgres(?:ql)?:./.test(spec)) {
+    const { PostgresStore } = await import("../runtime/stores/postgres.ts");
+    const url = spec.replace(/^postgres:(?=postgres(?:ql)?:)/, "");
+    return { store: new PostgresStore(url), flag, isMemory: false };
+  }
+  throw new CommandError(`--store takes sqlite:PATH, postgres:URL or memory, not \`${withoutPassword(spec)}\``, {
+    help: /[./]/.test(spec) ? `did you mean \`sqlite:${spec}\`?` : undefined,
+  });
+}
+
+async function openSqlite(path: string, { mustExist }: { mustExist: boolean }): Promise<Store> {
+  if (mustExist && !existsSync(path)) {
+    throw new CommandError(`there is no store at ${path}`, {
+      help: "run the command where the graph was run, or name the store with --store",
+    });
+  }
+  try {
+    makeDirectory(dirname(path));
+  } catch (error) {
+    throw new CommandError(`cannot make ${dirname(path)}: ${reasonOf(error)}`, { cause: error });
+  }
+  const { SqliteStore } = await import("../runtime/stores/sqlite.ts");
+  return new SqliteStore(path);
+}
+
+/** `.ngraph` is made with a note to Git that runs are not sources. */
+function makeDirectory(directory: string): void {
+  if (existsSync(directory)) return;
+  mkdirSync(directory, { recursive: true });
+  if (resolve(directory) === resolve(".ngraph")) writeFileSync(join(directory, ".gitignore"), "*\n");
+}
+
+function withoutPassword(spec: string): string {
+  return spec.replace(/(:\/\/[^/@:]*):[^/@]*@/, "$1:***@");
+}
+
+/** For commands that people copy: quoted where a shell would read more into it. */
+export function quoteArgument(text: string): string {
+  return /^[\w./:=@,+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

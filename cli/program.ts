@@ -1,0 +1,51 @@
+import { Command } from "commander";
+import { checkCommand } from "./commands/check.ts";
+import { compileCommand } from "./commands/compile.ts";
+import { convertCommand } from "./commands/convert.ts";
+import { explainCommand } from "./commands/explain.ts";
+import { fmtCommand } from "./commands/fmt.ts";
+import { forkCommand } from "./commands/fork.ts";
+import { graphCommand } from "./commands/graph.ts";
+import { historyCommand } from "./commands/history.ts";
+import { resumeCommand } from "./commands/resume.ts";
+import { runCommand } from "./commands/run.ts";
+import { showCommand } from "./commands/show.ts";
+import { threadsCommand } from "./commands/threads.ts";
+import { addCommonOptions } from "./define-command.ts";
+import type { ExitCode } from "./exit-codes.ts";
+import { VERSION } from "./version.ts";
+
+const COMMANDS = [
+  checkCommand,
+  compileCommand,
+  runCommand,
+  resumeCommand,
+  historyCommand,
+  showCommand,
+  forkCommand,
+  threadsCommand,
+  fmtCommand,
+  convertCommand,
+  graphCommand,
+  explainCommand,
+];
+
+/** The command line as commander knows it. `finish` is told the exit code of the command that ran. */
+export function createProgram(finish: (code: ExitCode) => void): Command {
+  const program = new Command("ngc")
+    .description("Compiles, checks and runs agent and workflow graphs")
+    .version(VERSION, "-V, --version", "print the version")
+    .helpOption("-h, --help", "print help")
+    .helpCommand("help [command]", "print help for a command")
+    .exitOverride();
+  addCommonOptions(program);
+  for (const addCommand of COMMANDS) addCommand(program, finish);
+  program.addHelpText(
+    "after",
+    `
+Exit codes:
+  0 done, valid   1 the run failed, something is stale   2 the graph is invalid   3 the run waits for an answer
+  64 wrong usage, unreadable input   70 a bug in this program   130 interrupted`,
+  );
+  return program;
+}

@@ -1,0 +1,161 @@
+import type { PauseItem } from "../runtime/checkpoint.ts";
+import type { RunResult } from "../runtime/engine-options.ts";
+import { NodeError, type NgraphError } from "../runtime/errors.ts";
+import type { Json } from "../runtime/json.ts";
+import { EXIT, type ExitCode } from "./exit-codes.ts";
+import { quoteArgument } from "./open-store.ts";
+import type { Output } from "./output.ts";
+import { formatRecord } from "./format-values.ts";
+import { parseValue } from "./parse-values.ts";
+import { userPlace } from "./user-error.ts";
+
+/** What a further command needs to find the run again. */
+export interface RunPlace {
+  /** `--store …` and `--file …` as far as they are needed, each with a space in front. */
+  readonly flags: string;
+  readonly isMemory: boolean;
+}
+
+/** Prints a run's result (interface.md) and gives the exit code. */
+export function reportResult(result: RunResult, place: RunPlace, output: Output): ExitCode {
+  output.document(resultDocument(result));
+  const { error, thread } = result;
+  if (result.status === "paused") reportPauses(result, place, output);
+  else if (Object.keys(result.output).length > 0) output.result(formatRecord(result.output));
+
+  if (error !== null) {
+    output.problem(`${output.stderrStyles.error("error")}: ${error.message} [${error.code}]`);
+    const where = placeOf(error);
+    if (where !== undefined) output.problem(`  at ${where}`);
+  }
+  for (const barrier of result.incompleteBarriers) {
+    output.problem(
+      `${output.stderrStyles.error("incomplete")}: the barrier in front of \`${barrier.target}\` still waits for ${barrier.missing.join(", ")}; ${barrier.arrived.join(", ")} came`,
+    );
+  }
+  const steps = `${result.steps.length} step${result.steps.length === 1 ? "" : "s"}`;
+  output.note(`${statusText(result, output)} after ${steps}${thread === null ? "" : ` · thread ${thread}`}`);
+  if (!place.isMemory && thread !== null && RESUMABLE.has(result.status)) {
+    const more = result.status === "step_limit" ? " --max-steps N" : "";
+    output.note(`go on with: ngc resume ${quoteArgument(thread)}${place.flags}${more}`);
+  }
+  return exitCodeOf(result.status);
+}
+
+const RESUMABLE: ReadonlySet<string> = new Set(["failed", "cancelled", "step_limit"]);
+
+export function exitCodeOf(status: RunResult["status"]): ExitCode {
+  switch (status) {
+    case "completed":
+      return EXIT.ok;
+    case "paused":
+      return EXIT.paused;
+    case "cancelled":
+      return EXIT.interrupted;
+    case "incomplete":
+    case "failed":
+    case "step_limit":
+      return EXIT.failed;
+  }
+}
+
+function statusText(result: RunResult, output: Output): string {
+  const { stderrStyles: styles } = output;
+  const text = result.status.replace("_", " ");
+  return result.status === "completed" || result.status === "paused" ? styles.info(text) : styles.error(text);
+}
+
+function reportPauses(result: RunResult, place: RunPlace, output: Output): void {
+  const { pauses, thread } = result;
+  for (const pause of pauses) output.result(describePause(pause));
+  if (place.isMemory) {
+    output.result("the run was kept in memory only: it cannot be answered; run it with --store sqlite:PATH");
+    return;
+  }
+  const command = `ngc resume ${quoteArgument(thread ?? "")}${place.flags}`;
+  const [first] = pauses;
+  if (pauses.length === 1 && first !== undefined && first.kind === "interrupt") {
+    const [choice, ...others] = readPayload(first.payload).choices;
+    const or = others.length === 0 ? "" : `   (or ${others.map(answerArgument).join(", ")})`;
+    output.result(`answer with: ${command} --answer ${choice === undefined ? "VALUE" : answerArgument(choice)}${or}`);
+    return;
+  }
+  const answers = pauses
+    .filter((pause) => pause.kind === "interrupt")
+    .map((pause) => {
+      const [choice] = readPayload(pause.payload).choices;
+      return ` --answer ${pause.id}=${choice === undefined ? "VALUE" : answerArgument(choice)}`;
+    });
+  output.result(`${answers.length === 0 ? "go on" : "answer"} with: ${command}${answers.join("")}`);
+}
+
+/** As `parseValue` reads it back: a text that looks like JSON stands in quotes. */
+function answerArgument(text: string): string {
+  return quoteArgument(typeof parseValue(text) === "string" ? text : JSON.stringify(text));
+}
+
+/** One waiting item: what is asked, and what may be answered. */
+export function describePause(pause: PauseItem): string {
+  const node = [...pause.namespace, pause.node].join(" › ");
+  if (pause.kind !== "interrupt") return `paused ${pause.kind} ${node}  (${pause.id})`;
+  const { question, choices, rest } = readPayload(pause.payload);
+  const lines = [`${node} waits for an answer  (${pause.id})`];
+  for (const line of question.split("\n")) lines.push(`  ${line}`.trimEnd());
+  if (rest !== null) lines.push(`  ${JSON.stringify(rest)}`);
+  if (choices.length > 0) lines.push(`  one of: ${choices.join(" | ")}`);
+  return lines.join("\n");
+}
+
+/** `ask` gives `{ question, choices?, details? }`; `interrupt` in node code gives whatever it likes. */
+function readPayload(payload: Json): { question: string; choices: readonly string[]; rest: Json } {
+  if (typeof payload === "string") return { question: payload, choices: [], rest: null };
+  if (typeof payload === "object" && payload !== null && !Array.isArray(payload)) {
+    const { question, choices, details } = payload as { readonly [key: string]: Json };
+    if (typeof question === "string") {
+      return {
+        question,
+        choices: Array.isArray(choices)
+          ? choices.map((choice) => (typeof choice === "string" ? choice : JSON.stringify(choice)))
+          : [],
+        rest: details ?? null,
+      };
+    }
+  }
+  return { question: payload === null ? "" : JSON.stringify(payload, null, 2), choices: [], rest: null };
+}
+
+/** The document of `ngc run --json` and `ngc resume --json`. */
+function resultDocument(result: RunResult): object {
+  return {
+    version: 1,
+    status: result.status,
+    thread: result.thread,
+    steps: result.steps,
+    output: result.output,
+    state: result.state,
+    pauses: result.pauses,
+    incompleteBarriers: result.incompleteBarriers,
+    error: result.error === null ? null : errorDocument(result.error),
+    checkpoint: result.checkpointId,
+  };
+}
+
+function errorDocument(error: NgraphError): object {
+  return {
+    code: error.code,
+    message: error.message,
+    ...(error instanceof NodeError ? { node: error.nodeId, attempts: error.attempts, items: error.items } : {}),
+    at: placeOf(error) ?? null,
+  };
+}
+
+/** Where in the user's code a failure began: the innermost cause that says so. */
+function placeOf(error: Error): string | undefined {
+  let place: string | undefined;
+  let current: unknown = error;
+  for (let depth = 0; current instanceof Error && depth < 10; depth++) {
+    place = userPlace(current) ?? place;
+    current = current.cause;
+  }
+  return place;
+}

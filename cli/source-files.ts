@@ -1,0 +1,102 @@
+import { readdirSync, readFileSync, statSync, type Stats } from "node:fs";
+import { join } from "node:path";
+import { CommandError } from "./command-error.ts";
+
+/** Larger sources are refused by the parser (NG005); far larger ones are not even read. */
+const MAX_READ_BYTES = 64 * 1024 * 1024;
+
+/** What a directory is searched for. A file that is named itself may have any name. */
+const SOURCE_NAME = /\.ngraph(?:\.ya?ml)?$/;
+
+/** The files that arguments stand for: files as they are named, directories by the graph files in them, sorted. */
+export function findSources(paths: readonly string[]): string[] {
+  const files = new Set<string>();
+  for (const path of paths) {
+    if (!statOf(path).isDirectory()) {
+      files.add(path);
+      continue;
+    }
+    const found = listDirectory(path);
+    if (found.length === 0) {
+      throw new CommandError(`no graph files in ${path}`, { help: "graph files end in .ngraph or .ngraph.yaml" });
+    }
+    for (const file of found) files.add(file);
+  }
+  return [...files];
+}
+
+/** The text of a file that the user named. */
+export function readSource(path: string): string {
+  const stat = statOf(path);
+  if (stat.isDirectory()) throw new CommandError(`cannot read ${path}: it is a directory`);
+  if (!stat.isFile() && !stat.isFIFO()) throw new CommandError(`cannot read ${path}: it is neither file nor pipe`);
+  if (stat.size > MAX_READ_BYTES) throw new CommandError(`cannot read ${path}: it is too large`);
+  return decodeSource(
+    path,
+    attempt(path, () => readFileSync(path)),
+  );
+}
+
+/** UTF-8, strictly: replacement characters would be written back by `fmt`. */
+export function decodeSource(path: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new CommandError(`cannot read ${path}: it is not UTF-8 text`);
+  }
+}
+
+export function isYaml(path: string): boolean {
+  return /\.ya?ml$/i.test(path);
+}
+
+function listDirectory(directory: string): string[] {
+  const files: string[] = [];
+  for (const entry of attempt(directory, () => readdirSync(directory, { withFileTypes: true }))) {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) {
+      if (entry.name !== "node_modules" && !entry.name.startsWith(".")) files.push(...listDirectory(path));
+    } else if (SOURCE_NAME.test(entry.name) && entry.name !== ".ngraph") {
+      files.push(path);
+    }
+  }
+  return files.sort();
+}
+
+function statOf(path: string): Stats {
+  return attempt(path, () => statSync(path));
+}
+
+function attempt<T>(path: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    throw new CommandError(`cannot read ${path}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** The operating system's reasons in plain words. */
+export function reasonOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  switch (code) {
+    case "ENOENT":
+      return "no such file or directory";
+    case "EACCES":
+    case "EPERM":
+      return "permission denied";
+    case "EISDIR":
+      return "it is a directory";
+    case "ENOTDIR":
+      return "a part of the path is no directory";
+    case "EROFS":
+      return "the file system is read-only";
+    case "ENOSPC":
+      return "no space left";
+    case "ENAMETOOLONG":
+      return "the name is too long";
+    case "ELOOP":
+      return "too many symbolic links";
+    default:
+      return error instanceof Error ? error.message : String(error);
+  }
+}

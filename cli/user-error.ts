@@ -1,0 +1,45 @@
+/**
+ * Errors of the user's own code, told apart from ours by their stack: bundled node functions carry this name in their file
+ * name, and source maps lead back to the sources.
+ */
+export const USER_BUNDLE_MARK = "ngraph-user-code";
+
+/** Roots of the sources in the bundle, once there is one. */
+const userSources = new Set<string>();
+
+export function rememberUserSources(files: Iterable<string>): void {
+  for (const file of files) userSources.add(file);
+}
+
+/** `ReferenceError: x is not defined (nodes.ts:12:5)`; `undefined` when no frame of the stack is user code. */
+export function describeUserError(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const place = userPlace(error);
+  return place === undefined ? undefined : `${headline(error)} (${place})`;
+}
+
+/** The first line of user code in an error's stack, `file:line:column`. */
+export function userPlace(error: Error): string | undefined {
+  for (const line of (error.stack ?? "").split("\n")) {
+    const match = /(?:\(|at )(?:file:\/\/)?([^()]+):(\d+):(\d+)\)?$/.exec(line.trim());
+    const file = match?.[1];
+    if (file === undefined) continue;
+    const isUser = file.includes(USER_BUNDLE_MARK) || [...userSources].some((source) => samePath(file, source));
+    if (isUser) return `${shortPath(file)}:${match?.[2]}:${match?.[3]}`;
+  }
+  return undefined;
+}
+
+function headline(error: Error): string {
+  return error.name === "Error" ? error.message : `${error.name}: ${error.message}`;
+}
+
+function samePath(file: string, source: string): boolean {
+  return file === source || decodeURI(file) === source;
+}
+
+/** Relative to the working directory where it lies below it. */
+function shortPath(file: string): string {
+  const here = `${process.cwd()}/`;
+  return file.startsWith(here) ? file.slice(here.length) : file;
+}

@@ -1,0 +1,117 @@
+/**
+ * Builds `dist/`: the package's modules with their types (tsc, a file each), and the command line (esbuild, split so that a
+ * command loads only what it needs). Builds beside the old `dist/` and swaps at the end: whoever runs it never finds half
+ * of it.
+ *
+ *   node scripts/build.mjs          everything
+ *   node scripts/build.mjs --cli    only the command line, without type checks: for work on it
+ */
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const onlyCli = process.argv.includes("--cli");
+const next = join(root, `dist-${process.pid}`);
+
+try {
+  if (!onlyCli) await buildModules(next);
+  await buildCli(join(next, "cli"));
+  const target = onlyCli ? "dist/cli" : "dist";
+  swap(onlyCli ? join(next, "cli") : next, join(root, target));
+  console.error(`built ${target} (${version})`);
+} catch (error) {
+  if (!error?.isReported) console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+} finally {
+  rmSync(next, { recursive: true, force: true });
+}
+
+async function buildModules(output) {
+  const require = createRequire(import.meta.url);
+  const tsc = join(dirname(require.resolve("typescript/package.json")), "bin", "tsc");
+  try {
+    execFileSync(process.execPath, [tsc, "-p", "tsconfig.build.json", "--outDir", output], {
+      cwd: root,
+      stdio: ["ignore", 2, 2],
+    });
+  } catch (cause) {
+    throw Object.assign(new Error("tsc failed", { cause }), { isReported: true });
+  }
+  // Sources that are JavaScript already (generated validators) keep their place.
+  for (const file of listFiles(root, ["diagnostics", "grammar", "compiler", "runtime", "stdlib", "api"])) {
+    if (/\.js$|\.d\.ts$/.test(file)) {
+      mkdirSync(dirname(join(output, file)), { recursive: true });
+      copyFileSync(join(root, file), join(output, file));
+    }
+  }
+  // tsc rewrites `./x.ts` in modules, but not in declarations, where older compilers would not find it.
+  for (const file of listFiles(output, ["."])) {
+    if (!file.endsWith(".d.ts")) continue;
+    const path = join(output, file);
+    const text = readFileSync(path, "utf8");
+    const rewritten = text.replace(
+      /(\bfrom\s*|\bimport\(\s*|\bimport\s+)(["'])(\.{1,2}\/[^"']+)\.ts\2/g,
+      "$1$2$3.js$2",
+    );
+    if (rewritten !== text) writeFileSync(path, rewritten);
+  }
+}
+
+async function buildCli(outdir) {
+  await build({
+    absWorkingDir: root,
+    entryPoints: { ngc: "cli/ngc.ts" },
+    outdir,
+    bundle: true,
+    splitting: true,
+    chunkNames: "chunks/[name]-[hash]",
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    // Loaded only by the commands that need them, from where they are installed.
+    external: ["esbuild", "prettier", "pg", "@photostructure/sqlite"],
+    define: { __NGRAPH_VERSION__: JSON.stringify(version) },
+    // Bundled CommonJS packages ask for Node's modules with `require`.
+    banner: {
+      js: 'import { createRequire as __ngcRequire } from "node:module"; const require = __ngcRequire(import.meta.url);',
+    },
+    keepNames: true,
+    legalComments: "none",
+    logLevel: "warning",
+  });
+  chmodSync(join(outdir, "ngc.js"), 0o755);
+}
+
+function swap(from, to) {
+  const old = `${to}-old-${process.pid}`;
+  mkdirSync(dirname(to), { recursive: true });
+  try {
+    renameSync(to, old);
+  } catch (error) {
+    if (error.code !== "ENOENT") throw error;
+  }
+  renameSync(from, to);
+  rmSync(old, { recursive: true, force: true });
+}
+
+function listFiles(base, directories) {
+  return directories.flatMap((directory) =>
+    readdirSync(join(base, directory), { withFileTypes: true, recursive: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(base, join(entry.parentPath, entry.name))),
+  );
+}
