@@ -81,11 +81,11 @@ export function createPlanScheduler(plan: PlanTable, options: PlanSchedulerOptio
 
   const priorityOf = (task: TaskIndex): number => priorities.of(task);
   const ready = createTaskQueue(priorityOf);
-  /** Ready tasks that something held keeps from starting, by the resource that does. */
+  /** Ready tasks that something held keeps from starting, by the gate that does. */
   const parkedBehind = new Int32Array(count).fill(-1);
   const parked = new Map<number, ReturnType<typeof createTaskQueue>>();
   const allParked = createTaskQueue(priorityOf, (task) => parkedBehind[task] === -1);
-  /** The resource whose release made a task ready again; whoever then finds another one in its way lets the next one try. */
+  /** The gate whose opening made a task ready again; whoever then finds another one in its way lets the next one try. */
   const unparkedFrom = new Int32Array(count).fill(-1);
   /** Woken tasks hold their paths already. */
   const holdsLocks = new Uint8Array(count);
@@ -158,26 +158,26 @@ export function createPlanScheduler(plan: PlanTable, options: PlanSchedulerOptio
     return true;
   };
 
-  const park = (task: TaskIndex, resource: number): void => {
-    parkedBehind[task] = resource;
-    let queue = parked.get(resource);
+  const park = (task: TaskIndex, gate: number): void => {
+    parkedBehind[task] = gate;
+    let queue = parked.get(gate);
     if (queue === undefined) {
-      queue = createTaskQueue(priorityOf, (candidate) => parkedBehind[candidate] !== resource);
-      parked.set(resource, queue);
+      queue = createTaskQueue(priorityOf, (candidate) => parkedBehind[candidate] !== gate);
+      parked.set(gate, queue);
     }
     queue.push(task);
     allParked.push(task);
     const passedOn = unparkedFrom[task] ?? -1;
     unparkedFrom[task] = -1;
-    if (passedOn !== -1 && passedOn !== resource) unparkFirst(passedOn);
+    if (passedOn !== -1 && passedOn !== gate) unparkFirst(passedOn);
   };
 
-  /** Brings the first task behind a resource back among the ready; the others stay until that one is seen to. */
-  const unparkFirst = (resource: number): void => {
-    const task = parked.get(resource)?.pop();
+  /** Brings the first task behind a gate back among the ready; the others stay until that one is seen to. */
+  const unparkFirst = (gate: number): void => {
+    const task = parked.get(gate)?.pop();
     if (task === undefined) return;
     parkedBehind[task] = -1;
-    unparkedFrom[task] = resource;
+    unparkedFrom[task] = gate;
     ready.push(task);
   };
 
@@ -196,7 +196,7 @@ export function createPlanScheduler(plan: PlanTable, options: PlanSchedulerOptio
 
   const releaseLocks = (task: TaskIndex): void => {
     holdsLocks[task] = 0;
-    for (const resource of locks.release(task)) unparkFirst(resource);
+    for (const gate of locks.release(task)) unparkFirst(gate);
   };
 
   return {
@@ -242,7 +242,7 @@ export function createPlanScheduler(plan: PlanTable, options: PlanSchedulerOptio
         started.push(task);
         // What several may hold at once has room for the next one too.
         unparkedFrom[task] = -1;
-        for (const resource of locks.sharedBy(task)) unparkFirst(resource);
+        for (const gate of locks.sharedBy(task)) unparkFirst(gate);
         if (alone) break;
       }
       for (const task of passedOver) ready.push(task);
@@ -282,8 +282,8 @@ export function createPlanScheduler(plan: PlanTable, options: PlanSchedulerOptio
     status: (task) => statuses[task] ?? "pending",
     reason: (task) => reasons[task] ?? null,
     heldBy(task) {
-      const resource = parkedBehind[task] ?? -1;
-      return resource === -1 ? undefined : locks.resourceName(resource);
+      const gate = parkedBehind[task] ?? -1;
+      return gate === -1 ? undefined : locks.gateName(gate);
     },
   };
 }

@@ -6,17 +6,20 @@ import type { PlanTable, TaskIndex } from "./plan-table.ts";
  * paths are worked out once, so that asking and holding cost what the task itself touches.
  */
 export interface TaskLocks {
-  /** The resource that keeps a task from starting, or -1 when none does. */
+  /**
+   * The gate that keeps a task from starting, or -1 when none does. A gate is a resource together with the way it is asked for (to read,
+   * to write, so many places): of all tasks behind one gate, either the first can pass or none can.
+   */
   blocker(task: TaskIndex): number;
   hold(task: TaskIndex): void;
-  /** Returns the resources that became freer. */
+  /** Returns the gates that may have opened. */
   release(task: TaskIndex): readonly number[];
-  /** For messages: the path, or `pool gpu`. */
-  resourceName(resource: number): string;
-  /** Resources that a task asks for. */
-  resourcesOf(task: TaskIndex): readonly number[];
-  /** Those of them that others may hold at the same time: paths it reads, pools. */
+  /** Gates that may still be open to others once this task holds what it needs. */
   sharedBy(task: TaskIndex): readonly number[];
+  /** What stands behind a gate, for messages: the path, or `pool gpu`. */
+  gateName(gate: number): string;
+  /** Resources that a task asks for, whatever the way. */
+  resourcesOf(task: TaskIndex): readonly number[];
 }
 
 interface Use {
@@ -33,13 +36,22 @@ export function createTaskLocks(plan: PlanTable): TaskLocks {
   const poolBase = patterns.length;
   const poolUsed = plan.pools.map(() => 0);
   const resources = plan.tasks.map((task, index) => [
-    ...new Set((uses[index] ?? []).map((use) => use.resource)),
+    ...(uses[index] ?? []).map((use) => use.resource),
     ...(task.pool === undefined ? [] : [poolBase + task.pool.pool]),
   ]);
-  const shared = plan.tasks.map((task, index) => [
-    ...(uses[index] ?? []).filter((use) => !use.write).map((use) => use.resource),
-    ...(task.pool === undefined ? [] : [poolBase + task.pool.pool]),
-  ]);
+  /** Gates of pools come after those of paths: one for every number of places that some task asks for. */
+  const poolGates: { readonly pool: number; readonly count: number }[] = [];
+  const gatesOfPool: number[][] = plan.pools.map(() => []);
+  const poolGateOf = plan.tasks.map(({ pool }) => {
+    if (pool === undefined) return -1;
+    const known = gatesOfPool[pool.pool]?.find((gate) => poolGates[gate - 2 * patterns.length]?.count === pool.count);
+    if (known !== undefined) return known;
+    const gate = 2 * patterns.length + poolGates.length;
+    poolGates.push(pool);
+    gatesOfPool[pool.pool]?.push(gate);
+    return gate;
+  });
+  const gatesOfPoolFor = (task: TaskIndex): readonly number[] => gatesOfPool[plan.tasks[task]?.pool?.pool ?? -1] ?? [];
 
   const count = (task: TaskIndex, by: number): void => {
     for (const use of uses[task] ?? []) {
@@ -53,25 +65,29 @@ export function createTaskLocks(plan: PlanTable): TaskLocks {
   return {
     blocker(task) {
       for (const use of uses[task] ?? []) {
-        if ((writers[use.resource] ?? 0) > 0 || (use.write && (readers[use.resource] ?? 0) > 0)) return use.resource;
+        const taken = (writers[use.resource] ?? 0) > 0 || (use.write && (readers[use.resource] ?? 0) > 0);
+        if (taken) return 2 * use.resource + (use.write ? 1 : 0);
       }
       const pool = plan.tasks[task]?.pool;
-      if (pool !== undefined && (poolUsed[pool.pool] ?? 0) + pool.count > (plan.pools[pool.pool]?.size ?? 0))
-        return poolBase + pool.pool;
-      return -1;
+      const full = pool !== undefined && (poolUsed[pool.pool] ?? 0) + pool.count > (plan.pools[pool.pool]?.size ?? 0);
+      return full ? (poolGateOf[task] ?? -1) : -1;
     },
     hold: (task) => count(task, 1),
     release(task) {
       count(task, -1);
-      const freed = new Set<number>();
-      for (const use of uses[task] ?? []) for (const other of use.overlaps) freed.add(other);
-      const pool = plan.tasks[task]?.pool;
-      if (pool !== undefined) freed.add(poolBase + pool.pool);
-      return [...freed];
+      const opened = new Set<number>();
+      for (const use of uses[task] ?? []) for (const other of use.overlaps) opened.add(2 * other).add(2 * other + 1);
+      return [...opened, ...gatesOfPoolFor(task)];
     },
-    resourceName: (resource) => patterns[resource]?.text ?? `pool ${plan.pools[resource - poolBase]?.name ?? "?"}`,
+    sharedBy: (task) => [
+      ...(uses[task] ?? []).filter((use) => !use.write).flatMap((use) => use.overlaps.map((other) => 2 * other)),
+      ...gatesOfPoolFor(task),
+    ],
+    gateName(gate) {
+      if (gate < 2 * patterns.length) return patterns[gate >> 1]?.text ?? "";
+      return `pool ${plan.pools[poolGates[gate - 2 * patterns.length]?.pool ?? -1]?.name ?? ""}`;
+    },
     resourcesOf: (task) => resources[task] ?? [],
-    sharedBy: (task) => shared[task] ?? [],
   };
 
   function indexTouches(table: PlanTable) {
