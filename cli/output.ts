@@ -37,7 +37,6 @@ export function createOutput(options: CommonOptions): Output {
   const quiet = options.quiet === true;
   const writeOut = process.stdout.write.bind(process.stdout);
   const writeError = process.stderr.write.bind(process.stderr);
-  ignoreClosedPipes();
   // What user code prints must not mix with the document.
   if (json) process.stdout.write = writeError as typeof process.stdout.write;
   return {
@@ -60,14 +59,4 @@ function mayColor(stream: NodeJS.WriteStream, options: CommonOptions): boolean {
   if (options.color === false || options.json === true || (NO_COLOR !== undefined && NO_COLOR !== "")) return false;
   if (FORCE_COLOR !== undefined && FORCE_COLOR !== "" && FORCE_COLOR !== "0") return true;
   return stream.isTTY && TERM !== "dumb";
-}
-
-/** `ngc … | head` is no error: what is left is not written, and the command goes on to its end. */
-function ignoreClosedPipes(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    if (stream.listenerCount("error") > 0) continue;
-    stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
-    });
-  }
 }

@@ -115,7 +115,10 @@ export const nodeSignatures: ReadonlyMap<string, NodeSignature> = new Map(
   signatures.map((signature) => [signature.name, signature]),
 );
 
-/** Built-in nodes without code of their own: whoever runs the graph supplies it (`builtins` of `createEngine`). */
+/**
+ * Built-in nodes that depend on where the graph runs: whoever runs it supplies them (`builtins` of `createEngine`; `createLlm`
+ * makes an `llm`).
+ */
 export const SUPPLIED_BY_RUNNER: readonly string[] = ["llm", "tool"];
 
 function required(name: string, type: ValueType): Parameter {

@@ -6,7 +6,7 @@ import { NodeFailure } from "../node-failure.ts";
 export const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
 /** Statuses that another try may change. */
-const RETRYABLE: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
+export const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /**
  * `http("https://example.com/items", method: "POST", body: { name })`: one request. The result is
@@ -40,7 +40,7 @@ export const http: BuiltinNode = async ({ url, method = "GET", headers = {}, bod
     const excerpt = text.trim().slice(0, 300);
     throw new NodeFailure(
       `${what} answered ${response.status}${response.statusText === "" ? "" : ` ${response.statusText}`}${excerpt === "" ? "" : `: ${excerpt}`}`,
-      { retryable: RETRYABLE.has(response.status), details: { status: response.status } },
+      { retryable: RETRYABLE_STATUSES.has(response.status), details: { status: response.status } },
     );
   }
   return {
@@ -82,7 +82,8 @@ function requestBody(given: Json, body: Json): { headers: Headers; body?: string
   return { headers, body: JSON.stringify(body) };
 }
 
-async function readBounded(response: Response, what: string): Promise<string> {
+/** The text of a response; too much of it is a failure. */
+export async function readBounded(response: Response, what: string): Promise<string> {
   if (response.body === null) return "";
   const decoder = new TextDecoder();
   const reader = response.body.getReader();

@@ -1,0 +1,102 @@
+import { expect, test } from "vitest";
+import packageJson from "../../package.json" with { type: "json" };
+import { createProject, HELLO } from "./project.ts";
+
+test("--version prints the package's version", () => {
+  const { ngc } = createProject();
+  expect(ngc(["--version"])).toEqual({ status: 0, stdout: `${packageJson.version}\n`, stderr: "" });
+  expect(ngc(["-V"]).stdout).toBe(`${packageJson.version}\n`);
+});
+
+test("--help lists the commands and the exit codes", () => {
+  const { status, stdout } = createProject().ngc(["--help"]);
+  expect(status).toBe(0);
+  for (const command of [
+    "check",
+    "compile",
+    "run",
+    "resume",
+    "history",
+    "show",
+    "fork",
+    "threads",
+    "fmt",
+    "convert",
+    "graph",
+    "explain",
+  ]) {
+    expect(stdout).toMatch(new RegExp(`^  ${command}\\b`, "m"));
+  }
+  expect(stdout).toContain("64 wrong usage");
+});
+
+test("every command explains itself", () => {
+  const { ngc } = createProject();
+  for (const command of ["check", "run", "compile"]) {
+    const { status, stdout } = ngc([command, "--help"]);
+    expect(status).toBe(0);
+    expect(stdout).toContain(`Usage: ngc ${command}`);
+    expect(stdout).toContain("--json");
+  }
+});
+
+test("wrong usage exits with 64, says what is wrong and offers what is similar", () => {
+  const { ngc } = createProject({ "a.ngraph": HELLO });
+  const wrong = (args: string[]): string => {
+    const { status, stdout, stderr } = ngc(args);
+    expect(status, args.join(" ")).toBe(64);
+    expect(stdout).toBe("");
+    expect(stderr).not.toContain("    at ");
+    return stderr;
+  };
+  expect(wrong(["chekc", "a.ngraph"])).toMatch(/unknown command 'chekc'[\s\S]*check/);
+  expect(wrong(["check", "--verbos", "a.ngraph"])).toMatch(/unknown option '--verbos'[\s\S]*--verbose/);
+  expect(wrong(["check"])).toContain("missing required argument 'path'");
+  expect(wrong(["run", "a.ngraph", "--max-steps", "many"])).toContain(
+    "--max-steps takes a whole number from 1, not `many`",
+  );
+  expect(wrong(["run", "a.ngraph", "--allow", "nett"])).toMatch(/--allow takes .*not `nett`[\s\S]*did you mean `net`/);
+  expect(wrong(["run", "a.ngraph", "--store", "runs.db"])).toMatch(/--store takes[\s\S]*did you mean `sqlite:runs.db`/);
+  expect(wrong(["run", "a.ngraph", "--input", "{bad"])).toContain("--input is no JSON");
+  expect(wrong(["run", "a.ngraph", "--input", "[1]"])).toContain("must hold a JSON object");
+  expect(wrong(["run", "a.ngraph", "--input", "@none.json"])).toContain(
+    "cannot read none.json: no such file or directory",
+  );
+  expect(wrong(["check", "none.ngraph"])).toContain("cannot read none.ngraph: no such file or directory");
+  expect(wrong(["run", "a.ngraph", "b.ngraph"])).toContain("too many arguments");
+  expect(wrong(["graph", "a.ngraph", "--format", "mermaidd"])).toMatch(/did you mean `mermaid`/);
+  expect(wrong(["explain", "NG9999"])).toContain("there is no diagnostic `NG9999`");
+});
+
+test("with --json wrong usage is one document too", () => {
+  const { json } = createProject();
+  const { status, document } = json(["check", "none.ngraph"]);
+  expect(status).toBe(64);
+  expect(document).toMatchObject({
+    version: 1,
+    ok: false,
+    error: { code: "usage", message: "cannot read none.ngraph: no such file or directory" },
+  });
+});
+
+test("directories and binary files are refused in plain words", () => {
+  const project = createProject({ "dir/readme.md": "x" });
+  expect(project.ngc(["run", "dir"]).stderr).toContain("cannot read dir: it is a directory");
+  expect(project.ngc(["check", "dir"]).stderr).toContain("no graph files in dir");
+  project.write("bad.ngraph", "");
+  const { status, stderr } = project.ngc(["check", "/dev/zero"]);
+  expect(status).toBe(64);
+  expect(stderr).toContain("neither file nor pipe");
+});
+
+test("a command whose output nobody reads ends quietly", async () => {
+  const { start } = createProject();
+  for (const args of [["--help"], ["--version"], ["explain", "NG301"]]) {
+    const child = start(args);
+    child.stdout.destroy();
+    let stderr = "";
+    child.stderr.on("data", (chunk) => (stderr += chunk));
+    const status = await new Promise((resolve) => child.once("close", resolve));
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  }
+});
