@@ -31,7 +31,7 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
     /^diagnostics\//,
     /^grammar\//,
     // Table and value types, the expression evaluator, and the digest that the runtime checks.
-    /^runtime\/(?:json|table|value-type)\.ts$/,
+    /^runtime\/(?:errors|json|table|value-type)\.ts$/,
     /^runtime\/(?:table|values?|expression)\//,
     // Signatures only.
     /^stdlib\/signatures?\.ts$/,

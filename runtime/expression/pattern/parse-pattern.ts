@@ -131,7 +131,8 @@ function parseGroup(reader: Reader, start: number): PatternNode {
   const inner = parseChoice(reader);
   if (!take(reader, ")")) throw new Unreadable("the group is not closed", start);
   reader.depth--;
-  return inner;
+  // Of its own kind: an anchor may not be repeated, a group that holds one may.
+  return { kind: "sequence", parts: [inner] };
 }
 
 function parseAtomEscape(reader: Reader, start: number): PatternNode {

@@ -1,0 +1,134 @@
+import { TableError } from "../runtime/errors.ts";
+import { TABLE_FORMAT, TABLE_VERSION, type Table } from "../runtime/table.ts";
+import { deepFreeze } from "./deep-freeze.ts";
+import { tableDigest } from "./digest.ts";
+import { findBadIndex } from "./table-indexes.ts";
+import { validateTable } from "./table-validator.js";
+
+/** Nesting of the JSON of one table, its called graphs apart. Deeper than any expression the compiler accepts. */
+const MAX_JSON_DEPTH = 4000;
+
+/**
+ * A table from JSON: text, or a value that was parsed already (which is copied). The table is deeply frozen, of the right shape,
+ * its indexes point at something, and its digest is right (1.2).
+ *
+ * Throws `TableError`: NG_BAD_TABLE with the path of the first problem, or NG_BAD_DIGEST.
+ *
+ * ```ts
+ * const table = loadTable(await readFile("support.ngraph.json", "utf8"));
+ * ```
+ */
+export function loadTable(json: unknown): Table {
+  const value = readJson(json);
+  checkPlainJson(value);
+  const tables = listTables(value);
+  // From the innermost outwards: the digest of a table covers those of the graphs it calls.
+  for (let at = tables.length - 1; at >= 0; at--) {
+    const { value: table, path } = tables[at] as NestedTable;
+    checkTable(table, path);
+  }
+  return deepFreeze(value as Table);
+}
+
+interface NestedTable {
+  readonly value: unknown;
+  /** JSON pointer to it. */
+  readonly path: string;
+}
+
+function readJson(json: unknown): unknown {
+  try {
+    // A caller's object is copied: it is not ours to freeze, and it may change while we look at it.
+    const text = typeof json === "string" ? json : JSON.stringify(json);
+    return JSON.parse(text) as unknown;
+  } catch (cause) {
+    throw new TableError(
+      "NG_BAD_TABLE",
+      "the table is no JSON: give the text or the parsed value of a compiled graph",
+      {
+        cause,
+      },
+    );
+  }
+}
+
+/** Bounded in depth, and without the infinity that `JSON.parse` makes of `1e999`. */
+function checkPlainJson(value: unknown): void {
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_JSON_DEPTH) bad("", `nested deeper than ${MAX_JSON_DEPTH} levels`);
+    const next: unknown[] = [];
+    for (const item of level) {
+      if (typeof item === "number" && !Number.isFinite(item)) bad("", `a number is too large`);
+      if (typeof item === "object" && item !== null) for (const child of Object.values(item)) next.push(child);
+    }
+    level = next;
+  }
+}
+
+/** The table and all graphs called in it, each before those it calls. */
+function listTables(value: unknown): readonly NestedTable[] {
+  const tables: NestedTable[] = [{ value, path: "" }];
+  for (let at = 0; at < tables.length; at++) {
+    const { value: table, path } = tables[at] as NestedTable;
+    const graphs = typeof table === "object" && table !== null ? (table as { graphs?: unknown }).graphs : undefined;
+    if (!Array.isArray(graphs)) continue;
+    for (const [index, graph] of (graphs as unknown[]).entries()) {
+      tables.push({ value: graph, path: `${path}/graphs/${index}` });
+    }
+  }
+  return tables;
+}
+
+function checkTable(value: unknown, path: string): void {
+  checkFormat(value, path);
+  if (!validateTable(value)) {
+    const [error] = validateTable.errors ?? [];
+    bad(`${path}${error?.instancePath ?? ""}`, describe(error?.keyword ?? "", error?.params ?? {}));
+  }
+  const table = value as Table;
+  const problem = findBadIndex(table);
+  if (problem !== undefined) bad(`${path}${problem.path}`, problem.message);
+  const digest = tableDigest(table);
+  if (digest === table.digest) return;
+  const which = path === "" ? "the table" : `the table at ${path}`;
+  throw new TableError(
+    "NG_BAD_DIGEST",
+    `${which} is not the one that was compiled: its digest is ${digest}, and ${table.digest} stands in it. Compile the graph again`,
+  );
+}
+
+/** Before the schema, because what is no table of this version would only give a confusing path. */
+function checkFormat(value: unknown, path: string): void {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) bad(path, "a table is an object");
+  const { format, version } = value as { format?: unknown; version?: unknown };
+  if (format !== TABLE_FORMAT) bad(`${path}/format`, `this is no routing table: its format is not "${TABLE_FORMAT}"`);
+  if (version !== TABLE_VERSION) {
+    bad(`${path}/version`, `this package reads version ${TABLE_VERSION}: compile the graph again`);
+  }
+}
+
+function describe(keyword: string, params: Readonly<Record<string, unknown>>): string {
+  switch (keyword) {
+    case "required":
+      return `\`${String(params["missingProperty"])}\` is missing`;
+    case "additionalProperties":
+      return `\`${String(params["additionalProperty"])}\` is unknown`;
+    case "type":
+      return `expected ${[params["type"]].flat().join(" or ")}`;
+    case "enum":
+      return `expected one of ${JSON.stringify(params["allowedValues"])}`;
+    case "const":
+      return `expected ${JSON.stringify(params["allowedValue"])}`;
+    case "minimum":
+      return `expected at least ${String(params["limit"])}`;
+    case "discriminator":
+      return `\`${String(params["tag"])}\` is none of the known kinds`;
+    default:
+      return "the shape is not that of a table";
+  }
+}
+
+function bad(path: string, message: string): never {
+  throw new TableError("NG_BAD_TABLE", `bad table at ${path === "" ? "its top" : path}: ${message}`);
+}

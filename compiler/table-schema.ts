@@ -1,0 +1,192 @@
+/**
+ * The JSON Schema (2020-12) of a routing table: the shape that `loadTable` asks for, with no field but those of
+ * `runtime/table.ts`. What a schema cannot say (that an index points at something) is checked after it.
+ *
+ * `node scripts/generate-table-validator.mjs` turns this into `table-validator.js`; a test fails when that file is stale.
+ */
+import { TABLE_FORMAT, TABLE_VERSION } from "../runtime/table.ts";
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const TEXT: Schema = { type: "string" };
+const INDEX: Schema = { type: "integer", minimum: 0 };
+const COUNT: Schema = { type: "integer", minimum: 1 };
+const MILLISECONDS: Schema = { type: "number", minimum: 0 };
+const YES: Schema = { const: true };
+const ANY: Schema = {};
+const definition = (name: string): Schema => ({ $ref: `#/$defs/${name}` });
+const list = (items: Schema): Schema => ({ type: "array", items });
+const nullable = (schema: Schema): Schema => ({ anyOf: [{ type: "null" }, schema] });
+
+/** A closed object: fields whose name ends in `?` may be absent. */
+function object(fields: Readonly<Record<string, Schema>>): Schema {
+  const entries = Object.entries(fields).map(([name, schema]) => [name.replace(/\?$/, ""), schema]);
+  return {
+    type: "object",
+    properties: Object.fromEntries(entries),
+    required: Object.keys(fields).filter((name) => !name.endsWith("?")),
+    additionalProperties: false,
+  };
+}
+
+/** One of several closed objects, told apart by the text in a field: so an error is about the right one. */
+function tagged(tag: string, variants: readonly Schema[]): Schema {
+  return { type: "object", required: [tag], discriminator: { propertyName: tag }, oneOf: variants };
+}
+
+const tag = (...names: readonly string[]): Schema => (names.length === 1 ? { const: names[0] } : { enum: names });
+
+const VALUE_TYPE = tagged("kind", [
+  object({ kind: tag("string", "int", "float", "bool", "null", "json") }),
+  object({ kind: tag("literal"), value: { type: ["string", "number", "boolean"] } }),
+  object({ kind: tag("list"), item: definition("type") }),
+  object({ kind: tag("map"), value: definition("type") }),
+  object({
+    kind: tag("record"),
+    fields: list(object({ name: TEXT, type: definition("type"), "optional?": YES })),
+  }),
+  object({ kind: tag("union"), members: list(definition("type")) }),
+  object({ kind: tag("ref"), name: TEXT }),
+  object({ kind: tag("opaque"), name: TEXT, module: TEXT }),
+]);
+
+const OPERATORS = ["+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!=", "&&", "||", "??", "in"];
+const PART = definition("expression");
+const EXPRESSION = tagged("op", [
+  object({ op: tag("const"), value: ANY }),
+  object({ op: tag("channel"), channel: INDEX }),
+  object({ op: tag("local", "secret"), name: TEXT }),
+  object({ op: tag("error") }),
+  object({ op: tag("member"), of: PART, name: TEXT, "optional?": YES, "absent?": YES }),
+  object({ op: tag("index"), of: PART, at: PART }),
+  object({ op: tag("not", "negate"), of: PART }),
+  object({ op: tag("binary"), operator: { enum: OPERATORS }, left: PART, right: PART, "int?": YES }),
+  object({ op: tag("if"), condition: PART, then: PART, else: PART }),
+  object({ op: tag("list"), items: list(PART) }),
+  object({ op: tag("record"), fields: list(object({ name: TEXT, value: PART })) }),
+  object({ op: tag("template"), parts: list({ type: ["string", "object"], if: { type: "object" }, then: PART }) }),
+  object({ op: tag("comprehension"), list: PART, item: TEXT, value: PART, "condition?": PART }),
+  object({ op: tag("library"), name: TEXT, args: list(PART) }),
+  object({ op: tag("call"), function: INDEX, args: list(PART) }),
+]);
+
+const REDUCER = tagged("kind", [
+  object({ kind: tag("last", "append", "sum", "min", "max", "merge", "union") }),
+  object({ kind: tag("function"), function: INDEX }),
+]);
+
+const CHANNEL = object({
+  name: TEXT,
+  role: { enum: ["input", "output", "state", "memory"] },
+  type: definition("type"),
+  "initial?": ANY,
+  "reducer?": REDUCER,
+});
+
+const ARGUMENTS = definition("arguments");
+const CALL = tagged("kind", [
+  object({ kind: tag("function"), function: INDEX, args: list(INDEX) }),
+  object({ kind: tag("builtin"), name: TEXT, args: ARGUMENTS }),
+  object({ kind: tag("graph"), graph: INDEX, args: ARGUMENTS }),
+  object({ kind: tag("expression"), expression: INDEX }),
+]);
+
+const OUTPUT = tagged("kind", [
+  object({ kind: tag("channel"), channel: INDEX }),
+  object({ kind: tag("fields"), fields: list(object({ field: TEXT, channel: INDEX })) }),
+]);
+
+/** A node or `END`. */
+const NODE: Schema = { type: "integer", minimum: -1 };
+const TARGET: Schema = {
+  type: "object",
+  if: { required: ["node"] },
+  then: object({ node: NODE }),
+  else: object({ barrier: INDEX, member: INDEX }),
+};
+const TARGETS = definition("targets");
+
+const ROUTE = tagged("kind", [
+  object({ kind: tag("plain", "otherwise"), targets: TARGETS }),
+  object({ kind: tag("when"), condition: INDEX, targets: TARGETS }),
+  object({
+    kind: tag("match"),
+    subject: INDEX,
+    arms: list(object({ values: list({ type: ["string", "number", "boolean", "null"] }), targets: TARGETS })),
+    "otherwise?": TARGETS,
+  }),
+  object({
+    kind: tag("cases"),
+    arms: list(object({ condition: INDEX, targets: TARGETS })),
+    "otherwise?": TARGETS,
+  }),
+]);
+
+const NODE_SPEC = object({
+  name: TEXT,
+  call: definition("call"),
+  "each?": object({ item: TEXT, list: INDEX, "parallel?": COUNT }),
+  "output?": OUTPUT,
+  "tries?": object({ attempts: COUNT, "backoff?": object({ min: MILLISECONDS, max: MILLISECONDS }) }),
+  "timeout?": MILLISECONDS,
+  "cache?": object({ for: nullable(MILLISECONDS) }),
+  "pauseBefore?": YES,
+  "pauseAfter?": YES,
+  "goes?": list(NODE),
+  "idempotent?": YES,
+  "waits?": INDEX,
+  routes: list(definition("route")),
+  onError: list(object({ "condition?": { anyOf: [INDEX, { const: "otherwise" }] }, targets: TARGETS })),
+});
+
+const BARRIER = object({
+  id: TEXT,
+  kind: { enum: ["all", "waits"] },
+  target: NODE,
+  members: list(list(INDEX)),
+});
+
+const ASSERTION = tagged("kind", [
+  object({ kind: tag("before"), first: NODE, then: NODE }),
+  object({ kind: tag("once", "eventually"), node: NODE }),
+  object({ kind: tag("never"), node: NODE, with: NODE }),
+]);
+
+const POSITIONS = list(object({ line: COUNT, column: COUNT }));
+
+export const TABLE_SCHEMA: Schema = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  title: "ngraph routing table",
+  ...object({
+    format: { const: TABLE_FORMAT },
+    version: { const: TABLE_VERSION },
+    kind: { const: "graph" },
+    name: TEXT,
+    channels: list(definition("channel")),
+    nodes: list(definition("node")),
+    start: list(definition("route")),
+    barriers: list(BARRIER),
+    expressions: list(PART),
+    functions: list(object({ name: TEXT, module: TEXT, export: TEXT })),
+    types: list(object({ name: TEXT, type: definition("type") })),
+    // Tables like this one: `loadTable` takes them one by one, so that nesting costs no stack.
+    graphs: list({ type: "object" }),
+    secrets: list(TEXT),
+    effects: list({ enum: ["net", "shell", "files", "code", "model", "person"] }),
+    limits: object({ steps: nullable(COUNT), parallel: nullable(COUNT) }),
+    assertions: list(ASSERTION),
+    digest: { type: "string", pattern: "^sha256:[0-9a-f]{64}$" },
+    "debug?": object({ file: TEXT, nodes: POSITIONS, expressions: POSITIONS, "doc?": TEXT }),
+  }),
+  $defs: {
+    type: VALUE_TYPE,
+    expression: EXPRESSION,
+    channel: CHANNEL,
+    arguments: list(object({ name: TEXT, expression: INDEX })),
+    call: CALL,
+    node: NODE_SPEC,
+    target: TARGET,
+    targets: list(definition("target")),
+    route: ROUTE,
+  },
+};
