@@ -1,0 +1,144 @@
+/**
+ * How far plans end from the best that could be: mean excess of the makespan over the lower bound, over generated graphs of four shapes, for plain
+ * file order, for the priorities, and for an optimised order; then what planning and scheduling cost.
+ */
+import { PLAN_FORMAT, PLAN_VERSION, type PlanTable } from "../runtime/plan/plan-table.ts";
+import { createPlanScheduler } from "../runtime/plan/plan-scheduler.ts";
+import { optimizePlan, planSchedule } from "../runtime/plan/schedule.ts";
+
+type Random = () => number;
+type Shape = (count: number, random: Random) => number[][];
+
+const SHAPES: Record<string, Shape> = {
+  layered: (count, random) => {
+    const width = 4 + Math.floor(random() * 8);
+    return Array.from({ length: count }, (_, task) => {
+      const layer = Math.floor(task / width);
+      if (layer === 0) return [];
+      const picks = 1 + Math.floor(random() * 3);
+      return [...new Set(Array.from({ length: picks }, () => (layer - 1) * width + Math.floor(random() * width)))];
+    });
+  },
+  "fork-join": (count, random) => {
+    const after: number[][] = [[]];
+    while (after.length < count) {
+      const root = after.length - 1;
+      const branches = Math.min(2 + Math.floor(random() * 8), count - after.length);
+      const first = after.length;
+      for (let branch = 0; branch < branches; branch++) after.push([root]);
+      if (after.length < count) after.push(Array.from({ length: branches }, (_, branch) => first + branch));
+    }
+    return after;
+  },
+  random: (count, random) => {
+    const density = 0.5 + random() * 2.5;
+    return Array.from({ length: count }, (_, task) => {
+      const picks = Math.min(task, Math.floor(random() * density * 2));
+      return [...new Set(Array.from({ length: picks }, () => Math.floor(random() * task)))];
+    });
+  },
+  "series-parallel": (count, random) => {
+    const after: number[][] = [];
+    const grow = (size: number, before: number[]): number[] => {
+      if (size <= 1) {
+        after.push(before);
+        return [after.length - 1];
+      }
+      const left = 1 + Math.floor(random() * (size - 1));
+      if (random() < 0.5) return grow(size - left, grow(left, before));
+      return [...grow(left, before), ...grow(size - left, before)].slice(-6);
+    };
+    grow(count, []);
+    return after;
+  },
+};
+
+function generate(shape: Shape, count: number, slots: number, conflicts: boolean, random: Random): PlanTable {
+  const after = shape(count, random).slice(0, count);
+  return {
+    format: PLAN_FORMAT,
+    version: PLAN_VERSION,
+    kind: "plan",
+    name: "generated",
+    maxParallel: slots,
+    order: "priority",
+    onFailure: "continue",
+    pools: [],
+    channels: [],
+    tasks: after.map((before, index) => ({
+      name: `t${index}`,
+      call: { kind: "expression", expression: 0 },
+      after: before,
+      trigger: "all",
+      touches:
+        conflicts && random() < 0.4
+          ? [{ path: `src/f${Math.floor(random() * (count / 12))}.ts`, mode: "write" as const }]
+          : [],
+      checks: [],
+      tries: 6,
+      estimate: Math.ceil(10 ** (1 + random() * 2)),
+    })),
+    expressions: [{ op: "const", value: null }],
+    functions: [],
+    types: [],
+    graphs: [],
+    plans: [],
+    secrets: [],
+    effects: [],
+    digest: "sha256:0",
+  };
+}
+
+function seeded(seed: number): Random {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 4294967296;
+  };
+}
+
+const PER_SHAPE = 54;
+const BUDGET_MS = 150;
+const percent = (value: number): string => `${(100 * value).toFixed(2)} %`;
+
+console.log("| shape | plans | file order | priorities | optimised |\n|---|--:|--:|--:|--:|");
+const all = { file: 0, ours: 0, best: 0, count: 0 };
+for (const [name, shape] of Object.entries(SHAPES)) {
+  const sum = { file: 0, ours: 0, best: 0 };
+  for (let index = 0; index < PER_SHAPE; index++) {
+    const random = seeded(index * 7919 + name.length);
+    const count = 50 + Math.floor(random() * 151);
+    const plan = generate(shape, count, [2, 4, 8][index % 3] ?? 4, index % 2 === 0, random);
+    sum.file += planSchedule({ ...plan, order: "file" }).gap;
+    sum.ours += planSchedule(plan).gap;
+    const until = performance.now() + BUDGET_MS;
+    sum.best += optimizePlan(plan, { shouldStop: () => performance.now() > until, seed: index }).schedule.gap;
+  }
+  console.log(
+    `| ${name} | ${PER_SHAPE} | ${percent(sum.file / PER_SHAPE)} | ${percent(sum.ours / PER_SHAPE)} | ${percent(sum.best / PER_SHAPE)} |`,
+  );
+  all.file += sum.file;
+  all.ours += sum.ours;
+  all.best += sum.best;
+  all.count += PER_SHAPE;
+}
+console.log(
+  `| all | ${all.count} | ${percent(all.file / all.count)} | ${percent(all.ours / all.count)} | ${percent(all.best / all.count)} |`,
+);
+
+const large = generate(SHAPES["layered"]!, 10_000, 8, true, seeded(1));
+planSchedule(large);
+let start = performance.now();
+planSchedule(large);
+console.log(`\n10,000 tasks planned in ${(performance.now() - start).toFixed(0)} ms`);
+const scheduler = createPlanScheduler(large);
+start = performance.now();
+scheduler.begin();
+const running: number[] = [];
+for (;;) {
+  running.push(...scheduler.next());
+  const task = running.shift();
+  if (task === undefined) break;
+  scheduler.settle(task, { status: "done" });
+}
+console.log(`scheduled with ${(((performance.now() - start) * 1000) / large.tasks.length).toFixed(2)} µs a task`);

@@ -1,0 +1,192 @@
+import type { PlanTable, TaskIndex } from "./plan-table.ts";
+import { createPlanScheduler } from "./plan-scheduler.ts";
+import { createPriorities, successorsOf, topologicalOrder, type ExpectedDuration } from "./priorities.ts";
+import { createTaskLocks } from "./task-locks.ts";
+
+/** A plan's run as it is expected: every task converges at once and takes the time assumed for it. Times in milliseconds from the start. */
+export interface Schedule {
+  /** Tasks in start order, grouped by the moment they start. */
+  readonly batches: readonly (readonly TaskIndex[])[];
+  readonly starts: Float64Array;
+  readonly ends: Float64Array;
+  readonly makespan: number;
+  readonly criticalPath: readonly TaskIndex[];
+  /** No order can be faster than this. */
+  readonly lowerBound: number;
+  /** How much longer the schedule is than the bound: 0 is optimal. */
+  readonly gap: number;
+  readonly durations: Float64Array;
+}
+
+export interface ScheduleOptions {
+  readonly expected?: ExpectedDuration;
+  readonly maxParallel?: number;
+}
+
+/** Runs the scheduler against assumed durations, in time proportional to the plan. */
+export function planSchedule(plan: PlanTable, options: ScheduleOptions = {}): Schedule {
+  const maxParallel = options.maxParallel ?? plan.maxParallel;
+  const scheduler = createPlanScheduler(plan, options);
+  const durations = scheduler.priorities.durations;
+  const starts = new Float64Array(plan.tasks.length);
+  const ends = new Float64Array(plan.tasks.length);
+  const batches: TaskIndex[][] = [];
+  /** In flight, the last to end first: at most `maxParallel`, so insertion is cheap. */
+  const inFlight: TaskIndex[] = [];
+  let now = 0;
+  scheduler.begin();
+  for (;;) {
+    const started = scheduler.next();
+    if (started.length > 0) batches.push(started);
+    for (const task of started) {
+      starts[task] = now;
+      ends[task] = now + (durations[task] ?? 0);
+      let at = inFlight.length;
+      while (at > 0 && (ends[inFlight[at - 1] ?? 0] ?? 0) < (ends[task] ?? 0)) at--;
+      inFlight.splice(at, 0, task);
+    }
+    const first = inFlight.at(-1);
+    if (first === undefined) break;
+    now = ends[first] ?? now;
+    for (let task = inFlight.at(-1); task !== undefined && ends[task] === now; task = inFlight.at(-1)) {
+      inFlight.pop();
+      scheduler.settle(task, { status: "done" });
+    }
+  }
+  const lowerBound = makespanLowerBound(plan, durations, maxParallel);
+  return {
+    batches,
+    starts,
+    ends,
+    makespan: now,
+    criticalPath: criticalPathOf(plan, scheduler.priorities.bottomLevels),
+    lowerBound,
+    gap: lowerBound === 0 ? 0 : now / lowerBound - 1,
+    durations,
+  };
+}
+
+/**
+ * The best of several bounds: the longest chain; all work spread over all slots, `alone` tasks by themselves; for every path that is
+ * written, its work one after the other with the shortest way to it and from it; for every pool, its work spread over its places.
+ */
+export function makespanLowerBound(plan: PlanTable, durations: Float64Array, maxParallel: number): number {
+  const order = topologicalOrder(plan);
+  const successors = successorsOf(plan);
+  const heads = new Float64Array(plan.tasks.length);
+  const tails = new Float64Array(plan.tasks.length);
+  let bound = 0;
+  for (const task of order) {
+    const end = (heads[task] ?? 0) + (durations[task] ?? 0);
+    bound = Math.max(bound, end);
+    for (const next of successors[task] ?? [])
+      if (plan.tasks[next]?.trigger !== "any") heads[next] = Math.max(heads[next] ?? 0, end);
+  }
+  for (let at = order.length - 1; at >= 0; at--) {
+    const task = order[at] ?? 0;
+    for (const next of successors[task] ?? []) {
+      if (plan.tasks[next]?.trigger === "any") continue;
+      tails[task] = Math.max(tails[task] ?? 0, (tails[next] ?? 0) + (durations[next] ?? 0));
+    }
+  }
+  let alone = 0;
+  let shared = 0;
+  const paths = new Map<string, { work: number; head: number; tail: number }>();
+  const pools = plan.pools.map(() => 0);
+  for (const [task, spec] of plan.tasks.entries()) {
+    const duration = durations[task] ?? 0;
+    if (spec.alone === true) alone += duration;
+    else shared += duration;
+    if (spec.pool !== undefined) pools[spec.pool.pool] = (pools[spec.pool.pool] ?? 0) + duration * spec.pool.count;
+    for (const path of new Set(spec.touches.filter((touch) => touch.mode === "write").map((touch) => touch.path))) {
+      const load = paths.get(path) ?? { work: 0, head: Infinity, tail: Infinity };
+      load.work += duration;
+      load.head = Math.min(load.head, heads[task] ?? 0);
+      load.tail = Math.min(load.tail, tails[task] ?? 0);
+      paths.set(path, load);
+    }
+  }
+  bound = Math.max(bound, alone + shared / maxParallel);
+  for (const { work, head, tail } of paths.values()) bound = Math.max(bound, head + work + tail);
+  for (const [pool, work] of pools.entries()) bound = Math.max(bound, work / (plan.pools[pool]?.size ?? 1));
+  return bound;
+}
+
+export interface OptimizeOptions extends ScheduleOptions {
+  /** Asked between attempts: the caller owns the clock. */
+  readonly shouldStop: (attempts: number) => boolean;
+  /** Equal seeds search the same orders. */
+  readonly seed?: number;
+}
+
+/**
+ * Looks for a better order than the priorities give: schedules many perturbed orders and keeps the best, each attempt starting from the best so
+ * far. Never worse than where it starts, and it ends early at the lower bound.
+ */
+export function optimizePlan(
+  plan: PlanTable,
+  options: OptimizeOptions,
+): { readonly ranks: readonly number[]; readonly schedule: Schedule; readonly attempts: number } {
+  const random = mulberry32(options.seed ?? 1);
+  const { ranks: _, ...unranked } = plan;
+  const locks = createTaskLocks(plan);
+  const priorities = createPriorities({ ...unranked, order: "priority" }, locks, options.expected ?? (() => undefined));
+  const score = plan.tasks.map((_task, index) => priorities.of(index));
+  const spread = score.reduce((most, value) => Math.max(most, value), 1);
+  let best = { keys: score, schedule: planSchedule(plan, options) };
+  let ranks = plan.ranks ?? ranksOf(plan.order === "file" ? plan.tasks.map((_task, index) => -index) : score);
+  let attempts = 0;
+  const consider = (keys: number[]): void => {
+    const candidate = ranksOf(keys);
+    const schedule = planSchedule({ ...plan, order: "priority", ranks: candidate }, options);
+    attempts++;
+    if (schedule.makespan >= best.schedule.makespan) return;
+    best = { keys, schedule };
+    ranks = candidate;
+  };
+  consider(score);
+  while (best.schedule.gap > 1e-9 && !options.shouldStop(attempts)) {
+    // Mostly small steps from the best, now and then a leap.
+    const reach = random() < 0.2 ? 0.6 : 0.15;
+    const share = random() < 0.5 ? 1 : 0.15;
+    consider(best.keys.map((key) => (random() < share ? key + (random() - 0.5) * reach * spread : key)));
+  }
+  return { ranks, schedule: best.schedule, attempts };
+}
+
+function ranksOf(keys: readonly number[]): number[] {
+  const order = keys.map((_, task) => task).sort((a, b) => (keys[b] ?? 0) - (keys[a] ?? 0) || a - b);
+  const ranks: number[] = Array.from({ length: keys.length }, () => 0);
+  for (const [rank, task] of order.entries()) ranks[task] = rank;
+  return ranks;
+}
+
+function criticalPathOf(plan: PlanTable, bottomLevels: Float64Array): TaskIndex[] {
+  const successors = successorsOf(plan);
+  const longest = (candidates: readonly TaskIndex[]): TaskIndex | undefined => {
+    let found: TaskIndex | undefined;
+    for (const task of candidates)
+      if (found === undefined || (bottomLevels[task] ?? 0) > (bottomLevels[found] ?? 0)) found = task;
+    return found;
+  };
+  const path: TaskIndex[] = [];
+  const roots = plan.tasks.flatMap((task, index) => (task.after.length === 0 ? [index] : []));
+  for (
+    let task = longest(roots);
+    task !== undefined && path.length < plan.tasks.length;
+    task = longest(successors[task] ?? [])
+  )
+    path.push(task);
+  return path;
+}
+
+/** A small seeded generator (mulberry32, public domain, Tommy Ettinger). */
+function mulberry32(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
