@@ -1,0 +1,65 @@
+import { drawTable, type Drawing } from "../drawing/drawing.ts";
+import { renderDot } from "../drawing/dot.ts";
+import { renderHtml } from "../drawing/html.ts";
+import { renderMermaid } from "../drawing/mermaid.ts";
+import { renderSvg } from "../drawing/svg.ts";
+import { renderText } from "../drawing/text.ts";
+import { defineCommand } from "../define-command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { loadGraph } from "../load-graph.ts";
+import { parseChoice } from "../parse-values.ts";
+import { writeAtomically } from "../write-atomically.ts";
+
+const FORMATS = ["text", "mermaid", "dot", "svg", "html", "json"] as const;
+type PictureFormat = (typeof FORMATS)[number];
+
+interface GraphOptions {
+  readonly format?: PictureFormat;
+  readonly graph?: string;
+  readonly output?: string;
+}
+
+export const graphCommand = defineCommand<GraphOptions>({
+  usage: "graph <file>",
+  summary: "a picture of a graph",
+  configure: (command) => {
+    command
+      .option("--format <format>", `${FORMATS.join(", ")} (default text)`, (text) =>
+        parseChoice("--format", FORMATS, text),
+      )
+      .option("--graph <name>", "which graph of the file (default the first)")
+      .option("-o, --output <file>", "write a file instead of printing");
+  },
+  examples: ["ngc graph support.ngraph", "ngc graph support.ngraph --format svg -o support.svg"],
+  run: async ([file = ""], options, output) => {
+    const table = await loadGraph(file, options.graph, output);
+    if (table === undefined) return EXIT.invalid;
+    const drawing = drawTable(table);
+    const picture = render(drawing, options.format ?? "text");
+    output.document({ version: 1, ...drawing });
+    if (options.output !== undefined) {
+      writeAtomically(options.output, `${picture}\n`);
+      output.note(`wrote ${options.output}`);
+    } else {
+      output.result(picture);
+    }
+    return EXIT.ok;
+  },
+});
+
+function render(drawing: Drawing, format: PictureFormat): string {
+  switch (format) {
+    case "text":
+      return renderText(drawing);
+    case "mermaid":
+      return renderMermaid(drawing);
+    case "dot":
+      return renderDot(drawing);
+    case "svg":
+      return renderSvg(drawing);
+    case "html":
+      return renderHtml(drawing);
+    case "json":
+      return JSON.stringify({ version: 1, ...drawing }, null, 2);
+  }
+}
