@@ -3,7 +3,8 @@ import { TABLE_FORMAT, TABLE_VERSION, type Table } from "../runtime/table.ts";
 import { deepFreeze } from "./deep-freeze.ts";
 import { tableDigest } from "./digest.ts";
 import { findBadIndex } from "./table-indexes.ts";
-import { validateTable } from "./table-validator.js";
+import { expressionChildren, typeChildren, type TablePart } from "./table-parts.ts";
+import { validateExpression, validateTable, validateType, type SchemaValidator } from "./table-validator.js";
 
 /** Nesting of the JSON of one table, its called graphs apart. Deeper than any expression the compiler accepts. */
 const MAX_JSON_DEPTH = 4000;
@@ -24,16 +25,9 @@ export function loadTable(json: unknown): Table {
   const tables = listTables(value);
   // From the innermost outwards: the digest of a table covers those of the graphs it calls.
   for (let at = tables.length - 1; at >= 0; at--) {
-    const { value: table, path } = tables[at] as NestedTable;
-    checkTable(table, path);
+    checkTable(tables[at] as TablePart);
   }
   return deepFreeze(value as Table);
-}
-
-interface NestedTable {
-  readonly value: unknown;
-  /** JSON pointer to it. */
-  readonly path: string;
 }
 
 function readJson(json: unknown): unknown {
@@ -67,10 +61,10 @@ function checkPlainJson(value: unknown): void {
 }
 
 /** The table and all graphs called in it, each before those it calls. */
-function listTables(value: unknown): readonly NestedTable[] {
-  const tables: NestedTable[] = [{ value, path: "" }];
+function listTables(value: unknown): readonly TablePart[] {
+  const tables: TablePart[] = [{ value, path: "" }];
   for (let at = 0; at < tables.length; at++) {
-    const { value: table, path } = tables[at] as NestedTable;
+    const { value: table, path } = tables[at] as TablePart;
     const graphs = typeof table === "object" && table !== null ? (table as { graphs?: unknown }).graphs : undefined;
     if (!Array.isArray(graphs)) continue;
     for (const [index, graph] of (graphs as unknown[]).entries()) {
@@ -80,13 +74,24 @@ function listTables(value: unknown): readonly NestedTable[] {
   return tables;
 }
 
-function checkTable(value: unknown, path: string): void {
+function checkTable(part: TablePart): void {
+  const { value, path } = part;
   checkFormat(value, path);
-  if (!validateTable(value)) {
-    const [error] = validateTable.errors ?? [];
-    bad(`${path}${error?.instancePath ?? ""}`, describe(error?.keyword ?? "", error?.params ?? {}));
-  }
+  checkShape(part, validateTable);
   const table = value as Table;
+  checkParts(
+    table.expressions.map((expression, at) => ({ value: expression, path: `${path}/expressions/${at}` })),
+    validateExpression,
+    expressionChildren,
+  );
+  checkParts(
+    [
+      ...table.channels.map(({ type }, at) => ({ value: type, path: `${path}/channels/${at}/type` })),
+      ...table.types.map(({ type }, at) => ({ value: type, path: `${path}/types/${at}/type` })),
+    ],
+    validateType,
+    typeChildren,
+  );
   const problem = findBadIndex(table);
   if (problem !== undefined) bad(`${path}${problem.path}`, problem.message);
   const digest = tableDigest(table);
@@ -96,6 +101,25 @@ function checkTable(value: unknown, path: string): void {
     "NG_BAD_DIGEST",
     `${which} is not the one that was compiled: its digest is ${digest}, and ${table.digest} stands in it. Compile the graph again`,
   );
+}
+
+function checkShape({ value, path }: TablePart, validate: SchemaValidator): void {
+  if (validate(value)) return;
+  const [error] = validate.errors ?? [];
+  bad(`${path}${error?.instancePath ?? ""}`, describe(error?.keyword ?? "", error?.params ?? {}));
+}
+
+/** Each part with all that it is made of, outermost first. */
+function checkParts(
+  parts: readonly TablePart[],
+  validate: SchemaValidator,
+  children: (part: TablePart) => readonly TablePart[],
+): void {
+  const open = [...parts].reverse();
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    checkShape(next, validate);
+    for (const child of children(next)) open.push(child);
+  }
 }
 
 /** Before the schema, because what is no table of this version would only give a confusing path. */

@@ -14,9 +14,11 @@ const COUNT: Schema = { type: "integer", minimum: 1 };
 const MILLISECONDS: Schema = { type: "number", minimum: 0 };
 const YES: Schema = { const: true };
 const ANY: Schema = {};
+/** A part that `loadTable` takes by itself, through a list of its own: so that nesting costs no stack. */
+const LATER: Schema = { type: "object" };
 const definition = (name: string): Schema => ({ $ref: `#/$defs/${name}` });
 const list = (items: Schema): Schema => ({ type: "array", items });
-const nullable = (schema: Schema): Schema => ({ anyOf: [{ type: "null" }, schema] });
+const nullable = (schema: Schema): Schema => ({ ...schema, type: [schema["type"], "null"] });
 
 /** A closed object: fields whose name ends in `?` may be absent. */
 function object(fields: Readonly<Record<string, Schema>>): Schema {
@@ -36,23 +38,23 @@ function tagged(tag: string, variants: readonly Schema[]): Schema {
 
 const tag = (...names: readonly string[]): Schema => (names.length === 1 ? { const: names[0] } : { enum: names });
 
-const VALUE_TYPE = tagged("kind", [
+export const TYPE_SCHEMA = tagged("kind", [
   object({ kind: tag("string", "int", "float", "bool", "null", "json") }),
   object({ kind: tag("literal"), value: { type: ["string", "number", "boolean"] } }),
-  object({ kind: tag("list"), item: definition("type") }),
-  object({ kind: tag("map"), value: definition("type") }),
+  object({ kind: tag("list"), item: LATER }),
+  object({ kind: tag("map"), value: LATER }),
   object({
     kind: tag("record"),
-    fields: list(object({ name: TEXT, type: definition("type"), "optional?": YES })),
+    fields: list(object({ name: TEXT, type: LATER, "optional?": YES })),
   }),
-  object({ kind: tag("union"), members: list(definition("type")) }),
+  object({ kind: tag("union"), members: list(LATER) }),
   object({ kind: tag("ref"), name: TEXT }),
   object({ kind: tag("opaque"), name: TEXT, module: TEXT }),
 ]);
 
 const OPERATORS = ["+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!=", "&&", "||", "??", "in"];
-const PART = definition("expression");
-const EXPRESSION = tagged("op", [
+const PART = LATER;
+export const EXPRESSION_SCHEMA = tagged("op", [
   object({ op: tag("const"), value: ANY }),
   object({ op: tag("channel"), channel: INDEX }),
   object({ op: tag("local", "secret"), name: TEXT }),
@@ -64,7 +66,7 @@ const EXPRESSION = tagged("op", [
   object({ op: tag("if"), condition: PART, then: PART, else: PART }),
   object({ op: tag("list"), items: list(PART) }),
   object({ op: tag("record"), fields: list(object({ name: TEXT, value: PART })) }),
-  object({ op: tag("template"), parts: list({ type: ["string", "object"], if: { type: "object" }, then: PART }) }),
+  object({ op: tag("template"), parts: list({ type: ["string", "object"] }) }),
   object({ op: tag("comprehension"), list: PART, item: TEXT, value: PART, "condition?": PART }),
   object({ op: tag("library"), name: TEXT, args: list(PART) }),
   object({ op: tag("call"), function: INDEX, args: list(PART) }),
@@ -78,7 +80,7 @@ const REDUCER = tagged("kind", [
 const CHANNEL = object({
   name: TEXT,
   role: { enum: ["input", "output", "state", "memory"] },
-  type: definition("type"),
+  type: LATER,
   "initial?": ANY,
   "reducer?": REDUCER,
 });
@@ -168,9 +170,8 @@ export const TABLE_SCHEMA: Schema = {
     barriers: list(BARRIER),
     expressions: list(PART),
     functions: list(object({ name: TEXT, module: TEXT, export: TEXT })),
-    types: list(object({ name: TEXT, type: definition("type") })),
-    // Tables like this one: `loadTable` takes them one by one, so that nesting costs no stack.
-    graphs: list({ type: "object" }),
+    types: list(object({ name: TEXT, type: LATER })),
+    graphs: list(LATER),
     secrets: list(TEXT),
     effects: list({ enum: ["net", "shell", "files", "code", "model", "person"] }),
     limits: object({ steps: nullable(COUNT), parallel: nullable(COUNT) }),
@@ -179,8 +180,6 @@ export const TABLE_SCHEMA: Schema = {
     "debug?": object({ file: TEXT, nodes: POSITIONS, expressions: POSITIONS, "doc?": TEXT }),
   }),
   $defs: {
-    type: VALUE_TYPE,
-    expression: EXPRESSION,
     channel: CHANNEL,
     arguments: list(object({ name: TEXT, expression: INDEX })),
     call: CALL,

@@ -1,6 +1,7 @@
-/** Whether a value has the shape of a routing table; `errors` says why the last one had not. Generated from `table-schema.ts`. */
-export declare const validateTable: {
+/** Validators generated from `table-schema.ts`, each for one level: parts are `loadTable`'s to take one by one. */
+export interface SchemaValidator {
   (value: unknown): boolean;
+  /** Why the last value was refused. */
   readonly errors:
     | readonly {
         /** JSON pointer into the value. */
@@ -10,4 +11,7 @@ export declare const validateTable: {
       }[]
     | null
     | undefined;
-};
+}
+export declare const validateTable: SchemaValidator;
+export declare const validateExpression: SchemaValidator;
+export declare const validateType: SchemaValidator;

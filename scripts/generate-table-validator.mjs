@@ -19,7 +19,7 @@ const bundle = await build({
   write: false,
 });
 const schemaUrl = `data:text/javascript;base64,${Buffer.from(bundle.outputFiles[0].text).toString("base64")}`;
-const { TABLE_SCHEMA } = await import(schemaUrl);
+const { TABLE_SCHEMA, EXPRESSION_SCHEMA, TYPE_SCHEMA } = await import(schemaUrl);
 
 const ajv = new Ajv2020({
   strict: true,
@@ -31,8 +31,12 @@ const ajv = new Ajv2020({
   messages: false,
   code: { source: true, esm: true, optimize: 2 },
 });
-ajv.addSchema(TABLE_SCHEMA, "table");
-const code = standalone.default(ajv, { validateTable: "table" });
+ajv.addSchema(TABLE_SCHEMA, "table").addSchema(EXPRESSION_SCHEMA, "expression").addSchema(TYPE_SCHEMA, "type");
+const code = standalone.default(ajv, {
+  validateTable: "table",
+  validateExpression: "expression",
+  validateType: "type",
+});
 if (/\brequire\(|\bimport\b/.test(code)) throw new Error("the validator needs a module of ajv: avoid that keyword");
 // The schema is also kept in it, for verbose errors that nobody asks for: minifying drops it.
 const minified = await transform(code, { minify: true, format: "esm", treeShaking: true, target: "node20" });

@@ -12,6 +12,8 @@ import { literal, quote } from "./quote.ts";
 export interface ExpressionNames {
   /** Name of a function in messages, by index. */
   readonly functions: readonly string[];
+  /** Follows the value of a channel: `!` in TypeScript, which cannot know that every index is in range. */
+  readonly nonNull: "!" | "";
   /** Puts a list or record into a constant of the module and gives its name: it is made once, not at every evaluation. */
   readonly constant: (value: Json) => string;
 }
@@ -22,7 +24,6 @@ export function expressionToTypeScript(expression: Expression, names: Expression
   const body = write(expression, writer);
   const parameters = writer.usesFunctions ? "$s, $f" : writer.usesScope ? "$s" : "";
   if (writer.usesFuel) return `(${parameters}) => { const $fuel = $.fuel(); return ${body}; }`;
-  // A constant record: braces after an arrow would be a block.
   return `(${parameters}) => ${body}`;
 }
 
@@ -57,7 +58,7 @@ function write(expression: Expression, writer: Writer): string {
     case "const":
       return writeConstant(expression.value, writer);
     case "channel":
-      return `${scope(writer)}.state[${expression.channel}]!`;
+      return `${scope(writer)}.state[${expression.channel}]${writer.names.nonNull}`;
     case "local":
       return writer.locals.includes(expression.name)
         ? `${expression.name}$`

@@ -15,7 +15,9 @@ export async function loadGenerated(
     constants.push(`const $c${constants.length} = $.constant(${literal(value)});`);
     return `$c${constants.length - 1}`;
   };
-  const texts = expressions.map((expression) => expressionToTypeScript(expression, { functions, constant }));
+  const texts = expressions.map((expression) =>
+    expressionToTypeScript(expression, { functions, constant, nonNull: "!" }),
+  );
   const source = `export default ($: any) => {\n${constants.join("\n")}\nreturn [\n${texts.map((text) => `${text},\n`).join("")}];\n};\n`;
   const { code } = await transform(source, { loader: "ts", format: "esm", target: "node20" });
   const url = `data:text/javascript;base64,${Buffer.from(code).toString("base64")}`;

@@ -1,0 +1,51 @@
+import type { ValueType } from "../../runtime/value-type.ts";
+import type { BoundChannel, BoundGraph } from "../bound-graph.ts";
+import { docComment, propertyName } from "./quote.ts";
+
+/** The interfaces of what a run is given, what it gives, and of its state. */
+export function emitChannelTypes(
+  bound: BoundGraph,
+  names: { readonly input: string; readonly output: string; readonly state: string },
+  type: (type: ValueType) => string,
+): readonly string[] {
+  const ofRole = (role: BoundChannel["role"]): readonly BoundChannel[] =>
+    bound.channels.filter((channel) => channel.role === role);
+  const input = ofRole("input").map((channel) =>
+    emitProperty(channel, channel.initial !== undefined, type(channel.type)),
+  );
+  const stored = (channel: BoundChannel): string => emitProperty(channel, false, storedType(channel, type));
+  return [
+    emitInterface(names.input, `What a run of \`${bound.name}\` is given.`, input),
+    emitInterface(
+      names.output,
+      `What a run of \`${bound.name}\` gives; \`null\` is what it has not written.`,
+      ofRole("output").map(stored),
+    ),
+    emitInterface(names.state, `All channels of \`${bound.name}\`.`, bound.channels.map(stored)),
+  ];
+}
+
+function emitInterface(name: string, doc: string, properties: readonly string[]): string {
+  const body = properties.length === 0 ? "{}" : `{\n${properties.join("\n")}\n}`;
+  return `${docComment(doc)}export interface ${name} ${body}`;
+}
+
+function emitProperty(channel: BoundChannel, isOptional: boolean, type: string): string {
+  const doc = docComment(channel.declaration.doc?.text, "  ");
+  return `${doc}  readonly ${propertyName(channel.name)}${isOptional ? "?" : ""}: ${type};`;
+}
+
+/** The type of a channel's value, `null` included where that is what it starts with. */
+function storedType(channel: BoundChannel, type: (type: ValueType) => string): string {
+  const startsNull =
+    channel.role !== "input" &&
+    channel.initial === undefined &&
+    !["append", "union", "sum", "merge", "function"].includes(channel.reducer?.kind ?? "");
+  const { kind } = channel.type;
+  const hasNull =
+    kind === "null" ||
+    kind === "json" ||
+    (kind === "union" && channel.type.members.some((item) => item.kind === "null"));
+  const text = type(channel.type);
+  return startsNull && !hasNull ? `${text} | null` : text;
+}

@@ -1,0 +1,23 @@
+import type { Table } from "../../runtime/table.ts";
+import { fieldName, literal, quote } from "./quote.ts";
+
+/** Beyond this many characters a table stands as one JSON text: type checkers and engines read that far faster. */
+const MAX_LITERAL = 1_000_000;
+
+/**
+ * A table as an expression of the module: an item a line, so that a change shows as one. `debug` is left out: positions
+ * would change with every edit, and nothing at run time needs them. `graphs` are the expressions of the called tables.
+ */
+export function emitTable(table: Table, graphs: readonly string[]): string {
+  const { debug: _debug, graphs: _graphs, ...fields } = table;
+  const json = JSON.stringify(fields);
+  const called = `graphs: [${graphs.join(", ")}]`;
+  if (json.length > MAX_LITERAL) return `$.largeTable(${quote(json)}, [${graphs.join(", ")}])`;
+  const lines = Object.entries(fields).map(([name, value]) => `  ${fieldName(name)}: ${emitField(value)},`);
+  return `{\n${lines.join("\n")}\n  ${called},\n}`;
+}
+
+function emitField(value: unknown): string {
+  if (!Array.isArray(value) || value.length === 0 || typeof value[0] !== "object") return literal(value);
+  return `[\n${value.map((item) => `    ${literal(item)},`).join("\n")}\n  ]`;
+}

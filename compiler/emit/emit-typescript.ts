@@ -1,0 +1,24 @@
+import { emitModule, type EmitOptions, type ModuleSource } from "./emit-module.ts";
+
+/**
+ * A typed module for a graph file without errors: a function for each graph that returns its engine, with the types of its input,
+ * output and state. It imports the node functions itself, and `tsc` checks that they fit the graph.
+ *
+ * ```ts
+ * const result = compile(text, { path: "support.ngraph", host });
+ * await writeFile("support.ngraph.ts", emitTypeScript(result));
+ * ```
+ */
+export function emitTypeScript(source: ModuleSource, options: EmitOptions = {}): string {
+  return emitModule(source, "ts", options);
+}
+
+/** The same as JavaScript; relative imports of `.ts` modules become `.js`. */
+export function emitJavaScript(source: ModuleSource, options: EmitOptions = {}): string {
+  return emitModule(source, "js", options);
+}
+
+/** The declarations that go with `emitJavaScript`. */
+export function emitDeclarations(source: ModuleSource, options: EmitOptions = {}): string {
+  return emitModule(source, "dts", options);
+}

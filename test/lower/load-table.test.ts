@@ -1,0 +1,215 @@
+/** 1.2: `loadTable` verifies shape and digest; what it gives is deeply frozen. */
+import { execFileSync } from "node:child_process";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { tableDigest } from "../../compiler/digest.ts";
+import { loadTable } from "../../compiler/load-table.ts";
+import { MAX_EXPRESSION_DEPTH } from "../../runtime/expression/limits.ts";
+import { TableError } from "../../runtime/errors.ts";
+import type { Json } from "../../runtime/json.ts";
+import type { Table } from "../../runtime/table.ts";
+import { sampleTable } from "./sample-table.ts";
+
+type Writable = { [key: string]: any }; // oxlint-disable-line typescript/no-explicit-any
+
+const copy = (): Writable => JSON.parse(JSON.stringify(sampleTable())) as Writable;
+
+/** With the digest that its content has, so that only what was changed is wrong with it. */
+function signed(change: (table: Writable) => void): Writable {
+  const table = copy();
+  change(table);
+  table["digest"] = tableDigest(table as unknown as Table);
+  return table;
+}
+
+function failure(json: unknown): string {
+  try {
+    loadTable(json);
+    return "loaded";
+  } catch (error) {
+    return error instanceof TableError ? `${error.code}: ${error.message}` : `not a TableError: ${String(error)}`;
+  }
+}
+
+describe("a table that was compiled", () => {
+  test("loads from text and from a parsed value", () => {
+    expect(loadTable(JSON.stringify(sampleTable()))).toEqual(sampleTable());
+    expect(loadTable(copy())).toEqual(sampleTable());
+  });
+
+  test("is deeply frozen, and a copy of what was given", () => {
+    const given = copy();
+    const table = loadTable(given);
+    const open: unknown[] = [table];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (typeof next !== "object" || next === null) continue;
+      expect(Object.isFrozen(next)).toBe(true);
+      open.push(...(Object.values(next) as unknown[]));
+    }
+    expect(Object.isFrozen(given)).toBe(false);
+  });
+
+  test("may call others, in any depth", () => {
+    let table = sampleTable("inner");
+    for (let i = 0; i < 300; i++) table = sampleTable(`level${i}`, [table]);
+    expect(loadTable(JSON.stringify(table)).digest).toBe(table.digest);
+  });
+});
+
+describe("the digest", () => {
+  test("covers everything but `debug`", () => {
+    const { digest } = sampleTable();
+    expect(signed((table) => (table["debug"] = { file: "other", nodes: [], expressions: [] }))["digest"]).toBe(digest);
+    expect(signed((table) => delete table["debug"])["digest"]).toBe(digest);
+    for (const change of [
+      (table: Writable) => (table["name"] = "other"),
+      (table: Writable) => (table["nodes"][0]["timeout"] = 5001),
+      (table: Writable) => (table["channels"][2]["initial"] = "send"),
+      (table: Writable) => table["effects"].push("net"),
+      (table: Writable) => (table["graphs"] = [sampleTable("called")]),
+    ]) {
+      expect(signed(change)["digest"]).not.toBe(digest);
+    }
+  });
+
+  test("does not depend on the order of keys", () => {
+    const reversed = (value: unknown): unknown => {
+      if (Array.isArray(value)) return value.map(reversed);
+      if (typeof value !== "object" || value === null) return value;
+      return Object.fromEntries(
+        Object.entries(value)
+          .reverse()
+          .map(([key, item]) => [key, reversed(item)]),
+      );
+    };
+    expect(loadTable(reversed(sampleTable())).digest).toBe(sampleTable().digest);
+  });
+
+  test("another one is refused, of called graphs too", () => {
+    const other = copy();
+    other["nodes"][0]["timeout"] = 1;
+    expect(failure(other)).toMatch(/^NG_BAD_DIGEST: the table is not the one that was compiled/);
+    const outer = JSON.parse(JSON.stringify(sampleTable("outer", [sampleTable("inner")]))) as Writable;
+    outer["graphs"][0]["nodes"][0]["timeout"] = 1;
+    expect(failure(outer)).toMatch(/^NG_BAD_DIGEST: the table at \/graphs\/0 /);
+  });
+});
+
+describe("what is no table", () => {
+  test.each<[string, unknown, RegExp]>([
+    ["no JSON", "{", /no JSON/],
+    ["undefined", undefined, /no JSON/],
+    ["null", null, /at its top: a table is an object/],
+    ["a list", [], /a table is an object/],
+    ["another format", { ...copy(), format: "x" }, /at \/format: this is no routing table/],
+    ["a plan", { format: "ngraph.plan" }, /at \/format/],
+    ["a later version", { ...copy(), version: 2 }, /at \/version: this package reads version 1/],
+    ["a number too large", `{"format":"ngraph.table","version":1e999}`, /too large/],
+    ["deep nesting", `${"[".repeat(100_000)}${"]".repeat(100_000)}`, /nested deeper/],
+  ])("%s", (_, json, message) => {
+    expect(failure(json)).toMatch(/^NG_BAD_TABLE/);
+    expect(failure(json)).toMatch(message);
+  });
+
+  test("a value that contains itself, or that throws when it is read", () => {
+    const cycle: Writable = copy();
+    cycle["nodes"].push(cycle);
+    expect(failure(cycle)).toMatch(/^NG_BAD_TABLE: .*no JSON/);
+    expect(failure({ toJSON: () => { throw new Error("no"); } })).toMatch(/^NG_BAD_TABLE/); // prettier-ignore
+  });
+
+  test.each<[(table: Writable) => void, RegExp]>([
+    [(t) => delete t["nodes"], /at its top: `nodes` is missing/],
+    [(t) => (t["extra"] = 1), /at its top: `extra` is unknown/],
+    [(t) => (t["nodes"][1]["name"] = 5), /at \/nodes\/1\/name: expected string/],
+    [(t) => (t["nodes"][0]["retry"] = 5), /at \/nodes\/0: `retry` is unknown/],
+    [(t) => (t["nodes"][0]["call"]["kind"] = "eval"), /at \/nodes\/0\/call: `kind` is none of the known kinds/],
+    [(t) => delete t["nodes"][0]["call"]["kind"], /at \/nodes\/0\/call: `kind` is missing/],
+    [(t) => (t["nodes"][0]["tries"]["attempts"] = 0), /at \/nodes\/0\/tries\/attempts: expected at least 1/],
+    [
+      (t) => (t["nodes"][0]["routes"][0]["targets"] = [{}]),
+      /at \/nodes\/0\/routes\/0\/targets\/0: `barrier` is missing/,
+    ],
+    [(t) => (t["expressions"][1]["operator"] = "**"), /at \/expressions\/1\/operator: expected one of/],
+    [
+      (t) => (t["expressions"][1]["left"]["args"] = [{ op: "run" }]),
+      /at \/expressions\/1\/left\/args\/0: `op` is none/,
+    ],
+    [(t) => (t["channels"][0]["type"] = { kind: "list" }), /at \/channels\/0\/type: `item` is missing/],
+    [(t) => (t["effects"] = ["root"]), /at \/effects\/0: expected one of/],
+    [(t) => (t["limits"]["steps"] = 0), /at \/limits\/steps: expected at least 1/],
+    [(t) => (t["digest"] = "sha256:x"), /at \/digest: the shape/],
+    [(t) => (t["graphs"] = [1]), /at \/graphs\/0: a table is an object/],
+    [(t) => (t["graphs"] = [{ ...copy(), nodes: 1 }]), /at \/graphs\/0\/nodes: expected array/],
+  ])("%o", (change, message) => {
+    const table = copy();
+    change(table);
+    expect(failure(table)).toMatch(/^NG_BAD_TABLE/);
+    expect(failure(table)).toMatch(message);
+  });
+
+  test.each<[(table: Writable) => void, RegExp]>([
+    [(t) => (t["nodes"][0]["call"]["function"] = 9), /\/nodes\/0\/call\/function: there is no function 9/],
+    [(t) => (t["nodes"][0]["call"]["args"] = [9]), /\/nodes\/0\/call\/args\/0: there is no expression 9/],
+    [(t) => (t["nodes"][0]["call"] = { kind: "graph", graph: 0, args: [] }), /there is no graph 0/],
+    [(t) => (t["nodes"][1]["each"]["list"] = 9), /there is no expression 9/],
+    [(t) => (t["nodes"][0]["output"]["channel"] = 4), /\/nodes\/0\/output\/channel: there is no channel 4/],
+    [(t) => (t["nodes"][2]["output"]["fields"][0]["channel"] = 4), /there is no channel 4/],
+    [(t) => (t["nodes"][1]["goes"] = [3]), /there is no node 3/],
+    [(t) => (t["nodes"][2]["waits"] = 2), /there is no barrier 2/],
+    [(t) => (t["nodes"][0]["routes"][0]["targets"] = [{ node: 3 }]), /there is no node 3/],
+    [(t) => (t["nodes"][0]["routes"][0]["targets"] = [{ barrier: 1, member: 2 }]), /there is no member 2/],
+    [(t) => (t["nodes"][2]["routes"][0]["arms"][0]["targets"] = [{ node: 3 }]), /\/arms\/0\/targets\/0\/node: there/],
+    [(t) => (t["start"][0]["arms"][0]["condition"] = 9), /\/start\/0\/arms\/0\/condition: there/],
+    [(t) => (t["start"][0]["otherwise"] = [{ node: 7 }]), /\/start\/0\/otherwise\/0\/node: there/],
+    [(t) => (t["barriers"][0]["members"] = [[3]]), /\/barriers\/0\/members\/0: there is no node 3/],
+    [(t) => (t["barriers"][0]["target"] = 3), /there is no node 3/],
+    [(t) => (t["barriers"][1]["id"] = "approve"), /two barriers are named "approve"/],
+    [(t) => (t["nodes"][1]["name"] = "draft"), /\/nodes\/1: two nodes are named "draft"/],
+    [(t) => (t["channels"][1]["name"] = "topic"), /two channels are named "topic"/],
+    [(t) => (t["channels"][3]["reducer"]["function"] = 2), /there is no function 2/],
+    [(t) => (t["types"] = []), /there is no type Note/],
+    [(t) => (t["expressions"][5]["channel"] = 4), /\/expressions\/5: there is no channel 4/],
+    [(t) => (t["expressions"][3]["value"]["function"] = 4), /there is no function 4/],
+    [(t) => (t["assertions"][1]["node"] = 4), /\/assertions\/1\/node/],
+  ])("an index that points at nothing: %o", (change, message) => {
+    expect(failure(signed(change))).toMatch(/^NG_BAD_TABLE/);
+    expect(failure(signed(change))).toMatch(message);
+  });
+
+  test("an expression nested as deep as the compiler accepts loads, a deeper one does not", () => {
+    const nested = (depth: number) => (table: Writable) => {
+      let expression: Writable = { op: "const", value: true };
+      for (let i = 1; i < depth; i++) {
+        expression = i % 2 === 0 ? { op: "not", of: expression } : { op: "list", items: [expression] };
+      }
+      table["expressions"][0] = expression;
+    };
+    expect(failure(signed(nested(MAX_EXPRESSION_DEPTH)))).toBe("loaded");
+    expect(failure(signed(nested(MAX_EXPRESSION_DEPTH + 1)))).toMatch(/\/expressions\/0: the expression nests deeper/);
+  });
+
+  test("any change of a value is refused or still a table, never an exception of another kind", () => {
+    const paths: (string | number)[][] = [];
+    const walk = (value: unknown, path: (string | number)[]): void => {
+      paths.push(path);
+      if (typeof value !== "object" || value === null) return;
+      for (const [key, item] of Object.entries(value)) walk(item, [...path, Array.isArray(value) ? Number(key) : key]);
+    };
+    walk(copy(), []);
+    fc.assert(
+      fc.property(fc.constantFrom(...paths.slice(1)), fc.jsonValue({ maxDepth: 2 }), (path, value) => {
+        const table = copy();
+        let at = table;
+        for (const step of path.slice(0, -1)) at = at[step] as Writable;
+        at[path.at(-1) as string] = value as Json;
+        expect(failure(table)).toMatch(/^(loaded$|NG_BAD_TABLE: bad table at |NG_BAD_DIGEST: )/);
+      }),
+      { numRuns: 1000, seed: 9 },
+    );
+  });
+});
+
+test("the generated validator is up to date with its schema", () => {
+  execFileSync(process.execPath, ["scripts/generate-table-validator.mjs", "--check"], { stdio: "pipe" });
+});
