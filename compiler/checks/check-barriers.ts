@@ -1,0 +1,209 @@
+import {
+  degenerateBarrier,
+  signalIgnored,
+  waitsForItself,
+  waitsWithoutEdge,
+} from "../../diagnostics/catalog/barriers.ts";
+import type { Fix } from "../../diagnostics/diagnostic.ts";
+import type { Span } from "../../diagnostics/source.ts";
+import type { BoundEdge, BoundReference } from "../bound-graph.ts";
+import { findComponents } from "../explore/components.ts";
+import { type ControlBarrier, END_TARGET } from "../explore/model.ts";
+import { signalsOf, successorsOf } from "../explore/signals.ts";
+import type { CheckContext } from "./check-context.ts";
+import { memberSpan } from "./check-reachability.ts";
+
+/** NG305, NG315, and NG301 as far as edges alone show it: a barrier that waits for itself, or for what never signals. */
+export function checkBarriers(context: CheckContext): void {
+  reportDegenerate(context);
+  if (!context.isComplete || signalsOf(context.model.start).length === 0) return;
+  reportIgnoredSignals(context);
+  const silent = reportMissingEdges(context);
+  reportWaitsForItself(context, silent);
+}
+
+/** NG305. */
+function reportDegenerate(context: CheckContext): void {
+  for (const edge of context.graph.edges)
+    if (edge.source.kind === "all") reportDegenerateEdge(context, edge, edge.source);
+  for (const node of context.graph.nodes) {
+    for (const policy of node.declaration.policies) {
+      if (policy.kind !== "Waits") continue;
+      const seen = new Set<string>();
+      for (const reference of policy.nodes) {
+        if (seen.has(reference.name)) reportRepeated(context, reference, []);
+        seen.add(reference.name);
+      }
+      const [only] = policy.nodes;
+      if (policy.nodes.length === 1 && only !== undefined) {
+        const help = `leave \`waits ${only.name}\` out: the edges of \`${only.name}\` lead here anyway`;
+        context.report(
+          degenerateBarrier(context.place(policy.span), { what: "one", member: only.name, help, fixes: [] }),
+        );
+      }
+    }
+  }
+}
+
+function reportDegenerateEdge(
+  context: CheckContext,
+  edge: BoundEdge,
+  source: Extract<BoundEdge["source"], { kind: "all" }>,
+): void {
+  const { text } = context.graph.file;
+  const [only] = source.members;
+  if (source.members.length === 1 && only !== undefined && edge.syntax.source.kind === "AllOf") {
+    const inner = edge.syntax.source.members.length === 1 ? edge.syntax.source.members[0] : undefined;
+    const names = only.map((reference) => reference.name).join(", ");
+    const written = inner === undefined ? names : text.slice(inner.span.start, inner.span.end);
+    // `a, b -> c` is what `all(any(a, b)) -> c` means, but for signals that wait until the next one clears them.
+    const fixes: Fix[] =
+      only.length === 1 ? [{ title: "remove the barrier", edits: [{ span: source.span, text: names }] }] : [];
+    context.report(
+      degenerateBarrier(context.place(source.span), {
+        what: "one",
+        member: written,
+        help: `write \`${names} -> …\``,
+        fixes,
+      }),
+    );
+    return;
+  }
+  const seen = new Set<string>();
+  for (const reference of source.members.flat()) {
+    if (seen.has(reference.name)) reportRepeated(context, reference, removal(text, reference.span));
+    seen.add(reference.name);
+  }
+}
+
+function reportRepeated(
+  context: CheckContext,
+  reference: Pick<BoundReference, "name" | "span">,
+  fixes: readonly Fix[],
+): void {
+  const help = `name \`${reference.name}\` once`;
+  context.report(
+    degenerateBarrier(context.place(reference.span), { what: "repeated", member: reference.name, help, fixes }),
+  );
+}
+
+/** Takes a name and the comma before it out of a list. */
+function removal(text: string, span: Span): Fix[] {
+  const before = /,\s*$/.exec(text.slice(0, span.start));
+  if (before === null) return [];
+  return [{ title: "remove the repetition", edits: [{ span: { start: before.index, end: span.end }, text: "" }] }];
+}
+
+/** NG315. */
+function reportIgnoredSignals(context: CheckContext): void {
+  const { model, graph } = context;
+  const seen = new Set<BoundReference>();
+  const visit = (source: string, signals: ReturnType<typeof signalsOf>): void => {
+    for (const { place, node, origin } of signals) {
+      const target = origin?.target;
+      if (place !== undefined || node === END_TARGET || target === undefined || seen.has(target)) continue;
+      seen.add(target);
+      const policy = graph.nodes[node]?.declaration.policies.find((candidate) => candidate.kind === "Waits");
+      context.report(
+        signalIgnored(context.place(target.span), {
+          source,
+          target: target.name,
+          waits: graph.nodes[node]?.waits ?? [],
+          declaration: { ...context.place(policy?.span ?? target.span), message: "only these signals count" },
+        }),
+      );
+    }
+  };
+  visit("start", signalsOf(model.start));
+  for (const node of model.nodes) {
+    visit(node.name, signalsOf(node.routing));
+    visit(node.name, signalsOf(node.errorRouting));
+  }
+}
+
+/** NG301: `waits b`, and no edge leads from b. Returns the barriers that are spoken for. */
+function reportMissingEdges(context: CheckContext): ReadonlySet<number> {
+  const { model } = context;
+  const signalled = new Set<number>();
+  for (const node of model.nodes) {
+    for (const routing of [node.routing, node.errorRouting]) {
+      for (const { place } of signalsOf(routing)) if (place !== undefined) signalled.add(place);
+    }
+    for (const jump of node.jumps ?? []) {
+      for (const member of model.barriers[model.nodes[jump]?.waits ?? -1]?.members ?? []) {
+        if (member.nodes.includes(node.index)) signalled.add(member.place);
+      }
+    }
+  }
+  const silent = new Set<number>();
+  for (const barrier of model.barriers) {
+    if (barrier.kind !== "waits" || context.reach.possible[barrier.target] === 0) continue;
+    for (const { place, nodes } of barrier.members) {
+      const [node] = nodes;
+      if (signalled.has(place) || node === undefined) continue;
+      silent.add(barrier.index);
+      const span = memberSpan(context, barrier, node);
+      context.report(
+        waitsWithoutEdge(span === undefined ? context.nodePlace(barrier.target) : context.place(span), {
+          target: context.nodeName(barrier.target),
+          member: context.nodeName(node),
+        }),
+      );
+    }
+  }
+  return silent;
+}
+
+/**
+ * NG301: barriers that cannot open although something leads to each member. What is blocked and has nothing blocked before
+ * it but itself is where the wait begins; the rest follows from it.
+ */
+function reportWaitsForItself(context: CheckContext, silent: ReadonlySet<number>): void {
+  const { model, reach } = context;
+  const count = model.nodes.length;
+  const isBlocked = (barrier: ControlBarrier): boolean => reach.barrierOpens[barrier.index] === 0;
+  const successors = successorsOf(model);
+  const waitingFor: number[][] = model.nodes.map(() => []);
+  for (const barrier of model.barriers) {
+    if (!isBlocked(barrier)) continue;
+    for (const { place, nodes } of barrier.members) {
+      if (reach.placeFilled[place] === 0) for (const node of nodes) waitingFor[node]?.push(count + barrier.index);
+    }
+  }
+  // Vertices: nodes that never run, then blocked barriers.
+  const inside = (vertex: number): readonly number[] => {
+    const barrier = model.barriers[vertex - count];
+    if (barrier !== undefined) return isBlocked(barrier) && reach.actual[barrier.target] === 0 ? [barrier.target] : [];
+    if (reach.actual[vertex] === 1) return [];
+    const direct = (successors[vertex] ?? []).filter((target) => reach.actual[target] === 0);
+    return [...direct, ...(waitingFor[vertex] ?? [])];
+  };
+  const { componentOf, members } = findComponents(count + model.barriers.length, inside);
+  const entered = new Uint8Array(members.length);
+  for (let vertex = 0; vertex < count + model.barriers.length; vertex++) {
+    for (const target of inside(vertex)) {
+      if (componentOf[target] !== componentOf[vertex]) entered[componentOf[target]!] = 1;
+    }
+  }
+  members.forEach((group, component) => {
+    if (entered[component] === 1) return;
+    const barriers = group.filter((vertex) => vertex >= count).map((vertex) => model.barriers[vertex - count]!);
+    const barrier = barriers.toSorted((a, b) => a.index - b.index)[0];
+    if (barrier === undefined || !isBlocked(barrier) || silent.has(barrier.index)) return;
+    const inGroup = new Set(group);
+    const member = barrier.members
+      .filter(({ place }) => reach.placeFilled[place] === 0)
+      .flatMap(({ nodes }) => nodes)
+      .find((node) => inGroup.has(node));
+    if (member === undefined) return;
+    const span = memberSpan(context, barrier, member);
+    const others = group.filter((vertex) => vertex < count && vertex !== member && vertex !== barrier.target);
+    context.report(
+      waitsForItself(span === undefined ? context.nodePlace(barrier.target) : context.place(span), {
+        target: context.nodeName(barrier.target),
+        member: context.nodeName(member),
+        others: others.map(context.nodeName),
+      }),
+    );
+  });
+}

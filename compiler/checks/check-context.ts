@@ -1,0 +1,80 @@
+import type { Diagnostic, Label, Place } from "../../diagnostics/diagnostic.ts";
+import type { Span } from "../../diagnostics/source.ts";
+import type * as Ast from "../../grammar/ast.ts";
+import { type BoundGraph, END_NAME, START } from "../bound-graph.ts";
+import { buildModel } from "../explore/build-model.ts";
+import type { ControlModel } from "../explore/model.ts";
+import { findReach, type Reach } from "../explore/reach.ts";
+
+/** What every check of one graph works on. */
+export interface CheckContext {
+  readonly graph: BoundGraph;
+  readonly model: ControlModel;
+  readonly reach: Reach;
+  /** All edges and nodes could be read and bound: what seems to be missing is missing. */
+  readonly isComplete: boolean;
+  /** Nodes that findings about loops without an exit (NG203, NG204) speak of. */
+  readonly trapped: Set<number>;
+  report(diagnostic: Diagnostic): void;
+  place(span: Span): Place;
+  label(span: Span, message: string): Label;
+  /** Where a node's name is declared. */
+  nodePlace(index: number): Place;
+  nodeName(index: number): string;
+}
+
+export function createCheckContext(graph: BoundGraph, report: (diagnostic: Diagnostic) => void): CheckContext {
+  const model = buildModel(graph);
+  const place = (span: Span): Place => ({ file: graph.file, span });
+  return {
+    graph,
+    model,
+    reach: findReach(model),
+    isComplete: isCompletelyBound(graph),
+    trapped: new Set(),
+    report,
+    place,
+    label: (span, message) => ({ ...place(span), message }),
+    nodePlace: (index) => place(graph.nodes[index]?.declaration.name.span ?? graph.declaration.name.span),
+    nodeName: (index) => graph.nodes[index]?.name ?? "",
+  };
+}
+
+/**
+ * Whether the bound graph holds every node and edge that the text has. Where something is left out because it could not be
+ * read, nothing can be said about what leads where: it would only follow from that first error.
+ */
+function isCompletelyBound(graph: BoundGraph): boolean {
+  if (!graph.hasErrors) return true;
+  const names = new Set<string>();
+  for (const statement of graph.declaration.statements) {
+    if (statement.kind === "Broken" && statement.of !== "channel") return false;
+    if (statement.kind !== "Node") continue;
+    if (names.has(statement.name.name)) return false;
+    names.add(statement.name.name);
+  }
+  if (graph.nodes.length !== names.size) return false;
+  const isTarget = (name: string): boolean => names.has(name) || name === END_NAME;
+  return graph.declaration.statements.every((statement) => {
+    if (statement.kind === "Edge") return edgeIsKnown(statement, names, isTarget);
+    if (statement.kind !== "Node") return true;
+    return statement.policies.every(
+      (policy) =>
+        (policy.kind !== "Waits" && policy.kind !== "Goes") || policy.nodes.every(({ name }) => isTarget(name)),
+    );
+  });
+}
+
+function edgeIsKnown(edge: Ast.EdgeDecl, names: ReadonlySet<string>, isTarget: (name: string) => boolean): boolean {
+  const sources =
+    edge.source.kind === "NodeList"
+      ? edge.source.nodes
+      : edge.source.members.flatMap((member) => (member.kind === "AnyOf" ? member.nodes : [member]));
+  const isSource = ({ name }: Ast.Identifier): boolean => names.has(name) || name === START;
+  const targets = edge.to.kind === "Targets" ? edge.to.nodes : edge.to.arms.flatMap((arm) => arm.targets);
+  return (
+    sources.every(isSource) &&
+    edge.chain.every(({ name }) => names.has(name)) &&
+    targets.every(({ name }) => isTarget(name))
+  );
+}

@@ -1,0 +1,198 @@
+import { cycleWithoutExit, noPathToEnd, noWayToEnd, unreachableNode } from "../../diagnostics/catalog/reachability.ts";
+import { memberUnreachable } from "../../diagnostics/catalog/barriers.ts";
+import type { Label } from "../../diagnostics/diagnostic.ts";
+import type { Span } from "../../diagnostics/source.ts";
+import { findComponents, isCyclic, shortestCycle } from "../explore/components.ts";
+import { type ControlBarrier, type ControlNode, END_TARGET } from "../explore/model.ts";
+import { signalsOf, successorsOf } from "../explore/signals.ts";
+import type { CheckContext } from "./check-context.ts";
+
+/**
+ * NG201, NG203, NG204, NG304 and NG106: what follows from edges alone, whatever the conditions. One finding a problem:
+ * what is cut off only because something before it is gets no finding of its own.
+ */
+export function checkReachability(context: CheckContext): void {
+  if (!context.isComplete || signalsOf(context.model.start).length === 0) return;
+  const successors = successorsOf(context.model);
+  reportUnreachable(context, successors);
+  reportTraps(context, successors);
+  reportNoEnd(context);
+}
+
+/** NG201, or NG304 where a barrier waits for what nothing leads to. */
+function reportUnreachable(context: CheckContext, successors: readonly (readonly number[])[]): void {
+  const { model, reach } = context;
+  const isCut = (node: number): boolean => reach.possible[node] === 0;
+  const inside = (node: number): number[] => (isCut(node) ? (successors[node] ?? []).filter(isCut) : []);
+  const { componentOf, members } = findComponents(model.nodes.length, inside);
+  const entered = new Uint8Array(members.length);
+  model.nodes.forEach(({ index }) => {
+    for (const target of inside(index))
+      if (componentOf[target] !== componentOf[index]) entered[componentOf[target]!] = 1;
+  });
+  members.forEach((group, component) => {
+    if (entered[component] === 1 || !isCut(group[0]!)) return;
+    const nodes = group.toSorted((a, b) => a - b);
+    if (nodes.some((node) => context.graph.poisoned.has(context.nodeName(node)))) return;
+    const behind = namesBehind(context, nodes, inside);
+    const waiting = findWaiting(context, nodes);
+    if (waiting !== undefined) {
+      const { barrier, member, span } = waiting;
+      context.report(
+        memberUnreachable(context.place(span), {
+          target: context.nodeName(barrier.target),
+          member: context.nodeName(member),
+          declaration: { ...context.nodePlace(member), message: "no edge leads here" },
+          behind,
+        }),
+      );
+      return;
+    }
+    const [first = 0, ...others] = nodes;
+    context.report(
+      unreachableNode(context.nodePlace(first), {
+        node: context.nodeName(first),
+        cycleWith: others.map(context.nodeName),
+        behind,
+      }),
+    );
+  });
+}
+
+function namesBehind(context: CheckContext, nodes: readonly number[], inside: (node: number) => number[]): string[] {
+  const seen = new Set(nodes);
+  for (const node of seen) for (const next of inside(node)) seen.add(next);
+  return [...seen].filter((node) => !nodes.includes(node)).map(context.nodeName);
+}
+
+/** A barrier that somebody does reach, and that waits for one of these nodes directly. */
+function findWaiting(
+  context: CheckContext,
+  nodes: readonly number[],
+): { barrier: ControlBarrier; member: number; span: Span } | undefined {
+  const { model, reach } = context;
+  for (const barrier of model.barriers) {
+    if (!barrier.members.some(({ place }) => reach.placeFilled[place] === 1)) continue;
+    for (const { nodes: fillers, place } of barrier.members) {
+      if (reach.placeFilled[place] === 1) continue;
+      const member = fillers.find((node) => nodes.includes(node));
+      const span = member === undefined ? undefined : memberSpan(context, barrier, member);
+      if (member !== undefined && span !== undefined) return { barrier, member, span };
+    }
+  }
+  return undefined;
+}
+
+/** Where a barrier names a node. */
+export function memberSpan(context: CheckContext, barrier: ControlBarrier, node: number): Span | undefined {
+  const name = context.nodeName(node);
+  const source = barrier.origin?.edge?.source;
+  if (source?.kind === "all") return source.members.flat().find((reference) => reference.name === name)?.span;
+  for (const policy of context.graph.nodes[barrier.target]?.declaration.policies ?? []) {
+    if (policy.kind === "Waits") return policy.nodes.find((reference) => reference.name === name)?.span;
+  }
+  return undefined;
+}
+
+/** NG203 and NG204: nodes from which every way leads back among themselves. */
+function reportTraps(context: CheckContext, successors: readonly (readonly number[])[]): void {
+  const { model, reach } = context;
+  const leavesHere = (node: ControlNode): boolean => {
+    const { routing, errorRouting, jumps, alwaysFails } = node;
+    if (alwaysFails && errorRouting === undefined) return true;
+    const signals = [...(alwaysFails ? [] : signalsOf(routing)), ...signalsOf(errorRouting)];
+    if (signals.length === 0 && jumps === undefined) return true;
+    if (jumps?.includes(END_TARGET) === true) return true;
+    // A signal that a barrier swallows ends the branch, too: that barrier has a finding of its own.
+    return signals.some(
+      ({ place }) =>
+        place === END_TARGET ||
+        place === undefined ||
+        (model.barrierOfPlace[place] !== -1 && reach.barrierOpens[model.barrierOfPlace[place]!] === 0),
+    );
+  };
+  const canEnd = new Uint8Array(model.nodes.length);
+  const predecessors: number[][] = model.nodes.map(() => []);
+  successors.forEach((targets, from) => {
+    for (const target of targets) predecessors[target]?.push(from);
+  });
+  const pending = model.nodes.filter(leavesHere).map((node) => node.index);
+  for (const node of pending) canEnd[node] = 1;
+  for (let at = 0; at < pending.length; at++) {
+    for (const from of predecessors[pending[at]!]!) {
+      if (canEnd[from] === 1) continue;
+      canEnd[from] = 1;
+      pending.push(from);
+    }
+  }
+  const isTrapped = (node: number): boolean => canEnd[node] === 0 && reach.possible[node] === 1;
+  const inside = (node: number): readonly number[] => (isTrapped(node) ? (successors[node] ?? []) : []);
+  const { componentOf, members } = findComponents(model.nodes.length, inside);
+  members.forEach((group, component) => {
+    if (!isTrapped(group[0]!) || !isCyclic(group, inside)) return;
+    if (group.some((node) => inside(node).some((target) => componentOf[target] !== component))) return;
+    reportTrap(context, group, inside);
+  });
+}
+
+function reportTrap(
+  context: CheckContext,
+  group: readonly number[],
+  inside: (node: number) => readonly number[],
+): void {
+  const nodes = new Set(group);
+  for (const node of nodes) context.trapped.add(node);
+  const entry = entryOf(context, nodes);
+  const isSimple = group.every((node) => inside(node).length === 1);
+  if (!isSimple) {
+    const names = group.toSorted((a, b) => a - b).map(context.nodeName);
+    context.report(noWayToEnd(context.nodePlace(entry), { node: context.nodeName(entry), nodes: names }));
+    return;
+  }
+  const cycle = shortestCycle(entry, inside, (node) => nodes.has(node));
+  const last = cycle.at(-1) ?? entry;
+  const closing = signalsOf(context.model.nodes[last]?.routing).find((signal) => signal.node === entry);
+  const span = closing?.origin?.target?.span ?? closing?.origin?.edge?.span;
+  const labels: Label[] = span === undefined ? [] : [{ ...context.nodePlace(entry), message: "the cycle begins here" }];
+  context.report(
+    cycleWithoutExit(span === undefined ? context.nodePlace(entry) : context.place(span), {
+      cycle: cycle.map(context.nodeName),
+      labels,
+    }),
+  );
+}
+
+/** The first of these nodes, as runs from `start` come to them. */
+function entryOf(context: CheckContext, nodes: ReadonlySet<number>): number {
+  const { model } = context;
+  const seen = new Set<number>();
+  for (const { node, place } of signalsOf(model.start)) if (place !== undefined && node !== END_TARGET) seen.add(node);
+  for (const node of seen) {
+    if (nodes.has(node)) return node;
+    for (const routing of [model.nodes[node]?.routing, model.nodes[node]?.errorRouting]) {
+      for (const signal of signalsOf(routing)) {
+        if (signal.place !== undefined && signal.node !== END_TARGET) seen.add(signal.node);
+      }
+    }
+    for (const jump of model.nodes[node]?.jumps ?? []) if (jump !== END_TARGET) seen.add(jump);
+  }
+  return Math.min(...nodes);
+}
+
+/** NG106: nothing in the text mentions `end`. */
+function reportNoEnd(context: CheckContext): void {
+  const { model, graph, reach } = context;
+  const mentions = (routing: ControlNode["routing"] | undefined): boolean =>
+    signalsOf(routing).some((signal) => signal.place === END_TARGET);
+  if (mentions(model.start)) return;
+  for (const node of model.nodes) {
+    if (mentions(node.routing) || mentions(node.errorRouting) || node.jumps?.includes(END_TARGET) === true) return;
+  }
+  const last = model.nodes.filter((node) => reach.actual[node.index] === 1 && node.routing.groups.length === 0);
+  context.report(
+    noPathToEnd(context.place(graph.declaration.name.span), {
+      graph: graph.name,
+      lastNodes: last.map((node) => node.name),
+    }),
+  );
+}

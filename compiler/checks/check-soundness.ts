@@ -1,0 +1,342 @@
+import {
+  accidentalJoin,
+  branchEndsEarly,
+  exclusiveJumpDiscards,
+  exclusiveMembers,
+  leftIncomplete,
+  livelock,
+  neverComplete,
+  pauseBesideSiblings,
+  runsTwice,
+  signalLost,
+  waitsForExclusiveArms,
+} from "../../diagnostics/catalog/barriers.ts";
+import type { ShownRun } from "../../diagnostics/catalog/reachability.ts";
+import type { Fix, Label, Place } from "../../diagnostics/diagnostic.ts";
+import type { Defects } from "../explore/defects.ts";
+import { type ExclusiveMembers, findExclusiveMembers } from "../explore/exclusive-members.ts";
+import type { ControlBarrier, Routing } from "../explore/model.ts";
+import { describeStuck, memberName, type Run, type RunFinder, traceOf } from "../explore/runs.ts";
+import type { DoubleRun } from "../explore/runs-twice.ts";
+import { signalsOf } from "../explore/signals.ts";
+import { endingOf, type StateGraph } from "../explore/state-graph.ts";
+import type { CheckContext } from "./check-context.ts";
+
+/** NG301 to NG303, NG306, NG307, NG309, NG311 and NG316: what keeps a graph from being sound. */
+export function reportDefects(context: CheckContext, graph: StateGraph, defects: Defects): void {
+  const exclusive = new Map(findExclusiveMembers(context.model).map((found) => [found.barrier.index, found]));
+  reportNeverComplete(context, graph, defects, exclusive);
+  reportLeftIncomplete(context, graph, defects, exclusive);
+  reportDoubleRuns(context, graph, defects);
+  reportLivelocks(context, graph, defects);
+}
+
+/** NG301 for barriers that the exploration could not look at, as far as edges alone show it. */
+export function reportExclusiveMembers(context: CheckContext): void {
+  for (const found of findExclusiveMembers(context.model)) {
+    if (!found.repeats && context.reach.barrierOpens[found.barrier.index] === 1)
+      reportExclusive(context, found, undefined);
+  }
+}
+
+/** Where a barrier stands in the text: `all(…)`, or the policy. */
+export function barrierPlace(context: CheckContext, barrier: ControlBarrier): Place {
+  const source = barrier.origin?.edge?.source;
+  if (source?.kind === "all") return context.place(source.span);
+  const policies = context.graph.nodes[barrier.target]?.declaration.policies ?? [];
+  const policy = policies.find((candidate) => candidate.kind === "Waits");
+  return policy === undefined ? context.nodePlace(barrier.target) : context.place(policy.span);
+}
+
+/** A run in the form that catalog functions take. */
+export function shownRun(graph: StateGraph, run: Run, traceEnd: string): ShownRun {
+  return { trace: traceOf(graph, run), traceEnd };
+}
+
+function reportNeverComplete(
+  context: CheckContext,
+  graph: StateGraph,
+  defects: Defects,
+  exclusive: ReadonlyMap<number, ExclusiveMembers>,
+): void {
+  const { model, reach } = context;
+  // A barrier some of whose members never signal at all may merely follow from another one that never fires.
+  const roots = defects.neverFire.filter(({ barrier }) =>
+    model.barriers[barrier]!.members.every(({ place }) => graph.placeMarked[place] === 1),
+  );
+  for (const { barrier: index, run } of roots.length > 0 ? roots : defects.neverFire.slice(0, 1)) {
+    const barrier = model.barriers[index]!;
+    if (reach.barrierOpens[index] === 0) continue;
+    const shown = run === undefined ? undefined : shownRun(graph, run, stuckText(graph, run, index));
+    const found = exclusive.get(index);
+    if (found !== undefined) reportExclusive(context, found, shown);
+    else {
+      const missing = barrier.members.filter(({ place }) => graph.placeMarked[place] === 0);
+      context.report(
+        neverComplete(barrierPlace(context, barrier), {
+          target: context.nodeName(barrier.target),
+          missing: missing.map((member) => memberName(graph, member.nodes)),
+          run: shown,
+        }),
+      );
+    }
+  }
+}
+
+function stuckText(graph: StateGraph, run: Run, barrier: number): string {
+  return describeStuck(graph, barrier, graph.states[run.states.at(-1) ?? 0]!.places);
+}
+
+function reportExclusive(context: CheckContext, found: ExclusiveMembers, run: ShownRun | undefined): void {
+  const { barrier } = found;
+  const names = found.members.map((member) => memberName(context, barrier.members[member]!.nodes));
+  context.report(
+    waitsForExclusiveArms(barrierPlace(context, barrier), {
+      target: context.nodeName(barrier.target),
+      members: names,
+      arms: armLabels(context, found),
+      run,
+      fixes: eitherFix(context, barrier),
+    }),
+  );
+}
+
+function armLabels(context: CheckContext, found: ExclusiveMembers): Label[] {
+  const spans = found.arms.map((signal) => signal?.origin?.target?.span ?? signal?.origin?.edge?.span);
+  const [first, second] = spans;
+  if (first === undefined || second === undefined || first === second) return [];
+  return [context.label(first, "this arm"), context.label(second, "and this arm are exclusive")];
+}
+
+/** `all(a, b) -> c` becomes `a, b -> c`. */
+function eitherFix(context: CheckContext, barrier: ControlBarrier): Fix[] {
+  const source = barrier.origin?.edge?.source;
+  if (source?.kind !== "all" || barrier.members.length !== 2) return [];
+  const names = barrier.members.flatMap((member) => member.nodes).map(context.nodeName);
+  return [{ title: "signal it from either", edits: [{ span: source.span, text: names.join(", ") }] }];
+}
+
+function reportLeftIncomplete(
+  context: CheckContext,
+  graph: StateGraph,
+  defects: Defects,
+  exclusive: ReadonlyMap<number, ExclusiveMembers>,
+): void {
+  const { model } = context;
+  for (const { barrier: index, run, firesFirst } of defects.leftIncomplete) {
+    const barrier = model.barriers[index]!;
+    const { places } = graph.states[run.states.at(-1) ?? 0]!;
+    const present = barrier.members.filter((member) => places.includes(member.place));
+    const missing = barrier.members.filter((member) => !places.includes(member.place));
+    const handler = errorHandlerOf(
+      context,
+      missing.flatMap((member) => member.nodes),
+    );
+    const name = context.nodeName(barrier.target);
+    context.report(
+      leftIncomplete(barrierPlace(context, barrier), {
+        target: name,
+        present: present.map((member) => memberName(graph, member.nodes)),
+        missing: missing.map((member) => memberName(graph, member.nodes)),
+        firesFirst,
+        severity: run.feasible ? "error" : "warning",
+        undecided: !run.feasible,
+        run: shownRun(graph, run, describeStuck(graph, index, places)),
+        labels: [],
+        help: handler,
+        fixes: [],
+      }),
+    );
+    const found = exclusive.get(index);
+    if (found !== undefined) reportExclusiveInRound(context, found);
+  }
+}
+
+/** NG306. */
+function reportExclusiveInRound(context: CheckContext, found: ExclusiveMembers): void {
+  const { barrier } = found;
+  const names = found.members.map((member) => memberName(context, barrier.members[member]!.nodes));
+  const joined = found.members.flatMap((member) => barrier.members[member]!.nodes).map(context.nodeName);
+  const rest = barrier.members.filter((_, position) => !found.members.includes(position));
+  const target = context.nodeName(barrier.target);
+  const replacement =
+    rest.length === 0
+      ? `${joined.join(", ")} -> ${target}`
+      : `all(any(${joined.join(", ")}), ${rest.map((member) => memberName(context, member.nodes)).join(", ")}) -> ${target}`;
+  context.report(
+    exclusiveMembers(barrierPlace(context, barrier), {
+      members: names,
+      labels: armLabels(context, found),
+      replacement,
+      fixes: [],
+    }),
+  );
+}
+
+/** A member that is missing because it failed, and somebody handles the failure: that node can stand in for it. */
+function errorHandlerOf(context: CheckContext, nodes: readonly number[]): string | undefined {
+  for (const node of nodes) {
+    const handler = signalsOf(context.model.nodes[node]?.errorRouting).find(
+      ({ place, node: target }) => place === target,
+    );
+    if (handler === undefined) continue;
+    const name = context.nodeName(node);
+    return `where \`${name}\` fails, let its handler fill the place: \`any(${name}, ${context.nodeName(handler.node)})\``;
+  }
+  return undefined;
+}
+
+function reportDoubleRuns(context: CheckContext, graph: StateGraph, defects: Defects): void {
+  const nameOf = (source: number): string => {
+    if (source === -1) return "start";
+    const barrier = context.model.barriers[source - context.model.nodes.length];
+    if (barrier === undefined) return context.nodeName(source);
+    return `all(${barrier.members.map((member) => memberName(graph, member.nodes)).join(", ")})`;
+  };
+  const report = (found: DoubleRun, make: typeof runsTwice, traceEnd: string): void => {
+    const sources = found.sources.map(nameOf) as [string, string];
+    const node = context.nodeName(found.node);
+    const spans = found.sources.map((source) => signalSpan(context, source, found.node));
+    const [first, second] = spans;
+    const place = second ?? first;
+    context.report(
+      make(place === undefined ? context.nodePlace(found.node) : context.place(place), {
+        node,
+        sources,
+        labels:
+          first === undefined || second === undefined || first === second
+            ? []
+            : [context.label(first, "and for this one")],
+        run: shownRun(graph, found.run, traceEnd),
+        help: `wait for both: \`all(${sources.join(", ")}) -> ${node}\` (or \`waits\`, where their edges are conditional)`,
+      }),
+    );
+  };
+  for (const found of defects.doubleRuns) report(found, runsTwice, `${context.nodeName(found.node)} again`);
+  for (const found of defects.accidentalJoins) report(found, accidentalJoin, `${context.nodeName(found.node)}, once`);
+  const behind = nodesBehind(
+    context,
+    [...defects.doubleRuns, ...defects.accidentalJoins].map(({ node }) => node),
+  );
+  for (const { place, sameStep, run } of defects.lostSignals) {
+    const barrier = context.model.barriers[context.model.barrierOfPlace[place]!]!;
+    const member = barrier.members.find((candidate) => candidate.place === place)!;
+    // What runs twice signals twice.
+    if (member.nodes.some((node) => behind.has(node))) continue;
+    context.report(
+      signalLost(barrierPlace(context, barrier), {
+        target: context.nodeName(barrier.target),
+        member: memberName(graph, member.nodes),
+        sameStep,
+        run: shownRun(graph, run, "a signal is lost"),
+      }),
+    );
+  }
+}
+
+function nodesBehind(context: CheckContext, nodes: readonly number[]): ReadonlySet<number> {
+  const seen = new Set<number>(nodes);
+  for (const node of seen) {
+    for (const routing of [context.model.nodes[node]?.routing, context.model.nodes[node]?.errorRouting]) {
+      for (const signal of signalsOf(routing))
+        if (signal.place !== undefined && signal.node >= 0) seen.add(signal.node);
+    }
+  }
+  return seen;
+}
+
+/** Where the text says that a node (or a barrier, counted from the number of nodes on) signals another. */
+function signalSpan(context: CheckContext, source: number, target: number): Label["span"] | undefined {
+  const { model } = context;
+  const barrier = model.barriers[source - model.nodes.length];
+  if (barrier !== undefined) return barrier.origin?.target?.span;
+  const routings: (Routing | undefined)[] =
+    source === -1 ? [model.start] : [model.nodes[source]?.routing, model.nodes[source]?.errorRouting];
+  return routings
+    .flatMap((routing) => signalsOf(routing))
+    .find(({ place, node }) => place === target && node === target)?.origin?.target?.span;
+}
+
+function reportLivelocks(context: CheckContext, graph: StateGraph, defects: Defects): void {
+  for (const { nodes, run } of defects.livelocks) {
+    // What has no way out by its edges alone is reported without looking at any state.
+    if (nodes.some((node) => context.trapped.has(node))) continue;
+    const first = graph.states[run.states.at(-1) ?? 0]!.places[0] ?? nodes[0] ?? 0;
+    context.report(
+      livelock(context.nodePlace(first), {
+        nodes: nodes.map(context.nodeName),
+        run: shownRun(graph, run, "and so on, without end"),
+      }),
+    );
+  }
+}
+
+/** NG308, NG312 and NG314: worth knowing in a graph with parallel branches. */
+export function reportParallelBranches(context: CheckContext, graph: StateGraph, finder: RunFinder): void {
+  const { model } = context;
+  const siblings = (places: readonly number[], node: number): string[] =>
+    places.filter((place) => place !== node).map(context.nodeName);
+  for (const node of model.nodes) {
+    const { index, name } = node;
+    if (graph.nodeRuns[index] === 0) continue;
+    const beside = ({ places, ready }: { places: readonly number[]; ready: number }): boolean =>
+      ready > 1 && places.indexOf(index) !== -1 && places.indexOf(index) < ready;
+    if (node.pauses || node.jumps !== undefined) {
+      const run = finder.toState(beside);
+      if (run === undefined) continue;
+      const state = graph.states[run.states.at(-1) ?? 0]!;
+      const facts = { node: name, siblings: siblings(state.places.slice(0, state.ready), index) };
+      if (node.pauses) {
+        context.report(pauseBesideSiblings(context.nodePlace(index), { ...facts, run: shownRun(graph, run, "") }));
+      }
+      const losing = state.places.slice(0, state.ready).filter((place) => {
+        return place !== index && graph.outcomes.nodes[place]!.some((outcome) => outcome.places.length > 0);
+      });
+      if (node.jumps !== undefined && losing.length > 0) {
+        context.report(
+          exclusiveJumpDiscards(context.nodePlace(index), {
+            node: name,
+            siblings: losing.map(context.nodeName),
+            run: shownRun(graph, run, ""),
+          }),
+        );
+      }
+    }
+  }
+  reportEarlyEnds(context, graph, finder);
+}
+
+/** NG308. */
+function reportEarlyEnds(context: CheckContext, graph: StateGraph, finder: RunFinder): void {
+  const open = new Set(
+    context.model.nodes
+      .filter(({ index }) => graph.outcomes.nodes[index]!.some((o) => o.ends))
+      .map(({ index }) => index),
+  );
+  for (const node of open) {
+    const run = finder.toStep(
+      (step) => {
+        const { places, ready } = graph.states[step.from]!;
+        const position = places.indexOf(node);
+        return position !== -1 && position < ready && step.outcomes[position]?.ends === true && goesOn(graph, step.to);
+      },
+      ({ places, ready }) => ready > 1 && places.includes(node),
+    );
+    if (run === undefined || run.last === undefined) continue;
+    const { places, ready } = graph.states[run.last.from]!;
+    const others = places.slice(0, ready).filter((place, index) => {
+      return place !== node && (run.last?.outcomes[index]?.places.length ?? 0) > 0;
+    });
+    context.report(
+      branchEndsEarly(context.nodePlace(node), {
+        node: context.nodeName(node),
+        others: others.map(context.nodeName),
+        run: shownRun(graph, run, ""),
+      }),
+    );
+  }
+}
+
+function goesOn(graph: StateGraph, state: number): boolean {
+  return state !== -1 && endingOf(graph, state) === undefined && graph.states[state]!.ready > 0;
+}

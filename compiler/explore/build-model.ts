@@ -1,0 +1,362 @@
+import type { Expression } from "../../runtime/expression/expression.ts";
+import {
+  type BoundCall,
+  type BoundEdge,
+  type BoundGraph,
+  type BoundNode,
+  type BoundReference,
+  END_NAME,
+  START,
+} from "../bound-graph.ts";
+import { ALWAYS, formulaOf, formulaOfArm } from "./formula.ts";
+import {
+  type BarrierMember,
+  type Branch,
+  type ChannelWrite,
+  type ControlBarrier,
+  type ControlModel,
+  type ControlNode,
+  type DataChannel,
+  type DataModel,
+  END_TARGET,
+  type RouteGroup,
+  type Routing,
+  type Signal,
+} from "./model.ts";
+import { createTermTable, type TermTable, type TypeNames } from "./terms.ts";
+import { numberPoint } from "./number-set.ts";
+import {
+  ANYTHING,
+  NULL_ONLY,
+  numbersAsValues,
+  uniteValues,
+  type ValueSet,
+  valueSetOfJson,
+  valueSetOfType,
+} from "./value-set.ts";
+
+/** The control flow of a bound graph. Linear in its size. */
+export function buildModel(graph: BoundGraph): ControlModel {
+  const types = new Map(graph.types.map((item) => [item.name, item.type]));
+  const resolve: TypeNames = (name) => types.get(name);
+  const data = buildData(graph, resolve);
+  const terms = createTermTable(
+    graph.channels.map(({ name, type }, index) => ({ name, type, domain: data.channels[index]?.domain ?? ANYTHING })),
+    graph.functions.map((spec) => spec.name),
+    resolve,
+  );
+  const places = layOutPlaces(graph);
+  const drafts = new Map<string, RoutingDraft>();
+  for (const edge of graph.edges) addEdge(graph, terms, places, drafts, edge);
+
+  const nodes = graph.nodes.map((node, index): ControlNode => {
+    const own = drafts.get(node.name);
+    const onError = drafts.get(errorKey(node.name));
+    return {
+      index,
+      name: node.name,
+      routing: finish(own),
+      errorRouting: onError === undefined ? undefined : finish(onError),
+      alwaysFails: node.call.kind === "builtin" && node.call.signature.name === "fail",
+      jumps: node.goes === undefined ? undefined : jumpTargets(node.goes, places),
+      waits: places.waits.get(index) ?? -1,
+      pauses: waitsForPerson(node),
+    };
+  });
+  return {
+    name: graph.name,
+    nodes,
+    start: finish(drafts.get(START)),
+    barriers: places.barriers,
+    placeCount: places.barrierOfPlace.length,
+    barrierOfPlace: Int32Array.from(places.barrierOfPlace),
+    terms,
+    data,
+  };
+}
+
+/** Whether a node's step can last as long as a person takes. */
+export function waitsForPerson(node: BoundNode): boolean {
+  if (node.pauseBefore || node.pauseAfter) return true;
+  if (node.call.kind === "builtin") return node.call.signature.pauses === true;
+  return node.call.kind === "graph" && node.call.graph.nodes.some(waitsForPerson);
+}
+
+interface Places {
+  readonly nodeIndex: ReadonlyMap<string, number>;
+  readonly barriers: readonly ControlBarrier[];
+  readonly barrierOfPlace: readonly number[];
+  /** Node -> the barrier that gates it. */
+  readonly waits: ReadonlyMap<number, number>;
+  /** Barrier edge and target -> barrier. */
+  readonly ofEdge: ReadonlyMap<BoundEdge, readonly ControlBarrier[]>;
+}
+
+function layOutPlaces(graph: BoundGraph): Places {
+  const nodeIndex = new Map(graph.nodes.map((node, index) => [node.name, index]));
+  const barrierOfPlace: number[] = graph.nodes.map(() => -1);
+  const barriers: ControlBarrier[] = [];
+  const waits = new Map<number, number>();
+  const ofEdge = new Map<BoundEdge, ControlBarrier[]>();
+  const perTarget = new Map<number, number>();
+  const add = (
+    kind: "all" | "waits",
+    target: number,
+    members: readonly (readonly number[])[],
+    origin: ControlBarrier["origin"],
+  ): ControlBarrier => {
+    const count = (perTarget.get(target) ?? 0) + 1;
+    perTarget.set(target, count);
+    const index = barriers.length;
+    const laidOut = members.map((nodes): BarrierMember => {
+      barrierOfPlace.push(index);
+      return { place: barrierOfPlace.length - 1, nodes };
+    });
+    const name = graph.nodes[target]?.name ?? "";
+    const barrier = { index, id: count === 1 ? name : `${name}#${count}`, kind, target, members: laidOut, origin };
+    barriers.push(barrier);
+    return barrier;
+  };
+  graph.nodes.forEach((node, index) => {
+    if (node.waits === undefined) return;
+    const members = node.waits.map((name) => nodeIndex.get(name)).filter((member) => member !== undefined);
+    waits.set(
+      index,
+      add(
+        "waits",
+        index,
+        members.map((member) => [member]),
+        undefined,
+      ).index,
+    );
+  });
+  for (const edge of graph.edges) {
+    if (edge.source.kind !== "all") continue;
+    const members = edge.source.members.map((member) =>
+      member.map((reference) => nodeIndex.get(reference.name)).filter((index) => index !== undefined),
+    );
+    const made: ControlBarrier[] = [];
+    for (const target of edge.to.kind === "plain" ? edge.to.targets : []) {
+      const index = nodeIndex.get(target.name);
+      if (index !== undefined) made.push(add("all", index, members, { edge, target }));
+    }
+    ofEdge.set(edge, made);
+  }
+  return { nodeIndex, barriers, barrierOfPlace, waits, ofEdge };
+}
+
+interface RoutingDraft {
+  readonly always: Signal[];
+  readonly whens: Branch[];
+  otherwise: Branch | undefined;
+  readonly choices: RouteGroup[];
+}
+
+function finish(draft: RoutingDraft | undefined): Routing {
+  if (draft === undefined) return { groups: [] };
+  const groups: RouteGroup[] = [];
+  if (draft.always.length > 0) groups.push({ kind: "always", signals: draft.always });
+  if (draft.whens.length > 0 || draft.otherwise !== undefined) {
+    groups.push({ kind: "several", branches: draft.whens, otherwise: draft.otherwise });
+  }
+  return { groups: [...groups, ...draft.choices] };
+}
+
+/** Names of nodes hold no blanks, so this is nobody's. */
+function errorKey(name: string): string {
+  return `${name} on error`;
+}
+
+function draftOf(drafts: Map<string, RoutingDraft>, key: string): RoutingDraft {
+  let draft = drafts.get(key);
+  if (draft === undefined) {
+    draft = { always: [], whens: [], otherwise: undefined, choices: [] };
+    drafts.set(key, draft);
+  }
+  return draft;
+}
+
+function addEdge(
+  graph: BoundGraph,
+  terms: TermTable,
+  places: Places,
+  drafts: Map<string, RoutingDraft>,
+  edge: BoundEdge,
+): void {
+  if (edge.source.kind === "all") {
+    for (const barrier of places.ofEdge.get(edge) ?? []) {
+      for (const member of barrier.members) {
+        for (const node of member.nodes) {
+          const draft = draftOf(drafts, graph.nodes[node]?.name ?? "");
+          draft.always.push({ place: member.place, node: barrier.target, origin: barrier.origin });
+        }
+      }
+    }
+    if (edge.to.kind !== "plain") return;
+    for (const target of edge.to.targets) {
+      if (target.name !== END_NAME) continue;
+      for (const member of edge.source.members) {
+        for (const reference of member) draftOf(drafts, reference.name).always.push(endSignal(edge, target));
+      }
+    }
+    return;
+  }
+  for (const source of edge.source.nodes) {
+    const key = edge.onError ? errorKey(source.name) : source.name;
+    addRoute(graph, terms, draftOf(drafts, key), edge, (targets) =>
+      targets.flatMap((target) => signalOf(places, source, edge, target)),
+    );
+  }
+}
+
+function addRoute(
+  graph: BoundGraph,
+  terms: TermTable,
+  draft: RoutingDraft,
+  edge: BoundEdge,
+  signals: (targets: readonly BoundReference[]) => Signal[],
+): void {
+  const { to } = edge;
+  const text = (span: { start: number; end: number }): string => graph.file.text.slice(span.start, span.end);
+  switch (to.kind) {
+    case "plain":
+      draft.always.push(...signals(to.targets));
+      return;
+    case "when":
+      draft.whens.push({
+        formula: formulaOf(terms, to.condition.expression),
+        signals: signals(to.targets),
+        label: `when ${text(to.condition.span)}`,
+        origin: { edge },
+      });
+      return;
+    case "otherwise":
+      // A second one is the binder's to report; signals of both are kept so that nothing seems unreachable.
+      draft.otherwise = {
+        formula: ALWAYS,
+        signals: [...(draft.otherwise?.signals ?? []), ...signals(to.targets)],
+        label: "otherwise",
+        origin: { edge },
+      };
+      return;
+    case "match": {
+      const domain = subjectDomain(to.subject.expression, to.subject.type, terms);
+      const branches = to.arms.map((arm): Branch => ({
+        formula: formulaOfArm(terms, to.subject.expression, arm.values, domain),
+        signals: signals(arm.targets),
+        label: arm.values.map((value) => JSON.stringify(value)).join(" | "),
+        origin: { edge },
+      }));
+      draft.choices.push({ kind: "one", branches: [...branches, ...elseBranch(to.otherwise, edge, signals)] });
+      return;
+    }
+    case "cases": {
+      const branches = to.arms.map((arm): Branch => ({
+        formula: formulaOf(terms, arm.condition.expression),
+        signals: signals(arm.targets),
+        label: text(arm.condition.span),
+        origin: { edge },
+      }));
+      draft.choices.push({ kind: "one", branches: [...branches, ...elseBranch(to.otherwise, edge, signals)] });
+      return;
+    }
+  }
+}
+
+function elseBranch(
+  otherwise: { readonly targets: readonly BoundReference[] } | undefined,
+  edge: BoundEdge,
+  signals: (targets: readonly BoundReference[]) => Signal[],
+): Branch[] {
+  if (otherwise === undefined) return [];
+  return [{ formula: ALWAYS, signals: signals(otherwise.targets), label: "else", origin: { edge } }];
+}
+
+/** A channel keeps its own domain (it may be `null` at first); for anything else the binder knows the type best. */
+export function subjectDomain(
+  expression: Expression,
+  type: Parameters<typeof valueSetOfType>[0],
+  terms: TermTable,
+): ValueSet | undefined {
+  return expression.op === "channel" ? undefined : valueSetOfType(type, terms.resolve);
+}
+
+function signalOf(places: Places, source: BoundReference, edge: BoundEdge, target: BoundReference): Signal[] {
+  if (target.name === END_NAME) return [endSignal(edge, target)];
+  const node = places.nodeIndex.get(target.name);
+  if (node === undefined) return [];
+  const origin = { edge, target };
+  const gate = places.waits.get(node);
+  if (gate === undefined) return [{ place: node, node, origin }];
+  const from = places.nodeIndex.get(source.name);
+  const members = places.barriers[gate]?.members.filter((member) => from !== undefined && member.nodes.includes(from));
+  if (members === undefined || members.length === 0) return [{ place: undefined, node, origin }];
+  return members.map((member) => ({ place: member.place, node, origin }));
+}
+
+function endSignal(edge: BoundEdge, target: BoundReference): Signal {
+  return { place: END_TARGET, node: END_TARGET, origin: { edge, target } };
+}
+
+function jumpTargets(names: readonly string[], places: Places): number[] {
+  const targets = names.map((name) => (name === END_NAME ? END_TARGET : places.nodeIndex.get(name)));
+  return targets.filter((target) => target !== undefined);
+}
+
+function buildData(graph: BoundGraph, resolve: TypeNames): DataModel {
+  const indexOf = new Map(graph.channels.map((channel, index) => [channel.name, index]));
+  const channels = graph.channels.map((channel): DataChannel => {
+    const declared = valueSetOfType(channel.type, resolve);
+    const initial = initialValues(channel, declared);
+    const domain = uniteValues(declared, initial);
+    return { name: channel.name, declared, domain, initial, reducer: channel.reducer?.kind };
+  });
+  const writes = graph.nodes.map((node) =>
+    writesOf(node).flatMap(({ channel, expression }): ChannelWrite[] => {
+      const index = indexOf.get(channel);
+      if (index === undefined) return [];
+      const domain = channels[index]?.declared ?? ANYTHING;
+      return [{ channel: index, expression, domain, optional: node.goes !== undefined }];
+    }),
+  );
+  return { channels, writes };
+}
+
+function initialValues(channel: BoundGraph["channels"][number], declared: ValueSet): ValueSet {
+  if (channel.role === "input") return declared;
+  const start =
+    channel.initial !== undefined ? valueSetOfJson(channel.initial) : startOfReducer(channel.reducer?.kind, declared);
+  // A memory channel begins with whatever an earlier run of the thread left in it.
+  return channel.role === "memory" ? uniteValues(declared, start) : start;
+}
+
+function startOfReducer(
+  reducer: NonNullable<BoundGraph["channels"][number]["reducer"]>["kind"] | undefined,
+  declared: ValueSet,
+): ValueSet {
+  switch (reducer) {
+    case "append":
+    case "union":
+    case "merge":
+      return valueSetOfJson([]);
+    case "sum":
+      return numbersAsValues({ ...numberPoint(0), integer: declared.numbers.integer });
+    default:
+      return NULL_ONLY;
+  }
+}
+
+function writesOf(node: BoundNode): { channel: string; expression: Expression | undefined }[] {
+  const { output } = node;
+  if (output === undefined) return [];
+  const computed = node.each === undefined ? expressionOf(node.call) : undefined;
+  if (output.kind === "channel") return [{ channel: output.channel, expression: computed }];
+  return output.fields.map(({ field, channel }) => {
+    const part = computed?.op === "record" ? computed.fields.find((candidate) => candidate.name === field) : undefined;
+    return { channel, expression: part?.value };
+  });
+}
+
+function expressionOf(call: BoundCall): Expression | undefined {
+  return call.kind === "expression" ? call.expression.expression : undefined;
+}

@@ -1,0 +1,84 @@
+/**
+ * Strongly connected components of a graph given by successor lists, sinks first (a component comes after
+ * all that it leads to). Tarjan's algorithm, without recursion.
+ */
+export interface Components {
+  /** By vertex. */
+  readonly componentOf: Int32Array;
+  /** Members, sinks first; vertices in the order they were entered. */
+  readonly members: readonly (readonly number[])[];
+}
+
+export function findComponents(size: number, successors: (vertex: number) => ArrayLike<number>): Components {
+  const componentOf = new Int32Array(size).fill(-1);
+  const entered = new Int32Array(size).fill(-1);
+  const low = new Int32Array(size);
+  const members: number[][] = [];
+  const open: number[] = [];
+  const path: { vertex: number; next: number; targets: ArrayLike<number> }[] = [];
+  let clock = 0;
+  const enter = (vertex: number): void => {
+    entered[vertex] = low[vertex] = clock++;
+    open.push(vertex);
+    path.push({ vertex, next: 0, targets: successors(vertex) });
+  };
+  for (let root = 0; root < size; root++) {
+    if (entered[root] !== -1) continue;
+    enter(root);
+    while (path.length > 0) {
+      const frame = path.at(-1)!;
+      if (frame.next < frame.targets.length) {
+        const target = frame.targets[frame.next++]!;
+        if (entered[target] === -1) enter(target);
+        else if (componentOf[target] === -1) low[frame.vertex] = Math.min(low[frame.vertex]!, entered[target]!);
+        continue;
+      }
+      path.pop();
+      const parent = path.at(-1);
+      if (parent !== undefined) low[parent.vertex] = Math.min(low[parent.vertex]!, low[frame.vertex]!);
+      if (low[frame.vertex] !== entered[frame.vertex]) continue;
+      const group = open.splice(open.lastIndexOf(frame.vertex));
+      for (const vertex of group) componentOf[vertex] = members.length;
+      members.push(group);
+    }
+  }
+  return { componentOf, members };
+}
+
+/** Whether a component is a cycle: more than one vertex, or one that leads to itself. */
+export function isCyclic(group: readonly number[], successors: (vertex: number) => ArrayLike<number>): boolean {
+  const [first, second] = group;
+  if (first === undefined) return false;
+  if (second !== undefined) return true;
+  const targets = successors(first);
+  for (let index = 0; index < targets.length; index++) if (targets[index] === first) return true;
+  return false;
+}
+
+/** A shortest cycle through a vertex that stays inside; the vertex itself first and not repeated. Empty when there is none. */
+export function shortestCycle(
+  from: number,
+  successors: (vertex: number) => ArrayLike<number>,
+  isInside: (vertex: number) => boolean,
+): number[] {
+  const parent = new Map<number, number>();
+  const queue = [from];
+  for (const vertex of queue) {
+    const targets = successors(vertex);
+    for (let index = 0; index < targets.length; index++) {
+      const target = targets[index]!;
+      if (target === from) {
+        const cycle = [vertex];
+        for (let at = vertex; at !== from;) {
+          at = parent.get(at)!;
+          cycle.push(at);
+        }
+        return cycle.reverse();
+      }
+      if (!isInside(target) || parent.has(target)) continue;
+      parent.set(target, vertex);
+      queue.push(target);
+    }
+  }
+  return [];
+}

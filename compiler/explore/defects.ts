@@ -1,0 +1,220 @@
+/** What keeps a graph from being sound, as the exploration shows it; the checks make diagnostics of it. */
+import { END_TARGET } from "./model.ts";
+import { createRunFinder, type Run, type RunFinder } from "./runs.ts";
+import { type DoubleRun, findDoubleRuns } from "./runs-twice.ts";
+import { successorsOf } from "./signals.ts";
+import { endingOf, type StateGraph } from "./state-graph.ts";
+
+export interface Defects {
+  /** Barriers that never fire although a member signals. */
+  readonly neverFire: readonly { readonly barrier: number; readonly run: Run | undefined }[];
+  readonly leftIncomplete: readonly {
+    readonly barrier: number;
+    readonly run: Run;
+    /** It has fired before on every such run. */
+    readonly firesFirst: boolean;
+  }[];
+  readonly lostSignals: readonly { readonly place: number; readonly sameStep: boolean; readonly run: Run }[];
+  readonly livelocks: readonly { readonly nodes: readonly number[]; readonly run: Run }[];
+  readonly doubleRuns: readonly DoubleRun[];
+  readonly accidentalJoins: readonly DoubleRun[];
+  /** Every possibility was looked at: no defect here means that there is none. */
+  readonly complete: boolean;
+}
+
+export function findDefects(graph: StateGraph, finder: RunFinder = createRunFinder(graph)): Defects {
+  const neverFire = findNeverFiring(graph, finder);
+  const doubleRuns = findDoubleRuns(graph, finder);
+  return {
+    neverFire,
+    leftIncomplete: findLeftIncomplete(graph, finder, new Set(neverFire.map(({ barrier }) => barrier))),
+    lostSignals: findLostSignals(graph, finder),
+    livelocks: findLivelocks(graph, finder),
+    doubleRuns: doubleRuns.found,
+    accidentalJoins: findAccidentalJoins(graph, finder, new Set(doubleRuns.found.map(({ node }) => node))),
+    complete: graph.complete && doubleRuns.complete,
+  };
+}
+
+/** Every reachable state can complete, nothing is left behind, and arms meet only at barriers. */
+export function isSound(defects: Defects): boolean {
+  return (
+    defects.complete &&
+    defects.neverFire.length === 0 &&
+    defects.leftIncomplete.length === 0 &&
+    defects.lostSignals.length === 0 &&
+    defects.livelocks.length === 0 &&
+    defects.doubleRuns.length === 0 &&
+    defects.accidentalJoins.length === 0
+  );
+}
+
+function findNeverFiring(graph: StateGraph, finder: RunFinder): Defects["neverFire"] {
+  if (!graph.complete) return [];
+  return graph.model.barriers
+    .filter(({ index, members }) => {
+      return graph.barrierFires[index] === 0 && members.some(({ place }) => graph.placeMarked[place] === 1);
+    })
+    .map(({ index, members }) => {
+      const holds = members.map(({ place }) => place);
+      const ends = finder.toState(
+        ({ id, places }) => endingOf(graph, id) !== undefined && places.some((place) => holds.includes(place)),
+      );
+      return {
+        barrier: index,
+        run: ends ?? finder.toState(({ places }) => places.some((place) => holds.includes(place))),
+      };
+    });
+}
+
+function findLeftIncomplete(
+  graph: StateGraph,
+  finder: RunFinder,
+  neverFire: ReadonlySet<number>,
+): Defects["leftIncomplete"] {
+  const { model } = graph;
+  const successors = successorsOf(model);
+  const targetReach = new Map<number, ReadonlySet<number>>();
+  const reachOf = (barrier: number): ReadonlySet<number> => {
+    let reach = targetReach.get(barrier);
+    if (reach === undefined) {
+      reach = reachedFrom(model.barriers[barrier]!.target, successors);
+      targetReach.set(barrier, reach);
+    }
+    return reach;
+  };
+  /** Barriers of a state whose members are not missing merely because another barrier of it never fired. */
+  const rootsOf = (places: readonly number[]): number[] => {
+    const partial = [...new Set(places.map((place) => model.barrierOfPlace[place]!))];
+    const isFollowUp = (barrier: number): boolean =>
+      partial.some((other) => {
+        if (other === barrier) return false;
+        const missing = model.barriers[barrier]!.members.filter((member) => !places.includes(member.place));
+        return missing.some((member) => member.nodes.some((node) => reachOf(other).has(node)));
+      });
+    const roots = partial.filter((barrier) => !isFollowUp(barrier));
+    return roots.length > 0 ? roots : partial;
+  };
+  const states = new Map<number, Set<number>>();
+  for (const { id, places } of graph.states) {
+    if (endingOf(graph, id) !== "incomplete") continue;
+    for (const barrier of rootsOf(places)) {
+      if (neverFire.has(barrier)) continue;
+      const known = states.get(barrier);
+      if (known === undefined) states.set(barrier, new Set([id]));
+      else known.add(id);
+    }
+  }
+  return [...states]
+    .sort(([a], [b]) => a - b)
+    .map(([barrier, ends]) => {
+      const first = graph.barrierFires[barrier] === 0 ? undefined : runWithoutFiring(graph, barrier, ends);
+      const run = first ?? finder.toState(({ id }) => ends.has(id))!;
+      return { barrier, run, firesFirst: graph.barrierFires[barrier] === 1 && first === undefined };
+    });
+}
+
+/** A shortest run to one of these states on which a barrier has not fired yet; feasible where possible. */
+function runWithoutFiring(graph: StateGraph, barrier: number, ends: ReadonlySet<number>): Run | undefined {
+  for (const exactOnly of [true, false]) {
+    const parents = new Map<number, number>([[0, -1]]);
+    const queue = [0];
+    for (const id of queue) {
+      if (ends.has(id)) {
+        const states: number[] = [];
+        for (let at = id; at !== -1; at = parents.get(at)!) states.push(at);
+        return { states: states.reverse(), last: undefined, feasible: exactOnly };
+      }
+      for (const step of graph.steps(id)) {
+        if (step.to === -1 || parents.has(step.to) || step.fired.includes(barrier) || (exactOnly && !step.exact))
+          continue;
+        parents.set(step.to, id);
+        queue.push(step.to);
+      }
+    }
+  }
+  return undefined;
+}
+
+function findLostSignals(graph: StateGraph, finder: RunFinder): Defects["lostSignals"] {
+  const byPlace = new Map<number, boolean>();
+  for (const { kind, place, sources } of graph.meetings) {
+    if (kind !== "lost") continue;
+    // A member that is filled over and over is the clearer story than two that fill it at once.
+    byPlace.set(place, (byPlace.get(place) ?? true) && sources[0] !== -1);
+  }
+  return [...byPlace]
+    .sort(([a], [b]) => a - b)
+    .flatMap(([place, sameStep]) => {
+      const run = finder.toStep((step) =>
+        step.meetings.some(
+          (meeting) => meeting.kind === "lost" && meeting.place === place && (meeting.sources[0] !== -1) === sameStep,
+        ),
+      );
+      return run === undefined ? [] : [{ place, sameStep, run }];
+    });
+}
+
+function findAccidentalJoins(graph: StateGraph, finder: RunFinder, known: ReadonlySet<number>): DoubleRun[] {
+  const byNode = new Map<number, readonly [number, number]>();
+  for (const { kind, place, sources } of graph.meetings) {
+    if (kind === "collapse" && !known.has(place) && !byNode.has(place)) byNode.set(place, sources);
+  }
+  return [...byNode]
+    .sort(([a], [b]) => a - b)
+    .flatMap(([node]) => {
+      const run = finder.toStep((step) =>
+        step.meetings.some((meeting) => meeting.kind === "collapse" && meeting.place === node),
+      );
+      const meeting = run?.last?.meetings.find(({ kind, place }) => kind === "collapse" && place === node);
+      return run === undefined || meeting === undefined ? [] : [{ node, sources: meeting.sources, run }];
+    });
+}
+
+/** States from which no run ends, one finding for each way of going round. */
+function findLivelocks(graph: StateGraph, finder: RunFinder): Defects["livelocks"] {
+  if (!graph.complete) return [];
+  const predecessors: number[][] = graph.states.map(() => []);
+  graph.successors.forEach((targets, from) => {
+    for (const target of targets) predecessors[target]?.push(from);
+  });
+  const canEnd = new Uint8Array(graph.states.length);
+  const pending: number[] = [];
+  for (const { id } of graph.states) {
+    if (endingOf(graph, id) === undefined) continue;
+    canEnd[id] = 1;
+    pending.push(id);
+  }
+  for (let at = 0; at < pending.length; at++) {
+    for (const from of predecessors[pending[at]!]!) {
+      if (canEnd[from] === 1) continue;
+      canEnd[from] = 1;
+      pending.push(from);
+    }
+  }
+  const found: { nodes: readonly number[]; run: Run }[] = [];
+  const covered = new Uint8Array(graph.states.length);
+  for (const { id } of graph.states) {
+    if (canEnd[id] === 1 || covered[id] === 1 || found.length >= 10) continue;
+    const nodes = new Set<number>();
+    const group = [id];
+    covered[id] = 1;
+    for (const state of group) {
+      const { places, ready } = graph.states[state]!;
+      for (let index = 0; index < ready; index++) nodes.add(places[index]!);
+      for (const target of graph.successors[state]!) {
+        if (covered[target] === 1) continue;
+        covered[target] = 1;
+        group.push(target);
+      }
+    }
+    found.push({ nodes: [...nodes].sort((a, b) => a - b), run: finder.to(id) });
+  }
+  return found;
+}
+
+function reachedFrom(node: number, successors: readonly (readonly number[])[]): ReadonlySet<number> {
+  const seen = new Set<number>([node]);
+  for (const at of seen) for (const next of successors[at] ?? []) if (next !== END_TARGET) seen.add(next);
+  return seen;
+}

@@ -1,0 +1,224 @@
+/**
+ * What the proofs know of tracked channels in one state of a run. Values are sets, channels independent of each
+ * other. A set is `exact` while every value in it is known to be possible there, which is what makes a
+ * trace feasible and not merely possible.
+ */
+import { type Evaluation, evaluateAbstractly } from "./evaluate-abstractly.ts";
+import type { ChannelWrite, ControlModel, DataChannel } from "./model.ts";
+import { addNumbers, type NumberSet, numbersCompared, onlyNumber } from "./number-set.ts";
+import type { Sites } from "./sites.ts";
+import { channelsOf } from "./terms.ts";
+import {
+  ANYTHING,
+  intersectValues,
+  isNothing,
+  NOTHING,
+  numbersAsValues,
+  sameValues,
+  uniteValues,
+  type ValueSet,
+  valueSetKey,
+} from "./value-set.ts";
+
+export interface Known {
+  readonly set: ValueSet;
+  readonly exact: boolean;
+}
+
+/** In the order of `Sites.tracked`. */
+export type Environment = readonly Known[];
+
+export interface Tracker {
+  readonly initial: Environment;
+  /** By channel index: its position in environments. */
+  readonly positions: ReadonlyMap<number, number>;
+  /** The environment after these nodes have written. */
+  write(environment: Environment, nodes: readonly number[]): Environment;
+  /** With everything forgotten that matters to none of these places. */
+  forget(environment: Environment, places: readonly number[]): Environment;
+  key(environment: Environment): string;
+}
+
+export function createTracker(model: ControlModel, sites: Sites): Tracker {
+  const { channels, writes } = model.data;
+  const positions = new Map(sites.tracked.map((channel, index) => [channel, index]));
+  const anything = sites.tracked.map((channel): Known => ({ set: channels[channel]!.domain, exact: true }));
+  const windows = sites.tracked.map((channel) => windowOf(model, sites, channel));
+  const keys = new WeakMap<ValueSet, string>();
+  const keyOf = (set: ValueSet): string => {
+    let key = keys.get(set);
+    if (key === undefined) {
+      key = valueSetKey(set);
+      keys.set(set, key);
+    }
+    return key;
+  };
+
+  const write = (environment: Environment, nodes: readonly number[]): Environment => {
+    const updates = new Map<number, ChannelWrite[]>();
+    for (const node of nodes) {
+      for (const item of writes[node] ?? []) {
+        const position = positions.get(item.channel);
+        if (position === undefined) continue;
+        const known = updates.get(position);
+        if (known === undefined) updates.set(position, [item]);
+        else known.push(item);
+      }
+    }
+    if (updates.size === 0) return environment;
+    const next = [...environment];
+    for (const [position, items] of updates) {
+      const index = sites.tracked[position]!;
+      const context: Evaluation = { model, positions, correlated: sites.correlated, environment, writes: index };
+      const values = items.map(({ expression, domain }) =>
+        expression === undefined
+          ? { set: domain, exact: true }
+          : within(evaluateAbstractly(context, expression), domain),
+      );
+      const current = environment[position]!;
+      const value = reduce(channels[index]!, current, values);
+      const merged = items.every((item) => item.optional) ? unite(current, value) : value;
+      next[position] = clamp(merged, windows[position]!);
+    }
+    return next;
+  };
+
+  const forget = (environment: Environment, places: readonly number[]): Environment => {
+    if (environment.length === 0) return environment;
+    let live = 0n;
+    for (const place of places) live |= sites.live[place]!;
+    return environment.map((known, position) => ((live >> BigInt(position)) & 1n ? known : anything[position]!));
+  };
+
+  return {
+    initial: sites.tracked.map((channel): Known => ({ set: channels[channel]!.initial, exact: true })),
+    positions,
+    write,
+    forget,
+    key: (environment) => environment.map(({ set, exact }) => (exact ? "" : "~") + keyOf(set)).join("|"),
+  };
+}
+
+function unite(a: Known, b: Known): Known {
+  return { set: uniteValues(a.set, b.set), exact: a.exact && b.exact };
+}
+
+/** What does not fit its channel fails the node; nothing of it is ever stored. */
+function within(known: Known, domain: ValueSet): Known {
+  const set = intersectValues(known.set, domain);
+  return isNothing(set) ? { set: domain, exact: false } : { set, exact: known.exact };
+}
+
+function reduce(channel: DataChannel, current: Known, values: readonly Known[]): Known {
+  const [first, second] = values;
+  switch (channel.reducer) {
+    case undefined:
+      // Two writers fail the step; that is reported elsewhere.
+      return first !== undefined && second === undefined ? first : { set: channel.declared, exact: false };
+    case "last":
+      return values.at(-1) ?? current;
+    case "sum":
+      return [current, ...values].reduce((a, b) => {
+        const single = onlyNumber(a.set.numbers) !== undefined || onlyNumber(b.set.numbers) !== undefined;
+        return {
+          set: numbersAsValues(addNumbers(a.set.numbers, b.set.numbers)),
+          exact: a.exact && b.exact && single,
+        };
+      });
+    case "append":
+    case "merge":
+    case "union":
+      return { set: { ...NOTHING, other: true }, exact: true };
+    default:
+      return { set: channel.declared, exact: false };
+  }
+}
+
+/** Numbers outside are not told apart: no condition does so either. */
+interface Window {
+  readonly above: number;
+  readonly below: number;
+}
+
+/** Beyond the outermost numbers that a counter is compared with, a channel that moves both ways is still followed this far. */
+const MARGIN = 16;
+
+/**
+ * Counters would otherwise make endless new states. A channel that only grows need not be followed beyond the largest number
+ * that a condition compares it with; below the smallest it must be, since it comes from there.
+ */
+function windowOf(model: ControlModel, sites: Sites, channel: number): Window {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const set of sites.asked.get(channel) ?? []) {
+    for (const interval of set.numbers.intervals) {
+      for (const bound of [interval.low, interval.high]) {
+        if (!Number.isFinite(bound)) continue;
+        low = Math.min(low, bound);
+        high = Math.max(high, bound);
+      }
+    }
+  }
+  let grows = false;
+  let shrinks = false;
+  for (const items of model.data.writes) {
+    for (const item of items) {
+      if (item.expression === undefined) continue;
+      const reads = channelsOf(item.expression).includes(channel);
+      // Others are computed from it: their values tell its values apart.
+      if (item.channel !== channel) {
+        if (reads) return { above: Infinity, below: -Infinity };
+        continue;
+      }
+      const step = stepOf(item, channel, model.data.channels[channel]?.reducer === "sum");
+      if (step === undefined) {
+        if (reads || model.data.channels[channel]?.reducer !== undefined) grows = shrinks = true;
+      } else {
+        grows ||= step > 0;
+        shrinks ||= step < 0;
+      }
+    }
+  }
+  if (low > high) low = high = 0;
+  const margin = grows && shrinks ? MARGIN : 0;
+  return {
+    above: grows ? high + margin : Infinity,
+    below: shrinks ? low - margin : -Infinity,
+  };
+}
+
+/** How far one write moves a counter; `undefined` when it does not simply add a constant. */
+function stepOf({ expression }: ChannelWrite, channel: number, sums: boolean): number | undefined {
+  if (expression === undefined) return undefined;
+  if (sums) return expression.op === "const" && typeof expression.value === "number" ? expression.value : undefined;
+  if (expression.op !== "binary" || (expression.operator !== "+" && expression.operator !== "-")) return undefined;
+  const { left, right, operator } = expression;
+  const isChannel = (part: typeof left): boolean => part.op === "channel" && part.channel === channel;
+  if (isChannel(left) && right.op === "const" && typeof right.value === "number") {
+    return operator === "+" ? right.value : -right.value;
+  }
+  if (operator === "+" && isChannel(right) && left.op === "const" && typeof left.value === "number") return left.value;
+  return undefined;
+}
+
+function clamp(known: Known, window: Window): Known {
+  const { numbers } = known.set;
+  const first = numbers.intervals[0];
+  const last = numbers.intervals.at(-1);
+  if (first === undefined || last === undefined) return known;
+  let set = known.set;
+  const spread = (outside: NumberSet): void => {
+    const beyond = intersectValues({ ...ANYTHING, numbers: outside }, known.set).numbers;
+    if (beyond.intervals.length === 0) return;
+    const whole: NumberSet = intersectValues(
+      numbersAsValues(outside),
+      numbersAsValues({ integer: numbers.integer, intervals: EVERYWHERE }),
+    ).numbers;
+    set = uniteValues(set, numbersAsValues(whole));
+  };
+  if (last.high > window.above) spread(numbersCompared(">", window.above));
+  if (first.low < window.below) spread(numbersCompared("<", window.below));
+  return set === known.set || sameValues(set, known.set) ? known : { set, exact: false };
+}
+
+const EVERYWHERE = [{ low: -Infinity, lowOpen: true, high: Infinity, highOpen: true }] as const;

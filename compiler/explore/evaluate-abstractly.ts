@@ -1,0 +1,117 @@
+import type { Expression } from "../../runtime/expression/expression.ts";
+import type { Environment, Known } from "./environment.ts";
+import { cubesOf, formulaOf, isCondition, termsOf } from "./formula.ts";
+import type { ControlModel } from "./model.ts";
+import { addNumbers, negateNumbers, onlyNumber } from "./number-set.ts";
+import {
+  ANYTHING,
+  BOTH_BOOLEANS,
+  FALSE_ONLY,
+  intersectValues,
+  isNothing,
+  NULL_ONLY,
+  numbersAsValues,
+  onlyValue,
+  sameValues,
+  TRUE_ONLY,
+  uniteValues,
+  type ValueSet,
+  valueSetOfJson,
+} from "./value-set.ts";
+
+export interface Evaluation {
+  readonly model: ControlModel;
+  /** By channel index: its position in the environment. */
+  readonly positions: ReadonlyMap<number, number>;
+  readonly correlated: ReadonlySet<number>;
+  readonly environment: Environment;
+  /** The channel that the value is written to: its old value is gone afterwards. */
+  readonly writes: number;
+}
+
+/** Every value that an expression may have where only this much is known. */
+export function evaluateAbstractly(context: Evaluation, expression: Expression): Known {
+  const inner = (part: Expression): Known => evaluateAbstractly(context, part);
+  switch (expression.op) {
+    case "const":
+      return { set: valueSetOfJson(expression.value), exact: true };
+    case "channel": {
+      const position = context.positions.get(expression.channel);
+      const known = position === undefined ? undefined : context.environment[position];
+      if (known === undefined) return UNKNOWN;
+      // A copy follows its original: the two are not free of each other, unless the original is overwritten by it.
+      if (expression.channel === context.writes || onlyValue(known.set) !== undefined) return known;
+      return { set: known.set, exact: false };
+    }
+    case "negate": {
+      const value = inner(expression.of);
+      return { set: numbersAsValues(negateNumbers(value.set.numbers)), exact: value.exact };
+    }
+    case "if": {
+      const condition = truth(context, expression.condition);
+      if (!condition.set.false) return inner(expression.then);
+      if (!condition.set.true) return inner(expression.else);
+      const then = inner(expression.then);
+      const otherwise = inner(expression.else);
+      return {
+        set: uniteValues(then.set, otherwise.set),
+        exact: then.exact && otherwise.exact && condition.exact,
+      };
+    }
+    case "binary":
+      if (expression.operator === "+" || expression.operator === "-") {
+        const left = inner(expression.left);
+        const right = inner(expression.right);
+        if (!isNumeric(left.set) || !isNumeric(right.set)) return UNKNOWN;
+        const moved = expression.operator === "+" ? right.set.numbers : negateNumbers(right.set.numbers);
+        const single = onlyNumber(left.set.numbers) !== undefined || onlyNumber(moved) !== undefined;
+        return {
+          set: numbersAsValues(addNumbers(left.set.numbers, moved)),
+          exact: left.exact && right.exact && single,
+        };
+      }
+      if (expression.operator === "??") {
+        const left = inner(expression.left);
+        if (!left.set.null) return left;
+        const right = inner(expression.right);
+        if (sameValues(left.set, NULL_ONLY)) return right;
+        return { set: uniteValues({ ...left.set, null: false }, right.set), exact: left.exact && right.exact };
+      }
+      return isCondition(expression) ? truth(context, expression) : UNKNOWN;
+    case "not":
+      return truth(context, expression);
+    default:
+      return UNKNOWN;
+  }
+}
+
+const UNKNOWN: Known = { set: ANYTHING, exact: false };
+
+function isNumeric(set: ValueSet): boolean {
+  return set.numbers.intervals.length > 0 && sameValues(set, numbersAsValues(set.numbers));
+}
+
+/** Whether a condition can be true, false, or both; exact when it may freely be either. */
+function truth(context: Evaluation, expression: Expression): Known {
+  const { model, positions, environment } = context;
+  const formula = formulaOf(model.terms, expression);
+  const isTrue = isPossible(true);
+  const isFalse = isPossible(false);
+  if (isTrue && isFalse) {
+    const free = [...termsOf(formula)].every((term) => term.channel === undefined && !context.correlated.has(term.id));
+    return { set: BOTH_BOOLEANS, exact: free };
+  }
+  return { set: isTrue ? TRUE_ONLY : FALSE_ONLY, exact: true };
+
+  function isPossible(holds: boolean): boolean {
+    return cubesOf(formula, holds).cubes.some((cube) => {
+      for (const [id, set] of cube) {
+        const channel = model.terms.terms[id]?.channel;
+        const position = channel === undefined ? undefined : positions.get(channel);
+        const known = position === undefined ? undefined : environment[position];
+        if (known !== undefined && isNothing(intersectValues(known.set, set))) return false;
+      }
+      return true;
+    });
+  }
+}

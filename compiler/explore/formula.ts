@@ -1,0 +1,342 @@
+/**
+ * Conditions as formulas over terms: `and`, `or`, `not` of "the term's value lies in this set". What the
+ * domain does not know becomes a term of its own, so a formula is always exact; only independence of terms is assumed.
+ */
+import type { Expression } from "../../runtime/expression/expression.ts";
+import type { Json } from "../../runtime/json.ts";
+import { numbersCompared, shiftNumbers } from "./number-set.ts";
+import { type Term, termOf, type TermTable } from "./terms.ts";
+import {
+  complementValues,
+  intersectValues,
+  isNothing,
+  NOTHING,
+  numbersAsValues,
+  sameValues,
+  TRUE_ONLY,
+  uniteValues,
+  type ValueSet,
+  valueSetKey,
+  valueSetOf,
+} from "./value-set.ts";
+
+export type Formula =
+  | { readonly kind: "const"; readonly value: boolean }
+  | { readonly kind: "in"; readonly term: Term; readonly set: ValueSet }
+  | { readonly kind: "and" | "or"; readonly parts: readonly Formula[] }
+  | { readonly kind: "not"; readonly of: Formula };
+
+/** A conjunction: a set for each term that it restricts (by term id); no set is empty. */
+export type Cube = ReadonlyMap<number, ValueSet>;
+
+/** A disjunction of cubes. Inexact where it had to be widened because it became too large. */
+export interface Cubes {
+  readonly cubes: readonly Cube[];
+  readonly exact: boolean;
+}
+
+export const ALWAYS: Formula = { kind: "const", value: true };
+export const NEVER: Formula = { kind: "const", value: false };
+
+/** Disjunctions beyond this many cubes are widened to "anything". */
+const MAX_CUBES = 256;
+const EMPTY_CUBE: Cube = new Map();
+
+/** A boolean expression as a formula. */
+export function formulaOf(table: TermTable, expression: Expression): Formula {
+  switch (expression.op) {
+    case "const":
+      return expression.value === true ? ALWAYS : NEVER;
+    case "not":
+      return negation(formulaOf(table, expression.of));
+    case "if": {
+      const condition = formulaOf(table, expression.condition);
+      return either([
+        both([condition, formulaOf(table, expression.then)]),
+        both([negation(condition), formulaOf(table, expression.else)]),
+      ]);
+    }
+    case "binary":
+      if (expression.operator === "&&" || expression.operator === "||") {
+        const parts = operands(expression, expression.operator).map((part) => formulaOf(table, part));
+        return expression.operator === "&&" ? both(parts) : either(parts);
+      }
+      return comparison(table, expression) ?? atom(table, expression, TRUE_ONLY);
+    default:
+      return atom(table, expression, TRUE_ONLY);
+  }
+}
+
+/** "The subject is one of these values", as an arm of a `match` asks. */
+export function formulaOfArm(
+  table: TermTable,
+  subject: Expression,
+  values: readonly (string | number | boolean | null)[],
+  domain?: ValueSet,
+): Formula {
+  if (isCondition(subject)) {
+    const condition = formulaOf(table, subject);
+    return either([
+      ...(values.includes(true) ? [condition] : []),
+      ...(values.includes(false) ? [negation(condition)] : []),
+    ]);
+  }
+  if (subject.op === "const") {
+    const { value } = subject;
+    return values.some((candidate) => candidate === value) ? ALWAYS : NEVER;
+  }
+  return membership(termOf(table, subject, domain), valueSetOf(values));
+}
+
+export function both(parts: readonly Formula[]): Formula {
+  const kept: Formula[] = [];
+  for (const part of parts) {
+    if (part.kind === "const") {
+      if (!part.value) return NEVER;
+    } else if (part.kind === "and") kept.push(...part.parts);
+    else kept.push(part);
+  }
+  return kept.length === 0 ? ALWAYS : kept.length === 1 ? kept[0]! : { kind: "and", parts: kept };
+}
+
+export function either(parts: readonly Formula[]): Formula {
+  return negation(both(parts.map(negation)));
+}
+
+export function negation(formula: Formula): Formula {
+  if (formula.kind === "const") return formula.value ? NEVER : ALWAYS;
+  return formula.kind === "not" ? formula.of : { kind: "not", of: formula };
+}
+
+/** The ways in which a formula (or, with `holds` false, its negation) can be true. None: it cannot. */
+export function cubesOf(formula: Formula, holds = true): Cubes {
+  switch (formula.kind) {
+    case "const":
+      return { cubes: formula.value === holds ? [EMPTY_CUBE] : [], exact: true };
+    case "not":
+      return cubesOf(formula.of, !holds);
+    case "in": {
+      const set = intersectValues(formula.term.domain, holds ? formula.set : complementValues(formula.set));
+      if (isNothing(set)) return { cubes: [], exact: true };
+      if (sameValues(set, formula.term.domain)) return { cubes: [EMPTY_CUBE], exact: true };
+      return { cubes: [new Map([[formula.term.id, set]])], exact: true };
+    }
+    case "and":
+    case "or": {
+      const conjunction = (formula.kind === "and") === holds;
+      let result: Cubes = { cubes: conjunction ? [EMPTY_CUBE] : [], exact: true };
+      for (const part of formula.parts) {
+        const next = cubesOf(part, holds);
+        result = conjunction ? productOf(result, next) : sumOf(result, next);
+      }
+      return result;
+    }
+  }
+}
+
+/** Both at once; `undefined` when that cannot be. */
+export function meetCubes(a: Cube, b: Cube): Cube | undefined {
+  if (a.size === 0) return b;
+  if (b.size === 0) return a;
+  const result = new Map(a);
+  for (const [term, set] of b) {
+    const known = result.get(term);
+    const met = known === undefined ? set : intersectValues(known, set);
+    if (isNothing(met)) return undefined;
+    result.set(term, met);
+  }
+  return result;
+}
+
+/** Whether a formula can be shown never (or, negated, always) to hold. */
+export function isUnsatisfiable(formula: Formula, holds = true): boolean {
+  return cubesOf(formula, holds).cubes.length === 0;
+}
+
+/** Terms that a formula mentions. */
+export function termsOf(formula: Formula): Set<Term> {
+  const found = new Set<Term>();
+  const pending: Formula[] = [formula];
+  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
+    if (part.kind === "in") found.add(part.term);
+    else if (part.kind === "not") pending.push(part.of);
+    else if (part.kind !== "const") pending.push(...part.parts);
+  }
+  return found;
+}
+
+export function cubeKey(cube: Cube): string {
+  return [...cube.keys()]
+    .sort((a, b) => a - b)
+    .map((term) => `${term}:${valueSetKey(cube.get(term)!)}`)
+    .join(";");
+}
+
+function productOf(a: Cubes, b: Cubes): Cubes {
+  const found = new Map<string, Cube>();
+  for (const left of a.cubes) {
+    for (const right of b.cubes) {
+      const met = meetCubes(left, right);
+      if (met !== undefined) found.set(cubeKey(met), met);
+      if (found.size > MAX_CUBES) return { cubes: [EMPTY_CUBE], exact: false };
+    }
+  }
+  return simplified([...found.values()], a.exact && b.exact);
+}
+
+function sumOf(a: Cubes, b: Cubes): Cubes {
+  return simplified([...a.cubes, ...b.cubes], a.exact && b.exact);
+}
+
+/** Cubes over one and the same term become one; a cube without restrictions makes the others needless. */
+function simplified(cubes: readonly Cube[], exact: boolean): Cubes {
+  const single = new Map<number, ValueSet>();
+  const others: Cube[] = [];
+  for (const cube of cubes) {
+    if (cube.size === 0) return { cubes: [EMPTY_CUBE], exact };
+    if (cube.size > 1) {
+      others.push(cube);
+      continue;
+    }
+    for (const [term, set] of cube) single.set(term, uniteValues(single.get(term) ?? NOTHING, set));
+  }
+  const result: Cube[] = [...single].map(([term, set]) => new Map([[term, set]]));
+  for (const cube of others) {
+    const absorbed = [...cube].some(([term, set]) => {
+      const wider = single.get(term);
+      return wider !== undefined && sameValues(intersectValues(wider, set), set);
+    });
+    if (!absorbed) result.push(cube);
+  }
+  return result.length > MAX_CUBES ? { cubes: [EMPTY_CUBE], exact: false } : { cubes: result, exact };
+}
+
+function atom(table: TermTable, expression: Expression, set: ValueSet): Formula {
+  return membership(termOf(table, expression), set);
+}
+
+function membership(term: Term, set: ValueSet): Formula {
+  return { kind: "in", term, set };
+}
+
+/** `a && b && c` as a list: long chains nest to the left. */
+function operands(expression: Expression, operator: "&&" | "||"): Expression[] {
+  const found: Expression[] = [];
+  let at = expression;
+  while (at.op === "binary" && at.operator === operator) {
+    found.push(at.right);
+    at = at.left;
+  }
+  found.push(at);
+  return found.reverse();
+}
+
+/** Whether the expression is one that yields true or false by its form. */
+export function isCondition(expression: Expression): boolean {
+  if (expression.op === "not") return true;
+  return (
+    expression.op === "binary" && ["&&", "||", "==", "!=", "<", "<=", ">", ">=", "in"].includes(expression.operator)
+  );
+}
+
+function comparison(table: TermTable, expression: Expression & { readonly op: "binary" }): Formula | undefined {
+  const { operator, left, right } = expression;
+  switch (operator) {
+    case "==":
+    case "!=": {
+      const equal = equality(table, left, right);
+      return equal === undefined ? undefined : operator === "==" ? equal : negation(equal);
+    }
+    case "in": {
+      const values = right.op === "const" ? right.value : right.op === "list" ? constants(right.items) : undefined;
+      if (!Array.isArray(values) || !(values as readonly Json[]).every(isScalar)) return undefined;
+      return left.op === "const" ? undefined : inSet(table, left, valueSetOf(values as readonly Scalar[]));
+    }
+    case "<":
+    case "<=":
+    case ">":
+    case ">=": {
+      if (right.op === "const" && typeof right.value === "number") {
+        return inSet(table, left, numbersAsValues(numbersCompared(operator, right.value)));
+      }
+      if (left.op === "const" && typeof left.value === "number") {
+        return inSet(table, right, numbersAsValues(numbersCompared(MIRRORED[operator], left.value)));
+      }
+      return order(table, operator, left, right);
+    }
+    default:
+      return undefined;
+  }
+}
+
+type Scalar = string | number | boolean | null;
+const MIRRORED = { "<": ">", "<=": ">=", ">": "<", ">=": "<=" } as const;
+
+function equality(table: TermTable, left: Expression, right: Expression): Formula | undefined {
+  if (left.op === "const" && right.op === "const") {
+    return isScalar(left.value) && isScalar(right.value)
+      ? { kind: "const", value: left.value === right.value }
+      : undefined;
+  }
+  if (right.op === "const") return isScalar(right.value) ? inSet(table, left, valueSetOf([right.value])) : undefined;
+  if (left.op === "const") return equality(table, right, left);
+  return order(table, "==", left, right);
+}
+
+/** How two values that are both unknown compare: one term with the values "<", "=" and ">". */
+function order(
+  table: TermTable,
+  operator: "<" | "<=" | ">" | ">=" | "==",
+  left: Expression,
+  right: Expression,
+): Formula {
+  const swapped = JSON.stringify(left) > JSON.stringify(right);
+  const term = termOf(
+    table,
+    { op: "library", name: "compare", args: swapped ? [right, left] : [left, right] },
+    valueSetOf(["<", "=", ">"]),
+  );
+  const effective = swapped && operator !== "==" ? MIRRORED[operator] : operator;
+  const wanted = { "<": ["<"], "<=": ["<", "="], ">": [">"], ">=": [">", "="], "==": ["="] } as const;
+  return membership(term, valueSetOf(wanted[effective]));
+}
+
+/** "The expression's value lies in the set", seen through `??` with a constant and through `x + 1`. */
+function inSet(table: TermTable, expression: Expression, set: ValueSet): Formula {
+  if (expression.op === "const") {
+    const inside = intersectValues(isScalar(expression.value) ? valueSetOf([expression.value]) : NOTHING, set);
+    return isNothing(inside) ? NEVER : ALWAYS;
+  }
+  if (expression.op === "binary" && expression.operator === "??" && expression.right.op === "const") {
+    const { value } = expression.right;
+    if (isScalar(value)) {
+      const whenNull = !isNothing(intersectValues(valueSetOf([value]), set));
+      return inSet(table, expression.left, { ...set, null: whenNull });
+    }
+  }
+  if (
+    expression.op === "binary" &&
+    expression.int === true &&
+    (expression.operator === "+" || expression.operator === "-") &&
+    expression.right.op === "const" &&
+    typeof expression.right.value === "number" &&
+    sameValues(set, numbersAsValues(set.numbers))
+  ) {
+    const by = expression.operator === "+" ? -expression.right.value : expression.right.value;
+    return inSet(table, expression.left, numbersAsValues(shiftNumbers(set.numbers, by)));
+  }
+  return membership(termOf(table, expression), set);
+}
+
+function constants(items: readonly Expression[]): readonly Json[] | undefined {
+  const values: Json[] = [];
+  for (const item of items) {
+    if (item.op !== "const") return undefined;
+    values.push(item.value);
+  }
+  return values;
+}
+
+function isScalar(value: Json): value is Scalar {
+  return typeof value !== "object" || value === null;
+}

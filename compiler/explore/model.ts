@@ -1,0 +1,125 @@
+/**
+ * The control flow of a graph, indexed: what the checks and the proofs work on. Places are small integers:
+ * `0 .. nodes-1` mean "this node runs in the next step", the rest mean "this member of that barrier has
+ * signalled". A state of a run is a set of places.
+ *
+ * The model is made from a bound graph (`build-model.ts`) or by hand in tests. It knows nothing of syntax but
+ * `Origin`, which leads back to the places that diagnostics point at.
+ */
+import type { Expression } from "../../runtime/expression/expression.ts";
+import type { BoundEdge, BoundReference } from "../bound-graph.ts";
+import type { Formula } from "./formula.ts";
+import type { TermTable } from "./terms.ts";
+import type { ValueSet } from "./value-set.ts";
+
+/** Target that ends a branch. */
+export const END_TARGET = -1;
+
+export interface ControlModel {
+  readonly name: string;
+  readonly nodes: readonly ControlNode[];
+  /** Edges of `start`. */
+  readonly start: Routing;
+  readonly barriers: readonly ControlBarrier[];
+  /** Number of places: nodes and barrier members. */
+  readonly placeCount: number;
+  /** By place: the barrier it belongs to, -1 for nodes. */
+  readonly barrierOfPlace: Int32Array;
+  readonly terms: TermTable;
+  readonly data: DataModel;
+}
+
+export interface ControlNode {
+  readonly index: number;
+  readonly name: string;
+  readonly routing: Routing;
+  /** `on error` edges; `undefined` where a failure fails the run. */
+  readonly errorRouting: Routing | undefined;
+  /** It always fails (`fail`). */
+  readonly alwaysFails: boolean;
+  /** Where `goto` and `send` may lead, with `END_TARGET` for `end`; `undefined` where the node cannot jump. */
+  readonly jumps: readonly number[] | undefined;
+  /** The barrier that gates every signal into it, or -1. */
+  readonly waits: number;
+  /** It waits for a person: `pause`, `ask`. */
+  readonly pauses: boolean;
+}
+
+export interface ControlBarrier {
+  readonly index: number;
+  /** As in checkpoints. */
+  readonly id: string;
+  readonly kind: "all" | "waits";
+  readonly target: number;
+  readonly members: readonly BarrierMember[];
+  readonly origin: Origin | undefined;
+}
+
+export interface BarrierMember {
+  readonly place: number;
+  /** Nodes that may fill it. */
+  readonly nodes: readonly number[];
+}
+
+/** Where something stands in the source. */
+export interface Origin {
+  readonly edge?: BoundEdge;
+  readonly target?: BoundReference;
+}
+
+/** A signal that a route sends: to a place, to `end`, or (`undefined` place) nowhere, because a `waits` ignores it. */
+export interface Signal {
+  readonly place: number | typeof END_TARGET | undefined;
+  /** The node that it is meant for, whatever gates it; `END_TARGET` for `end`. */
+  readonly node: number;
+  readonly origin: Origin | undefined;
+}
+
+/** All that decides where one node's signals go. No groups: the branch ends. */
+export interface Routing {
+  readonly groups: readonly RouteGroup[];
+}
+
+/** Groups are independent of each other: each contributes its signals. */
+export type RouteGroup =
+  | { readonly kind: "always"; readonly signals: readonly Signal[] }
+  /** Any number of branches may hold; `otherwise` where none does. */
+  | { readonly kind: "several"; readonly branches: readonly Branch[]; readonly otherwise: Branch | undefined }
+  /** The first branch that holds; `else` is a branch whose formula is always true. */
+  | { readonly kind: "one"; readonly branches: readonly Branch[] };
+
+export interface Branch {
+  readonly formula: Formula;
+  readonly signals: readonly Signal[];
+  /** In source form: `"billing"`, `when score < 0.8`, `otherwise`. */
+  readonly label: string;
+  readonly origin: Origin | undefined;
+}
+
+/** What nodes do to channels, as far as conditions depend on it. By channel index. */
+export interface DataModel {
+  readonly channels: readonly DataChannel[];
+  /** By node: the channels it writes when it succeeds. */
+  readonly writes: readonly (readonly ChannelWrite[])[];
+}
+
+export interface DataChannel {
+  readonly name: string;
+  /** Values of its declared type. */
+  readonly declared: ValueSet;
+  /** The same, with the value it starts with. */
+  readonly domain: ValueSet;
+  /** What it holds when a run starts. */
+  readonly initial: ValueSet;
+  readonly reducer: "last" | "append" | "sum" | "min" | "max" | "merge" | "union" | "function" | undefined;
+}
+
+export interface ChannelWrite {
+  readonly channel: number;
+  /** The value written, where the graph itself says what it is; otherwise anything of the type. */
+  readonly expression: Expression | undefined;
+  /** Every value that it may write. */
+  readonly domain: ValueSet;
+  /** It may also succeed without writing: a jump can stand in for the result. */
+  readonly optional: boolean;
+}

@@ -1,0 +1,262 @@
+/**
+ * What one node's step can lead to: every set of signals that its routes allow, with the conditions under which
+ * it comes about. Contradictory combinations (`x < 1` and `x > 2`) are left out here already.
+ */
+import { ALWAYS, both, type Cube, cubeKey, type Cubes, cubesOf, type Formula, meetCubes, negation } from "./formula.ts";
+import { type Branch, type ControlModel, type ControlNode, END_TARGET, type Routing, type Signal } from "./model.ts";
+import type { ValueSet } from "./value-set.ts";
+import { channelsWrittenAfter } from "./written-before.ts";
+
+/** More combinations than this at one node are not looked at one by one. */
+const MAX_OUTCOMES = 512;
+
+export interface Outcome {
+  /** `own`: its edges; `error`: its `on error` edges; `jump`: a `goto`, `stop` or `send`. */
+  readonly kind: "own" | "error" | "jump";
+  /** Places that get a signal, each once, ascending. */
+  readonly places: readonly number[];
+  /** The branch ends here (`end`, or no edge at all). */
+  readonly ends: boolean;
+  /** Which way choices went, in source form; empty where there was none. */
+  readonly label: string;
+  /** One of them holds; `undefined` where nothing is asked. */
+  readonly cubes: readonly Cube[] | undefined;
+  /** Whether the conditions are known to be meetable, each on its own. */
+  readonly exact: boolean;
+  /** It takes the whole step over: everything else that the step would signal is dropped. */
+  readonly exclusive: boolean;
+}
+
+export interface Outcomes {
+  /** Of `start`. */
+  readonly start: readonly Outcome[];
+  /** By node. */
+  readonly nodes: readonly (readonly Outcome[])[];
+  /** Nodes (`START_NODE` for `start`) with more combinations than can be looked at. */
+  readonly tooMany: readonly number[];
+}
+
+/** Stands for `start` where nodes are given by index. */
+export const START_NODE = -1;
+
+/** `plain`: a jump leads to one place. `all`: also to several, by `send`, and exclusively. */
+export type JumpReading = "plain" | "all";
+
+export function outcomesOf(model: ControlModel, reading: JumpReading = "plain"): Outcomes {
+  const mayBeNull = new Set<number>();
+  for (const term of model.terms.terms) {
+    const channel = term.channel === undefined ? undefined : model.data.channels[term.channel];
+    if (channel?.domain.null === true && !channel.declared.null) mayBeNull.add(term.channel!);
+  }
+  const written = mayBeNull.size === 0 ? undefined : channelsWrittenAfter(model, mayBeNull);
+  const tooMany: number[] = [];
+  const nodes = model.nodes.map((node) => {
+    const known = notNull(model, written?.[node.index]);
+    const found = outcomesOfNode(model, node, reading, known);
+    if (found === undefined) tooMany.push(node.index);
+    return found ?? [];
+  });
+  const start = combine(model.start, "own", new Map());
+  if (start === undefined) tooMany.unshift(START_NODE);
+  return { start: start ?? [], nodes, tooMany };
+}
+
+/** Channels that have been written are not null any more: what every condition at this node may rely on. */
+function notNull(model: ControlModel, written: ReadonlySet<number> | undefined): Cube {
+  const known = new Map<number, ValueSet>();
+  if (written === undefined || written.size === 0) return known;
+  for (const term of model.terms.terms) {
+    if (term.channel === undefined || !written.has(term.channel)) continue;
+    const declared = model.data.channels[term.channel]?.declared;
+    if (declared !== undefined) known.set(term.id, declared);
+  }
+  return known;
+}
+
+function outcomesOfNode(
+  model: ControlModel,
+  node: ControlNode,
+  reading: JumpReading,
+  known: Cube,
+): readonly Outcome[] | undefined {
+  const found: Outcome[] = [];
+  if (!node.alwaysFails) {
+    const own = combine(node.routing, "own", known);
+    if (own === undefined) return undefined;
+    // Edges that say nothing for one who always jumps: that it also ends there is possible, but nobody wrote it.
+    const silent = node.jumps !== undefined && node.routing.groups.length === 0;
+    found.push(...(silent && !node.jumps.includes(END_TARGET) ? own.map((item) => ({ ...item, exact: false })) : own));
+    if (node.jumps !== undefined) {
+      const jumps = reading === "plain" ? singleJumps(model, node) : allJumps(model, node, own);
+      if (jumps === undefined) return undefined;
+      found.push(...jumps);
+    }
+  }
+  if (node.errorRouting !== undefined) {
+    const failed = combine(node.errorRouting, "error", new Map());
+    if (failed === undefined) return undefined;
+    found.push(...failed);
+  }
+  return found;
+}
+
+/** Every combination of one routing's groups; `undefined` when there are too many. */
+function combine(routing: Routing, kind: "own" | "error", known: Cube): readonly Outcome[] | undefined {
+  interface Partial {
+    readonly signals: readonly Signal[];
+    readonly labels: readonly string[];
+    readonly cubes: Cubes;
+  }
+  const hasAlways = routing.groups.some((group) => group.kind === "always");
+  let partials: Partial[] = [{ signals: [], labels: [], cubes: { cubes: [known], exact: true } }];
+  const extend = (from: Partial, branches: readonly Branch[], conditions: readonly Formula[]): Partial | undefined => {
+    const cubes = restrict(from.cubes, both(conditions));
+    if (cubes.cubes.length === 0) return undefined;
+    return {
+      signals: [...from.signals, ...branches.flatMap((branch) => branch.signals)],
+      labels: [...from.labels, ...branches.map((branch) => branch.label)],
+      cubes,
+    };
+  };
+  for (const group of routing.groups) {
+    const next: Partial[] = [];
+    for (const partial of partials) {
+      if (group.kind === "always") next.push({ ...partial, signals: [...partial.signals, ...group.signals] });
+      else if (group.kind === "one") {
+        const earlier: Formula[] = [];
+        for (const branch of group.branches) {
+          const extended = extend(partial, [branch], [branch.formula, ...earlier]);
+          if (extended !== undefined) next.push(extended);
+          earlier.push(negation(branch.formula));
+        }
+        // A value outside the arms fails the run, unless something else carries the branch on.
+        const outside = hasAlways ? extend(partial, [], earlier) : undefined;
+        if (outside !== undefined) next.push(outside);
+      } else {
+        let ways: Partial[] = [partial];
+        for (const branch of group.branches) {
+          const widened: Partial[] = [];
+          for (const way of ways) {
+            const taken = extend(way, [branch], [branch.formula]);
+            const passed = extend(way, [], [negation(branch.formula)]);
+            if (taken !== undefined) widened.push(taken);
+            if (passed !== undefined) widened.push(passed);
+          }
+          if (widened.length > MAX_OUTCOMES) return undefined;
+          ways = widened;
+        }
+        for (const way of ways) {
+          const none = way.labels.length === partial.labels.length;
+          if (!none) next.push(way);
+          else if (group.otherwise !== undefined) {
+            const extended = extend(way, [group.otherwise], [ALWAYS]);
+            if (extended !== undefined) next.push(extended);
+          } else if (hasAlways) next.push(way);
+        }
+      }
+    }
+    if (next.length > MAX_OUTCOMES) return undefined;
+    partials = next;
+  }
+  return partials.map(({ signals, labels, cubes }) => {
+    const { places, ends } = placesOf(signals);
+    const free = cubes.cubes.some((cube) => cube.size === 0) || cubes.cubes.every((cube) => cube === known);
+    return {
+      kind,
+      places,
+      ends,
+      label: kind === "error" ? ["on error", ...labels].join(" ") : labels.join(", "),
+      cubes: free ? undefined : cubes.cubes,
+      exact: cubes.exact,
+      exclusive: false,
+    };
+  });
+}
+
+function restrict(cubes: Cubes, formula: Formula): Cubes {
+  if (formula.kind === "const") return formula.value ? cubes : { cubes: [], exact: true };
+  const wanted = cubesOf(formula);
+  const found = new Map<string, Cube>();
+  for (const left of cubes.cubes) {
+    for (const right of wanted.cubes) {
+      const met = meetCubes(left, right);
+      if (met !== undefined) found.set(cubeKey(met), met);
+    }
+  }
+  if (found.size > MAX_OUTCOMES) return { cubes: cubes.cubes, exact: false };
+  return { cubes: [...found.values()], exact: cubes.exact && wanted.exact };
+}
+
+function placesOf(signals: readonly Signal[]): { places: readonly number[]; ends: boolean } {
+  const places = new Set<number>();
+  let ends = signals.length === 0;
+  for (const { place } of signals) {
+    if (place === END_TARGET) ends = true;
+    else if (place !== undefined) places.add(place);
+  }
+  return { places: [...places].sort((a, b) => a - b), ends: ends || places.size === 0 };
+}
+
+/** A `goto` of one target, or (`end`) a stop. */
+function singleJumps(model: ControlModel, node: ControlNode): readonly Outcome[] {
+  return (node.jumps ?? []).map((target) => jump(model, node, [target], [], `goto ${nameOf(model, target)}`, false));
+}
+
+/** Also to several at once, by `send` beside the own edges, and exclusively. */
+function allJumps(model: ControlModel, node: ControlNode, own: readonly Outcome[]): readonly Outcome[] | undefined {
+  const targets = node.jumps ?? [];
+  const nodes = targets.filter((target) => target !== END_TARGET);
+  if (nodes.length > 6) return undefined;
+  const found: Outcome[] = [...singleJumps(model, node)];
+  for (const target of targets) {
+    found.push({
+      ...jump(model, node, [], target === END_TARGET ? [] : [target], `exclusive goto ${nameOf(model, target)}`, true),
+      ends: target === END_TARGET,
+    });
+  }
+  for (let mask = 1; mask < 2 ** nodes.length; mask++) {
+    const chosen = nodes.filter((_, bit) => (mask & (2 ** bit)) !== 0);
+    const names = chosen.map((target) => nameOf(model, target)).join(", ");
+    if (chosen.length > 1) found.push(jump(model, node, chosen, [], `goto ${names}`, false));
+    for (const base of own) {
+      const places = [...new Set([...base.places, ...chosen])].sort((a, b) => a - b);
+      const label = [base.label, `send ${names}`].filter((part) => part !== "").join(", ");
+      found.push({ ...base, kind: "jump", places, ends: false, label });
+    }
+  }
+  return found.length > MAX_OUTCOMES ? undefined : found;
+}
+
+function jump(
+  model: ControlModel,
+  node: ControlNode,
+  targets: readonly number[],
+  direct: readonly number[],
+  label: string,
+  exclusive: boolean,
+): Outcome {
+  const places = new Set<number>(direct);
+  for (const target of targets) {
+    if (target === END_TARGET) continue;
+    const gate = model.nodes[target]?.waits ?? -1;
+    if (gate === -1) places.add(target);
+    else {
+      for (const member of model.barriers[gate]?.members ?? []) {
+        if (member.nodes.includes(node.index)) places.add(member.place);
+      }
+    }
+  }
+  return {
+    kind: "jump",
+    places: [...places].sort((a, b) => a - b),
+    ends: places.size === 0,
+    label,
+    cubes: undefined,
+    exact: true,
+    exclusive,
+  };
+}
+
+function nameOf(model: ControlModel, target: number): string {
+  return target === END_TARGET ? "end" : (model.nodes[target]?.name ?? "");
+}

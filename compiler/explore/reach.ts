@@ -1,0 +1,63 @@
+/** Which nodes signals can reach at all, whatever the conditions: linear, and the basis of all other findings. */
+import { type ControlModel, END_TARGET, type Routing } from "./model.ts";
+import { signalsOf } from "./signals.ts";
+
+export interface Reach {
+  /** By node: some signal leads there, counting a barrier as open as soon as one member can signal. */
+  readonly possible: Uint8Array;
+  /** By node: reached when barriers wait for all their members. */
+  readonly actual: Uint8Array;
+  /** By barrier: all members can signal, given enough time. */
+  readonly barrierOpens: Uint8Array;
+  /** By place: some reachable node signals it. */
+  readonly placeFilled: Uint8Array;
+}
+
+export function findReach(model: ControlModel): Reach {
+  const possible = spread(model, (missing, members) => missing < members);
+  const actual = spread(model, (missing) => missing === 0);
+  return {
+    possible: possible.reached,
+    actual: actual.reached,
+    barrierOpens: actual.opened,
+    placeFilled: actual.filled,
+  };
+}
+
+function spread(
+  model: ControlModel,
+  opens: (missing: number, members: number) => boolean,
+): { reached: Uint8Array; opened: Uint8Array; filled: Uint8Array } {
+  const reached = new Uint8Array(model.nodes.length);
+  const filled = new Uint8Array(model.placeCount);
+  const opened = new Uint8Array(model.barriers.length);
+  const missing = model.barriers.map((barrier) => barrier.members.length);
+  const pending: number[] = [];
+  const reach = (node: number): void => {
+    if (reached[node] === 1) return;
+    reached[node] = 1;
+    pending.push(node);
+  };
+  const signal = (place: number): void => {
+    const barrier = model.barrierOfPlace[place]!;
+    if (barrier === -1) return reach(place);
+    if (filled[place] === 1) return;
+    filled[place] = 1;
+    missing[barrier]!--;
+    if (opened[barrier] === 1 || !opens(missing[barrier]!, model.barriers[barrier]!.members.length)) return;
+    opened[barrier] = 1;
+    reach(model.barriers[barrier]!.target);
+  };
+  const follow = (routing: Routing | undefined): void => {
+    for (const { place } of signalsOf(routing)) if (place !== undefined && place !== END_TARGET) signal(place);
+  };
+  follow(model.start);
+  for (let index = 0; index < pending.length; index++) {
+    const node = model.nodes[pending[index]!]!;
+    if (!node.alwaysFails) follow(node.routing);
+    follow(node.errorRouting);
+    // A jump may also be exclusive, which opens what a barrier gates.
+    for (const target of node.jumps ?? []) if (target !== END_TARGET) reach(target);
+  }
+  return { reached, opened, filled };
+}

@@ -1,0 +1,255 @@
+import { type ControlModel, END_TARGET } from "./model.ts";
+import type { Run, RunFinder } from "./runs.ts";
+import { type State, type StateGraph, type Step } from "./state-graph.ts";
+
+/** A node that runs twice although neither run comes from the other. */
+export interface DoubleRun {
+  readonly node: number;
+  /** Who signalled it the first and the second time: nodes, or barriers counted from the number of nodes on. */
+  readonly sources: readonly [number, number];
+  readonly run: Run;
+}
+
+export interface DoubleRuns {
+  readonly found: readonly DoubleRun[];
+  /** Whether every possibility was looked at. */
+  readonly complete: boolean;
+}
+
+/** States of the second search, over all nodes. */
+const MAX_VISITS = 50_000;
+
+/**
+ * Where parallel arms meet in a node in different steps. The first run is followed through everything that comes of it;
+ * a signal to the same node from something that does not come of it, and from another source, starts the second.
+ */
+export function findDoubleRuns(graph: StateGraph, finder: RunFinder): DoubleRuns {
+  const { model } = graph;
+  const merges = mergeNodes(model);
+  if (merges.size === 0) return { found: [], complete: true };
+  const candidates = findCandidates(graph, merges);
+  if (candidates.size === 0) return { found: [], complete: true };
+  const sources = findSources(graph, candidates);
+  const found = new Map<number, DoubleRun>();
+  let visits = 0;
+  let complete = true;
+  for (const [id, nodes] of candidates) {
+    for (const node of nodes) {
+      if (found.has(node)) continue;
+      const first = sources.get(`${id}/${node}`) ?? [];
+      const result = follow(graph, id, node, first, () => ++visits <= MAX_VISITS);
+      if (result === "too many") {
+        complete = false;
+        continue;
+      }
+      if (result === undefined) continue;
+      const before = finder.to(result.first.from);
+      found.set(node, {
+        node,
+        sources: [result.first.source, result.source],
+        run: {
+          states: [...before.states, ...result.states],
+          last: result.last,
+          feasible: before.feasible && result.exact,
+        },
+      });
+    }
+  }
+  return { found: [...found.values()].sort((a, b) => a.node - b.node), complete };
+}
+
+/** Nodes with more than one source of signals. */
+function mergeNodes(model: ControlModel): ReadonlySet<number> {
+  const sources = model.nodes.map(() => new Set<number>());
+  for (const { index } of model.nodes) {
+    for (const target of directTargets(model, index)) sources[target]?.add(index);
+  }
+  for (const target of directTargets(model, -1)) sources[target]?.add(-1);
+  for (const barrier of model.barriers) sources[barrier.target]?.add(model.nodes.length + barrier.index);
+  return new Set(model.nodes.filter(({ index }) => (sources[index]?.size ?? 0) > 1).map(({ index }) => index));
+}
+
+function directTargets(model: ControlModel, from: number): readonly number[] {
+  const node = model.nodes[from];
+  const routings = node === undefined ? [model.start] : [node.routing, node.errorRouting];
+  const found: number[] = [...(node?.jumps ?? [])].filter((target) => target !== END_TARGET);
+  for (const routing of routings) {
+    for (const group of routing?.groups ?? []) {
+      const branches = group.kind === "always" ? [group] : group.branches;
+      for (const branch of branches)
+        for (const signal of branch.signals) if (signal.place === signal.node) found.push(signal.node);
+      if (group.kind === "several")
+        for (const signal of group.otherwise?.signals ?? []) if (signal.place === signal.node) found.push(signal.node);
+    }
+  }
+  return found;
+}
+
+/** States in which a merge runs while something else that could signal it is still on its way. */
+function findCandidates(graph: StateGraph, merges: ReadonlySet<number>): Map<number, number[]> {
+  const known = new Map<string, boolean>();
+  const found = new Map<number, number[]>();
+  for (const state of graph.states) {
+    if (state.ready < 2) continue;
+    for (let index = 0; index < state.ready; index++) {
+      const node = state.places[index]!;
+      if (!merges.has(node)) continue;
+      const others = state.places.filter((place) => place !== node);
+      const key = `${node}|${others.join()}`;
+      let reaches = known.get(key);
+      if (reaches === undefined) {
+        reaches = canSignal(graph, others, node);
+        known.set(key, reaches);
+      }
+      if (!reaches) continue;
+      const nodes = found.get(state.id);
+      if (nodes === undefined) found.set(state.id, [node]);
+      else nodes.push(node);
+    }
+  }
+  return found;
+}
+
+/** Whether these places alone could ever signal a node; barriers wait for all their members. */
+function canSignal(graph: StateGraph, places: readonly number[], node: number): boolean {
+  const { model, outcomes } = graph;
+  const marked = new Set(places);
+  const pending = places.filter((place) => place < model.nodes.length);
+  for (let at = 0; at < pending.length; at++) {
+    for (const outcome of outcomes.nodes[pending[at]!]!) {
+      for (const place of outcome.places) {
+        if (place === node) return true;
+        if (marked.has(place)) continue;
+        marked.add(place);
+        const barrier = model.barriers[model.barrierOfPlace[place]!];
+        if (barrier === undefined) pending.push(place);
+        else if (barrier.members.every((member) => marked.has(member.place))) {
+          if (barrier.target === node) return true;
+          if (marked.has(barrier.target)) continue;
+          marked.add(barrier.target);
+          pending.push(barrier.target);
+        }
+      }
+    }
+  }
+  return false;
+}
+
+interface FirstSignal {
+  readonly source: number;
+  readonly from: number;
+}
+
+/** By "state/node": who signalled the node in the step before. */
+function findSources(
+  graph: StateGraph,
+  candidates: ReadonlyMap<number, readonly number[]>,
+): Map<string, FirstSignal[]> {
+  const found = new Map<string, FirstSignal[]>();
+  graph.successors.forEach((targets, from) => {
+    if (!targets.some((target) => candidates.has(target))) return;
+    for (const step of graph.steps(from)) {
+      for (const node of candidates.get(step.to) ?? []) {
+        const key = `${step.to}/${node}`;
+        const known = found.get(key) ?? [];
+        for (const source of sourcesOf(graph, graph.states[from]!, step, node)) {
+          if (!known.some((first) => first.source === source)) known.push({ source, from });
+        }
+        found.set(key, known);
+      }
+    }
+  });
+  return found;
+}
+
+/** Nodes (or barriers, counted from the number of nodes on; -1 for `start`) whose signals run a node after a step. */
+function sourcesOf(graph: StateGraph, state: State, step: Step, node: number): number[] {
+  const found: number[] = [];
+  const ran = state.id === 0 ? [-1] : state.places.slice(0, state.ready);
+  ran.forEach((source, index) => {
+    if (step.outcomes[index]?.places.includes(node) === true) found.push(source);
+  });
+  for (const barrier of step.fired) {
+    if (graph.model.barriers[barrier]?.target === node) found.push(graph.model.nodes.length + barrier);
+  }
+  return found;
+}
+
+interface Followed {
+  readonly id: number;
+  /** Places that come of the first run. */
+  readonly marked: ReadonlySet<number>;
+  readonly parent: Followed | undefined;
+  readonly exact: boolean;
+}
+
+function follow(
+  graph: StateGraph,
+  id: number,
+  node: number,
+  first: readonly FirstSignal[],
+  mayVisit: () => boolean,
+):
+  | { first: FirstSignal; source: number; states: readonly number[]; last: Step; exact: boolean }
+  | "too many"
+  | undefined {
+  const queue: Followed[] = [{ id, marked: new Set([node]), parent: undefined, exact: true }];
+  const seen = new Set<string>([`${id}|${node}`]);
+  for (const here of queue) {
+    if (!mayVisit()) return "too many";
+    const state = graph.states[here.id]!;
+    for (const step of graph.steps(here.id)) {
+      if (step.to === -1) return "too many";
+      const { marked, freshSources } = spreadMark(graph, state, step, here.marked, node);
+      for (const source of freshSources) {
+        const other = first.find((candidate) => candidate.source !== source);
+        if (other === undefined) continue;
+        const states: number[] = [];
+        for (let at: Followed | undefined = here; at !== undefined; at = at.parent) states.push(at.id);
+        return { first: other, source, states: states.reverse(), last: step, exact: here.exact && step.exact };
+      }
+      const next = graph.states[step.to]!;
+      // What is not marked and runs is all that could still signal from outside.
+      let outside = false;
+      for (let index = 0; index < next.ready; index++) if (!marked.has(next.places[index]!)) outside = true;
+      if (!outside) continue;
+      const key = `${step.to}|${[...marked].sort((a, b) => a - b).join()}`;
+      if (seen.has(key)) continue;
+      seen.add(key);
+      queue.push({ id: step.to, marked, parent: here, exact: here.exact && step.exact });
+    }
+  }
+  return undefined;
+}
+
+/** What comes of the first run after one more step, and who signals its node without coming of it. */
+function spreadMark(
+  graph: StateGraph,
+  state: State,
+  step: Step,
+  marked: ReadonlySet<number>,
+  node: number,
+): { marked: ReadonlySet<number>; freshSources: readonly number[] } {
+  const { model } = graph;
+  const next = new Set<number>();
+  for (let index = state.ready; index < state.places.length; index++) {
+    if (marked.has(state.places[index]!)) next.add(state.places[index]!);
+  }
+  const fresh: number[] = [];
+  step.outcomes.forEach((outcome, index) => {
+    const source = state.places[index]!;
+    for (const place of outcome.places) {
+      if (marked.has(source)) next.add(place);
+      else if (place === node) fresh.push(source);
+    }
+  });
+  for (const index of step.fired) {
+    const barrier = model.barriers[index]!;
+    const isMarked = barrier.members.some((member) => next.has(member.place));
+    for (const member of barrier.members) next.delete(member.place);
+    if (isMarked) next.add(barrier.target);
+    else if (barrier.target === node) fresh.push(model.nodes.length + index);
+  }
+  // Signalled from both sides in one step it runs once, and that is another finding.
+  return { marked: next, freshSources: next.has(node) ? [] : fresh };
+}

@@ -1,0 +1,138 @@
+/**
+ * What conditions speak about: a channel, or an expression that this domain does not look into
+ * (`len(notes)`, `isGood(draft)`). Terms are taken as independent of each other; equal expressions are one term.
+ */
+import { expressionParts } from "../../runtime/expression/expression-depth.ts";
+import type { Expression } from "../../runtime/expression/expression.ts";
+import { printExpression } from "../../runtime/expression/print-expression.ts";
+import type { ValueType } from "../../runtime/value-type.ts";
+import { ALL_INTEGERS, intersectNumbers, numbersCompared } from "./number-set.ts";
+import {
+  ANYTHING,
+  NOTHING,
+  NULL_ONLY,
+  uniteValues,
+  type ValueSet,
+  valueSetOfJson,
+  valueSetOfType,
+} from "./value-set.ts";
+
+export interface Term {
+  readonly id: number;
+  /** How people write it. */
+  readonly text: string;
+  /** Index of the channel that it is. */
+  readonly channel: number | undefined;
+  /** Channels that its value depends on. */
+  readonly channels: readonly number[];
+  /** Every value it can have. */
+  readonly domain: ValueSet;
+}
+
+/** A channel as far as conditions are concerned. */
+export interface TermChannel {
+  readonly name: string;
+  readonly type: ValueType;
+  /** Values that it can have at any time of a run: those of its type, and the one it starts with. */
+  readonly domain: ValueSet;
+}
+
+export interface TermTable {
+  readonly terms: Term[];
+  readonly byKey: Map<string, Term>;
+  readonly channels: readonly TermChannel[];
+  readonly functions: readonly string[];
+  readonly resolve: TypeNames;
+}
+
+/** The type behind a name of the file. */
+export type TypeNames = (name: string) => ValueType | undefined;
+
+export function createTermTable(
+  channels: readonly TermChannel[],
+  functions: readonly string[] = [],
+  resolve: TypeNames = () => undefined,
+): TermTable {
+  return { terms: [], byKey: new Map(), channels, functions, resolve };
+}
+
+/** The term for an expression; `domain` where the caller knows better than the expression's own shape says. */
+export function termOf(table: TermTable, expression: Expression, domain?: ValueSet): Term {
+  const key = JSON.stringify(expression);
+  const known = table.byKey.get(key);
+  if (known !== undefined) return known;
+  const term: Term = {
+    id: table.terms.length,
+    text: printExpression(expression, {
+      channels: table.channels.map((channel) => channel.name),
+      functions: table.functions,
+    }),
+    channel: expression.op === "channel" ? expression.channel : undefined,
+    channels: channelsOf(expression),
+    domain: domain ?? domainOf(table, expression),
+  };
+  table.terms.push(term);
+  table.byKey.set(key, term);
+  return term;
+}
+
+/** Channels that an expression reads, each once. */
+export function channelsOf(expression: Expression): number[] {
+  const found = new Set<number>();
+  const pending: Expression[] = [expression];
+  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
+    if (part.op === "channel") found.add(part.channel);
+    else pending.push(...expressionParts(part));
+  }
+  return [...found].sort((a, b) => a - b);
+}
+
+/** Whether a value depends on more than channels: locals, `error`, secrets and calls of imported functions. */
+export function readsOnlyChannels(expression: Expression): boolean {
+  const pending: Expression[] = [expression];
+  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
+    if (part.op === "error" || part.op === "local" || part.op === "secret") return false;
+    pending.push(...expressionParts(part));
+  }
+  return true;
+}
+
+function domainOf(table: TermTable, expression: Expression): ValueSet {
+  if (expression.op === "const") return valueSetOfJson(expression.value);
+  if (expression.op === "library") {
+    if (expression.name === "len") {
+      return { ...NOTHING, numbers: intersectNumbers(ALL_INTEGERS, numbersCompared(">=", 0)) };
+    }
+    return ANYTHING;
+  }
+  if (expression.op === "channel") return table.channels[expression.channel]?.domain ?? ANYTHING;
+  const type = typeOf(table, expression);
+  if (type === undefined) return ANYTHING;
+  const values = valueSetOfType(type.type, table.resolve);
+  return type.orNull ? uniteValues(values, NULL_ONLY) : values;
+}
+
+/** The declared type of a path through records and lists. */
+function typeOf(table: TermTable, expression: Expression): { type: ValueType; orNull: boolean } | undefined {
+  if (expression.op === "channel") {
+    const channel = table.channels[expression.channel];
+    return channel === undefined ? undefined : { type: channel.type, orNull: false };
+  }
+  if (expression.op !== "member" && expression.op !== "index") return undefined;
+  const outer = typeOf(table, expression.of);
+  if (outer === undefined) return undefined;
+  let { type } = outer;
+  if (type.kind === "ref") {
+    const target = table.resolve(type.name);
+    if (target === undefined) return undefined;
+    type = target;
+  }
+  if (expression.op === "member" && type.kind === "record") {
+    const field = type.fields.find((candidate) => candidate.name === expression.name);
+    if (field === undefined) return undefined;
+    return { type: field.type, orNull: field.optional === true || expression.optional === true || outer.orNull };
+  }
+  if (expression.op === "index" && type.kind === "list") return { type: type.item, orNull: true };
+  if (expression.op === "index" && type.kind === "map") return { type: type.value, orNull: true };
+  return undefined;
+}

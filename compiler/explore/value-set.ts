@@ -1,0 +1,223 @@
+/**
+ * What is known of one value: an enum x interval x boolean x null domain. Lists, records and maps are one
+ * lump (`other`). Every operation is exact on these sets.
+ */
+import type { Json } from "../../runtime/json.ts";
+import type { ValueType } from "../../runtime/value-type.ts";
+import {
+  ALL_INTEGERS,
+  ALL_NUMBERS,
+  complementNumbers,
+  intersectNumbers,
+  NO_NUMBERS,
+  numberPoint,
+  numberSetKey,
+  type NumberSet,
+  onlyNumber,
+  someNumber,
+  uniteNumbers,
+} from "./number-set.ts";
+
+/** These strings, or (`negated`) all but these. Sorted. */
+export interface StringSet {
+  readonly negated: boolean;
+  readonly values: readonly string[];
+}
+
+export interface ValueSet {
+  readonly null: boolean;
+  readonly true: boolean;
+  readonly false: boolean;
+  readonly strings: StringSet;
+  readonly numbers: NumberSet;
+  readonly other: boolean;
+}
+
+const NO_STRINGS: StringSet = { negated: false, values: [] };
+const ALL_STRINGS: StringSet = { negated: true, values: [] };
+
+export const NOTHING: ValueSet = {
+  null: false,
+  true: false,
+  false: false,
+  strings: NO_STRINGS,
+  numbers: NO_NUMBERS,
+  other: false,
+};
+export const ANYTHING: ValueSet = {
+  null: true,
+  true: true,
+  false: true,
+  strings: ALL_STRINGS,
+  numbers: ALL_NUMBERS,
+  other: true,
+};
+export const NULL_ONLY: ValueSet = { ...NOTHING, null: true };
+export const TRUE_ONLY: ValueSet = { ...NOTHING, true: true };
+export const FALSE_ONLY: ValueSet = { ...NOTHING, false: true };
+export const BOTH_BOOLEANS: ValueSet = { ...NOTHING, true: true, false: true };
+
+export function valueSetOf(values: readonly (string | number | boolean | null)[]): ValueSet {
+  let numbers = NO_NUMBERS;
+  for (const value of values) {
+    if (typeof value === "number") numbers = uniteNumbers(numbers, numberPoint(value));
+  }
+  const strings = values.filter((value) => typeof value === "string");
+  return {
+    null: values.includes(null),
+    true: values.includes(true),
+    false: values.includes(false),
+    strings: { negated: false, values: [...new Set(strings)].sort() },
+    numbers: { ...numbers, integer: false },
+    other: false,
+  };
+}
+
+export function numbersAsValues(numbers: NumberSet): ValueSet {
+  return { ...NOTHING, numbers };
+}
+
+/** One JSON value; lists and records only as far as this domain goes. */
+export function valueSetOfJson(value: Json): ValueSet {
+  return typeof value === "object" && value !== null ? { ...NOTHING, other: true } : valueSetOf([value]);
+}
+
+/** All values of a type. `resolve` gives the type behind a name. */
+export function valueSetOfType(type: ValueType, resolve: (name: string) => ValueType | undefined): ValueSet {
+  // A named union may mention itself only inside a list or record, so this depth is never reached by a valid type.
+  return ofType(type, resolve, 32);
+}
+
+export function intersectValues(a: ValueSet, b: ValueSet): ValueSet {
+  return {
+    null: a.null && b.null,
+    true: a.true && b.true,
+    false: a.false && b.false,
+    strings: intersectStrings(a.strings, b.strings),
+    numbers: intersectNumbers(a.numbers, b.numbers),
+    other: a.other && b.other,
+  };
+}
+
+export function uniteValues(a: ValueSet, b: ValueSet): ValueSet {
+  return {
+    null: a.null || b.null,
+    true: a.true || b.true,
+    false: a.false || b.false,
+    strings: complementStrings(intersectStrings(complementStrings(a.strings), complementStrings(b.strings))),
+    numbers: uniteNumbers(a.numbers, b.numbers),
+    other: a.other || b.other,
+  };
+}
+
+/** Meant for sets that come from conditions: numbers are taken as reals. `other` stays: a list may or may not be it. */
+export function complementValues(set: ValueSet): ValueSet {
+  return {
+    null: !set.null,
+    true: !set.true,
+    false: !set.false,
+    strings: complementStrings(set.strings),
+    numbers: complementNumbers(set.numbers),
+    other: !set.other,
+  };
+}
+
+export function isNothing(set: ValueSet): boolean {
+  return (
+    !set.null &&
+    !set.true &&
+    !set.false &&
+    !set.other &&
+    !set.strings.negated &&
+    set.strings.values.length === 0 &&
+    set.numbers.intervals.length === 0
+  );
+}
+
+/** Equal keys for equal sets. */
+export function valueSetKey(set: ValueSet): string {
+  const flags = (set.null ? "n" : "") + (set.true ? "t" : "") + (set.false ? "f" : "") + (set.other ? "o" : "");
+  const strings =
+    set.strings.negated || set.strings.values.length > 0
+      ? (set.strings.negated ? "!" : "s") + JSON.stringify(set.strings.values)
+      : "";
+  return `${flags}${strings}${numberSetKey(set.numbers)}`;
+}
+
+export function sameValues(a: ValueSet, b: ValueSet): boolean {
+  return a === b || valueSetKey(a) === valueSetKey(b);
+}
+
+/** The only value of the set, if it has exactly one (never a list or record). */
+export function onlyValue(set: ValueSet): { readonly value: string | number | boolean | null } | undefined {
+  if (set.other || set.strings.negated) return undefined;
+  const found: (string | number | boolean | null)[] = [];
+  if (set.null) found.push(null);
+  if (set.true) found.push(true);
+  if (set.false) found.push(false);
+  if (set.strings.values.length > 1) return undefined;
+  found.push(...set.strings.values);
+  if (set.numbers.intervals.length > 0) {
+    const number = onlyNumber(set.numbers);
+    if (number === undefined) return undefined;
+    found.push(number);
+  }
+  return found.length === 1 ? { value: found[0]! } : undefined;
+}
+
+/** Some values of the set, as people write them: at most `limit`. */
+export function sampleValues(set: ValueSet, limit: number): string[] {
+  const found: string[] = [];
+  if (set.null) found.push("null");
+  if (set.true) found.push("true");
+  if (set.false) found.push("false");
+  if (!set.strings.negated) found.push(...set.strings.values.map((value) => JSON.stringify(value)));
+  const number = someNumber(set.numbers);
+  if (number !== undefined) found.push(String(number));
+  if (set.strings.negated) found.push("any other string");
+  return found.slice(0, limit);
+}
+
+function ofType(type: ValueType, resolve: (name: string) => ValueType | undefined, depth: number): ValueSet {
+  switch (type.kind) {
+    case "string":
+      return { ...NOTHING, strings: ALL_STRINGS };
+    case "int":
+      return { ...NOTHING, numbers: ALL_INTEGERS };
+    case "float":
+      return { ...NOTHING, numbers: ALL_NUMBERS };
+    case "bool":
+      return BOTH_BOOLEANS;
+    case "null":
+      return NULL_ONLY;
+    case "literal": {
+      const set = valueSetOf([type.value]);
+      return Number.isInteger(type.value) ? { ...set, numbers: { ...set.numbers, integer: true } } : set;
+    }
+    case "union":
+      return type.members.map((member) => ofType(member, resolve, depth)).reduce(uniteValues, NOTHING);
+    case "list":
+    case "map":
+    case "record":
+      return { ...NOTHING, other: true };
+    case "ref": {
+      const target = depth > 0 ? resolve(type.name) : undefined;
+      return target === undefined ? ANYTHING : ofType(target, resolve, depth - 1);
+    }
+    case "json":
+    case "opaque":
+      return ANYTHING;
+  }
+}
+
+function intersectStrings(a: StringSet, b: StringSet): StringSet {
+  if (a.negated && b.negated) return { negated: true, values: [...new Set([...a.values, ...b.values])].sort() };
+  if (a.negated) return intersectStrings(b, a);
+  if (a.values.length === 0) return NO_STRINGS;
+  const other = new Set(b.values);
+  return { negated: false, values: a.values.filter((value) => other.has(value) !== b.negated) };
+}
+
+function complementStrings(set: StringSet): StringSet {
+  return { negated: !set.negated, values: set.values };
+}

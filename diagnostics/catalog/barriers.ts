@@ -1,0 +1,279 @@
+/** Barriers, and how parallel branches meet and end: NG301 to NG316. */
+import { diagnostic, type Diagnostic, type Fix, type Label, type Place, type Severity } from "../diagnostic.ts";
+import { list, type ShownRun } from "./reachability.ts";
+
+/** How the text names a barrier's members: `a`, or `any(a, h)`. */
+export type MemberName = string;
+
+/** NG301: members lie in different arms of one choice. */
+export function waitsForExclusiveArms(
+  place: Place,
+  facts: {
+    target: string;
+    members: readonly MemberName[];
+    arms: readonly Label[];
+    run?: ShownRun | undefined;
+    fixes: readonly Fix[];
+  },
+): Diagnostic {
+  const which = facts.members.length === 2 ? "both arms" : "several arms";
+  return diagnostic("NG301", place, `\`${facts.target}\` can never run: its barrier waits for ${which} of one choice`, {
+    label: facts.members.length === 2 ? "waits for both" : "waits for all of them",
+    labels: facts.arms,
+    help: `signal it from either: \`${facts.members.join(", ")} -> ${facts.target}\``,
+    fixes: facts.fixes,
+    ...facts.run,
+  });
+}
+
+/** NG301: a member lies behind the barrier itself. */
+export function waitsForItself(
+  place: Place,
+  facts: { target: string; member: MemberName; others: readonly string[] },
+): Diagnostic {
+  return diagnostic(
+    "NG301",
+    place,
+    `\`${facts.target}\` can never run: its barrier waits for \`${facts.member}\`, which only runs after it`,
+    {
+      label: `waits for \`${facts.member}\``,
+      notes: facts.others.length === 0 ? [] : [`the wait goes round through ${list(facts.others)}`],
+      help: `take \`${facts.member}\` out of the barrier, or start it some other way`,
+    },
+  );
+}
+
+/** NG301: a member that has no edge to the node that waits for it. */
+export function waitsWithoutEdge(place: Place, facts: { target: string; member: string }): Diagnostic {
+  return diagnostic(
+    "NG301",
+    place,
+    `\`${facts.target}\` can never run: it waits for \`${facts.member}\`, which has no edge to it`,
+    {
+      label: "never signals",
+      help: `add the edge \`${facts.member} -> ${facts.target}\`, or take \`${facts.member}\` out of \`waits\``,
+    },
+  );
+}
+
+/** NG301: members never come together, for whatever reason. */
+export function neverComplete(
+  place: Place,
+  facts: { target: string; run?: ShownRun | undefined; missing: readonly MemberName[] },
+): Diagnostic {
+  const missing = facts.missing.length === 0 ? "" : `: ${list(facts.missing)} never signals together with the rest`;
+  return diagnostic("NG301", place, `\`${facts.target}\` can never run: its barrier is never complete${missing}`, {
+    label: "never complete",
+    help: "wait only for nodes that every run signals from, or use `any(…)` for those that stand in for each other",
+    ...facts.run,
+  });
+}
+
+/** NG302, NG303: a run ends while a barrier is partly filled. */
+export function leftIncomplete(
+  place: Place,
+  facts: {
+    target: string;
+    present: readonly MemberName[];
+    missing: readonly MemberName[];
+    firesFirst: boolean;
+    severity: Severity;
+    undecided: boolean;
+    run: ShownRun;
+    labels: readonly Label[];
+    help?: string | undefined;
+    fixes: readonly Fix[];
+  },
+): Diagnostic {
+  const code = facts.firesFirst ? "NG303" : "NG302";
+  const when = facts.firesFirst ? " from its second round on" : "";
+  const message = `the barrier into \`${facts.target}\` can be left incomplete${when}: ${list(facts.present)} ${facts.present.length === 1 ? "has" : "have"} signalled, ${list(facts.missing)} never ${facts.missing.length === 1 ? "does" : "do"}`;
+  return diagnostic(code, place, message, {
+    label: `may wait for ${list(facts.missing)} in vain`,
+    labels: facts.labels,
+    severity: facts.severity,
+    help:
+      facts.help ??
+      `let every way lead to a member, or let another node fill its place: \`any(${facts.missing[0] ?? "a"}, …)\``,
+    fixes: facts.fixes,
+    ...facts.run,
+  });
+}
+
+/** NG304: nothing leads to a member. */
+export function memberUnreachable(
+  place: Place,
+  facts: { target: string; member: string; declaration?: Label | undefined; behind: readonly string[] },
+): Diagnostic {
+  return diagnostic(
+    "NG304",
+    place,
+    `\`${facts.target}\` can never run: it waits for \`${facts.member}\`, and nothing leads there`,
+    {
+      label: "never runs",
+      labels: facts.declaration === undefined ? [] : [facts.declaration],
+      notes: facts.behind.length === 0 ? [] : [`also cut off: ${list(facts.behind)}`],
+      help: `add an edge to \`${facts.member}\`, or take it out of the barrier`,
+    },
+  );
+}
+
+/** NG305: a barrier of one, or one that names a node twice. */
+export function degenerateBarrier(
+  place: Place,
+  facts: { what: "one" | "repeated"; member: string; help: string; fixes: readonly Fix[] },
+): Diagnostic {
+  return facts.what === "one"
+    ? diagnostic("NG305", place, "a barrier with one member waits for nothing", {
+        label: `only \`${facts.member}\``,
+        help: facts.help,
+        fixes: facts.fixes,
+      })
+    : diagnostic("NG305", place, `the barrier names \`${facts.member}\` more than once`, {
+        label: "named before",
+        help: facts.help,
+        fixes: facts.fixes,
+      });
+}
+
+/** NG306: members exclude each other within one round. */
+export function exclusiveMembers(
+  place: Place,
+  facts: { members: readonly MemberName[]; labels: readonly Label[]; replacement: string; fixes: readonly Fix[] },
+): Diagnostic {
+  return diagnostic(
+    "NG306",
+    place,
+    `${list(facts.members)} are arms of one choice: the barrier needs two rounds to see both`,
+    {
+      label: "never in the same round",
+      labels: facts.labels,
+      help: `where either is enough: \`${facts.replacement}\``,
+      fixes: facts.fixes,
+    },
+  );
+}
+
+/** NG307: one node, two parallel arms, two runs. */
+export function runsTwice(
+  place: Place,
+  facts: { node: string; sources: readonly [string, string]; labels: readonly Label[]; run: ShownRun; help: string },
+): Diagnostic {
+  return diagnostic(
+    "NG307",
+    place,
+    `\`${facts.node}\` can run twice: ${list(facts.sources)} run in parallel and signal it in different steps`,
+    {
+      label: "runs once for each signal",
+      labels: facts.labels,
+      help: facts.help,
+      ...facts.run,
+    },
+  );
+}
+
+/** NG308: a branch is over while others are not. */
+export function branchEndsEarly(
+  place: Place,
+  facts: { node: string; others: readonly string[]; run: ShownRun },
+): Diagnostic {
+  return diagnostic("NG308", place, `the branch of \`${facts.node}\` can end while others go on`, {
+    label: `ends while ${list(facts.others)} still ${facts.others.length === 1 ? "runs" : "run"}`,
+    ...facts.run,
+  });
+}
+
+/** NG309: a member signals again before its barrier has fired. */
+export function signalLost(
+  place: Place,
+  facts: { target: string; member: MemberName; sameStep: boolean; run: ShownRun },
+): Diagnostic {
+  const message = facts.sameStep
+    ? `two nodes fill one place of the barrier into \`${facts.target}\` in the same step: one of their signals is lost`
+    : `\`${facts.member}\` can signal the barrier into \`${facts.target}\` again before it has fired: one of the signals is lost`;
+  return diagnostic("NG309", place, message, {
+    label: facts.sameStep ? "counts once" : "counts once, however often it signals",
+    help: "let the barrier fire before its members come round again, or give the second signal a place of its own",
+    ...facts.run,
+  });
+}
+
+/** NG311: a run that can no longer end. */
+export function livelock(place: Place, facts: { nodes: readonly string[]; run: ShownRun }): Diagnostic {
+  return diagnostic("NG311", place, `a run can get into a loop that it never leaves: ${list(facts.nodes)}`, {
+    label: "never ends once it gets here",
+    help: "let one of them lead out under a condition that can hold there",
+    ...facts.run,
+  });
+}
+
+/** NG312: somebody is asked while other nodes run. */
+export function pauseBesideSiblings(
+  place: Place,
+  facts: { node: string; siblings: readonly string[]; run: ShownRun },
+): Diagnostic {
+  return diagnostic(
+    "NG312",
+    place,
+    `\`${facts.node}\` can pause the run while ${list(facts.siblings)} ${facts.siblings.length === 1 ? "runs" : "run"} beside it`,
+    {
+      label: "their results wait for the answer",
+      ...facts.run,
+    },
+  );
+}
+
+/** NG314: an exclusive jump drops what siblings signal. */
+export function exclusiveJumpDiscards(
+  place: Place,
+  facts: { node: string; siblings: readonly string[]; run: ShownRun },
+): Diagnostic {
+  return diagnostic(
+    "NG314",
+    place,
+    `an exclusive jump of \`${facts.node}\` would discard the signals of ${list(facts.siblings)}`,
+    {
+      label: "may take the whole step over",
+      help: "jump without `exclusive`, or let it run alone",
+      ...facts.run,
+    },
+  );
+}
+
+/** NG315: a `waits` ignores this edge. */
+export function signalIgnored(
+  place: Place,
+  facts: { source: string; target: string; waits: readonly string[]; declaration: Label },
+): Diagnostic {
+  return diagnostic(
+    "NG315",
+    place,
+    `\`${facts.source}\` can never run \`${facts.target}\`, which waits for ${list(facts.waits)}`,
+    {
+      label: "this signal does not count",
+      labels: [facts.declaration],
+      help:
+        facts.source === "start"
+          ? `\`start\` takes no part in barriers: remove this edge, or take \`waits\` off \`${facts.target}\``
+          : `name \`${facts.source}\` in \`waits\` too, or remove this edge`,
+    },
+  );
+}
+
+/** NG316: parallel arms that happen to be equally long. */
+export function accidentalJoin(
+  place: Place,
+  facts: { node: string; sources: readonly [string, string]; labels: readonly Label[]; run: ShownRun; help: string },
+): Diagnostic {
+  return diagnostic(
+    "NG316",
+    place,
+    `\`${facts.node}\` runs once for ${list(facts.sources)} only because they finish in the same step`,
+    {
+      label: "would run twice if one of them took longer",
+      labels: facts.labels,
+      help: facts.help,
+      ...facts.run,
+    },
+  );
+}
