@@ -52,3 +52,14 @@ export function countText(diagnostics: readonly Diagnostic[]): string {
   };
   return [...count("error", "error"), ...count("warning", "warning")].join(", ");
 }
+
+/** A file that several others import is reported once. */
+export function uniqueDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const seen = new Set<string>();
+  return diagnostics.filter((item) => {
+    const key = JSON.stringify([item.code, item.file.path, item.span.start, item.span.end, item.message]);
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
+}

@@ -7,6 +7,7 @@ import { fmtCommand } from "./commands/fmt.ts";
 import { forkCommand } from "./commands/fork.ts";
 import { graphCommand } from "./commands/graph.ts";
 import { historyCommand } from "./commands/history.ts";
+import { newCommand } from "./commands/new.ts";
 import { resumeCommand } from "./commands/resume.ts";
 import { runCommand } from "./commands/run.ts";
 import { showCommand } from "./commands/show.ts";
@@ -28,6 +29,7 @@ const COMMANDS = [
   convertCommand,
   graphCommand,
   explainCommand,
+  newCommand,
 ];
 
 /** The command line as commander knows it. `finish` is told the exit code of the command that ran. */

@@ -1,0 +1,99 @@
+import { existsSync, readFileSync } from "node:fs";
+import { hasErrors } from "../../diagnostics/diagnostic.ts";
+import type { CompileResult } from "../../compiler/compile.ts";
+import { diagnosticsDocument } from "../check-document.ts";
+import { CommandError } from "../command-error.ts";
+import { compileOutputs, refuseCollisions, TARGETS, type CompileOutput, type Target } from "../compile-outputs.ts";
+import { compileSource } from "../compile-source.ts";
+import { defineCommand } from "../define-command.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { withInterruption } from "../interruption.ts";
+import type { Output } from "../output.ts";
+import { parseChoice } from "../parse-values.ts";
+import { printDiagnostics, uniqueDiagnostics } from "../print-diagnostics.ts";
+import { findSources } from "../source-files.ts";
+import { nextChange } from "../watch-files.ts";
+import { writeAtomically } from "../write-atomically.ts";
+
+interface CompileOptions {
+  readonly out?: string;
+  readonly target?: Target;
+  readonly watch?: boolean;
+  readonly check?: boolean;
+}
+
+export const compileCommand = defineCommand<CompileOptions>({
+  usage: "compile <path...>",
+  summary: "check, then write a typed module beside each source",
+  configure: (command) => {
+    command
+      .option("--out <directory>", "write there instead of beside the sources")
+      .option("--target <target>", "ts, js (with declarations) or json (the tables); default ts", (text) =>
+        parseChoice("--target", TARGETS, text),
+      )
+      .option("--check", "write nothing; exit 1 when a written file is stale or missing")
+      .option("--watch", "compile again whenever a file changes");
+  },
+  examples: ["ngc compile support.ngraph", "ngc compile graphs/ --target js --out dist", "ngc compile . --check"],
+  run: async (paths, options, output) => {
+    if (options.watch !== true) return (await compileOnce(paths, options, output)).exitCode;
+    if (options.check === true) throw new CommandError("--watch and --check exclude each other");
+    if (output.json) throw new CommandError("--watch and --json exclude each other");
+    await withInterruption(async (signal) => {
+      while (!signal.aborted) {
+        const { watched } = await compileOnce(paths, options, output);
+        output.note("waiting for changes …");
+        await nextChange(watched, signal);
+      }
+    });
+    return EXIT.interrupted;
+  },
+});
+
+async function compileOnce(
+  paths: readonly string[],
+  options: CompileOptions,
+  output: Output,
+): Promise<{ exitCode: ExitCode; watched: ReadonlySet<string> }> {
+  const results: CompileResult[] = [];
+  const written: (CompileOutput & { readonly source: string })[] = [];
+  const watched = new Set<string>();
+  for (const path of findSources(paths)) {
+    const result = await compileSource(path);
+    results.push(result);
+    for (const file of result.files) watched.add(file);
+    if (hasErrors(result.diagnostics)) continue;
+    for (const item of await compileOutputs(result, options.target ?? "ts", options.out)) {
+      written.push({ ...item, source: path });
+    }
+  }
+  refuseCollisions(written);
+  printDiagnostics(uniqueDiagnostics(results.flatMap((result) => result.diagnostics)), {}, output);
+
+  const stale = written.filter(({ path, text }) => !holds(path, text));
+  for (const { path, text } of stale) {
+    if (options.check === true) output.result(`${path} is ${existsSync(path) ? "stale" : "missing"}`);
+    else {
+      writeAtomically(path, text);
+      output.note(`wrote ${path}`);
+    }
+  }
+  output.document({
+    ...diagnosticsDocument(results),
+    [options.check === true ? "stale" : "written"]: stale.map(({ path }) => path),
+  });
+  const invalid = results.some((result) => hasErrors(result.diagnostics));
+  return {
+    exitCode: invalid ? EXIT.invalid : options.check === true && stale.length > 0 ? EXIT.failed : EXIT.ok,
+    watched,
+  };
+}
+
+/** A file that holds the text already is left alone: its time says when it changed. */
+function holds(path: string, text: string): boolean {
+  try {
+    return readFileSync(path, "utf8") === text;
+  } catch {
+    return false;
+  }
+}

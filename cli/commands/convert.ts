@@ -1,0 +1,46 @@
+import { hasErrors } from "../../diagnostics/diagnostic.ts";
+import { CommandError } from "../command-error.ts";
+import { defineCommand } from "../define-command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { parseChoice } from "../parse-values.ts";
+import { printDiagnostics } from "../print-diagnostics.ts";
+import { isYaml, readSource } from "../source-files.ts";
+import { writeAtomically } from "../write-atomically.ts";
+
+const SPELLINGS = ["ngraph", "yaml"] as const;
+
+interface ConvertOptions {
+  readonly to?: (typeof SPELLINGS)[number];
+  readonly output?: string;
+}
+
+export const convertCommand = defineCommand<ConvertOptions>({
+  usage: "convert <file>",
+  summary: "a file in the other spelling",
+  configure: (command) => {
+    command
+      .option("--to <spelling>", "ngraph or yaml (default the other one)", (text) =>
+        parseChoice("--to", SPELLINGS, text),
+      )
+      .option("-o, --output <file>", "write a file instead of printing");
+  },
+  examples: ["ngc convert support.ngraph --to yaml -o support.ngraph.yaml"],
+  run: async ([file = ""], options, output) => {
+    const text = readSource(file);
+    const from = isYaml(file) ? "yaml" : "ngraph";
+    const to = options.to ?? (from === "yaml" ? "ngraph" : "yaml");
+    if (from === to) throw new CommandError(`${file} is ${to === "yaml" ? "YAML" : "an .ngraph file"} already`);
+
+    const { convert } = await import("../../grammar/convert.ts");
+    const result = await convert(text, { path: file, to });
+    printDiagnostics(result.diagnostics, {}, output);
+    if (hasErrors(result.diagnostics)) return EXIT.invalid;
+    if (options.output !== undefined) {
+      writeAtomically(options.output, result.text);
+      output.note(`wrote ${options.output}`);
+    } else if (!output.json) {
+      output.raw(result.text);
+    }
+    return EXIT.ok;
+  },
+});

@@ -1,0 +1,17 @@
+import type { CompileResult } from "../compiler/compile.ts";
+import type { CompilerHost } from "../compiler/host.ts";
+import { readSource } from "./source-files.ts";
+
+/**
+ * Compiles one file that the user named. Runs no user code. Files that are compiled in one go share a `host`, and with it what
+ * was read.
+ *
+ * @throws CommandError when the file cannot be read
+ */
+export async function compileSource(path: string, host?: CompilerHost): Promise<CompileResult> {
+  const [{ compile }, { createNodeHost }] = await Promise.all([
+    import("../compiler/compile.ts"),
+    import("../api/node-host.ts"),
+  ]);
+  return compile(readSource(path), { path, host: host ?? createNodeHost() });
+}
