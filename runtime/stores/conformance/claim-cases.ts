@@ -1,0 +1,165 @@
+import { ThreadError } from "../../errors.ts";
+import type { Claim } from "../../store.ts";
+import { expectCode, expectEqual, expectTrue } from "./expect.ts";
+import { LEASE, SampleRun } from "./sample-run.ts";
+import { storeCase, withMethods, type StoreCase } from "./store-case.ts";
+
+export const CLAIMS: readonly StoreCase[] = [
+  storeCase("5.6 a thread has one runner; the second is told who it is", async (store) => {
+    const first = await store.claim("thread", { owner: "first", leaseMs: LEASE });
+    expectEqual([first.threadId, first.owner], ["thread", "first"], "the claim");
+    const error = await expectCode("NG_THREAD_CONFLICT", () => claim("second", LEASE), "a second claim");
+    expectTrue(error instanceof ThreadError && error.threadId === "thread", "the error does not carry the thread");
+    expectTrue(error.message.includes("first"), `the error does not name the holder: ${error.message}`);
+    await store.claim("another thread", { owner: "second", leaseMs: LEASE });
+    await store.release(first);
+    const second = await claim("second", LEASE);
+    expectTrue(second.epoch > first.epoch, "the epoch did not grow");
+    await store.release(first);
+    await expectCode("NG_THREAD_CONFLICT", () => claim("third", LEASE), "a claim after a late release by the first");
+
+    async function claim(owner: string, leaseMs: number): Promise<Claim> {
+      return store.claim("thread", { owner, leaseMs });
+    }
+  }),
+
+  storeCase("5.6 the same owner claims again, with a newer epoch", async (store) => {
+    const first = await SampleRun.start(store);
+    const second = await SampleRun.start(store);
+    expectTrue(second.claim.epoch > first.claim.epoch, "the epoch did not grow");
+    await expectCode("NG_THREAD_CONFLICT", () => first.save(), "writing with the older claim");
+    await second.save();
+  }),
+
+  storeCase("5.6 an expired claim is taken over, and writes no more", async (store) => {
+    const late = await SampleRun.start(store, "thread", "late");
+    const head = await late.save();
+    await store.putWrites?.(late.claim, head.id, [{ taskId: "t", node: "a", result: 1 }]);
+    await store.renew(late.claim, 0);
+    const heir = await SampleRun.start(store, "thread", "heir");
+    expectTrue(heir.claim.epoch > late.claim.epoch, "the epoch did not grow");
+    const refused: readonly [string, () => unknown][] = [
+      ["saving", () => late.save([], {}, { clearWritesOf: head.id, releaseClaim: true })],
+      ["renewing", () => store.renew(late.claim, LEASE)],
+      ["putting writes", () => store.putWrites?.(late.claim, head.id, [{ taskId: "u", node: "a", result: 1 }])],
+      ["clearing writes", () => store.clearWrites?.(late.claim, head.id)],
+    ];
+    for (const [what, call] of refused) {
+      if (what.endsWith("writes") && store.putWrites === undefined) continue;
+      await expectCode("NG_THREAD_CONFLICT", async () => call(), `${what} with a claim that was taken over`);
+    }
+    await store.release(late.claim);
+    expectEqual(await store.list("thread"), [head], "history");
+    if (store.getWrites) expectEqual((await store.getWrites("thread", head.id)).length, 1, "pending writes");
+    await store.renew(heir.claim, LEASE);
+    await expectCode("NG_THREAD_CONFLICT", () => store.claim("thread", { owner: "x", leaseMs: 1 }), "a third claim");
+  }),
+
+  storeCase("an expired claim that nobody took still holds, and can be renewed", async (store) => {
+    const run = await SampleRun.start(store);
+    await store.renew(run.claim, 0);
+    await run.save();
+    await store.renew(run.claim, LEASE);
+    await expectCode("NG_THREAD_CONFLICT", () => store.claim("thread", { owner: "x", leaseMs: 1 }), "a claim after it");
+  }),
+
+  storeCase("a claim that was given back writes no more", async (store) => {
+    const run = await SampleRun.start(store);
+    const head = await run.save([], {}, { releaseClaim: true });
+    await expectCode("NG_THREAD_CONFLICT", () => run.save(), "saving after the last save");
+    await expectCode("NG_THREAD_CONFLICT", () => store.renew(run.claim, LEASE), "renewing after the last save");
+    await store.release(run.claim);
+    const next = await SampleRun.start(store, "thread", "next");
+    expectTrue(next.claim.epoch > run.claim.epoch, "the epoch did not grow");
+    expectEqual(await store.loadLatest("thread"), head, "head");
+  }),
+
+  storeCase("compare-and-set: a save that expects another head writes nothing at all", async (store) => {
+    const run = await SampleRun.start(store);
+    const first = await run.save([{ channel: "log", append: [1] }]);
+    const head = await run.save([{ channel: "log", append: [2] }]);
+    await store.putWrites?.(run.claim, head.id, [{ taskId: "t", node: "a", result: 1 }]);
+    for (const expectedHead of [first.id, null, "unknown"]) {
+      const request = { expectedHead, clearWritesOf: head.id, releaseClaim: true };
+      const save = () => run.save([{ channel: "log", append: [3] }], { label: "x" }, request);
+      await expectCode("NG_THREAD_CONFLICT", save, `a save that expects ${expectedHead}`);
+    }
+    const request = { expectedHead: head.id };
+    const elsewhere = () => run.save([], { namespace: "sub" }, request);
+    await expectCode("NG_THREAD_CONFLICT", elsewhere, "a save that expects the head of another namespace");
+    expectEqual(await store.list("thread"), [head, first], "history");
+    expectEqual(await store.loadByLabel?.("thread", "x"), undefined, "label");
+    if (store.getWrites) expectEqual((await store.getWrites("thread", head.id)).length, 1, "pending writes");
+    await run.save();
+  }),
+
+  storeCase("a checkpoint is never replaced", async (store) => {
+    const run = await SampleRun.start(store);
+    const first = await run.save([{ channel: "x", set: 1 }]);
+    await expectCode(
+      "NG_STORE_FAILED",
+      () => run.save([{ channel: "x", set: 2 }], { id: first.id }),
+      "the same id again",
+    );
+    expectEqual(await store.list("thread"), [first], "history");
+    await run.save();
+  }),
+
+  storeCase("of rivals who act at the same time, one wins", async (store) => {
+    const owners = Array.from({ length: 8 }, (_, index) => `owner ${index}`);
+    const claims = await settle(owners.map((owner) => async () => store.claim("thread", { owner, leaseMs: LEASE })));
+    expectEqual(claims.won.length, 1, "claims granted");
+    for (const error of claims.lost) expectEqual(codeOf(error), "NG_THREAD_CONFLICT", "error of a claim");
+
+    const run = await SampleRun.start(store, "another thread");
+    const saves = await settle(owners.map(() => async () => run.save()));
+    expectEqual(saves.won.length, 1, "saves that went through");
+    for (const error of saves.lost) expectEqual(codeOf(error), "NG_THREAD_CONFLICT", "error of a save");
+    expectEqual((await store.list("another thread")).length, 1, "checkpoints afterwards");
+  }),
+
+  storeCase("5.3 pending writes: kept in order, replaced by task, told apart by checkpoint", async (store) => {
+    const writer = withMethods(store, "putWrites", "getWrites", "clearWrites");
+    if (writer === undefined) return;
+    const run = await SampleRun.start(store);
+    const head = await run.save();
+    const write = (taskId: string, result: number) => ({ taskId, node: `node of ${taskId}`, result: { result } });
+    await writer.putWrites(run.claim, head.id, [write("c", 1), write("a", 2)]);
+    await writer.putWrites(run.claim, head.id, [write("b", 3)]);
+    await writer.putWrites(run.claim, "elsewhere", [write("a", 4)]);
+    await writer.putWrites(run.claim, head.id, [write("a", 5)]);
+    const expected = [write("c", 1), write("a", 5), write("b", 3)];
+    expectEqual(await writer.getWrites("thread", head.id), expected, "writes");
+    expectEqual(await writer.getWrites("thread", "elsewhere"), [write("a", 4)], "writes of another checkpoint");
+    await writer.clearWrites(run.claim, head.id, ["c", "unknown"]);
+    expectEqual(await writer.getWrites("thread", head.id), expected.slice(1), "after clearing one task");
+    await writer.clearWrites(run.claim, head.id);
+    expectEqual(await writer.getWrites("thread", head.id), [], "after clearing all");
+    expectEqual((await writer.getWrites("thread", "elsewhere")).length, 1, "writes of another checkpoint in the end");
+  }),
+
+  storeCase("5.3 new checkpoint, head, clearing of writes and release are one", async (store) => {
+    const writer = withMethods(store, "putWrites", "getWrites");
+    if (writer === undefined) return;
+    const run = await SampleRun.start(store);
+    const first = await run.save();
+    await writer.putWrites(run.claim, first.id, [{ taskId: "t", node: "a", result: 1 }]);
+    await writer.putWrites(run.claim, "other", [{ taskId: "t", node: "a", result: 1 }]);
+    const second = await run.save([], {}, { clearWritesOf: first.id, releaseClaim: true });
+    expectEqual(await store.loadLatest("thread"), second, "head");
+    expectEqual(await writer.getWrites("thread", first.id), [], "writes of the step that is done");
+    expectEqual((await writer.getWrites("thread", "other")).length, 1, "other writes");
+    await store.claim("thread", { owner: "next", leaseMs: LEASE });
+  }),
+];
+
+async function settle<T>(calls: readonly (() => Promise<T>)[]): Promise<{ won: T[]; lost: unknown[] }> {
+  const settled = await Promise.allSettled(calls.map((call) => call()));
+  const won = settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
+  const lost = settled.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
+  return { won, lost };
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof ThreadError ? error.code : error;
+}

@@ -1,0 +1,241 @@
+import type { Checkpoint } from "../../checkpoint.ts";
+import { expectCode, expectEqual, expectTrue } from "./expect.ts";
+import { SampleRun } from "./sample-run.ts";
+import { storeCase, withMethods, type StoreCase } from "./store-case.ts";
+
+export const HISTORY: readonly StoreCase[] = [
+  storeCase("5.10 history is newest first along the parents, whatever ids and clocks say", async (store) => {
+    const run = await SampleRun.start(store);
+    const saved: Checkpoint[] = [];
+    for (const [index, id] of ["m", "z", "a", "x", "b"].entries()) {
+      saved.unshift(await run.save([{ channel: "n", set: index }], { id, timestamp: 1000 - index }));
+    }
+    expectEqual(await store.list("thread"), saved, "history");
+    expectEqual(await store.loadLatest("thread"), saved[0], "the latest");
+  }),
+
+  storeCase("history is given in pages: `limit`, `before`, 100 by default", async (store) => {
+    const run = await SampleRun.start(store);
+    const saved: Checkpoint[] = [];
+    for (let n = 0; n < 130; n++) saved.unshift(await run.save([{ channel: "log", append: [n] }]));
+    expectEqual(await store.list("thread"), saved.slice(0, 100), "history without a limit");
+    expectEqual(await store.list("thread", { limit: 2 }), saved.slice(0, 2), "the newest two");
+    expectEqual(await store.list("thread", { limit: 0 }), [], "none");
+    const before = saved[4]!.id;
+    expectEqual(await store.list("thread", { limit: 3, before }), saved.slice(5, 8), "three before the fifth");
+    expectEqual(await store.list("thread", { before: saved.at(-1)!.id }), [], "before the first");
+    expectEqual(await store.list("thread", { before: saved[120]!.id }), saved.slice(121), "the last page");
+  }),
+
+  storeCase("namespaces have heads, histories and values of their own", async (store) => {
+    const run = await SampleRun.start(store);
+    const outer = await run.save([{ channel: "x", set: "outer" }]);
+    const inner = await run.save([{ channel: "x", set: "inner" }], { namespace: "review/each[3]" });
+    const other = await run.save([{ channel: "y", set: 1 }], { namespace: "review/each[31]" });
+    const inner2 = await run.save([{ channel: "x", set: "inner 2" }], { namespace: "review/each[3]" });
+    expectEqual(await store.loadLatest("thread"), outer, "head of the graph itself");
+    expectEqual(await store.loadLatest("thread", "review/each[3]"), inner2, "head of a namespace");
+    expectEqual(await store.list("thread", { namespace: "review/each[3]" }), [inner2, inner], "its history");
+    expectEqual(await store.list("thread", { namespace: "review/each[31]" }), [other], "another's history");
+    expectEqual(await store.list("thread"), [outer], "history of the graph itself");
+    const options = { namespace: "", before: inner2.id };
+    await expectCode("NG_UNKNOWN_CHECKPOINT", () => store.list("thread", options), "before one of another namespace");
+  }),
+
+  storeCase("threads know nothing of each other", async (store) => {
+    const [one, two] = [await SampleRun.start(store, "one"), await SampleRun.start(store, "two")];
+    const ofOne = await one.save([{ channel: "x", set: 1 }], { id: "same", label: "label" });
+    const ofTwo = await two.save([{ channel: "x", set: 2 }], { id: "same", label: "label" });
+    expectEqual(await store.loadById("one", "same"), ofOne, "checkpoint of one");
+    expectEqual(await store.loadById("two", "same"), ofTwo, "checkpoint of two");
+    expectEqual(await store.list("two"), [ofTwo], "history of two");
+    if (store.loadByLabel) expectEqual(await store.loadByLabel("one", "label"), ofOne, "label of one");
+    await two.save([{ channel: "x", set: 3 }]);
+    expectEqual(await store.loadLatest("one"), ofOne, "one after two went on");
+  }),
+
+  storeCase("5.12 channels are set, appended to and reset; every checkpoint keeps its own values", async (store) => {
+    const run = await SampleRun.start(store);
+    const saved: Checkpoint[] = [await run.save([{ channel: "kept", set: "from the start" }])];
+    for (let n = 0; n < 40; n++) {
+      saved.unshift(
+        await run.save([
+          { channel: "log", append: n % 3 === 0 ? [] : [n, [n], { n }] },
+          ...(n % 7 === 0 ? [{ channel: "now", set: { n } }] : []),
+          ...(n % 11 === 5 ? [{ channel: "now", reset: true as const }].slice(n % 7 === 0 ? 1 : 0) : []),
+        ]),
+      );
+      if (n === 20) saved.unshift(await run.save([{ channel: "log", set: ["again"] }]));
+      if (n === 30) saved.unshift(await run.save([{ channel: "log", reset: true }]));
+    }
+    expectEqual(await store.list("thread"), saved, "history");
+    for (const checkpoint of saved) {
+      expectEqual(await store.loadById("thread", checkpoint.id), checkpoint, `checkpoint ${checkpoint.id}`);
+    }
+  }),
+
+  storeCase("an append to what is no list is refused and writes nothing", async (store) => {
+    const run = await SampleRun.start(store);
+    const head = await run.save([{ channel: "x", set: "text" }]);
+    const { checkpoint, changes } = run.next([{ channel: "y", append: [1] }], {}, head);
+    const append = changes.map((change) => ({ ...change, channel: "x" }));
+    const snapshot = () => ({ values: {}, versions: {} });
+    const request = { header: checkpoint, changes: append, snapshot, expectedHead: head.id };
+    await expectCode("NG_STORE_FAILED", () => store.save(run.claim, request), "the append");
+    expectEqual(await store.list("thread"), [head], "history afterwards");
+  }),
+
+  storeCase("5.12 a fork within a thread: branches share the past and nothing else", async (store) => {
+    const run = await SampleRun.start(store);
+    const first = await run.save([{ channel: "log", append: ["first"] }]);
+    const second = await run.save([{ channel: "log", append: ["second"] }]);
+    const left = await run.save([{ channel: "log", append: ["left"] }]);
+    const left2 = await run.save([{ channel: "left", set: true }]);
+    const right = await run.save([{ channel: "log", append: ["right"] }], {}, {}, second);
+    const right2 = await run.save([{ channel: "log", append: ["right 2"] }]);
+    expectEqual(await store.loadLatest("thread"), right2, "the head");
+    expectEqual(await store.list("thread"), [right2, right, second, first], "history of the new branch");
+    for (const checkpoint of [left, left2]) {
+      expectEqual(await store.loadById("thread", checkpoint.id), checkpoint, "a checkpoint of the old branch");
+    }
+    expectEqual(await store.list("thread", { before: left2.id }), [left, second, first], "along the old branch");
+  }),
+
+  storeCase("5.12 a fork into another thread stands alone", async (store) => {
+    const source = await SampleRun.start(store, "source");
+    const origin = await source.save([{ channel: "log", append: ["a"] }]);
+    const fork = await SampleRun.start(store, "fork");
+    const first = await fork.save([{ channel: "log", append: ["b"] }], {}, {}, origin);
+    const second = await fork.save([{ channel: "log", append: ["c"] }]);
+    await source.save([{ channel: "log", append: ["x"] }]);
+    expectEqual(await store.list("fork"), [second, first], "history of the fork");
+    await store.deleteThread("source");
+    expectEqual(await store.list("fork"), [second, first], "history after the source was deleted");
+    expectEqual(await store.loadLatest("fork"), second, "head after the source was deleted");
+  }),
+
+  storeCase("a new beginning on a thread has no past", async (store) => {
+    const run = await SampleRun.start(store);
+    await run.save([{ channel: "old", set: 1 }]);
+    const { checkpoint, changes } = run.next([{ channel: "new", set: 2 }], { step: -1 }, undefined);
+    const { values, versions, ...header } = checkpoint;
+    const snapshot = () => ({ values, versions });
+    await store.save(run.claim, { header, changes, snapshot, expectedHead: run.head()!.id });
+    expectEqual(await store.list("thread"), [checkpoint], "history from the new beginning");
+  }),
+
+  storeCase("labels name one checkpoint, and move", async (store) => {
+    const labels = withMethods(store, "label", "loadByLabel");
+    if (labels === undefined) return;
+    const run = await SampleRun.start(store);
+    const first = await run.save([{ channel: "n", set: 1 }]);
+    const second = await run.save([{ channel: "n", set: 2 }], { label: "good" });
+    expectEqual(await labels.loadByLabel("thread", "good"), second, "a label given while saving");
+    await labels.label("thread", first.id, "good");
+    expectEqual(await labels.loadByLabel("thread", "good"), { ...first, label: "good" }, "the label after it moved");
+    expectEqual((await store.loadById("thread", second.id))?.label, null, "label of the former");
+    await labels.label("thread", first.id, "good");
+    await labels.label("thread", first.id, "better");
+    expectEqual(await labels.loadByLabel("thread", "good"), undefined, "the label that was replaced");
+    expectEqual((await labels.loadByLabel("thread", "better"))?.id, first.id, "its replacement");
+    await run.save([], { label: "better" });
+    expectEqual(
+      (await store.list("thread")).map(({ label }) => label),
+      ["better", null, null],
+      "labels in the history",
+    );
+    await expectCode(
+      "NG_UNKNOWN_CHECKPOINT",
+      () => labels.label("thread", "x", "y"),
+      "labelling an unknown checkpoint",
+    );
+    await expectCode("NG_UNKNOWN_CHECKPOINT", () => labels.label("nobody", "x", "y"), "labelling in an unknown thread");
+  }),
+
+  storeCase("threads are listed, most recently written first", async (store) => {
+    const listing = withMethods(store, "threads");
+    if (listing === undefined) return;
+    const ids = ["b", "a", "c"];
+    const runs: SampleRun[] = [];
+    for (const id of ids) runs.push(await SampleRun.start(store, id));
+    expectEqual(await listing.threads(), [], "threads that were only claimed");
+    for (const run of runs) await run.save();
+    await runs[0]!.save([], { namespace: "sub" });
+    const { timestamp } = await runs[1]!.save([], { status: "paused", step: 7, metadata: { who: "me" } });
+    const threads = await listing.threads();
+    expectEqual(
+      threads.map(({ threadId }) => threadId),
+      ["a", "b", "c"],
+      "order",
+    );
+    const { headId, ...info } = threads[0]!;
+    expectEqual(headId, runs[1]!.head()!.id, "head");
+    const expected = { threadId: "a", status: "paused", step: 7, checkpoints: 2, timestamp, metadata: { who: "me" } };
+    expectEqual(info, expected, "what is said of a thread");
+    expectEqual(threads[1]!.checkpoints, 2, "checkpoints, those of subgraphs included");
+    expectEqual((await listing.threads({ limit: 1 })).length, 1, "limit");
+  }),
+
+  storeCase("deleting a thread removes all of it, and of no other", async (store) => {
+    const run = await SampleRun.start(store, "gone");
+    const first = await run.save([{ channel: "log", append: [1] }], { label: "label" });
+    await run.save([], { namespace: "sub" });
+    await store.putWrites?.(run.claim, first.id, [{ taskId: "t", node: "a", result: 1 }]);
+    const other = await SampleRun.start(store, "stays");
+    const kept = await other.save([{ channel: "log", append: [2] }], { label: "label" });
+    await store.putWrites?.(other.claim, kept.id, [{ taskId: "t", node: "a", result: 2 }]);
+    await store.deleteThread("gone");
+    expectEqual(await store.loadLatest("gone"), undefined, "head");
+    expectEqual(await store.loadLatest("gone", "sub"), undefined, "head of a namespace");
+    expectEqual(await store.loadById("gone", first.id), undefined, "checkpoint");
+    expectEqual((await store.getWrites?.("gone", first.id)) ?? [], [], "pending writes");
+    expectEqual(await store.loadByLabel?.("gone", "label"), undefined, "label");
+    await expectCode("NG_THREAD_CONFLICT", () => run.save(), "writing with the claim of a deleted thread");
+    const again = await SampleRun.start(store, "gone");
+    expectTrue(again.claim.epoch > run.claim.epoch, "the epoch of a recreated thread went back");
+    await again.save([{ channel: "log", append: [3] }]);
+    expectEqual((await store.list("gone")).length, 1, "history of a recreated thread");
+    expectEqual(await store.list("stays"), [kept], "the other thread");
+    if (store.getWrites) expectEqual((await store.getWrites("stays", kept.id)).length, 1, "its pending writes");
+  }),
+
+  storeCase("pruning keeps the newest of each namespace and what has a label", async (store) => {
+    const pruning = withMethods(store, "prune", "label");
+    if (pruning === undefined) return;
+    const run = await SampleRun.start(store);
+    const saved: Checkpoint[] = [];
+    for (let n = 0; n < 100; n++) {
+      saved.unshift(
+        await run.save([
+          { channel: "log", append: [n] },
+          { channel: n < 50 ? "early" : "late", set: n },
+        ]),
+      );
+    }
+    const subs = [await run.save([], { namespace: "sub" }), await run.save([], { namespace: "sub" })];
+    await pruning.label("thread", saved[60]!.id, "kept");
+    await store.putWrites?.(run.claim, saved[70]!.id, [{ taskId: "t", node: "a", result: 1 }]);
+    await expectCode("NG_STORE_FAILED", () => pruning.prune("thread", { keepLast: 0 }), "keeping nothing");
+    expectEqual(await pruning.prune("thread", { keepLast: 3 }), 96, "checkpoints removed at first");
+    expectEqual(await pruning.prune("thread", { keepLast: 3 }), 0, "checkpoints removed again");
+    expectEqual(await pruning.prune("nobody", { keepLast: 3 }), 0, "checkpoints removed of an unknown thread");
+    expectEqual(await store.list("thread"), saved.slice(0, 3), "history");
+    const labelled = { ...saved[60]!, label: "kept" };
+    expectEqual(await store.loadById("thread", labelled.id), labelled, "the labelled one");
+    expectEqual(await store.loadById("thread", saved[50]!.id), undefined, "one that went");
+    expectEqual(await store.list("thread", { namespace: "sub" }), [...subs].reverse(), "the namespace");
+    expectEqual((await store.getWrites?.("thread", saved[70]!.id)) ?? [], [], "pending writes of one that went");
+    const next = await run.save([{ channel: "log", append: ["next"] }], {}, {}, saved[0]);
+    expectEqual(await store.loadLatest("thread"), next, "what is saved after pruning");
+    expectEqual(await pruning.prune("thread", { keepLast: 1 }), 4, "checkpoints removed in the end");
+    expectEqual(await store.list("thread"), [next], "history in the end");
+    expectEqual(await store.loadById("thread", labelled.id), labelled, "the labelled one in the end");
+  }),
+
+  storeCase("a closed store says so", async (store) => {
+    if (store.close === undefined) return;
+    await store.close();
+    await expectCode("NG_STORE_FAILED", () => store.loadLatest("thread"), "reading");
+    await expectCode("NG_STORE_FAILED", () => store.claim("thread", { owner: "a", leaseMs: 1 }), "claiming");
+  }),
+];

@@ -1,0 +1,66 @@
+import { expectCode, expectEqual } from "./expect.ts";
+import { SampleRun } from "./sample-run.ts";
+import { storeCase, withMethods, type StoreCase } from "./store-case.ts";
+
+/** Names that are easily taken for one another: by cutting, escaping, folding, normalising or joining. */
+const NAMES: readonly string[] = [
+  ["a", "A", "a ", " a", "a\0", "a\0b", "a\\0", "\0", "\\u0000", "\\", "\\\\", "a\tb", "a\nb"],
+  ['"', "'", "''", "a'b", 'a"b', "%", "_", "a%", "*", "?", "$1", ":a", "@a", ";--", "a/b", "a:b", "a|b"],
+  ["\u00e9", "e\u0301", "\u00df", "ss", "\ufb00", "ff", "\u{1f600}", "\ud83d", "\ude00", "\ud83d?"],
+  ["\ufffd", "\ufeff", "\u202e", "1", "1.0", "01", "1e0", "null", "true", "undefined", "[object Object]"],
+  ["__proto__", "constructor", "hasOwnProperty", "x".repeat(300), "x".repeat(301)],
+].flat();
+
+export const KEYS: readonly StoreCase[] = [
+  storeCase("names of threads are never mistaken for one another", async (store) => {
+    for (const [index, name] of NAMES.entries()) {
+      const run = await SampleRun.start(store, name);
+      await run.save([{ channel: "n", set: index }], { id: "id" });
+    }
+    for (const [index, name] of NAMES.entries()) {
+      const found = await store.loadLatest(name);
+      expectEqual([found?.threadId, found?.values["n"]], [name, index], `thread ${JSON.stringify(name)}`);
+    }
+    await store.deleteThread(NAMES[0]!);
+    for (const name of NAMES.slice(1)) {
+      expectEqual((await store.loadLatest(name))?.threadId, name, `thread ${JSON.stringify(name)} after a deletion`);
+    }
+  }),
+
+  storeCase("nor are namespaces, checkpoints, channels, labels, tasks", async (store) => {
+    const run = await SampleRun.start(store);
+    await run.save(NAMES.map((name) => ({ channel: name, set: name })));
+    expectEqual(Object.keys((await store.loadLatest("thread"))!.values).length, NAMES.length, "channels");
+    for (const name of NAMES) {
+      await run.save([{ channel: name, append: [name] }], { id: `id ${name}`, namespace: `in ${name}`, label: name });
+      await store.putWrites?.(run.claim, `id ${name}`, [{ taskId: name, node: name, result: name }]);
+    }
+    for (const name of NAMES) {
+      const shown = JSON.stringify(name);
+      const found = await store.loadLatest("thread", `in ${name}`);
+      expectEqual([found?.id, found?.namespace], [`id ${name}`, `in ${name}`], `namespace ${shown}`);
+      expectEqual(found?.values[name], [name], `channel ${shown}`);
+      expectEqual((await store.loadById("thread", `id ${name}`))?.id, `id ${name}`, `checkpoint ${shown}`);
+      if (store.loadByLabel) expectEqual((await store.loadByLabel("thread", name))?.label, name, `label ${shown}`);
+      const writes = [{ taskId: name, node: name, result: name }];
+      if (store.getWrites) expectEqual(await store.getWrites("thread", `id ${name}`), writes, `task ${shown}`);
+    }
+    const tasks = withMethods(store, "putWrites", "getWrites");
+    const head = run.head()!.id;
+    const writes = NAMES.map((taskId, index) => ({ taskId, node: "a", result: index }));
+    await tasks?.putWrites(run.claim, head, writes);
+    if (tasks) expectEqual(await tasks.getWrites("thread", head), writes, "tasks of one checkpoint");
+  }),
+
+  storeCase("a name that is too long is refused, or kept whole", async (store) => {
+    const name = "long".repeat(50_000);
+    try {
+      const run = await SampleRun.start(store, name);
+      await run.save();
+    } catch (error) {
+      await expectCode("NG_STORE_FAILED", () => Promise.reject(error), "a thread with a very long name");
+      return;
+    }
+    expectEqual((await store.loadLatest(name))?.threadId, name, "the thread");
+  }),
+];

@@ -1,0 +1,186 @@
+import type { Checkpoint, CheckpointHeader, Phase } from "../../checkpoint.ts";
+import type { Json } from "../../json.ts";
+import { expectCode, expectEqual, expectTrue } from "./expect.ts";
+import { SampleRun } from "./sample-run.ts";
+import { storeCase, withMethods, type StoreCase } from "./store-case.ts";
+
+const PHASES: readonly Phase[] = ["input", "completed", "before", "after", "interrupted", "updated"];
+
+const FULL_HEADER: Partial<CheckpointHeader> = {
+  runId: "7d1c…",
+  currentNodes: ["b", "a"],
+  nextNodes: ["c", "a", "b"],
+  pendingSends: [{ taskId: "t:1", node: "worker", item: { n: [1, null] } }],
+  barrierState: { join: ["a", "b"], another: ["x"], ["__proto__"]: ["y"] },
+  pauses: [{ id: "p1", node: "ask", kind: "interrupt", payload: { question: "?" }, namespace: ["review", "each[3]"] }],
+  answers: [{ id: "p0", value: "yes" }],
+  errors: { a: { code: "NG_NODE_FAILED", message: "no", attempts: 2 } },
+  label: "after-validation",
+  metadata: { by: "somebody", tags: ["x"] },
+  timestamp: 1_234_567_890_123,
+  digest: "sha256:abc",
+};
+
+/** What must survive: every kind of JSON, and every string that a database may stumble over. */
+const VALUES: Readonly<Record<string, Json>> = {
+  nothing: null,
+  yes: true,
+  numbers: [0, -1, 1.5, 1e300, 5e-324, Number.MAX_SAFE_INTEGER, 0.1],
+  text: "plain",
+  odd: ['"', "'", "\\", "\0", "a\0b", "\u{1f600}", "\ud800", "\u00e9", "e\u0301", "\u2028\u2029", "%s ? $1 :x", ""],
+  nested: { a: { b: [{ c: {} }, []] }, "": "empty key", "a.b": "dot", "a\0": "nul" },
+  hostile: JSON.parse('{"__proto__": {"polluted": true}, "constructor": 1, "toString": null}') as Json,
+  ["__proto__"]: ["a channel may have this name"],
+  constructor: "and this",
+  empty: [],
+  long: "x".repeat(200_000),
+};
+
+export const ROUND_TRIPS: readonly StoreCase[] = [
+  storeCase("5.1 a checkpoint comes back as it was saved, in every phase", async (store) => {
+    const run = await SampleRun.start(store);
+    const saved: Checkpoint[] = [await run.save([{ channel: "a", set: 1 }], FULL_HEADER)];
+    for (const phase of PHASES) {
+      for (const status of ["running", "paused", "completed", "failed"] as const) {
+        saved.push(await run.save([], { phase, status }));
+      }
+    }
+    for (const checkpoint of saved) {
+      expectEqual(await store.loadById("thread", checkpoint.id), checkpoint, `checkpoint ${checkpoint.id}`);
+    }
+    expectEqual(await store.loadLatest("thread"), saved.at(-1), "the latest");
+  }),
+
+  storeCase("values of every kind come back, in the first checkpoint and in later ones", async (store) => {
+    const run = await SampleRun.start(store);
+    const first = await run.save(Object.entries(VALUES).map(([channel, set]) => ({ channel, set })));
+    expectEqual(await store.loadLatest("thread"), first, "the first checkpoint");
+    const second = await run.save([
+      ...Object.entries(VALUES).map(([channel, value]) => ({ channel, set: [value] })),
+      { channel: "list", append: Object.values(VALUES) },
+    ]);
+    const third = await run.save([{ channel: "list", append: [VALUES["hostile"]!, [], [[1]]] }]);
+    expectEqual(await store.loadLatest("thread"), third, "the third checkpoint");
+    expectEqual(await store.loadById("thread", second.id), second, "the second checkpoint");
+    const polluted: Record<string, unknown> = {};
+    expectTrue(polluted["polluted"] === undefined, "reading a key `__proto__` changed every object");
+  }),
+
+  storeCase("5.11 loading gives plain data: a stored `__proto__` stays a key", async (store) => {
+    const run = await SampleRun.start(store);
+    await run.save([{ channel: "hostile", set: VALUES["hostile"]! }]);
+    const hostile = (await store.loadLatest("thread"))?.values["hostile"] as object;
+    expectTrue(Object.hasOwn(hostile, "__proto__"), "the key `__proto__` is no longer an own property");
+    const prototype: unknown = Object.getPrototypeOf(hostile);
+    expectTrue(prototype === Object.prototype || prototype === null, "the stored data became a prototype");
+  }),
+
+  storeCase("what is deep comes back", async (store) => {
+    const run = await SampleRun.start(store);
+    let deep: Json = 1;
+    for (let level = 0; level < 500; level++) deep = level % 2 === 0 ? [deep] : { deep };
+    await run.save([{ channel: "deep", set: deep }]);
+    expectEqual((await store.loadLatest("thread"))?.values["deep"], deep, "the value");
+  }),
+
+  storeCase("what is not there is absent, not an error", async (store) => {
+    expectEqual(await store.loadLatest("nobody"), undefined, "head of an unknown thread");
+    expectEqual(await store.loadById("nobody", "x"), undefined, "checkpoint of an unknown thread");
+    expectEqual(await store.list("nobody"), [], "history of an unknown thread");
+    const run = await SampleRun.start(store);
+    expectEqual(await store.loadLatest("thread"), undefined, "head of a thread that was only claimed");
+    await run.save();
+    expectEqual(await store.loadLatest("thread", "sub"), undefined, "head of an unknown namespace");
+    expectEqual(await store.loadById("thread", "x"), undefined, "an unknown checkpoint");
+    expectEqual(await store.list("thread", { namespace: "sub" }), [], "history of an unknown namespace");
+    await expectCode(
+      "NG_UNKNOWN_CHECKPOINT",
+      () => store.list("thread", { before: "x" }),
+      "history before an unknown one",
+    );
+    expectEqual((await store.getWrites?.("thread", "x")) ?? [], [], "writes of an unknown checkpoint");
+    expectEqual(await store.loadByLabel?.("thread", "x"), undefined, "an unknown label");
+    await store.deleteThread("nobody");
+  }),
+
+  storeCase("nobody can alter the store's content from outside", async (store) => {
+    const run = await SampleRun.start(store);
+    const list: Json[] = [{ n: 1 }];
+    const record: Record<string, Json> = { list };
+    const metadata: Record<string, Json> = { list };
+    const first = await run.save(
+      [
+        { channel: "record", set: record },
+        { channel: "log", set: list },
+      ],
+      { metadata },
+    );
+    const appended: Json[] = [{ n: 2 }];
+    await run.save([{ channel: "log", append: appended }]);
+    const writer = withMethods(store, "putWrites", "getWrites");
+    await writer?.putWrites(run.claim, first.id, [{ taskId: "t", node: "a", result: record }]);
+    const before = JSON.stringify([await store.list("thread"), await writer?.getWrites("thread", first.id)]);
+
+    record["more"] = 1;
+    metadata["more"] = 1;
+    list.push("more");
+    appended.push("more");
+    (appended[0] as Record<string, Json>)["n"] = "changed";
+    for (const checkpoint of await store.list("thread")) scribble(checkpoint);
+    scribble(await store.loadLatest("thread"));
+    scribble(await store.loadById("thread", first.id));
+    scribble(await writer?.getWrites("thread", first.id));
+    const after = JSON.stringify([await store.list("thread"), await writer?.getWrites("thread", first.id)]);
+    expectEqual(after, before, "content after writing into what was saved and what was handed out");
+  }),
+
+  storeCase("5.1 schema version 0 is kept, 5.11 a version from the future is refused by name", async (store) => {
+    const run = await SampleRun.start(store);
+    const old = await run.save([], { schemaVersion: 0 });
+    expectEqual(await store.loadLatest("thread"), old, "a checkpoint from before versions");
+    const future = await run.save([], { schemaVersion: 4711 });
+    const calls = [
+      () => store.loadLatest("thread"),
+      () => store.loadById("thread", future.id),
+      () => store.list("thread"),
+    ];
+    for (const call of calls) {
+      const error = await expectCode("NG_UNKNOWN_VERSION", call, "a checkpoint of schema version 4711");
+      expectTrue(error.message.includes(future.id), `the message does not name the row: ${error.message}`);
+      expectTrue(error.message.includes("4711"), `the message does not name the version: ${error.message}`);
+    }
+  }),
+
+  storeCase("what is saved is still there after reopening, claims included", async (store, under) => {
+    if (under.reopen === undefined) return;
+    const run = await SampleRun.start(store);
+    const first = await run.save([{ channel: "log", append: ["a"] }], { label: "start" });
+    const sub = await run.save([{ channel: "x", set: 1 }], { namespace: "sub" });
+    const last = await run.save([{ channel: "log", append: ["b"] }]);
+    const write = { taskId: "t", node: "a", result: [1] };
+    await store.putWrites?.(run.claim, last.id, [write]);
+    const again = await under.reopen();
+    try {
+      expectEqual(await again.list("thread"), [last, first], "history");
+      expectEqual(await again.loadLatest("thread", "sub"), sub, "head of a namespace");
+      if (again.getWrites) expectEqual(await again.getWrites("thread", last.id), [write], "pending writes");
+      if (again.loadByLabel) expectEqual(await again.loadByLabel("thread", "start"), first, "label");
+      const rival = { owner: "rival", leaseMs: 1000 };
+      await expectCode("NG_THREAD_CONFLICT", () => again.claim("thread", rival), "a claim that was held before");
+    } finally {
+      await again.close?.();
+    }
+  }),
+];
+
+/** Writes wherever it is let; frozen data refuses, which is as good. */
+function scribble(value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  for (const inner of Object.values(value)) scribble(inner);
+  try {
+    if (Array.isArray(value)) value.push("scribbled");
+    else Object.assign(value, { scribbled: true });
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+  }
+}

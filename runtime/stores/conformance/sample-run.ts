@@ -1,0 +1,119 @@
+/** A run as the engine would write it, over a state that the suite knows. */
+import {
+  CHECKPOINT_SCHEMA_VERSION,
+  type ChannelChange,
+  type Checkpoint,
+  type CheckpointHeader,
+  type CheckpointId,
+} from "../../checkpoint.ts";
+import type { Json } from "../../json.ts";
+import type { Claim, SaveRequest, Store } from "../../store.ts";
+
+/** A change without its version: the run counts. */
+export type Change =
+  | { readonly channel: string; readonly set: Json }
+  | { readonly channel: string; readonly append: readonly Json[] }
+  | { readonly channel: string; readonly reset: true };
+
+export const LEASE = 60_000;
+
+export class SampleRun {
+  readonly store: Store;
+  readonly threadId: string;
+  claim: Claim;
+  /** How often the store asked for all values. */
+  snapshots = 0;
+  readonly #heads = new Map<string, Checkpoint>();
+  #count = 0;
+
+  private constructor(store: Store, claim: Claim) {
+    this.store = store;
+    this.threadId = claim.threadId;
+    this.claim = claim;
+  }
+
+  static async start(store: Store, threadId = "thread", owner = "owner"): Promise<SampleRun> {
+    return new SampleRun(store, await store.claim(threadId, { owner, leaseMs: LEASE }));
+  }
+
+  head(namespace = ""): Checkpoint | undefined {
+    return this.#heads.get(namespace);
+  }
+
+  /** Saves the next checkpoint, gives what must be read back. */
+  async save(
+    changes: readonly Change[] = [],
+    header: Partial<CheckpointHeader> = {},
+    request: Partial<SaveRequest> = {},
+    from: Checkpoint | undefined = this.head(header.namespace),
+  ): Promise<Checkpoint> {
+    const namespace = header.namespace ?? "";
+    const { checkpoint, changes: versioned } = this.next(changes, { ...header, namespace }, from);
+    const { values, versions, ...written } = checkpoint;
+    const snapshot = () => {
+      this.snapshots++;
+      return { values, versions };
+    };
+    const expectedHead = this.head(namespace)?.id ?? null;
+    await this.store.save(this.claim, { header: written, changes: versioned, snapshot, expectedHead, ...request });
+    this.#heads.set(namespace, checkpoint);
+    return checkpoint;
+  }
+
+  /** The next checkpoint after `from`, not saved. */
+  next(
+    changes: readonly Change[],
+    header: Partial<CheckpointHeader>,
+    from: Checkpoint | undefined,
+  ): { readonly checkpoint: Checkpoint; readonly changes: readonly ChannelChange[] } {
+    const values = copyRecord(from?.values);
+    const versions = copyRecord(from?.versions);
+    const versioned = changes.map((change): ChannelChange => {
+      const { channel } = change;
+      const version = (versions[channel] ?? 0) + 1;
+      versions[channel] = version;
+      if ("set" in change) {
+        values[channel] = change.set;
+        return { channel, version, kind: "set", value: change.set };
+      }
+      if ("append" in change) {
+        values[channel] = [...((values[channel] ?? []) as readonly Json[]), ...change.append];
+        return { channel, version, kind: "append", items: change.append };
+      }
+      delete values[channel];
+      return { channel, version, kind: "reset" };
+    });
+    const defaults = sampleHeader(this.threadId, `${this.threadId}/${++this.#count}`, from?.id ?? null);
+    const checkpoint = { ...defaults, step: (from?.step ?? -2) + 1, ...header, values, versions };
+    return { checkpoint, changes: versioned };
+  }
+}
+
+export function sampleHeader(threadId: string, id: CheckpointId, parentId: CheckpointId | null): CheckpointHeader {
+  return {
+    schemaVersion: CHECKPOINT_SCHEMA_VERSION,
+    id,
+    threadId,
+    runId: "run",
+    namespace: "",
+    parentId,
+    step: 0,
+    phase: "completed",
+    currentNodes: [],
+    nextNodes: [],
+    pendingSends: [],
+    barrierState: {},
+    pauses: [],
+    answers: [],
+    errors: {},
+    status: "running",
+    label: null,
+    metadata: {},
+    timestamp: 1_700_000_000_000,
+    digest: `sha256:${"0".repeat(64)}`,
+  };
+}
+
+function copyRecord<T>(record: Readonly<Record<string, T>> = {}): Record<string, T> {
+  return Object.assign(Object.create(null) as Record<string, T>, record);
+}
