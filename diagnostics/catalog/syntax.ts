@@ -1,0 +1,124 @@
+/** Diagnostics of the text itself: NG001 to NG006. */
+import { diagnostic, type Diagnostic, type Fix, type Label, type Place } from "../diagnostic.ts";
+import type { Span } from "../source.ts";
+
+/** Replaces a span of the diagnostic's file. */
+export function replacement(title: string, span: Span, text: string): Fix {
+  return { title, edits: [{ span, text }] };
+}
+
+export interface UnexpectedDetails {
+  /** What the grammar allows here: "`->`", "a name for the node". */
+  readonly expected: string;
+  /** What stands there: "`=`", "the end of the file". */
+  readonly found: string;
+  /** What was read just before: "`draft`". */
+  readonly after?: string;
+  readonly help?: string | undefined;
+  readonly notes?: readonly string[];
+  readonly labels?: readonly Label[];
+  readonly fixes?: readonly Fix[];
+}
+
+/** NG001: the grammar asks for something else here. */
+export function unexpected(place: Place, details: UnexpectedDetails): Diagnostic {
+  const after = details.after === undefined ? "" : ` after ${details.after}`;
+  return diagnostic("NG001", place, `expected ${details.expected}${after}, found ${details.found}`, {
+    label: `expected ${details.expected}`,
+    ...pick(details),
+  });
+}
+
+export interface SyntaxDetails {
+  readonly message: string;
+  readonly label?: string;
+  readonly help?: string | undefined;
+  readonly notes?: readonly string[];
+  readonly labels?: readonly Label[];
+  readonly fixes?: readonly Fix[];
+}
+
+/** NG001 with a message of its own: a habit of another language, a misplaced statement. */
+export function syntaxProblem(place: Place, details: SyntaxDetails): Diagnostic {
+  return diagnostic("NG001", place, details.message, { label: details.label ?? "", ...pick(details) });
+}
+
+/** NG002: a string, template or comment that never ends. */
+export function unterminated(
+  place: Place,
+  what: "string" | "template" | "comment",
+  closing: string,
+  fixes: readonly Fix[] = [],
+): Diagnostic {
+  return diagnostic("NG002", place, `this ${what} is never closed`, {
+    label: `begins here, and no \`${closing}\` follows`,
+    help:
+      what === "string"
+        ? `close it with \`${closing}\` on the same line; text over several lines goes between backticks`
+        : `close it with \`${closing}\``,
+    fixes,
+  });
+}
+
+/** NG003: a character that may not stand outside strings. */
+export function forbiddenCharacter(
+  place: Place,
+  details: {
+    readonly character: string;
+    readonly why: string;
+    readonly help?: string;
+    readonly fixes?: readonly Fix[];
+  },
+): Diagnostic {
+  return diagnostic("NG003", place, `${details.character} ${details.why}`, { label: "here", ...pick(details) });
+}
+
+/** NG004: brackets, operators or names beyond what is read. */
+export function tooDeep(place: Place, what: "nesting" | "operators" | "types", limit: number): Diagnostic {
+  const message =
+    what === "operators"
+      ? `this expression has more than ${limit} operators`
+      : what === "types"
+        ? `this type has more than ${limit} parts`
+        : `nested more than ${limit} levels deep`;
+  return diagnostic("NG004", place, message, {
+    label: `the limit of ${limit} is passed here`,
+    help: "compute a part of it in a node of its own",
+  });
+}
+
+/** NG005: a file that is not read at all. */
+export function fileTooLarge(place: Place, bytes: number, limit: number): Diagnostic {
+  return diagnostic("NG005", place, `this file is too large: ${bytes} bytes, the limit is ${limit}`, {
+    label: "not read",
+    help: "split it into several files and import what they share",
+  });
+}
+
+/** NG006: a number, duration or escape that means nothing. */
+export function badLiteral(
+  place: Place,
+  details: {
+    readonly message: string;
+    readonly label?: string;
+    readonly help?: string | undefined;
+    readonly fixes?: readonly Fix[];
+  },
+): Diagnostic {
+  return diagnostic("NG006", place, details.message, { label: details.label ?? "", ...pick(details) });
+}
+
+/** Only the details that are there: a missing one must not become `undefined`. */
+function pick(details: {
+  readonly help?: string | undefined;
+  readonly notes?: readonly string[];
+  readonly labels?: readonly Label[];
+  readonly fixes?: readonly Fix[];
+}) {
+  return {
+    ...(details.help === undefined ? {} : { help: details.help }),
+    ...(details.notes === undefined ? {} : { notes: details.notes }),
+    ...(details.labels === undefined ? {} : { labels: details.labels }),
+    ...(details.fixes === undefined ? {} : { fixes: details.fixes }),
+  };
+}

@@ -1,0 +1,333 @@
+/**
+ * From text to the tokens that the parser sees. Characters and operators of other languages are reported here and
+ * replaced by what they stand for, so that the parser reads the rest as if it had been written right.
+ */
+import {
+  badLiteral,
+  forbiddenCharacter,
+  replacement,
+  syntaxProblem,
+  unterminated,
+} from "../../diagnostics/catalog/syntax.ts";
+import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import type { Comment } from "../ast.ts";
+import { placeAt, report, spanAt, type Reading } from "../reading.ts";
+import { resetTemplateScan } from "./template-scan.ts";
+import * as t from "./tokens.ts";
+
+/** Longer names and numbers are nobody's: they are reported and read all the same. */
+const LONGEST_WORD = 65_536;
+
+export interface Tokens {
+  readonly tokens: t.Token[];
+  readonly comments: Comment[];
+  /** `///` comments; what is no declaration's documentation becomes a comment. */
+  readonly docs: t.Token[];
+  /** Start of the token after a `;` -> the `;`. Where it stands for a comma its message changes. */
+  readonly semicolons: Map<number, t.Token>;
+}
+
+const lexer = { instance: undefined as ReturnType<typeof t.createLexer> | undefined };
+
+export function readTokens(reading: Reading): Tokens {
+  lexer.instance ??= t.createLexer();
+  resetTemplateScan();
+  const result = lexer.instance.tokenize(reading.text);
+  resetTemplateScan();
+  const semicolons = new Map<number, t.Token>();
+  const tokens = replaceForeign(reading, result.tokens, semicolons);
+  const comments = (result.groups["comments"] ?? []).map((token) => readComment(reading, token));
+  const docs = result.groups["docs"] ?? [];
+  for (const doc of docs) checkCharacters(reading, doc);
+  return { tokens, comments, docs, semicolons };
+}
+
+export function endOf(token: t.Token): number {
+  return token.startOffset + token.image.length;
+}
+
+/** Token types that are looked at before the parser sees them, by index. */
+const WATCHED = new Set(
+  [
+    t.Stray,
+    t.Semicolon,
+    t.SingleQuoted,
+    t.UnterminatedTemplate,
+    t.LongArrow,
+    t.FatArrow,
+    t.StrictEqual,
+    t.StrictNotEqual,
+    t.And,
+    t.BadNumber,
+    t.Quoted,
+    t.StrayOpen,
+  ].map((type) => type.tokenTypeIdx),
+);
+
+function replaceForeign(reading: Reading, tokens: t.Token[], semicolons: Map<number, t.Token>): t.Token[] {
+  const kept: t.Token[] = [];
+  let pending: t.Token | undefined;
+  for (const token of tokens) {
+    if (token.image.length > LONGEST_WORD) checkLength(reading, token);
+    let use: t.Token | undefined = token;
+    if (WATCHED.has(token.tokenTypeIdx)) {
+      if (token.tokenType === t.Semicolon) {
+        pending = token;
+        continue;
+      }
+      use = replaced(reading, token, kept);
+    }
+    if (use === undefined) continue;
+    if (pending !== undefined) {
+      semicolons.set(use.startOffset, pending);
+      pending = undefined;
+    }
+    kept.push(use);
+  }
+  if (pending !== undefined) semicolons.set(reading.text.length, pending);
+  return kept;
+}
+
+function as(token: t.Token, tokenType: t.Token["tokenType"]): t.Token {
+  return { ...token, tokenType, tokenTypeIdx: tokenType.tokenTypeIdx ?? 0 };
+}
+
+function place(reading: Reading, token: t.Token) {
+  return placeAt(reading, token.startOffset, endOf(token));
+}
+
+/** The token that takes this one's place, or nothing when it is left out. */
+function replaced(reading: Reading, token: t.Token, before: t.Token[]): t.Token | undefined {
+  const at = place(reading, token);
+  const foreign = (use: string, type: t.Token["tokenType"], message: string, help?: string) => {
+    const fixes = [replacement(`replace by \`${use}\``, at.span, use)];
+    report(reading, syntaxProblem(at, { message, label: `write \`${use}\``, help, fixes }));
+    return as(token, type);
+  };
+  switch (token.tokenType) {
+    case t.Quoted:
+      if (isClosed(token.image)) return token;
+      report(reading, unterminated(at, "string", '"', [closeWith(at, '"')]));
+      return token;
+    case t.UnterminatedTemplate:
+      report(reading, unterminated(at, "template", "`", [closeWith(at, "`")]));
+      return token;
+    case t.SingleQuoted:
+      return foreign(doubleQuoted(token.image), t.Quoted, "strings are written in double quotes");
+    case t.FatArrow:
+    case t.LongArrow:
+      return foreign("->", t.Arrow, `an arrow is written \`->\`, not \`${token.image}\``);
+    case t.StrictEqual:
+      return foreign("==", t.EqualEqual, "`===` is not an operator here", "`==` is strict already");
+    case t.StrictNotEqual:
+      return foreign("!=", t.NotEqual, "`!==` is not an operator here", "`!=` is strict already");
+    case t.And:
+      return foreign("&&", t.AndAnd, "`&` is not an operator here", "both must hold: `&&`");
+    case t.StrayOpen:
+      report(
+        reading,
+        syntaxProblem(at, {
+          message: "`${` stands outside a template",
+          label: "only text between backticks interpolates",
+          help: "write the value itself, or the whole text as a template: `` `… ${value} …` ``",
+        }),
+      );
+      return token;
+    case t.BadNumber:
+      report(reading, badNumber(reading, token));
+      return as(token, /^\d+(?:\.\d+)?[A-Za-z]+$/.test(token.image) ? t.Duration : t.Numeral);
+    default:
+      return stray(reading, token, before);
+  }
+}
+
+function isClosed(image: string): boolean {
+  if (image.length < 2 || !image.endsWith('"')) return false;
+  let backslashes = 0;
+  while (image[image.length - 2 - backslashes] === "\\") backslashes += 1;
+  return backslashes % 2 === 0;
+}
+
+function closeWith(at: { span: { start: number; end: number } }, closing: string) {
+  return replacement(`close it with \`${closing}\``, { start: at.span.end, end: at.span.end }, closing);
+}
+
+function doubleQuoted(image: string): string {
+  return `"${image.slice(1, -1).replace(/\\'|"/g, (found) => (found === '"' ? '\\"' : "'"))}"`;
+}
+
+const UNIT_NAMES: Readonly<Record<string, string>> = {
+  sec: "s",
+  secs: "s",
+  second: "s",
+  seconds: "s",
+  min: "m",
+  mins: "m",
+  minute: "m",
+  minutes: "m",
+  hr: "h",
+  hour: "h",
+  hours: "h",
+  day: "d",
+  days: "d",
+  msec: "ms",
+  millis: "ms",
+};
+
+function badNumber(reading: Reading, token: t.Token): Diagnostic {
+  const at = place(reading, token);
+  const { image } = token;
+  const unit = /^(\d+(?:\.\d+)?)([A-Za-z]+)$/.exec(image);
+  const short = unit === null ? undefined : UNIT_NAMES[(unit[2] ?? "").toLowerCase()];
+  const use =
+    short !== undefined ? `${unit?.[1] ?? ""}${short}` : image.includes("_") ? image.replaceAll("_", "") : undefined;
+  return badLiteral(at, {
+    message: `\`${shorten(image)}\` is neither a number nor a duration`,
+    label: use === undefined ? "digits run into letters" : `write \`${use}\``,
+    help: "numbers are decimal (`1`, `0.5`, `1e3`); the units of durations are `ms`, `s`, `m`, `h` and `d`",
+    fixes:
+      use === undefined || !/^[\d.]+(?:ms|[smhd])?$/.test(use) ? [] : [replacement(`write \`${use}\``, at.span, use)],
+  });
+}
+
+export function shorten(text: string): string {
+  return text.length > 40 ? `${text.slice(0, 39)}…` : text;
+}
+
+/** Reports what may not stand here, and leaves it out or takes it for what it looks like. */
+function stray(reading: Reading, token: t.Token, before: t.Token[]): t.Token | undefined {
+  const at = place(reading, token);
+  const { image } = token;
+  const code = image.codePointAt(0) ?? 0;
+  const previous = before[before.length - 1];
+  const joins = previous !== undefined && previous.tokenType === t.Identifier && endOf(previous) === token.startOffset;
+  if (image === "\uFEFF" && token.startOffset === 0) return undefined;
+  if (image === "\u2192" || image === "\u21D2") {
+    const fixes = [replacement("replace by `->`", at.span, "->")];
+    report(
+      reading,
+      forbiddenCharacter(at, { character: `\`${image}\``, why: "is not an arrow here", help: "write `->`", fixes }),
+    );
+    return as(token, t.Arrow);
+  }
+  if (isForbidden(code)) {
+    report(reading, forbidden(at, code));
+    return undefined;
+  }
+  if (code > 127 && /^[\p{L}\p{M}\p{N}_]+$/u.test(image)) {
+    const whole = joins ? `${previous.image}${image}` : image;
+    const help = "names consist of the letters A to Z, digits and `_`; other text belongs into strings and comments";
+    report(
+      reading,
+      forbiddenCharacter(at, { character: `\`${shorten(image)}\``, why: "cannot stand in a name", help }),
+    );
+    if (!joins) return as(token, t.Identifier);
+    before[before.length - 1] = { ...previous, image: whole };
+    return undefined;
+  }
+  if (code > 127) {
+    report(reading, forbidden(at, code));
+    return undefined;
+  }
+  report(reading, syntaxProblem(at, { message: `\`${image}\` means nothing here`, label: "unexpected character" }));
+  return undefined;
+}
+
+/** Control characters, and those that reorder the text around them on screen. */
+function isForbidden(code: number): boolean {
+  return (
+    (code < 0x20 && code !== 0x09 && code !== 0x0a && code !== 0x0d) ||
+    (code >= 0x7f && code <= 0x9f) ||
+    isBidirectional(code) ||
+    code === 0x2028 ||
+    code === 0x2029 ||
+    code === 0xfeff ||
+    (code >= 0x200b && code <= 0x200d)
+  );
+}
+
+function isBidirectional(code: number): boolean {
+  return (
+    code === 0x061c ||
+    code === 0x200e ||
+    code === 0x200f ||
+    (code >= 0x202a && code <= 0x202e) ||
+    (code >= 0x2066 && code <= 0x2069)
+  );
+}
+
+function forbidden(at: ReturnType<typeof place>, code: number): Diagnostic {
+  const name = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+  const quote = code === 0x201c || code === 0x201d || code === 0x201e || code === 0x2018 || code === 0x2019;
+  const space = code === 0xa0 || (code >= 0x2000 && code <= 0x200a) || code === 0x202f || code === 0x3000;
+  const what = isBidirectional(code)
+    ? "a bidirectional control character"
+    : quote
+      ? "a typographic quote"
+      : space
+        ? "a space that is not a plain space"
+        : code < 0xa0
+          ? "a control character"
+          : `the character \`${String.fromCodePoint(code)}\``;
+  const use = quote ? '"' : space ? " " : "";
+  return forbiddenCharacter(at, {
+    character: `${what} (${name})`,
+    why: "may not stand outside strings",
+    help: quote
+      ? 'strings are written in plain double quotes: `"`'
+      : `inside a string it can be written \`\\u${code.toString(16).padStart(4, "0")}\``,
+    fixes: [replacement(use === "" ? "delete it" : `replace by a plain ${quote ? "quote" : "space"}`, at.span, use)],
+  });
+}
+
+function checkLength(reading: Reading, token: t.Token): void {
+  if (token.tokenType === t.Identifier) {
+    report(
+      reading,
+      syntaxProblem(place(reading, token), { message: `this name is longer than ${LONGEST_WORD} characters` }),
+    );
+  } else if (token.tokenType === t.Numeral || token.tokenType === t.Duration) {
+    report(
+      reading,
+      badLiteral(place(reading, token), { message: `this number is longer than ${LONGEST_WORD} characters` }),
+    );
+  }
+}
+
+// Comments ------------------------------------------------------------------------------------------
+
+const FORBIDDEN_IN_COMMENT =
+  // eslint-disable-next-line no-control-regex -- these are the characters that it looks for
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+
+/** Comments may hold any language, but nothing that makes the text around them look different from what it is. */
+function checkCharacters(reading: Reading, token: t.Token): void {
+  const found = FORBIDDEN_IN_COMMENT.exec(token.image);
+  if (found === null) return;
+  const start = token.startOffset + found.index;
+  report(reading, forbidden(placeAt(reading, start, start + 1), found[0].charCodeAt(0)));
+}
+
+function readComment(reading: Reading, token: t.Token): Comment {
+  checkCharacters(reading, token);
+  const span = spanAt(reading, token.startOffset, endOf(token));
+  const isBlock = token.tokenType === t.BlockComment;
+  if (isBlock && (token.image.length < 4 || !token.image.endsWith("*/"))) {
+    report(
+      reading,
+      unterminated({ file: reading.source, span: { start: span.start, end: span.start + 2 } }, "comment", "*/"),
+    );
+  }
+  if (token.tokenType === t.HashComment) {
+    const mark = { start: span.start, end: span.start + 1 };
+    const fixes = [replacement("begin the comment with `//`", mark, "//")];
+    report(
+      reading,
+      syntaxProblem(
+        { file: reading.source, span: mark },
+        { message: "comments begin with `//`, not `#`", label: "write `//`", fixes },
+      ),
+    );
+  }
+  return { kind: isBlock ? "BlockComment" : "LineComment", span, text: token.image };
+}

@@ -1,0 +1,109 @@
+/**
+ * Finds templates that are never closed, before the lexer enters them. A template swallows everything up to the next
+ * backtick; without this look ahead one forgotten backtick would leave no statement of the rest of the file.
+ */
+
+/** Rescans after this many forgotten backticks would make reading quadratic; the rest is taken as it comes. */
+const MOST_FAILURES = 16;
+
+let scannedText = "";
+let closedUntil = 0;
+let failures = 0;
+
+/** Where the literal that opens at `offset` is to end if it is never closed (its line's end); `undefined` if it is closed. */
+export function unterminatedTemplateEnd(text: string, offset: number): number | undefined {
+  if (scannedText !== text) {
+    scannedText = text;
+    closedUntil = 0;
+    failures = 0;
+  }
+  if (offset < closedUntil) return undefined;
+  const end = failures < MOST_FAILURES ? templateEnd(text, offset) : undefined;
+  if (end !== undefined) {
+    closedUntil = end;
+    return undefined;
+  }
+  failures += 1;
+  return restOfLine(text, offset);
+}
+
+/** Forgets the text of the last scan: call before and after reading one. */
+export function resetTemplateScan(): void {
+  scannedText = "";
+  closedUntil = 0;
+  failures = 0;
+}
+
+function restOfLine(text: string, offset: number): number {
+  const end = text.indexOf("\n", offset);
+  if (end === -1) return text.length;
+  return text[end - 1] === "\r" ? end - 1 : end;
+}
+
+/** What may matter inside `${…}`: quotes, comments, braces, templates. */
+const CODE_STOP = /["'`{}]|\/\/|\/\*|#/g;
+const TEXT_STOP = /[`\\$]/g;
+const STRING_STOP = { '"': /["\\\n\r]/g, "'": /['\\\n\r]/g } as const;
+
+/** The offset after the backtick that closes the template opened at `start`, found with one pass and a stack. */
+function templateEnd(text: string, start: number): number | undefined {
+  // One entry for each open template or brace; a template is -1, a brace within `${…}` is 1.
+  const open: (-1 | 1)[] = [-1];
+  let at = start + 1;
+  while (open.length > 0) {
+    if (open[open.length - 1] === -1) {
+      TEXT_STOP.lastIndex = at;
+      const found = TEXT_STOP.exec(text);
+      if (found === null) return undefined;
+      at = found.index + 1;
+      if (found[0] === "`") open.pop();
+      else if (found[0] === "\\") at += 1;
+      else if (text[at] === "{") {
+        open.push(1);
+        at += 1;
+      }
+      continue;
+    }
+    CODE_STOP.lastIndex = at;
+    const found = CODE_STOP.exec(text);
+    if (found === null) return undefined;
+    at = found.index + found[0].length;
+    switch (found[0]) {
+      case "`":
+        open.push(-1);
+        break;
+      case "{":
+        open.push(1);
+        break;
+      case "}":
+        open.pop();
+        break;
+      case "//":
+      case "#":
+        at = restOfLine(text, at);
+        break;
+      case "/*": {
+        const close = text.indexOf("*/", at);
+        if (close === -1) return undefined;
+        at = close + 2;
+        break;
+      }
+      default:
+        at = stringEnd(text, at, found[0] === '"' ? '"' : "'");
+    }
+  }
+  return at;
+}
+
+/** After the closing quote, or the end of the line for `"`; an apostrophe that does not close is only a character. */
+function stringEnd(text: string, from: number, quote: '"' | "'"): number {
+  for (let at = from; ;) {
+    const stop = STRING_STOP[quote];
+    stop.lastIndex = at;
+    const found = stop.exec(text);
+    if (found !== null && found[0] === quote) return found.index + 1;
+    if (found === null || found[0] !== "\\") return quote === "'" ? from : (found?.index ?? text.length);
+    const next = text[found.index + 1];
+    at = found.index + (next === undefined || next === "\n" || next === "\r" ? 1 : 2);
+  }
+}

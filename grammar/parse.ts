@@ -1,0 +1,154 @@
+/** Reads the text spelling: from `.ngraph` text, or a fragment of it inside YAML, to the syntax tree. */
+import { fileTooLarge } from "../diagnostics/catalog/syntax.ts";
+import { sortDiagnostics, type Diagnostic } from "../diagnostics/diagnostic.ts";
+import { SourceFile } from "../diagnostics/source.ts";
+import type {
+  AssertDecl,
+  Comment,
+  Duration,
+  EdgeDecl,
+  EdgeSource,
+  Expr,
+  File,
+  Identifier,
+  ImportName,
+  Item,
+  LiteralType,
+  Output,
+  TestItem,
+  TypeExpr,
+} from "./ast.ts";
+import { endOf, readTokens, type Tokens } from "./lexer/read-tokens.ts";
+import { NgraphParser } from "./parser/file-rules.ts";
+import { newReading, report, spanAt, type Reading } from "./reading.ts";
+
+/** Bytes of the largest file that is read. */
+export const LARGEST_FILE = 4 * 1024 * 1024;
+
+/** Made on first use: building it costs more than reading a small file. */
+let parser: NgraphParser | undefined;
+
+/**
+ * Reads a file. Never throws: what cannot be read is in `diagnostics`, and stands in the tree as `Broken`.
+ *
+ * @example
+ * const { file, diagnostics } = parse(`graph hello { node greet = print("hi")  start -> greet }`, { path: "hello.ngraph" });
+ */
+export function parse(
+  text: string,
+  options: { readonly path?: string } = {},
+): { file: File; diagnostics: Diagnostic[] } {
+  const source = new SourceFile(options.path ?? "input.ngraph", text);
+  const reading = newReading(source, text);
+  const span = { start: 0, end: text.length };
+  const file: File = { kind: "File", span, source, spelling: "ngraph", items: [], comments: [] };
+  const size = byteLength(text);
+  if (size > LARGEST_FILE) {
+    report(reading, fileTooLarge({ file: source, span: { start: 0, end: 0 } }, size, LARGEST_FILE));
+    return { file, diagnostics: reading.diagnostics };
+  }
+  const tokens = readTokens(reading);
+  const { value: items, docs } = run(reading, tokens, (p): Item[] => p.file());
+  return {
+    file: { ...file, items, comments: allComments(reading, tokens, docs) },
+    diagnostics: sortDiagnostics(reading.diagnostics),
+  };
+}
+
+/** What a fragment can be, and what reading it gives. */
+export interface Fragments {
+  /** `score < 0.8 && rounds < 3`. A `BrokenExpr` where it cannot be read. */
+  expression: Expr;
+  /** `string[] | null`. A `BrokenType` where it cannot be read. */
+  type: TypeExpr;
+  /** `all(a, b) -> c`, `a -> match x { … }`. */
+  edge: EdgeDecl;
+  /** `a, b`, `all(a, any(b, c))`. */
+  source: EdgeSource;
+  /** `b, c`: names with commas between them. */
+  names: Identifier[];
+  /** One name. */
+  name: Identifier;
+  /** `type Ticket`, `rank as rankDocs`. */
+  importName: ImportName;
+  /** `notes`, `{ reply, score: points }`. */
+  output: Output;
+  /** `approve before send`, without `assert`. */
+  assert: AssertDecl;
+  /** What follows `expect`: `ran a, [b, c]`, `status failed`, or an expression. */
+  expect: TestItem;
+  /** `a` or `[a, b]`. */
+  step: Identifier[];
+  /** `30s` */
+  duration: Duration;
+  /** `200ms`, `200ms..5s`. */
+  backoff: { readonly min: Duration; readonly max?: Duration };
+  /** `"a" | -1`; the empty list for `else`. */
+  patterns: LiteralType[];
+}
+
+export interface Fragment {
+  readonly text: string;
+  readonly source: SourceFile;
+  /** From an offset of `text` (its end included) to one of `source`; increasing. */
+  readonly toSource: (offset: number) => number;
+}
+
+/**
+ * Reads one thing from a text that lies inside another file: every span and diagnostic points into `source`. Never throws.
+ * `node` is `undefined` where the fragment cannot be read, except that expressions and types become a broken node.
+ *
+ * @example
+ * const at = scalar.start;
+ * const { node, diagnostics } = parseFragment("expression", { text: "rounds + 1", source, toSource: (offset) => at + offset });
+ */
+export function parseFragment<Kind extends keyof Fragments>(
+  kind: Kind,
+  fragment: Fragment,
+): { node: Fragments[Kind] | undefined; diagnostics: Diagnostic[] } {
+  const reading = newReading(fragment.source, fragment.text, fragment.toSource);
+  const span = spanAt(reading, 0, fragment.text.length);
+  const broken = (
+    kind === "expression" ? { kind: "BrokenExpr", span } : kind === "type" ? { kind: "BrokenType", span } : undefined
+  ) as Fragments[Kind] | undefined;
+  if (fragment.text.length > LARGEST_FILE) {
+    report(reading, fileTooLarge({ file: fragment.source, span }, fragment.text.length, LARGEST_FILE));
+    return { node: broken, diagnostics: reading.diagnostics };
+  }
+  const tokens = readTokens(reading);
+  const { value } = run(reading, tokens, (p) => p.fragment(kind));
+  return { node: (value as Fragments[Kind] | undefined) ?? broken, diagnostics: sortDiagnostics(reading.diagnostics) };
+}
+
+function run<T>(
+  reading: Reading,
+  tokens: Tokens,
+  read: (parser: NgraphParser) => T,
+): { value: T; docs: Set<Tokens["docs"][number]> } {
+  parser ??= new NgraphParser();
+  parser.start(reading, tokens);
+  try {
+    const value = read(parser);
+    return { value, docs: new Set(parser.attachedDocs) };
+  } finally {
+    parser.finish();
+  }
+}
+
+/** Comments in source order, with the `///` lines that document nothing. */
+function allComments(reading: Reading, tokens: Tokens, attached: ReadonlySet<Tokens["docs"][number]>): Comment[] {
+  const loose = tokens.docs.filter((doc) => !attached.has(doc));
+  if (loose.length === 0) return tokens.comments;
+  const more = loose.map((doc): Comment => ({
+    kind: "LineComment",
+    span: spanAt(reading, doc.startOffset, endOf(doc)),
+    text: doc.image,
+  }));
+  return [...tokens.comments, ...more].sort((a, b) => a.span.start - b.span.start);
+}
+
+function byteLength(text: string): number {
+  if (text.length > LARGEST_FILE) return text.length;
+  if (text.length * 3 <= LARGEST_FILE) return text.length;
+  return new TextEncoder().encode(text).length;
+}
