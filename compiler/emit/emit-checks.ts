@@ -69,8 +69,7 @@ function resultType(
 function updateType(channel: BoundChannel, isItem: boolean, names: CheckNames): string {
   const type = names.type(channel.type);
   switch (channel.reducer?.kind) {
-    case "append":
-    case "union": {
+    case "append": {
       if (channel.type.kind !== "list") return "unknown";
       const item = names.type(channel.type.item);
       return `${item} | readonly (${item})[]`;

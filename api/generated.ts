@@ -1,0 +1,57 @@
+/**
+ * `ngraph/generated`: what modules written by `ngc compile` import. Not for code written by hand: its names go with the
+ * generator of the same version.
+ */
+import { createEngine } from "../runtime/engine.ts";
+import type { Bindings, Engine, EngineOptions } from "../runtime/engine-options.ts";
+import type { Command } from "../runtime/context.ts";
+import type { Table } from "../runtime/table.ts";
+import { builtinNodes } from "../stdlib/builtin-nodes.ts";
+
+export * from "../runtime/expression/generated.ts";
+export type { GeneratedExpression } from "../runtime/expression/compile-expression.ts";
+export type { NodeContext } from "../runtime/context.ts";
+export type { Bindings, Engine } from "../runtime/engine-options.ts";
+export type { Json } from "../runtime/json.ts";
+export type { Table } from "../runtime/table.ts";
+
+/** A graph as a module holds it. */
+export interface GeneratedGraph {
+  readonly table: Table;
+  readonly bindings: Bindings;
+}
+
+/** What the function of a generated graph takes: all of the engine's options but the code, which the module has. */
+export interface GraphOptions extends Omit<EngineOptions, keyof Bindings> {}
+
+/** The engine of a generated graph. */
+export function createGraph<Input, Output, State>(
+  { table, bindings }: GeneratedGraph,
+  options: GraphOptions,
+): Engine<Input, Output, State> {
+  return createEngine(table, {
+    ...options,
+    ...bindings,
+    builtins: { ...builtinNodes, ...options.builtins },
+  }) as unknown as Engine<Input, Output, State>;
+}
+
+/** A table that stands in a module as text, because it is large. */
+export function largeTable(json: string, graphs: readonly Table[]): Table {
+  return { ...(JSON.parse(json) as Omit<Table, "graphs">), graphs };
+}
+
+/** A fits B: an error of `tsc` where it does not. */
+export type Checked<A extends B, B> = A;
+
+/** What a node's function may return where `Result` is stored: itself, a promise of it, or a jump. */
+export type NodeResult<Result> = Result | Command | PromiseLike<Result | Command>;
+
+/** What `reduce merge` takes: any part of the record. */
+export type Merged<T> = { readonly [K in keyof T]?: T[K] };
+
+/** What an imported reducer takes beside the current value. */
+export type UpdateOf<Reducer extends (...args: never[]) => unknown> = Parameters<Reducer>[1];
+
+/** What a function called in an expression returns. */
+export type ReturnOf<Function_ extends (...args: never[]) => unknown> = ReturnType<Function_>;

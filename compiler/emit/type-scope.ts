@@ -1,0 +1,88 @@
+import type { FunctionSpec } from "../../runtime/table.ts";
+import type { ValueType } from "../../runtime/value-type.ts";
+import { typeToTypeScript } from "../types/typescript.ts";
+import type { ModuleSource } from "./emit-module.ts";
+import type { Identifiers } from "./identifiers.ts";
+import type { ModuleImports } from "./module-imports.ts";
+import { docComment } from "./quote.ts";
+
+/** The types of a generated module: what each is called, and the declarations of those that are needed. */
+export interface TypeScope {
+  /** A type as the module writes it. `from` is the graph file that it stands in, `functions` what that imports. */
+  write(type: ValueType, from: string, functions: readonly FunctionSpec[]): string;
+  /** Declares the file's own types and all that has been written so far. */
+  declarations(): readonly string[];
+}
+
+/** `exported`: identifiers of the file's own types, by name. */
+export function createTypeScope(
+  source: ModuleSource,
+  exported: ReadonlyMap<string, string>,
+  identifiers: Identifiers,
+  imports: ModuleImports,
+): TypeScope {
+  const identifierOf = ownReferences(source, exported);
+  const own = new Set(identifierOf.keys());
+  /** Named types of other files, in the order in which they were met. */
+  const needed: string[] = [];
+  const named = (name: string): string => {
+    const known = identifierOf.get(name);
+    if (known !== undefined) return known;
+    if (!source.namedTypes.has(name)) return "unknown";
+    const identifier = identifiers.allocate(name);
+    identifierOf.set(name, identifier);
+    needed.push(name);
+    return identifier;
+  };
+  const write: TypeScope["write"] = (type, from, functions) =>
+    typeToTypeScript(type, {
+      json: "$.Json",
+      named,
+      opaque(name, module) {
+        if (module === "") return "unknown";
+        const returned = /^ReturnType<typeof (\w+)>$/.exec(name)?.[1];
+        const spec = functions.find((item) => item.name === returned);
+        if (spec !== undefined) {
+          return `$.ReturnOf<typeof ${imports.value(spec.name, spec.export, spec.module, from)}>`;
+        }
+        // A function of another file's graph: its type is not this module's business.
+        return returned === undefined ? imports.type(name, module, source.importerOf(name, module, from)) : "unknown";
+      },
+    });
+  return {
+    write,
+    declarations() {
+      const texts: string[] = [];
+      for (const { name, type, doc } of source.types) {
+        const identifier = exported.get(name) ?? name;
+        const isSelf = type.kind === "ref" && identifierOf.get(type.name) === identifier;
+        const body = isSelf ? (source.namedTypes.get(type.name) ?? type) : type;
+        const text = write(body, source.path, []);
+        texts.push(`${docComment(doc)}${identifier === name ? "export " : ""}type ${identifier} = ${text};`);
+        if (identifier !== name) texts.push(`export type { ${identifier} as ${name} };`);
+      }
+      // Writing one may need another.
+      for (let name = needed.shift(); name !== undefined; name = needed.shift()) {
+        const body = source.namedTypes.get(name);
+        if (body === undefined || own.has(name)) continue;
+        texts.push(`type ${identifierOf.get(name) ?? name} = ${write(body, source.path, [])};`);
+      }
+      return texts;
+    },
+  };
+}
+
+/**
+ * Identifiers of the file's own named types, by the names that `ref`s have. These are the types' own names, but for a number
+ * where another file was there first; an alias of a named type is a `ref` with that type's name.
+ */
+function ownReferences(source: ModuleSource, exported: ReadonlyMap<string, string>): Map<string, string> {
+  const identifierOf = new Map<string, string>();
+  for (const { name, type } of source.types) {
+    if (type.kind !== "ref") continue;
+    const isOwn =
+      type.name === name || (type.name.startsWith(`${name}_`) && /^\d+$/.test(type.name.slice(name.length + 1)));
+    if (isOwn && !identifierOf.has(type.name)) identifierOf.set(type.name, exported.get(name) ?? name);
+  }
+  return identifierOf;
+}

@@ -1,0 +1,64 @@
+import type { ValueType } from "../../runtime/value-type.ts";
+
+/** How a module calls the types that are not TypeScript's own. */
+export interface TypeNames {
+  readonly json: string;
+  /** A type of a graph file. */
+  readonly named: (name: string) => string;
+  /** A type of a TypeScript module. */
+  readonly opaque: (name: string, module: string) => string;
+}
+
+const PLAIN_NAMES: TypeNames = {
+  json: "Json",
+  named: (name) => name,
+  opaque: (name, module) => (module === "" ? "unknown" : name),
+};
+
+/**
+ * A type as TypeScript writes it. Lists are `readonly`, because state is frozen; named and opaque types stand by their
+ * names, which the generated module declares or imports.
+ */
+export function typeToTypeScript(type: ValueType, names: TypeNames = PLAIN_NAMES): string {
+  const write = (part: ValueType): string => typeToTypeScript(part, names);
+  switch (type.kind) {
+    case "int":
+    case "float":
+      return "number";
+    case "bool":
+      return "boolean";
+    case "json":
+      return names.json;
+    case "literal":
+      return JSON.stringify(type.value);
+    case "list":
+      return needsParentheses(type.item) ? `readonly (${write(type.item)})[]` : `readonly ${write(type.item)}[]`;
+    case "map":
+      return `{ readonly [key: string]: ${write(type.value)} }`;
+    case "record":
+      if (type.fields.length === 0) return "object";
+      return `{ ${type.fields
+        .map(
+          (field) => `readonly ${propertyName(field.name)}${field.optional === true ? "?" : ""}: ${write(field.type)}`,
+        )
+        .join("; ")} }`;
+    case "union":
+      if (type.members.length === 0) return "never";
+      return type.members.map((member) => (member.kind === "list" ? `(${write(member)})` : write(member))).join(" | ");
+    case "ref":
+      return names.named(type.name);
+    case "opaque":
+      return names.opaque(type.name, type.module);
+    default:
+      return type.kind;
+  }
+}
+
+/** Lists of lists and of unions: `readonly` binds to the outermost list only. */
+function needsParentheses(type: ValueType): boolean {
+  return type.kind === "union" || type.kind === "list";
+}
+
+function propertyName(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
+}
