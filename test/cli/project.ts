@@ -25,6 +25,7 @@ export interface Project {
   write(name: string, text: string): void;
   read(name: string): string;
   has(name: string): boolean;
+  remove(name: string): void;
 }
 
 /** `--json` documents are looked at field by field. */
@@ -65,6 +66,7 @@ export function createProject(files: Readonly<Record<string, string>> = {}): Pro
     },
     read: (name) => readFileSync(join(directory, name), "utf8"),
     has: (name) => existsSync(join(directory, name)),
+    remove: (name) => rmSync(join(directory, name)),
   };
   for (const [name, text] of Object.entries(files)) project.write(name, text);
   return project;

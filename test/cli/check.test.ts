@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import { BROKEN, createProject, FLOW, FLOW_NODES, HELLO } from "./project.ts";
+
+describe("ngc check", () => {
+  test("a valid file exits with 0 and prints no diagnostics", () => {
+    const { ngc } = createProject({ "flow.ngraph": FLOW, "nodes.ts": FLOW_NODES });
+    expect(ngc(["check", "flow.ngraph"])).toEqual({
+      status: 0,
+      stdout: "",
+      stderr: "1 graph checked, nothing to report\n",
+    });
+    expect(ngc(["check", "flow.ngraph", "--quiet"])).toEqual({ status: 0, stdout: "", stderr: "" });
+  });
+
+  test("an invalid file exits with 2; without a terminal in lines that problem matchers read", () => {
+    const { ngc } = createProject({ "broken.ngraph": BROKEN });
+    const { status, stdout, stderr } = ngc(["check", "broken.ngraph", "-q"]);
+    expect(status).toBe(2);
+    expect(stdout).toBe("");
+    expect(stderr).toMatch(/^broken\.ngraph\(6,12\): error NG101: .*`great`/m);
+  });
+
+  test("--format pretty shows the place and offers what is similar", () => {
+    const { ngc } = createProject({ "broken.ngraph": BROKEN });
+    const { stderr } = ngc(["check", "broken.ngraph", "--format", "pretty"]);
+    expect(stderr).toContain("error[NG101]");
+    expect(stderr).toContain(" --> broken.ngraph:6:12");
+    expect(stderr).toContain("6 |   start -> great");
+    expect(stderr).toContain("`greet`");
+  });
+
+  test("--json is the document of the interface, and nothing else on stdout", () => {
+    const { json } = createProject({ "broken.ngraph": BROKEN, "hello.ngraph": HELLO });
+    const { status, document } = json(["check", "broken.ngraph", "hello.ngraph"]);
+    expect(status).toBe(2);
+    expect(document).toMatchObject({ version: 1, ok: false });
+    expect(document.errors).toBeGreaterThan(0);
+    const error = document.diagnostics.find((item: { code: string }) => item.code === "NG101");
+    expect(error).toMatchObject({
+      code: "NG101",
+      name: "unknown-node",
+      severity: "error",
+      file: "broken.ngraph",
+      range: { start: { line: 6, column: 12 }, end: { line: 6, column: 17 } },
+      url: "docs/diagnostics/NG101.md",
+    });
+    expect(document.graphs.find((graph: { name: string }) => graph.name === "hello")).toMatchObject({
+      kind: "graph",
+      digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+      nodes: 1,
+      edges: 1,
+      effects: [],
+    });
+  });
+
+  test("--format json is the same document", () => {
+    const { ngc } = createProject({ "broken.ngraph": BROKEN });
+    const a = ngc(["check", "broken.ngraph", "--json"]);
+    const b = ngc(["check", "broken.ngraph", "--format", "json"]);
+    expect(JSON.parse(b.stdout)).toEqual(JSON.parse(a.stdout));
+    expect(b.status).toBe(2);
+  });
+
+  test("--format github and sarif write to stdout", () => {
+    const { ngc } = createProject({ "broken.ngraph": BROKEN });
+    expect(ngc(["check", "broken.ngraph", "--format", "github"]).stdout).toContain(
+      "::error file=broken.ngraph,line=6,col=12,",
+    );
+    const { runs } = JSON.parse(ngc(["check", "broken.ngraph", "--format", "sarif"]).stdout);
+    expect(runs[0].results[0].ruleId).toBe("NG101");
+  });
+
+  test("directories stand for the graph files in them; what two files import is reported once", () => {
+    const project = createProject({
+      "graphs/shared.ngraph": BROKEN,
+      "graphs/one.ngraph": `import { broken } from "./shared.ngraph"\n${HELLO}`,
+      "graphs/node_modules/x.ngraph": BROKEN,
+      "graphs/readme.md": "no graph",
+    });
+    const { status, stderr } = project.ngc(["check", "graphs"]);
+    expect(status).toBe(2);
+    expect(stderr.match(/error NG101/g)).toHaveLength(1);
+    expect(stderr).toContain("graphs/shared.ngraph(6,12)");
+  });
+
+  test("-v shows what was proven; without it information stays away", () => {
+    const { ngc } = createProject({ "flow.ngraph": FLOW, "nodes.ts": FLOW_NODES });
+    expect(ngc(["check", "flow.ngraph"]).stderr).not.toContain("info");
+    expect(ngc(["check", "flow.ngraph", "-v"]).stderr).toContain("info NG310");
+  });
+
+  test("--max-diagnostics bounds what is printed, not what counts", () => {
+    const edges = Array.from({ length: 60 }, (_, index) => `  greet -> missing${index}x`).join("\n");
+    const { ngc } = createProject({ "a.ngraph": HELLO.replace("start -> greet", `start -> greet\n${edges}`) });
+    const few = ngc(["check", "a.ngraph", "--max-diagnostics", "3"]);
+    expect(few.status).toBe(2);
+    expect(few.stderr.match(/error NG/g)).toHaveLength(3);
+    expect(few.stderr).toMatch(/more not shown/);
+    expect(ngc(["check", "a.ngraph"]).stderr.match(/error NG/g)).toHaveLength(50);
+  });
+
+  test("colours only where they are wanted", () => {
+    const { ngc } = createProject({ "broken.ngraph": BROKEN });
+    const args = ["check", "broken.ngraph", "--format", "pretty"];
+    expect(ngc(args, { env: { FORCE_COLOR: "1", NO_COLOR: "" } }).stderr).toContain("\u001b[1;31m");
+    expect(ngc([...args, "--no-color"], { env: { FORCE_COLOR: "1", NO_COLOR: "" } }).stderr).not.toContain("\u001b[");
+    expect(ngc(args, { env: { FORCE_COLOR: "1", NO_COLOR: "1" } }).stderr).not.toContain("\u001b[");
+  });
+
+  test("never runs user code", () => {
+    const project = createProject({
+      "flow.ngraph": FLOW,
+      "nodes.ts": `import { writeFileSync } from "node:fs";\nwriteFileSync("ran", "");\n${FLOW_NODES}`,
+    });
+    expect(project.ngc(["check", "flow.ngraph"]).status).toBe(0);
+    expect(project.has("ran")).toBe(false);
+  });
+});

@@ -1,0 +1,225 @@
+import { chmodSync, readdirSync, statSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { BROKEN, createProject, FLOW, FLOW_NODES, HELLO } from "./project.ts";
+
+const UGLY = `graph hello{ input name:string="world"
+output text: string // the text
+node greet=\`hello \${name}\` into text
+start->greet }`;
+
+describe("ngc fmt", () => {
+  test("formats in place, keeps comments, and changes nothing the second time", () => {
+    const project = createProject({ "a.ngraph": UGLY });
+    expect(project.ngc(["fmt", "a.ngraph"])).toMatchObject({ status: 0, stderr: "formatted a.ngraph\n" });
+    const once = project.read("a.ngraph");
+    expect(once).toContain("// the text");
+    expect(once).not.toBe(UGLY);
+    expect(project.ngc(["fmt", "."])).toEqual({ status: 0, stdout: "", stderr: "" });
+    expect(project.read("a.ngraph")).toBe(once);
+  });
+
+  test("--check writes nothing and exits with 1 where something is not formatted", () => {
+    const project = createProject({ "a.ngraph": UGLY });
+    expect(project.ngc(["fmt", "--check", "a.ngraph"])).toMatchObject({
+      status: 1,
+      stdout: "a.ngraph is not formatted\n",
+    });
+    expect(project.read("a.ngraph")).toBe(UGLY);
+    expect(project.json(["fmt", "--check", "a.ngraph"]).document).toEqual({
+      version: 1,
+      ok: false,
+      files: 1,
+      changed: ["a.ngraph"],
+    });
+    project.ngc(["fmt", "a.ngraph"]);
+    expect(project.ngc(["fmt", "--check", "a.ngraph"]).status).toBe(0);
+  });
+
+  test("--stdin-filepath formats standard input", () => {
+    const project = createProject({ "a.ngraph": UGLY });
+    const { status, stdout } = project.ngc(["fmt", "--stdin-filepath", "x.ngraph"], { input: UGLY });
+    expect(status).toBe(0);
+    project.ngc(["fmt", "a.ngraph"]);
+    expect(stdout).toBe(project.read("a.ngraph"));
+  });
+
+  test("a file with syntax errors is left as it is, and the others are formatted", () => {
+    const project = createProject({ "a.ngraph": UGLY, "bad.ngraph": "graph {{{" });
+    const { status, stderr } = project.ngc(["fmt", "."]);
+    expect(status).toBe(2);
+    expect(stderr).toContain("bad.ngraph(1,");
+    expect(project.read("bad.ngraph")).toBe("graph {{{");
+    expect(project.read("a.ngraph")).not.toBe(UGLY);
+  });
+
+  test("YAML keeps its comments", () => {
+    const project = createProject({
+      "a.ngraph.yaml": "# why\ngraph:   hello\nnodes: {greet:   {expr: '1'}}\nedges: [ start -> greet ]\n",
+    });
+    expect(project.ngc(["fmt", "a.ngraph.yaml"]).status).toBe(0);
+    expect(project.read("a.ngraph.yaml")).toBe(
+      '# why\ngraph: hello\nnodes: { greet: { expr: "1" } }\nedges: [start -> greet]\n',
+    );
+  });
+
+  test("permissions and links stay; a file that cannot be written is said so", () => {
+    const project = createProject({ "real/a.ngraph": UGLY });
+    const real = join(project.directory, "real/a.ngraph");
+    chmodSync(real, 0o640);
+    symlinkSync(real, join(project.directory, "link.ngraph"));
+    expect(project.ngc(["fmt", "link.ngraph"]).status).toBe(0);
+    expect(project.read("real/a.ngraph")).not.toBe(UGLY);
+    expect(statSync(real).mode & 0o777).toBe(0o640);
+    expect(readdirSync(join(project.directory, "real"))).toEqual(["a.ngraph"]);
+  });
+});
+
+describe("ngc compile", () => {
+  test("writes a module beside the source; nothing is written twice", () => {
+    const project = createProject({ "flow.ngraph": FLOW, "nodes.ts": FLOW_NODES });
+    expect(project.ngc(["compile", "flow.ngraph"])).toMatchObject({ status: 0, stderr: "wrote flow.ngraph.ts\n" });
+    expect(project.read("flow.ngraph.ts")).toContain("export function flow(");
+    expect(project.ngc(["compile", "flow.ngraph"])).toMatchObject({ status: 0, stderr: "" });
+  });
+
+  test("--check exits with 1 when what is written is stale or missing", () => {
+    const project = createProject({ "hello.ngraph": HELLO });
+    expect(project.ngc(["compile", "hello.ngraph", "--check"])).toMatchObject({
+      status: 1,
+      stdout: "hello.ngraph.ts is missing\n",
+    });
+    project.ngc(["compile", "hello.ngraph"]);
+    expect(project.ngc(["compile", "hello.ngraph", "--check"]).status).toBe(0);
+    project.write("hello.ngraph", HELLO.replace("hello $", "good day $"));
+    expect(project.ngc(["compile", "hello.ngraph", "--check"])).toMatchObject({
+      status: 1,
+      stdout: "hello.ngraph.ts is stale\n",
+    });
+    expect(project.json(["compile", "hello.ngraph", "--check"]).document).toMatchObject({
+      ok: true,
+      stale: ["hello.ngraph.ts"],
+    });
+  });
+
+  test("--target json and js, --out", () => {
+    const project = createProject({ "a/hello.ngraph": HELLO });
+    expect(project.ngc(["compile", "a", "--target", "json", "--out", "out"]).status).toBe(0);
+    expect(JSON.parse(project.read("out/hello.table.json"))).toMatchObject({ format: "ngraph.table", name: "hello" });
+    expect(project.ngc(["compile", "a/hello.ngraph", "--target", "js", "--out", "out"]).status).toBe(0);
+    expect(project.read("out/hello.ngraph.js")).toContain("export function hello(");
+    expect(project.read("out/hello.ngraph.d.ts")).toContain("export declare function hello(");
+  });
+
+  test("an invalid file is not written, the valid ones are, and the exit code is 2", () => {
+    const project = createProject({ "broken.ngraph": BROKEN, "hello.ngraph": HELLO });
+    expect(project.ngc(["compile", "."])).toMatchObject({ status: 2 });
+    expect(project.has("broken.ngraph.ts")).toBe(false);
+    expect(project.has("hello.ngraph.ts")).toBe(true);
+  });
+
+  test("two sources that would be written to one file are refused", () => {
+    const project = createProject({ "a/hello.ngraph": HELLO, "b/hello.ngraph": HELLO });
+    const { status, stderr } = project.ngc(["compile", "a", "b", "--out", "out"]);
+    expect(status).toBe(64);
+    expect(stderr).toContain("would both be written to out/hello.ngraph.ts");
+    expect(project.has("out")).toBe(false);
+  });
+
+  test("--watch compiles again when a source changes", async () => {
+    const project = createProject({ "hello.ngraph": HELLO });
+    const child = project.start(["compile", "hello.ngraph", "--watch"]);
+    let seen = "";
+    const until = (text: string): Promise<void> =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          if (seen.includes(text)) resolve();
+          else child.stderr.once("data", look);
+        };
+        look();
+      });
+    child.stderr.on("data", (chunk) => (seen += chunk));
+    const end = new Promise((resolve) => child.once("close", resolve));
+    await until("waiting for changes");
+    expect(project.read("hello.ngraph.ts")).toContain("hello");
+    seen = "";
+    project.write("hello.ngraph", HELLO.replace("hello $", "good day $"));
+    await until("waiting for changes");
+    expect(project.read("hello.ngraph.ts")).toContain("good day");
+    child.kill("SIGINT");
+    expect(await end).toBe(130);
+  });
+});
+
+describe("ngc convert", () => {
+  test("text becomes YAML and text again, with the same meaning", () => {
+    const project = createProject({ "flow.ngraph": FLOW, "nodes.ts": FLOW_NODES });
+    expect(project.ngc(["convert", "flow.ngraph", "--to", "yaml", "-o", "flow.ngraph.yaml"]).status).toBe(0);
+    const { stdout, status } = project.ngc(["convert", "flow.ngraph.yaml", "--to", "ngraph"]);
+    expect(status).toBe(0);
+    project.write("again.ngraph", stdout);
+    const digests = ["flow.ngraph", "flow.ngraph.yaml", "again.ngraph"].map(
+      (file) => project.json(["check", file]).document.graphs[0].digest,
+    );
+    expect(new Set(digests).size).toBe(1);
+  });
+
+  test("what is in that spelling already is wrong usage; what is broken exits with 2", () => {
+    const { ngc } = createProject({ "hello.ngraph": HELLO, "bad.ngraph": "graph {" });
+    expect(ngc(["convert", "hello.ngraph", "--to", "ngraph"]).status).toBe(64);
+    expect(ngc(["convert", "bad.ngraph", "--to", "yaml"])).toMatchObject({ status: 2, stdout: "" });
+  });
+});
+
+describe("ngc graph", () => {
+  test("draws in every format", () => {
+    const project = createProject({ "flow.ngraph": FLOW, "nodes.ts": FLOW_NODES });
+    expect(project.ngc(["graph", "flow.ngraph"]).stdout).toContain("↳ calc  double()");
+    expect(project.ngc(["graph", "flow.ngraph", "--format", "mermaid"]).stdout).toMatch(/^flowchart TD/);
+    expect(project.ngc(["graph", "flow.ngraph", "--format", "dot"]).stdout).toMatch(/^digraph "flow"/);
+    expect(project.ngc(["graph", "flow.ngraph", "--format", "svg"]).stdout).toMatch(/^<svg /);
+    expect(project.ngc(["graph", "flow.ngraph", "--format", "html", "-o", "flow.html"])).toMatchObject({
+      status: 0,
+      stdout: "",
+    });
+    expect(project.read("flow.html")).toMatch(/^<!doctype html>/);
+    const { document } = project.json(["graph", "flow.ngraph"]);
+    expect(document).toMatchObject({ version: 1, name: "flow" });
+    expect(document.nodes.map((node: { id: string }) => node.id)).toEqual(["start", "calc", "sure", "end"]);
+    expect(JSON.parse(project.ngc(["graph", "flow.ngraph", "--format", "json"]).stdout)).toEqual(document);
+  });
+});
+
+describe("ngc explain", () => {
+  test("by code in any case, or by name", () => {
+    const { ngc, json } = createProject();
+    const { status, stdout } = ngc(["explain", "ng301"]);
+    expect(status).toBe(0);
+    expect(stdout).toContain("NG301");
+    expect(ngc(["explain", "join-never-complete"]).stdout).toBe(stdout);
+    expect(json(["explain", "NG301"]).document).toMatchObject({
+      code: "NG301",
+      name: "join-never-complete",
+      severity: "error",
+    });
+  });
+});
+
+describe("ngc new", () => {
+  test("the starter project checks clean, and runs to its question", () => {
+    const project = createProject();
+    expect(project.ngc(["new", "starter"]).status).toBe(0);
+    expect(project.ngc(["check", "starter"])).toMatchObject({
+      status: 0,
+      stderr: "1 graph checked, nothing to report\n",
+    });
+    const ran = project.ngc(["run", "starter/greeting.ngraph", "--input", '{"name": "Ada"}', "--thread", "t"]);
+    expect(ran.status).toBe(3);
+    expect(ran.stdout).toContain("Send this?");
+    expect(project.ngc(["resume", "t", "--answer", "send"])).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining("Ada"),
+    });
+    expect(project.ngc(["new", "starter"])).toMatchObject({ status: 64 });
+  });
+});

@@ -1,0 +1,270 @@
+import { describe, expect, test } from "vitest";
+import { BROKEN, createProject, FLOW, FLOW_NODES, HELLO, type Project } from "./project.ts";
+
+const flow = (): Project => createProject({ "flow.ngraph": FLOW, "nodes.ts": FLOW_NODES });
+
+describe("ngc run", () => {
+  test("runs a graph and prints its output on stdout", () => {
+    const { ngc } = createProject({ "hello.ngraph": HELLO });
+    const { status, stdout, stderr } = ngc(["run", "hello.ngraph", "--input", '{"name": "Ada"}']);
+    expect({ status, stdout }).toEqual({ status: 0, stdout: "text: hello Ada\n" });
+    expect(stderr).toMatch(/✓ greet/);
+    expect(stderr).toMatch(/completed after 1 step · thread \S+/);
+  });
+
+  test("--json is the document of the interface, whatever the nodes print", () => {
+    const project = createProject({
+      "hello.ngraph": HELLO.replace("graph hello {", 'import { shout } from "./nodes.ts"\ngraph hello {').replace(
+        "= `hello ${name}`",
+        "= shout(name)",
+      ),
+      "nodes.ts": `export function shout(name: string): string {
+  console.log("noise");
+  process.stdout.write("more noise\\n");
+  return name.toUpperCase();
+}
+`,
+    });
+    const { status, document } = project.json(["run", "hello.ngraph", "--thread", "t1"]);
+    expect(status).toBe(0);
+    expect(document).toEqual({
+      version: 1,
+      status: "completed",
+      thread: "t1",
+      steps: [["greet"]],
+      output: { text: "WORLD" },
+      state: { name: "world", text: "WORLD" },
+      pauses: [],
+      incompleteBarriers: [],
+      error: null,
+      checkpoint: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+  });
+
+  test("inputs come from a flag, a file or standard input", () => {
+    const project = createProject({ "hello.ngraph": HELLO, "in.json": '{"name": "file"}' });
+    expect(project.ngc(["run", "hello.ngraph", "--input", "@in.json"]).stdout).toBe("text: hello file\n");
+    expect(project.ngc(["run", "hello.ngraph", "--input", "-"], { input: '{"name": "pipe"}' }).stdout).toBe(
+      "text: hello pipe\n",
+    );
+  });
+
+  test("inputs that do not fit exit with 64 and say why", () => {
+    const { ngc } = createProject({ "hello.ngraph": HELLO });
+    const wrong = ngc(["run", "hello.ngraph", "--input", '{"name": 5}']);
+    expect(wrong.status).toBe(64);
+    expect(wrong.stderr).toMatch(/name.*\[NG_BAD_INPUT\]/);
+    expect(ngc(["run", "hello.ngraph", "--input", '{"nam": "x"}']).status).toBe(64);
+  });
+
+  test("an invalid graph exits with 2 and nothing runs", () => {
+    const project = createProject({ "broken.ngraph": BROKEN });
+    expect(project.ngc(["run", "broken.ngraph"])).toMatchObject({ status: 2, stdout: "" });
+    expect(project.has(".ngraph")).toBe(false);
+    const { status, document } = project.json(["run", "broken.ngraph"]);
+    expect(status).toBe(2);
+    expect(document).toMatchObject({ ok: false, diagnostics: [{ code: "NG101" }] });
+  });
+
+  test("--graph chooses among several; a wrong name is answered with a similar one", () => {
+    const { ngc } = createProject({
+      "two.ngraph": `${HELLO}\n${HELLO.replace("graph hello", "graph farewell").replace("hello $", "bye $")}`,
+    });
+    expect(ngc(["run", "two.ngraph"]).stdout).toBe("text: hello world\n");
+    expect(ngc(["run", "two.ngraph", "--graph", "farewell"]).stdout).toBe("text: bye world\n");
+    const wrong = ngc(["run", "two.ngraph", "--graph", "farewel"]);
+    expect(wrong.status).toBe(64);
+    expect(wrong.stderr).toContain("`farewell`");
+  });
+
+  test("a pause exits with 3, prints what is asked and the command that answers", () => {
+    const project = flow();
+    const { status, stdout } = project.ngc(["run", "flow.ngraph", "--input", '{"n": 21}', "--thread", "t"]);
+    expect(status).toBe(3);
+    expect(stdout).toContain("sure waits for an answer");
+    expect(stdout).toContain("Is 42 right?");
+    expect(stdout).toContain("one of: yes | no");
+    expect(stdout).toContain("answer with: ngc resume t --answer yes   (or no)");
+    expect(project.has(".ngraph/runs.db")).toBe(true);
+    expect(project.read(".ngraph/.gitignore")).toBe("*\n");
+  });
+
+  test("a node that fails exits with 1 and says where in the user's code", () => {
+    const project = createProject({
+      "flow.ngraph": FLOW,
+      "nodes.ts": `export function double(n: number): number {
+  if (n > 1) {
+    throw new Error("too large");
+  }
+  return n;
+}
+`,
+    });
+    const { status, stderr } = project.ngc(["run", "flow.ngraph", "--input", '{"n": 2}', "--thread", "t"]);
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/error: .*calc.*too large.*\[NG_NODE_FAILED\]/);
+    expect(stderr).toContain("at nodes.ts:3:11");
+    expect(stderr).toContain("go on with: ngc resume t");
+    const { document } = project.json(["run", "flow.ngraph", "--input", '{"n": 2}']);
+    expect(document.error).toMatchObject({ code: "NG_NODE_FAILED", node: "calc", attempts: 1, at: "nodes.ts:3:11" });
+  });
+
+  test("problems in user code are said with file and line, without our stack", () => {
+    const project = flow();
+    const run = (): string => {
+      const { status, stderr } = project.ngc(["run", "flow.ngraph", "--input", '{"n": 1}']);
+      expect([1, 64]).toContain(status);
+      expect(stderr).not.toMatch(/^\s+at .*(?:chunks|cli)\//m);
+      return stderr;
+    };
+    project.write("nodes.ts", "export function double(n: number) {\n  return n *;\n}\n");
+    expect(run()).toContain('nodes.ts:2:13: Unexpected ";"');
+    project.write("nodes.ts", `${FLOW_NODES}\nnull.x;\n`);
+    expect(run()).toMatch(/could not be loaded: .*TypeError.*nodes\.ts:5/);
+    project.write("nodes.ts", `import { x } from "no-such-package";\nexport const double = x;\n`);
+    expect(run()).toMatch(/nodes\.ts:1:18: .*no-such-package/);
+    project.write("nodes.ts", "export const double = 5;\n");
+    expect(run()).toMatch(/no function/);
+  });
+
+  test("packages of the user's project are found from the file that imports them, and import.meta.url is the source's", () => {
+    const project = createProject({
+      "lib/flow.ngraph": FLOW,
+      "lib/nodes.ts": `import { twice } from "some-package";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { plain } from "./plain.cjs";
+const factor = JSON.parse(readFileSync(new URL("./factor.json", import.meta.url), "utf8"));
+export const double = (n: number): number => (twice(n) * factor * plain()) / 2;
+`,
+      "lib/plain.cjs":
+        "const { basename } = require('node:path');\nexports.plain = () => basename(__filename).length / 9;\n",
+      "lib/factor.json": "2",
+      "lib/node_modules/some-package/package.json":
+        '{ "name": "some-package", "type": "module", "exports": "./index.js" }',
+      "lib/node_modules/some-package/index.js": "export const twice = (n) => n * 2;\n",
+      "package.json": "{}",
+    });
+    const { document } = project.json(["run", "lib/flow.ngraph", "--input", '{"n": 3}']);
+    expect(document.state.twice).toBe(6);
+  });
+
+  test("--store memory keeps nothing; a pause there says so", () => {
+    const project = flow();
+    const { status, stdout } = project.ngc(["run", "flow.ngraph", "--input", '{"n": 1}', "--store", "memory"]);
+    expect(status).toBe(3);
+    expect(stdout).toContain("kept in memory only");
+    expect(project.has(".ngraph")).toBe(false);
+  });
+
+  test("--store sqlite:PATH is named in the command that goes on", () => {
+    const project = flow();
+    const { stdout } = project.ngc([
+      "run",
+      "flow.ngraph",
+      "--input",
+      '{"n": 1}',
+      "--thread",
+      "t",
+      "--store",
+      "sqlite:data/my runs.db",
+    ]);
+    expect(stdout).toContain("ngc resume t --store 'sqlite:data/my runs.db' --answer yes");
+    expect(project.has("data/my runs.db")).toBe(true);
+  });
+
+  test("--allow refuses every other effect", () => {
+    const { ngc } = createProject({
+      "s.ngraph": `graph s {
+  output text: string
+  node list = shell("echo hi") into { stdout: text }
+  start -> list
+}
+`,
+    });
+    const refused = ngc(["run", "s.ngraph", "--allow", "net"]);
+    expect(refused.status).toBe(1);
+    expect(refused.stderr).toContain("NG_EFFECT_DENIED");
+    expect(ngc(["run", "s.ngraph", "--allow", "shell"])).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining("hi"),
+    });
+  });
+
+  test("print writes to stdout, and to stderr beside a document", () => {
+    const project = createProject({
+      "p.ngraph": `graph p {\n  output done: bool\n  node say = print("spoken")\n  node set = true into done\n  start -> say -> set\n}\n`,
+    });
+    expect(project.ngc(["run", "p.ngraph"]).stdout).toBe("spoken\ndone: true\n");
+    expect(project.json(["run", "p.ngraph"]).document.status).toBe("completed");
+  });
+
+  test("--max-steps stops a run, which can go on with more", () => {
+    const project = createProject({
+      "loop.ngraph": `graph loop {
+  output n: int = 0
+  node inc = n + 1 into n
+  start -> inc
+  inc -> inc when n < 10
+  inc -> end otherwise
+}
+`,
+    });
+    const stopped = project.ngc(["run", "loop.ngraph", "--thread", "t", "--max-steps", "4"]);
+    expect(stopped.status).toBe(1);
+    expect(stopped.stderr).toContain("NG_STEP_LIMIT");
+    expect(stopped.stderr).toContain("ngc resume t --max-steps N");
+    expect(project.json(["resume", "t", "--max-steps", "50"]).document).toMatchObject({
+      status: "completed",
+      output: { n: 10 },
+    });
+  });
+
+  test("--events prints every event as a JSON line on stderr", () => {
+    const { ngc } = createProject({ "hello.ngraph": HELLO });
+    const { stderr } = ngc(["run", "hello.ngraph", "--events", "-q"]);
+    const events = stderr
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(events[0]).toMatchObject({ seq: 0, type: "run", phase: "start", graph: "hello" });
+    expect(events.at(-1)).toMatchObject({ type: "run", phase: "end", status: "completed" });
+  });
+
+  test("--builtins supplies built-in nodes that depend on where a graph runs", () => {
+    const project = createProject({
+      "l.ngraph": `graph l {
+  output text: string
+  node say = llm("hello") into text
+  start -> say
+}
+`,
+      "builtins.ts": "export const llm = ({ prompt }: { prompt: string }): string => `model says ${prompt}`;\n",
+    });
+    expect(project.ngc(["run", "l.ngraph", "--builtins", "builtins.ts"]).stdout).toBe("text: model says hello\n");
+    const without = project.ngc(["run", "l.ngraph"], { env: { OPENAI_API_KEY: "", OPENAI_BASE_URL: "" } });
+    expect(without.status).toBe(64);
+    expect(without.stderr).toContain("NG_MISSING_FUNCTION");
+    expect(without.stderr).toContain("--builtins");
+  });
+
+  test("secrets come from the environment and never reach what is printed", () => {
+    const project = createProject({
+      "s.ngraph": `import { use } from "./nodes.ts"
+secret API_TOKEN
+
+graph s {
+  output size: int
+  node call = use(API_TOKEN) into size
+  start -> call
+}
+`,
+      "nodes.ts": "export const use = (token: string): number => token.length;\n",
+    });
+    const { status, stdout, stderr } = project.ngc(["run", "s.ngraph", "--events"], {
+      env: { API_TOKEN: "tok-12345678" },
+    });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: "size: 12\n" });
+    expect(stderr).not.toContain("tok-12345678");
+  });
+});

@@ -1,0 +1,75 @@
+import { describe, expect, test } from "vitest";
+import { createProject, FLOW, FLOW_NODES, type Project } from "./project.ts";
+
+function done(): Project {
+  const project = createProject({ "flow.ngraph": FLOW, "nodes.ts": FLOW_NODES });
+  project.ngc(["run", "flow.ngraph", "--input", '{"n": 21}', "--thread", "t"]);
+  expect(project.ngc(["resume", "t", "--answer", "yes"]).status).toBe(0);
+  return project;
+}
+
+describe("threads of a store", () => {
+  test("ngc threads lists them", () => {
+    const project = done();
+    expect(project.ngc(["threads"]).stdout).toMatch(/^thread +status.*\nt +completed +\d+ +\d+ +flow /);
+    expect(project.json(["threads"]).document).toMatchObject({
+      version: 1,
+      threads: [{ thread: "t", status: "completed", metadata: { graph: "flow" } }],
+    });
+  });
+
+  test("ngc history shows the chain, newest first", () => {
+    const project = done();
+    const { document } = project.json(["history", "t"]);
+    const [newest] = document.checkpoints;
+    const oldest = document.checkpoints.at(-1);
+    expect(newest).toMatchObject({ thread: "t", status: "completed", ran: ["sure"] });
+    expect(oldest).toMatchObject({ step: -1, phase: "input", parent: null });
+    for (let index = 1; index < document.checkpoints.length; index++) {
+      expect(document.checkpoints[index - 1].parent).toBe(document.checkpoints[index].id);
+    }
+    const { stdout } = project.ngc(["history", "t", "--limit", "1"]);
+    expect(stdout.trim().split("\n")).toHaveLength(2);
+    expect(stdout).toContain(newest.id);
+  });
+
+  test("ngc show prints one checkpoint with its values", () => {
+    const project = done();
+    const { checkpoints } = project.json(["history", "t"]).document;
+    const { stdout, status } = project.ngc(["show", checkpoints[0].id]);
+    expect(status).toBe(0);
+    expect(stdout).toContain("thread: t");
+    expect(stdout).toContain("twice: 42");
+    expect(project.json(["show", checkpoints[0].id, "--thread", "t"]).document).toMatchObject({
+      version: 1,
+      id: checkpoints[0].id,
+      values: { n: 21, twice: 42, verdict: "yes" },
+    });
+    const unknown = project.ngc(["show", "00000000-0000-4000-8000-000000000000"]);
+    expect(unknown.status).toBe(64);
+    expect(unknown.stderr).toContain("there is no checkpoint");
+  });
+
+  test("5.9: ngc fork starts a new thread from an old checkpoint, and runs nothing", () => {
+    const project = done();
+    const { checkpoints } = project.json(["history", "t"]).document;
+    const waiting = checkpoints.find((item: { pauses: unknown[] }) => item.pauses.length > 0);
+    const { status, stdout, stderr } = project.ngc(["fork", "t", "--from", waiting.id, "--as", "t2"]);
+    expect(status).toBe(0);
+    expect(stdout).toContain("forked to thread t2");
+    expect(stderr).toContain("ngc resume t2");
+    expect(project.ngc(["resume", "t2", "--answer", "yes"]).status).toBe(0);
+    expect(project.json(["threads"]).document.threads).toHaveLength(2);
+    expect(project.ngc(["fork", "t", "--as", "t2"]).status).toBe(1);
+  });
+
+  test("commands that look never make a store", () => {
+    const project = createProject();
+    for (const args of [["threads"], ["history", "t"], ["show", "x"], ["fork", "t"], ["resume", "t"]]) {
+      const { status, stderr } = project.ngc(args);
+      expect(status, args.join(" ")).toBe(64);
+      expect(stderr).toContain("there is no store at .ngraph/runs.db");
+    }
+    expect(project.has(".ngraph")).toBe(false);
+  });
+});
