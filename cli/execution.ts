@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { Engine, ExecuteOptions, RunResult } from "../runtime/engine-options.ts";
 import type { Effect, Table } from "../runtime/table.ts";
 import { bindFunctions } from "./bind-functions.ts";
+import { llmFromEnvironment } from "./llm-from-environment.ts";
 import type { ExitCode } from "./exit-codes.ts";
 import { withInterruption } from "./interruption.ts";
 import { STORE_FLAG, STORE_HELP, type OpenStore } from "./open-store.ts";
@@ -70,7 +71,7 @@ export async function execute(execution: Execution, output: Output): Promise<Exi
   });
   const engine = createEngine(table, {
     ...code.bindings,
-    builtins: { ...builtinNodes, print, ...code.builtins },
+    builtins: { ...builtinNodes, ...(await llmFromEnvironment(process.env)), print, ...code.builtins },
     store: store.store,
     secrets: (name) => process.env[name],
     onEvent: progress.onEvent,

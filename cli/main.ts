@@ -16,6 +16,17 @@ const WRONG_USAGE: ReadonlySet<string> = new Set([
   "NG_NO_STORE",
 ]);
 
+/** What to do at the command line, where the error of the runtime can only speak of code. */
+const HELP: ReadonlyMap<string, string> = new Map([
+  [
+    "NG_MISSING_FUNCTION",
+    "`llm` needs a model server (OPENAI_API_KEY or OPENAI_BASE_URL, and NGRAPH_MODEL); --builtins FILE supplies any node",
+  ],
+  ["NG_EFFECT_DENIED", "name the effect with --allow, or leave --allow out"],
+  ["NG_DRIFT", "go on with the graph as it was, or start anew: ngc run FILE --thread THREAD --abandon"],
+  ["NG_THREAD_BUSY", "resume the thread, or start anew with --abandon"],
+]);
+
 /** Runs one command line and ends the process with its exit code. */
 export async function main(args: readonly string[]): Promise<void> {
   let exitCode: ExitCode = EXIT.ok;
@@ -75,7 +86,7 @@ function explain(error: unknown): Explanation {
   }
   if (error instanceof NgraphError) {
     const exitCode = WRONG_USAGE.has(error.code) ? EXIT.usage : EXIT.failed;
-    return { exitCode, code: error.code, message: `${error.message} [${error.code}]` };
+    return { exitCode, code: error.code, message: `${error.message} [${error.code}]`, help: HELP.get(error.code) };
   }
   const user = describeUserError(error);
   if (user !== undefined) {

@@ -40,8 +40,15 @@ export const compileCommand = defineCommand<CompileOptions>({
     if (options.check === true) throw new CommandError("--watch and --check exclude each other");
     if (output.json) throw new CommandError("--watch and --json exclude each other");
     await withInterruption(async (signal) => {
+      let watched: ReadonlySet<string> = new Set(paths);
       while (!signal.aborted) {
-        const { watched } = await compileOnce(paths, options, output);
+        try {
+          ({ watched } = await compileOnce(paths, options, output));
+        } catch (error) {
+          // A file may be gone for a moment: editors and version control replace files.
+          if (!(error instanceof CommandError)) throw error;
+          output.problem(`error: ${error.message}`);
+        }
         output.note("waiting for changes …");
         await nextChange(watched, signal);
       }
