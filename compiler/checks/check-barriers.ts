@@ -135,9 +135,11 @@ function reportMissingEdges(context: CheckContext): ReadonlySet<number> {
       }
     }
   }
+  for (const { passesTo } of model.barriers) for (const place of passesTo ?? []) signalled.add(place);
   const silent = new Set<number>();
   for (const barrier of model.barriers) {
-    if (barrier.kind !== "waits" || context.reach.possible[barrier.target] === 0) continue;
+    if (barrier.kind !== "waits" || !barrier.members.some(({ place }) => context.reach.placeFilled[place] === 1))
+      continue;
     for (const { place, nodes } of barrier.members) {
       const [node] = nodes;
       if (signalled.has(place) || node === undefined) continue;
@@ -173,7 +175,10 @@ function reportWaitsForItself(context: CheckContext, silent: ReadonlySet<number>
   // Vertices: nodes that never run, then blocked barriers.
   const inside = (vertex: number): readonly number[] => {
     const barrier = model.barriers[vertex - count];
-    if (barrier !== undefined) return isBlocked(barrier) && reach.actual[barrier.target] === 0 ? [barrier.target] : [];
+    if (barrier !== undefined)
+      return isBlocked(barrier) && barrier.target !== END_TARGET && reach.actual[barrier.target] === 0
+        ? [barrier.target]
+        : [];
     if (reach.actual[vertex] === 1) return [];
     const direct = (successors[vertex] ?? []).filter((target) => reach.actual[target] === 0);
     return [...direct, ...(waitingFor[vertex] ?? [])];

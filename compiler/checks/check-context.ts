@@ -1,7 +1,7 @@
 import type { Diagnostic, Label, Place } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
-import { type BoundGraph, END_NAME, START } from "../bound-graph.ts";
+import { type BoundEdge, type BoundGraph, END_NAME, START } from "../bound-graph.ts";
 import { buildModel } from "../explore/build-model.ts";
 import type { ControlModel } from "../explore/model.ts";
 import { findReach, type Reach } from "../explore/reach.ts";
@@ -13,6 +13,8 @@ export interface CheckContext {
   readonly reach: Reach;
   /** All edges and nodes could be read and bound: what seems to be missing is missing. */
   readonly isComplete: boolean;
+  /** Edges by the name of a source, barriers among them. */
+  readonly edgesFrom: ReadonlyMap<string, readonly BoundEdge[]>;
   /** Nodes that findings about loops without an exit (NG203, NG204) speak of. */
   readonly trapped: Set<number>;
   report(diagnostic: Diagnostic): void;
@@ -31,13 +33,26 @@ export function createCheckContext(graph: BoundGraph, report: (diagnostic: Diagn
     model,
     reach: findReach(model),
     isComplete: isCompletelyBound(graph),
+    edgesFrom: groupEdges(graph),
     trapped: new Set(),
     report,
     place,
     label: (span, message) => ({ ...place(span), message }),
     nodePlace: (index) => place(graph.nodes[index]?.declaration.name.span ?? graph.declaration.name.span),
-    nodeName: (index) => graph.nodes[index]?.name ?? "",
+    nodeName: (index) => graph.nodes[index]?.name ?? END_NAME,
   };
+}
+
+function groupEdges(graph: BoundGraph): ReadonlyMap<string, readonly BoundEdge[]> {
+  const found = new Map<string, BoundEdge[]>();
+  for (const edge of graph.edges) {
+    for (const { name } of edge.source.kind === "nodes" ? edge.source.nodes : edge.source.members.flat()) {
+      const known = found.get(name);
+      if (known === undefined) found.set(name, [edge]);
+      else if (known.at(-1) !== edge) known.push(edge);
+    }
+  }
+  return found;
 }
 
 /**

@@ -8,6 +8,7 @@ import { signalsOf } from "../explore/signals.ts";
 import { checkBarriers } from "./check-barriers.ts";
 import { type CheckContext, createCheckContext } from "./check-context.ts";
 import { checkReachability } from "./check-reachability.ts";
+import { checkRoutes } from "./check-routes.ts";
 import { reportDefects, reportExclusiveMembers, reportParallelBranches } from "./check-soundness.ts";
 
 /** A property that holds for every run. */
@@ -36,6 +37,7 @@ export function checkGraph(graph: BoundGraph, options: CheckOptions = {}): Check
   const context = createCheckContext(graph, (diagnostic) => void diagnostics.push(diagnostic));
   checkReachability(context);
   checkBarriers(context);
+  checkRoutes(context);
   const hasStructuralErrors = diagnostics.some((diagnostic) => diagnostic.severity === "error");
   if (context.isComplete && signalsOf(context.model.start).length > 0) {
     if (graph.hasErrors) reportExclusiveMembers(context);

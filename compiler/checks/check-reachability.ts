@@ -105,8 +105,8 @@ function reportTraps(context: CheckContext, successors: readonly (readonly numbe
     if (jumps?.includes(END_TARGET) === true) return true;
     // A signal that a barrier swallows ends the branch, too: that barrier has a finding of its own.
     return signals.some(
-      ({ place }) =>
-        place === END_TARGET ||
+      ({ place, node: target }) =>
+        target === END_TARGET ||
         place === undefined ||
         (model.barrierOfPlace[place] !== -1 && reach.barrierOpens[model.barrierOfPlace[place]!] === 0),
     );
@@ -182,8 +182,9 @@ function entryOf(context: CheckContext, nodes: ReadonlySet<number>): number {
 /** NG106: nothing in the text mentions `end`. */
 function reportNoEnd(context: CheckContext): void {
   const { model, graph, reach } = context;
+  if (context.trapped.size > 0) return;
   const mentions = (routing: ControlNode["routing"] | undefined): boolean =>
-    signalsOf(routing).some((signal) => signal.place === END_TARGET);
+    signalsOf(routing).some((signal) => signal.node === END_TARGET);
   if (mentions(model.start)) return;
   for (const node of model.nodes) {
     if (mentions(node.routing) || mentions(node.errorRouting) || node.jumps?.includes(END_TARGET) === true) return;

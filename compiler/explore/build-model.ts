@@ -72,6 +72,7 @@ export function buildModel(graph: BoundGraph): ControlModel {
     barrierOfPlace: Int32Array.from(places.barrierOfPlace),
     terms,
     data,
+    unsupported: places.unsupported,
   };
 }
 
@@ -90,6 +91,7 @@ interface Places {
   readonly waits: ReadonlyMap<number, number>;
   /** Barrier edge and target -> barrier. */
   readonly ofEdge: ReadonlyMap<BoundEdge, readonly ControlBarrier[]>;
+  readonly unsupported: readonly string[];
 }
 
 function layOutPlaces(graph: BoundGraph): Places {
@@ -99,6 +101,7 @@ function layOutPlaces(graph: BoundGraph): Places {
   const waits = new Map<number, number>();
   const ofEdge = new Map<BoundEdge, ControlBarrier[]>();
   const perTarget = new Map<number, number>();
+  const unsupported: string[] = [];
   const add = (
     kind: "all" | "waits",
     target: number,
@@ -112,8 +115,11 @@ function layOutPlaces(graph: BoundGraph): Places {
       barrierOfPlace.push(index);
       return { place: barrierOfPlace.length - 1, nodes };
     });
-    const name = graph.nodes[target]?.name ?? "";
-    const barrier = { index, id: count === 1 ? name : `${name}#${count}`, kind, target, members: laidOut, origin };
+    const name = target === END_TARGET ? END_NAME : (graph.nodes[target]?.name ?? "");
+    const id = count === 1 ? name : `${name}#${count}`;
+    const gate = kind === "all" ? barriers[waits.get(target) ?? -1] : undefined;
+    const passesTo = gate === undefined ? undefined : placesPassedTo(gate, laidOut, unsupported, name);
+    const barrier = { index, id, kind, target, members: laidOut, passesTo, origin };
     barriers.push(barrier);
     return barrier;
   };
@@ -137,12 +143,32 @@ function layOutPlaces(graph: BoundGraph): Places {
     );
     const made: ControlBarrier[] = [];
     for (const target of edge.to.kind === "plain" ? edge.to.targets : []) {
-      const index = nodeIndex.get(target.name);
+      const index = target.name === END_NAME ? END_TARGET : nodeIndex.get(target.name);
       if (index !== undefined) made.push(add("all", index, members, { edge, target }));
     }
     ofEdge.set(edge, made);
   }
-  return { nodeIndex, barriers, barrierOfPlace, waits, ofEdge };
+  return { nodeIndex, barriers, barrierOfPlace, waits, ofEdge, unsupported };
+}
+
+/** A join into a gated node counts as signals of those who came to it. */
+function placesPassedTo(
+  gate: ControlBarrier,
+  members: readonly BarrierMember[],
+  unsupported: string[],
+  name: string,
+): readonly number[] {
+  const places = new Set<number>();
+  for (const { nodes } of members) {
+    for (const { place, nodes: counted } of gate.members) {
+      if (!nodes.some((node) => counted.includes(node))) continue;
+      places.add(place);
+      // Which of them came is not followed.
+      if (nodes.length > 1)
+        unsupported.push(`\`any(…)\` in a barrier into \`${name}\`, which has \`waits\` of its own`);
+    }
+  }
+  return [...places];
 }
 
 interface RoutingDraft {
@@ -190,13 +216,6 @@ function addEdge(
           const draft = draftOf(drafts, graph.nodes[node]?.name ?? "");
           draft.always.push({ place: member.place, node: barrier.target, origin: barrier.origin });
         }
-      }
-    }
-    if (edge.to.kind !== "plain") return;
-    for (const target of edge.to.targets) {
-      if (target.name !== END_NAME) continue;
-      for (const member of edge.source.members) {
-        for (const reference of member) draftOf(drafts, reference.name).always.push(endSignal(edge, target));
       }
     }
     return;

@@ -56,13 +56,13 @@ function findNeverFiring(graph: StateGraph, finder: RunFinder): Defects["neverFi
       return graph.barrierFires[index] === 0 && members.some(({ place }) => graph.placeMarked[place] === 1);
     })
     .map(({ index, members }) => {
-      const holds = members.map(({ place }) => place);
+      const holds = new Set(members.map(({ place }) => place));
       const ends = finder.toState(
-        ({ id, places }) => endingOf(graph, id) !== undefined && places.some((place) => holds.includes(place)),
+        ({ id, places }) => endingOf(graph, id) !== undefined && places.some((place) => holds.has(place)),
       );
       return {
         barrier: index,
-        run: ends ?? finder.toState(({ places }) => places.some((place) => holds.includes(place))),
+        run: ends ?? finder.toState(({ places }) => places.some((place) => holds.has(place))),
       };
     });
 }

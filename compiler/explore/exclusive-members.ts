@@ -154,6 +154,7 @@ function layOutArms(model: ControlModel): Arms {
     }
   }
   for (const barrier of model.barriers) {
+    if (barrier.target === END_TARGET) continue;
     for (const { place } of barrier.members) successors[place]?.push(barrier.target);
   }
   return { size: successors.length, start, successors, arms };

@@ -1,6 +1,6 @@
 import { createTracker, type Environment, type Known, type Tracker } from "./environment.ts";
 import type { Cube } from "./formula.ts";
-import type { ControlModel } from "./model.ts";
+import { type ControlModel, END_TARGET } from "./model.ts";
 import type { Outcome, Outcomes } from "./outcomes.ts";
 import { type Sites, sitesOf } from "./sites.ts";
 import {
@@ -51,7 +51,7 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
   const barrierFires = new Uint8Array(model.barriers.length);
   const placeMarked = new Uint8Array(model.placeCount);
   const meetings = new Map<string, Meeting>();
-  let complete = outcomes.tooMany.length === 0;
+  let complete = outcomes.tooMany.length === 0 && model.unsupported.length === 0;
   let stepCount = 0;
 
   states.push({ id: 0, places: [], ready: 0, environment: context.tracker.initial, depth: -1 });
@@ -342,31 +342,37 @@ function addSignals(context: Context, partial: Partial, choices: readonly Choice
 function finishWay(context: Context, state: State, partial: Partial): Way {
   const { model, tracker } = context;
   const nodeCount = model.nodes.length;
-  const held = state.places.slice(state.ready);
+  const marked = new Set<number>(state.places.slice(state.ready));
   const meetings: Meeting[] = [];
-  const fired: number[] = [];
   let signalled = partial.places;
-  const marked = new Set<number>(held);
-  if (partial.exclusive !== undefined) {
-    // The jump takes the whole step over; barriers collect nothing.
-    signalled = partial.exclusive.places;
-    for (const place of signalled) marked.add(place);
-  } else {
-    meetings.push(...partial.meetings);
-    const touched = new Set<number>();
-    for (const place of signalled) {
-      if (place >= nodeCount) {
-        touched.add(model.barrierOfPlace[place]!);
-        if (marked.has(place)) meetings.push({ kind: "lost", place, sources: [-1, sourceOf(partial, place)] });
-      }
-      marked.add(place);
+  let { flags } = partial;
+  if (partial.exclusive === undefined) meetings.push(...partial.meetings);
+  else {
+    // The jump takes the whole step over: of the others only error routes count, and barriers collect nothing else.
+    const kept = partial.outcomes.filter((outcome) => outcome === partial.exclusive || outcome?.kind === "error");
+    signalled = [...new Set(kept.flatMap((outcome) => outcome?.places ?? []))];
+  }
+  const touched: number[] = [];
+  const signal = (place: number, source: () => number): void => {
+    if (place >= nodeCount) {
+      if (marked.has(place)) meetings.push({ kind: "lost", place, sources: [-1, source()] });
+      else touched.push(model.barrierOfPlace[place]!);
     }
-    const firedInto = new Map<number, number>();
-    for (const index of [...touched].sort((a, b) => a - b)) {
-      const barrier = model.barriers[index]!;
-      if (barrier.members.length === 0 || !barrier.members.every((member) => marked.has(member.place))) continue;
-      fired.push(index);
-      for (const member of barrier.members) marked.delete(member.place);
+    marked.add(place);
+  };
+  for (const place of signalled) signal(place, () => sourceOf(partial, place));
+  // A barrier into a gated node signals the gate on behalf of its members, which may complete that one, too.
+  const fired: number[] = [];
+  const firedInto = new Map<number, number>();
+  for (const index of touched.sort((a, b) => a - b)) {
+    const barrier = model.barriers[index]!;
+    if (fired.includes(index) || !barrier.members.every((member) => marked.has(member.place))) continue;
+    fired.push(index);
+    for (const member of barrier.members) marked.delete(member.place);
+    if (barrier.passesTo !== undefined) {
+      for (const place of barrier.passesTo) signal(place, () => nodeCount + index);
+    } else if (barrier.target === END_TARGET) flags |= FLAG_ENDS;
+    else {
       const direct = partial.places.includes(barrier.target) ? sourceOf(partial, barrier.target) : undefined;
       const other = firedInto.get(barrier.target) ?? direct;
       if (other !== undefined) {
@@ -374,15 +380,15 @@ function finishWay(context: Context, state: State, partial: Partial): Way {
       }
       firedInto.set(barrier.target, nodeCount + index);
     }
-    for (const target of firedInto.keys()) marked.add(target);
   }
+  for (const target of firedInto.keys()) marked.add(target);
   const places = [...marked].sort((a, b) => a - b);
   const environment = tracker.forget(partial.environment, places);
   return {
     key: `${places.join()}|${tracker.key(environment)}`,
     places,
     environment,
-    flags: partial.flags,
+    flags,
     signalled,
     fired,
     meetings,

@@ -5,7 +5,7 @@
 import type { Expression } from "../../runtime/expression/expression.ts";
 import type { Json } from "../../runtime/json.ts";
 import { numbersCompared, shiftNumbers } from "./number-set.ts";
-import { type Term, termOf, type TermTable } from "./terms.ts";
+import { comparisonTerm, type Term, termOf, type TermTable } from "./terms.ts";
 import {
   complementValues,
   intersectValues,
@@ -291,11 +291,7 @@ function order(
   right: Expression,
 ): Formula {
   const swapped = JSON.stringify(left) > JSON.stringify(right);
-  const term = termOf(
-    table,
-    { op: "library", name: "compare", args: swapped ? [right, left] : [left, right] },
-    valueSetOf(["<", "=", ">"]),
-  );
+  const term = swapped ? comparisonTerm(table, right, left) : comparisonTerm(table, left, right);
   const effective = swapped && operator !== "==" ? MIRRORED[operator] : operator;
   const wanted = { "<": ["<"], "<=": ["<", "="], ">": [">"], ">=": [">", "="], "==": ["="] } as const;
   return membership(term, valueSetOf(wanted[effective]));

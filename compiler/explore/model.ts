@@ -27,6 +27,8 @@ export interface ControlModel {
   readonly barrierOfPlace: Int32Array;
   readonly terms: TermTable;
   readonly data: DataModel;
+  /** What the model cannot express, for people; nothing is proven where there is any. */
+  readonly unsupported: readonly string[];
 }
 
 export interface ControlNode {
@@ -50,8 +52,11 @@ export interface ControlBarrier {
   /** As in checkpoints. */
   readonly id: string;
   readonly kind: "all" | "waits";
+  /** A node, or `END_TARGET`. */
   readonly target: number;
   readonly members: readonly BarrierMember[];
+  /** Into a node that `waits` gates: the gate's places that firing fills, instead of running the node. */
+  readonly passesTo: readonly number[] | undefined;
   readonly origin: Origin | undefined;
 }
 

@@ -107,7 +107,6 @@ function combine(routing: Routing, kind: "own" | "error", known: Cube): readonly
     readonly labels: readonly string[];
     readonly cubes: Cubes;
   }
-  const hasAlways = routing.groups.some((group) => group.kind === "always");
   let partials: Partial[] = [{ signals: [], labels: [], cubes: { cubes: [known], exact: true } }];
   const extend = (from: Partial, branches: readonly Branch[], conditions: readonly Formula[]): Partial | undefined => {
     const cubes = restrict(from.cubes, both(conditions));
@@ -129,8 +128,7 @@ function combine(routing: Routing, kind: "own" | "error", known: Cube): readonly
           if (extended !== undefined) next.push(extended);
           earlier.push(negation(branch.formula));
         }
-        // A value outside the arms fails the run, unless something else carries the branch on.
-        const outside = hasAlways ? extend(partial, [], earlier) : undefined;
+        const outside = extend(partial, [], earlier);
         if (outside !== undefined) next.push(outside);
       } else {
         let ways: Partial[] = [partial];
@@ -151,14 +149,16 @@ function combine(routing: Routing, kind: "own" | "error", known: Cube): readonly
           else if (group.otherwise !== undefined) {
             const extended = extend(way, [group.otherwise], [ALWAYS]);
             if (extended !== undefined) next.push(extended);
-          } else if (hasAlways) next.push(way);
+          } else next.push(way);
         }
       }
     }
     if (next.length > MAX_OUTCOMES) return undefined;
     partials = next;
   }
-  return partials.map(({ signals, labels, cubes }) => {
+  // Edges of which none is taken fail the run; a node without edges ends its branch.
+  const routed = routing.groups.length === 0 ? partials : partials.filter(({ signals }) => signals.length > 0);
+  return routed.map(({ signals, labels, cubes }) => {
     const { places, ends } = placesOf(signals);
     const free = cubes.cubes.some((cube) => cube.size === 0) || cubes.cubes.every((cube) => cube === known);
     return {

@@ -46,7 +46,9 @@ function spread(
     missing[barrier]!--;
     if (opened[barrier] === 1 || !opens(missing[barrier]!, model.barriers[barrier]!.members.length)) return;
     opened[barrier] = 1;
-    reach(model.barriers[barrier]!.target);
+    const { target, passesTo } = model.barriers[barrier]!;
+    if (passesTo !== undefined) for (const passed of passesTo) signal(passed);
+    else if (target !== END_TARGET) reach(target);
   };
   const follow = (routing: Routing | undefined): void => {
     for (const { place } of signalsOf(routing)) if (place !== undefined && place !== END_TARGET) signal(place);

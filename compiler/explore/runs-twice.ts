@@ -125,7 +125,7 @@ function canSignal(graph: StateGraph, places: readonly number[], node: number): 
         if (barrier === undefined) pending.push(place);
         else if (barrier.members.every((member) => marked.has(member.place))) {
           if (barrier.target === node) return true;
-          if (marked.has(barrier.target)) continue;
+          if (barrier.target === END_TARGET || marked.has(barrier.target)) continue;
           marked.add(barrier.target);
           pending.push(barrier.target);
         }
@@ -170,7 +170,8 @@ function sourcesOf(graph: StateGraph, state: State, step: Step, node: number): n
     if (step.outcomes[index]?.places.includes(node) === true) found.push(source);
   });
   for (const barrier of step.fired) {
-    if (graph.model.barriers[barrier]?.target === node) found.push(graph.model.nodes.length + barrier);
+    const { target, passesTo } = graph.model.barriers[barrier]!;
+    if (target === node && passesTo === undefined) found.push(graph.model.nodes.length + barrier);
   }
   return found;
 }
@@ -247,8 +248,8 @@ function spreadMark(
     const barrier = model.barriers[index]!;
     const isMarked = barrier.members.some((member) => next.has(member.place));
     for (const member of barrier.members) next.delete(member.place);
-    if (isMarked) next.add(barrier.target);
-    else if (barrier.target === node) fresh.push(model.nodes.length + index);
+    if (isMarked) for (const place of barrier.passesTo ?? [barrier.target]) next.add(place);
+    else if (barrier.target === node && barrier.passesTo === undefined) fresh.push(model.nodes.length + index);
   }
   // Signalled from both sides in one step it runs once, and that is another finding.
   return { marked: next, freshSources: next.has(node) ? [] : fresh };

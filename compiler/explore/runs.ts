@@ -148,7 +148,7 @@ export function describeStuck(graph: StateGraph, barrier: number, places: readon
   const { members, target } = graph.model.barriers[barrier]!;
   const missing = members.filter((member) => !places.includes(member.place));
   const names = missing.map((member) => memberName(graph, member.nodes)).join(", ");
-  const name = graph.model.nodes[target]?.name ?? "";
+  const name = graph.model.nodes[target]?.name ?? "end";
   return `stuck: ${name} has ${members.length - missing.length} of ${members.length} (waits for ${names})`;
 }
 

@@ -147,7 +147,7 @@ function liveness(
     for (const predecessor of predecessors[node]!) pending.add(predecessor);
   }
   for (const barrier of model.barriers) {
-    for (const member of barrier.members) live[member.place] = live[barrier.target]!;
+    for (const member of barrier.members) live[member.place] = live[barrier.target] ?? 0n;
   }
   return live;
 }

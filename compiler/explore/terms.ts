@@ -4,7 +4,7 @@
  */
 import { expressionParts } from "../../runtime/expression/expression-depth.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
-import { printExpression } from "../../runtime/expression/print-expression.ts";
+import { type ExpressionNames, printExpression } from "../../runtime/expression/print-expression.ts";
 import type { ValueType } from "../../runtime/value-type.ts";
 import { ALL_INTEGERS, intersectNumbers, numbersCompared } from "./number-set.ts";
 import {
@@ -13,6 +13,7 @@ import {
   NULL_ONLY,
   uniteValues,
   type ValueSet,
+  valueSetOf,
   valueSetOfJson,
   valueSetOfType,
 } from "./value-set.ts";
@@ -27,6 +28,8 @@ export interface Term {
   readonly channels: readonly number[];
   /** Every value it can have. */
   readonly domain: ValueSet;
+  /** How two values compare (`<`, `=` or `>`): the two, as people write them. */
+  readonly compares: readonly [string, string] | undefined;
 }
 
 /** A channel as far as conditions are concerned. */
@@ -41,7 +44,7 @@ export interface TermTable {
   readonly terms: Term[];
   readonly byKey: Map<string, Term>;
   readonly channels: readonly TermChannel[];
-  readonly functions: readonly string[];
+  readonly names: ExpressionNames;
   readonly resolve: TypeNames;
 }
 
@@ -53,23 +56,43 @@ export function createTermTable(
   functions: readonly string[] = [],
   resolve: TypeNames = () => undefined,
 ): TermTable {
-  return { terms: [], byKey: new Map(), channels, functions, resolve };
+  const names = { channels: channels.map((channel) => channel.name), functions };
+  return { terms: [], byKey: new Map(), channels, names, resolve };
 }
 
 /** The term for an expression; `domain` where the caller knows better than the expression's own shape says. */
 export function termOf(table: TermTable, expression: Expression, domain?: ValueSet): Term {
   const key = JSON.stringify(expression);
-  const known = table.byKey.get(key);
-  if (known !== undefined) return known;
+  return table.byKey.get(key) ?? addTerm(table, key, expression, domain, undefined);
+}
+
+/** The term for how two values compare; its values are the strings "<", "=" and ">". */
+export function comparisonTerm(table: TermTable, left: Expression, right: Expression): Term {
+  // No function of the library has this name, so no expression has this key.
+  const expression: Expression = { op: "library", name: "<=>", args: [left, right] };
+  const key = JSON.stringify(expression);
+  const sides = [textOf(table, left), textOf(table, right)] as const;
+  return table.byKey.get(key) ?? addTerm(table, key, expression, valueSetOf(["<", "=", ">"]), sides);
+}
+
+function textOf(table: TermTable, expression: Expression): string {
+  return printExpression(expression, table.names);
+}
+
+function addTerm(
+  table: TermTable,
+  key: string,
+  expression: Expression,
+  domain: ValueSet | undefined,
+  compares: readonly [string, string] | undefined,
+): Term {
   const term: Term = {
     id: table.terms.length,
-    text: printExpression(expression, {
-      channels: table.channels.map((channel) => channel.name),
-      functions: table.functions,
-    }),
+    text: compares === undefined ? textOf(table, expression) : compares.join(" ? "),
     channel: expression.op === "channel" ? expression.channel : undefined,
     channels: channelsOf(expression),
     domain: domain ?? domainOf(table, expression),
+    compares,
   };
   table.terms.push(term);
   table.byKey.set(key, term);

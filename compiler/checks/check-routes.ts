@@ -1,0 +1,322 @@
+import {
+  armsAgree,
+  conditionGap,
+  constantCondition,
+  elseNeverReached,
+  notExhaustive,
+  routeNeverTaken,
+  shadowedArm,
+} from "../../diagnostics/catalog/routes.ts";
+import type { Fix } from "../../diagnostics/diagnostic.ts";
+import type { Span } from "../../diagnostics/source.ts";
+import { type BoundEdge, type BoundReference, END_NAME, START, type TypedExpression } from "../bound-graph.ts";
+import {
+  both,
+  cubesOf,
+  type Formula,
+  formulaOf,
+  formulaOfArm,
+  isUnsatisfiable,
+  negation,
+  termsOf,
+} from "../explore/formula.ts";
+import { createTermTable, type TermTable } from "../explore/terms.ts";
+import {
+  intersectValues,
+  isNothing,
+  sampleValues,
+  type ValueSet,
+  valueSetOf,
+  valueSetOfType,
+} from "../explore/value-set.ts";
+import { isBroken } from "../types/construct.ts";
+import type { CheckContext } from "./check-context.ts";
+import { describeCube } from "./describe-cube.ts";
+import { insertArm, insertEdge } from "./route-fixes.ts";
+
+type Match = Extract<BoundEdge["to"], { kind: "match" }>;
+type Cases = Extract<BoundEdge["to"], { kind: "cases" }>;
+
+/**
+ * NG501 to NG507 and NG515: each node's choices by themselves, whatever the rest of the graph does. Where binding found
+ * errors only matches of sound subjects are looked at.
+ */
+export function checkRoutes(context: CheckContext): void {
+  const { graph } = context;
+  const resolve = context.model.terms.resolve;
+  const terms = createTermTable(
+    graph.channels.map(({ name, type }) => ({ name, type, domain: valueSetOfType(type, resolve) })),
+    graph.functions.map((spec) => spec.name),
+    resolve,
+  );
+  for (const edge of graph.edges) {
+    if (edge.to.kind === "match" && !isBroken(edge.to.subject.type)) checkMatch(context, terms, edge, edge.to);
+    else if (edge.to.kind === "cases" && !graph.hasErrors) checkCases(context, terms, edge, edge.to);
+  }
+  if (graph.hasErrors) return;
+  for (const name of [START, ...graph.nodes.map((node) => node.name)]) {
+    const edges = context.edgesFrom.get(name) ?? [];
+    checkConditions(
+      context,
+      terms,
+      name,
+      edges.filter((edge) => !edge.onError),
+      false,
+    );
+    checkConditions(
+      context,
+      terms,
+      name,
+      edges.filter((edge) => edge.onError),
+      true,
+    );
+  }
+}
+
+function sourceName(edge: BoundEdge): string {
+  return edge.source.kind === "nodes" ? (edge.source.nodes[0]?.name ?? START) : "";
+}
+
+function textOf(context: CheckContext, span: Span): string {
+  return context.graph.file.text.slice(span.start, span.end).replace(/\s+/g, " ");
+}
+
+// match EXPR { … } ------------------------------------------------------------------------------------
+
+function checkMatch(context: CheckContext, terms: TermTable, edge: BoundEdge, to: Match): void {
+  const domain = valueSetOfType(to.subject.type, terms.resolve);
+  const subject = textOf(context, to.subject.span);
+  if (to.subject.expression.op === "const") {
+    context.report(
+      constantCondition(context.place(to.subject.span), { value: true, why: "a literal: only one arm can be taken" }),
+    );
+    return;
+  }
+  // An arm with a value that cannot be has been reported; what is missing may be what was meant.
+  if (to.arms.some((arm) => isNothing(intersectValues(valueSetOf(arm.values), domain)))) return;
+  const seen = new Map<string, Span>();
+  for (const arm of to.arms) {
+    const repeated = arm.values.filter((value) => seen.has(JSON.stringify(value)));
+    const first = repeated[0] === undefined ? undefined : seen.get(JSON.stringify(repeated[0]));
+    if (first !== undefined) {
+      context.report(
+        shadowedArm(context.place(arm.span), {
+          values: repeated.map((value) => JSON.stringify(value)),
+          by: context.label(first, "taken here"),
+        }),
+      );
+    }
+    for (const value of arm.values) {
+      const key = JSON.stringify(value);
+      if (!seen.has(key)) seen.set(key, arm.span);
+    }
+  }
+  const formula = formulaOfArm(
+    terms,
+    to.subject.expression,
+    to.arms.flatMap((arm) => arm.values),
+    domain,
+  );
+  const missing = cubesOf(formula, false);
+  if (to.otherwise !== undefined) {
+    if (missing.cubes.length === 0 && to.arms.length > 0) {
+      context.report(
+        elseNeverReached(context.place(to.otherwise.span), {
+          word: "else",
+          covered: `the arms cover every value of \`${subject}\``,
+        }),
+      );
+    }
+  } else if (missing.cubes.length > 0 && !hasPlainEdge(context, edge)) {
+    const values = missingValues(missing.cubes, domain);
+    context.report(
+      notExhaustive(context.place(to.subject.span), {
+        what: `\`match\` on \`${subject}\``,
+        missing: values,
+        help: `add an arm for ${values.length === 1 ? "it" : "them"}, or \`else -> …\``,
+        fixes: armFix(context, edge, to, values),
+      }),
+    );
+  }
+  reportAgreement(context, edge, [
+    ...to.arms.map((arm) => arm.targets),
+    ...(to.otherwise === undefined ? [] : [to.otherwise.targets]),
+  ]);
+}
+
+function missingValues(cubes: readonly ReadonlyMap<number, ValueSet>[], domain: ValueSet): string[] {
+  const found = new Set<string>();
+  for (const cube of cubes) {
+    for (const set of cube.size === 0 ? [domain] : cube.values())
+      for (const value of sampleValues(set, 100)) found.add(value);
+  }
+  return [...found];
+}
+
+function armFix(context: CheckContext, edge: BoundEdge, to: Match | Cases, values: readonly string[]): Fix[] {
+  const literal = values.every((value) => !value.startsWith("any other"));
+  const pattern = literal && values.length > 0 && values.length <= 8 ? values.join(" | ") : "else";
+  const last = to.arms.at(-1);
+  return last === undefined
+    ? []
+    : insertArm(context.graph.file, edge.syntax.to.span, last.span, `${pattern} -> ${END_NAME}`);
+}
+
+// match { CONDITION -> … } ----------------------------------------------------------------------------
+
+function checkCases(context: CheckContext, terms: TermTable, edge: BoundEdge, to: Cases): void {
+  const earlier: { formula: Formula; span: Span }[] = [];
+  for (const { condition, span } of to.arms) {
+    const formula = formulaOf(terms, condition.expression);
+    const isDecided = reportDecided(context, condition, formula);
+    if (!isDecided) {
+      const rest = both([formula, ...earlier.map((arm) => negation(arm.formula))]);
+      if (isUnsatisfiable(rest)) {
+        const by = earlier.find((arm) => isUnsatisfiable(both([formula, negation(arm.formula)])));
+        context.report(
+          shadowedArm(context.place(span), {
+            values: [],
+            by: by === undefined ? undefined : context.label(by.span, "takes all of it"),
+          }),
+        );
+      }
+    }
+    // An arm that always holds ends the list; saying so once is enough.
+    if (isUnsatisfiable(formula, false)) return;
+    earlier.push({ formula, span });
+  }
+  const none = both(earlier.map((arm) => negation(arm.formula)));
+  const missing = cubesOf(none);
+  if (to.otherwise !== undefined) {
+    if (missing.cubes.length === 0 && earlier.length > 0) {
+      context.report(
+        elseNeverReached(context.place(to.otherwise.span), {
+          word: "else",
+          covered: "the arms before it cover every case",
+        }),
+      );
+    }
+  } else if (missing.cubes.length > 0 && !hasPlainEdge(context, edge)) {
+    const source = sourceName(edge);
+    const last = to.arms.at(-1);
+    reportMissing(context, terms, {
+      span: last?.condition.span ?? edge.span,
+      what: `the \`match\` of \`${source}\``,
+      missing,
+      help: "add `else -> …`",
+      fixes: last === undefined ? [] : armFix(context, edge, to, []),
+    });
+  }
+  reportAgreement(context, edge, [
+    ...to.arms.map((arm) => arm.targets),
+    ...(to.otherwise === undefined ? [] : [to.otherwise.targets]),
+  ]);
+}
+
+// … when CONDITION ------------------------------------------------------------------------------------
+
+function checkConditions(
+  context: CheckContext,
+  terms: TermTable,
+  name: string,
+  edges: readonly BoundEdge[],
+  onError: boolean,
+): void {
+  const formulas: Formula[] = [];
+  let last: { edge: BoundEdge; condition: TypedExpression } | undefined;
+  for (const edge of edges) {
+    if (edge.to.kind !== "when") continue;
+    const { condition } = edge.to;
+    const formula = formulaOf(terms, condition.expression);
+    formulas.push(formula);
+    // An edge of several sources is looked at once for each.
+    if (sourceName(edge) === name) reportDecided(context, condition, formula);
+    last = { edge, condition };
+  }
+  if (last === undefined) return;
+  const missing = cubesOf(both(formulas.map(negation)));
+  const otherwise = edges.find((edge) => edge.to.kind === "otherwise");
+  if (otherwise !== undefined) {
+    if (missing.cubes.length === 0 && !formulas.some((formula) => isUnsatisfiable(formula, false))) {
+      context.report(
+        elseNeverReached(context.place(otherwise.span), {
+          word: "otherwise",
+          covered: `the conditions of \`${name}\` cover every case`,
+        }),
+      );
+    }
+    return;
+  }
+  // A failure that no `on error` edge takes fails the run, which is what it would do without any.
+  if (onError || missing.cubes.length === 0) return;
+  if (edges.some((edge) => edge.to.kind !== "when")) return;
+  reportMissing(context, terms, {
+    span: last.condition.span,
+    what: edges.length === 1 ? `the only edge of \`${name}\`` : `the conditions of \`${name}\``,
+    missing,
+    help: `add \`${name} -> … otherwise\``,
+    fixes: insertEdge(context.graph.file, last.edge.syntax.span, `${name} -> ${END_NAME} otherwise`),
+  });
+}
+
+// Shared ----------------------------------------------------------------------------------------------
+
+function reportMissing(
+  context: CheckContext,
+  terms: TermTable,
+  facts: { span: Span; what: string; missing: ReturnType<typeof cubesOf>; help: string; fixes: readonly Fix[] },
+): void {
+  const { span, what, missing, help, fixes } = facts;
+  const described = missing.exact ? missing.cubes.map((cube) => describeCube(terms, cube)) : [];
+  const gap = described.find((item) => item.isNumeric);
+  if (gap !== undefined && described.every((item) => item.isNumeric)) {
+    context.report(conditionGap(context.place(span), { what, value: gap.text, help, fixes }));
+    return;
+  }
+  const values = described.filter((item) => item.text !== "").map((item) => item.text);
+  context.report(notExhaustive(context.place(span), { what, missing: values, help, fixes }));
+}
+
+/** NG505 and NG502. Returns whether the condition is decided on its own. */
+function reportDecided(context: CheckContext, condition: TypedExpression, formula: Formula): boolean {
+  const place = context.place(condition.span);
+  if (isUnsatisfiable(formula)) {
+    if (formula.kind === "const") context.report(constantCondition(place, { value: false, why: "depends on nothing" }));
+    else {
+      const names = [...termsOf(formula)].map((term) => `\`${term.text}\``);
+      context.report(
+        routeNeverTaken(place, {
+          condition: `\`${textOf(context, condition.span)}\``,
+          why: `no value of ${names.join(" and ")} fits`,
+        }),
+      );
+    }
+    return true;
+  }
+  if (!isUnsatisfiable(formula, false)) return false;
+  const why = formula.kind === "const" ? "depends on nothing" : "holds for every value";
+  context.report(constantCondition(place, { value: true, why }));
+  return true;
+}
+
+function hasPlainEdge(context: CheckContext, edge: BoundEdge): boolean {
+  return (context.edgesFrom.get(sourceName(edge)) ?? []).some((other) => other.to.kind === "plain" && !other.onError);
+}
+
+/** NG506. */
+function reportAgreement(context: CheckContext, edge: BoundEdge, arms: readonly (readonly BoundReference[])[]): void {
+  if (arms.length < 2) return;
+  const keys = new Set(
+    arms.map((targets) =>
+      targets
+        .map((target) => target.name)
+        .toSorted()
+        .join(","),
+    ),
+  );
+  if (keys.size > 1 || arms[0]?.length === 0) return;
+  const target = arms[0]!.map((reference) => `\`${reference.name}\``).join(", ");
+  const plain = arms[0]!.map((reference) => reference.name).join(", ");
+  const fixes = [{ title: "make it a plain edge", edits: [{ span: edge.syntax.to.span, text: plain }] }];
+  context.report(armsAgree(context.place(edge.syntax.to.span), { target, fixes }));
+}
