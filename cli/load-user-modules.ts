@@ -2,7 +2,7 @@
  * Node functions live in the user's TypeScript. Everything a graph imports is bundled in memory, once, and imported; nothing
  * stays on disk. Packages are not bundled: they are found from the file that imports them, as Node would.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, extname, isAbsolute, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -28,8 +28,7 @@ export function moduleKey(module: UserModule): string {
 export async function loadUserModules(modules: readonly UserModule[]): Promise<LoadedModules> {
   const loaded = new Map<string, Readonly<Record<string, unknown>>>();
   if (modules.length === 0) return loaded;
-  const code = await bundle(modules);
-  const exports = await importCode(code);
+  const exports = await importBundle(modules);
   for (const [index, module] of modules.entries()) {
     const value = exports[`m${index}`];
     if (typeof value === "object" && value !== null) {
@@ -39,7 +38,31 @@ export async function loadUserModules(modules: readonly UserModule[]): Promise<L
   return loaded;
 }
 
-async function bundle(modules: readonly UserModule[]): Promise<string> {
+/**
+ * The bundle is a file while it is imported, for stack traces to lead back to the sources; it is gone before the first node
+ * runs.
+ */
+async function importBundle(modules: readonly UserModule[]): Promise<Readonly<Record<string, unknown>>> {
+  process.setSourceMapsEnabled(true);
+  // Source maps are relative to the file: links in the way to it would lead them astray.
+  const directory = mkdtempSync(join(realpathSync(tmpdir()), `${USER_BUNDLE_MARK}-`));
+  try {
+    const file = join(directory, `${USER_BUNDLE_MARK}.mjs`);
+    writeFileSync(file, await bundle(modules, file));
+    return (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    throw new CommandError(`the imported modules could not be loaded: ${messageOf(error)}`, {
+      exitCode: EXIT.failed,
+      code: "user_code",
+      cause: error,
+    });
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function bundle(modules: readonly UserModule[], outfile: string): Promise<string> {
   const { build } = await import("esbuild");
   // Two graph files may both say "./nodes.ts" and mean different files: each import goes through its own directory.
   const entry = modules.map((_, index) => `export * as m${index} from "ngraph-import:${index}";`).join("\n");
@@ -58,7 +81,7 @@ async function bundle(modules: readonly UserModule[]): Promise<string> {
       keepNames: true,
       sourcemap: "inline",
       sourcesContent: false,
-      outfile: join(tmpdir(), `${USER_BUNDLE_MARK}.mjs`),
+      outfile,
       banner: { js: REQUIRE },
       logLevel: "silent",
       plugins: [entriesOf(modules), packagesStayOutside, ownPlaceOfEachFile],
@@ -148,25 +171,6 @@ const ownPlaceOfEachFile: Plugin = {
 function loaderOf(path: string): Loader {
   const extension = extname(path).replace(/^\.[cm]/, ".");
   return extension === ".ts" ? "ts" : extension === ".tsx" ? "tsx" : extension === ".jsx" ? "jsx" : "js";
-}
-
-/** A file is needed for stack traces to lead back to the sources; it is gone before the first node runs. */
-async function importCode(code: string): Promise<Readonly<Record<string, unknown>>> {
-  process.setSourceMapsEnabled(true);
-  const directory = mkdtempSync(join(tmpdir(), `${USER_BUNDLE_MARK}-`));
-  try {
-    const file = join(directory, `${USER_BUNDLE_MARK}.mjs`);
-    writeFileSync(file, code);
-    return (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
-  } catch (error) {
-    throw new CommandError(`the imported modules could not be loaded: ${messageOf(error)}`, {
-      exitCode: EXIT.failed,
-      code: "user_code",
-      cause: error,
-    });
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
 }
 
 function messageOf(error: unknown): string {
