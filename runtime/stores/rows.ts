@@ -153,6 +153,9 @@ export function unseal<R extends Row>(table: Table<R>, row: R, wanted: Partial<R
     if (newer) throw unknownVersion(rowName(table, row), "record version", row.v, ROW_VERSION);
     throw corruptRecord(rowName(table, row), `its record version reads as ${String(row.v)}`);
   }
+  const missing = table.columns.find((column) => row[column] === undefined);
+  if (missing !== undefined)
+    throw corruptRecord(rowName(table, row), `it has no column \`${missing}\`: the schema is damaged`);
   if (checksum(table, row) !== row.sum) throw corruptRecord(rowName(table, row), "its checksum does not match");
   for (const [column, value] of Object.entries(wanted)) {
     const found = row[column as keyof R];

@@ -62,6 +62,12 @@ export class Connection {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    try {
+      // The driver for older Nodes keeps the file open until its statements are collected: the log goes back now.
+      this.#database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+    } catch {
+      // Everything is durable in the log already.
+    }
     this.#statements.clear();
     this.#database.close();
   }

@@ -97,7 +97,9 @@ export function headOf(connection: Connection, thread: ThreadRow, namespace: str
     namespace,
   );
   if (row !== undefined) return unseal(HEADS, row, { thread: thread.thread, namespace }).ord;
-  checkCount(connection, thread, "namespaces", "SELECT count(*) AS found FROM heads WHERE thread = ?");
+  const others = connection.all<HeadRow>("SELECT * FROM heads WHERE thread = ?", thread.thread);
+  for (const other of others) unseal(HEADS, other);
+  checkCount(thread, "namespaces", others.length);
   return undefined;
 }
 
@@ -114,14 +116,8 @@ export function setHead(connection: Connection, thread: number, namespace: strin
   );
 }
 
-/** After a lookup found nothing: are all rows still reachable? */
-export function checkCount(
-  connection: Connection,
-  thread: ThreadRow,
-  counter: "checkpoints" | "namespaces" | "writes",
-  sql: string,
-): void {
-  const { found } = connection.get<{ found: number }>(sql, thread.thread)!;
+/** After a lookup found nothing: are all rows of the thread still to be found? */
+export function checkCount(thread: ThreadRow, counter: "checkpoints" | "namespaces" | "writes", found: number): void {
   if (found === thread[counter]) return;
   throw corruptRecord(rowName(THREADS, thread), `it should have ${thread[counter]} ${counter}, but ${found} are there`);
 }

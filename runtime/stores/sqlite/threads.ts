@@ -2,20 +2,32 @@ import type { ThreadInfo } from "../../store.ts";
 import { decodeHeader } from "../header-text.ts";
 import { decodeKey } from "../key.ts";
 import { THREADS, type ThreadRow, unseal } from "../rows.ts";
+import { corruptRecord } from "../store-error.ts";
 import { checkpointAt } from "./checkpoints.ts";
 import type { Connection } from "./connection.ts";
 
 /** Most recently written first. Threads are few beside checkpoints, and this is asked rarely: no index is kept for it. */
 export function listThreads(connection: Connection, limit: number): readonly ThreadInfo[] {
-  return connection.read(() =>
-    connection
-      .all<ThreadRow>("SELECT * FROM threads WHERE head IS NOT NULL ORDER BY last DESC LIMIT ?", limit)
-      .map((row) => {
-        const thread = unseal(THREADS, row);
+  return connection.read(() => {
+    checkIndex(connection);
+    const rows = connection.all<ThreadRow>("SELECT * FROM threads ORDER BY last DESC LIMIT ?", limit);
+    return rows
+      .map((row) => unseal(THREADS, row))
+      .filter((thread) => thread.head !== null)
+      .map((thread) => {
         const threadId = decodeKey(thread.name);
         const header = decodeHeader(checkpointAt(connection, thread, thread.head!), threadId);
         const { id: headId, status, step, timestamp, metadata } = header;
         return { threadId, headId, status, step, checkpoints: thread.checkpoints, timestamp, metadata };
-      }),
-  );
+      });
+  });
+}
+
+/** Rows that a damaged page hides are still counted in the index. */
+function checkIndex(connection: Connection): void {
+  const { rows, entries } = connection.get<{ rows: number; entries: number }>(
+    "SELECT (SELECT count(*) FROM threads NOT INDEXED) AS rows, " +
+      "(SELECT count(*) FROM threads INDEXED BY threads_by_name) AS entries",
+  )!;
+  if (rows !== entries) throw corruptRecord("table `threads`", `${rows} rows are there, but ${entries} in its index`);
 }

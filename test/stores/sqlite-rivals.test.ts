@@ -1,0 +1,68 @@
+/** Several processes on one file. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
+import { isGone, thisProcess } from "../../runtime/stores/holder-process.ts";
+import { SqliteStore } from "../../runtime/stores/sqlite.ts";
+import { runProgram } from "./program.ts";
+
+let directory: string;
+let path: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "ngraph-rivals-"));
+  path = join(directory, "runs.db");
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+it("5.6 of processes that claim a thread together one wins; when it dies, the next takes over at once", async () => {
+  const rivals = ["a", "b", "c"].map((owner) => ({ owner, program: runProgram("rival", path, owner) }));
+  // All open the same new file at once: one of them makes it.
+  expect(await Promise.all(rivals.map(({ program }) => program.line()))).toEqual(["ready", "ready", "ready"]);
+  for (const { program } of rivals) program.process.stdin!.write("go\n");
+  const results = await Promise.all(rivals.map(async (rival) => ({ ...rival, result: await rival.program.line() })));
+  expect(results.map(({ result }) => result).sort()).toEqual(["NG_THREAD_CONFLICT", "NG_THREAD_CONFLICT", "won"]);
+
+  const winner = results.find(({ result }) => result === "won")!;
+  const store = new SqliteStore(path);
+  expect(store.loadLatest("thread")?.values).toEqual({ owner: winner.owner });
+  expect(() => store.claim("thread", { owner: "heir", leaseMs: 1000 })).toThrow(
+    expect.objectContaining({
+      code: "NG_THREAD_CONFLICT",
+      message: expect.stringContaining(String(winner.program.process.pid)),
+    }),
+  );
+  winner.program.process.kill("SIGKILL");
+  await winner.program.ended;
+  expect(store.claim("thread", { owner: "heir", leaseMs: 1000 }).owner).toBe("heir");
+  store.close();
+  for (const { program } of rivals) program.process.stdin!.end();
+  await Promise.all(rivals.map(({ program }) => program.ended));
+});
+
+it("5.6 a holder on another machine, or in another container, is waited for", async () => {
+  let now = 1_000_000;
+  const store = new SqliteStore({ path: ":memory:", now: () => now });
+  await SampleRun.start(store);
+  now += 59_999;
+  expect(() => store.claim("thread", { owner: "heir", leaseMs: 1000 })).toThrow("is being run by owner (process");
+  now += 1;
+  expect(store.claim("thread", { owner: "heir", leaseMs: 1000 }).owner).toBe("heir");
+  store.close();
+});
+
+it("a process counts as gone only where that is certain", () => {
+  const here = thisProcess();
+  const { pid } = spawnSync(process.execPath, ["--version"]);
+  expect(isGone(here)).toBe(false);
+  expect(isGone({ ...here, pid })).toBe(true);
+  expect(isGone({ ...here, pid, host: "elsewhere" })).toBe(false);
+  // Process 1 lives, and belongs to somebody else where tests do not run as root.
+  expect(isGone({ ...here, pid: 1, started: "" })).toBe(false);
+});
+
+it.runIf(thisProcess().started !== "")("a process id that was given to a newer process counts as gone", () => {
+  expect(isGone({ ...thisProcess(), started: "1" })).toBe(true);
+});

@@ -1,0 +1,20 @@
+import { Connection } from "../../runtime/stores/sqlite/connection.ts";
+
+/** Calls `before` ahead of every statement that a store in this process runs. Gives a function that ends it. */
+export function watchStatements(before: () => void): () => void {
+  const { prototype } = Connection;
+  const { run, get, all } = prototype;
+  prototype.run = function (this: Connection, ...parameters) {
+    before();
+    return run.apply(this, parameters);
+  };
+  prototype.get = function <T>(this: Connection, ...parameters: Parameters<typeof get>) {
+    before();
+    return get.apply(this, parameters) as T | undefined;
+  };
+  prototype.all = function <T>(this: Connection, ...parameters: Parameters<typeof all>) {
+    before();
+    return all.apply(this, parameters) as T[];
+  };
+  return () => void Object.assign(prototype, { run, get, all });
+}
