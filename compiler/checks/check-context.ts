@@ -1,3 +1,5 @@
+import { traceUndecided } from "../../diagnostics/catalog/proofs.ts";
+import type { DiagnosticCode } from "../../diagnostics/codes.ts";
 import type { Diagnostic, Label, Place } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
@@ -5,6 +7,7 @@ import { type BoundEdge, type BoundGraph, END_NAME, START } from "../bound-graph
 import { buildModel } from "../explore/build-model.ts";
 import type { ControlModel } from "../explore/model.ts";
 import { findReach, type Reach } from "../explore/reach.ts";
+import type { Run } from "../explore/runs.ts";
 
 /** What every check of one graph works on. */
 export interface CheckContext {
@@ -18,6 +21,9 @@ export interface CheckContext {
   /** Nodes that findings about loops without an exit (NG203, NG204) speak of. */
   readonly trapped: Set<number>;
   report(diagnostic: Diagnostic): void;
+  /** A finding that a run shows; where the run's conditions could not be decided together, that is said too (NG901). */
+  reportFinding(diagnostic: Diagnostic, run: Run): void;
+  prove(code: DiagnosticCode, message: string): void;
   place(span: Span): Place;
   label(span: Span, message: string): Label;
   /** Where a node's name is declared. */
@@ -25,7 +31,17 @@ export interface CheckContext {
   nodeName(index: number): string;
 }
 
-export function createCheckContext(graph: BoundGraph, report: (diagnostic: Diagnostic) => void): CheckContext {
+/** A property that holds for every run. */
+export interface Proof {
+  readonly code: DiagnosticCode;
+  readonly message: string;
+}
+
+export function createCheckContext(
+  graph: BoundGraph,
+  report: (diagnostic: Diagnostic) => void,
+  prove: (proof: Proof) => void,
+): CheckContext {
   const model = buildModel(graph);
   const place = (span: Span): Place => ({ file: graph.file, span });
   return {
@@ -36,6 +52,12 @@ export function createCheckContext(graph: BoundGraph, report: (diagnostic: Diagn
     edgesFrom: groupEdges(graph),
     trapped: new Set(),
     report,
+    reportFinding: (diagnostic, run) => {
+      report(diagnostic);
+      if (run.feasible) return;
+      report(traceUndecided(diagnostic, { code: diagnostic.code }));
+    },
+    prove: (code, message) => prove({ code, message }),
     place,
     label: (span, message) => ({ ...place(span), message }),
     nodePlace: (index) => place(graph.nodes[index]?.declaration.name.span ?? graph.declaration.name.span),

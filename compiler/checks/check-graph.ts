@@ -1,21 +1,21 @@
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import { soundText } from "../../diagnostics/catalog/proofs.ts";
 import type { BoundGraph } from "../bound-graph.ts";
+import { watchedNodes } from "../explore/assertions.ts";
 import { findDefects, isSound } from "../explore/defects.ts";
 import { explore, MAX_STATES } from "../explore/explore.ts";
 import { outcomesOf } from "../explore/outcomes.ts";
 import { createRunFinder } from "../explore/runs.ts";
 import { signalsOf } from "../explore/signals.ts";
+import { assertionsOf, checkAssertions } from "./check-assertions.ts";
 import { checkBarriers } from "./check-barriers.ts";
-import { type CheckContext, createCheckContext } from "./check-context.ts";
+import { type CheckContext, createCheckContext, type Proof } from "./check-context.ts";
+import { checkSharedSteps, checkUnreadWrites } from "./check-data.ts";
 import { checkReachability } from "./check-reachability.ts";
 import { checkRoutes } from "./check-routes.ts";
 import { reportDefects, reportExclusiveMembers, reportParallelBranches } from "./check-soundness.ts";
 
-/** A property that holds for every run. */
-export interface Proof {
-  readonly code: string;
-  readonly message: string;
-}
+export type { Proof } from "./check-context.ts";
 
 export interface CheckResult {
   readonly diagnostics: readonly Diagnostic[];
@@ -34,30 +34,36 @@ export interface CheckOptions {
 export function checkGraph(graph: BoundGraph, options: CheckOptions = {}): CheckResult {
   const diagnostics: Diagnostic[] = [];
   const proofs: Proof[] = [];
-  const context = createCheckContext(graph, (diagnostic) => void diagnostics.push(diagnostic));
+  const context = createCheckContext(
+    graph,
+    (diagnostic) => void diagnostics.push(diagnostic),
+    (proof) => void proofs.push(proof),
+  );
   checkReachability(context);
   checkBarriers(context);
   checkRoutes(context);
-  const hasStructuralErrors = diagnostics.some((diagnostic) => diagnostic.severity === "error");
+  if (!graph.hasErrors) checkUnreadWrites(context);
   if (context.isComplete && signalsOf(context.model.start).length > 0) {
     if (graph.hasErrors) reportExclusiveMembers(context);
-    else checkRuns(context, options, proofs, hasStructuralErrors);
+    else checkRuns(context, options, () => diagnostics.some((diagnostic) => diagnostic.severity === "error"));
   }
   return { diagnostics, proofs };
 }
 
-function checkRuns(context: CheckContext, options: CheckOptions, proofs: Proof[], hasErrors: boolean): void {
+function checkRuns(context: CheckContext, options: CheckOptions, hasErrors: () => boolean): void {
   const maxStates = options.maxStates ?? MAX_STATES;
   const outcomes = outcomesOf(context.model);
-  const states = explore(context.model, outcomes, { data: true, maxStates });
+  const assertions = assertionsOf(context);
+  const watched = watchedNodes(assertions.map((item) => item.assertion));
+  const states = explore(context.model, outcomes, { data: true, maxStates, watched });
   const finder = createRunFinder(states);
   const defects = findDefects(states, finder);
+  const wasClean = !hasErrors();
   reportDefects(context, states, defects);
   reportParallelBranches(context, states, finder);
-  if (isSound(defects) && !hasErrors) {
-    proofs.push({
-      code: "NG310",
-      message: `sound: every run can complete, and leaves nothing behind (${states.states.length - 1} states)`,
-    });
+  checkSharedSteps(context, states, finder);
+  checkAssertions(context, assertions, states, finder);
+  if (isSound(defects) && wasClean) {
+    context.prove("NG310", soundText({ states: states.states.length - 1, graphs: [] }));
   }
 }

@@ -133,7 +133,7 @@ function reportLeftIncomplete(
       missing.flatMap((member) => member.nodes),
     );
     const name = context.nodeName(barrier.target);
-    context.report(
+    context.reportFinding(
       leftIncomplete(barrierPlace(context, barrier), {
         target: name,
         present: present.map((member) => memberName(graph, member.nodes)),
@@ -146,6 +146,7 @@ function reportLeftIncomplete(
         help: handler,
         fixes: [],
       }),
+      run,
     );
     const found = exclusive.get(index);
     if (found !== undefined) reportExclusiveInRound(context, found);
@@ -199,7 +200,7 @@ function reportDoubleRuns(context: CheckContext, graph: StateGraph, defects: Def
     const spans = found.sources.map((source) => signalSpan(context, source, found.node));
     const [first, second] = spans;
     const place = second ?? first;
-    context.report(
+    context.reportFinding(
       make(place === undefined ? context.nodePlace(found.node) : context.place(place), {
         node,
         sources,
@@ -210,6 +211,7 @@ function reportDoubleRuns(context: CheckContext, graph: StateGraph, defects: Def
         run: shownRun(graph, found.run, traceEnd),
         help: `wait for both: \`all(${sources.join(", ")}) -> ${node}\` (or \`waits\`, where their edges are conditional)`,
       }),
+      found.run,
     );
   };
   for (const found of defects.doubleRuns) report(found, runsTwice, `${context.nodeName(found.node)} again`);
@@ -223,13 +225,14 @@ function reportDoubleRuns(context: CheckContext, graph: StateGraph, defects: Def
     const member = barrier.members.find((candidate) => candidate.place === place)!;
     // What runs twice signals twice.
     if (member.nodes.some((node) => behind.has(node))) continue;
-    context.report(
+    context.reportFinding(
       signalLost(barrierPlace(context, barrier), {
         target: context.nodeName(barrier.target),
         member: memberName(graph, member.nodes),
         sameStep,
         run: shownRun(graph, run, "a signal is lost"),
       }),
+      run,
     );
   }
 }

@@ -1,6 +1,6 @@
 import { createTracker, type Environment, type Known, type Tracker } from "./environment.ts";
 import type { Cube } from "./formula.ts";
-import { type ControlModel, END_TARGET } from "./model.ts";
+import { type Branch, type ControlModel, END_TARGET } from "./model.ts";
 import type { Outcome, Outcomes } from "./outcomes.ts";
 import { type Sites, sitesOf } from "./sites.ts";
 import {
@@ -42,6 +42,7 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
     tracker: createTracker(model, sites),
     watched: new Map(watched.map((node, bit) => [node, bit])),
     writesTracked: model.data.writes.map((writes) => writes.some((write) => sites.tracked.includes(write.channel))),
+    taken: new Set(),
   };
   const states: State[] = [];
   const ids = new Map<string, number>();
@@ -105,6 +106,7 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
     nodeRuns,
     barrierFires,
     placeMarked,
+    taken: context.taken,
     meetings: [...meetings.values()],
     steps: (id) => (waysFrom(context, states[id]!) ?? []).map((way) => stepOf(context, ids, id, way)),
   };
@@ -117,6 +119,8 @@ interface Context {
   readonly tracker: Tracker;
   readonly watched: ReadonlyMap<number, number>;
   readonly writesTracked: readonly boolean[];
+  /** Branches that can be taken; noted before combinations that come to the same are dropped. */
+  readonly taken: Set<Branch>;
 }
 
 /** One way that a step can go. */
@@ -230,6 +234,7 @@ function combine(
     const isCertain = first !== undefined && second === undefined && first.cubes === undefined;
     (isCertain ? certain : open).push(position);
   });
+  for (const position of certain) for (const branch of options[position]![0]!.branches) context.taken.add(branch);
   if (certain.length > 0) {
     only = addSignals(
       context,
@@ -243,6 +248,7 @@ function combine(
     for (const partial of partials) {
       for (const outcome of options[position]!) {
         for (const narrowed of narrow(context, partial, outcome)) {
+          for (const branch of outcome.branches) context.taken.add(branch);
           const next = addSignals(context, narrowed, [{ position, node: ready[position]!, outcome }]);
           const key = partialKey(context, next);
           if (!found.has(key)) found.set(key, next);

@@ -25,6 +25,8 @@ export interface Outcome {
   readonly exact: boolean;
   /** It takes the whole step over: everything else that the step would signal is dropped. */
   readonly exclusive: boolean;
+  /** The branches that it takes. */
+  readonly branches: readonly Branch[];
 }
 
 export interface Outcomes {
@@ -104,16 +106,16 @@ function outcomesOfNode(
 function combine(routing: Routing, kind: "own" | "error", known: Cube): readonly Outcome[] | undefined {
   interface Partial {
     readonly signals: readonly Signal[];
-    readonly labels: readonly string[];
+    readonly branches: readonly Branch[];
     readonly cubes: Cubes;
   }
-  let partials: Partial[] = [{ signals: [], labels: [], cubes: { cubes: [known], exact: true } }];
+  let partials: Partial[] = [{ signals: [], branches: [], cubes: { cubes: [known], exact: true } }];
   const extend = (from: Partial, branches: readonly Branch[], conditions: readonly Formula[]): Partial | undefined => {
     const cubes = restrict(from.cubes, both(conditions));
     if (cubes.cubes.length === 0) return undefined;
     return {
       signals: [...from.signals, ...branches.flatMap((branch) => branch.signals)],
-      labels: [...from.labels, ...branches.map((branch) => branch.label)],
+      branches: [...from.branches, ...branches],
       cubes,
     };
   };
@@ -144,7 +146,7 @@ function combine(routing: Routing, kind: "own" | "error", known: Cube): readonly
           ways = widened;
         }
         for (const way of ways) {
-          const none = way.labels.length === partial.labels.length;
+          const none = way.branches.length === partial.branches.length;
           if (!none) next.push(way);
           else if (group.otherwise !== undefined) {
             const extended = extend(way, [group.otherwise], [ALWAYS]);
@@ -158,17 +160,18 @@ function combine(routing: Routing, kind: "own" | "error", known: Cube): readonly
   }
   // Edges of which none is taken fail the run; a node without edges ends its branch.
   const routed = routing.groups.length === 0 ? partials : partials.filter(({ signals }) => signals.length > 0);
-  return routed.map(({ signals, labels, cubes }) => {
+  return routed.map(({ signals, branches, cubes }) => {
     const { places, ends } = placesOf(signals);
     const free = cubes.cubes.some((cube) => cube.size === 0) || cubes.cubes.every((cube) => cube === known);
     return {
       kind,
       places,
       ends,
-      label: kind === "error" ? ["on error", ...labels].join(" ") : labels.join(", "),
+      label: [...(kind === "error" ? ["on error"] : []), ...branches.map((branch) => branch.label)].join(", "),
       cubes: free ? undefined : cubes.cubes,
       exact: cubes.exact,
       exclusive: false,
+      branches,
     };
   });
 }
@@ -254,6 +257,7 @@ function jump(
     cubes: undefined,
     exact: true,
     exclusive,
+    branches: [],
   };
 }
 

@@ -4,7 +4,7 @@
  * signalled) with what is known of tracked channels. An edge is one super-step.
  */
 import type { Environment } from "./environment.ts";
-import type { ControlModel } from "./model.ts";
+import type { Branch, ControlModel } from "./model.ts";
 import type { Outcome, Outcomes } from "./outcomes.ts";
 
 export interface State {
@@ -65,6 +65,8 @@ export interface StateGraph {
   readonly barrierFires: Uint8Array;
   /** By place: marked in some state, or signalled in some step. */
   readonly placeMarked: Uint8Array;
+  /** Branches that some step takes. */
+  readonly taken: ReadonlySet<Branch>;
   /** Meetings of any step, each (kind, place, sources) once. */
   readonly meetings: readonly Meeting[];
   /** The steps that leave a state; several may lead to one successor. */

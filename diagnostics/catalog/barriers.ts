@@ -1,5 +1,6 @@
 /** Barriers, and how parallel branches meet and end: NG301 to NG316. */
-import { diagnostic, type Diagnostic, type Fix, type Label, type Place, type Severity } from "../diagnostic.ts";
+import type { Severity } from "../codes.ts";
+import { diagnostic, type Diagnostic, type Fix, type Label, type Place } from "../diagnostic.ts";
 import { list, type ShownRun } from "./reachability.ts";
 
 /** How the text names a barrier's members: `a`, or `any(a, h)`. */

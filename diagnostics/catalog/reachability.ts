@@ -1,5 +1,6 @@
 /** Where runs can and cannot get, and whether loops end: NG106, NG201 to NG214. */
-import { diagnostic, type Diagnostic, type Label, type Place, type Severity, type TraceStep } from "../diagnostic.ts";
+import type { Severity } from "../codes.ts";
+import { diagnostic, type Diagnostic, type Label, type Place, type TraceStep } from "../diagnostic.ts";
 
 /** A run that shows a problem, and how it ends. */
 export interface ShownRun {
@@ -86,16 +87,6 @@ export function noLoopBound(place: Place, facts: { cycle: readonly string[]; lim
   });
 }
 
-/** NG207: a loop that ends. */
-export function loopBound(place: Place, facts: { node: string; rounds: number; perAnswer: boolean }): Diagnostic {
-  return diagnostic("NG207", place, loopBoundText(facts));
-}
-
-export function loopBoundText(facts: { node: string; rounds: number; perAnswer: boolean }): string {
-  const times = facts.rounds === 1 ? "once" : `${facts.rounds} times`;
-  return `\`${facts.node}\` runs at most ${times}${facts.perAnswer ? " between two pauses" : ""}`;
-}
-
 /** NG208: the conditions that could end a loop look only at what the loop leaves alone. */
 export function exitUnchanged(
   place: Place,
@@ -111,15 +102,6 @@ export function exitUnchanged(
         ? "let the condition read a channel that the loop writes"
         : `let a node of the loop write ${list(facts.reads)}, or ask about something that it writes`,
   });
-}
-
-/** NG210: no run takes longer. */
-export function stepBound(place: Place, facts: { steps: number }): Diagnostic {
-  return diagnostic("NG210", place, stepBoundText(facts));
-}
-
-export function stepBoundText(facts: { steps: number }): string {
-  return `every run ends within ${facts.steps} step${facts.steps === 1 ? "" : "s"}`;
 }
 
 /** NG211: `limit steps` stops runs that would complete. */
@@ -153,15 +135,6 @@ export function assertionViolated(
     severity: facts.severity,
     ...facts.run,
   });
-}
-
-/** NG214: no run violates an assertion. */
-export function assertionProven(place: Place, facts: { assertion: string }): Diagnostic {
-  return diagnostic("NG214", place, assertionProvenText(facts));
-}
-
-export function assertionProvenText(facts: { assertion: string }): string {
-  return `\`${facts.assertion}\` holds on every run`;
 }
 
 /** "`a`, `b` and `c`". */

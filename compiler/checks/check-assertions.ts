@@ -1,0 +1,89 @@
+import { assertionProvenText } from "../../diagnostics/catalog/proofs.ts";
+import { assertionViolated } from "../../diagnostics/catalog/reachability.ts";
+import { type BoundAssertion, END_NAME } from "../bound-graph.ts";
+import { type Assertion, canAnswer, findViolation } from "../explore/assertions.ts";
+import { END_TARGET } from "../explore/model.ts";
+import type { RunFinder } from "../explore/runs.ts";
+import type { StateGraph } from "../explore/state-graph.ts";
+import type { CheckContext } from "./check-context.ts";
+import { shownRun } from "./check-soundness.ts";
+
+export interface AssertionToCheck {
+  readonly bound: BoundAssertion;
+  readonly assertion: Assertion;
+  /** As in the text, without the word `assert`. */
+  readonly text: string;
+}
+
+export function assertionsOf(context: CheckContext): AssertionToCheck[] {
+  const indexOf = new Map(context.graph.nodes.map((node, index) => [node.name, index]));
+  return context.graph.assertions.flatMap((bound): AssertionToCheck[] => {
+    const node = indexOf.get(bound.node);
+    const other = bound.other === END_NAME ? END_TARGET : indexOf.get(bound.other ?? "");
+    if (node === undefined) return [];
+    const item = (assertion: Assertion, text: string): AssertionToCheck[] => [{ bound, assertion, text }];
+    switch (bound.form) {
+      case "once":
+      case "eventually":
+        return item({ form: bound.form, node }, `${bound.form} ${bound.node}`);
+      case "before":
+        if (other === undefined) return [];
+        return item({ form: "before", first: node, then: other }, `${bound.node} before ${bound.other ?? ""}`);
+      case "never":
+        if (other === undefined) return [];
+        return item({ form: "never", node, with: other }, `never ${bound.node} with ${bound.other ?? ""}`);
+    }
+  });
+}
+
+/** NG213, or a proof (NG214). Returns the assertions that the graph of states is too small to answer. */
+export function checkAssertions(
+  context: CheckContext,
+  assertions: readonly AssertionToCheck[],
+  graph: StateGraph,
+  finder: RunFinder,
+): AssertionToCheck[] {
+  const open: AssertionToCheck[] = [];
+  for (const item of assertions) {
+    if (!canAnswer(graph, item.assertion)) {
+      open.push(item);
+      continue;
+    }
+    const run = findViolation(graph, item.assertion, finder);
+    if (run !== undefined) {
+      context.reportFinding(
+        assertionViolated(context.place(item.bound.declaration.span), {
+          assertion: item.text,
+          why: explain(item),
+          severity: run.feasible ? "error" : "warning",
+          run: shownRun(graph, run, endOfTrace(item)),
+          undecided: !run.feasible,
+        }),
+        run,
+      );
+    } else if (graph.complete) context.prove("NG214", assertionProvenText({ assertion: item.text }));
+    else open.push(item);
+  }
+  return open;
+}
+
+function explain({ bound }: AssertionToCheck): string {
+  const other = `\`${bound.other ?? ""}\``;
+  switch (bound.form) {
+    case "before":
+      return bound.other === END_NAME
+        ? `a branch can end without \`${bound.node}\``
+        : `${other} can run without \`${bound.node}\` before it`;
+    case "once":
+      return `\`${bound.node}\` can run again`;
+    case "eventually":
+      return `a run can complete without \`${bound.node}\``;
+    case "never":
+      return `\`${bound.node}\` and ${other} can run in the same step`;
+  }
+}
+
+function endOfTrace({ bound }: AssertionToCheck): string {
+  if (bound.form === "eventually") return "completed";
+  return bound.other === END_NAME ? "end" : "";
+}

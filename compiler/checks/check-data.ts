@@ -1,0 +1,168 @@
+import { concurrentWrite, readsEarlierValue, reducerOrder, writeNeverRead } from "../../diagnostics/catalog/data.ts";
+import type { Fix, Place } from "../../diagnostics/diagnostic.ts";
+import type { BoundChannel, BoundNode } from "../bound-graph.ts";
+import type { RunFinder } from "../explore/runs.ts";
+import type { State, StateGraph } from "../explore/state-graph.ts";
+import type { CheckContext } from "./check-context.ts";
+import { isNgraph } from "./route-fixes.ts";
+import { shownRun } from "./check-soundness.ts";
+
+/** NG401, NG402 and NG404: what nodes of one step do to the same channel. */
+export function checkSharedSteps(context: CheckContext, graph: StateGraph, finder: RunFinder): void {
+  const { nodes, channels } = context.graph;
+  const byName = new Map(channels.map((channel) => [channel.name, channel]));
+  const clashes = new Map<string, Map<string, readonly [number, number]>>();
+  const earlier = new Map<string, { reader: number; channel: string; writers: Set<number> }>();
+  const seen = new Set<string>();
+  for (const state of graph.states) {
+    if (state.ready < 2) continue;
+    const key = state.places.slice(0, state.ready).join();
+    if (seen.has(key)) continue;
+    seen.add(key);
+    const writers = writersOf(nodes, state);
+    for (const [name, found] of writers) {
+      const channel = byName.get(name);
+      if (channel === undefined) continue;
+      if (channel.reducer === undefined || channel.reducer.kind === "function") notePairs(clashes, name, found);
+      for (let index = 0; index < state.ready; index++) {
+        const reader = state.places[index]!;
+        if (!nodes[reader]!.reads.includes(name) || found.every((writer) => writer === reader)) continue;
+        const id = `${reader}/${name}`;
+        const known = earlier.get(id) ?? { reader, channel: name, writers: new Set<number>() };
+        for (const writer of found) if (writer !== reader) known.writers.add(writer);
+        earlier.set(id, known);
+      }
+    }
+  }
+  for (const [name, pairs] of clashes) reportClash(context, graph, finder, byName.get(name)!, [...pairs.values()]);
+  for (const { reader, channel, writers } of earlier.values()) {
+    const [writer = 0] = writers;
+    const run = finder.toState((state) => runsBoth(state, reader, writer));
+    if (run === undefined) continue;
+    context.report(
+      readsEarlierValue(context.nodePlace(reader), {
+        reader: context.nodeName(reader),
+        channel,
+        writers: [...writers].map(context.nodeName),
+        run: shownRun(graph, run, ""),
+      }),
+    );
+  }
+}
+
+function writersOf(nodes: readonly BoundNode[], state: State): Map<string, number[]> {
+  const found = new Map<string, number[]>();
+  for (let index = 0; index < state.ready; index++) {
+    const node = state.places[index]!;
+    for (const channel of new Set(nodes[node]!.writes)) {
+      const known = found.get(channel);
+      if (known === undefined) found.set(channel, [node]);
+      else known.push(node);
+    }
+  }
+  return found;
+}
+
+/** Each writer with the one before it: enough to name them all, and linear in their number. */
+function notePairs(
+  clashes: Map<string, Map<string, readonly [number, number]>>,
+  channel: string,
+  writers: readonly number[],
+): void {
+  for (let index = 1; index < writers.length; index++) {
+    const pair = [writers[index - 1]!, writers[index]!] as const;
+    const known = clashes.get(channel) ?? new Map<string, readonly [number, number]>();
+    known.set(pair.join(), pair);
+    clashes.set(channel, known);
+  }
+}
+
+function runsBoth(state: State, a: number, b: number): boolean {
+  return isReady(state, a) && isReady(state, b);
+}
+
+function isReady(state: State, node: number): boolean {
+  const position = state.places.indexOf(node);
+  return position !== -1 && position < state.ready;
+}
+
+/** One finding a channel: the pair that the shortest run shows, and who else. */
+function reportClash(
+  context: CheckContext,
+  graph: StateGraph,
+  finder: RunFinder,
+  channel: BoundChannel,
+  pairs: readonly (readonly [number, number])[],
+): void {
+  const run = finder.toState((state) => pairs.some(([a, b]) => runsBoth(state, a, b)));
+  if (run === undefined) return;
+  const last = graph.states[run.states.at(-1) ?? 0]!;
+  const pair = pairs.find(([a, b]) => runsBoth(last, a, b));
+  if (pair === undefined) return;
+  const names = pair.map(context.nodeName) as [string, string];
+  const labels = [{ ...outputPlace(context, pair[0], channel.name), message: `\`${names[0]}\` writes it here` }];
+  const place = outputPlace(context, pair[1], channel.name);
+  const shown = shownRun(graph, run, "");
+  if (channel.reducer?.kind === "function") {
+    const reducer = channel.reducer.function.name;
+    context.reportFinding(
+      reducerOrder(place, { channel: channel.name, reducer, nodes: names, labels, run: shown }),
+      run,
+    );
+    return;
+  }
+  const others = new Set(pairs.flat().filter((node) => !pair.includes(node)));
+  context.reportFinding(
+    concurrentWrite(place, {
+      channel: channel.name,
+      nodes: names,
+      others: [...others].map(context.nodeName),
+      labels,
+      severity: run.feasible ? "error" : "warning",
+      fixes: reducerFix(context, channel),
+      run: shown,
+    }),
+    run,
+  );
+}
+
+/** Lists are most often meant to be appended to. */
+function reducerFix(context: CheckContext, channel: BoundChannel): Fix[] {
+  if (channel.type.kind !== "list" || !isNgraph(context.graph.file)) return [];
+  const at = channel.declaration.span.end;
+  return [{ title: "append what each writes", edits: [{ span: { start: at, end: at }, text: " reduce append" }] }];
+}
+
+/** Where a node's text says that it writes a channel. */
+export function outputPlace(context: CheckContext, node: number, channel: string): Place {
+  const output = context.graph.nodes[node]?.declaration.output;
+  if (output === undefined) return context.nodePlace(node);
+  if (output.kind === "ChannelOutput") return context.place(output.channel.span);
+  const field = output.fields.find((candidate) => candidate.channel.name === channel);
+  return field === undefined ? context.nodePlace(node) : context.place(field.channel.span);
+}
+
+/** NG405: state that is written and that no node, no condition and no result looks at. */
+export function checkUnreadWrites(context: CheckContext): void {
+  const { graph } = context;
+  const read = new Set<string>();
+  for (const node of graph.nodes) for (const channel of node.reads) read.add(channel);
+  for (const { to } of graph.edges) {
+    if (to.kind === "when") for (const channel of to.condition.reads) read.add(channel);
+    if (to.kind === "match") for (const channel of to.subject.reads) read.add(channel);
+    if (to.kind === "cases") for (const arm of to.arms) for (const channel of arm.condition.reads) read.add(channel);
+  }
+  for (const channel of graph.channels) {
+    if ((channel.role !== "state" && channel.role !== "memory") || read.has(channel.name)) continue;
+    const writers = graph.nodes.flatMap((node, index) => (node.writes.includes(channel.name) ? [index] : []));
+    const [first] = writers;
+    if (first === undefined) continue;
+    context.report(
+      writeNeverRead(outputPlace(context, first, channel.name), {
+        channel: channel.name,
+        writers: writers.map(context.nodeName),
+        declaration: { ...context.place(channel.declaration.name.span), message: "declared here" },
+      }),
+    );
+  }
+}

@@ -1,0 +1,130 @@
+/** Assertions over every run, answered from a state graph. */
+import { END_TARGET } from "./model.ts";
+import { createRunFinder, isExactEdge, pathTo, type Run, type RunFinder, searchFrom } from "./runs.ts";
+import { endingOf, FLAG_ENDS, FLAG_FAILED, type State, type StateGraph } from "./state-graph.ts";
+
+export type Assertion =
+  /** Each time `then` runs (or, with `END_TARGET`, a branch ends), `first` has finished in an earlier step (or this one). */
+  | { readonly form: "before"; readonly first: number; readonly then: number }
+  /** It runs at most once. */
+  | { readonly form: "once"; readonly node: number }
+  /** Every run that completes has run it, and it did not fail. */
+  | { readonly form: "eventually"; readonly node: number }
+  /** The two never run in one step. */
+  | { readonly form: "never"; readonly node: number; readonly with: number };
+
+/** Nodes whose failure makes a difference to assertions: the exploration must tell it apart. */
+export function watchedNodes(assertions: readonly Assertion[]): number[] {
+  const found = new Set<number>();
+  for (const assertion of assertions) {
+    if (assertion.form === "before") found.add(assertion.first);
+    else if (assertion.form === "eventually") found.add(assertion.node);
+  }
+  return [...found].sort((a, b) => a - b);
+}
+
+/** A shortest run that violates an assertion; feasible where there is one. `undefined`: none in this graph. */
+export function findViolation(
+  graph: StateGraph,
+  assertion: Assertion,
+  finder: RunFinder = createRunFinder(graph),
+): Run | undefined {
+  switch (assertion.form) {
+    case "never":
+      return finder.toState((state) => runs(state, assertion.node) && runs(state, assertion.with));
+    case "before":
+      return firstOf((exactOnly) => runWithout(graph, assertion.first, assertion.then, exactOnly));
+    case "eventually":
+      return firstOf((exactOnly) => completionWithout(graph, assertion.node, exactOnly));
+    case "once":
+      return firstOf((exactOnly) => secondRun(graph, assertion.node, exactOnly));
+  }
+}
+
+/** Whether the graph can answer: nodes that may fail must be among those it watches. */
+export function canAnswer(graph: StateGraph, assertion: Assertion): boolean {
+  return watchedNodes([assertion]).every(
+    (node) => graph.watched.includes(node) || graph.model.nodes[node]?.errorRouting === undefined,
+  );
+}
+
+function runs(state: State, node: number): boolean {
+  const position = state.places.indexOf(node);
+  return position !== -1 && position < state.ready;
+}
+
+function firstOf(search: (exactOnly: boolean) => Run | undefined): Run | undefined {
+  return search(true) ?? search(false);
+}
+
+/** Whether a node finishes in a step. */
+function finishes(graph: StateGraph, state: number, edge: number, node: number): boolean {
+  if (!runs(graph.states[state]!, node)) return false;
+  const bit = graph.watched.indexOf(node);
+  return bit === -1 || (graph.flags[state]![edge]! & (FLAG_FAILED << bit)) === 0;
+}
+
+function runWithout(graph: StateGraph, first: number, then: number, exactOnly: boolean): Run | undefined {
+  const allow = (state: number, edge: number): boolean =>
+    !finishes(graph, state, edge, first) && (!exactOnly || isExactEdge(graph, state, edge));
+  const search = searchFrom(graph, [0], allow);
+  for (const id of search.order) {
+    if (then !== END_TARGET) {
+      if (runs(graph.states[id]!, then)) return { states: pathTo(search, id), last: undefined, feasible: exactOnly };
+      continue;
+    }
+    const edge = (graph.flags[id] ?? []).findIndex((flags, index) => (flags & FLAG_ENDS) !== 0 && allow(id, index));
+    if (edge === -1) continue;
+    const target = graph.successors[id]![edge]!;
+    const isExact = isExactEdge(graph, id, edge);
+    const failed = graph.watched.includes(first);
+    const step = graph
+      .steps(id)
+      .find(
+        (candidate) =>
+          candidate.to === target &&
+          candidate.ends &&
+          candidate.exact === isExact &&
+          (!failed || !runs(graph.states[id]!, first) || candidate.failed.includes(first)),
+      );
+    return { states: pathTo(search, id), last: step, feasible: exactOnly };
+  }
+  return undefined;
+}
+
+function completionWithout(graph: StateGraph, node: number, exactOnly: boolean): Run | undefined {
+  const search = searchFrom(
+    graph,
+    [0],
+    (state, edge) => !finishes(graph, state, edge, node) && (!exactOnly || isExactEdge(graph, state, edge)),
+  );
+  const end = search.order.find((id) => endingOf(graph, id) === "completed");
+  return end === undefined ? undefined : { states: pathTo(search, end), last: undefined, feasible: exactOnly };
+}
+
+/** Searches states twice over: before the node has run, and after. */
+function secondRun(graph: StateGraph, node: number, exactOnly: boolean): Run | undefined {
+  const count = graph.states.length;
+  const parents = new Int32Array(2 * count).fill(-2);
+  const queue = [0];
+  parents[0] = -1;
+  for (const at of queue) {
+    const id = at % count;
+    const isSecond = at >= count;
+    const hasRun = runs(graph.states[id]!, node);
+    if (isSecond && hasRun) {
+      const states: number[] = [];
+      for (let step = at; step >= 0; step = parents[step]!) states.push(step % count);
+      return { states: states.reverse(), last: undefined, feasible: exactOnly };
+    }
+    const offset = isSecond || hasRun ? count : 0;
+    const targets = graph.successors[id];
+    for (let edge = 0; edge < (targets?.length ?? 0); edge++) {
+      const next = targets![edge]! + offset;
+      if (parents[next] !== -2 || (exactOnly && !isExactEdge(graph, id, edge))) continue;
+      parents[next] = at;
+      queue.push(next);
+    }
+  }
+  return undefined;
+}

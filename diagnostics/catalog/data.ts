@@ -1,0 +1,100 @@
+/** What nodes read and write, together and apart: NG401, NG402, NG404, NG405, NG410. */
+import type { Severity } from "../codes.ts";
+import { diagnostic, type Diagnostic, type Fix, type Label, type Place } from "../diagnostic.ts";
+import { list, type ShownRun } from "./reachability.ts";
+
+/** NG401: two nodes of one step write a channel that takes one value a step. */
+export function concurrentWrite(
+  place: Place,
+  facts: {
+    channel: string;
+    nodes: readonly [string, string];
+    others: readonly string[];
+    labels: readonly Label[];
+    severity: Severity;
+    fixes: readonly Fix[];
+    run: ShownRun;
+  },
+): Diagnostic {
+  const { channel, nodes } = facts;
+  return diagnostic("NG401", place, `two writers of \`${channel}\` in one step: ${list(nodes)}`, {
+    label: `\`${nodes[1]}\` writes it in the same step`,
+    labels: facts.labels,
+    severity: facts.severity,
+    notes: facts.others.length === 0 ? [] : [`${list(facts.others)} can write it in the same step, too`],
+    help: `say how writes combine (\`reduce append\`, \`reduce last\`, …), write different channels, or let one run after the other`,
+    fixes: facts.fixes,
+    ...facts.run,
+  });
+}
+
+/** NG402: the order of parallel writers decides, and only declaration order fixes it. */
+export function reducerOrder(
+  place: Place,
+  facts: {
+    channel: string;
+    reducer: string;
+    nodes: readonly [string, string];
+    labels: readonly Label[];
+    run: ShownRun;
+  },
+): Diagnostic {
+  return diagnostic(
+    "NG402",
+    place,
+    `${list(facts.nodes)} write \`${facts.channel}\` in one step, and \`${facts.reducer}\` sees them in the order in which they are declared`,
+    {
+      label: "applied second",
+      labels: facts.labels,
+      help: `make sure that \`${facts.reducer}\` gives the same for any order, or let one run after the other`,
+      ...facts.run,
+    },
+  );
+}
+
+/** NG404: a node reads what a sibling is about to change. */
+export function readsEarlierValue(
+  place: Place,
+  facts: { reader: string; channel: string; writers: readonly string[]; run: ShownRun },
+): Diagnostic {
+  const { reader, channel, writers } = facts;
+  return diagnostic(
+    "NG404",
+    place,
+    `\`${reader}\` can run in the same step as ${list(writers)} and then reads \`${channel}\` as it was before`,
+    {
+      label: `reads \`${channel}\` from before this step`,
+      ...facts.run,
+    },
+  );
+}
+
+/** NG405: nobody ever looks at a value. */
+export function writeNeverRead(
+  place: Place,
+  facts: { channel: string; writers: readonly string[]; declaration: Label },
+): Diagnostic {
+  return diagnostic("NG405", place, `\`${facts.channel}\` is written and never read`, {
+    label: `${list(facts.writers)} ${facts.writers.length === 1 ? "writes" : "write"} it for nobody`,
+    labels: [facts.declaration],
+    help: `read it, make it an \`output\`, or leave \`into ${facts.channel}\` out`,
+  });
+}
+
+/** NG410: a list in a loop that nothing bounds. */
+export function unboundedList(
+  place: Place,
+  facts: { channel: string; node: string; cycle: readonly string[] },
+): Diagnostic {
+  const shown = [...facts.cycle, facts.cycle[0] ?? ""].join(" -> ");
+  return diagnostic(
+    "NG410",
+    place,
+    `the list \`${facts.channel}\` grows without bound: \`${facts.node}\` adds to it in every round`,
+    {
+      label: "adds an item a round",
+      notes: [`no bound was found for the loop \`${shown}\`, and the graph has no step limit`],
+      help: "bound the loop, keep only the last items, or state `limit steps N`",
+    },
+  );
+}
