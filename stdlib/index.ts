@@ -1,0 +1,13 @@
+/** Built-in nodes, what the compiler knows of them, and the functions of the expression language. */
+export { builtinNodes } from "./builtin-nodes.ts";
+export { NodeFailure } from "./node-failure.ts";
+export { ask } from "./nodes/ask.ts";
+export { fail } from "./nodes/fail.ts";
+export { http } from "./nodes/http.ts";
+export { createLlm, type LlmOptions } from "./nodes/llm.ts";
+export { createPrint, print } from "./nodes/print.ts";
+export { shell } from "./nodes/shell.ts";
+export { sleep } from "./nodes/sleep.ts";
+export type { NodeSignature, Parameter } from "./signature.ts";
+export { nodeSignatures, SUPPLIED_BY_RUNNER } from "./signatures.ts";
+export { library, type LibraryFunction, type LibraryName } from "../runtime/expression/library.ts";
