@@ -75,7 +75,8 @@ export abstract class BaseParser extends EmbeddedActionsParser {
 
   /** Points the parser at a text. The instance keeps nothing of the one before. */
   start(reading: Reading, tokens: Tokens): void {
-    this.input = tokens.tokens;
+    // A copy: Chevrotain pads its list with end markers while a rule runs.
+    this.input = tokens.tokens.slice();
     this.tokens = tokens.tokens;
     this.reading = reading;
     this.semicolons = tokens.semicolons;

@@ -134,10 +134,11 @@ export class NgraphParser extends TestRules {
 
   private readonly graph = this.RULE("graph", (): GraphDecl => {
     const doc = this.documentation();
+    const owner = this.position() + 1;
     const first = this.takeWord("graph");
     const name = this.name("a name for the graph");
     this.take(t.LeftBrace, "`{` and the graph's statements");
-    const statements = this.body<Statement>("graph", first, () => this.subrule(this.index(), this.statement));
+    const statements = this.body<Statement>("graph", owner, () => this.subrule(this.index(), this.statement));
     return { kind: "Graph", span: this.spanFrom(first), ...doc, name, statements };
   });
 
@@ -160,10 +161,11 @@ export class NgraphParser extends TestRules {
 
   private readonly plan = this.RULE("plan", (): PlanDecl => {
     const doc = this.documentation();
+    const owner = this.position() + 1;
     const first = this.takeWord("plan");
     const name = this.name("a name for the plan");
     this.take(t.LeftBrace, "`{` and the plan's tasks");
-    const statements = this.body<PlanStatement>("plan", first, () => this.subrule(this.index(), this.planStatement));
+    const statements = this.body<PlanStatement>("plan", owner, () => this.subrule(this.index(), this.planStatement));
     return { kind: "Plan", span: this.spanFrom(first), ...doc, name, statements };
   });
 
@@ -245,12 +247,13 @@ export class NgraphParser extends TestRules {
   });
 
   private readonly test = this.RULE("test", (): TestDecl => {
+    const owner = this.position() + 1;
     const first = this.takeWord("test");
     const title = this.stringLiteral("a title in quotes");
     this.takeWord("for");
     const subject = this.name("the graph or plan under test");
     this.take(t.LeftBrace, "`{` and the test's lines");
-    const items = this.body("test", first, () => this.subrule(this.index(), this.testItem));
+    const items = this.body("test", owner, () => this.subrule(this.index(), this.testItem));
     return { kind: "Test", span: this.spanFrom(first), title, subject, items };
   });
 
@@ -265,7 +268,7 @@ export class NgraphParser extends TestRules {
   }
 
   /** Statements up to the closing brace; a broken one costs only itself. */
-  private body<S>(kind: BodyKind, owner: IToken, read: () => S): (S | Broken)[] {
+  private body<S>(kind: BodyKind, owner: number, read: () => S): (S | Broken)[] {
     if (this.RECORDING_PHASE) {
       this.many(1, read);
       this.take(t.RightBrace);
@@ -273,7 +276,7 @@ export class NgraphParser extends TestRules {
     }
     const source = this.tokenText();
     const open = this.LA(0);
-    const ownerColumn = columnAtLineStart(source, source.tokens.indexOf(owner)) ?? 0;
+    const ownerColumn = columnAtLineStart(source, owner) ?? 0;
     const statements: (S | Broken)[] = [];
     for (;;) {
       const first = this.position() + 1;
@@ -347,7 +350,8 @@ export class NgraphParser extends TestRules {
       patterns: this.patterns,
     };
     try {
-      const node = rules[kind].call(this);
+      const rule: (this: this) => Fragments[keyof Fragments] = rules[kind];
+      const node = rule.call(this);
       if (!this.atEnd()) this.failExpected("the end");
       return node;
     } catch (error) {
