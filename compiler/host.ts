@@ -4,7 +4,41 @@ export interface CompilerHost {
   readFile(path: string): string | undefined;
   /** With symbolic links resolved; `undefined` when it does not exist. */
   realPath(path: string): string | undefined;
+  /** Names in a directory, for "a file with a similar name exists"; `undefined` when there is none. */
+  listDirectory?(path: string): readonly string[] | undefined;
 }
 
 /** A host without files: every import is missing. For texts that import nothing, and for tests. */
 export const emptyHost: CompilerHost = { readFile: () => undefined, realPath: () => undefined };
+
+/** A host whose files stand in memory, by path: for tests, and for editors that check texts not yet saved. */
+export function memoryHost(files: Readonly<Record<string, string>>): CompilerHost {
+  const texts = new Map(Object.entries(files).map(([path, text]) => [withoutDot(path), text]));
+  const directories = new Map<string, Set<string>>();
+  for (const path of texts.keys()) {
+    for (let at = path; at !== "." && at !== "/"; at = parentOf(at)) {
+      const parent = parentOf(at);
+      const names = directories.get(parent) ?? new Set();
+      names.add(at.slice(at.lastIndexOf("/") + 1));
+      directories.set(parent, names);
+    }
+  }
+  return {
+    readFile: (path) => texts.get(withoutDot(path)),
+    realPath: (path) =>
+      texts.has(withoutDot(path)) || directories.has(withoutDot(path)) ? withoutDot(path) : undefined,
+    listDirectory: (path) => {
+      const names = directories.get(withoutDot(path));
+      return names === undefined ? undefined : [...names].sort();
+    },
+  };
+}
+
+function withoutDot(path: string): string {
+  return path.replace(/^(\.\/)+/, "") || ".";
+}
+
+function parentOf(path: string): string {
+  const slash = path.lastIndexOf("/");
+  return slash === -1 ? "." : slash === 0 ? "/" : path.slice(0, slash);
+}

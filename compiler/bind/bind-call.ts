@@ -1,0 +1,234 @@
+/** The call of a node: an imported function, a built-in node, a graph, or a pure expression. */
+import {
+  missingArguments,
+  notSupported,
+  positionalGraphArgument,
+  repeatedArgument,
+  tooManyArguments,
+  unknownArgument,
+  unknownFunction,
+  wrongSortOfName,
+} from "../../diagnostics/catalog/names.ts";
+import { findSimilar } from "../../diagnostics/similar.ts";
+import type * as Ast from "../../grammar/ast.ts";
+import type { Effect } from "../../runtime/table.ts";
+import type { ValueType } from "../../runtime/value-type.ts";
+import type { NodeSignature, Parameter } from "../../stdlib/signature.ts";
+import { nodeSignatures } from "../../stdlib/signatures.ts";
+import type { BoundArgument, BoundCall, BoundGraph } from "../bound-graph.ts";
+import { librarySignatures } from "../expressions/library-signatures.ts";
+import type { ExpressionScope, Typed } from "../expressions/scope.ts";
+import { typeFunctionArguments } from "../expressions/type-call.ts";
+import { handOn, typeExpression } from "../expressions/type-expression.ts";
+import { recordOf } from "../types/construct.ts";
+import { isPoisoned, SORTS, type Declared } from "./file-scope.ts";
+import { reportMisfit } from "./fit-value.ts";
+import { placeIn, useFunction, type GraphContext } from "./graph-context.ts";
+import { toTypedExpression } from "./typed-expression.ts";
+
+export interface CallResult {
+  readonly call: BoundCall;
+  /** `infer`: from the channels; `undefined`: not known here (an imported function). */
+  readonly result: ValueType | "infer" | undefined;
+  readonly effects: readonly Effect[];
+  /** Name of the function, built-in node or graph. */
+  readonly callee?: string;
+  /** Of an expression: the channel for whose missing write it may be null. */
+  readonly unwritten?: string | undefined;
+}
+
+export function bindCall(syntax: Ast.Expr, scope: ExpressionScope, context: GraphContext): CallResult {
+  if (syntax.kind !== "Call") return bindExpression(syntax, scope, context);
+  const { callee } = syntax;
+  const declared = context.scope.names.get(callee.name);
+  if (declared !== undefined) {
+    context.scope.used.add(callee.name);
+    return bindDeclared(syntax, declared, scope, context);
+  }
+  const signature = nodeSignatures.get(callee.name);
+  if (signature !== undefined) return bindBuiltin(syntax, signature, scope, context);
+  if (librarySignatures.has(callee.name)) return bindExpression(syntax, scope, context);
+  typeAll(syntax, scope);
+  if (!isPoisoned(callee.name, context.scope)) {
+    const imported = [...context.scope.names].flatMap(([name, { kind }]) =>
+      kind === "import" || kind === "graph" ? [name] : [],
+    );
+    const known = [...imported, ...nodeSignatures.keys()];
+    const similar = findSimilar(callee.name, [...known, ...librarySignatures.keys()]);
+    context.report(unknownFunction(placeIn(context, callee.span), { name: callee.name, similar, known }));
+  }
+  return BROKEN;
+}
+
+const BROKEN: CallResult = { call: { kind: "broken" }, result: undefined, effects: [] };
+
+function bindExpression(syntax: Ast.Expr, scope: ExpressionScope, context: GraphContext): CallResult {
+  const typed = typeExpression(syntax, scope);
+  const expression = toTypedExpression(typed, context);
+  return { call: { kind: "expression", expression }, result: typed.type, effects: [], unwritten: typed.unwritten };
+}
+
+function bindDeclared(
+  syntax: Ast.CallExpr,
+  declared: Declared,
+  scope: ExpressionScope,
+  context: GraphContext,
+): CallResult {
+  const { callee } = syntax;
+  switch (declared.kind) {
+    case "import": {
+      useFunction(declared.spec, context);
+      const args = typeFunctionArguments(syntax, scope).map((typed) => toTypedExpression(typed, context));
+      const call: BoundCall = { kind: "function", function: declared.spec, args };
+      return { call, result: undefined, effects: ["code"], callee: callee.name };
+    }
+    case "graph": {
+      const graph = context.boundGraph(declared.unit);
+      if (graph === undefined) {
+        typeAll(syntax, scope);
+        return BROKEN;
+      }
+      return bindGraphCall(syntax, graph, scope, context);
+    }
+    case "plan": {
+      typeAll(syntax, scope);
+      const what = "calling a plan from a graph is";
+      context.report(notSupported(placeIn(context, callee.span), { what, help: "run the plan by itself" }));
+      return BROKEN;
+    }
+    case "broken":
+      typeAll(syntax, scope);
+      return BROKEN;
+    default: {
+      typeAll(syntax, scope);
+      const place = placeIn(context, callee.span);
+      context.report(wrongSortOfName(place, { name: callee.name, is: SORTS[declared.kind], expected: "a function" }));
+      return BROKEN;
+    }
+  }
+}
+
+/** Arguments are typed even when the callee is unknown: their own mistakes are reported, and what they read is read. */
+function typeAll(syntax: Ast.CallExpr, scope: ExpressionScope): void {
+  for (const argument of syntax.args) typeExpression(argument.value, scope);
+}
+
+function bindBuiltin(
+  syntax: Ast.CallExpr,
+  signature: NodeSignature,
+  scope: ExpressionScope,
+  context: GraphContext,
+): CallResult {
+  const callee = { name: signature.name, parameters: signature.parameters, isGraph: false };
+  const args = bindArguments(syntax, callee, scope, context);
+  const call: BoundCall = { kind: "builtin", signature, args };
+  return { call, result: signature.result, effects: signature.effects, callee: signature.name };
+}
+
+function bindGraphCall(
+  syntax: Ast.CallExpr,
+  graph: BoundGraph,
+  scope: ExpressionScope,
+  context: GraphContext,
+): CallResult {
+  const inputs = graph.channels.filter((channel) => channel.role === "input");
+  const parameters = inputs.map((channel): Parameter => {
+    const { name, type } = channel;
+    return channel.initial === undefined ? { name, type } : { name, type, optional: true };
+  });
+  const place = { file: graph.file, span: graph.declaration.name.span };
+  const callee = { name: syntax.callee.name, parameters, isGraph: true, declared: place };
+  const args = bindArguments(syntax, callee, scope, context);
+  context.called.add(graph);
+  const outputs = graph.channels.filter((channel) => channel.role === "output");
+  const result = recordOf(outputs.map(({ name, type }) => ({ name, type })));
+  return { call: { kind: "graph", graph, args }, result, effects: effectsOf(graph), callee: callee.name };
+}
+
+/** Of a graph and all that it calls. Kept, because a large graph may be called from many nodes. */
+function effectsOf(graph: BoundGraph): readonly Effect[] {
+  const known = knownEffects.get(graph);
+  if (known !== undefined) return known;
+  const effects = new Set(graph.nodes.flatMap((node) => node.effects));
+  if (graph.functions.length > 0) effects.add("code");
+  const sorted = [...effects].sort();
+  knownEffects.set(graph, sorted);
+  return sorted;
+}
+const knownEffects = new WeakMap<BoundGraph, readonly Effect[]>();
+
+interface Callee {
+  readonly name: string;
+  readonly parameters: readonly Parameter[];
+  readonly isGraph: boolean;
+  readonly declared?: { readonly file: GraphContext["file"]; readonly span: Ast.Identifier["span"] };
+}
+
+/** Arguments by name. Each mistake of a call is reported once, at the argument that has it. */
+function bindArguments(
+  syntax: Ast.CallExpr,
+  callee: Callee,
+  scope: ExpressionScope,
+  context: GraphContext,
+): readonly BoundArgument[] {
+  const known = callee.parameters.map(({ name }) => name);
+  const byName = new Map(callee.parameters.map((parameter) => [parameter.name, parameter]));
+  const given = new Map<string, Ast.Argument>();
+  const bound: BoundArgument[] = [];
+  let isClean = true;
+  for (const [position, argument] of syntax.args.entries()) {
+    const typed = typeExpression(argument.value, scope);
+    const parameter = argument.name === undefined ? callee.parameters[position] : byName.get(argument.name.name);
+    const problem = argumentProblem(argument, parameter, callee, known, given, context);
+    if (problem !== undefined || parameter === undefined) {
+      if (problem !== undefined) context.report(problem);
+      isClean = false;
+      continue;
+    }
+    given.set(parameter.name, argument);
+    checkArgument(typed, parameter, callee, scope, context);
+    bound.push({ name: parameter.name, value: toTypedExpression(typed, context) });
+  }
+  const missing = callee.parameters.filter(({ name, optional }) => optional !== true && !given.has(name));
+  // An argument with a wrong name is most likely the one that is missing.
+  if (missing.length > 0 && isClean) {
+    const facts = { callee: callee.name, missing: missing.map(({ name }) => name), declared: callee.declared };
+    context.report(missingArguments(placeIn(context, syntax.callee.span), facts));
+  }
+  return bound;
+}
+
+function argumentProblem(
+  argument: Ast.Argument,
+  parameter: Parameter | undefined,
+  callee: Callee,
+  known: readonly string[],
+  given: ReadonlyMap<string, Ast.Argument>,
+  context: GraphContext,
+): ReturnType<typeof unknownArgument> | undefined {
+  const place = placeIn(context, argument.name?.span ?? argument.span);
+  if (argument.name === undefined && callee.isGraph) {
+    const text = context.file.text.slice(argument.span.start, argument.span.end);
+    return positionalGraphArgument(place, { callee: callee.name, inputs: known, text: text.length > 30 ? "…" : text });
+  }
+  if (parameter === undefined) {
+    if (argument.name === undefined) return tooManyArguments(place, { callee: callee.name, known });
+    const { name } = argument.name;
+    return unknownArgument(place, { callee: callee.name, name, similar: findSimilar(name, known), known });
+  }
+  const first = given.get(parameter.name);
+  if (first === undefined) return undefined;
+  return repeatedArgument(place, { callee: callee.name, name: parameter.name, first: placeIn(context, first.span) });
+}
+
+function checkArgument(
+  typed: Typed,
+  parameter: Parameter,
+  callee: Callee,
+  scope: ExpressionScope,
+  context: GraphContext,
+): void {
+  const target = `argument \`${parameter.name}\` of \`${callee.name}\``;
+  if (!reportMisfit(typed, parameter.type, { target }, context)) return;
+  if (parameter.type.kind === "json") handOn(typed, scope);
+}

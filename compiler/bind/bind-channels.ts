@@ -1,0 +1,167 @@
+/** Channels: types, defaults, reducers, and what they start as. */
+import { notConstant, reducerMismatch, reducerNeedsDefault, typeMismatch } from "../../diagnostics/catalog/types.ts";
+import { unknownFunction, wrongSortOfName } from "../../diagnostics/catalog/names.ts";
+import { findSimilar } from "../../diagnostics/similar.ts";
+import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import type * as Ast from "../../grammar/ast.ts";
+import type { Json } from "../../runtime/json.ts";
+import type { ValueType } from "../../runtime/value-type.ts";
+import type { BoundChannel } from "../bound-graph.ts";
+import { evaluateConstant } from "../expressions/constant.ts";
+import { listItem } from "../expressions/type-expression.ts";
+import { isAssignable } from "../types/assignable.ts";
+import { FLOAT, isBroken, recordOf } from "../types/construct.ts";
+import { typeToText } from "../types/type-text.ts";
+import { acceptsNull, alternatives, resolveType, type TypeTable, withoutNull } from "../types/type-table.ts";
+import { isPoisoned, SORTS, type FileScope } from "./file-scope.ts";
+import type { ChannelEntry } from "./graph-context.ts";
+import { reportMisfit } from "./fit-value.ts";
+import { typeOfSyntax } from "./type-of-syntax.ts";
+
+type Reducer = NonNullable<BoundChannel["reducer"]>;
+type Report = (diagnostic: Diagnostic) => void;
+const BUILT_IN_REDUCERS = ["last", "append", "sum", "min", "max", "merge", "union"] as const;
+
+interface ChannelScope {
+  readonly scope: FileScope;
+  readonly types: TypeTable;
+  readonly report: Report;
+}
+
+export function bindChannel(declaration: Ast.ChannelDecl, index: number, context: ChannelScope): ChannelEntry {
+  const { scope, types, report } = context;
+  const name = declaration.name.name;
+  const type = typeOfSyntax(declaration.type, scope, report);
+  const initial = declaration.initial === undefined ? undefined : bindDefault(declaration, type, context);
+  const reducer = bindReducer(declaration, type, context);
+  const startsNull =
+    declaration.role !== "input" &&
+    declaration.initial === undefined &&
+    (reducer === undefined || reducer.kind === "last" || reducer.kind === "min" || reducer.kind === "max") &&
+    !isBroken(type) &&
+    !acceptsNull(type, types) &&
+    // What an opaque type accepts is not known here.
+    resolveType(type, types).kind !== "opaque";
+  return {
+    declaration,
+    name,
+    index,
+    role: declaration.role,
+    type,
+    ...(initial === undefined ? {} : { initial }),
+    ...(reducer === undefined ? {} : { reducer }),
+    startsNull,
+  };
+}
+
+/** The default's value, when it is a constant of the channel's type. */
+function bindDefault(declaration: Ast.ChannelDecl, type: ValueType, context: ChannelScope): Json | undefined {
+  const { initial, name } = declaration;
+  if (initial === undefined) return undefined;
+  const { source } = context.scope.file;
+  const constant = evaluateConstant(initial);
+  if (constant.kind === "broken") return undefined;
+  if (constant.kind === "computed") {
+    context.report(notConstant({ file: source, span: constant.span }, name.name));
+    return undefined;
+  }
+  const target = `the default of \`${name.name}\``;
+  const fits = reportMisfit(
+    { type: constant.type, syntax: initial },
+    type,
+    { target, declared: { file: source, span: declaration.type.span } },
+    { file: source, types: context.types, report: context.report },
+  );
+  return fits ? constant.value : undefined;
+}
+
+function bindReducer(declaration: Ast.ChannelDecl, type: ValueType, context: ChannelScope): Reducer | undefined {
+  const { reducer, name } = declaration;
+  if (reducer === undefined) return undefined;
+  const { scope, report } = context;
+  const place = { file: scope.file.source, span: reducer.span };
+  const declared = scope.names.get(reducer.name);
+  // An import hides a reducer of the language, as it would a global.
+  if (declared?.kind === "import") {
+    scope.used.add(reducer.name);
+    if (declaration.initial === undefined && declaration.role !== "input") {
+      report(reducerNeedsDefault(place, { channel: name.name, reducer: reducer.name }));
+    }
+    return { kind: "function", function: declared.spec };
+  }
+  const kind = BUILT_IN_REDUCERS.find((candidate) => candidate === reducer.name);
+  if (kind !== undefined) {
+    checkReducer(kind, declaration, type, context);
+    return { kind };
+  }
+  if (declared?.kind === "broken" || (declared === undefined && isPoisoned(reducer.name, scope))) {
+    if (declared !== undefined) scope.used.add(reducer.name);
+    return undefined;
+  }
+  if (declared !== undefined) {
+    report(wrongSortOfName(place, { name: reducer.name, is: SORTS[declared.kind], expected: "a reducer" }));
+    return undefined;
+  }
+  const imported = [...scope.names].flatMap(([own, { kind }]) => (kind === "import" ? [own] : []));
+  const known = [...BUILT_IN_REDUCERS, ...imported];
+  report(unknownFunction(place, { name: reducer.name, similar: findSimilar(reducer.name, known), known }));
+  return undefined;
+}
+
+function checkReducer(
+  kind: (typeof BUILT_IN_REDUCERS)[number],
+  declaration: Ast.ChannelDecl,
+  type: ValueType,
+  context: ChannelScope,
+): void {
+  const { types, report, scope } = context;
+  const reducer = declaration.reducer;
+  if (reducer === undefined || isBroken(type) || kind === "last") return;
+  const place = { file: scope.file.source, span: reducer.span };
+  const plain = withoutNull(type, types);
+  const kinds = alternatives(plain, types).map((member) => resolveType(member, types).kind);
+  if (kinds.includes("opaque")) return;
+  const misfit = (needs: string, help?: string): void => {
+    const facts = { channel: declaration.name.name, reducer: kind, needs, found: typeToText(type) };
+    report(reducerMismatch(place, help === undefined ? facts : { ...facts, help }));
+  };
+  switch (kind) {
+    case "append":
+    case "union":
+      if (listItem(plain, context) === undefined || kinds.length === 0) {
+        misfit("a list", `make it a list: \`${declaration.name.name}: ${typeToText(plain)}[]\``);
+      }
+      break;
+    case "sum":
+    case "min":
+    case "max":
+      if (isAssignable(plain, FLOAT, types) !== undefined || kinds.length === 0) {
+        misfit("a number", kind === "sum" ? "to collect values use `reduce append`" : undefined);
+      }
+      break;
+    case "merge":
+      if (kinds.length === 0 || !kinds.every((member) => member === "record" || member === "map")) {
+        misfit("a record or a map", kinds.includes("list") ? "to collect values use `reduce append`" : undefined);
+      } else if (declaration.initial === undefined && declaration.role !== "input") {
+        checkMergeStart(declaration, plain, context);
+      }
+      break;
+  }
+}
+
+/** Without a default a merged channel starts as `{}`, which must be one of its values. */
+function checkMergeStart(declaration: Ast.ChannelDecl, type: ValueType, context: ChannelScope): void {
+  const mismatch = isAssignable(recordOf([]), type, context.types);
+  if (mismatch === undefined) return;
+  const place = { file: context.scope.file.source, span: declaration.name.span };
+  context.report(
+    typeMismatch(place, {
+      target: `\`${declaration.name.name}\` starts as \`{}\`, and its type`,
+      expected: typeToText(type),
+      found: "{}",
+      path: mismatch.path,
+      reason: mismatch.reason,
+      help: "give it a default, or make its fields optional",
+    }),
+  );
+}

@@ -1,0 +1,144 @@
+/** Edges with their conditions typed. */
+import { floatEquality, wrongType } from "../../diagnostics/catalog/types.ts";
+import type * as Ast from "../../grammar/ast.ts";
+import type { BoundEdge, BoundReference } from "../bound-graph.ts";
+import { checkScalar } from "../expressions/equality.ts";
+import { bothFacts, factsOf, type Facts } from "../expressions/facts.ts";
+import type { ExpressionScope, Typed } from "../expressions/scope.ts";
+import { typeCondition, typeExpression } from "../expressions/type-expression.ts";
+import { isBroken } from "../types/construct.ts";
+import { typeToText } from "../types/type-text.ts";
+import { alternatives, resolveType } from "../types/type-table.ts";
+import type { Flow } from "./flow.ts";
+import { placeIn, type GraphContext } from "./graph-context.ts";
+import { namesAt } from "./names-at.ts";
+import type { Reference, ResolvedEdge } from "./resolve-edges.ts";
+import { toTypedExpression } from "./typed-expression.ts";
+
+/** Arms whose conditions narrow those after them. */
+const MAX_EARLIER = 32;
+
+export function bindEdge(edge: ResolvedEdge, flow: Flow, context: GraphContext): BoundEdge {
+  const { source } = edge;
+  return {
+    span: edge.span,
+    syntax: edge.syntax,
+    source:
+      source.kind === "nodes"
+        ? { kind: "nodes", nodes: source.nodes.map(toReference) }
+        : { kind: "all", members: source.members.map((group) => group.map(toReference)), span: source.span },
+    onError: edge.onError,
+    to: bindTargets(edge, () => conditionScope(edge, flow, context), context),
+  };
+}
+
+function bindTargets(edge: ResolvedEdge, makeScope: () => ExpressionScope, context: GraphContext): BoundEdge["to"] {
+  const { to } = edge;
+  switch (to.kind) {
+    case "plain":
+      return { kind: "plain", targets: to.targets.map(toReference) };
+    case "otherwise":
+      return { kind: "otherwise", targets: to.targets.map(toReference) };
+    case "when": {
+      const condition = toTypedExpression(typeCondition(to.condition, makeScope()), context);
+      return { kind: "when", condition, targets: to.targets.map(toReference) };
+    }
+    case "match": {
+      const scope = makeScope();
+      const subject = typeExpression(to.subject, scope);
+      checkSubject(
+        subject,
+        to.arms.flatMap((arm) => arm.patterns),
+        scope,
+        context,
+      );
+      const otherwise = to.arms.find((arm) => arm.patterns.length === 0);
+      return {
+        kind: "match",
+        subject: toTypedExpression(subject, context),
+        arms: to.arms
+          .filter((arm) => arm.patterns.length > 0)
+          .map((arm) => ({
+            span: arm.span,
+            values: arm.patterns.map(({ value }) => value),
+            targets: arm.targets.map(toReference),
+          })),
+        ...(otherwise === undefined
+          ? {}
+          : { otherwise: { span: otherwise.span, targets: otherwise.targets.map(toReference) } }),
+      };
+    }
+    case "cases":
+      return bindCases(to.arms, makeScope(), context);
+  }
+}
+
+function bindCases(
+  arms: (ResolvedEdge["to"] & { kind: "cases" })["arms"],
+  scope: ExpressionScope,
+  context: GraphContext,
+): BoundEdge["to"] {
+  let earlier: Facts = scope.facts;
+  const bound: Extract<BoundEdge["to"], { kind: "cases" }>["arms"][number][] = [];
+  let otherwise: { span: Ast.ConditionArm["span"]; targets: readonly BoundReference[] } | undefined;
+  for (const arm of arms) {
+    const targets = arm.targets.map(toReference);
+    if (arm.condition === undefined) {
+      otherwise ??= { span: arm.span, targets };
+      continue;
+    }
+    const typed = typeCondition(arm.condition, { ...scope, facts: earlier });
+    bound.push({ span: arm.span, condition: toTypedExpression(typed, context), targets });
+    if (bound.length < MAX_EARLIER) earlier = bothFacts(earlier, factsOf(arm.condition, false));
+  }
+  return { kind: "cases", arms: bound, ...(otherwise === undefined ? {} : { otherwise }) };
+}
+
+/** The subject is something that literals can equal, and each literal is one of its values. */
+function checkSubject(
+  subject: Typed,
+  patterns: readonly Ast.LiteralType[],
+  scope: ExpressionScope,
+  context: GraphContext,
+): void {
+  if (isBroken(subject.type)) return;
+  const members = alternatives(subject.type, context.types).map((member) => resolveType(member, context.types));
+  if (members.length > 0 && members.every(({ kind }) => kind === "list" || kind === "record" || kind === "map")) {
+    context.report(
+      wrongType(placeIn(context, subject.syntax.span), {
+        message: "`match` compares with literals",
+        label: `this is \`${typeToText(subject.type)}\``,
+        help: "match one of its parts, or write conditions: `match { len(…) > 0 -> …  else -> … }`",
+      }),
+    );
+    return;
+  }
+  for (const { value, span } of patterns) {
+    checkScalar(value, span, subject, scope);
+    if (typeof value === "number" && !Number.isInteger(value)) {
+      context.report(floatEquality(placeIn(context, span), "match"));
+    }
+  }
+}
+
+function conditionScope(edge: ResolvedEdge, flow: Flow, context: GraphContext): ExpressionScope {
+  const site = flow.atEdge(edge);
+  const sources = edge.source.kind === "nodes" ? edge.source.nodes : edge.source.members.flat();
+  const reader = `the edges of \`${sources[0]?.name ?? ""}\``;
+  const locals = new Map<string, never>();
+  return {
+    file: context.file,
+    types: context.types,
+    names: namesAt({ flow: site, reader, locals }, context),
+    report: context.report,
+    where: "condition",
+    locals,
+    facts: site.facts,
+    reads: new Set(),
+    depth: 0,
+  };
+}
+
+function toReference({ name, span }: Reference): BoundReference {
+  return { name, span };
+}

@@ -1,0 +1,233 @@
+/** One graph: names resolved, expressions typed, in the order in which each part needs the others. */
+import { duplicateEdge, noStartEdge } from "../../diagnostics/catalog/names.ts";
+import { unusedChannel } from "../../diagnostics/catalog/types.ts";
+import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import type { Span } from "../../diagnostics/source.ts";
+import type { ValueType } from "../../runtime/value-type.ts";
+import type { BoundChannel, BoundEdge, BoundGraph, BoundNode } from "../bound-graph.ts";
+import { referencedTypes } from "../types/referenced-types.ts";
+import type { TypeTable } from "../types/type-table.ts";
+import { bindChannel } from "./bind-channels.ts";
+import { bindEdge } from "./bind-edges.ts";
+import { bindNode } from "./bind-nodes.ts";
+import { resolveWrites } from "./bind-output.ts";
+import { bindPolicies } from "./bind-policies.ts";
+import { bindAssertions, bindLimits, collectDeclarations, type Declarations } from "./declarations.ts";
+import type { Features } from "./features.ts";
+import type { GraphUnit } from "./file-scope.ts";
+import { analyseFlow, targetsOf } from "./flow.ts";
+import { placeIn, type ChannelEntry, type GraphContext } from "./graph-context.ts";
+import { resolveEdges, START_INDEX, type ResolvedEdge } from "./resolve-edges.ts";
+
+export interface BindGraphOptions {
+  readonly types: TypeTable;
+  readonly features: Features;
+  readonly report: (diagnostic: Diagnostic) => void;
+  readonly boundGraph: (unit: GraphUnit) => BoundGraph | undefined;
+}
+
+export function bindGraph(unit: GraphUnit, options: BindGraphOptions): BoundGraph {
+  const { declaration, scope } = unit;
+  const file = scope.file.source;
+  let hasErrors = false;
+  const report = (diagnostic: Diagnostic): void => {
+    if (diagnostic.severity === "error") hasErrors = true;
+    options.report(diagnostic);
+  };
+  const secrets = new Map<string, Span>();
+  for (const [name, declared] of scope.names)
+    if (declared.kind === "secret") secrets.set(name, declared.identifier.span);
+  const declarations = collectDeclarations(declaration, file, secrets, report);
+  const channels = declarations.channels.map((channel, index) =>
+    bindChannel(channel, index, { scope, types: options.types, report }),
+  );
+  const written = new Set<string>();
+  const context: GraphContext = {
+    unit,
+    scope,
+    file,
+    types: options.types,
+    features: options.features,
+    report,
+    channels: new Map(channels.map((channel) => [channel.name, channel])),
+    channelNames: channels.map((channel) => channel.name),
+    nodes: new Map(declarations.nodes.map((node) => [node.name, node])),
+    written,
+    poisoned: declarations.poisoned,
+    hasUnknownNames: declarations.hasUnknownNames,
+    functions: new Map(),
+    secrets: new Set(),
+    called: new Set(),
+    boundGraph: options.boundGraph,
+  };
+  const writes = declarations.nodes.map((node) => resolveWrites(node.declaration.output, context));
+  for (const list of writes) for (const write of list) written.add(write.channel.name);
+  const policies = declarations.nodes.map((node) => bindPolicies(node.declaration, context));
+  const resolved = resolveEdges(declarations.edges, context);
+  const indexesOf = (names: readonly string[] | undefined): number[] =>
+    (names ?? []).flatMap((name) => context.nodes.get(name)?.index ?? []);
+  const flow = analyseFlow({
+    channels,
+    nodes: declarations.nodes,
+    edges: resolved.edges,
+    waits: byNode(policies.map(({ waits }) => indexesOf(waits))),
+    goes: byNode(policies.map(({ goes }) => indexesOf(goes))),
+    writes: writes.map((list) => list.map(({ channel }) => channel.name)),
+    isPartial: resolved.isPartial || declarations.hasBroken || hasErrors,
+  });
+  const nodes = declarations.nodes.map((node, index) =>
+    bindNode(node, { writes: writes[index] ?? [], policies: policies[index] ?? NO_POLICIES, flow }, context),
+  );
+  const edges = resolved.edges.map((edge) => bindEdge(edge, flow, context));
+  const assertions = bindAssertions(declarations.assertions, context);
+  const limits = bindLimits(declarations.limits, context);
+  checkStart(declarations, resolved.edges, resolved.isPartial, context);
+  reportDuplicateEdges(resolved.edges, context);
+  if (!hasErrors && !declarations.hasBroken) reportUnusedChannels(channels, nodes, edges, context);
+  for (const graph of context.called) if (graph.hasErrors) hasErrors = true;
+  return {
+    file,
+    declaration,
+    name: declaration.name.name,
+    ...(declaration.doc === undefined ? {} : { doc: declaration.doc.text }),
+    channels: channels.map(toBoundChannel),
+    nodes,
+    edges,
+    assertions,
+    limits,
+    functions: functionsOf(channels, context),
+    types: referencedTypes(typesOf(channels, nodes), options.types),
+    graphs: [...context.called],
+    secrets: [...context.secrets],
+    hasErrors: hasErrors || declarations.hasBroken,
+    poisoned: context.poisoned,
+  };
+}
+
+const NO_POLICIES = { pauseBefore: false, pauseAfter: false, idempotent: false };
+
+function byNode(lists: readonly (readonly number[])[]): ReadonlyMap<number, readonly number[]> {
+  return new Map([...lists.entries()].filter(([, list]) => list.length > 0));
+}
+
+function toBoundChannel(channel: ChannelEntry): BoundChannel {
+  const { startsNull: _known, index: _position, ...bound } = channel;
+  return bound;
+}
+
+/** Functions that expressions refer to by index come first, then reducers that are nothing else. */
+function functionsOf(channels: readonly ChannelEntry[], context: GraphContext): BoundGraph["functions"] {
+  const specs = [...context.functions.values()].map(({ spec }) => spec);
+  const known = new Set(context.functions.keys());
+  for (const { reducer } of channels) {
+    if (reducer?.kind !== "function" || known.has(reducer.function.name)) continue;
+    known.add(reducer.function.name);
+    specs.push(reducer.function);
+  }
+  return specs;
+}
+
+function typesOf(channels: readonly ChannelEntry[], nodes: readonly BoundNode[]): ValueType[] {
+  return [...channels.map(({ type }) => type), ...nodes.flatMap(({ result }) => result ?? [])];
+}
+
+function checkStart(
+  declarations: Declarations,
+  edges: readonly ResolvedEdge[],
+  isPartial: boolean,
+  context: GraphContext,
+): void {
+  // An edge that could not be read or resolved may be the one that starts.
+  if (isPartial || declarations.hasBroken) return;
+  const starts = edges.some(
+    ({ source }) => source.kind === "nodes" && source.nodes.some(({ index }) => index === START_INDEX),
+  );
+  if (starts) return;
+  const entered = new Set(edges.flatMap((edge) => targetsOf(edge).map(({ name }) => name)));
+  const first = declarations.nodes.find(({ name }) => !entered.has(name)) ?? declarations.nodes[0];
+  const { name } = context.unit.declaration;
+  context.report(noStartEdge(placeIn(context, name.span), { graph: name.name, first: first?.name }));
+}
+
+/** Pairs of one statement that are looked at for duplicates. */
+const MAX_PAIRS = 10_000;
+
+/** NG108: one plain edge (or one with the same condition) between two nodes stated twice. */
+function reportDuplicateEdges(edges: readonly ResolvedEdge[], context: GraphContext): void {
+  const seen = new Map<string, Span>();
+  for (const { source, to, onError } of edges) {
+    if (to.kind === "match" || to.kind === "cases") continue;
+    const guard =
+      to.kind === "when"
+        ? context.file.text.slice(to.condition.span.start, to.condition.span.end).replace(/\s+/g, " ")
+        : "";
+    const sources =
+      source.kind === "nodes"
+        ? source.nodes.map(({ name, span }) => ({ key: name, text: name, span }))
+        : [
+            {
+              key: barrierKey(source.members),
+              text: `all(${source.members.map((group) => group.map(({ name }) => name).join(" or ")).join(", ")})`,
+              span: source.span,
+            },
+          ];
+    if (sources.length * to.targets.length > MAX_PAIRS) continue;
+    for (const from of sources) {
+      for (const target of to.targets) {
+        const key = `${from.key}>${target.name}>${to.kind}>${onError}>${guard}`;
+        const first = seen.get(key);
+        if (first === undefined) seen.set(key, target.span);
+        else {
+          const facts = { from: from.text, to: target.name, first: placeIn(context, first) };
+          context.report(duplicateEdge(placeIn(context, target.span), facts));
+        }
+      }
+    }
+  }
+}
+
+function barrierKey(members: readonly (readonly { readonly name: string }[])[]): string {
+  return `all ${members
+    .map((group) =>
+      group
+        .map(({ name }) => name)
+        .sort()
+        .join("|"),
+    )
+    .sort()
+    .join("&")}`;
+}
+
+/** NG406: neither read nor written; an input that nothing reads, an output that nothing writes. */
+function reportUnusedChannels(
+  channels: readonly ChannelEntry[],
+  nodes: readonly BoundNode[],
+  edges: readonly BoundEdge[],
+  context: GraphContext,
+): void {
+  const reads = new Set(nodes.flatMap((node) => node.reads));
+  for (const { to } of edges) {
+    if (to.kind === "when") for (const name of to.condition.reads) reads.add(name);
+    else if (to.kind === "match") for (const name of to.subject.reads) reads.add(name);
+    else if (to.kind === "cases") for (const arm of to.arms) for (const name of arm.condition.reads) reads.add(name);
+  }
+  for (const { name, role, declaration } of channels) {
+    if (context.poisoned.has(name)) continue;
+    const isRead = reads.has(name);
+    const isWritten = context.written.has(name);
+    const problem =
+      role === "input"
+        ? isRead
+          ? undefined
+          : "read"
+        : role === "output"
+          ? isWritten
+            ? undefined
+            : "written"
+          : isRead || isWritten
+            ? undefined
+            : "used";
+    if (problem === undefined) continue;
+    context.report(unusedChannel(placeIn(context, declaration.name.span), { name, role, problem }));
+  }
+}

@@ -1,0 +1,253 @@
+/** What a node writes: `into channel` and `into { field: channel }`, and whether the result fits. */
+import { unknownChannel, writesInput, writtenTwice } from "../../diagnostics/catalog/names.ts";
+import { typeMismatch } from "../../diagnostics/catalog/types.ts";
+import { findSimilar, listNames } from "../../diagnostics/similar.ts";
+import type { Span } from "../../diagnostics/source.ts";
+import type * as Ast from "../../grammar/ast.ts";
+import type { ValueType } from "../../runtime/value-type.ts";
+import type { BoundNode } from "../bound-graph.ts";
+import { listItem } from "../expressions/type-expression.ts";
+import { isAssignable } from "../types/assignable.ts";
+import { isBroken, JSON_TYPE, listOf, nullable, recordOf, unionOf } from "../types/construct.ts";
+import { typeToText } from "../types/type-text.ts";
+import { alternatives, resolveType, withoutNull } from "../types/type-table.ts";
+import { reportMisfit } from "./fit-value.ts";
+import { isSilenced, placeIn, type ChannelEntry, type GraphContext } from "./graph-context.ts";
+
+/** A channel that a node writes, and the field of the result that it gets (the whole result where there is none). */
+export interface Write {
+  readonly channel: ChannelEntry;
+  readonly field?: string;
+  /** Where it is written: `reply` in `into { reply }`. */
+  readonly span: Span;
+}
+
+/** The channels of an `into`. Unknown and read-only ones are reported and left out. */
+export function resolveWrites(output: Ast.Output | undefined, context: GraphContext): readonly Write[] {
+  if (output === undefined) return [];
+  const writes: Write[] = [];
+  const seen = new Map<string, Span>();
+  const parts =
+    output.kind === "ChannelOutput"
+      ? [{ channel: output.channel, field: undefined }]
+      : output.fields.map(({ channel, field }) => ({ channel, field: field.name }));
+  for (const { channel: identifier, field } of parts) {
+    const { name, span } = identifier;
+    const channel = writableChannel(identifier, context);
+    if (channel === undefined) continue;
+    const first = seen.get(name);
+    if (first !== undefined && channel.reducer === undefined) {
+      context.report(writtenTwice(placeIn(context, span), { channel: name, first: placeIn(context, first) }));
+      continue;
+    }
+    seen.set(name, span);
+    writes.push(field === undefined ? { channel, span } : { channel, field, span });
+  }
+  return writes;
+}
+
+/** The form of an `into` in the bound graph. */
+export function boundOutput(output: Ast.Output | undefined, writes: readonly Write[]): BoundNode["output"] {
+  if (output === undefined || writes.length === 0) return undefined;
+  if (output.kind === "ChannelOutput") return { kind: "channel", channel: writes[0]?.channel.name ?? "" };
+  return {
+    kind: "fields",
+    fields: writes.map(({ channel, field }) => ({ field: field ?? channel.name, channel: channel.name })),
+  };
+}
+
+/** The result that a node with an inferred one (`llm`, `ask`) is asked for: what its channels take. */
+export function inferResult(writes: readonly Write[], isEach: boolean): ValueType {
+  const [first] = writes;
+  if (first === undefined) return JSON_TYPE;
+  const wanted = (channel: ChannelEntry): ValueType => {
+    if (channel.reducer?.kind === "function") return JSON_TYPE;
+    return isEach ? (listItem(channel.type, LIST_ONLY) ?? JSON_TYPE) : channel.type;
+  };
+  if (first.field === undefined) return wanted(first.channel);
+  return recordOf(writes.map(({ channel, field }) => ({ name: field ?? channel.name, type: wanted(channel) })));
+}
+
+/** Names of lists are written out where they stand, so nothing has to be looked up to see one. */
+const LIST_ONLY = { types: new Map<string, ValueType>() };
+
+/**
+ * Whether a node's result fits where it goes. `json` from a built-in node (`isChecked`) is checked when it arrives, as what
+ * imported functions return is.
+ */
+export function checkResult(
+  node: Ast.NodeDecl,
+  result: {
+    readonly type: ValueType;
+    readonly isChecked: boolean;
+    readonly callee?: string | undefined;
+    readonly unwritten?: string | undefined;
+  },
+  writes: readonly Write[],
+  context: GraphContext,
+): void {
+  for (const write of writes) {
+    let type = result.type;
+    if (write.field !== undefined) {
+      const field = fieldOfResult(type, write.field, write.span, result.callee, context);
+      if (field === undefined) continue;
+      type = field;
+    }
+    if (isBroken(type) || (result.isChecked && resolveType(type, context.types).kind === "json")) continue;
+    checkWrite(node, write, type, result, context);
+  }
+}
+
+function checkWrite(
+  node: Ast.NodeDecl,
+  write: Write,
+  type: ValueType,
+  result: { readonly callee?: string | undefined; readonly unwritten?: string | undefined },
+  context: GraphContext,
+): void {
+  const { channel } = write;
+  const isEach = node.each !== undefined;
+  const found = isEach ? listOf(type) : type;
+  const accepted = acceptedUpdates(channel, isEach, context);
+  if (accepted.some((update) => isAssignable(found, update, context.types) === undefined)) {
+    const expected = accepted.find((update) => isAssignable(found, update, context.types) === undefined);
+    // A literal record is looked at more closely: its fields must all be known.
+    if (expected !== undefined && node.call.kind === "Record" && !isEach && write.field === undefined) {
+      reportMisfit({ type, syntax: node.call }, expected, { target: targetOf(channel) }, context);
+    }
+    return;
+  }
+  const [expected = channel.type] = accepted;
+  const declared = placeIn(context, channel.declaration.type.span);
+  const isWhole = write.field === undefined && node.call.kind !== "Call";
+  if (isWhole && !isEach) {
+    const value = { type, syntax: node.call, unwritten: result.unwritten };
+    reportMisfit(value, expected, { target: targetOf(channel), declared }, context);
+    return;
+  }
+  const mismatch = isAssignable(found, expected, context.types);
+  if (mismatch === undefined) return;
+  const isNothing = type.kind === "null" && result.callee !== undefined;
+  context.report(
+    typeMismatch(placeIn(context, write.span), {
+      target: targetOf(channel),
+      expected: typeToText(mismatch.expected),
+      found: typeToText(mismatch.found),
+      path: mismatch.path,
+      reason: mismatch.reason,
+      labels: [{ ...declared, message: `is \`${typeToText(channel.type)}\`${reducerText(channel)}` }],
+      help: isNothing
+        ? `\`${result.callee ?? ""}\` has no result: remove the \`into\``
+        : isEach
+          ? `the results of a \`for\` are one list: \`${typeToText(found)}\``
+          : undefined,
+    }),
+  );
+}
+
+function targetOf(channel: ChannelEntry): string {
+  return `channel \`${channel.name}\``;
+}
+
+function reducerText(channel: ChannelEntry): string {
+  return channel.reducer === undefined || channel.reducer.kind === "function" ? "" : ` reduce ${channel.reducer.kind}`;
+}
+
+/** What may be handed to a channel's reducer. The first is what a message names. */
+function acceptedUpdates(channel: ChannelEntry, isEach: boolean, context: GraphContext): readonly ValueType[] {
+  const { type, reducer } = channel;
+  const plain = withoutNull(type, context.types);
+  switch (reducer?.kind) {
+    case "append": {
+      const item = listItem(plain, context);
+      return item === undefined || isEach ? [plain] : [plain, item];
+    }
+    case "union":
+      return [plain];
+    case "sum":
+    case "min":
+    case "max":
+      return [plain];
+    case "merge":
+      return [unionOf(alternatives(plain, context.types).map((member) => partial(resolveType(member, context.types))))];
+    case "function":
+      return [JSON_TYPE];
+    default:
+      return [type];
+  }
+}
+
+/** A record of which any part may be given. */
+function partial(type: ValueType): ValueType {
+  return type.kind === "record" ? recordOf(type.fields.map((field) => ({ ...field, optional: true as const }))) : type;
+}
+
+/** The type of a field of the result; reports when there is none. */
+function fieldOfResult(
+  type: ValueType,
+  field: string,
+  span: Span,
+  callee: string | undefined,
+  context: GraphContext,
+): ValueType | undefined {
+  const found: ValueType[] = [];
+  for (const member of alternatives(type, context.types)) {
+    const plain = resolveType(member, context.types);
+    if (plain.kind === "opaque" || plain.kind === "json") return plain.kind === "json" ? JSON_TYPE : undefined;
+    if (plain.kind === "map") {
+      found.push(nullable(plain.value));
+      continue;
+    }
+    const has = plain.kind === "record" ? plain.fields.find((candidate) => candidate.name === field) : undefined;
+    if (has === undefined) {
+      reportNoField(type, plain, field, span, callee, context);
+      return undefined;
+    }
+    found.push(has.optional === true ? nullable(has.type) : has.type);
+  }
+  return unionOf(found);
+}
+
+function reportNoField(
+  type: ValueType,
+  plain: ValueType,
+  field: string,
+  span: Span,
+  callee: string | undefined,
+  context: GraphContext,
+): void {
+  const fields = plain.kind === "record" ? plain.fields.map(({ name }) => name) : [];
+  const similar = findSimilar(field, fields);
+  const subject = callee === undefined ? "this value" : `what \`${callee}\` gives`;
+  context.report(
+    typeMismatch(placeIn(context, span), {
+      target: `${subject} has no field \`${field}\`: the channel`,
+      expected: `{ ${field}: … }`,
+      found: typeToText(type),
+      help:
+        similar !== undefined
+          ? `a field with a similar name exists: \`${similar}\``
+          : fields.length > 0
+            ? `its fields are ${listNames(fields)}`
+            : "store the whole result: `into channel`",
+    }),
+  );
+}
+
+function writableChannel({ name, span }: Ast.Identifier, context: GraphContext): ChannelEntry | undefined {
+  const channel = context.channels.get(name);
+  if (channel?.role === "input") {
+    const declared = placeIn(context, channel.declaration.name.span);
+    context.report(writesInput(placeIn(context, span), { channel: name, declared }));
+    return undefined;
+  }
+  if (channel !== undefined) return channel;
+  if (isSilenced(name, context)) return undefined;
+  const known = [...context.channels.values()].flatMap((entry) => (entry.role === "input" ? [] : [entry.name]));
+  const similar = findSimilar(name, known);
+  const help = context.nodes.has(name) ? `\`${name}\` is a node: store into a channel` : undefined;
+  context.report(unknownChannel(placeIn(context, span), { name, use: "write", similar, known, help }));
+  // What was probably meant is written after all: nothing is said about its being unused or unwritten.
+  if (similar !== undefined) context.poisoned.add(similar);
+  return undefined;
+}

@@ -1,0 +1,205 @@
+import {
+  illegalPolicyValue,
+  maxParallelBelowOne,
+  policyOfPlans,
+  policyWithoutEffect,
+} from "../../diagnostics/catalog/policies.ts";
+import { edgeAtBoundary, notSupported, statedTwice } from "../../diagnostics/catalog/names.ts";
+import type { Span } from "../../diagnostics/source.ts";
+import type * as Ast from "../../grammar/ast.ts";
+import { END_NAME, START, type BoundNode } from "../bound-graph.ts";
+import { placeIn, type GraphContext } from "./graph-context.ts";
+import { reportUnknownNode } from "./resolve-edges.ts";
+
+export type BoundPolicies = Pick<
+  BoundNode,
+  "tries" | "timeout" | "cache" | "maxParallel" | "pauseBefore" | "pauseAfter" | "goes" | "waits" | "idempotent"
+>;
+
+/** The policies of a node. Repeated, impossible and misplaced ones are reported and left out. */
+export function bindPolicies(node: Ast.NodeDecl, context: GraphContext): BoundPolicies {
+  const bound: { -readonly [Key in keyof BoundPolicies]: BoundPolicies[Key] } = {
+    pauseBefore: false,
+    pauseAfter: false,
+    idempotent: false,
+  };
+  const stated = new Map<string, Span>();
+  for (const policy of node.policies) {
+    const what = nameOf(policy);
+    const first = stated.get(what);
+    if (first !== undefined) {
+      context.report(
+        statedTwice(placeIn(context, policy.span), { what: `\`${what}\``, first: placeIn(context, first) }),
+      );
+      continue;
+    }
+    stated.set(what, policy.span);
+    bindPolicy(policy, node, bound, context);
+  }
+  return bound;
+}
+
+function bindPolicy(
+  policy: Ast.Policy,
+  node: Ast.NodeDecl,
+  bound: { -readonly [Key in keyof BoundPolicies]: BoundPolicies[Key] },
+  context: GraphContext,
+): void {
+  switch (policy.kind) {
+    case "Tries": {
+      const tries = bindTries(policy, context);
+      if (tries !== undefined) bound.tries = tries;
+      break;
+    }
+    case "Timeout":
+      if (policy.duration.milliseconds > 0) bound.timeout = policy.duration.milliseconds;
+      else reportZero(policy.duration.span, "a timeout of nothing fails every attempt", context);
+      break;
+    case "Cache":
+      bindCache(policy, bound, context);
+      break;
+    case "MaxParallel":
+      if (policy.count.value >= 1) bound.maxParallel = policy.count.value;
+      else context.report(maxParallelBelowOne(placeIn(context, policy.count.span)));
+      break;
+    case "Waits": {
+      const waits = resolveNodes(policy.nodes, context, (name) => name !== START && name !== END_NAME);
+      if (waits.length > 0) bound.waits = waits.map(({ name }) => name);
+      break;
+    }
+    case "Goes":
+      bound.goes = bindGoes(policy, node, context);
+      break;
+    case "Pause":
+      if (policy.when === "before") bound.pauseBefore = true;
+      else bound.pauseAfter = true;
+      break;
+    case "Idempotent":
+      bound.idempotent = true;
+      break;
+    default:
+      context.report(
+        policyOfPlans(placeIn(context, policy.span), { policy: nameOf(policy), help: WAYS_OUT[policy.kind] }),
+      );
+  }
+}
+
+/** What does in a graph what a policy of plans does there. */
+const WAYS_OUT: Readonly<Record<"Touches" | "Alone" | "DoneWhen" | "Pool" | "Estimate", string>> = {
+  Touches: "nodes share state by channels, not files; to keep two nodes apart put an edge between them",
+  Alone: "a step runs what was signalled: to run a node alone, lead a barrier `all(…)` to it",
+  DoneWhen: "check in a node of its own and loop: `check -> again when !passed`",
+  Pool: "bound tasks with `max parallel N`, on a `for` node or for the whole graph",
+  Estimate: "remove it: steps are not scheduled by how long they take",
+};
+
+/** As the source writes it. */
+function nameOf(policy: Ast.Policy): string {
+  switch (policy.kind) {
+    case "MaxParallel":
+      return "max parallel";
+    case "Pause":
+      return `pause ${policy.when}`;
+    case "DoneWhen":
+      return "done when";
+    default:
+      return policy.kind.toLowerCase();
+  }
+}
+
+function reportZero(span: Span, label: string, context: GraphContext): void {
+  const message = "this duration must be longer than nothing";
+  context.report(illegalPolicyValue(placeIn(context, span), { message, label }));
+}
+
+function bindTries(policy: Ast.Policy & { kind: "Tries" }, context: GraphContext): BoundPolicies["tries"] | undefined {
+  const { attempts, backoff } = policy;
+  if (attempts.value < 1) {
+    const facts = {
+      message: "`tries` is at least 1",
+      label: "attempts in all, the first included",
+      help: "`tries 1` runs it once; leave it out for the same",
+    };
+    context.report(illegalPolicyValue(placeIn(context, attempts.span), facts));
+    return undefined;
+  }
+  if (backoff === undefined) return { attempts: attempts.value };
+  const min = backoff.min.milliseconds;
+  const max = backoff.max?.milliseconds ?? min;
+  if (max < min) {
+    const { span } = backoff.max ?? backoff.min;
+    const facts = {
+      message: "a backoff grows: its end is not shorter than its beginning",
+      label: `shorter than \`${backoff.min.raw}\``,
+      help: `write \`${backoff.max?.raw ?? ""}..${backoff.min.raw}\``,
+    };
+    context.report(illegalPolicyValue(placeIn(context, span), facts));
+    return { attempts: attempts.value };
+  }
+  return { attempts: attempts.value, backoff: { min, max } };
+}
+
+function bindCache(
+  policy: Ast.Policy & { kind: "Cache" },
+  bound: { -readonly [Key in keyof BoundPolicies]: BoundPolicies[Key] },
+  context: GraphContext,
+): void {
+  const place = placeIn(context, policy.span);
+  if (!context.features.has("cache")) {
+    context.report(notSupported(place, { what: "`cache` is", help: "remove it: the node runs every time" }));
+    return;
+  }
+  if (policy.inputs !== undefined) {
+    context.report(policyOfPlans(place, { policy: "cache inputs", help: "the arguments of the node are its key" }));
+    return;
+  }
+  if (policy.duration !== undefined && policy.duration.milliseconds <= 0) {
+    reportZero(policy.duration.span, "nothing would be kept", context);
+    return;
+  }
+  bound.cache = { for: policy.duration?.milliseconds ?? null };
+}
+
+function bindGoes(policy: Ast.Policy & { kind: "Goes" }, node: Ast.NodeDecl, context: GraphContext): readonly string[] {
+  const callee = node.call.kind === "Call" ? context.scope.names.get(node.call.callee.name) : undefined;
+  const isKnown = node.call.kind !== "Call" || callee !== undefined;
+  if (isKnown && callee?.kind !== "import" && callee?.kind !== "broken") {
+    const facts = {
+      policy: "goes",
+      message: "only imported functions can jump",
+      help: "choose the way with `when` or `match` on the edges of the node",
+    };
+    context.report(policyWithoutEffect(placeIn(context, policy.span), facts));
+  }
+  const seen = new Map<string, Span>();
+  const names: string[] = [];
+  for (const { name, span } of resolveNodes(policy.nodes, context, (name) => name !== START)) {
+    const first = seen.get(name);
+    if (first !== undefined) {
+      const facts = { what: `\`${name}\` in \`goes\``, first: placeIn(context, first) };
+      context.report(statedTwice(placeIn(context, span), facts));
+      continue;
+    }
+    seen.set(name, span);
+    names.push(name);
+  }
+  return names;
+}
+
+/** The names that are nodes (or an allowed `end`). */
+function resolveNodes(
+  names: readonly Ast.Identifier[],
+  context: GraphContext,
+  allowed: (name: string) => boolean,
+): Ast.Identifier[] {
+  const found: Ast.Identifier[] = [];
+  for (const identifier of names) {
+    const { name, span } = identifier;
+    if ((name === START || name === END_NAME) && !allowed(name)) {
+      const use = allowed(END_NAME) ? "target" : "member";
+      context.report(edgeAtBoundary(placeIn(context, span), { name, use }));
+    } else if (name === END_NAME || context.nodes.has(name)) found.push(identifier);
+    else reportUnknownNode(identifier, context, allowed(END_NAME) ? [END_NAME] : []);
+  }
+  return found;
+}

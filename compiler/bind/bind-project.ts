@@ -1,0 +1,134 @@
+/**
+ * From a text to bound graphs: reads the file and what it imports, resolves names, types everything. The front half of the
+ * compiler; checks, proofs and lowering go on from its result.
+ */
+import { notSupported, unusedDeclaration } from "../../diagnostics/catalog/names.ts";
+import { sortDiagnostics, type Diagnostic } from "../../diagnostics/diagnostic.ts";
+import type * as Ast from "../../grammar/ast.ts";
+import type { ValueType } from "../../runtime/value-type.ts";
+import type { BoundGraph } from "../bound-graph.ts";
+import type { CompilerHost } from "../host.ts";
+import { loadFiles, type LoadedFile } from "../load/load-files.ts";
+import { readSyntax, type Spelling } from "../load/read-syntax.ts";
+import type { TypeTable } from "../types/type-table.ts";
+import { bindGraph } from "./bind-graph.ts";
+import { orderCalls } from "./call-order.ts";
+import { declareTypes, nameTypes } from "./declare-types.ts";
+import { FEATURES, type Feature, type Features } from "./features.ts";
+import { declareFile, type FileScope, type GraphUnit } from "./file-scope.ts";
+import { reportJumps } from "./report-jumps.ts";
+
+export interface BindOptions {
+  /** Where the text stands: imports are relative to it, and messages name it. */
+  readonly path: string;
+  readonly host: CompilerHost;
+  /** What imports must not leave; else the nearest directory above with a `package.json`, else the file's own. */
+  readonly root?: string | undefined;
+  /** Else by the path: `.yaml` and `.yml` are YAML, all others text. */
+  readonly spelling?: Spelling | undefined;
+  /** What is done although this version cannot do it all: for the parts that bring it. */
+  readonly supports?: Iterable<Feature> | undefined;
+}
+
+export interface BoundProject {
+  /** Graphs of the entry file, in source order. */
+  readonly graphs: readonly BoundGraph[];
+  /** All graphs that were bound, called ones before their callers. */
+  readonly allGraphs: readonly BoundGraph[];
+  /** What a file imports stands before it; the entry file is the last. */
+  readonly files: readonly LoadedFile[];
+  readonly entry: LoadedFile;
+  /** The entry file's names, for what is bound beside graphs (plans, tests). */
+  readonly scope: FileScope;
+  readonly types: TypeTable;
+  /** Of the entry file all; of imported files errors only, because their warnings are told where they are checked. Sorted. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Never throws, whatever the text; reads files through `host` only and runs nothing. */
+export function bindProject(text: string, options: BindOptions): BoundProject {
+  const { path, host, root, spelling } = options;
+  const features: Features = new Set([...FEATURES, ...(options.supports ?? [])]);
+  const loaded = loadFiles(
+    { text, path },
+    { host, root, readSyntax: (part, at) => readSyntax(part, at, at === path ? spelling : undefined) },
+  );
+  const { entry } = loaded;
+  const found: Diagnostic[] = [...loaded.diagnostics];
+  const report = (diagnostic: Diagnostic): void => {
+    if (diagnostic.severity === "error" || diagnostic.file === entry.source) found.push(diagnostic);
+  };
+
+  const scopes = new Map<LoadedFile, FileScope>();
+  const types = new Map<string, ValueType>();
+  const typeNames = nameTypes([...loaded.files].reverse());
+  for (const file of loaded.files) {
+    const scope = declareFile(file, scopes, report);
+    scopes.set(file, scope);
+    declareTypes(scope, typeNames, types, report);
+  }
+  const scope = scopes.get(entry) as FileScope;
+
+  const order = orderCalls(scope.graphs, report);
+  const bound = new Map<Ast.GraphDecl, BoundGraph>();
+  for (const unit of order.units) {
+    const graph = bindGraph(unit, {
+      types,
+      features,
+      report,
+      boundGraph: (callee: GraphUnit) => (order.isCut(unit, callee) ? undefined : bound.get(callee.declaration)),
+    });
+    reportJumps(graph, unit, report);
+    bound.set(unit.declaration, graph);
+  }
+  reportUnsupported(entry, features, report);
+  reportUnused(scope, report);
+  return {
+    graphs: scope.graphs.flatMap((unit) => bound.get(unit.declaration) ?? []),
+    allGraphs: [...bound.values()],
+    files: loaded.files,
+    entry,
+    scope,
+    types,
+    diagnostics: sortDiagnostics(found),
+  };
+}
+
+/** NG117 for whole declarations. The one place that refuses them: `features.ts` opens them. */
+function reportUnsupported(file: LoadedFile, features: Features, report: (diagnostic: Diagnostic) => void): void {
+  for (const item of file.syntax.items) {
+    if (item.kind === "Plan" && !features.has("plan")) {
+      const place = { file: file.source, span: item.name.span };
+      report(notSupported(place, { what: "`plan` is", help: "write the order of the nodes as edges of a graph" }));
+    } else if (item.kind === "Test" && !features.has("test")) {
+      const place = { file: file.source, span: item.title.span };
+      report(notSupported(place, { what: "`test` is", help: "remove it" }));
+    }
+  }
+}
+
+/**
+ * NG111 for imports and secrets. Types, graphs and plans may be there for other files; graphs and plans are what a file is
+ * run by.
+ */
+function reportUnused(scope: FileScope, report: (diagnostic: Diagnostic) => void): void {
+  const { file, used } = scope;
+  // A statement that could not be read may be what uses it; so may a test or plan that was refused.
+  const isPartial = file.syntax.items.some(
+    (item) =>
+      item.kind === "Broken" ||
+      item.kind === "Plan" ||
+      item.kind === "Test" ||
+      (item.kind === "Graph" && item.statements.some((statement) => statement.kind === "Broken")),
+  );
+  if (isPartial) return;
+  for (const [name, { kind, identifier }] of scope.names) {
+    if (used.has(name) || kind === "broken") continue;
+    const isImported = file.imports.some(({ declaration }) =>
+      declaration.names.some(({ local }) => local === identifier),
+    );
+    if (!isImported && kind !== "secret") continue;
+    const place = { file: file.source, span: identifier.span };
+    report(unusedDeclaration(place, { name, what: kind === "secret" ? "secret" : "import" }));
+  }
+}

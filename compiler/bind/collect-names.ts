@@ -1,0 +1,46 @@
+import type { Expr } from "../../grammar/ast.ts";
+
+/** Adds the names that an expression reads (variables of comprehensions among them). In a loop: chains may be long. */
+export function collectNames(expression: Expr, names: Set<string>): void {
+  const open: Expr[] = [expression];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    switch (next.kind) {
+      case "Name":
+        names.add(next.name);
+        break;
+      case "Template":
+        for (const part of next.parts) if (part.kind !== "TemplateText") open.push(part);
+        break;
+      case "List":
+        open.push(...next.items);
+        break;
+      case "Record":
+        for (const field of next.fields) open.push(field.value);
+        break;
+      case "Comprehension":
+        open.push(next.list, next.value);
+        if (next.condition !== undefined) open.push(next.condition);
+        break;
+      case "Member":
+        open.push(next.object);
+        break;
+      case "Index":
+        open.push(next.object, next.index);
+        break;
+      case "Call":
+        for (const argument of next.args) open.push(argument.value);
+        break;
+      case "Unary":
+        open.push(next.operand);
+        break;
+      case "Binary":
+        open.push(next.left, next.right);
+        break;
+      case "Conditional":
+        open.push(next.condition, next.then, next.otherwise);
+        break;
+      default:
+        break;
+    }
+  }
+}

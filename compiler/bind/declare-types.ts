@@ -1,0 +1,208 @@
+/**
+ * Named types: which of them stay names (`ref`) and which are written out where they are used. Records and recursive types
+ * stay names; short lists, maps and unions are written out, so that an enum is an enum wherever it stands.
+ */
+import { typeOfItself } from "../../diagnostics/catalog/names.ts";
+import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import type * as Ast from "../../grammar/ast.ts";
+import type { ValueType } from "../../runtime/value-type.ts";
+import type { LoadedFile } from "../load/load-files.ts";
+import { BROKEN_TYPE } from "../types/construct.ts";
+import type { Declared, FileScope } from "./file-scope.ts";
+import { typeOfSyntax } from "./type-of-syntax.ts";
+
+/** Types with more lists, maps, records and names inside than this stay names: writing out must not grow without bound. */
+const MAX_WRITTEN_OUT = 8;
+
+type TypeEntry = Extract<Declared, { kind: "type" }>;
+
+/** Fills in the types of a file's `type` declarations, and `types`, what `ref`s point to. */
+export function declareTypes(
+  scope: FileScope,
+  refNames: ReadonlyMap<Ast.TypeDecl, string>,
+  types: Map<string, ValueType>,
+  report: (diagnostic: Diagnostic) => void,
+): void {
+  const own = new Map<string, TypeEntry>();
+  for (const [name, declared] of scope.names) {
+    // An imported type has been filled in with its own file; its declaration is not among this file's.
+    if (declared.kind === "type" && declared.declaration.name === declared.identifier) own.set(name, declared);
+  }
+  cutDirectCycles(own, scope, report);
+  for (const { entries, isRecursive } of orderDeclarations(own)) {
+    for (const entry of entries) {
+      if (isRecursive && entry.type !== BROKEN_POINTED) entry.type = { kind: "ref", name: refName(entry, refNames) };
+    }
+    if (isRecursive) resolveAliases(entries, own, refNames);
+    for (const entry of entries) {
+      if (entry.type === BROKEN_POINTED) {
+        entry.type = BROKEN_TYPE;
+        continue;
+      }
+      const body = typeOfSyntax(entry.declaration.type, scope, report);
+      const name = refName(entry, refNames);
+      if (isRecursive) {
+        if (entry.type.kind === "ref" && entry.type.name === name) types.set(name, body);
+      } else if (body.kind === "record" || weigh(body) > MAX_WRITTEN_OUT) {
+        types.set(name, body);
+        entry.type = { kind: "ref", name };
+      } else entry.type = body;
+    }
+  }
+}
+
+/** Names for `ref`s over all files: the first to have a name keeps it. */
+export function nameTypes(files: readonly LoadedFile[]): Map<Ast.TypeDecl, string> {
+  const names = new Map<Ast.TypeDecl, string>();
+  const taken = new Set<string>();
+  for (const { syntax } of files) {
+    for (const item of syntax.items) {
+      if (item.kind !== "Type") continue;
+      let name = item.name.name;
+      for (let n = 2; taken.has(name); n++) name = `${item.name.name}_${n}`;
+      taken.add(name);
+      names.set(item, name);
+    }
+  }
+  return names;
+}
+
+/** Marks types of a direct cycle until their turn comes. */
+const BROKEN_POINTED: ValueType = { kind: "opaque", name: "broken", module: "" };
+
+function refName(entry: TypeEntry, refNames: ReadonlyMap<Ast.TypeDecl, string>): string {
+  return refNames.get(entry.declaration) ?? entry.identifier.name;
+}
+
+/** `type A = B` in a recursive group: A is B, so that no name's body is just another name. */
+function resolveAliases(
+  entries: readonly TypeEntry[],
+  own: ReadonlyMap<string, TypeEntry>,
+  refNames: ReadonlyMap<Ast.TypeDecl, string>,
+): void {
+  for (const entry of entries) {
+    if (entry.type === BROKEN_POINTED) continue;
+    let at = entry;
+    for (let i = 0; i <= entries.length && at.declaration.type.kind === "NamedType"; i++) {
+      const next = own.get(at.declaration.type.name);
+      if (next === undefined) break;
+      at = next;
+    }
+    if (at !== entry) entry.type = { kind: "ref", name: refName(at, refNames) };
+  }
+}
+
+/** `type A = A`, `type A = B | null` with `type B = A`: reported once for each type of the cycle. */
+function cutDirectCycles(own: ReadonlyMap<string, TypeEntry>, scope: FileScope, report: (d: Diagnostic) => void): void {
+  const state = new Map<TypeEntry, "open" | "done">();
+  for (const root of own.values()) {
+    if (state.has(root)) continue;
+    const path: { entry: TypeEntry; names: readonly string[]; next: number }[] = [];
+    const enter = (entry: TypeEntry): void => {
+      state.set(entry, "open");
+      path.push({ entry, names: directNames(entry.declaration.type), next: 0 });
+    };
+    enter(root);
+    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+      const name = top.names[top.next++];
+      if (name === undefined) {
+        state.set(top.entry, "done");
+        path.pop();
+        continue;
+      }
+      const target = own.get(name);
+      if (target === undefined) continue;
+      if (state.get(target) === undefined) enter(target);
+      else if (state.get(target) === "open" && target.type !== BROKEN_POINTED) {
+        const place = { file: scope.file.source, span: target.identifier.span };
+        report(typeOfItself(place, target.identifier.name));
+        const from = path.findIndex(({ entry }) => entry === target);
+        for (const { entry } of path.slice(from)) entry.type = BROKEN_POINTED;
+      }
+    }
+  }
+}
+
+/** Names that a type is, rather than contains. */
+function directNames(type: Ast.TypeExpr): readonly string[] {
+  if (type.kind === "NamedType") return [type.name];
+  return type.kind === "UnionType" ? type.members.flatMap(directNames) : [];
+}
+
+function allNames(type: Ast.TypeExpr): readonly string[] {
+  switch (type.kind) {
+    case "NamedType":
+      return [type.name];
+    case "ListType":
+      return allNames(type.item);
+    case "MapType":
+      return allNames(type.value);
+    case "RecordType":
+      return type.fields.flatMap((field) => allNames(field.type));
+    case "UnionType":
+      return type.members.flatMap(allNames);
+    default:
+      return [];
+  }
+}
+
+/** Groups of types that contain each other, each after those it uses (Tarjan's algorithm, in a loop). */
+function orderDeclarations(own: ReadonlyMap<string, TypeEntry>): { entries: TypeEntry[]; isRecursive: boolean }[] {
+  const groups: { entries: TypeEntry[]; isRecursive: boolean }[] = [];
+  const number = new Map<TypeEntry, number>();
+  const low = new Map<TypeEntry, number>();
+  const stack: TypeEntry[] = [];
+  const onStack = new Set<TypeEntry>();
+  for (const root of own.values()) {
+    if (number.has(root)) continue;
+    const path: { entry: TypeEntry; uses: readonly TypeEntry[]; next: number }[] = [];
+    const enter = (entry: TypeEntry): void => {
+      number.set(entry, number.size);
+      low.set(entry, number.size - 1);
+      stack.push(entry);
+      onStack.add(entry);
+      const uses = [...new Set(allNames(entry.declaration.type))].flatMap((name) => own.get(name) ?? []);
+      path.push({ entry, uses, next: 0 });
+    };
+    enter(root);
+    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+      const { entry } = top;
+      const target = top.uses[top.next++];
+      if (target !== undefined) {
+        if (!number.has(target)) enter(target);
+        else if (onStack.has(target)) lower(low, entry, number.get(target) ?? 0);
+        continue;
+      }
+      path.pop();
+      const above = path.at(-1);
+      if (above !== undefined) lower(low, above.entry, low.get(entry) ?? 0);
+      if (low.get(entry) !== number.get(entry)) continue;
+      const entries = stack.splice(stack.lastIndexOf(entry));
+      for (const member of entries) onStack.delete(member);
+      groups.push({ entries, isRecursive: entries.length > 1 || top.uses.includes(entry) });
+    }
+  }
+  return groups;
+}
+
+function lower(low: Map<TypeEntry, number>, entry: TypeEntry, value: number): void {
+  low.set(entry, Math.min(low.get(entry) ?? value, value));
+}
+
+/** How much a type would take up where it is written out. */
+function weigh(type: ValueType): number {
+  switch (type.kind) {
+    case "list":
+      return 1 + weigh(type.item);
+    case "map":
+      return 1 + weigh(type.value);
+    case "record":
+      return type.fields.reduce((sum, field) => sum + weigh(field.type), 1);
+    case "union":
+      return type.members.reduce((sum, member) => sum + weigh(member), 0);
+    case "ref":
+      return 1;
+    default:
+      return 0;
+  }
+}

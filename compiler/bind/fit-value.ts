@@ -1,0 +1,155 @@
+import { maybeNull, typeMismatch } from "../../diagnostics/catalog/types.ts";
+import type { Diagnostic, Place } from "../../diagnostics/diagnostic.ts";
+import { findSimilar } from "../../diagnostics/similar.ts";
+import type { SourceFile } from "../../diagnostics/source.ts";
+import type * as Ast from "../../grammar/ast.ts";
+import type { ValueType } from "../../runtime/value-type.ts";
+import { isAssignable } from "../types/assignable.ts";
+import { isBroken } from "../types/construct.ts";
+import { typeToText } from "../types/type-text.ts";
+import { alternatives, isNullType, resolveType, type TypeTable } from "../types/type-table.ts";
+
+export interface FitContext {
+  readonly file: SourceFile;
+  readonly types: TypeTable;
+  readonly report: (diagnostic: Diagnostic) => void;
+}
+
+export interface FitTarget {
+  /** "channel `reply`", "argument `url` of `http`". */
+  readonly target: string;
+  /** Where its type stands, when it stands in this or another file. */
+  readonly declared?: Place | undefined;
+  readonly help?: string | undefined;
+}
+
+/** A value as far as fitting it goes: its type, its text, and whether `null` comes from a missing write. */
+export interface Fitted {
+  readonly type: ValueType;
+  readonly syntax: Ast.Expr;
+  readonly unwritten?: string | undefined;
+}
+
+/**
+ * Whether a value fits a type. Reports NG509 where only `null` is in the way, NG408 otherwise, at the smallest part of a
+ * literal that is at fault; literals of records may have no field that is not expected.
+ */
+export function reportMisfit(value: Fitted, expected: ValueType, target: FitTarget, context: FitContext): boolean {
+  const mismatch = isAssignable(value.type, expected, context.types);
+  if (mismatch === undefined) return reportUnknownField(value.syntax, expected, target, context);
+  if (isBroken(value.type) || isBroken(expected)) return true;
+  const labels =
+    target.declared === undefined ? [] : [{ ...target.declared, message: `expects \`${typeToText(expected)}\`` }];
+  const part = partAt(value.syntax, mismatch.path);
+  const place = { file: context.file, span: part.syntax.span };
+  if (mismatch.reason === "null" && mismatch.path === "" && !isNullType(value.type)) {
+    const what = textOf(value.syntax, context.file);
+    context.report(
+      maybeNull(place, {
+        what,
+        use: `${target.target} takes no \`null\``,
+        unwritten: value.unwritten,
+        help: target.help,
+      }),
+    );
+    return false;
+  }
+  context.report(
+    typeMismatch(place, {
+      target: target.target,
+      expected: typeToText(mismatch.expected),
+      found: typeToText(mismatch.found),
+      path: part.rest,
+      reason: mismatch.reason,
+      labels,
+      help: target.help ?? helpFor(mismatch.found, mismatch.expected, context.types),
+    }),
+  );
+  return false;
+}
+
+function helpFor(found: ValueType, expected: ValueType, types: TypeTable): string | undefined {
+  const from = resolveType(found, types).kind;
+  const to = resolveType(expected, types).kind;
+  if (from === "float" && to === "int") return "make it an int with `round(…)`, or the type `float`";
+  if (to === "string" && (from === "int" || from === "float" || from === "bool"))
+    return "write it as a text: `` `${…}` ``";
+  if (from === "json") return "a `json` value is unknown: let a function read it, or declare the type where it arrives";
+  return undefined;
+}
+
+/** The part of a literal that a mismatch lies in, and what is left of its path inside that part. */
+function partAt(syntax: Ast.Expr, path: string): { syntax: Ast.Expr; rest: string } {
+  let at = syntax;
+  let rest = path;
+  while (at.kind === "Record" && rest.startsWith(".")) {
+    const fields = at.fields.filter(
+      ({ name }) =>
+        rest === `.${name.name}` ||
+        (/^[.[]/.test(rest.slice(name.name.length + 1)) && rest.startsWith(`.${name.name}`)),
+    );
+    const [field] = fields;
+    if (field === undefined || fields.length > 1) break;
+    rest = rest.slice(field.name.name.length + 1);
+    at = field.value;
+  }
+  // Of a list's items the first may be fine: the list is marked.
+  return { syntax: at, rest };
+}
+
+function textOf(syntax: Ast.Expr, file: SourceFile): string {
+  const text = file.text.slice(syntax.span.start, syntax.span.end);
+  return text.length > 0 && text.length <= 40 && !text.includes("\n") ? `\`${text}\`` : "this value";
+}
+
+/** A literal says what it means: a field that the type does not have is a typing error, not more than was asked for. */
+function reportUnknownField(syntax: Ast.Expr, expected: ValueType, target: FitTarget, context: FitContext): boolean {
+  if (syntax.kind === "List") {
+    const item = singleOf(expected, "list", context.types);
+    if (item === undefined) return true;
+    return syntax.items.every((part) => reportUnknownField(part, item.item, target, context));
+  }
+  if (syntax.kind !== "Record") return true;
+  const record = singleOf(expected, "record", context.types);
+  if (record === undefined) return true;
+  const known = new Map(record.fields.map((field) => [field.name, field.type]));
+  for (const field of syntax.fields) {
+    const type = known.get(field.name.name);
+    if (type !== undefined) {
+      if (!reportUnknownField(field.value, type, target, context)) return false;
+      continue;
+    }
+    const similar = findSimilar(field.name.name, known.keys());
+    context.report(
+      typeMismatch(
+        { file: context.file, span: field.name.span },
+        {
+          target: target.target,
+          expected: typeToText(expected),
+          found: "",
+          path: `.${field.name.name}`,
+          reason: "unknown field",
+          help:
+            similar === undefined
+              ? `\`${typeToText(expected)}\` has no such field`
+              : `a field with a similar name exists: \`${similar}\``,
+        },
+      ),
+    );
+    return false;
+  }
+  return true;
+}
+
+/** The only alternative of a kind, when nothing else than `null` stands beside it. */
+function singleOf<Kind extends ValueType["kind"]>(
+  type: ValueType,
+  kind: Kind,
+  types: TypeTable,
+): Extract<ValueType, { kind: Kind }> | undefined {
+  const members = alternatives(type, types).flatMap((member) =>
+    member.kind === "null" ? [] : [resolveType(member, types)],
+  );
+  const [only] = members;
+  return members.length === 1 && only?.kind === kind ? (only as Extract<ValueType, { kind: Kind }>) : undefined;
+}

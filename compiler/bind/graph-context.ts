@@ -1,0 +1,72 @@
+/** What the parts of binding one graph share. */
+import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import type { SourceFile, Span } from "../../diagnostics/source.ts";
+import type * as Ast from "../../grammar/ast.ts";
+import type { Json } from "../../runtime/json.ts";
+import type { FunctionSpec } from "../../runtime/table.ts";
+import type { ValueType } from "../../runtime/value-type.ts";
+import type { BoundChannel, BoundGraph } from "../bound-graph.ts";
+import type { TypeTable } from "../types/type-table.ts";
+import type { FileScope, GraphUnit } from "./file-scope.ts";
+import type { Features } from "./features.ts";
+
+export interface ChannelEntry {
+  readonly declaration: Ast.ChannelDecl;
+  readonly name: string;
+  readonly index: number;
+  readonly role: Ast.ChannelDecl["role"];
+  readonly type: ValueType;
+  readonly initial?: Json;
+  readonly reducer?: NonNullable<BoundChannel["reducer"]>;
+  /** Starts as `null` although its type has none: reads must come after a write. */
+  readonly startsNull: boolean;
+}
+
+export interface NodeEntry {
+  readonly declaration: Ast.NodeDecl;
+  readonly name: string;
+  readonly index: number;
+}
+
+export interface GraphContext {
+  readonly unit: GraphUnit;
+  readonly scope: FileScope;
+  readonly file: SourceFile;
+  readonly types: TypeTable;
+  readonly features: Features;
+  readonly report: (diagnostic: Diagnostic) => void;
+  readonly channels: ReadonlyMap<string, ChannelEntry>;
+  /** By index. */
+  readonly channelNames: readonly string[];
+  readonly nodes: ReadonlyMap<string, NodeEntry>;
+  /** Channels that some node writes, by name. */
+  readonly written: ReadonlySet<string>;
+  /** Names about which nothing more is said. */
+  readonly poisoned: Set<string>;
+  /** A statement could not be read and its names are unknown. */
+  readonly hasUnknownNames: boolean;
+  /** Imported functions in use, with their indexes. */
+  readonly functions: Map<string, { readonly spec: FunctionSpec; readonly index: number }>;
+  readonly secrets: Set<string>;
+  readonly called: Set<BoundGraph>;
+  /** A graph that this one may call; `undefined` where calling it would close a cycle (reported) or it is broken. */
+  readonly boundGraph: (unit: GraphUnit) => BoundGraph | undefined;
+}
+
+export function placeIn(context: Pick<GraphContext, "file">, span: Span): { file: SourceFile; span: Span } {
+  return { file: context.file, span };
+}
+
+/** Whether an unknown name in a graph should pass in silence. */
+export function isSilenced(name: string, context: GraphContext): boolean {
+  return context.hasUnknownNames || context.poisoned.has(name);
+}
+
+/** Registers the use of an imported function and gives its index. */
+export function useFunction(spec: FunctionSpec, context: Pick<GraphContext, "functions">): number {
+  const known = context.functions.get(spec.name);
+  if (known !== undefined) return known.index;
+  const index = context.functions.size;
+  context.functions.set(spec.name, { spec, index });
+  return index;
+}

@@ -1,0 +1,186 @@
+/** What names mean at one place of a graph: as a node starts, or as its edges are chosen. */
+import { unknownChannel } from "../../diagnostics/catalog/names.ts";
+import { readBeforeWrite, unknownExpressionFunction } from "../../diagnostics/catalog/types.ts";
+import { findSimilar } from "../../diagnostics/similar.ts";
+import type { Span } from "../../diagnostics/source.ts";
+import { nodeSignatures } from "../../stdlib/signatures.ts";
+import type { ValueType } from "../../runtime/value-type.ts";
+import { librarySignatures } from "../expressions/library-signatures.ts";
+import type { CalleeBinding, NameBinding, Names } from "../expressions/scope.ts";
+import { INT, listOf, nullable, recordOf, STRING } from "../types/construct.ts";
+import { typeToText } from "../types/type-text.ts";
+import { alternatives } from "../types/type-table.ts";
+import { isPoisoned, SORTS } from "./file-scope.ts";
+import type { SiteFlow } from "./flow.ts";
+import { isSilenced, placeIn, useFunction, type ChannelEntry, type GraphContext } from "./graph-context.ts";
+
+/** The failure that an `on error` edge leads away from. */
+export const ERROR_TYPE: ValueType = recordOf([
+  { name: "node", type: STRING },
+  { name: "code", type: STRING },
+  { name: "message", type: STRING },
+  { name: "attempts", type: INT },
+  { name: "items", type: listOf(INT) },
+]);
+
+export interface Place {
+  readonly flow: SiteFlow;
+  /** For messages: "`draft`", "the edges of `draft`". */
+  readonly reader: string;
+  /** Names that hide channels here: the item of a `for`. */
+  readonly locals: ReadonlyMap<string, ValueType>;
+}
+
+export function namesAt(place: Place, context: GraphContext): Names {
+  /** Channels about which this place has been told. */
+  const told = new Set<string>();
+  return {
+    value: (name, span) => valueAt(name, span, place, told, context),
+    callee: (name) => calleeOf(name, context),
+    unknownValue: (name, span) => reportUnknownValue(name, span, place, context),
+    unknownCallee: ({ name, span }) => {
+      if (isPoisoned(name, context.scope)) return;
+      const known = [...librarySignatures.keys()];
+      const imported = [...context.scope.names].flatMap(([own, { kind }]) => (kind === "import" ? [own] : []));
+      const similar = findSimilar(name, [...imported, ...known]);
+      const help = context.channels.has(name) ? `\`${name}\` is a channel: read it without parentheses` : undefined;
+      context.report(unknownExpressionFunction(placeIn(context, span), { name, similar, known, help }));
+    },
+    handedOnUnwritten: (channel, span) => {
+      if (told.has(channel)) return;
+      told.add(channel);
+      reportUnwritten(channel, span, "sometimes", place, context);
+    },
+  };
+}
+
+function valueAt(
+  name: string,
+  span: Span,
+  place: Place,
+  told: Set<string>,
+  context: GraphContext,
+): NameBinding | undefined {
+  const channel = context.channels.get(name);
+  if (channel !== undefined) return channelAt(channel, span, place, told, context);
+  if (name === "error") {
+    return { kind: "error", type: place.flow.error === "always" ? ERROR_TYPE : nullable(ERROR_TYPE) };
+  }
+  const declared = context.scope.names.get(name);
+  if (declared?.kind === "secret") {
+    context.scope.used.add(name);
+    context.secrets.add(name);
+    return { kind: "secret" };
+  }
+  if (declared?.kind === "broken") return { kind: "poisoned" };
+  return isSilenced(name, context) ? { kind: "poisoned" } : undefined;
+}
+
+function channelAt(
+  channel: ChannelEntry,
+  span: Span,
+  place: Place,
+  told: Set<string>,
+  context: GraphContext,
+): NameBinding {
+  const { name, index, type } = channel;
+  let unwritten = place.flow.unwritten.get(index);
+  // What an earlier run of the thread wrote is still there.
+  if (unwritten === "always" && channel.role === "memory" && context.written.has(name)) unwritten = "sometimes";
+  if (unwritten === "sometimes") return { kind: "channel", index, type: nullable(type), unwritten: true };
+  if (unwritten === "always" && !told.has(name)) {
+    told.add(name);
+    reportUnwritten(name, span, "always", place, context);
+  }
+  return { kind: "channel", index, type };
+}
+
+function reportUnwritten(
+  name: string,
+  span: Span,
+  when: "always" | "sometimes",
+  place: Place,
+  context: GraphContext,
+): void {
+  const channel = context.channels.get(name);
+  if (channel === undefined) return;
+  const { declaration } = channel;
+  const isWritten = context.written.has(name);
+  const declared = { ...placeIn(context, declaration.name.span), message: "starts as `null`: it has no default" };
+  context.report(
+    readBeforeWrite(placeIn(context, span), {
+      channel: name,
+      reader: place.reader,
+      when: when === "always" && !isWritten ? "no writer" : when,
+      type: typeToText(channel.type),
+      declared,
+    }),
+  );
+}
+
+/** Imports and graphs of the file first: they hide what is built in, as in TypeScript. */
+function calleeOf(name: string, context: GraphContext): CalleeBinding | undefined {
+  const declared = context.scope.names.get(name);
+  switch (declared?.kind) {
+    case "import":
+      context.scope.used.add(name);
+      return { kind: "import", spec: declared.spec, index: useFunction(declared.spec, context) };
+    case "graph":
+    case "plan":
+      context.scope.used.add(name);
+      return { kind: "node" };
+    case "broken":
+      return { kind: "poisoned" };
+    default:
+      if (nodeSignatures.has(name)) return { kind: "node" };
+      return undefined;
+  }
+}
+
+function reportUnknownValue(name: string, span: Span, place: Place, context: GraphContext): void {
+  const at = placeIn(context, span);
+  const known = [...place.locals.keys(), ...context.channels.keys()];
+  const secrets = [...context.scope.names].flatMap(([own, { kind }]) => (kind === "secret" ? [own] : []));
+  const node = context.nodes.get(name);
+  const declared = context.scope.names.get(name);
+  if (node !== undefined) {
+    const { output } = node.declaration;
+    const written =
+      output === undefined
+        ? []
+        : output.kind === "ChannelOutput"
+          ? [output.channel.name]
+          : output.fields.map((field) => field.channel.name);
+    const help =
+      written.length === 0
+        ? `\`${name}\` is a node: store its result with \`into\` and read that channel`
+        : `\`${name}\` is a node: read what it writes, \`${written.join("`, `")}\``;
+    context.report(unknownChannel(at, { name, use: "read", known, help }));
+    return;
+  }
+  if (declared !== undefined) {
+    context.scope.used.add(name);
+    const isFunction = declared.kind === "import";
+    const help = `\`${name}\` is ${SORTS[declared.kind]}${isFunction ? `: call it, \`${name}(…)\`` : ""}`;
+    context.report(unknownChannel(at, { name, use: "read", known, help }));
+    return;
+  }
+  const similar = findSimilar(name, [...known, ...secrets]);
+  if (similar === undefined && isEnumValue(name, context)) {
+    const text = JSON.stringify(name);
+    context.report(
+      unknownChannel(at, { name, use: "read", known, help: `did you mean the string ${text}?`, fix: text }),
+    );
+    return;
+  }
+  context.report(unknownChannel(at, { name, use: "read", similar, known }));
+}
+
+/** A value of some channel's enum, written without quotes. */
+function isEnumValue(name: string, context: GraphContext): boolean {
+  for (const channel of context.channels.values()) {
+    const members = alternatives(channel.type, context.types);
+    if (members.some((member) => member.kind === "literal" && member.value === name)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,202 @@
+/**
+ * Edges with their names resolved and chains taken apart; conditions are not typed yet, because their types depend on what
+ * has been written on the way, which depends on the edges.
+ */
+import { edgeAtBoundary, notSupported, unknownNode } from "../../diagnostics/catalog/names.ts";
+import { findSimilar } from "../../diagnostics/similar.ts";
+import { coverSpans, type Span } from "../../diagnostics/source.ts";
+import type * as Ast from "../../grammar/ast.ts";
+import { END_NAME, START, type BoundReference } from "../bound-graph.ts";
+import { isSilenced, placeIn, type GraphContext } from "./graph-context.ts";
+
+/** A node (its index), `start` or `end` where an edge uses it. */
+export interface Reference extends BoundReference {
+  /** `START_INDEX`, `END_INDEX` or a node's index. */
+  readonly index: number;
+}
+export const START_INDEX = -2;
+export const END_INDEX = -1;
+
+export interface ResolvedEdge {
+  readonly span: Span;
+  readonly syntax: Ast.EdgeDecl;
+  readonly source:
+    | { readonly kind: "nodes"; readonly nodes: readonly Reference[] }
+    | { readonly kind: "all"; readonly members: readonly (readonly Reference[])[]; readonly span: Span };
+  readonly onError: boolean;
+  readonly to: ResolvedTargets;
+}
+
+export type ResolvedTargets =
+  | { readonly kind: "plain" | "otherwise"; readonly targets: readonly Reference[] }
+  | { readonly kind: "when"; readonly condition: Ast.Expr; readonly targets: readonly Reference[] }
+  | { readonly kind: "match"; readonly subject: Ast.Expr; readonly arms: readonly ResolvedValueArm[] }
+  | { readonly kind: "cases"; readonly arms: readonly ResolvedConditionArm[] };
+
+export interface ResolvedValueArm {
+  readonly span: Span;
+  /** Empty for `else`. */
+  readonly patterns: readonly Ast.LiteralType[];
+  readonly targets: readonly Reference[];
+}
+export interface ResolvedConditionArm {
+  readonly span: Span;
+  readonly condition?: Ast.Expr;
+  readonly targets: readonly Reference[];
+}
+
+export interface ResolvedEdges {
+  readonly edges: readonly ResolvedEdge[];
+  /** Some name could not be resolved, so conclusions from missing edges would be wrong. */
+  readonly isPartial: boolean;
+}
+
+export function resolveEdges(statements: readonly Ast.EdgeDecl[], context: GraphContext): ResolvedEdges {
+  const edges: ResolvedEdge[] = [];
+  const resolution: Resolution = { context, isPartial: false };
+  for (const statement of statements) resolveStatement(statement, edges, resolution);
+  return { edges, isPartial: resolution.isPartial };
+}
+
+interface Resolution {
+  readonly context: GraphContext;
+  isPartial: boolean;
+}
+
+/** How a name is used decides whether `start` and `end` may stand there. */
+type Use = "source" | "failed source" | "target" | "member" | "link";
+
+function resolveStatement(syntax: Ast.EdgeDecl, edges: ResolvedEdge[], resolution: Resolution): void {
+  const onError = syntax.to.kind === "Targets" && syntax.to.onError;
+  let source = resolveSource(
+    syntax.source,
+    onError && syntax.chain.length === 0 ? "failed source" : "source",
+    resolution,
+  );
+  let from: Span = syntax.source.span;
+  for (const link of syntax.chain) {
+    const reference = resolveNode(link, "link", resolution);
+    if (reference === undefined) {
+      source = undefined;
+    } else {
+      if (source !== undefined) {
+        const to: ResolvedTargets = { kind: "plain", targets: [reference] };
+        edges.push({ span: coverSpans(from, link.span), syntax, source, onError: false, to });
+      }
+      source = { kind: "nodes", nodes: [reference] };
+    }
+    from = link.span;
+  }
+  const to = resolveTargets(syntax, syntax.chain.length === 0 && syntax.source.kind === "AllOf", resolution);
+  if (source === undefined || to === undefined) return;
+  edges.push({ span: coverSpans(from, syntax.to.span), syntax, source, onError, to });
+}
+
+function resolveSource(syntax: Ast.EdgeSource, use: Use, resolution: Resolution): ResolvedEdge["source"] | undefined {
+  if (syntax.kind === "NodeList") {
+    const nodes = resolveAll(syntax.nodes, use, resolution);
+    return nodes.length === 0 ? undefined : { kind: "nodes", nodes };
+  }
+  const members: Reference[][] = [];
+  for (const member of syntax.members) {
+    const found = resolveAll(member.kind === "AnyOf" ? member.nodes : [member], "member", resolution);
+    if (found.length > 0) members.push(found);
+  }
+  return members.length === 0 ? undefined : { kind: "all", members, span: syntax.span };
+}
+
+/** Right sides keep what could be resolved: an arm without targets is still an arm. */
+function resolveTargets(syntax: Ast.EdgeDecl, isBarrier: boolean, resolution: Resolution): ResolvedTargets | undefined {
+  const { to } = syntax;
+  switch (to.kind) {
+    case "Targets": {
+      const targets = resolveAll(to.nodes, "target", resolution);
+      const isConditional = to.guard !== undefined || to.onError;
+      if (isBarrier && isConditional) reportBarrierCondition(to.guard?.span ?? to.span, resolution);
+      if (to.guard?.kind === "When") return { kind: "when", condition: to.guard.condition, targets };
+      if (to.guard?.kind === "Otherwise") return { kind: "otherwise", targets };
+      return targets.length === 0 ? undefined : { kind: "plain", targets };
+    }
+    case "MatchValue":
+      if (isBarrier) reportBarrierCondition(to.subject.span, resolution);
+      return {
+        kind: "match",
+        subject: to.subject,
+        arms: to.arms.map((arm) => ({
+          span: arm.span,
+          patterns: arm.patterns,
+          targets: resolveAll(arm.targets, "target", resolution),
+        })),
+      };
+    case "MatchCondition":
+      if (isBarrier) reportBarrierCondition(to.span, resolution);
+      return {
+        kind: "cases",
+        arms: to.arms.map((arm) => ({
+          span: arm.span,
+          ...(arm.condition === undefined ? {} : { condition: arm.condition }),
+          targets: resolveAll(arm.targets, "target", resolution),
+        })),
+      };
+  }
+}
+
+function reportBarrierCondition(span: Span, resolution: Resolution): void {
+  const { context } = resolution;
+  resolution.isPartial = true;
+  context.report(
+    notSupported(placeIn(context, span), {
+      what: "a condition on a barrier is",
+      help: "let the barrier lead to a node and put the condition on its edges, or use `waits` on the target",
+    }),
+  );
+}
+
+function resolveAll(names: readonly Ast.Identifier[], use: Use, resolution: Resolution): Reference[] {
+  const found: Reference[] = [];
+  for (const name of names) {
+    const reference = resolveNode(name, use, resolution);
+    if (reference !== undefined) found.push(reference);
+  }
+  return found;
+}
+
+function resolveNode(identifier: Ast.Identifier, use: Use, resolution: Resolution): Reference | undefined {
+  const { name, span } = identifier;
+  const { context } = resolution;
+  const boundary = (named: "start" | "end", as: Parameters<typeof edgeAtBoundary>[1]["use"]): undefined => {
+    resolution.isPartial = true;
+    context.report(edgeAtBoundary(placeIn(context, span), { name: named, use: as }));
+    return undefined;
+  };
+  if (name === START) {
+    if (use === "source") return { name, span, index: START_INDEX };
+    return boundary(START, use === "failed source" ? "error" : use === "member" ? "member" : "target");
+  }
+  if (name === END_NAME) {
+    if (use === "target") return { name, span, index: END_INDEX };
+    return boundary(END_NAME, use === "member" ? "member" : "source");
+  }
+  const node = context.nodes.get(name);
+  if (node !== undefined) return { name, span, index: node.index };
+  resolution.isPartial = true;
+  reportUnknownNode(identifier, context, use === "target" ? [END_NAME] : use === "source" ? [START] : []);
+  return undefined;
+}
+
+/** NG101, once a name; poisons it and the name that was probably meant. */
+export function reportUnknownNode(
+  { name, span }: Ast.Identifier,
+  context: GraphContext,
+  builtIn: readonly string[] = [],
+): void {
+  if (isSilenced(name, context)) {
+    context.poisoned.add(name);
+    return;
+  }
+  const known = [...context.nodes.keys()];
+  const similar = findSimilar(name, [...builtIn, ...known]);
+  context.report(unknownNode(placeIn(context, span), { name, similar, known, isChannel: context.channels.has(name) }));
+  if (similar !== undefined) context.poisoned.add(similar);
+  context.poisoned.add(name);
+}

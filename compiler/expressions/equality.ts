@@ -1,0 +1,91 @@
+import { floatEquality, neverEqual, unknownEnumValue } from "../../diagnostics/catalog/types.ts";
+import { findSimilar } from "../../diagnostics/similar.ts";
+import type { Span } from "../../diagnostics/source.ts";
+import type { ValueType } from "../../runtime/value-type.ts";
+import { isAssignable } from "../types/assignable.ts";
+import { isBroken, isNever, literal } from "../types/construct.ts";
+import { canOverlap } from "../types/overlap.ts";
+import { typeToText } from "../types/type-text.ts";
+import { alternatives, isNullType, resolveType, type TypeTable } from "../types/type-table.ts";
+import { scalarOf, type Scalar } from "./facts.ts";
+import { placeOf } from "./expect-type.ts";
+import type { ExpressionScope, Typed } from "./scope.ts";
+
+/** `a == b`: whether it can ever hold (NG508, NG513), and whether rounding decides it (NG512). */
+export function checkEquality(
+  left: Typed,
+  right: Typed,
+  operator: string,
+  operatorSpan: Span,
+  scope: ExpressionScope,
+): void {
+  const leftValue = scalarOf(left.syntax);
+  const rightValue = scalarOf(right.syntax);
+  if (rightValue !== undefined && leftValue === undefined) checkScalar(rightValue, right.syntax.span, left, scope);
+  else if (leftValue !== undefined && rightValue === undefined) checkScalar(leftValue, left.syntax.span, right, scope);
+  else checkComparable(left, declaredType(right), coverOf(left, right), scope);
+  if (isFractional(left, scope.types) && isFractional(right, scope.types)) {
+    scope.report(floatEquality(placeOf(operatorSpan, scope), operator));
+  }
+}
+
+/** A scalar of the text against a value: what `==` and the arms of `match` have in common. */
+export function checkScalar(value: Scalar, span: Span, against: Typed, scope: ExpressionScope): void {
+  // `x == null` may be constant, but it is no mistake of types.
+  if (value === null) return;
+  const type = declaredType(against);
+  if (isBroken(type) || isAssignable(literal(value), type, scope.types) === undefined) return;
+  const place = placeOf(span, scope);
+  const same: string[] = [];
+  let others = false;
+  for (const member of alternatives(type, scope.types)) {
+    if (member.kind === "literal" && typeof member.value === typeof value) same.push(JSON.stringify(member.value));
+    else if (member.kind !== "null" && member.kind !== "literal") others = true;
+  }
+  if (same.length > 0 && !others) {
+    const text = JSON.stringify(value);
+    scope.report(unknownEnumValue(place, { value: text, similar: similarValue(text, same), values: same }));
+    return;
+  }
+  if (canOverlap(literal(value), type, scope.types)) return;
+  scope.report(neverEqual(place, { left: typeToText(type), right: typeToText(literal(value)) }));
+}
+
+/** Two computed values: whether they have a value in common. */
+export function checkComparable(typed: Typed, other: ValueType, span: Span, scope: ExpressionScope): void {
+  const value = scalarOf(typed.syntax);
+  if (value !== undefined) {
+    checkScalar(value, typed.syntax.span, { ...typed, type: other, declared: other }, scope);
+    return;
+  }
+  const type = declaredType(typed);
+  if (isNever(type) || isNever(other) || isNullType(type) || isNullType(other)) return;
+  if (canOverlap(type, other, scope.types)) return;
+  scope.report(neverEqual(placeOf(span, scope), { left: typeToText(type), right: typeToText(other) }));
+}
+
+/** Quotes are no part of what was mistyped. */
+export function similarValue(value: string, values: readonly string[]): string | undefined {
+  const bare = new Map(values.map((candidate) => [candidate.replace(/^"|"$/g, ""), candidate]));
+  const found = value.startsWith('"') ? findSimilar(value.slice(1, -1), bare.keys()) : undefined;
+  return found === undefined ? undefined : bare.get(found);
+}
+
+function declaredType(typed: Typed): ValueType {
+  return typed.declared ?? typed.type;
+}
+
+function coverOf(left: Typed, right: Typed): Span {
+  return { start: left.syntax.span.start, end: right.syntax.span.end };
+}
+
+/** A float whose exact value is not in the text, or a fraction that is. */
+function isFractional(typed: Typed, types: TypeTable): boolean {
+  return alternatives(typed.type, types).some((member) => {
+    const plain = resolveType(member, types);
+    return (
+      plain.kind === "float" ||
+      (plain.kind === "literal" && typeof plain.value === "number" && !Number.isInteger(plain.value))
+    );
+  });
+}

@@ -1,0 +1,260 @@
+/**
+ * What a condition says about values, read from its syntax alone: `x != null && kind == "a"` holds means that `x` is not
+ * null and `kind` is `"a"`. Expressions are pure, so a fact about a path (`x`, `x.author`, `xs[0]`) stays true wherever
+ * the same state is read.
+ */
+import type { Expr } from "../../grammar/ast.ts";
+import type { ValueType } from "../../runtime/value-type.ts";
+import { isNever, literal, NULL, unionOf } from "../types/construct.ts";
+import { isAssignable } from "../types/assignable.ts";
+import { alternatives, resolveType, type TypeTable } from "../types/type-table.ts";
+
+export type Scalar = string | number | boolean | null;
+
+export type Fact =
+  | { readonly kind: "is" | "isNot"; readonly values: readonly Scalar[] }
+  /** Of a record: its field obeys a fact, so alternatives whose field cannot are out. */
+  | { readonly kind: "field"; readonly field: string; readonly fact: Fact }
+  /** One of several lists of facts holds: ways that meet. */
+  | { readonly kind: "either"; readonly options: readonly (readonly Fact[])[] };
+
+/** Facts by path; several about one path all hold. */
+export type Facts = ReadonlyMap<string, readonly Fact[]>;
+
+export const NO_FACTS: Facts = new Map();
+
+const MAX_DEPTH = 64;
+const NOT_NULL: Fact = { kind: "isNot", values: [null] };
+
+/** What follows when `condition` is true, or (with `holds` false) when it is false. */
+export function factsOf(condition: Expr, holds: boolean, depth = 0): Facts {
+  if (depth > MAX_DEPTH) return NO_FACTS;
+  switch (condition.kind) {
+    case "Name":
+    case "Member":
+    case "Index": {
+      const path = pathOf(condition);
+      return path === undefined ? NO_FACTS : pathFacts(condition, { kind: "is", values: [holds] });
+    }
+    case "Unary":
+      return condition.operator === "!" ? factsOf(condition.operand, !holds, depth + 1) : NO_FACTS;
+    case "Binary":
+      switch (condition.operator) {
+        case "&&":
+        case "||": {
+          const left = factsOf(condition.left, holds, depth + 1);
+          const right = factsOf(condition.right, holds, depth + 1);
+          return (condition.operator === "&&") === holds ? bothFacts(left, right) : eitherFacts(left, right);
+        }
+        case "==":
+        case "!=":
+          return equalityFacts(condition.left, condition.right, (condition.operator === "==") === holds);
+        case "in":
+          return membershipFacts(condition.left, condition.right, holds);
+        default:
+          return NO_FACTS;
+      }
+    default:
+      return NO_FACTS;
+  }
+}
+
+/** A value that stands in the text: what facts compare with. */
+export function scalarOf(expression: Expr): Scalar | undefined {
+  switch (expression.kind) {
+    case "String":
+    case "Number":
+    case "Bool":
+      return expression.value;
+    case "Null":
+      return null;
+    case "Unary": {
+      if (expression.operator !== "-" || expression.operand.kind !== "Number") return undefined;
+      return -expression.operand.value + 0;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** A stable name for what is read; `undefined` for what is computed. */
+export function pathOf(expression: Expr): string | undefined {
+  let steps = "";
+  for (let at = expression, depth = 0; depth <= MAX_DEPTH; depth++) {
+    if (at.kind === "Name") return at.name + steps;
+    if (at.kind === "Member") {
+      steps = `.${at.property.name}${steps}`;
+      at = at.object;
+    } else if (at.kind === "Index") {
+      const key = scalarOf(at.index);
+      if (key === undefined) return undefined;
+      steps = `[${JSON.stringify(key)}]${steps}`;
+      at = at.object;
+    } else return undefined;
+  }
+  return undefined;
+}
+
+/** Both sets hold. */
+export function bothFacts(a: Facts, b: Facts): Facts {
+  if (a.size === 0) return b;
+  if (b.size === 0) return a;
+  const result = new Map(a);
+  for (const [path, facts] of b) result.set(path, [...(result.get(path) ?? []), ...facts]);
+  return result;
+}
+
+/** What holds after ways that meet: what each of them says of a path. */
+export function meetFacts(ways: readonly Facts[]): Facts {
+  const [first, ...others] = ways;
+  if (first === undefined || others.length === 0) return first ?? NO_FACTS;
+  const result = new Map<string, readonly Fact[]>();
+  for (const [path, facts] of first) {
+    const options = [facts];
+    for (const other of others) {
+      const more = other.get(path);
+      if (more !== undefined) options.push(more);
+    }
+    if (options.length === ways.length) result.set(path, [{ kind: "either", options }]);
+  }
+  return result;
+}
+
+/** What a `match` arm says of its subject. */
+export function matchFacts(subject: Expr, values: readonly Scalar[], holds: boolean): Facts {
+  return pathFacts(subject, { kind: holds ? "is" : "isNot", values });
+}
+
+/** Paths that cannot be null when the facts hold. */
+export function nonNullPaths(facts: Facts): string[] {
+  const paths: string[] = [];
+  for (const [path, list] of facts) if (list.some(excludesNull)) paths.push(path);
+  return paths;
+}
+
+function excludesNull(fact: Fact): boolean {
+  if (fact.kind === "field") return false;
+  if (fact.kind === "either") return fact.options.every((option) => option.some(excludesNull));
+  return fact.kind === "is" ? !fact.values.includes(null) : fact.values.includes(null);
+}
+
+/** The part of a type that agrees with facts. Contradictions leave the type as it was: other checks speak about those. */
+export function narrow(type: ValueType, facts: readonly Fact[], types: TypeTable): ValueType {
+  let result = type;
+  for (const fact of facts) {
+    const next = narrowOnce(result, fact, types);
+    if (!isNever(next)) result = next;
+  }
+  return result;
+}
+
+function narrowOnce(type: ValueType, fact: Fact, types: TypeTable): ValueType {
+  if (fact.kind === "either") return unionOf(fact.options.map((option) => narrow(type, option, types)));
+  const members = alternatives(type, types);
+  const kept: ValueType[] = [];
+  let changed = false;
+  for (const member of members) {
+    const parts = narrowMember(member, fact, types);
+    if (parts.length !== 1 || parts[0] !== member) changed = true;
+    kept.push(...parts);
+  }
+  return changed ? unionOf(kept) : type;
+}
+
+function narrowMember(
+  member: ValueType,
+  fact: Exclude<Fact, { kind: "either" }>,
+  types: TypeTable,
+): readonly ValueType[] {
+  const plain = resolveType(member, types);
+  if (plain.kind === "opaque") return [member];
+  if (fact.kind === "field") {
+    if (plain.kind !== "record") return plain.kind === "null" ? [] : [member];
+    const field = plain.fields.find((candidate) => candidate.name === fact.field);
+    if (field === undefined) return [member];
+    const fieldType = field.optional === true ? unionOf([field.type, NULL]) : field.type;
+    return isNever(narrowOnce(fieldType, fact.fact, types)) ? [] : [member];
+  }
+  if (fact.kind === "is") {
+    return fact.values.map(typeOfScalar).filter((value) => isAssignable(value, plain, types) === undefined);
+  }
+  if (plain.kind === "null") return fact.values.includes(null) ? [] : [member];
+  if (plain.kind === "literal") return fact.values.includes(plain.value) ? [] : [member];
+  if (plain.kind === "bool") {
+    const left = [true, false].filter((value) => !fact.values.includes(value));
+    return left.length === 2 ? [member] : left.map((value) => literal(value));
+  }
+  return [member];
+}
+
+function typeOfScalar(value: Scalar): ValueType {
+  return value === null ? NULL : literal(value);
+}
+
+function equalityFacts(left: Expr, right: Expr, holds: boolean): Facts {
+  const leftValue = scalarOf(left);
+  const rightValue = scalarOf(right);
+  if (rightValue !== undefined) return pathFacts(left, { kind: holds ? "is" : "isNot", values: [rightValue] });
+  if (leftValue !== undefined) return pathFacts(right, { kind: holds ? "is" : "isNot", values: [leftValue] });
+  return NO_FACTS;
+}
+
+function membershipFacts(left: Expr, right: Expr, holds: boolean): Facts {
+  if (right.kind !== "List") return NO_FACTS;
+  const values: Scalar[] = [];
+  for (const item of right.items) {
+    const value = scalarOf(item);
+    if (value !== undefined) values.push(value);
+    else if (holds) return NO_FACTS;
+  }
+  return pathFacts(left, { kind: holds ? "is" : "isNot", values });
+}
+
+/** A fact about a path, and what it means for the records that lead there. */
+function pathFacts(expression: Expr, fact: Fact): Facts {
+  const path = pathOf(expression);
+  if (path === undefined) return NO_FACTS;
+  const result = new Map<string, readonly Fact[]>([[path, [fact]]]);
+  let inner = fact;
+  let at = expression;
+  // A value that is not null was not read through `?.` of a null; a record that has the field obeys it.
+  const leadsThrough = excludesNull(fact);
+  while (at.kind === "Member" || at.kind === "Index") {
+    const outer = pathOf(at.object);
+    if (outer === undefined) break;
+    const facts: Fact[] = leadsThrough ? [NOT_NULL] : [];
+    if (at.kind === "Member" && !(at.optional && !leadsThrough)) {
+      inner = { kind: "field", field: at.property.name, fact: inner };
+      facts.push(inner);
+    } else if (!leadsThrough) break;
+    result.set(outer, facts);
+    at = at.object;
+    if (at.kind === "Index") break;
+  }
+  return result;
+}
+
+/** One of two sets holds: what both say of a path. */
+function eitherFacts(a: Facts, b: Facts): Facts {
+  const result = new Map<string, readonly Fact[]>();
+  for (const [path, facts] of a) {
+    const others = b.get(path);
+    if (others === undefined) continue;
+    const left = single(facts);
+    const right = single(others);
+    if (left === undefined || right === undefined) {
+      if (facts.some(excludesNull) && others.some(excludesNull)) result.set(path, [NOT_NULL]);
+    } else if (left.kind === "is" && right.kind === "is") {
+      result.set(path, [{ kind: "is", values: [...new Set([...left.values, ...right.values])] }]);
+    } else if (left.kind === "isNot" && right.kind === "isNot") {
+      const common = left.values.filter((value) => right.values.includes(value));
+      if (common.length > 0) result.set(path, [{ kind: "isNot", values: common }]);
+    } else if (facts.some(excludesNull) && others.some(excludesNull)) result.set(path, [NOT_NULL]);
+  }
+  return result;
+}
+
+function single(facts: readonly Fact[]): Extract<Fact, { kind: "is" | "isNot" }> | undefined {
+  const only = facts.length === 1 ? facts[0] : undefined;
+  return only?.kind === "is" || only?.kind === "isNot" ? only : undefined;
+}

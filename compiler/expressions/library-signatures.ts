@@ -1,0 +1,186 @@
+/**
+ * The function library of expressions: arity and types. What the functions do stands in `runtime/expression/library/`; a
+ * test compares the two lists.
+ *
+ * To add a function: implement it there, describe it here.
+ */
+import { badPattern, patternNotLiteral } from "../../diagnostics/catalog/types.ts";
+import { checkPattern } from "../../runtime/expression/pattern/matches-pattern.ts";
+import type { LibraryName } from "../../runtime/expression/library.ts";
+import type { ValueType } from "../../runtime/value-type.ts";
+import { isAssignable } from "../types/assignable.ts";
+import { BOOL, BROKEN_TYPE, FLOAT, INT, listOf, nullable, STRING, unionOf, widen } from "../types/construct.ts";
+import { alternatives, resolveType } from "../types/type-table.ts";
+import { expectNotNull, expectType, placeOf, reportType } from "./expect-type.ts";
+import { checkComparable } from "./equality.ts";
+import type { ExpressionScope, Typed } from "./scope.ts";
+
+export interface LibrarySignature {
+  /** As a message shows it: `split(text, separator)`. */
+  readonly usage: string;
+  readonly minimum: number;
+  /** `null`: any number. */
+  readonly maximum: number | null;
+  /** Checks the arguments and gives the type of the result. Called with an accepted number of arguments. */
+  readonly result: (args: readonly Typed[], scope: ExpressionScope, usage: string) => ValueType;
+}
+
+type Result = LibrarySignature["result"];
+
+const texts =
+  (result: ValueType): Result =>
+  (args, scope, usage) => {
+    for (const argument of args) expectType(argument, STRING, { what: `\`${usage}\` takes strings` }, scope);
+    return result;
+  };
+
+const SIGNATURES: Readonly<Record<LibraryName, LibrarySignature>> = {
+  len: signature("len(value)", 1, 1, (args, scope, usage) => {
+    container(args[0], scope, `\`${usage}\` takes a string, a list, a map or a record`, [
+      "string",
+      "list",
+      "map",
+      "record",
+    ]);
+    return INT;
+  }),
+  first: signature("first(list)", 1, 1, (args, scope, usage) => nullable(itemOf(args[0], scope, usage))),
+  last: signature("last(list)", 1, 1, (args, scope, usage) => nullable(itemOf(args[0], scope, usage))),
+  contains: signature("contains(whole, part)", 2, 2, (args, scope, usage) => {
+    const type = container(args[0], scope, `\`${usage}\` takes a string or a list`, ["string", "list"]);
+    const part = args[1];
+    if (part === undefined) return BOOL;
+    const items = alternatives(type, scope.types).map((member) => resolveType(member, scope.types));
+    if (items.length > 0 && items.every((member) => textKind(member))) {
+      expectType(part, STRING, { what: "a string contains strings only" }, scope);
+    } else if (items.length > 0 && items.every((member) => member.kind === "list")) {
+      checkComparable(part, itemTypes(items), part.syntax.span, scope);
+    }
+    return BOOL;
+  }),
+  startsWith: signature("startsWith(text, prefix)", 2, 2, texts(BOOL)),
+  endsWith: signature("endsWith(text, suffix)", 2, 2, texts(BOOL)),
+  lower: signature("lower(text)", 1, 1, texts(STRING)),
+  upper: signature("upper(text)", 1, 1, texts(STRING)),
+  trim: signature("trim(text)", 1, 1, texts(STRING)),
+  split: signature("split(text, separator)", 2, 2, texts(listOf(STRING))),
+  join: signature("join(list, separator)", 2, 2, (args, scope, usage) => {
+    itemOf(args[0], scope, usage);
+    if (args[1] !== undefined)
+      expectType(args[1], STRING, { what: `the separator of \`${usage}\` is a string` }, scope);
+    return STRING;
+  }),
+  keys: signature("keys(map)", 1, 1, (args, scope, usage) => {
+    container(args[0], scope, `\`${usage}\` takes a map or a record`, ["map", "record"]);
+    return listOf(STRING);
+  }),
+  values: signature("values(map)", 1, 1, (args, scope, usage) => {
+    const type = container(args[0], scope, `\`${usage}\` takes a map or a record`, ["map", "record"]);
+    const found: ValueType[] = [];
+    for (const member of alternatives(type, scope.types)) {
+      const plain = resolveType(member, scope.types);
+      if (plain.kind === "map") found.push(plain.value);
+      else if (plain.kind === "record") found.push(...plain.fields.map((field) => field.type));
+      else return BROKEN_TYPE;
+    }
+    return listOf(unionOf(found));
+  }),
+  sum: signature("sum(list)", 1, 1, (args, scope, usage) => numbersOf(args[0], scope, usage)),
+  min: signature("min(…)", 1, null, (args, scope, usage) => extreme(args, scope, usage)),
+  max: signature("max(…)", 1, null, (args, scope, usage) => extreme(args, scope, usage)),
+  abs: signature("abs(number)", 1, 1, (args, scope, usage) => numbers(args, scope, usage)),
+  round: signature("round(number)", 1, 1, (args, scope, usage) => {
+    numbers(args, scope, usage);
+    return INT;
+  }),
+  range: signature("range(start, end, step)", 1, 3, (args, scope, usage) => {
+    for (const argument of args) expectType(argument, INT, { what: `\`${usage}\` takes ints`, help: ROUND }, scope);
+    return listOf(INT);
+  }),
+  unique: signature("unique(list)", 1, 1, (args, scope, usage) => listOf(itemOf(args[0], scope, usage))),
+  sort: signature("sort(list)", 1, 1, (args, scope, usage) => listOf(itemOf(args[0], scope, usage))),
+  matches: signature("matches(text, pattern)", 2, 2, (args, scope, usage) => {
+    const [text, pattern] = args;
+    if (text !== undefined) expectType(text, STRING, { what: `\`${usage}\` takes strings` }, scope);
+    if (pattern !== undefined) checkMatchPattern(pattern, scope);
+    return BOOL;
+  }),
+};
+
+/** The library by name; iterate it to list what there is. */
+export const librarySignatures: ReadonlyMap<string, LibrarySignature> = new Map(Object.entries(SIGNATURES));
+
+const ROUND = "make it an int with `round(…)`";
+
+function signature(usage: string, minimum: number, maximum: number | null, result: Result): LibrarySignature {
+  return { usage, minimum, maximum, result };
+}
+
+/** The type of an argument that must be one of some kinds, without `null`; broken (after an error) when it is not. */
+function container(
+  argument: Typed | undefined,
+  scope: ExpressionScope,
+  what: string,
+  kinds: readonly ValueType["kind"][],
+): ValueType {
+  if (argument === undefined) return BROKEN_TYPE;
+  const type = expectNotNull(argument, what, scope);
+  for (const member of alternatives(type, scope.types)) {
+    const plain = resolveType(member, scope.types);
+    if (plain.kind === "opaque" || kinds.includes(plain.kind)) continue;
+    if (kinds.includes("string") && textKind(plain)) continue;
+    reportType(argument, type, { what }, scope);
+    return BROKEN_TYPE;
+  }
+  return type;
+}
+
+function itemOf(argument: Typed | undefined, scope: ExpressionScope, usage: string): ValueType {
+  const type = container(argument, scope, `\`${usage}\` takes a list`, ["list"]);
+  return itemTypes(alternatives(type, scope.types).map((member) => resolveType(member, scope.types)));
+}
+
+function itemTypes(lists: readonly ValueType[]): ValueType {
+  return unionOf(lists.map((member) => (member.kind === "list" ? member.item : BROKEN_TYPE)));
+}
+
+function textKind(type: ValueType): boolean {
+  return type.kind === "string" || (type.kind === "literal" && typeof type.value === "string");
+}
+
+/** All arguments numbers: int when all are. */
+function numbers(args: readonly Typed[], scope: ExpressionScope, usage: string): ValueType {
+  let result = INT;
+  for (const argument of args) {
+    if (!expectType(argument, FLOAT, { what: `\`${usage}\` takes numbers` }, scope)) return BROKEN_TYPE;
+    if (isAssignable(argument.type, INT, scope.types) !== undefined) result = FLOAT;
+  }
+  return result;
+}
+
+function numbersOf(list: Typed | undefined, scope: ExpressionScope, usage: string): ValueType {
+  const what = `\`${usage}\` takes a list of numbers`;
+  const type = container(list, scope, what, ["list"]);
+  const item = itemTypes(alternatives(type, scope.types).map((member) => resolveType(member, scope.types)));
+  if (list !== undefined && isAssignable(item, FLOAT, scope.types) !== undefined) {
+    reportType(list, type, { what }, scope);
+    return BROKEN_TYPE;
+  }
+  return isAssignable(item, INT, scope.types) === undefined ? INT : FLOAT;
+}
+
+/** `min(list)` may be empty; `min(a, b)` may not. */
+function extreme(args: readonly Typed[], scope: ExpressionScope, usage: string): ValueType {
+  if (args.length === 1) return nullable(numbersOf(args[0], scope, usage));
+  return widen(numbers(args, scope, usage));
+}
+
+function checkMatchPattern(pattern: Typed, scope: ExpressionScope): void {
+  const place = placeOf(pattern.syntax.span, scope);
+  if (pattern.syntax.kind !== "String") {
+    if (pattern.syntax.kind !== "BrokenExpr") scope.report(patternNotLiteral(place));
+    return;
+  }
+  const problem = checkPattern(pattern.syntax.value);
+  if (problem !== undefined) scope.report(badPattern(place, problem.message));
+}

@@ -1,0 +1,179 @@
+import { maybeNull, noField, wrongType } from "../../diagnostics/catalog/types.ts";
+import { findSimilar } from "../../diagnostics/similar.ts";
+import type * as Ast from "../../grammar/ast.ts";
+import type { Expression } from "../../runtime/expression/expression.ts";
+import type { ValueType } from "../../runtime/value-type.ts";
+import { isAssignable } from "../types/assignable.ts";
+import { BROKEN_TYPE, INT, isBroken, isNever, NULL, nullable, STRING, unionOf } from "../types/construct.ts";
+import { typeToText } from "../types/type-text.ts";
+import { alternatives, mayBeNull, resolveType, withoutNull } from "../types/type-table.ts";
+import { describe, expectNotNull, expectType, JSON_HELP, placeOf, reportType } from "./expect-type.ts";
+import type { ExpressionScope, Typed } from "./scope.ts";
+
+/** `of.name` and `of?.name`. */
+export function typeMember(syntax: Ast.MemberExpr, object: Typed, scope: ExpressionScope): Typed {
+  const { name } = syntax.property;
+  const base = syntax.optional ? withoutNull(object.type, scope.types) : notNull(syntax, object, scope);
+  const wasNull = syntax.optional && mayBeNull(object.type, scope.types);
+  const form = { op: "member", of: object.expression, name } as const;
+  const expression: Expression = syntax.optional ? { ...form, optional: true } : form;
+  if (isNever(base) || isBroken(base)) return { expression, type: isNever(base) ? NULL : BROKEN_TYPE, syntax };
+  const found = fieldOf(base, name, syntax, scope);
+  if (found === undefined) return { expression, type: BROKEN_TYPE, syntax };
+  const type = wasNull ? nullable(found.type) : found.type;
+  if (found.from === "map" && !syntax.optional) {
+    return { expression: { op: "index", of: object.expression, at: { op: "const", value: name } }, type, syntax };
+  }
+  return { expression: found.from === "present" ? expression : { ...expression, absent: true }, type, syntax };
+}
+
+/** `list[i]`, `map[key]`, and `record["field"]`. */
+export function typeIndex(syntax: Ast.IndexExpr, object: Typed, index: Typed, scope: ExpressionScope): Typed {
+  const what = "only lists and maps are indexed";
+  const base = expectNotNull(object, what, scope, "test it first, or give a value for that case: `(… ?? [])[…]`");
+  const expression: Expression = { op: "index", of: object.expression, at: index.expression };
+  if (isBroken(base)) return { expression, type: BROKEN_TYPE, syntax };
+  const found: ValueType[] = [];
+  for (const member of alternatives(base, scope.types)) {
+    const plain = resolveType(member, scope.types);
+    if (plain.kind === "list") {
+      if (!expectType(index, INT, { what: "a list is indexed by an int" }, scope))
+        return { expression, type: BROKEN_TYPE, syntax };
+      found.push(plain.item, NULL);
+    } else if (plain.kind === "map") {
+      if (!expectType(index, STRING, { what: "a map is indexed by a string" }, scope))
+        return { expression, type: BROKEN_TYPE, syntax };
+      found.push(plain.value, NULL);
+    } else if (plain.kind === "record") {
+      const type = recordIndex(syntax, plain, base, index, scope);
+      if (type === undefined) return { expression, type: BROKEN_TYPE, syntax };
+      found.push(type);
+    } else if (plain.kind === "opaque") found.push(plain);
+    else {
+      const isText = isAssignable(base, STRING, scope.types) === undefined;
+      reportType(object, base, { what, help: isText ? 'take strings apart with `split(text, "")`' : undefined }, scope);
+      return { expression, type: BROKEN_TYPE, syntax };
+    }
+  }
+  return { expression, type: unionOf(found), syntax };
+}
+
+/** Reading a field of `null`: the message offers `?.`, with the edit. */
+function notNull(syntax: Ast.MemberExpr, object: Typed, scope: ExpressionScope): ValueType {
+  if (!mayBeNull(object.type, scope.types)) return object.type;
+  const rest = withoutNull(object.type, scope.types);
+  const use = `\`.${syntax.property.name}\` of null is an error`;
+  const help = `write \`?.${syntax.property.name}\`, or test it first`;
+  const place = placeOf(syntax.object.span, scope);
+  scope.report(maybeNull(place, { what: describe(object, scope), use, unwritten: object.unwritten, help }));
+  return isNever(rest) ? BROKEN_TYPE : rest;
+}
+
+interface Found {
+  readonly type: ValueType;
+  /** A map's value and an optional field may be absent. */
+  readonly from: "present" | "absent" | "map";
+}
+
+function fieldOf(base: ValueType, name: string, syntax: Ast.MemberExpr, scope: ExpressionScope): Found | undefined {
+  const types: ValueType[] = [];
+  let from: Found["from"] = "present";
+  for (const member of alternatives(base, scope.types)) {
+    const plain = resolveType(member, scope.types);
+    if (plain.kind === "opaque") {
+      types.push(plain.module === "" ? plain : { kind: "opaque", name: "unknown", module: "" });
+    } else if (plain.kind === "map") {
+      types.push(plain.value, NULL);
+      from = from === "present" && types.length === 2 ? "map" : "absent";
+    } else if (plain.kind === "record") {
+      const field = plain.fields.find((candidate) => candidate.name === name);
+      if (field === undefined) {
+        reportNoField(
+          syntax,
+          member,
+          plain.fields.map((candidate) => candidate.name),
+          base,
+          scope,
+        );
+        return undefined;
+      }
+      types.push(field.type);
+      if (field.optional === true) {
+        types.push(NULL);
+        from = "absent";
+      } else if (from === "map") from = "absent";
+    } else {
+      reportNotRecord(syntax, plain, scope);
+      return undefined;
+    }
+  }
+  return { type: unionOf(types), from };
+}
+
+function reportNoField(
+  syntax: Ast.MemberExpr,
+  member: ValueType,
+  fields: readonly string[],
+  base: ValueType,
+  scope: ExpressionScope,
+): void {
+  const { name, span } = syntax.property;
+  const isPart = member !== base && alternatives(base, scope.types).length > 1;
+  scope.report(
+    noField(placeOf(span, scope), {
+      field: name,
+      type: typeToText(member),
+      similar: findSimilar(name, fields),
+      fields,
+      ...(isPart ? { help: `it may be one of \`${typeToText(base)}\`: test which one it is first` } : {}),
+    }),
+  );
+}
+
+function reportNotRecord(syntax: Ast.MemberExpr, type: ValueType, scope: ExpressionScope): void {
+  const { name, span } = syntax.property;
+  const isList = type.kind === "list";
+  const isText = isAssignable(type, STRING, scope.types) === undefined;
+  const help =
+    name === "length" && (isList || isText)
+      ? "write `len(…)`"
+      : type.kind === "json"
+        ? JSON_HELP
+        : isList
+          ? "take an item first (`first(…)`, `…[0]`), or go over them: `[x." + name + " for x in …]`"
+          : undefined;
+  scope.report(
+    wrongType(placeOf(span, scope), {
+      message: `\`.${name}\` needs a record`,
+      label: `this is a field of \`${typeToText(type)}\``,
+      help,
+    }),
+  );
+}
+
+function recordIndex(
+  syntax: Ast.IndexExpr,
+  record: ValueType & { kind: "record" },
+  base: ValueType,
+  index: Typed,
+  scope: ExpressionScope,
+): ValueType | undefined {
+  if (syntax.index.kind !== "String") {
+    if (!expectType(index, STRING, { what: "a record is indexed by the name of a field" }, scope)) return undefined;
+    return nullable(unionOf(record.fields.map((field) => field.type)));
+  }
+  const name = syntax.index.value;
+  const field = record.fields.find((candidate) => candidate.name === name);
+  if (field !== undefined) return field.optional === true ? nullable(field.type) : field.type;
+  const fields = record.fields.map((candidate) => candidate.name);
+  const similar = findSimilar(name, fields);
+  scope.report(
+    noField(placeOf(syntax.index.span, scope), {
+      field: name,
+      type: typeToText(base),
+      fields,
+      similar: similar === undefined ? undefined : JSON.stringify(similar),
+    }),
+  );
+  return undefined;
+}

@@ -1,0 +1,157 @@
+import { wrongType } from "../../diagnostics/catalog/types.ts";
+import type * as Ast from "../../grammar/ast.ts";
+import type { Expression } from "../../runtime/expression/expression.ts";
+import type { ValueType } from "../../runtime/value-type.ts";
+import { isAssignable } from "../types/assignable.ts";
+import { BOOL, BROKEN_TYPE, FLOAT, INT, isBroken, STRING, unionOf } from "../types/construct.ts";
+import { typeToText } from "../types/type-text.ts";
+import { alternatives, resolveType, withoutNull } from "../types/type-table.ts";
+import { checkComparable, checkEquality } from "./equality.ts";
+import { expectNotNull, expectType, JSON_HELP, placeOf, reportType } from "./expect-type.ts";
+import type { ExpressionScope, Typed } from "./scope.ts";
+import { conditionHelp, listItem, numberKind, typeExpression, within } from "./type-expression.ts";
+
+/**
+ * `a + b`, `a && b`, `a in b`: operands, result and form of a binary operator. Chains (`a + b + c + …`) nest to the left,
+ * as deep as they are long, so that side is walked in a loop.
+ */
+export function typeBinary(syntax: Ast.BinaryExpr, scope: ExpressionScope): Typed {
+  const chain: Ast.BinaryExpr[] = [syntax];
+  let first = syntax.left;
+  for (; first.kind === "Binary"; first = first.left) chain.push(first);
+  let result = typeExpression(first, scope);
+  for (let link = chain.pop(); link !== undefined; link = chain.pop()) result = typeOperation(link, result, scope);
+  return result;
+}
+
+function typeOperation(syntax: Ast.BinaryExpr, left: Typed, scope: ExpressionScope): Typed {
+  const { operator } = syntax;
+  const isLogical = operator === "&&" || operator === "||";
+  const right = typeExpression(syntax.right, isLogical ? within(scope, syntax.left, operator === "&&") : scope);
+  const expression: Expression = { op: "binary", operator, left: left.expression, right: right.expression };
+  switch (operator) {
+    case "&&":
+    case "||":
+      for (const side of [left, right]) {
+        expectType(side, BOOL, { what: `\`${operator}\` needs bools`, help: conditionHelp(side, scope) }, scope);
+      }
+      return { expression, type: BOOL, syntax };
+    case "??":
+      return { expression, type: unionOf([withoutNull(left.type, scope.types), right.type]), syntax };
+    case "==":
+    case "!=":
+      checkEquality(left, right, operator, syntax.operatorSpan, scope);
+      return { expression, type: BOOL, syntax };
+    case "in":
+      checkMembership(left, right, scope);
+      return { expression, type: BOOL, syntax };
+    case "<":
+    case "<=":
+    case ">":
+    case ">=":
+      checkOrder(syntax, left, right, scope);
+      return { expression, type: BOOL, syntax };
+    default:
+      return typeArithmetic(syntax, expression, left, right, scope);
+  }
+}
+
+function typeArithmetic(
+  syntax: Ast.BinaryExpr,
+  expression: Expression & { op: "binary" },
+  left: Typed,
+  right: Typed,
+  scope: ExpressionScope,
+): Typed {
+  const { operator } = syntax;
+  const use = `\`${operator}\` needs ${operator === "+" ? "two numbers or two strings" : "numbers"}`;
+  const leftType = expectNotNull(left, use, scope);
+  const rightType = expectNotNull(right, use, scope);
+  if (isBroken(leftType) || isBroken(rightType)) return { expression, type: BROKEN_TYPE, syntax };
+  const leftSort = sortOf(leftType, scope);
+  const rightSort = sortOf(rightType, scope);
+  if (leftSort === "unknown" || rightSort === "unknown") {
+    const known = leftSort === "unknown" ? rightSort : leftSort;
+    if (operator === "+" && known === "string") return { expression, type: STRING, syntax };
+    if (known === "unknown" || known === "number") {
+      return { expression, type: operator === "+" && known === "unknown" ? BROKEN_TYPE : FLOAT, syntax };
+    }
+  }
+  if (leftSort === "number" && rightSort === "number") {
+    const isInt = operator !== "/" && numberKind(leftType, scope) === "int" && numberKind(rightType, scope) === "int";
+    return { expression: isInt ? { ...expression, int: true } : expression, type: isInt ? INT : FLOAT, syntax };
+  }
+  if (operator === "+" && leftSort === "string" && rightSort === "string") return { expression, type: STRING, syntax };
+  const atFault = leftSort === "number" || (operator === "+" && leftSort === "string") ? right : left;
+  const mixed = operator === "+" && (leftSort === "string" || rightSort === "string");
+  scope.report(
+    wrongType(placeOf(syntax.operatorSpan, scope), {
+      message: use,
+      label: `\`${typeToText(leftType)}\` ${operator} \`${typeToText(rightType)}\``,
+      help: mixed
+        ? "put values into a template: `` `… ${value}` ``"
+        : resolveType(atFault.type, scope.types).kind === "json"
+          ? JSON_HELP
+          : undefined,
+    }),
+  );
+  return { expression, type: BROKEN_TYPE, syntax };
+}
+
+/** Numbers with numbers, strings with strings. */
+function checkOrder(syntax: Ast.BinaryExpr, left: Typed, right: Typed, scope: ExpressionScope): void {
+  const use = `\`${syntax.operator}\` compares two numbers or two strings`;
+  const leftType = expectNotNull(left, use, scope);
+  const rightType = expectNotNull(right, use, scope);
+  const leftSort = sortOf(leftType, scope);
+  const rightSort = sortOf(rightType, scope);
+  if (leftSort === "unknown" || rightSort === "unknown" || (leftSort === rightSort && leftSort !== "other")) return;
+  scope.report(
+    wrongType(placeOf(syntax.operatorSpan, scope), {
+      message: use,
+      label: `\`${typeToText(leftType)}\` ${syntax.operator} \`${typeToText(rightType)}\``,
+      help: [leftType, rightType].some((type) => resolveType(type, scope.types).kind === "json")
+        ? JSON_HELP
+        : undefined,
+    }),
+  );
+}
+
+/** `x in list` (a value of it) or `key in map`. */
+function checkMembership(left: Typed, right: Typed, scope: ExpressionScope): void {
+  const what = "`in` looks into a list or a map";
+  const type = expectNotNull(right, what, scope, "write `… in (list ?? [])` for that case");
+  if (isBroken(type)) return;
+  const item = listItem(type, scope);
+  if (item !== undefined) {
+    // `x in ["a", "b"]` asks the same as two comparisons, so each literal must be one that `x` may be.
+    const literals = right.syntax.kind === "List" ? right.syntax.items : undefined;
+    if (literals === undefined) checkComparable(left, item, left.syntax.span, scope);
+    else
+      for (const syntax of literals) {
+        const value = typeExpression(syntax, { ...scope, report: () => {}, reads: new Set() });
+        checkComparable(value, left.declared ?? left.type, syntax.span, scope);
+      }
+    return;
+  }
+  const members = alternatives(type, scope.types).map((member) => resolveType(member, scope.types).kind);
+  if (members.every((kind) => kind === "map" || kind === "record" || kind === "opaque")) {
+    expectType(left, STRING, { what: "the keys of a map are strings" }, scope);
+    return;
+  }
+  const isText = sortOf(type, scope) === "string";
+  reportType(
+    right,
+    type,
+    { what, help: isText ? "for a part of a string write `contains(text, part)`" : undefined },
+    scope,
+  );
+}
+
+/** What arithmetic and order tell apart; `unknown` for values that only TypeScript knows. */
+function sortOf(type: ValueType, scope: ExpressionScope): "number" | "string" | "unknown" | "other" {
+  if (alternatives(type, scope.types).some((member) => member.kind === "opaque")) return "unknown";
+  if (isAssignable(type, FLOAT, scope.types) === undefined) return "number";
+  if (isAssignable(type, STRING, scope.types) === undefined) return "string";
+  return "other";
+}

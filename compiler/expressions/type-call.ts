@@ -1,0 +1,94 @@
+import { namedLibraryArgument, nodeInExpression, wrongArity } from "../../diagnostics/catalog/types.ts";
+import { mixedArguments, repeatedArgument } from "../../diagnostics/catalog/names.ts";
+import type * as Ast from "../../grammar/ast.ts";
+import type { Expression } from "../../runtime/expression/expression.ts";
+import type { FunctionSpec } from "../../runtime/table.ts";
+import type { FieldType, ValueType } from "../../runtime/value-type.ts";
+import { opaque, recordOf } from "../types/construct.ts";
+import { placeOf } from "./expect-type.ts";
+import { librarySignatures } from "./library-signatures.ts";
+import type { ExpressionScope, Typed } from "./scope.ts";
+import { broken, handOn, typeExpression } from "./type-expression.ts";
+
+/** A call inside an expression: a function of the library, or an imported one, which is then pure and synchronous. */
+export function typeCall(syntax: Ast.CallExpr, scope: ExpressionScope): Typed {
+  const { callee } = syntax;
+  const binding = scope.names.callee(callee.name, callee.span);
+  if (binding?.kind === "import") {
+    const args = typeFunctionArguments(syntax, scope);
+    const expression: Expression = { op: "call", function: binding.index, args: args.map((typed) => typed.expression) };
+    return { expression, type: resultOf(binding.spec), syntax };
+  }
+  const args = syntax.args.map((argument) => typeExpression(argument.value, scope));
+  if (binding?.kind === "node") {
+    scope.report(nodeInExpression(placeOf(callee.span, scope), { name: callee.name, where: scope.where }));
+    return broken(syntax);
+  }
+  const signature = binding === undefined ? librarySignatures.get(callee.name) : undefined;
+  if (signature === undefined) {
+    if (binding === undefined) scope.names.unknownCallee(callee);
+    return broken(syntax);
+  }
+  const named = syntax.args.find((argument) => argument.name !== undefined);
+  if (named?.name !== undefined) {
+    scope.report(namedLibraryArgument(placeOf(named.name.span, scope), signature.usage));
+    return broken(syntax);
+  }
+  const { minimum, maximum } = signature;
+  if (args.length < minimum || (maximum !== null && args.length > maximum)) {
+    const expected = countText(minimum, maximum);
+    scope.report(wrongArity(placeOf(syntax.span, scope), { usage: signature.usage, found: args.length, expected }));
+    return broken(syntax);
+  }
+  const type = signature.result(args, scope, signature.usage);
+  const expression: Expression = { op: "library", name: callee.name, args: args.map((typed) => typed.expression) };
+  return { expression, type, syntax };
+}
+
+/**
+ * Arguments of an imported function: positional ones as they are, named ones as one record. What the function takes is for
+ * `tsc` to check in the generated module.
+ */
+export function typeFunctionArguments(syntax: Ast.CallExpr, scope: ExpressionScope): readonly Typed[] {
+  const named = syntax.args.filter((argument) => argument.name !== undefined);
+  if (named.length > 0 && named.length < syntax.args.length) {
+    const at = named[0]?.span ?? syntax.span;
+    scope.report(mixedArguments(placeOf(at, scope), syntax.callee.name));
+  }
+  if (named.length === 0 || named.length < syntax.args.length) {
+    return syntax.args.map((argument) => {
+      const typed = typeExpression(argument.value, scope);
+      handOn(typed, scope);
+      return typed;
+    });
+  }
+  const fields: { name: string; value: Expression }[] = [];
+  const types: FieldType[] = [];
+  const seen = new Map<string, Ast.Argument>();
+  for (const argument of named) {
+    const name = argument.name?.name ?? "";
+    const typed = typeExpression(argument.value, scope);
+    handOn(typed, scope);
+    const first = seen.get(name);
+    if (first !== undefined) {
+      const facts = { callee: syntax.callee.name, name, first: placeOf(first.span, scope) };
+      scope.report(repeatedArgument(placeOf(argument.span, scope), facts));
+      continue;
+    }
+    seen.set(name, argument);
+    fields.push({ name, value: typed.expression });
+    types.push({ name, type: typed.type });
+  }
+  return [{ expression: { op: "record", fields }, type: recordOf(types), syntax }];
+}
+
+/** The type of what an imported function returns: TypeScript knows it. */
+export function resultOf(spec: FunctionSpec): ValueType {
+  return opaque(`ReturnType<typeof ${spec.name}>`, spec.module);
+}
+
+function countText(minimum: number, maximum: number | null): string {
+  const word = (count: number): string => (count === 1 ? "1 argument" : `${count} arguments`);
+  if (maximum === null) return `at least ${word(minimum)}`;
+  return minimum === maximum ? word(minimum) : `${minimum} to ${word(maximum)}`;
+}

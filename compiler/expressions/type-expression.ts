@@ -1,0 +1,313 @@
+/**
+ * Types an expression and produces its form for the table, in one pass. Never throws and always yields something: where an
+ * error has been reported the type is `BROKEN_TYPE`, which fits everywhere, so nothing follows from it.
+ *
+ * To add a form: add it to `grammar/ast.ts` and `runtime/expression/expression.ts`, type it in `typeByKind` (in a file
+ * of its own when it is more than a few lines), and add its facts to `facts.ts` if it is a condition.
+ */
+import { duplicateField } from "../../diagnostics/catalog/names.ts";
+import { tooDeep } from "../../diagnostics/catalog/syntax.ts";
+import type { Span } from "../../diagnostics/source.ts";
+import type * as Ast from "../../grammar/ast.ts";
+import type { Expression } from "../../runtime/expression/expression.ts";
+import type { FieldType, ValueType } from "../../runtime/value-type.ts";
+import { BOOL, BROKEN_TYPE, FLOAT, INT, listOf, literal, NULL, recordOf, STRING, unionOf } from "../types/construct.ts";
+import { alternatives, resolveType } from "../types/type-table.ts";
+import { bothFacts, factsOf, narrow, pathOf } from "./facts.ts";
+import { expectNotNull, expectType, placeOf, reportType } from "./expect-type.ts";
+import type { ExpressionScope, Typed } from "./scope.ts";
+import { typeBinary } from "./type-binary.ts";
+import { typeCall } from "./type-call.ts";
+import { typeIndex, typeMember } from "./type-access.ts";
+
+/** Levels that one expression may nest: what the parser lets through, and a little more. */
+const MAX_DEPTH = 1100;
+
+export function typeExpression(syntax: Ast.Expr, scope: ExpressionScope): Typed {
+  if (scope.depth > MAX_DEPTH) {
+    scope.report(tooDeep(placeOf(syntax.span, scope), "nesting", MAX_DEPTH));
+    return broken(syntax);
+  }
+  return typeByKind(syntax, { ...scope, depth: scope.depth + 1 });
+}
+
+/** Types a condition: it must be a bool. */
+export function typeCondition(syntax: Ast.Expr, scope: ExpressionScope): Typed {
+  const typed = typeExpression(syntax, scope);
+  expectType(typed, BOOL, { what: "a condition is a bool", help: conditionHelp(typed, scope) }, scope);
+  return typed;
+}
+
+/** What stands for an expression that could not be typed: a call of nothing, about whose value nothing is known. */
+export function broken(syntax: Ast.Expr): Typed {
+  return { expression: { op: "call", function: -1, args: [] }, type: BROKEN_TYPE, syntax };
+}
+
+function typeByKind(syntax: Ast.Expr, scope: ExpressionScope): Typed {
+  switch (syntax.kind) {
+    case "String":
+    case "Bool":
+      return constant(syntax, syntax.value, literal(syntax.value));
+    case "Number":
+      return constant(
+        syntax,
+        syntax.value,
+        syntax.isFloat && Number.isInteger(syntax.value) ? FLOAT : literal(syntax.value),
+      );
+    case "DurationLiteral":
+      return constant(syntax, syntax.milliseconds, literal(syntax.milliseconds));
+    case "Null":
+      return constant(syntax, null, NULL);
+    case "Template":
+      return typeTemplate(syntax, scope);
+    case "List":
+      return typeList(syntax, scope);
+    case "Record":
+      return typeRecord(syntax, scope);
+    case "Comprehension":
+      return typeComprehension(syntax, scope);
+    case "Name":
+      return narrowed(typeName(syntax, scope), scope);
+    case "Member":
+      return narrowed(typeMember(syntax, typeExpression(syntax.object, scope), scope), scope);
+    case "Index":
+      return narrowed(
+        typeIndex(syntax, typeExpression(syntax.object, scope), typeExpression(syntax.index, scope), scope),
+        scope,
+      );
+    case "Call":
+      return typeCall(syntax, scope);
+    case "Unary":
+      return typeUnary(syntax, scope);
+    case "Binary":
+      return typeBinary(syntax, scope);
+    case "Conditional":
+      return typeConditional(syntax, scope);
+    case "BrokenExpr":
+      return broken(syntax);
+  }
+}
+
+function constant(syntax: Ast.Expr, value: string | number | boolean | null, type: ValueType): Typed {
+  return { expression: { op: "const", value }, type, syntax };
+}
+
+function typeName(syntax: Ast.NameExpr, scope: ExpressionScope): Typed {
+  const { name, span } = syntax;
+  const local = scope.locals.get(name);
+  if (local !== undefined) return { expression: { op: "local", name }, type: local, syntax };
+  const binding = scope.names.value(name, span);
+  switch (binding?.kind) {
+    case undefined:
+      scope.names.unknownValue(name, span);
+      return broken(syntax);
+    case "poisoned":
+      return broken(syntax);
+    case "secret":
+      return { expression: { op: "secret", name }, type: STRING, syntax };
+    case "error":
+      return { expression: { op: "error" }, type: binding.type, syntax };
+    case "local":
+      return { expression: { op: "local", name }, type: binding.type, syntax };
+    case "channel": {
+      scope.reads.add(name);
+      const typed: Typed = { expression: { op: "channel", channel: binding.index }, type: binding.type, syntax };
+      return binding.unwritten === true ? { ...typed, unwritten: name } : typed;
+    }
+  }
+}
+
+/** What the conditions around say of a path. */
+function narrowed(typed: Typed, scope: ExpressionScope): Typed {
+  if (scope.facts.size === 0) return typed;
+  const path = pathOf(typed.syntax);
+  const facts = path === undefined ? undefined : scope.facts.get(path);
+  if (facts === undefined) return typed;
+  const type = narrow(typed.type, facts, scope.types);
+  if (type === typed.type) return typed;
+  const { unwritten: _gone, ...rest } = typed;
+  return { ...rest, type, declared: typed.declared ?? typed.type };
+}
+
+/** A value of any type has a text. */
+function typeTemplate(syntax: Ast.TemplateExpr, scope: ExpressionScope): Typed {
+  const parts: (string | Expression)[] = [];
+  for (const part of syntax.parts) {
+    if (part.kind === "TemplateText") {
+      if (part.value !== "") parts.push(part.value);
+      continue;
+    }
+    const typed = typeExpression(part, scope);
+    handOn(typed, scope);
+    parts.push(typed.expression);
+  }
+  if (parts.every((part) => typeof part === "string")) return constant(syntax, parts.join(""), literal(parts.join("")));
+  return { expression: { op: "template", parts }, type: STRING, syntax };
+}
+
+/** The value goes where `null` is possible but, for want of a write, not meant. */
+export function handOn(typed: Typed, scope: ExpressionScope): void {
+  if (typed.unwritten !== undefined) scope.names.handedOnUnwritten(typed.unwritten, typed.syntax.span);
+}
+
+function typeList(syntax: Ast.ListExpr, scope: ExpressionScope): Typed {
+  const items = syntax.items.map((item) => typeExpression(item, scope));
+  return {
+    expression: foldConstant({ op: "list", items: items.map((item) => item.expression) }),
+    type: listOf(unionOf(items.map((item) => item.type))),
+    syntax,
+  };
+}
+
+function typeRecord(syntax: Ast.RecordExpr, scope: ExpressionScope): Typed {
+  const fields: { name: string; value: Expression }[] = [];
+  const types: FieldType[] = [];
+  const seen = new Map<string, Span>();
+  for (const field of syntax.fields) {
+    const typed = typeExpression(field.value, scope);
+    const earlier = seen.get(field.name.name);
+    if (earlier !== undefined) {
+      scope.report(
+        duplicateField(placeOf(field.name.span, scope), {
+          name: field.name.name,
+          first: placeOf(earlier, scope),
+        }),
+      );
+      continue;
+    }
+    seen.set(field.name.name, field.name.span);
+    fields.push({ name: field.name.name, value: typed.expression });
+    types.push({ name: field.name.name, type: typed.type });
+  }
+  return { expression: { op: "record", fields }, type: recordOf(types), syntax };
+}
+
+function typeComprehension(syntax: Ast.ComprehensionExpr, scope: ExpressionScope): Typed {
+  const list = typeExpression(syntax.list, scope);
+  const what = "a comprehension goes over a list";
+  const type = expectNotNull(list, what, scope, "write `… ?? []` for that case");
+  const item = listItem(type, scope);
+  if (item === undefined) {
+    reportType(list, type, { what, help: mapHelp(type, scope) }, scope);
+  }
+  const locals = new Map(scope.locals).set(syntax.item.name, item ?? BROKEN_TYPE);
+  const inner: ExpressionScope = { ...scope, locals, facts: hide(scope, syntax.item.name) };
+  const condition = syntax.condition === undefined ? undefined : typeCondition(syntax.condition, inner);
+  const valueScope =
+    syntax.condition === undefined
+      ? inner
+      : { ...inner, facts: bothFacts(inner.facts, factsOf(syntax.condition, true)) };
+  const value = typeExpression(syntax.value, valueScope);
+  return {
+    expression: {
+      op: "comprehension",
+      list: list.expression,
+      item: syntax.item.name,
+      value: value.expression,
+      ...(condition === undefined ? {} : { condition: condition.expression }),
+    },
+    type: listOf(value.type),
+    syntax,
+  };
+}
+
+/** Facts about an outer name that a variable hides are not about the variable. */
+function hide(scope: ExpressionScope, name: string): ExpressionScope["facts"] {
+  const hidden = [...scope.facts.keys()].filter(
+    (path) => path === name || (/^[.[]/.test(path.slice(name.length)) && path.startsWith(name)),
+  );
+  if (hidden.length === 0) return scope.facts;
+  const facts = new Map(scope.facts);
+  for (const path of hidden) facts.delete(path);
+  return facts;
+}
+
+/** The item type of a list; `undefined` for what is no list. */
+export function listItem(type: ValueType, scope: Pick<ExpressionScope, "types">): ValueType | undefined {
+  const items: ValueType[] = [];
+  for (const member of alternatives(type, scope.types)) {
+    const plain = resolveType(member, scope.types);
+    if (plain.kind === "opaque") items.push(plain);
+    else if (plain.kind === "list") items.push(plain.item);
+    else return undefined;
+  }
+  return unionOf(items);
+}
+
+export function mapHelp(type: ValueType, scope: Pick<ExpressionScope, "types">): string | undefined {
+  const isMap = alternatives(type, scope.types).some((member) => {
+    const { kind } = resolveType(member, scope.types);
+    return kind === "map" || kind === "record";
+  });
+  return isMap ? "go over `keys(…)` or `values(…)`" : undefined;
+}
+
+function typeUnary(syntax: Ast.UnaryExpr, scope: ExpressionScope): Typed {
+  if (syntax.operator === "-" && syntax.operand.kind === "Number") {
+    const value = -syntax.operand.value + 0;
+    const isFloat = syntax.operand.isFloat && Number.isInteger(value);
+    return constant(syntax, value, isFloat ? FLOAT : literal(value));
+  }
+  const operand = typeExpression(syntax.operand, scope);
+  if (syntax.operator === "!") {
+    expectType(operand, BOOL, { what: "`!` needs a bool", help: conditionHelp(operand, scope) }, scope);
+    return { expression: { op: "not", of: operand.expression }, type: BOOL, syntax };
+  }
+  const expression: Expression = { op: "negate", of: operand.expression };
+  if (!expectType(operand, FLOAT, { what: "`-` needs a number" }, scope))
+    return { expression, type: BROKEN_TYPE, syntax };
+  const isInt = numberKind(operand.type, scope) === "int";
+  return { expression, type: isInt ? INT : FLOAT, syntax };
+}
+
+/** Whether a numeric type holds whole numbers only. */
+export function numberKind(type: ValueType, scope: Pick<ExpressionScope, "types">): "int" | "float" {
+  const isInt = alternatives(type, scope.types).every((member) => {
+    const plain = resolveType(member, scope.types);
+    return plain.kind === "int" || (plain.kind === "literal" && Number.isInteger(plain.value));
+  });
+  return isInt ? "int" : "float";
+}
+
+function typeConditional(syntax: Ast.ConditionalExpr, scope: ExpressionScope): Typed {
+  const condition = typeCondition(syntax.condition, scope);
+  const then = typeExpression(syntax.then, within(scope, syntax.condition, true));
+  const otherwise = typeExpression(syntax.otherwise, within(scope, syntax.condition, false));
+  return {
+    expression: {
+      op: "if",
+      condition: condition.expression,
+      then: then.expression,
+      else: otherwise.expression,
+    },
+    type: unionOf([then.type, otherwise.type]),
+    syntax,
+  };
+}
+
+/** The scope of what is evaluated only when a condition holds (or does not). */
+export function within(scope: ExpressionScope, condition: Ast.Expr, holds: boolean): ExpressionScope {
+  const facts = factsOf(condition, holds);
+  return facts.size === 0 ? scope : { ...scope, facts: bothFacts(scope.facts, facts) };
+}
+
+/** How to turn what somebody tested for "truth" into a condition. */
+export function conditionHelp(typed: Typed, scope: ExpressionScope): string | undefined {
+  const kinds = new Set(alternatives(typed.type, scope.types).map((member) => resolveType(member, scope.types).kind));
+  if (kinds.has("null")) return 'nothing is "truthy" here: write `… != null`';
+  if (kinds.has("list") || kinds.has("map")) return 'nothing is "truthy" here: write `len(…) > 0`';
+  if (kinds.has("string") || kinds.has("literal"))
+    return 'nothing is "truthy" here: compare it with a value: `… == "…"`';
+  if (kinds.has("int") || kinds.has("float")) return 'nothing is "truthy" here: write `… != 0`';
+  return undefined;
+}
+
+/** Lists of constants are one constant: shorter tables, and nothing to evaluate. */
+function foldConstant(expression: Expression & { op: "list" }): Expression {
+  const values: (string | number | boolean | null)[] = [];
+  for (const item of expression.items) {
+    if (item.op !== "const" || (typeof item.value === "object" && item.value !== null)) return expression;
+    values.push(item.value);
+  }
+  return { op: "const", value: values };
+}

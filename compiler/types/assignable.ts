@@ -1,0 +1,164 @@
+/**
+ * Structural assignability. Int fits float; a record fits another that asks for less of it; `json` takes everything and
+ * gives nothing; opaque types (known to TypeScript alone) fit both ways, because only `tsc` can tell.
+ */
+import type { ValueType } from "../../runtime/value-type.ts";
+import { baseOf, typeKey } from "./construct.ts";
+import { alternatives, resolveType, type TypeTable } from "./type-table.ts";
+
+/** Where and why a value of one type does not fit another. */
+export interface Mismatch {
+  /** From the value to the part at fault: `.author.name`, `[]`, `[*]`; empty for the whole. */
+  readonly path: string;
+  readonly reason:
+    | "type"
+    /** `null` is among the values found and not among those expected. */
+    | "null"
+    /** A field that is expected is not there. */
+    | "missing"
+    /** A field that is expected may be absent. */
+    | "optional";
+  readonly expected: ValueType;
+  readonly found: ValueType;
+}
+
+/** Beyond this depth types are taken to fit: no readable type is that deep, and generated ones must not overflow. */
+const MAX_DEPTH = 100;
+
+/** `undefined` when every value of `from` is a value of `to`; else the first difference. */
+export function isAssignable(from: ValueType, to: ValueType, types: TypeTable): Mismatch | undefined {
+  return assign(from, to, { types, assumed: new Set() }, "", 0);
+}
+
+interface Context {
+  readonly types: TypeTable;
+  /** Pairs of names under comparison: recursive types fit where nothing else speaks against it. */
+  readonly assumed: Set<string>;
+}
+
+function assign(from: ValueType, to: ValueType, context: Context, path: string, depth: number): Mismatch | undefined {
+  if (from === to || to.kind === "json" || from.kind === "opaque" || to.kind === "opaque") return undefined;
+  if (depth > MAX_DEPTH) return undefined;
+  if (from.kind === "ref" || to.kind === "ref") {
+    if (from.kind === "ref" && to.kind === "ref" && from.name === to.name) return undefined;
+    const pair = `${typeKey(from)} ${typeKey(to)}`;
+    if (context.assumed.has(pair)) return undefined;
+    context.assumed.add(pair);
+  }
+  const found = alternatives(from, context.types);
+  if (found.length !== 1 || found[0] !== from) {
+    for (const member of found) {
+      const mismatch = assign(member, to, context, path, depth + 1);
+      if (mismatch === undefined) continue;
+      if (member.kind === "null") return { path, reason: "null", expected: to, found: from };
+      return mismatch.path === path && mismatch.reason === "type" ? { ...mismatch, found: from } : mismatch;
+    }
+    return undefined;
+  }
+  const expected = alternatives(to, context.types);
+  if (expected.length !== 1 || expected[0] !== to) return assignToAny(from, to, expected, context, path, depth);
+  return assignPlain(resolveType(from, context.types), resolveType(to, context.types), from, to, context, path, depth);
+}
+
+function assignToAny(
+  from: ValueType,
+  to: ValueType,
+  expected: readonly ValueType[],
+  context: Context,
+  path: string,
+  depth: number,
+): Mismatch | undefined {
+  let nearest: Mismatch | undefined;
+  let candidates = 0;
+  const kind = resolveType(from, context.types).kind;
+  for (const member of expected) {
+    const mismatch = assign(from, member, context, path, depth + 1);
+    if (mismatch === undefined) return undefined;
+    // Of several shapes none is the one that was meant; of a single one the difference inside it says more.
+    if (resolveType(member, context.types).kind === kind && (kind === "record" || kind === "list")) {
+      candidates++;
+      nearest = mismatch;
+    }
+  }
+  if (candidates === 1 && nearest !== undefined) return nearest;
+  return { path, reason: from.kind === "null" ? "null" : "type", expected: to, found: from };
+}
+
+/** Both sides free of unions and names; `shownFrom` and `shownTo` are what a message calls them. */
+function assignPlain(
+  from: ValueType,
+  to: ValueType,
+  shownFrom: ValueType,
+  shownTo: ValueType,
+  context: Context,
+  path: string,
+  depth: number,
+): Mismatch | undefined {
+  const differs: Mismatch = {
+    path,
+    reason: from.kind === "null" ? "null" : "type",
+    expected: shownTo,
+    found: shownFrom,
+  };
+  switch (from.kind) {
+    case "literal":
+      if (to.kind === "literal") return from.value === to.value ? undefined : differs;
+      return fitsScalar(baseOf(from.value), to) ? undefined : differs;
+    case "list":
+      return to.kind === "list" ? assign(from.item, to.item, context, `${path}[]`, depth + 1) : differs;
+    case "map":
+      if (to.kind === "map") return assign(from.value, to.value, context, `${path}[*]`, depth + 1);
+      if (to.kind === "record") {
+        for (const field of to.fields) {
+          if (field.optional !== true) {
+            return { path: `${path}.${field.name}`, reason: "optional", expected: field.type, found: from.value };
+          }
+          const mismatch = assign(from.value, field.type, context, `${path}.${field.name}`, depth + 1);
+          if (mismatch !== undefined) return mismatch;
+        }
+        return undefined;
+      }
+      return differs;
+    case "record":
+      return assignRecord(from, to, differs, context, path, depth);
+    default:
+      return fitsScalar(from, to) ? undefined : differs;
+  }
+}
+
+function assignRecord(
+  from: ValueType & { kind: "record" },
+  to: ValueType,
+  differs: Mismatch,
+  context: Context,
+  path: string,
+  depth: number,
+): Mismatch | undefined {
+  if (to.kind === "map") {
+    for (const field of from.fields) {
+      const mismatch = assign(field.type, to.value, context, `${path}.${field.name}`, depth + 1);
+      if (mismatch !== undefined) return mismatch;
+    }
+    return undefined;
+  }
+  if (to.kind !== "record") return differs;
+  const given = new Map(from.fields.map((field) => [field.name, field]));
+  for (const field of to.fields) {
+    const at = `${path}.${field.name}`;
+    const has = given.get(field.name);
+    if (has === undefined) {
+      if (field.optional === true) continue;
+      return { path: at, reason: "missing", expected: field.type, found: differs.found };
+    }
+    if (has.optional === true && field.optional !== true) {
+      return { path: at, reason: "optional", expected: field.type, found: has.type };
+    }
+    const mismatch = assign(has.type, field.type, context, at, depth + 1);
+    if (mismatch !== undefined) return mismatch;
+  }
+  return undefined;
+}
+
+function fitsScalar(from: ValueType, to: ValueType): boolean {
+  return from.kind === to.kind || (from.kind === "int" && to.kind === "float");
+}

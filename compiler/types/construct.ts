@@ -1,0 +1,128 @@
+/** Building semantic types in one normal form, so that equal types look equal. */
+import type { FieldType, ValueType } from "../../runtime/value-type.ts";
+
+export const STRING: ValueType = { kind: "string" };
+export const INT: ValueType = { kind: "int" };
+export const FLOAT: ValueType = { kind: "float" };
+export const BOOL: ValueType = { kind: "bool" };
+export const NULL: ValueType = { kind: "null" };
+export const JSON_TYPE: ValueType = { kind: "json" };
+/** No value at all: the item type of `[]`. */
+export const NEVER: ValueType = { kind: "union", members: [] };
+/** Stands where an error has been reported: fits everywhere, so that nothing else is said about it. */
+export const BROKEN_TYPE: ValueType = Object.freeze({ kind: "opaque", name: "unknown", module: "" });
+
+export function literal(value: string | number | boolean): ValueType {
+  return { kind: "literal", value };
+}
+
+export function listOf(item: ValueType): ValueType {
+  return { kind: "list", item };
+}
+
+export function mapOf(value: ValueType): ValueType {
+  return { kind: "map", value };
+}
+
+export function recordOf(fields: readonly FieldType[]): ValueType {
+  return { kind: "record", fields };
+}
+
+/** What an imported function returns, and the parts of opaque values: known to TypeScript alone. */
+export function opaque(name: string, module: string): ValueType {
+  return { kind: "opaque", name, module };
+}
+
+export function isBroken(type: ValueType): boolean {
+  return type === BROKEN_TYPE;
+}
+
+export function isNever(type: ValueType): boolean {
+  return type.kind === "union" && type.members.length === 0;
+}
+
+/** The members of a union; a type that is none is its own only member. Does not look through `ref`. */
+export function membersOf(type: ValueType): readonly ValueType[] {
+  return type.kind === "union" ? type.members : [type];
+}
+
+/**
+ * A union in normal form: flat, each member once, literals absorbed by their base type, `true | false` as `bool`, int
+ * by float, everything by `json`, `null` last. Of one member it is that member. An opaque member stays beside others;
+ * a broken one breaks the whole.
+ */
+export function unionOf(types: Iterable<ValueType>): ValueType {
+  const kinds = new Set<string>();
+  const byKey = new Map<string, ValueType>();
+  for (const type of types) {
+    for (const member of membersOf(type)) {
+      if (isBroken(member)) return BROKEN_TYPE;
+      kinds.add(member.kind);
+      const key = typeKey(member);
+      if (!byKey.has(key)) byKey.set(key, member);
+    }
+  }
+  if (kinds.has("json")) return JSON_TYPE;
+  if (byKey.size === 1) for (const only of byKey.values()) return only;
+  const hasBool = kinds.has("bool") || (byKey.has("=true") && byKey.has("=false"));
+  const members: ValueType[] = [];
+  let boolPlaced = false;
+  for (const member of byKey.values()) {
+    if (member.kind === "null") continue;
+    if (member.kind === "int" && kinds.has("float")) continue;
+    if (member.kind === "literal") {
+      const base = baseOf(member.value);
+      if (kinds.has(base.kind) || (base.kind === "int" && kinds.has("float"))) continue;
+    }
+    if (hasBool && (member.kind === "bool" || (member.kind === "literal" && typeof member.value === "boolean"))) {
+      if (!boolPlaced) members.push(BOOL);
+      boolPlaced = true;
+      continue;
+    }
+    members.push(member);
+  }
+  if (kinds.has("null")) members.push(NULL);
+  return members.length === 1 ? (members[0] ?? NEVER) : { kind: "union", members };
+}
+
+export function nullable(type: ValueType): ValueType {
+  return type.kind === "null" ? type : unionOf([type, NULL]);
+}
+
+/** The type of a literal's kind: `string` for `"a"`, `int` for `3`, `float` for `0.5`. */
+export function baseOf(value: string | number | boolean): ValueType {
+  if (typeof value === "string") return STRING;
+  if (typeof value === "boolean") return BOOL;
+  return Number.isInteger(value) ? INT : FLOAT;
+}
+
+/** Literals made their base types, at the top and in unions: what arithmetic and `sum` work on. */
+export function widen(type: ValueType): ValueType {
+  if (type.kind === "literal") return baseOf(type.value);
+  if (type.kind !== "union") return type;
+  return type.members.some((member) => member.kind === "literal") ? unionOf(type.members.map(widen)) : type;
+}
+
+/** Equal keys mean equal types. Field order matters: it is part of what a record says. */
+export function typeKey(type: ValueType): string {
+  switch (type.kind) {
+    case "literal":
+      return `=${JSON.stringify(type.value)}`;
+    case "list":
+      return `[${typeKey(type.item)}]`;
+    case "map":
+      return `<${typeKey(type.value)}>`;
+    case "record":
+      return `{${type.fields
+        .map((field) => `${JSON.stringify(field.name)}${field.optional === true ? "?" : ""}:${typeKey(field.type)}`)
+        .join(",")}}`;
+    case "union":
+      return `(${type.members.map(typeKey).join("|")})`;
+    case "ref":
+      return `@${type.name}`;
+    case "opaque":
+      return `#${JSON.stringify(type.name)}${JSON.stringify(type.module)}`;
+    default:
+      return type.kind;
+  }
+}

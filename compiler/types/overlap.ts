@@ -1,0 +1,28 @@
+import type { ValueType } from "../../runtime/value-type.ts";
+import { baseOf } from "./construct.ts";
+import { alternatives, resolveType, type TypeTable } from "./type-table.ts";
+
+/**
+ * Whether some value may belong to both types, so that `==` between them can hold. Says yes where it would have to look
+ * deeper than lists and records are told apart.
+ */
+export function canOverlap(a: ValueType, b: ValueType, types: TypeTable): boolean {
+  const right = alternatives(b, types).map((member) => resolveType(member, types));
+  return alternatives(a, types).some((member) => {
+    const left = resolveType(member, types);
+    return right.some((other) => plainOverlap(left, other));
+  });
+}
+
+function plainOverlap(a: ValueType, b: ValueType): boolean {
+  if (a.kind === "json" || b.kind === "json" || a.kind === "opaque" || b.kind === "opaque") return true;
+  if (a.kind === "literal" && b.kind === "literal") return a.value === b.value;
+  return shape(a) === shape(b);
+}
+
+/** Kinds whose values have something in common: numbers are one, records and maps too. */
+function shape(type: ValueType): string {
+  const kind = type.kind === "literal" ? baseOf(type.value).kind : type.kind;
+  if (kind === "int" || kind === "float") return "number";
+  return kind === "map" ? "record" : kind;
+}

@@ -1,0 +1,38 @@
+import type { ValueType } from "../../runtime/value-type.ts";
+import type { TypeTable } from "./type-table.ts";
+
+/** The named types that some types lead to, in any depth: once each, sorted by name. */
+export function referencedTypes(
+  roots: Iterable<ValueType>,
+  types: TypeTable,
+): readonly { readonly name: string; readonly type: ValueType }[] {
+  const found = new Map<string, ValueType>();
+  const open: ValueType[] = [...roots];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    switch (next.kind) {
+      case "list":
+        open.push(next.item);
+        break;
+      case "map":
+        open.push(next.value);
+        break;
+      case "record":
+        for (const field of next.fields) open.push(field.type);
+        break;
+      case "union":
+        open.push(...next.members);
+        break;
+      case "ref": {
+        const type = found.has(next.name) ? undefined : types.get(next.name);
+        if (type !== undefined) {
+          found.set(next.name, type);
+          open.push(type);
+        }
+        break;
+      }
+      default:
+        break;
+    }
+  }
+  return [...found].map(([name, type]) => ({ name, type })).sort((a, b) => (a.name < b.name ? -1 : 1));
+}

@@ -1,0 +1,402 @@
+/** Names and structure: what is declared, imported and called (NG101 to NG117). */
+import { diagnostic, type Diagnostic, type Fix, type Label, type Place } from "../diagnostic.ts";
+import { listNames } from "../similar.ts";
+import type { Span } from "../source.ts";
+
+function rename(span: Span, to: string | undefined): readonly Fix[] {
+  return to === undefined ? [] : [{ title: `rename to \`${to}\``, edits: [{ span, text: to }] }];
+}
+
+/** NG101: an edge, assertion or policy names a node that the graph does not have. */
+export function unknownNode(
+  place: Place,
+  facts: { name: string; similar?: string | undefined; known: readonly string[]; isChannel?: boolean },
+): Diagnostic {
+  const { name, similar, known } = facts;
+  const help =
+    facts.isChannel === true
+      ? `\`${name}\` is a channel: edges lead to the nodes that read or write it`
+      : similar !== undefined
+        ? `a node with a similar name exists: \`${similar}\``
+        : known.length === 0
+          ? `declare it: \`node ${name} = …\``
+          : `the nodes are ${listNames(known)}`;
+  return diagnostic("NG101", place, `unknown node \`${name}\``, {
+    label: "no node has this name",
+    help,
+    fixes: rename(place.span, similar),
+  });
+}
+
+/** NG102: two declarations share a name. */
+export function duplicateName(place: Place, facts: { name: string; what: string; first: Place }): Diagnostic {
+  return diagnostic("NG102", place, `\`${facts.name}\` is declared twice`, {
+    label: "declared again",
+    labels: [{ ...facts.first, message: `first declared here, as ${facts.what}` }],
+    help: "rename one of them",
+  });
+}
+
+/** NG102: a field of a record, or of a record type, given twice. */
+export function duplicateField(place: Place, facts: { name: string; first: Place }): Diagnostic {
+  return diagnostic("NG102", place, `the field \`${facts.name}\` is given twice`, {
+    label: "given again",
+    labels: [{ ...facts.first, message: "first given here" }],
+    help: "remove one of them",
+  });
+}
+
+/** NG102: a policy, limit or name in a list stated twice. */
+export function statedTwice(place: Place, facts: { what: string; first: Place }): Diagnostic {
+  return diagnostic("NG102", place, `${facts.what} is stated twice`, {
+    label: "stated again",
+    labels: [{ ...facts.first, message: "first stated here" }],
+    help: "keep one of them",
+  });
+}
+
+/** NG102: one node writes one channel twice, and no reducer says how the two become one. */
+export function writtenTwice(place: Place, facts: { channel: string; first: Place }): Diagnostic {
+  return diagnostic("NG102", place, `\`${facts.channel}\` is written twice by one node`, {
+    label: "written again",
+    labels: [{ ...facts.first, message: "first written here" }],
+    help: `keep one of them, or give \`${facts.channel}\` a reducer`,
+  });
+}
+
+/** NG103: nothing starts. */
+export function noStartEdge(place: Place, facts: { graph: string; first?: string | undefined }): Diagnostic {
+  return diagnostic("NG103", place, `nothing starts \`${facts.graph}\`: no edge leaves \`start\``, {
+    label: "no `start -> …`",
+    help: facts.first === undefined ? "add a node and an edge `start -> …`" : `add \`start -> ${facts.first}\``,
+  });
+}
+
+/** NG104: an expression or an `into` names a value that does not exist. */
+export function unknownChannel(
+  place: Place,
+  facts: {
+    name: string;
+    use: "read" | "write";
+    similar?: string | undefined;
+    known: readonly string[];
+    help?: string | undefined;
+    fix?: string | undefined;
+  },
+): Diagnostic {
+  const { name, similar, known } = facts;
+  return diagnostic("NG104", place, `unknown channel \`${name}\``, {
+    label: facts.use === "read" ? "nothing with this name can be read here" : "no channel has this name",
+    help:
+      facts.help ??
+      (similar !== undefined
+        ? `a channel with a similar name exists: \`${similar}\``
+        : known.length === 0
+          ? `declare it: \`state ${name}: …\``
+          : `the channels are ${listNames(known)}`),
+    fixes:
+      facts.fix === undefined
+        ? rename(place.span, similar)
+        : [{ title: `replace with ${facts.fix}`, edits: [{ span: place.span, text: facts.fix }] }],
+  });
+}
+
+/** NG104: `into` an input. */
+export function writesInput(place: Place, facts: { channel: string; declared: Place }): Diagnostic {
+  return diagnostic("NG104", place, `\`${facts.channel}\` is an input: nothing may write it`, {
+    label: "inputs are read-only",
+    labels: [{ ...facts.declared, message: "declared as an input here" }],
+    help: "store the value into a `state` channel",
+  });
+}
+
+/** NG105: a type that is neither built in, declared nor imported. */
+export function unknownType(
+  place: Place,
+  facts: { name: string; instead?: string | undefined; similar?: string | undefined; known: readonly string[] },
+): Diagnostic {
+  const { name, instead, similar } = facts;
+  return diagnostic("NG105", place, `unknown type \`${name}\``, {
+    label: "no type has this name",
+    help:
+      instead !== undefined
+        ? `write ${instead}`
+        : similar !== undefined
+          ? `a type with a similar name exists: \`${similar}\``
+          : `the types are ${listNames(facts.known, 20)}; declare others with \`type ${name} = …\``,
+    fixes:
+      instead !== undefined && /^`\w+`$/.test(instead)
+        ? rename(place.span, instead.slice(1, -1))
+        : rename(place.span, similar),
+  });
+}
+
+/** NG105: a name is used as what it is not. */
+export function wrongSortOfName(
+  place: Place,
+  facts: { name: string; is: string; expected: string; help?: string; declared?: Place | undefined },
+): Diagnostic {
+  return diagnostic("NG105", place, `\`${facts.name}\` is ${facts.is}, not ${facts.expected}`, {
+    label: `expected ${facts.expected}`,
+    labels: facts.declared === undefined ? [] : [{ ...facts.declared, message: "declared here" }],
+    help: facts.help,
+  });
+}
+
+/** NG105: a type whose definition leads back to itself without a list, map or record between. */
+export function typeOfItself(place: Place, name: string): Diagnostic {
+  return diagnostic("NG105", place, `the type \`${name}\` is defined by itself`, {
+    label: "leads back to itself",
+    help: "a type may contain itself inside a list, a map or a record",
+  });
+}
+
+/** NG105: the call of a node names a function that does not exist. */
+export function unknownFunction(
+  place: Place,
+  facts: { name: string; similar?: string | undefined; known: readonly string[] },
+): Diagnostic {
+  const { name, similar } = facts;
+  return diagnostic("NG105", place, `unknown function \`${name}\``, {
+    label: "neither imported nor built in",
+    notes: similar === undefined && facts.known.length > 0 ? [`there are ${listNames(facts.known, 16)}`] : [],
+    help:
+      similar === undefined
+        ? `import it: \`import { ${name} } from "./nodes.ts"\``
+        : `a function with a similar name exists: \`${similar}\``,
+    fixes: rename(place.span, similar),
+  });
+}
+
+/** NG105: an imported file does not exist. */
+export function missingFile(place: Place, facts: { specifier: string; similar?: string | undefined }): Diagnostic {
+  const { specifier, similar } = facts;
+  return diagnostic("NG105", place, `no file \`${specifier}\``, {
+    label: "not found, relative to this file",
+    help: similar === undefined ? undefined : `a file with a similar name exists: \`${similar}\``,
+    fixes:
+      similar === undefined
+        ? []
+        : [{ title: `import \`${similar}\``, edits: [{ span: place.span, text: JSON.stringify(similar) }] }],
+  });
+}
+
+/** NG105: an imported file does not have that name. */
+export function missingExport(
+  place: Place,
+  facts: {
+    name: string;
+    specifier: string;
+    similar?: string | undefined;
+    exports: readonly string[];
+    isGraphFile: boolean;
+  },
+): Diagnostic {
+  const { name, similar, exports } = facts;
+  const what = facts.isGraphFile ? "declares" : "exports";
+  return diagnostic("NG105", place, `\`${facts.specifier}\` ${what} no \`${name}\``, {
+    label: facts.isGraphFile ? "not declared there" : "not exported there",
+    help:
+      similar !== undefined
+        ? `it ${what} a similar name: \`${similar}\``
+        : exports.length === 0
+          ? `it ${what} nothing`
+          : `it ${what} ${listNames(exports)}`,
+    fixes: rename(place.span, similar),
+  });
+}
+
+/** NG107: a name with a meaning of its own. */
+export function reservedName(place: Place, facts: { name: string; meaning: string }): Diagnostic {
+  return diagnostic("NG107", place, `\`${facts.name}\` is a reserved name`, {
+    label: facts.meaning,
+    help: "choose another name",
+  });
+}
+
+/** NG108: the same edge again. */
+export function duplicateEdge(place: Place, facts: { from: string; to: string; first: Place }): Diagnostic {
+  return diagnostic("NG108", place, `the edge from \`${facts.from}\` to \`${facts.to}\` is stated twice`, {
+    label: "no effect: a node signalled twice in a step runs once",
+    labels: [{ ...facts.first, message: "first stated here" }],
+    help: "remove one of them",
+  });
+}
+
+/** NG109: `start` and `end` where no edge may have them. */
+export function edgeAtBoundary(
+  place: Place,
+  facts: { name: "start" | "end"; use: "target" | "source" | "member" | "error" | "other" },
+): Diagnostic {
+  const { name, use } = facts;
+  const wording: Record<typeof use, readonly [message: string, help?: string]> = {
+    target: ["no edge may lead into `start`", "to begin anew, lead the edge to the first node"],
+    source: ["no edge may leave `end`"],
+    member: [`\`${name}\` cannot be a member of a barrier`, "a barrier waits for nodes that run"],
+    error: ["`start` cannot fail", "put `on error` on the edge of the node that may fail"],
+    other: [`\`${name}\` cannot stand here`, "name a node"],
+  };
+  const [message, help] = wording[use];
+  return diagnostic("NG109", place, message, { label: `\`${name}\` is built in`, help });
+}
+
+/** NG110: two names that people take for one. */
+export function confusableNames(place: Place, facts: { name: string; other: string; first: Place }): Diagnostic {
+  return diagnostic("NG110", place, `\`${facts.name}\` and \`${facts.other}\` are easily confused`, {
+    label: "differs only in case, underscores or look-alike characters",
+    labels: [{ ...facts.first, message: `\`${facts.other}\` is declared here` }],
+    help: "rename one of them",
+  });
+}
+
+/** NG111: an import or secret that nothing uses. */
+export function unusedDeclaration(
+  place: Place,
+  facts: { name: string; what: "import" | "secret"; remove?: Span | undefined },
+): Diagnostic {
+  return diagnostic("NG111", place, `unused ${facts.what} \`${facts.name}\``, {
+    label: "nothing in this file uses it",
+    help: "remove it",
+    fixes: facts.remove === undefined ? [] : [{ title: "remove it", edits: [{ span: facts.remove, text: "" }] }],
+  });
+}
+
+/** NG112: files that import each other. `cycle` ends with the file that it begins with. */
+export function importCycle(place: Place, cycle: readonly string[], labels: readonly Label[]): Diagnostic {
+  return diagnostic("NG112", place, "files import each other in a cycle", {
+    label: "this import closes the cycle",
+    labels,
+    notes: [`cycle: ${cycle.join(" -> ")}`],
+    help: "move what both need into a file of its own",
+  });
+}
+
+/** NG113: an import that leads out of the project. */
+export function importEscapesRoot(
+  place: Place,
+  facts: { specifier: string; root: string; byLink: boolean },
+): Diagnostic {
+  return diagnostic("NG113", place, `\`${facts.specifier}\` lies outside the project`, {
+    label: facts.byLink ? "a symbolic link leads out of the project root" : "leads out of the project root",
+    notes: [`the project root is \`${facts.root}\``],
+    help: "move the file into the project, or import it as a package",
+  });
+}
+
+/** NG114: a call lacks arguments that it must have. */
+export function missingArguments(
+  place: Place,
+  facts: { callee: string; missing: readonly string[]; declared?: Place | undefined },
+): Diagnostic {
+  const { missing, callee } = facts;
+  return diagnostic("NG114", place, `\`${callee}\` needs ${listNames(missing)}`, {
+    label: missing.length === 1 ? "argument missing" : "arguments missing",
+    labels: facts.declared === undefined ? [] : [{ ...facts.declared, message: `\`${callee}\` is declared here` }],
+    help: `add ${missing.map((name) => `\`${name}: …\``).join(", ")}`,
+  });
+}
+
+/** NG114: a name that the callee does not take. */
+export function unknownArgument(
+  place: Place,
+  facts: {
+    callee: string;
+    name: string;
+    similar?: string | undefined;
+    known: readonly string[];
+    help?: string | undefined;
+  },
+): Diagnostic {
+  const { callee, name, similar, known } = facts;
+  return diagnostic("NG114", place, `\`${callee}\` takes no argument \`${name}\``, {
+    label: "unknown argument",
+    help:
+      facts.help ??
+      (similar !== undefined
+        ? `an argument with a similar name exists: \`${similar}\``
+        : known.length === 0
+          ? "it takes none"
+          : `it takes ${listNames(known, 12)}`),
+    fixes: rename(place.span, similar),
+  });
+}
+
+/** NG114: an argument given twice, by name or by position and name. */
+export function repeatedArgument(place: Place, facts: { callee: string; name: string; first: Place }): Diagnostic {
+  return diagnostic("NG114", place, `\`${facts.name}\` of \`${facts.callee}\` is given twice`, {
+    label: "given again",
+    labels: [{ ...facts.first, message: "first given here" }],
+    help: "remove one of them",
+  });
+}
+
+/** NG114: more positional arguments than there are parameters. */
+export function tooManyArguments(place: Place, facts: { callee: string; known: readonly string[] }): Diagnostic {
+  const count = facts.known.length;
+  return diagnostic("NG114", place, `\`${facts.callee}\` takes ${count === 1 ? "1 argument" : `${count} arguments`}`, {
+    label: "one too many",
+    help: count === 0 ? undefined : `it takes ${listNames(facts.known, 12)}`,
+  });
+}
+
+/** NG114: a graph is called by names, because its inputs have no order of their own. */
+export function positionalGraphArgument(
+  place: Place,
+  facts: { callee: string; inputs: readonly string[]; text: string },
+): Diagnostic {
+  const { callee, inputs } = facts;
+  const only = inputs.length === 1 ? inputs[0] : undefined;
+  return diagnostic("NG114", place, `arguments of the graph \`${callee}\` are named`, {
+    label: "which input is this?",
+    help: `write \`${only ?? "name"}: ${facts.text}\`${inputs.length > 1 ? `; its inputs are ${listNames(inputs)}` : ""}`,
+    fixes:
+      only === undefined
+        ? []
+        : [
+            {
+              title: `name it \`${only}\``,
+              edits: [{ span: { start: place.span.start, end: place.span.start }, text: `${only}: ` }],
+            },
+          ],
+  });
+}
+
+/** NG114: positional and named arguments of one imported function. */
+export function mixedArguments(place: Place, callee: string): Diagnostic {
+  return diagnostic("NG114", place, `\`${callee}\` is called with positional and named arguments`, {
+    label: "named, beside positional ones",
+    help: "named arguments become one object: name all of them or none, or write the object: `{ … }`",
+  });
+}
+
+/** NG115: a node's code jumps to where its `goes` does not lead. */
+export function undeclaredJump(
+  place: Place,
+  facts: { node: string; target: string; callee: string; module: string; declared: readonly string[] },
+): Diagnostic {
+  const { node, target } = facts;
+  const all = [...facts.declared, target].join(", ");
+  return diagnostic("NG115", place, `\`${node}\` may jump to \`${target}\`, which its \`goes\` does not list`, {
+    label: `\`${facts.callee}\` in \`${facts.module}\` jumps there`,
+    help: `declare it: \`{ goes ${all} }\``,
+  });
+}
+
+/** NG116: graphs that call each other. `cycle` ends with the graph that it begins with. */
+export function callCycle(place: Place, cycle: readonly string[], labels: readonly Label[]): Diagnostic {
+  const own = cycle.length === 2;
+  return diagnostic("NG116", place, own ? `\`${cycle[0] ?? ""}\` calls itself` : "graphs call each other in a cycle", {
+    label: own ? "a graph cannot be a node of itself" : "this call closes the cycle",
+    labels,
+    notes: own ? [] : [`cycle: ${cycle.join(" -> ")}`],
+    help: "use a loop inside one graph",
+  });
+}
+
+/** NG117: what the language reads and this tool cannot do. */
+export function notSupported(place: Place, facts: { what: string; help?: string | undefined }): Diagnostic {
+  return diagnostic("NG117", place, `${facts.what} not supported yet`, {
+    label: "refused, because it would have no effect",
+    help: facts.help,
+  });
+}

@@ -1,0 +1,265 @@
+/** Data and expressions: what reads and writes what, and whether the types agree (NG403, NG408, NG508-NG514). */
+import { diagnostic, type Diagnostic, type Label, type Place } from "../diagnostic.ts";
+import { listNames } from "../similar.ts";
+
+/** NG403: a channel that starts as `null` is read where nothing can have written it, or (`some`) not on every way. */
+export function readBeforeWrite(
+  place: Place,
+  facts: {
+    channel: string;
+    reader: string;
+    when: "always" | "sometimes" | "no writer";
+    type: string;
+    declared?: Label;
+  },
+): Diagnostic {
+  const { channel, reader, type } = facts;
+  const labels = facts.declared === undefined ? [] : [facts.declared];
+  if (facts.when === "no writer") {
+    return diagnostic("NG403", place, `\`${channel}\` is read, but nothing writes it`, {
+      label: "always `null`",
+      labels,
+      help: `let a node write it with \`into ${channel}\`, or give it a default: \`${channel}: ${type} = …\``,
+    });
+  }
+  if (facts.when === "always") {
+    return diagnostic("NG403", place, `\`${channel}\` is read before anything writes it`, {
+      label: `nothing has written it before ${reader}`,
+      labels,
+      help: `give it a default (\`${channel}: ${type} = …\`), or run a node that writes it first`,
+    });
+  }
+  return diagnostic("NG403", place, `\`${channel}\` may be read before anything writes it`, {
+    severity: "warning",
+    label: `on some way to ${reader} nothing has written it`,
+    labels,
+    help: `give it a default, or say that \`null\` is meant: \`${channel}: ${type} | null\``,
+  });
+}
+
+/** NG408: a value does not fit where it is stored or given. */
+export function typeMismatch(
+  place: Place,
+  facts: {
+    /** What takes the value: "channel `reply`", "argument `url` of `http`", "the default of `n`". */
+    target: string;
+    expected: string;
+    found: string;
+    /** `.author.name`: the part at fault. */
+    path?: string;
+    reason?: "type" | "null" | "missing" | "optional" | "unknown field";
+    help?: string | undefined;
+    labels?: readonly Label[];
+  },
+): Diagnostic {
+  const at = facts.path === undefined || facts.path === "" ? "" : ` at \`${facts.path}\``;
+  const field = (facts.path ?? "").replace(/^.*\./, "");
+  const label =
+    facts.reason === "missing"
+      ? `field \`${field}\` is missing`
+      : facts.reason === "optional"
+        ? `field \`${field}\` may be absent`
+        : facts.reason === "unknown field"
+          ? `no field \`${field}\` is expected`
+          : `expected \`${facts.expected}\`, found \`${facts.found}\``;
+  return diagnostic("NG408", place, `${facts.target} does not take this value${at}`, {
+    label,
+    labels: facts.labels ?? [],
+    help: facts.help,
+  });
+}
+
+/** NG408: a default that would have to be computed. */
+export function notConstant(place: Place, channel: string): Diagnostic {
+  return diagnostic("NG408", place, `the default of \`${channel}\` is not a constant`, {
+    label: "known only when the graph runs",
+    help: "write a literal, or let a first node compute it",
+  });
+}
+
+/** NG408: a reducer that cannot work on the channel's type. */
+export function reducerMismatch(
+  place: Place,
+  facts: { channel: string; reducer: string; needs: string; found: string; help?: string },
+): Diagnostic {
+  return diagnostic("NG408", place, `\`reduce ${facts.reducer}\` needs ${facts.needs}`, {
+    label: `\`${facts.channel}\` is \`${facts.found}\``,
+    help: facts.help,
+  });
+}
+
+/** NG408: an imported reducer has nothing to start from. */
+export function reducerNeedsDefault(place: Place, facts: { channel: string; reducer: string }): Diagnostic {
+  return diagnostic("NG408", place, `\`${facts.channel}\` needs a default: \`${facts.reducer}\` starts from it`, {
+    label: "an imported reducer takes the current value",
+    help: `write \`${facts.channel}: … = … reduce ${facts.reducer}\``,
+  });
+}
+
+/** NG508: operands or parts of a wrong type. */
+export function wrongType(
+  place: Place,
+  facts: { message: string; label: string; help?: string | undefined; labels?: readonly Label[] },
+): Diagnostic {
+  return diagnostic("NG508", place, facts.message, {
+    label: facts.label,
+    help: facts.help,
+    labels: facts.labels ?? [],
+  });
+}
+
+/** NG508: a field that the type does not have. */
+export function noField(
+  place: Place,
+  facts: { field: string; type: string; similar?: string | undefined; fields: readonly string[]; help?: string },
+): Diagnostic {
+  const { field, similar } = facts;
+  return diagnostic("NG508", place, `\`${facts.type}\` has no field \`${field}\``, {
+    label: "unknown field",
+    help:
+      facts.help ??
+      (similar === undefined
+        ? facts.fields.length === 0
+          ? undefined
+          : `its fields are ${listNames(facts.fields)}`
+        : `a field with a similar name exists: \`${similar}\``),
+    fixes:
+      similar === undefined
+        ? []
+        : [{ title: `rename to \`${similar}\``, edits: [{ span: place.span, text: similar }] }],
+  });
+}
+
+/** NG508: an equality that no values can satisfy. */
+export function neverEqual(place: Place, facts: { left: string; right: string }): Diagnostic {
+  return diagnostic("NG508", place, "these can never be equal", {
+    label: `\`${facts.left}\` and \`${facts.right}\` have no value in common`,
+  });
+}
+
+/** NG509: `null` where it cannot be used. */
+export function maybeNull(
+  place: Place,
+  facts: { what: string; use: string; unwritten?: string | undefined; help?: string | undefined },
+): Diagnostic {
+  const { unwritten } = facts;
+  return diagnostic("NG509", place, `${facts.what} may be null`, {
+    label: facts.use,
+    notes:
+      unwritten === undefined
+        ? []
+        : [`\`${unwritten}\` starts as \`null\`, and on some way here nothing has written it`],
+    help:
+      facts.help ??
+      (unwritten === undefined
+        ? "test it first (`x != null && …`), or give a value for that case: `x ?? …`"
+        : `give \`${unwritten}\` a default, or a value for that case: \`${unwritten} ?? …\``),
+  });
+}
+
+/** NG510: no such function in the library or among the imports. */
+export function unknownExpressionFunction(
+  place: Place,
+  facts: { name: string; similar?: string | undefined; known: readonly string[]; help?: string | undefined },
+): Diagnostic {
+  const { name, similar } = facts;
+  return diagnostic("NG510", place, `unknown function \`${name}\``, {
+    label: "neither imported nor in the library",
+    notes: similar === undefined ? [`the library has ${listNames(facts.known, 30)}`] : [],
+    help:
+      facts.help ??
+      (similar === undefined
+        ? `import it: \`import { ${name} } from "./nodes.ts"\``
+        : `a function with a similar name exists: \`${similar}\``),
+    fixes:
+      similar === undefined
+        ? []
+        : [{ title: `rename to \`${similar}\``, edits: [{ span: place.span, text: similar }] }],
+  });
+}
+
+/** NG510: too few or too many arguments, or named ones. */
+export function wrongArity(place: Place, facts: { usage: string; found: number; expected: string }): Diagnostic {
+  return diagnostic("NG510", place, `\`${facts.usage}\` takes ${facts.expected}, not ${facts.found}`, {
+    label: `${facts.found} given`,
+  });
+}
+
+/** NG510: the library takes its arguments by position. */
+export function namedLibraryArgument(place: Place, usage: string): Diagnostic {
+  return diagnostic("NG510", place, `\`${usage}\` takes its arguments by position`, {
+    label: "remove the name",
+  });
+}
+
+/** NG511: a pattern that only backtracking could match, or that cannot be read. */
+export function badPattern(place: Place, problem: string): Diagnostic {
+  return diagnostic("NG511", place, `pattern not accepted: ${problem}`, {
+    label: "patterns run in linear time, so only regular ones are accepted",
+  });
+}
+
+/** NG511: the pattern must be known when the graph is compiled. */
+export function patternNotLiteral(place: Place): Diagnostic {
+  return diagnostic("NG511", place, "the pattern of `matches` must be a string literal", {
+    label: "not a literal",
+    help: "write the pattern here, or use `contains`, `startsWith` or `endsWith`",
+  });
+}
+
+/** NG512: `==` between floats. */
+export function floatEquality(place: Place, operator: string): Diagnostic {
+  return diagnostic("NG512", place, `\`${operator}\` between floats depends on rounding`, {
+    label: "0.1 + 0.2 is not 0.3",
+    help: "compare with a tolerance: `abs(a - b) < 0.001`",
+  });
+}
+
+/** NG513: a literal that is none of an enum's values. */
+export function unknownEnumValue(
+  place: Place,
+  facts: { value: string; similar?: string | undefined; values: readonly string[] },
+): Diagnostic {
+  const { value, similar } = facts;
+  return diagnostic("NG513", place, `\`${value}\` is none of the possible values`, {
+    label: "no such value",
+    help:
+      similar === undefined ? `the values are ${listNames(facts.values)}` : `a similar value exists: \`${similar}\``,
+    fixes:
+      similar === undefined
+        ? []
+        : [{ title: `replace with \`${similar}\``, edits: [{ span: place.span, text: similar }] }],
+  });
+}
+
+/** NG514: a node's call (effects, waiting, retries) inside an expression. */
+export function nodeInExpression(place: Place, facts: { name: string; where: "condition" | "argument" }): Diagnostic {
+  const { name, where } = facts;
+  return diagnostic(
+    "NG514",
+    place,
+    `\`${name}\` runs as a node: ${where === "condition" ? "a condition" : "an argument"} cannot call it`,
+    {
+      label: where === "condition" ? "conditions are pure" : "only the outermost call of a node may have effects",
+      help: `make it a node of its own (\`node … = ${name}(…) into …\`) and read the channel here`,
+    },
+  );
+}
+
+/** NG406: a channel that has no part in the graph. */
+export function unusedChannel(
+  place: Place,
+  facts: { name: string; role: "input" | "output" | "state" | "memory"; problem: "read" | "written" | "used" },
+): Diagnostic {
+  const { name, role, problem } = facts;
+  const message =
+    problem === "read"
+      ? `the input \`${name}\` is never read`
+      : problem === "written"
+        ? `the output \`${name}\` is never written`
+        : `\`${name}\` is neither read nor written`;
+  return diagnostic("NG406", place, message, {
+    label: `unused ${role}`,
+    help: problem === "written" ? `let a node write it: \`into ${name}\`` : "remove it",
+  });
+}
