@@ -13,20 +13,34 @@ export interface RunningProgram {
   readonly process: ChildProcess;
   /** The next line that it prints; undefined once it has ended. */
   line(): Promise<string | undefined>;
+  /** What it has printed as errors so far. */
+  errors(): string;
   /** Its end: exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals | null>;
 }
 
-export function runProgram(name: string, ...parameters: readonly string[]): RunningProgram {
-  const child = spawn(process.execPath, [bundle(name), ...parameters], {
-    stdio: ["pipe", "pipe", "inherit"],
-    // The bundle lies outside of the project, and finds its packages there.
-    env: { ...process.env, NODE_PATH: fileURLToPath(new URL("../../node_modules", import.meta.url)) },
+export interface ProgramOptions {
+  /** Whether it finds the packages of the project; default yes. */
+  readonly packages?: boolean;
+  /** Largest file that it may write, in blocks of 512 bytes: a disk that is full. */
+  readonly fileBlocks?: number;
+}
+
+export function runProgram(name: string, ...parameters: readonly (string | ProgramOptions)[]): RunningProgram {
+  const options = parameters.find((parameter) => typeof parameter === "object") ?? {};
+  const command = [process.execPath, bundle(name), ...parameters.filter((parameter) => typeof parameter === "string")];
+  // The bundle lies outside of the project.
+  const packages = fileURLToPath(new URL("../../node_modules", import.meta.url));
+  const limit = options.fileBlocks === undefined ? "" : `ulimit -f ${options.fileBlocks}; `;
+  const child = spawn("sh", ["-c", `${limit}exec "$@"`, "sh", ...command], {
+    env: { ...process.env, NODE_PATH: options.packages === false ? "" : packages },
   });
-  const lines = createInterface({ input: child.stdout });
+  let errors = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text));
   return {
     process: child,
-    line: lineReader(lines),
+    line: lineReader(createInterface({ input: child.stdout })),
+    errors: () => errors,
     ended: new Promise((resolve) => child.once("close", (code, signal) => resolve(signal ?? code))),
   };
 }

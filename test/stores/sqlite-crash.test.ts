@@ -1,30 +1,26 @@
 /** What a crash leaves behind: the state before an operation, or the one after it. */
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { fillStore, readStore } from "./content.ts";
 import { runProgram } from "./program.ts";
 import { watchStatements } from "./statements.ts";
+import { temporaryDirectory } from "./temporary-directory.ts";
 
-let directory: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "ngraph-crash-"));
-});
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
+const inDirectory = temporaryDirectory();
 
 describe.each(["wal", "rollback"] as const)("5.3 a crash (%s)", (journal) => {
   it("before any statement leaves an operation undone or done, never half", async () => {
     const states = await statesOf();
-    const path = join(directory, "runs.db");
+    const path = inDirectory("runs.db");
     const store = new SqliteStore({ path, journal });
     let done = 0;
     const crashes: { readonly at: string; readonly done: number }[] = [];
     // What the files hold at this moment is what a process that ends at this moment leaves behind.
     const restore = watchStatements(() => {
-      const at = join(directory, String(crashes.length));
+      const at = inDirectory(String(crashes.length));
       mkdirSync(at);
       for (const end of ["", "-wal", "-journal"]) {
         if (existsSync(path + end)) copyFileSync(path + end, join(at, `runs.db${end}`));
@@ -49,7 +45,7 @@ describe.each(["wal", "rollback"] as const)("5.3 a crash (%s)", (journal) => {
   it("of the process: what was acknowledged is there, and the thread is free at once", async () => {
     const states = await statesOf();
     for (const dieAt of [10, 23, 36, 49, 77, 105, 120]) {
-      const path = join(directory, `${dieAt}.db`);
+      const path = inDirectory(`${dieAt}.db`);
       const program = runProgram("fill-and-die", path, journal, String(dieAt));
       let acknowledged = 0;
       for (let line = await program.line(); line !== undefined; line = await program.line())
@@ -66,7 +62,7 @@ describe.each(["wal", "rollback"] as const)("5.3 a crash (%s)", (journal) => {
 });
 
 it("5.3 a process that is ended while it writes loses nothing that it has acknowledged", async () => {
-  const path = join(directory, "runs.db");
+  const path = inDirectory("runs.db");
   const program = runProgram("append-forever", path);
   let acknowledged = -1;
   const counter = (async () => {

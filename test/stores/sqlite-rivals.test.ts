@@ -1,23 +1,16 @@
 /** Several processes on one file. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
 import { isGone, thisProcess } from "../../runtime/stores/holder-process.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { runProgram } from "./program.ts";
+import { temporaryDirectory } from "./temporary-directory.ts";
 
-let directory: string;
-let path: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "ngraph-rivals-"));
-  path = join(directory, "runs.db");
-});
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
+const inDirectory = temporaryDirectory();
 
 it("5.6 of processes that claim a thread together one wins; when it dies, the next takes over at once", async () => {
+  const path = inDirectory("runs.db");
   const rivals = ["a", "b", "c"].map((owner) => ({ owner, program: runProgram("rival", path, owner) }));
   // All open the same new file at once: one of them makes it.
   expect(await Promise.all(rivals.map(({ program }) => program.line()))).toEqual(["ready", "ready", "ready"]);
@@ -42,7 +35,7 @@ it("5.6 of processes that claim a thread together one wins; when it dies, the ne
   await Promise.all(rivals.map(({ program }) => program.ended));
 });
 
-it("5.6 a holder on another machine, or in another container, is waited for", async () => {
+it("5.6 a holder that still runs is waited for until its lease is over", async () => {
   let now = 1_000_000;
   const store = new SqliteStore({ path: ":memory:", now: () => now });
   await SampleRun.start(store);

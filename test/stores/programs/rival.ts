@@ -9,7 +9,14 @@ import { SampleRun } from "../../../runtime/stores/conformance/sample-run.ts";
 import { SqliteStore } from "../../../runtime/stores/sqlite.ts";
 
 const [path, owner] = process.argv.slice(2);
-const store = new SqliteStore(path!);
+let store: SqliteStore;
+try {
+  store = new SqliteStore(path!);
+} catch (error) {
+  const { code, message } = error as NgraphError;
+  writeSync(1, `${code}\n${message}\n`);
+  process.exit();
+}
 writeSync(1, "ready\n");
 await once(process.stdin, "data");
 try {

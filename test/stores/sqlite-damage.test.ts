@@ -1,0 +1,130 @@
+/** 5.11 Damaged files: every question gets the right answer or a typed error, never a wrong answer. */
+import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { beforeAll, describe, expect, it } from "vitest";
+import { StoreError } from "../../runtime/errors.ts";
+import { SqliteStore } from "../../runtime/stores/sqlite.ts";
+import { loadSqlite } from "../../runtime/stores/sqlite/driver.ts";
+import { fillStore, readStore } from "./content.ts";
+import { temporaryDirectory } from "./temporary-directory.ts";
+
+const CODES = /^error NG_(?:CORRUPT_RECORD|STORE_FAILED|UNKNOWN_VERSION)$/;
+const HEADER_BYTES = 100;
+/** Coprime to page and cell sizes, so that every region is hit. */
+const STRIDE = 197;
+
+const inDirectory = temporaryDirectory();
+let good: Buffer;
+let answers: ReadonlyMap<string, string>;
+
+beforeAll(async () => {
+  const store = new SqliteStore({ path: ":memory:" });
+  await fillStore(store);
+  answers = await readStore(store);
+  store.close();
+});
+
+describe("a file whose bytes were changed", () => {
+  it.each([0x01, 0x20, 0xff])("answers rightly or not at all (bits %i)", async (bits) => {
+    const path = await goodFile();
+    let refused = 0;
+    for (let position = 0; position < good.length; position += position < HEADER_BYTES ? 1 : STRIDE) {
+      const bytes = Buffer.from(good);
+      bytes[position]! ^= bits;
+      if (await isRefused(path, bytes, `byte ${position}`)) refused++;
+    }
+    expect(refused).toBeGreaterThan(20);
+  });
+
+  it("answers rightly or not at all when a page is zeroed, or taken from elsewhere", async () => {
+    const path = await goodFile();
+    const pages = good.length / 4096;
+    let refused = 0;
+    for (let page = 0; page < pages; page++) {
+      const zeroed = Buffer.from(good).fill(0, page * 4096, (page + 1) * 4096);
+      if (await isRefused(path, zeroed, `zeroed page ${page}`)) refused++;
+      const swapped = Buffer.from(good);
+      good.copy(swapped, page * 4096, ((page + 1) % pages) * 4096, (((page + 1) % pages) + 1) * 4096);
+      await isRefused(path, swapped, `swapped page ${page}`);
+    }
+    // All but the page of what only claims read.
+    expect(refused).toBe(pages - 1);
+  });
+
+  it("answers rightly or not at all when it was cut", async () => {
+    const path = await goodFile();
+    for (const length of [1, 15, 16, 50, 99, 100, 511, 512, 4095, 4096, 5000, good.length - 4096]) {
+      writeFileSync(path, good);
+      truncateSync(path, length);
+      expect(await isRefused(path, readFileSync(path), `cut to ${length}`), `cut to ${length}`).toBe(true);
+    }
+  });
+});
+
+describe("a row that was changed is named in the error", () => {
+  const changes: readonly [sql: string, code: string, named: RegExp][] = [
+    [
+      "UPDATE checkpoints SET header = '{}' WHERE id = 'first/8'",
+      "NG_CORRUPT_RECORD",
+      /checkpoint "first\/8".*`checkpoints`.*checksum/,
+    ],
+    [
+      "UPDATE checkpoints SET v = 2 WHERE id = 'first/8'",
+      "NG_UNKNOWN_VERSION",
+      /checkpoint "first\/8".*`checkpoints`.*version 2/,
+    ],
+    ["UPDATE checkpoints SET parent = NULL WHERE id = 'first/8'", "NG_CORRUPT_RECORD", /checkpoint "first\/8"/],
+    ["UPDATE cells SET data = '[]' WHERE channel = 'log'", "NG_CORRUPT_RECORD", /channel "log".*`cells`.*checksum/],
+    [
+      "DELETE FROM cells WHERE channel = 'log' AND ord = (SELECT max(ord) FROM cells)",
+      "NG_CORRUPT_RECORD",
+      /"first\/8".*missing.*`cells`/,
+    ],
+    ["DELETE FROM cells WHERE channel = 'score'", "NG_CORRUPT_RECORD", /"first\/8".*missing.*`cells`/],
+    ["DELETE FROM checkpoints WHERE id = 'first/8'", "NG_CORRUPT_RECORD", /thread "first".*`threads`.*missing/],
+    ["UPDATE threads SET head = NULL", "NG_CORRUPT_RECORD", /thread "first".*`threads`.*checksum/],
+    ["UPDATE threads SET epoch = epoch + 1, owner = 'me'", "NG_CORRUPT_RECORD", /thread "first".*`threads`.*checksum/],
+  ];
+  it.each(changes)("%s", async (sql, code, named) => {
+    const path = await goodFile();
+    const database = new (loadSqlite().DatabaseSync)(path);
+    database.exec(sql);
+    database.close();
+    const store = new SqliteStore(path);
+    const load = () => store.loadLatest("first");
+    expect(load).toThrow(expect.objectContaining({ code, message: expect.stringMatching(named) }));
+    expect(load).toThrow(StoreError);
+    store.close();
+  });
+});
+
+/** A filled store in a file of its own, in a rollback journal: one file is all of it. */
+async function goodFile(): Promise<string> {
+  const path = inDirectory("runs.db");
+  const store = new SqliteStore({ path, journal: "rollback" });
+  await fillStore(store);
+  store.close();
+  good = readFileSync(path);
+  return path;
+}
+
+/** Whether the store refuses anything. Fails the test for a wrong answer. */
+async function isRefused(path: string, bytes: Buffer, what: string): Promise<boolean> {
+  for (const end of ["-wal", "-shm", "-journal"]) rmSync(path + end, { force: true });
+  writeFileSync(path, bytes);
+  let store: SqliteStore;
+  try {
+    store = new SqliteStore({ path, journal: "rollback" });
+  } catch (error) {
+    expect(error, what).toBeInstanceOf(StoreError);
+    return true;
+  }
+  const found = await readStore(store);
+  store.close();
+  let refused = false;
+  for (const [question, answer] of found) {
+    if (answer === answers.get(question)) continue;
+    expect(answer, `${what}: ${question}`).toMatch(CODES);
+    refused = true;
+  }
+  return refused;
+}
