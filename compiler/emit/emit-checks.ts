@@ -4,6 +4,7 @@
  */
 import type { ValueType } from "../../runtime/value-type.ts";
 import type { BoundChannel, BoundGraph, BoundNode, TypedExpression } from "../bound-graph.ts";
+import { isFreeIdentifier } from "./identifiers.ts";
 import { commentText, propertyName } from "./quote.ts";
 
 export interface CheckNames {
@@ -40,12 +41,19 @@ function checkNode(node: BoundNode, channels: ReadonlyMap<string, BoundChannel>,
     return [`// node ${node.name}`, `$.Checked<${names.type(call.expression.type)}, ${result}>,`];
   }
   if (call.kind !== "function") return [];
-  const parameters = call.args.map((argument, at) => `$${at}: ${names.type(argument.type)}`);
+  const parameters = call.args.map((argument, at) => `${parameterName(argument, at)}: ${names.type(argument.type)}`);
   return [
     `// node ${node.name} = ${commentText(call.function.name)}(…)`,
     `$.Checked<typeof ${names.function(call.function.name)}, (${[...parameters, "context: $.NodeContext"].join(", ")}) => ` +
       `${result === undefined ? "unknown" : `$.NodeResult<${result}>`}>,`,
   ];
+}
+
+/** For the messages of `tsc`: the name of what is handed over, where it has one. */
+function parameterName({ syntax }: TypedExpression, at: number): string {
+  const isName = syntax.kind === "Name" && syntax.name !== "context" && isFreeIdentifier(syntax.name);
+  // Twice the same argument would be twice the same parameter.
+  return isName ? `${syntax.name}_${at}` : `argument_${at}`;
 }
 
 /** What a node's call may return, from where it is stored. Of a `for` node: of one item. */

@@ -16,8 +16,15 @@ const TAKEN =
   "boolean symbol bigint object undefined type namespace module declare abstract is keyof infer readonly unique asserts " +
   "satisfies global require exports";
 
+/** Whether a name of a graph can be a binding as it is. */
+export function isFreeIdentifier(name: string): boolean {
+  return !RESERVED.has(name);
+}
+
+const RESERVED: ReadonlySet<string> = new Set(TAKEN.split(" "));
+
 export function createIdentifiers(): Identifiers {
-  const taken = new Set(TAKEN.split(" "));
+  const taken = new Set(RESERVED);
   return {
     allocate(name) {
       let free = name;

@@ -15,7 +15,8 @@ export interface ModuleImports {
   /** The module's name for a value that `module` exports, as written in the graph file `from`. */
   value(name: string, exported: string, module: string, from: string): string;
   type(exported: string, module: string, from: string): string;
-  lines(includeTypes: boolean, includeValues: boolean): readonly string[];
+  /** `import` lines; values only as types in declarations, types not at all in JavaScript. */
+  lines(target: "ts" | "js" | "dts"): readonly string[];
 }
 
 export function createModuleImports(identifiers: Identifiers, options: ImportOptions): ModuleImports {
@@ -31,9 +32,9 @@ export function createModuleImports(identifiers: Identifiers, options: ImportOpt
   return {
     value: (name, exported, module, from) => use(values, name, exported, rebase(module, from, options)),
     type: (exported, module, from) => use(types, exported, exported, rebase(module, from, options)),
-    lines: (includeTypes, includeValues) => [
-      ...(includeValues ? write("import", values) : includeTypes ? write("import type", values) : []),
-      ...(includeTypes ? write("import type", types) : []),
+    lines: (target) => [
+      ...write(target === "dts" ? "import type" : "import", values),
+      ...(target === "js" ? [] : write("import type", types)),
     ],
   };
 }

@@ -1,0 +1,58 @@
+import type { DiagnosticCode } from "../diagnostics/codes.ts";
+import type { Diagnostic } from "../diagnostics/diagnostic.ts";
+import type { Digest, Effect } from "../runtime/table.ts";
+import type { BoundEdge } from "./bound-graph.ts";
+import { compile, type CompiledGraph, type CompileOptions } from "./compile.ts";
+
+/** What `ngc check --json` says of a graph. */
+export interface GraphSummary {
+  readonly name: string;
+  readonly kind: "graph";
+  /** `null` where the file has errors. */
+  readonly digest: Digest | null;
+  readonly nodes: number;
+  /** Links from a source to a target; those of a barrier from each of its members. */
+  readonly edges: number;
+  readonly effects: readonly Effect[];
+  readonly proofs: readonly { readonly code: DiagnosticCode; readonly message: string }[];
+}
+
+export interface CheckReport {
+  /** There are no errors. */
+  readonly ok: boolean;
+  readonly errors: number;
+  readonly warnings: number;
+  readonly graphs: readonly GraphSummary[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Checks a text: what is wrong with it, and what is proven of its graphs. Never throws. */
+export function check(text: string, options: CompileOptions = {}): CheckReport {
+  const { diagnostics, graphs } = compile(text, options);
+  const count = (severity: Diagnostic["severity"]): number =>
+    diagnostics.filter((item) => item.severity === severity).length;
+  const errors = count("error");
+  return { ok: errors === 0, errors, warnings: count("warning"), graphs: graphs.map(summariseGraph), diagnostics };
+}
+
+export function summariseGraph({ name, bound, table, proofs }: CompiledGraph): GraphSummary {
+  return {
+    name,
+    kind: "graph",
+    digest: table?.digest ?? null,
+    nodes: bound.nodes.length,
+    edges: bound.edges.reduce((sum, edge) => sum + sourcesOf(edge) * targetsOf(edge), 0),
+    effects: table?.effects ?? [...new Set(bound.nodes.flatMap((node) => node.effects))].sort(),
+    proofs,
+  };
+}
+
+function sourcesOf({ source }: BoundEdge): number {
+  return source.kind === "nodes" ? source.nodes.length : source.members.flat().length;
+}
+
+function targetsOf({ to }: BoundEdge): number {
+  if (to.kind !== "match" && to.kind !== "cases") return to.targets.length;
+  const arms: readonly { readonly targets: readonly unknown[] }[] = to.arms;
+  return arms.reduce((sum, arm) => sum + arm.targets.length, to.otherwise?.targets.length ?? 0);
+}

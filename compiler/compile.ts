@@ -1,0 +1,125 @@
+/**
+ * The compiler as a pipeline: read and bind, check and prove, lower. Does no I/O but through the host, runs no user code, and
+ * never throws, whatever the text is.
+ */
+import { hasErrors, sortDiagnostics, type Diagnostic } from "../diagnostics/diagnostic.ts";
+import type { Table } from "../runtime/table.ts";
+import type { ValueType } from "../runtime/value-type.ts";
+import { bindProject, type BoundProject } from "./bind/bind-project.ts";
+import type { BoundGraph } from "./bound-graph.ts";
+import { checkGraph, type Proof } from "./checks/check-graph.ts";
+import { emptyHost, type CompilerHost } from "./host.ts";
+import { createImporterIndex } from "./importer-index.ts";
+import { lowerGraph, type LoweredGraphs } from "./lower/lower-graph.ts";
+import type { Spelling } from "./load/read-syntax.ts";
+
+export interface CompileOptions {
+  /** Where the text stands: imports are relative to it, and messages name it. Default `input.ngraph`. */
+  readonly path?: string;
+  /** How imports are read. Default: there are no files, so every relative import is missing. */
+  readonly host?: CompilerHost;
+  /** What imports must not leave; default the nearest directory above with a `package.json`. */
+  readonly root?: string;
+  /** Default by the path: `.yaml` and `.yml` are YAML, all others text. */
+  readonly spelling?: Spelling;
+  /** States that a proof may look at before it gives up (NG900); default 100,000. */
+  readonly maxStates?: number;
+}
+
+/** A graph of the file. */
+export interface CompiledGraph {
+  readonly name: string;
+  readonly bound: BoundGraph;
+  /** Absent where the file has errors. */
+  readonly table: Table | undefined;
+  /** What holds for every run of it. */
+  readonly proofs: readonly Proof[];
+}
+
+export interface CompileResult {
+  readonly path: string;
+  /** Of the first graph; absent where there is none or the file has errors. */
+  readonly table: Table | undefined;
+  /** Of all graphs of the file, by name, in source order; empty where the file has errors. */
+  readonly tables: ReadonlyMap<string, Table>;
+  /** Of the file all, of files that it imports the errors; sorted by place. */
+  readonly diagnostics: readonly Diagnostic[];
+  /** The graphs of the file in source order, those with errors included. */
+  readonly graphs: readonly CompiledGraph[];
+  /** The types that the file declares, in source order. */
+  readonly types: readonly { readonly name: string; readonly type: ValueType; readonly doc?: string }[];
+  /** What `ref`s point to, over all files. */
+  readonly namedTypes: ReadonlyMap<string, ValueType>;
+  /** The graph file that imports a type of a TypeScript module; `from` where it is one of several. */
+  readonly importerOf: (type: string, module: string, from: string) => string;
+  /** Paths of the graph files that were read, this one last. */
+  readonly files: readonly string[];
+}
+
+/**
+ * Compiles a text. A file with an error gives no table; `diagnostics` says why.
+ *
+ * ```ts
+ * const { table, diagnostics } = compile(`graph hello { node greet = print("hi")  start -> greet }`);
+ * ```
+ */
+export function compile(text: string, options: CompileOptions = {}): CompileResult {
+  const path = options.path ?? "input.ngraph";
+  const project = bindProject(text, {
+    path,
+    host: options.host ?? emptyHost,
+    root: options.root,
+    spelling: options.spelling,
+  });
+  const { diagnostics, proofs } = checkGraphs(project, options);
+  const lowered: LoweredGraphs = new Map();
+  const isValid = !hasErrors(diagnostics);
+  const graphs = project.graphs.map((bound): CompiledGraph => ({
+    name: bound.name,
+    bound,
+    table: isValid ? lowerGraph(bound, lowered) : undefined,
+    proofs: proofs.get(bound) ?? [],
+  }));
+  return {
+    path,
+    table: graphs[0]?.table,
+    tables: new Map(graphs.flatMap(({ name, table }) => (table === undefined ? [] : [[name, table]]))),
+    diagnostics,
+    graphs,
+    types: declaredTypes(project),
+    namedTypes: project.types,
+    importerOf: createImporterIndex(project.files),
+    files: project.files.map((file) => file.source.path),
+  };
+}
+
+/** Checks the graphs of the file and those they call. Of other files' graphs only errors are told. */
+function checkGraphs(
+  project: BoundProject,
+  options: CompileOptions,
+): {
+  readonly diagnostics: readonly Diagnostic[];
+  readonly proofs: ReadonlyMap<BoundGraph, readonly Proof[]>;
+} {
+  const found = [...project.diagnostics];
+  const proofs = new Map<BoundGraph, readonly Proof[]>();
+  const { source } = project.entry;
+  for (const graph of project.allGraphs) {
+    const result = checkGraph(graph, options.maxStates === undefined ? {} : { maxStates: options.maxStates });
+    proofs.set(graph, result.proofs);
+    for (const item of result.diagnostics) if (item.severity === "error" || item.file === source) found.push(item);
+  }
+  return { diagnostics: sortDiagnostics(found), proofs };
+}
+
+function declaredTypes({ scope, entry }: BoundProject): CompileResult["types"] {
+  const types: { name: string; type: ValueType; doc?: string }[] = [];
+  for (const item of entry.syntax.items) {
+    if (item.kind !== "Type") continue;
+    const declared = scope.names.get(item.name.name);
+    if (declared?.kind !== "type" || declared.declaration !== item) continue;
+    const { doc } = item;
+    types.push({ name: item.name.name, type: declared.type, ...(doc === undefined ? {} : { doc: doc.text }) });
+  }
+  return types;
+}

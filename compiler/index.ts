@@ -1,0 +1,26 @@
+/** `ngraph/compiler`: from text to tables, diagnostics and modules. */
+export { check, summariseGraph, type CheckReport, type GraphSummary } from "./check.ts";
+export type { Proof } from "./checks/check-graph.ts";
+export { compile, type CompiledGraph, type CompileOptions, type CompileResult } from "./compile.ts";
+export { tableDigest } from "./digest.ts";
+export type { EmitOptions, ModuleSource } from "./emit/emit-module.ts";
+export { emitDeclarations, emitJavaScript, emitTypeScript } from "./emit/emit-typescript.ts";
+export { emptyHost, memoryHost, type CompilerHost } from "./host.ts";
+export { loadTable } from "./load-table.ts";
+export { EXPRESSION_SCHEMA, TABLE_SCHEMA, TYPE_SCHEMA } from "./table-schema.ts";
+
+export { DIAGNOSTIC_CODES, type CodeInfo, type DiagnosticCode, type Severity } from "../diagnostics/codes.ts";
+export {
+  hasErrors,
+  sortDiagnostics,
+  type Diagnostic,
+  type Fix,
+  type Label,
+  type Place,
+  type TraceStep,
+} from "../diagnostics/diagnostic.ts";
+export { SourceFile, type Position, type Range, type Span } from "../diagnostics/source.ts";
+export { TableError } from "../runtime/errors.ts";
+export type { Expression } from "../runtime/expression/expression.ts";
+export * from "../runtime/table.ts";
+export type { FieldType, ValueType } from "../runtime/value-type.ts";
