@@ -33,8 +33,17 @@ export function bindChannel(declaration: Ast.ChannelDecl, index: number, context
   const name = declaration.name.name;
   const type = typeOfSyntax(declaration.type, scope, report);
   const initial = declaration.initial === undefined ? undefined : bindDefault(declaration, type, context);
-  const reducer = bindReducer(declaration, type, context);
+  let hasWrongReducer = false;
+  const reducer = bindReducer(declaration, type, {
+    ...context,
+    report: (diagnostic) => {
+      hasWrongReducer = true;
+      context.report(diagnostic);
+    },
+  });
+  if (reducer === undefined && declaration.reducer !== undefined) hasWrongReducer = true;
   const startsNull =
+    !hasWrongReducer &&
     declaration.role !== "input" &&
     declaration.initial === undefined &&
     (reducer === undefined || reducer.kind === "last" || reducer.kind === "min" || reducer.kind === "max") &&
@@ -51,6 +60,7 @@ export function bindChannel(declaration: Ast.ChannelDecl, index: number, context
     ...(initial === undefined ? {} : { initial }),
     ...(reducer === undefined ? {} : { reducer }),
     startsNull,
+    hasWrongReducer,
   };
 }
 

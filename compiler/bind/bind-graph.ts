@@ -111,7 +111,7 @@ function byNode(lists: readonly (readonly number[])[]): ReadonlyMap<number, read
 }
 
 function toBoundChannel(channel: ChannelEntry): BoundChannel {
-  const { startsNull: _known, index: _position, ...bound } = channel;
+  const { startsNull: _start, index: _position, hasWrongReducer: _reported, ...bound } = channel;
   return bound;
 }
 

@@ -87,6 +87,7 @@ export function checkResult(
   context: GraphContext,
 ): void {
   for (const write of writes) {
+    if (write.channel.hasWrongReducer) continue;
     let type = result.type;
     if (write.field !== undefined) {
       const field = fieldOfResult(type, write.field, write.span, result.callee, context);

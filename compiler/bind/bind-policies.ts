@@ -8,6 +8,8 @@ import { edgeAtBoundary, notSupported, statedTwice } from "../../diagnostics/cat
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import { END_NAME, START, type BoundNode } from "../bound-graph.ts";
+import { nodeSignatures } from "../../stdlib/signatures.ts";
+import { librarySignatures } from "../expressions/library-signatures.ts";
 import { placeIn, type GraphContext } from "./graph-context.ts";
 import { reportUnknownNode } from "./resolve-edges.ts";
 
@@ -161,9 +163,7 @@ function bindCache(
 }
 
 function bindGoes(policy: Ast.Policy & { kind: "Goes" }, node: Ast.NodeDecl, context: GraphContext): readonly string[] {
-  const callee = node.call.kind === "Call" ? context.scope.names.get(node.call.callee.name) : undefined;
-  const isKnown = node.call.kind !== "Call" || callee !== undefined;
-  if (isKnown && callee?.kind !== "import" && callee?.kind !== "broken") {
+  if (!mayJump(node.call, context)) {
     const facts = {
       policy: "goes",
       message: "only imported functions can jump",
@@ -184,6 +184,15 @@ function bindGoes(policy: Ast.Policy & { kind: "Goes" }, node: Ast.NodeDecl, con
     names.push(name);
   }
   return names;
+}
+
+/** Jumps are made by code: an imported function. Of an unknown callee nothing is said. */
+function mayJump(call: Ast.Expr, context: GraphContext): boolean {
+  if (call.kind !== "Call") return false;
+  const { name } = call.callee;
+  const declared = context.scope.names.get(name);
+  if (declared !== undefined) return declared.kind === "import" || declared.kind === "broken";
+  return !nodeSignatures.has(name) && !librarySignatures.has(name);
 }
 
 /** The names that are nodes (or an allowed `end`). */

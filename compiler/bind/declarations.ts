@@ -66,6 +66,7 @@ export function collectDeclarations(
     const first = seen.get(name);
     if (first !== undefined) {
       report(duplicateName({ file, span }, { name, what: first.what, first: { file, span: first.span } }));
+      poisoned.add(name);
       return false;
     }
     seen.set(name, { span, what });

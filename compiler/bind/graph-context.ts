@@ -20,6 +20,8 @@ export interface ChannelEntry {
   readonly reducer?: NonNullable<BoundChannel["reducer"]>;
   /** Starts as `null` although its type has none: reads must come after a write. */
   readonly startsNull: boolean;
+  /** Its reducer is wrong, which has been reported: nothing is said of what is written. */
+  readonly hasWrongReducer: boolean;
 }
 
 export interface NodeEntry {

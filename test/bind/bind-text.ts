@@ -1,0 +1,46 @@
+import { bindProject, type BoundProject, type BindOptions } from "../../compiler/bind/bind-project.ts";
+import { memoryHost } from "../../compiler/host.ts";
+import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+
+/** Modules that tests import from, unless they say otherwise. */
+export const MODULES = {
+  "nodes.ts": [
+    "export async function search(query: string): Promise<string[]> { return []; }",
+    "export function rank(items: readonly string[]): string[] { return [...items]; }",
+    "export const combine = (a: unknown, b: unknown) => a;",
+    "export interface Ticket { title: string }",
+    "export class Parser {}",
+  ].join("\n"),
+};
+
+/** Binds a text beside files in memory. */
+export function bindText(
+  text: string,
+  files: Readonly<Record<string, string>> = MODULES,
+  options: Partial<BindOptions> = {},
+): BoundProject {
+  return bindProject(text, { path: "main.ngraph", host: memoryHost(files), ...options });
+}
+
+/** `NG101 main.ngraph:3:5`, in the order of printing. */
+export function places(diagnostics: readonly Diagnostic[]): string[] {
+  return diagnostics.map((item) => {
+    const { line, column } = item.file.position(item.span.start);
+    return `${item.code} ${item.file.path}:${line}:${column}`;
+  });
+}
+
+/** The text that a diagnostic marks. */
+export function marked(item: Diagnostic): string {
+  return item.file.text.slice(item.span.start, item.span.end);
+}
+
+/** A readable list of everything that was found, for failing tests. */
+export function explain(diagnostics: readonly Diagnostic[]): string {
+  return diagnostics.map((item) => `${item.severity} ${item.code} at \`${marked(item)}\`: ${item.message}`).join("\n");
+}
+
+/** A graph around statements; a start edge and nothing unused is up to them. */
+export function graph(...statements: readonly string[]): string {
+  return `graph main {\n${statements.map((statement) => `  ${statement}`).join("\n")}\n}\n`;
+}
