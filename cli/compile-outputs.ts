@@ -37,8 +37,8 @@ export async function compileOutputs(
       ];
     }
     case "json":
-      return result.graphs.map(({ table }) => ({
-        path: place(`${table.name}.table.json`),
+      return [...result.tables].map(([name, table]) => ({
+        path: place(`${name}.table.json`),
         text: `${JSON.stringify(table, null, 2)}\n`,
       }));
   }
