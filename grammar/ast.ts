@@ -131,6 +131,8 @@ export interface UnionType {
 export interface BrokenType {
   readonly kind: "BrokenType";
   readonly span: Span;
+  /** Names that it may have used: nothing is reported about them. */
+  readonly names?: readonly string[];
 }
 
 /** A field name: an identifier, a reserved word or a string. */
@@ -476,6 +478,8 @@ export interface ConditionalExpr {
 export interface BrokenExpr {
   readonly kind: "BrokenExpr";
   readonly span: Span;
+  /** Names that it may have used: nothing is reported about them. */
+  readonly names?: readonly string[];
 }
 
 // Plans ---------------------------------------------------------------------------------------------
