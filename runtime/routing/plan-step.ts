@@ -246,7 +246,7 @@ class Plan {
       const { target, gates } = code.barriers[barrier]!;
       const arrived = barriers!.arrived(barrier);
       this.observer?.barrier(barrier, arrived, true);
-      const gate = code.gates[target]!;
+      const gate = target === END ? -1 : code.gates[target]!;
       if (gates || gate === -1) this.run(target);
       else for (const node of arrived) this.signalBarrier(node, gate);
       barriers!.clear(barrier);

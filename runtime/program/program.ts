@@ -1,0 +1,229 @@
+import type { BuiltinNode, ExpectedType, NodeContext } from "../context.ts";
+import type { Bindings, EngineOptions, FunctionRegistry } from "../engine-options.ts";
+import { RunError } from "../errors.ts";
+import type { ExpressionFunction } from "../expression/call-function.ts";
+import type { Evaluate } from "../expression/compile-expression.ts";
+import type { Json } from "../json.ts";
+import { compileRouting, type RoutingCode } from "../routing/plan-step.ts";
+import type { CallSpec, ChannelSpec, NodeSpec, Table } from "../table.ts";
+import { compileAdmit, type Validator } from "../validate.ts";
+import type { ValueType } from "../value-type.ts";
+import { compileReducer, type ReducerCode } from "./reducers.ts";
+
+/** A table with its code, ready to run. Made once an engine; shared by all its runs. */
+export interface Program {
+  readonly table: Table;
+  readonly routing: RoutingCode;
+  readonly channels: readonly ChannelCode[];
+  readonly nodes: readonly NodeCode[];
+  readonly graphs: readonly Program[];
+  /** Start values by channel; `null` for inputs that must be given. */
+  readonly initial: readonly Json[];
+  readonly nodeIndex: ReadonlyMap<string, number>;
+  readonly channelIndex: ReadonlyMap<string, number>;
+  /** Why a run needs a store: the first node that pauses, here or in a graph it calls. */
+  readonly pausingNode: string | undefined;
+  readonly secrets: ReadonlyMap<string, string> | undefined;
+}
+
+export interface ChannelCode extends ReducerCode {
+  readonly spec: ChannelSpec;
+  readonly admit: Validator;
+  /** A second write in one step is an error. */
+  readonly single: boolean;
+}
+
+export interface NodeCode {
+  readonly index: number;
+  readonly spec: NodeSpec;
+  readonly call: CallCode;
+  readonly list: Evaluate | undefined;
+  readonly hasErrorRoutes: boolean;
+  readonly expects: ExpectedType | undefined;
+  /** Targets that `goto` and `send` may name. */
+  readonly goes: ReadonlySet<number> | undefined;
+}
+
+export type CallCode =
+  | { readonly kind: "body"; readonly body: (...args: unknown[]) => unknown; readonly args: readonly Evaluate[] }
+  | {
+      readonly kind: "builtin";
+      readonly body: BuiltinNode;
+      readonly names: readonly string[];
+      readonly args: readonly Evaluate[];
+    }
+  | {
+      readonly kind: "graph";
+      readonly graph: Program;
+      readonly names: readonly string[];
+      readonly args: readonly Evaluate[];
+    }
+  | { readonly kind: "expression"; readonly value: Evaluate }
+  | { readonly kind: "mock"; readonly body: (context: NodeContext) => unknown };
+
+/**
+ * Links a table with the code it names.
+ * @throws RunError NG_MISSING_FUNCTION that lists everything missing, NG_EFFECT_DENIED for effects that are not allowed
+ */
+export function compileProgram(table: Table, options: EngineOptions): Program {
+  refuseEffects(table, options);
+  const missing = new Set<string>();
+  const program = link(table, options, options, [], missing);
+  if (missing.size > 0) {
+    throw new RunError(
+      "NG_MISSING_FUNCTION",
+      `graph \`${table.name}\` needs code that was not given: ${[...missing].join(", ")}`,
+    );
+  }
+  return program;
+}
+
+function refuseEffects(table: Table, { allow }: EngineOptions): void {
+  if (allow === undefined) return;
+  const denied = table.effects.filter((effect) => !allow.includes(effect));
+  if (denied.length === 0) return;
+  throw new RunError(
+    "NG_EFFECT_DENIED",
+    `graph \`${table.name}\` may reach ${denied.join(", ")}, which is not allowed (allowed: ${allow.join(", ") || "nothing"})`,
+  );
+}
+
+function link(
+  table: Table,
+  bindings: Bindings,
+  options: EngineOptions,
+  outer: readonly FunctionRegistry[],
+  missing: Set<string>,
+): Program {
+  const registries = [...(bindings.functions === undefined ? [] : [bindings.functions]), ...outer];
+  const mocks = outer.length === 0 && bindings === options ? options.mocks : undefined;
+  const isMocked = (node: NodeSpec): boolean => mocks !== undefined && Object.hasOwn(mocks, node.name);
+  const needed = neededFunctions(table, isMocked);
+  const functions = table.functions.map(({ name, module }, index) => {
+    const found = lookUp(registries, name);
+    if (found === undefined && needed.has(index)) missing.add(`function \`${name}\` of "${module}" (in \`functions\`)`);
+    return found;
+  });
+  const routing = compileRouting(table, functions, bindings.expressions);
+  const { expressions } = routing;
+  const graphs = table.graphs.map((graph) =>
+    link(graph, bindings.graphs?.[graph.name] ?? {}, options, registries, missing),
+  );
+
+  const callCode = (node: NodeSpec): CallCode => {
+    if (isMocked(node)) return { kind: "mock", body: mocks![node.name]! };
+    const { call } = node;
+    switch (call.kind) {
+      case "function":
+        return {
+          kind: "body",
+          body: functions[call.function] as (...args: unknown[]) => unknown,
+          args: evaluators(call.args, expressions),
+        };
+      case "builtin": {
+        const body = ownValue(options.builtins, call.name);
+        if (body === undefined) missing.add(`built-in node \`${call.name}\` (in \`builtins\`)`);
+        return { kind: "builtin", body: body ?? (() => undefined), ...named(call, expressions) };
+      }
+      case "graph":
+        return { kind: "graph", graph: graphs[call.graph]!, ...named(call, expressions) };
+      case "expression":
+        return { kind: "expression", value: expressions[call.expression]! };
+    }
+  };
+
+  return {
+    table,
+    routing,
+    graphs,
+    channels: table.channels.map((spec) => ({
+      spec,
+      admit: compileAdmit(spec.type, table.types),
+      single: spec.reducer === undefined,
+      ...compileReducer(
+        spec.reducer,
+        spec.type,
+        table.types,
+        spec.reducer?.kind === "function" ? (functions[spec.reducer.function] as never) : undefined,
+      ),
+    })),
+    nodes: table.nodes.map((spec, index) => ({
+      index,
+      spec,
+      call: callCode(spec),
+      list: spec.each === undefined ? undefined : expressions[spec.each.list],
+      hasErrorRoutes: spec.onError.length > 0,
+      expects: expectedType(table, spec),
+      goes: spec.goes === undefined ? undefined : new Set(spec.goes),
+    })),
+    initial: table.channels.map((channel) => channel.initial ?? null),
+    nodeIndex: new Map(table.nodes.map(({ name }, index) => [name, index])),
+    channelIndex: new Map(table.channels.map(({ name }, index) => [name, index])),
+    pausingNode: pausingNode(table, graphs),
+    secrets: readSecrets(table, options),
+  };
+}
+
+function lookUp(registries: readonly FunctionRegistry[], name: string): ExpressionFunction | undefined {
+  for (const registry of registries) {
+    const found = ownValue(registry, name);
+    if (typeof found === "function") return found as ExpressionFunction;
+  }
+  return undefined;
+}
+
+function ownValue<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  // A namespace import has no prototype to ask.
+  return record !== undefined && Object.prototype.hasOwnProperty.call(record, name) ? record[name] : undefined;
+}
+
+function evaluators(indexes: readonly number[], expressions: readonly Evaluate[]): readonly Evaluate[] {
+  return indexes.map((index) => expressions[index]!);
+}
+
+function named(call: Extract<CallSpec, { args: readonly { name: string }[] }>, expressions: readonly Evaluate[]) {
+  return {
+    names: call.args.map((arg) => arg.name),
+    args: call.args.map((arg) => expressions[arg.expression]!),
+  };
+}
+
+/** Functions that something other than a mocked node's call uses. */
+function neededFunctions(table: Table, isMocked: (node: NodeSpec) => boolean): ReadonlySet<number> {
+  const needed = new Set<number>();
+  const mockedOnly = new Set<number>();
+  for (const node of table.nodes) {
+    if (node.call.kind === "function") (isMocked(node) ? mockedOnly : needed).add(node.call.function);
+  }
+  for (let index = 0; index < table.functions.length; index++) if (!mockedOnly.has(index)) needed.add(index);
+  return needed;
+}
+
+function pausingNode(table: Table, graphs: readonly Program[]): string | undefined {
+  for (const node of table.nodes) {
+    if (node.pauseBefore === true || node.pauseAfter === true) return node.name;
+    if (node.call.kind === "builtin" && node.call.name === "ask") return node.name;
+    if (node.call.kind === "graph" && graphs[node.call.graph]?.pausingNode !== undefined) return node.name;
+  }
+  return undefined;
+}
+
+function expectedType(table: Table, { output }: NodeSpec): ExpectedType | undefined {
+  if (output === undefined) return undefined;
+  const typeOf = (channel: number): ValueType => table.channels[channel]?.type ?? { kind: "json" };
+  const type: ValueType =
+    output.kind === "channel"
+      ? typeOf(output.channel)
+      : { kind: "record", fields: output.fields.map(({ field, channel }) => ({ name: field, type: typeOf(channel) })) };
+  return { type, types: table.types };
+}
+
+function readSecrets(table: Table, { secrets }: EngineOptions): ReadonlyMap<string, string> | undefined {
+  if (table.secrets.length === 0) return undefined;
+  const values = new Map<string, string>();
+  for (const name of table.secrets) {
+    const value = typeof secrets === "function" ? secrets(name) : ownValue(secrets, name);
+    if (value !== undefined) values.set(name, value);
+  }
+  return values;
+}

@@ -1,0 +1,57 @@
+import { NodeError } from "../errors.ts";
+import { printExpression } from "../expression/print-expression.ts";
+import type { RouteSpec, Table } from "../table.ts";
+
+/**
+ * A node's edges led nowhere, or could not be decided (2.4). The text says which conditions were asked and what would have
+ * caught the case.
+ *
+ * @param node a node's index, or -1 for `start`
+ */
+export function noRoute(
+  table: Table,
+  node: number,
+  subject: (expression: number) => unknown,
+  details: { readonly cause?: unknown; readonly threadId?: string | undefined } = {},
+): NodeError {
+  const name = node === -1 ? "start" : (table.nodes[node]?.name ?? String(node));
+  const routes = node === -1 ? table.start : (table.nodes[node]?.routes ?? []);
+  const { cause } = details;
+  const reason =
+    cause !== undefined
+      ? `its edges cannot be decided: ${cause instanceof Error ? cause.message : String(cause)}`
+      : `no edge of it was taken: ${routes.map((route) => describe(table, route, subject)).join("; ")}; ` +
+        "add an `otherwise` edge, or an `else` arm as the default";
+  return new NodeError("NG_NO_ROUTE", name, `node \`${name}\` has nowhere to go: ${reason}`, {
+    threadId: details.threadId,
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+function describe(table: Table, route: RouteSpec, subject: (expression: number) => unknown): string {
+  switch (route.kind) {
+    case "match": {
+      const known = route.arms.flatMap((arm) => arm.values.map((value) => JSON.stringify(value)));
+      const value = shorten(JSON.stringify(subject(route.subject)) ?? "nothing");
+      return `\`${print(table, route.subject)}\` is ${value}, the arms are ${known.join(", ")}`;
+    }
+    case "cases":
+      return `none of ${route.arms.map((arm) => `\`${print(table, arm.condition)}\``).join(", ")} holds`;
+    case "when":
+      return `\`${print(table, route.condition)}\` does not hold`;
+    default:
+      return "it has no targets";
+  }
+}
+
+function print(table: Table, expression: number): string {
+  const names = {
+    channels: table.channels.map((channel) => channel.name),
+    functions: table.functions.map((item) => item.name),
+  };
+  return shorten(printExpression(table.expressions[expression]!, names));
+}
+
+function shorten(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
+}

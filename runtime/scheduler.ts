@@ -1,0 +1,248 @@
+/**
+ * Which nodes run next: the scheduler as a pure module over a table (1.4). It has no state of its own, no clock and
+ * does no I/O; the engine runs on the same plans, by index, so what this says is what a run does.
+ */
+import type { FunctionRegistry } from "./engine-options.ts";
+import { RunError } from "./errors.ts";
+import type { ExpressionFunction } from "./expression/call-function.ts";
+import type { Scope } from "./expression/compile-expression.ts";
+import type { Json } from "./json.ts";
+import { BarrierState } from "./routing/barrier-state.ts";
+import { noRoute } from "./routing/no-route.ts";
+import { compileRouting, planStart, planStep, type Routing, type RoutingCode } from "./routing/plan-step.ts";
+import { barrierOf, followErrorRoutes, followRoutes, isBarrier } from "./routing/routes.ts";
+import { END, type Table } from "./table.ts";
+
+/** Barrier id -> names of the nodes that have signalled; barriers with none are left out. */
+export type BarrierSignals = Readonly<Record<string, readonly string[]>>;
+
+/** State by channel name; channels that are left out have their start value. */
+export type SchedulerState = Readonly<Record<string, Json>>;
+
+/** What a node's end asks for, beside or instead of its edges. */
+export interface RoutingRequest {
+  /** Target names, `end` among them. Empty, or the empty name, follows the edges. */
+  readonly goto?: string | readonly string[];
+  /** The `goto` takes the whole step over. */
+  readonly exclusive?: boolean;
+  readonly stop?: boolean;
+  /** The node failed: what `error` reads as in its `on error` edges. */
+  readonly error?: Json;
+}
+
+export interface NodeRouting extends RoutingRequest {
+  readonly node: string;
+}
+
+export interface SchedulerPlan {
+  /** Nodes of the next step in declaration order; never `end`. */
+  readonly ready: readonly string[];
+  readonly hitEnd: boolean;
+  /** Target of the exclusive `goto` that took the step over. */
+  readonly winningGoto: string | null;
+  readonly barrierState: BarrierSignals;
+}
+
+export interface BarrierDescription {
+  readonly id: string;
+  readonly kind: "all" | "waits";
+  readonly target: string;
+  readonly members: readonly (readonly string[])[];
+}
+
+export interface Scheduler {
+  planStartStep(state?: SchedulerState): SchedulerPlan;
+  /** Where the edges of a node lead, in declaration order; a barrier's target stands for the barrier. Without edges: `end`. */
+  resolveNextNodes(node: string, state?: SchedulerState): readonly string[];
+  /** Without `barrierState` a signal to a barrier runs its target at once. */
+  planNextStep(routings: readonly NodeRouting[], state?: SchedulerState, barrierState?: BarrierSignals): SchedulerPlan;
+  /** The same with nodes and what they ask for side by side; throws `RangeError` when the lengths differ. */
+  planNextStep(
+    justRan: readonly string[],
+    results: readonly (RoutingRequest | null | undefined)[],
+    state?: SchedulerState,
+    barrierState?: BarrierSignals,
+  ): SchedulerPlan;
+  barrierSpecs(): readonly BarrierDescription[];
+}
+
+/**
+ * @param options.functions imported functions that conditions call, by name
+ *
+ * @example
+ * const scheduler = createScheduler(table);
+ * scheduler.planNextStep([{ node: "classify" }], { intent: "technical" }, {}).ready; // ["docs", "tickets"]
+ */
+export function createScheduler(table: Table, options: { readonly functions?: FunctionRegistry } = {}): Scheduler {
+  const names = new Names(table, options.functions ?? {});
+  return {
+    planStartStep: (state = {}) => {
+      const plan = planStart(names.code, names.scope(state));
+      if (plan.unrouted[0] !== undefined) throw names.noRoute(-1, state, plan.unrouted[0].cause);
+      return names.plan(plan.ready, plan.hitEnd, null, undefined);
+    },
+    resolveNextNodes: (node, state = {}) => names.resolve(names.node(node), state),
+    planNextStep: (
+      first: readonly (string | NodeRouting)[],
+      second?: SchedulerState | readonly (RoutingRequest | null | undefined)[],
+      third?: SchedulerState | BarrierSignals,
+      fourth?: BarrierSignals,
+    ) => {
+      if (!Array.isArray(second)) {
+        return names.next(first.map(asRouting), (second as SchedulerState | undefined) ?? {}, third as BarrierSignals);
+      }
+      const results = second as readonly (RoutingRequest | null | undefined)[];
+      if (results.length !== first.length) {
+        throw new RangeError(`planNextStep was given ${first.length} nodes and ${results.length} results: one each`);
+      }
+      const routings = first.map((node, i) => ({ ...results[i], ...asRouting(node) }));
+      return names.next(routings, (third as SchedulerState | undefined) ?? {}, fourth);
+    },
+    barrierSpecs: () => names.barrierSpecs(),
+  };
+}
+
+function asRouting(routing: string | NodeRouting): NodeRouting {
+  return typeof routing === "string" ? { node: routing } : routing;
+}
+
+/** Names outside, indexes inside. */
+class Names {
+  readonly table: Table;
+  readonly code: RoutingCode;
+  readonly #nodes: ReadonlyMap<string, number>;
+  readonly #channels: ReadonlyMap<string, number>;
+  readonly #barriers: ReadonlyMap<string, number>;
+
+  constructor(table: Table, functions: FunctionRegistry) {
+    this.table = table;
+    const own = table.functions.map(({ name }) =>
+      Object.hasOwn(functions, name) ? (functions[name] as ExpressionFunction) : undefined,
+    );
+    this.code = compileRouting(table, own);
+    this.#nodes = new Map(table.nodes.map(({ name }, index) => [name, index]));
+    this.#channels = new Map(table.channels.map(({ name }, index) => [name, index]));
+    this.#barriers = new Map(table.barriers.map(({ id }, index) => [id, index]));
+  }
+
+  scope(state: SchedulerState): { state: Json[]; error: Json } & Scope {
+    const values = this.table.channels.map((channel) => channel.initial ?? null);
+    for (const [name, value] of Object.entries(state)) {
+      const channel = this.#channels.get(name);
+      if (channel === undefined) throw unknown("channel", name, this.#channels.keys());
+      values[channel] = value;
+    }
+    return { state: values, error: null };
+  }
+
+  node(name: string): number {
+    const node = this.#nodes.get(name);
+    if (node === undefined) throw unknown("node", name, this.#nodes.keys());
+    return node;
+  }
+
+  resolve(node: number, state: SchedulerState): readonly string[] {
+    const routes = this.code.nodes[node]!;
+    if (routes.edges.length === 0) return ["end"];
+    let targets: readonly number[];
+    try {
+      targets = followRoutes(routes, this.scope(state));
+    } catch (cause) {
+      throw this.noRoute(node, state, cause);
+    }
+    if (targets.length === 0) throw this.noRoute(node, state, undefined);
+    return [...new Set(targets.map((target) => this.name(target)))];
+  }
+
+  next(routings: readonly NodeRouting[], state: SchedulerState, signals: BarrierSignals | undefined): SchedulerPlan {
+    const scope = this.scope(state);
+    const barriers = signals === undefined ? undefined : this.barriers(signals);
+    const requests = routings.map((routing) => this.routing(routing, scope, state));
+    const plan = planStep(this.code, requests, scope, barriers);
+    const first = plan.unrouted[0];
+    if (first !== undefined) throw this.noRoute(requests[first.routing]!.node, state, first.cause);
+    const winner = plan.winner === -1 ? null : this.name(requests[plan.winner]!.goto![0]!);
+    return this.plan(plan.ready, plan.hitEnd, winner, barriers);
+  }
+
+  plan(
+    ready: readonly number[],
+    hitEnd: boolean,
+    winningGoto: string | null,
+    barriers: BarrierState | undefined,
+  ): SchedulerPlan {
+    return {
+      ready: ready.map((node) => this.name(node)),
+      hitEnd,
+      winningGoto,
+      barrierState: barriers === undefined ? {} : signalsOf(this.table, barriers),
+    };
+  }
+
+  barrierSpecs(): readonly BarrierDescription[] {
+    return this.table.barriers.map(({ id, kind, target, members }) => ({
+      id,
+      kind,
+      target: this.name(target),
+      members: members.map((nodes) => nodes.map((node) => this.name(node))),
+    }));
+  }
+
+  noRoute(node: number, state: SchedulerState, cause: unknown): Error {
+    const scope = this.scope(state);
+    return noRoute(this.table, node, (expression) => this.code.expressions[expression]!(scope), { cause });
+  }
+
+  private routing(request: NodeRouting, scope: { error: Json } & Scope, state: SchedulerState): Routing {
+    const node = this.node(request.node);
+    let errorTargets: readonly number[] | undefined;
+    if (request.error !== undefined) {
+      scope.error = request.error;
+      errorTargets = followErrorRoutes(this.code.errors[node]!, scope);
+      scope.error = null;
+      if (errorTargets === undefined)
+        throw this.noRoute(node, state, new Error("it failed, and no `on error` edge applies"));
+    }
+    const asked = typeof request.goto === "string" ? [request.goto] : (request.goto ?? []);
+    const goto = asked.filter((name) => name !== "").map((name) => (name === "end" ? END : this.node(name)));
+    return {
+      node,
+      goto: goto.length === 0 ? undefined : goto,
+      exclusive: request.exclusive === true && goto.length > 0,
+      stopped: request.stop === true,
+      errorTargets,
+    };
+  }
+
+  private barriers(signals: BarrierSignals): BarrierState {
+    const state = new BarrierState(this.code.barriers);
+    for (const [id, nodes] of Object.entries(signals)) {
+      const barrier = this.#barriers.get(id);
+      if (barrier === undefined) throw unknown("barrier", id, this.#barriers.keys());
+      for (const node of nodes) state.signal(barrier, this.node(node));
+    }
+    return state;
+  }
+
+  private name(target: number): string {
+    if (target === END) return "end";
+    return this.table.nodes[isBarrier(target) ? this.code.barriers[barrierOf(target)]!.target : target]?.name ?? "end";
+  }
+}
+
+/** The state of barriers by name, as checkpoints hold it: names sorted. */
+export function signalsOf(table: Table, barriers: BarrierState): BarrierSignals {
+  const signals: Record<string, readonly string[]> = Object.create(null) as Record<string, readonly string[]>;
+  for (const barrier of barriers.partlyFilled()) {
+    signals[table.barriers[barrier]!.id] = barriers
+      .arrived(barrier)
+      .map((node) => table.nodes[node]!.name)
+      .sort();
+  }
+  return signals;
+}
+
+function unknown(what: string, name: string, known: Iterable<string>): RunError {
+  const names = [...known].slice(0, 20).map((other) => `\`${other}\``);
+  return new RunError("NG_BAD_INPUT", `unknown ${what} \`${name}\`: the table has ${names.join(", ") || "none"}`);
+}
