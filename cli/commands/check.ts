@@ -1,8 +1,10 @@
+import type { CompileResult } from "../../compiler/compile.ts";
 import { hasErrors } from "../../diagnostics/diagnostic.ts";
 import { diagnosticsDocument } from "../check-document.ts";
-import { compileSource, type CompiledSource } from "../compile-source.ts";
+import { compileSource } from "../compile-source.ts";
 import { defineCommand } from "../define-command.ts";
 import { EXIT } from "../exit-codes.ts";
+import type { Output } from "../output.ts";
 import { parseChoice, parseCount } from "../parse-values.ts";
 import { countText, FORMATS, printDiagnostics, uniqueDiagnostics, type Format } from "../print-diagnostics.ts";
 import { findSources } from "../source-files.ts";
@@ -27,7 +29,7 @@ export const checkCommand = defineCommand<CheckOptions>({
   examples: ["ngc check support.ngraph", "ngc check graphs/ -v", "ngc check . --format github"],
   run: async (paths, options, given) => {
     const output = options.format === "json" ? { ...given, json: true } : given;
-    const compiled: CompiledSource[] = [];
+    const compiled: CompileResult[] = [];
     for (const file of findSources(paths)) compiled.push(await compileSource(file));
     const diagnostics = uniqueDiagnostics(compiled.flatMap((source) => source.diagnostics));
 
@@ -42,6 +44,7 @@ export const checkCommand = defineCommand<CheckOptions>({
       },
       output,
     );
+    if (options.verbose === true) printProofs(compiled, output);
     const graphs = compiled.reduce((total, source) => total + source.graphs.length, 0);
     const count = countText(diagnostics);
     if (!output.json && options.format !== "sarif" && options.format !== "github") {
@@ -52,3 +55,19 @@ export const checkCommand = defineCommand<CheckOptions>({
     return hasErrors(diagnostics) ? EXIT.invalid : EXIT.ok;
   },
 });
+
+/** What holds for every run, a line each, at the graph's name. Documents have it inside. */
+function printProofs(compiled: readonly CompileResult[], output: Output): void {
+  if (output.json) return;
+  for (const { graphs } of compiled) {
+    for (const { name, bound, proofs } of graphs) {
+      const { file, declaration } = bound;
+      const { line, column } = file.position(declaration.name.span.start);
+      for (const { code, message } of proofs) {
+        output.problem(
+          `${file.path}(${line},${column}): ${output.stderrStyles.info(`info ${code}`)}: ${name}: ${message}`,
+        );
+      }
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import { readFile } from "node:fs/promises";
+import { check as checkText, type CheckReport } from "../compiler/check.ts";
+import { compile as compileText, type CompileOptions, type CompileResult } from "../compiler/compile.ts";
+import { createNodeHost } from "./node-host.ts";
+
+/**
+ * Compiles a text. Imports are read from the disk, relative to `path`. Never throws: a text with errors gives no table, and
+ * `diagnostics` says why.
+ *
+ * @example
+ * const { table, diagnostics } = compile(text, { path: "support.ngraph" });
+ */
+export function compile(text: string, options: CompileOptions = {}): CompileResult {
+  return compileText(text, { ...options, host: options.host ?? createNodeHost() });
+}
+
+/** Checks a text: what is wrong with it, and what is proven of its graphs. Reads imports as `compile` does; never throws. */
+export function check(text: string, options: CompileOptions = {}): CheckReport {
+  return checkText(text, { ...options, host: options.host ?? createNodeHost() });
+}
+
+/**
+ * Reads and compiles a file.
+ *
+ * @throws the error of `node:fs` when the file cannot be read
+ */
+export async function compileFile(path: string, options: Omit<CompileOptions, "path"> = {}): Promise<CompileResult> {
+  return compile(await readFile(path, "utf8"), { ...options, path });
+}

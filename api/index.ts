@@ -1,0 +1,36 @@
+/**
+ * `ngraph`: compile a graph file, run it. The parts stand behind entry points of their own (`ngraph/compiler`,
+ * `ngraph/runtime`, …).
+ *
+ * ```ts
+ * import { compileFile, createEngine } from "ngraph";
+ *
+ * const { table, diagnostics } = await compileFile("support.ngraph");
+ * const engine = createEngine(table, { functions: { searchDocs, searchTickets, draftReply } });
+ * const result = await engine.run({ ticket: "…" });
+ * ```
+ */
+export { check, compile, compileFile } from "./compile-text.ts";
+export { createEngine } from "./create-engine.ts";
+export { createNodeHost } from "./node-host.ts";
+
+export type { CheckReport } from "../compiler/check.ts";
+export type { CompileOptions, CompileResult } from "../compiler/compile.ts";
+export type { CompilerHost } from "../compiler/host.ts";
+export type { Diagnostic } from "../diagnostics/diagnostic.ts";
+export { renderPretty } from "../diagnostics/render/index.ts";
+export type { Checkpoint, PauseItem } from "../runtime/checkpoint.ts";
+export type { NodeContext } from "../runtime/context.ts";
+export type {
+  Engine,
+  EngineOptions,
+  ResumeOptions,
+  RunOptions,
+  RunResult,
+  RunStatus,
+} from "../runtime/engine-options.ts";
+export { NgraphError, NodeError, RunError, StoreError, TableError, ThreadError } from "../runtime/errors.ts";
+export type { RunEvent } from "../runtime/events.ts";
+export type { Json, JsonObject } from "../runtime/json.ts";
+export type { Store } from "../runtime/store.ts";
+export type { Table } from "../runtime/table.ts";

@@ -1,0 +1,8 @@
+/**
+ * `ngraph/runtime`: runs compiled graphs. No dependencies and no built-in modules of any host: it works in browsers and on edge
+ * runtimes as it does on Node.
+ */
+export * from "../runtime/index.ts";
+export { MemoryStore, type MemoryStoreOptions } from "../runtime/stores/memory.ts";
+// In place of the runtime's own, which knows no built-in nodes.
+export { createEngine } from "./create-engine.ts";
