@@ -59,6 +59,8 @@ export interface BoundChannel {
   readonly type: ValueType;
   /** As declared; the start value where there is none is lowering's to fill in. */
   readonly initial?: Json;
+  /** Of an output: a completed run may not have written it, so that it is still `null` although its type has none. */
+  readonly mayEndNull?: true;
   readonly reducer?:
     | { readonly kind: "last" | "append" | "sum" | "min" | "max" | "merge" | "union" }
     | { readonly kind: "function"; readonly function: FunctionSpec };

@@ -20,7 +20,7 @@ import { librarySignatures } from "../expressions/library-signatures.ts";
 import type { ExpressionScope, Typed } from "../expressions/scope.ts";
 import { typeFunctionArguments } from "../expressions/type-call.ts";
 import { handOn, typeExpression } from "../expressions/type-expression.ts";
-import { recordOf } from "../types/construct.ts";
+import { nullable, recordOf } from "../types/construct.ts";
 import { isPoisoned, SORTS, type Declared } from "./file-scope.ts";
 import { reportMisfit } from "./fit-value.ts";
 import { placeIn, useFunction, type GraphContext } from "./graph-context.ts";
@@ -141,7 +141,9 @@ function bindGraphCall(
   const args = bindArguments(syntax, callee, scope, context);
   context.called.add(graph);
   const outputs = graph.channels.filter((channel) => channel.role === "output");
-  const result = recordOf(outputs.map(({ name, type }) => ({ name, type })));
+  const result = recordOf(
+    outputs.map(({ name, type, mayEndNull }) => ({ name, type: mayEndNull === true ? nullable(type) : type })),
+  );
   return { call: { kind: "graph", graph, args }, result, effects: effectsOf(graph), callee: callee.name };
 }
 

@@ -4,7 +4,7 @@ import { unusedChannel } from "../../diagnostics/catalog/types.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type { ValueType } from "../../runtime/value-type.ts";
-import type { BoundChannel, BoundEdge, BoundGraph, BoundNode } from "../bound-graph.ts";
+import { END_NAME, type BoundChannel, type BoundEdge, type BoundGraph, type BoundNode } from "../bound-graph.ts";
 import { referencedTypes } from "../types/referenced-types.ts";
 import type { TypeTable } from "../types/type-table.ts";
 import { bindChannel } from "./bind-channels.ts";
@@ -17,19 +17,22 @@ import type { Features } from "./features.ts";
 import type { GraphUnit } from "./file-scope.ts";
 import { analyseFlow, targetsOf } from "./flow.ts";
 import { placeIn, type ChannelEntry, type GraphContext } from "./graph-context.ts";
-import { resolveEdges, START_INDEX, type ResolvedEdge } from "./resolve-edges.ts";
+import { unwrittenAtEnd } from "./written-at-end.ts";
+import { END_INDEX, resolveEdges, START_INDEX, type ResolvedEdge } from "./resolve-edges.ts";
 
 export interface BindGraphOptions {
   readonly types: TypeTable;
   readonly features: Features;
   readonly report: (diagnostic: Diagnostic) => void;
   readonly boundGraph: (unit: GraphUnit) => BoundGraph | undefined;
+  /** Its text could not be read in full. */
+  readonly hasSyntaxErrors: boolean;
 }
 
 export function bindGraph(unit: GraphUnit, options: BindGraphOptions): BoundGraph {
   const { declaration, scope } = unit;
   const file = scope.file.source;
-  let hasErrors = false;
+  let hasErrors = options.hasSyntaxErrors;
   const report = (diagnostic: Diagnostic): void => {
     if (diagnostic.severity === "error") hasErrors = true;
     options.report(diagnostic);
@@ -65,16 +68,21 @@ export function bindGraph(unit: GraphUnit, options: BindGraphOptions): BoundGrap
   const policies = declarations.nodes.map((node) => bindPolicies(node.declaration, context));
   const resolved = resolveEdges(declarations.edges, context);
   const indexesOf = (names: readonly string[] | undefined): number[] =>
-    (names ?? []).flatMap((name) => context.nodes.get(name)?.index ?? []);
-  const flow = analyseFlow({
-    channels,
-    nodes: declarations.nodes,
+    (names ?? []).flatMap((name) => (name === END_NAME ? END_INDEX : (context.nodes.get(name)?.index ?? [])));
+  const isPartial = resolved.isPartial || declarations.hasBroken || hasErrors;
+  const control = {
     edges: resolved.edges,
     waits: byNode(policies.map(({ waits }) => indexesOf(waits))),
     goes: byNode(policies.map(({ goes }) => indexesOf(goes))),
     writes: writes.map((list) => list.map(({ channel }) => channel.name)),
-    isPartial: resolved.isPartial || declarations.hasBroken || hasErrors,
-  });
+  };
+  const flow = analyseFlow({ ...control, channels, nodes: declarations.nodes, isPartial });
+  const mayEndNull = isPartial
+    ? new Set<string>()
+    : unwrittenAtEnd(
+        { ...control, nodes: declarations.nodes.length },
+        channels.flatMap(({ name, role, startsNull }) => (role === "output" && startsNull ? [name] : [])),
+      );
   const nodes = declarations.nodes.map((node, index) =>
     bindNode(node, { writes: writes[index] ?? [], policies: policies[index] ?? NO_POLICIES, flow }, context),
   );
@@ -90,7 +98,7 @@ export function bindGraph(unit: GraphUnit, options: BindGraphOptions): BoundGrap
     declaration,
     name: declaration.name.name,
     ...(declaration.doc === undefined ? {} : { doc: declaration.doc.text }),
-    channels: channels.map(toBoundChannel),
+    channels: channels.map((channel) => toBoundChannel(channel, mayEndNull)),
     nodes,
     edges,
     assertions,
@@ -110,9 +118,9 @@ function byNode(lists: readonly (readonly number[])[]): ReadonlyMap<number, read
   return new Map([...lists.entries()].filter(([, list]) => list.length > 0));
 }
 
-function toBoundChannel(channel: ChannelEntry): BoundChannel {
+function toBoundChannel(channel: ChannelEntry, mayEndNull: ReadonlySet<string>): BoundChannel {
   const { startsNull: _start, index: _position, hasWrongReducer: _reported, ...bound } = channel;
-  return bound;
+  return mayEndNull.has(channel.name) ? { ...bound, mayEndNull: true } : bound;
 }
 
 /** Functions that expressions refer to by index come first, then reducers that are nothing else. */

@@ -76,6 +76,7 @@ export function bindProject(text: string, options: BindOptions): BoundProject {
       types,
       features,
       report,
+      hasSyntaxErrors: hasErrorWithin(unit),
       boundGraph: (callee: GraphUnit) => (order.isCut(unit, callee) ? undefined : bound.get(callee.declaration)),
     });
     reportJumps(graph, unit, report);
@@ -92,6 +93,20 @@ export function bindProject(text: string, options: BindOptions): BoundProject {
     types,
     diagnostics: sortDiagnostics(found),
   };
+}
+
+/** Whether the text of a graph could not be read as it stands. */
+function hasErrorWithin({ declaration, scope }: GraphUnit): boolean {
+  const { errors } = scope.file;
+  const { start, end } = declaration.span;
+  let low = 0;
+  let high = errors.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((errors[middle] ?? 0) < start) low = middle + 1;
+    else high = middle;
+  }
+  return (errors[low] ?? Infinity) <= end;
 }
 
 /** NG117 for whole declarations. The one place that refuses them: `features.ts` opens them. */
@@ -113,14 +128,9 @@ function reportUnsupported(file: LoadedFile, features: Features, report: (diagno
  */
 function reportUnused(scope: FileScope, report: (diagnostic: Diagnostic) => void): void {
   const { file, used } = scope;
-  // A statement that could not be read may be what uses it; so may a test or plan that was refused.
-  const isPartial = file.syntax.items.some(
-    (item) =>
-      item.kind === "Broken" ||
-      item.kind === "Plan" ||
-      item.kind === "Test" ||
-      (item.kind === "Graph" && item.statements.some((statement) => statement.kind === "Broken")),
-  );
+  // What could not be read may be what uses it; so may a test or plan that was refused.
+  const isPartial =
+    file.errors.length > 0 || file.syntax.items.some((item) => item.kind === "Plan" || item.kind === "Test");
   if (isPartial) return;
   for (const [name, { kind, identifier }] of scope.names) {
     if (used.has(name) || kind === "broken") continue;

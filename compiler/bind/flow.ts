@@ -165,7 +165,9 @@ function buildControlGraph(input: FlowInput): ControlGraph {
     builder.arrive(node, { kind: "barrier", members: [...members].map(([from, exit]) => [{ from, exit }]) });
   }
   for (const [node, targets] of input.goes) {
-    for (const target of targets) builder.arrive(target, { kind: "signal", from: node, exit: "jump" });
+    for (const target of targets) {
+      if (target !== END_INDEX) builder.arrive(target, { kind: "signal", from: node, exit: "jump" });
+    }
   }
   return builder.build();
 }

@@ -1,5 +1,33 @@
+import { undeclaredJump } from "../../diagnostics/catalog/names.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
-import type { BoundGraph } from "../bound-graph.ts";
+import { END_NAME, type BoundGraph } from "../bound-graph.ts";
+import { findJumps, type Jump } from "../load/module-jumps.ts";
+import type { LoadedModule } from "../load/load-module.ts";
 import type { GraphUnit } from "./file-scope.ts";
 
-export function reportJumps(_graph: BoundGraph, _unit: GraphUnit, _report: (diagnostic: Diagnostic) => void): void {}
+/**
+ * NG115: the code of a node jumps to a node of the graph that its `goes` does not list. Said only where the text of the
+ * module leaves no doubt; the engine checks every jump at run time.
+ */
+export function reportJumps(graph: BoundGraph, unit: GraphUnit, report: (diagnostic: Diagnostic) => void): void {
+  const names = new Set([END_NAME, ...graph.nodes.map((node) => node.name)]);
+  const known = new Map<string, readonly Jump[]>();
+  for (const { name, call, goes = [], declaration } of graph.nodes) {
+    if (call.kind !== "function" || graph.poisoned.has(name)) continue;
+    const declared = unit.scope.names.get(call.function.name);
+    const module = declared?.kind === "import" ? declared.module : undefined;
+    if (module === undefined) continue;
+    const key = `${call.args.length} ${call.function.name}`;
+    const jumps = known.get(key) ?? jumpsOf(module, call.function.export, call.args.length);
+    known.set(key, jumps);
+    const missing = jumps.find(({ target }) => names.has(target) && !goes.includes(target));
+    if (missing === undefined) continue;
+    const place = { file: graph.file, span: declaration.name.span };
+    const facts = { callee: call.function.export, module: call.function.module, declared: goes };
+    report(undeclaredJump(place, { node: name, target: missing.target, ...facts }));
+  }
+}
+
+function jumpsOf(module: LoadedModule, name: string, position: number): readonly Jump[] {
+  return /\b(goto|send)\b/.test(module.text) ? findJumps(module.text, name, position) : [];
+}

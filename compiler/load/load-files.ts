@@ -18,6 +18,8 @@ export interface LoadedFile {
   readonly syntax: Ast.File;
   /** In source order; broken imports included. */
   readonly imports: readonly LoadedImport[];
+  /** Where the text could not be read as it stands: offsets, ascending. */
+  readonly errors: readonly number[];
 }
 
 export interface LoadedImport {
@@ -87,8 +89,11 @@ interface MutableFile extends LoadedFile {
 
 function read(text: string, path: string, key: string, loading: Loading): MutableFile {
   const { file: syntax, diagnostics } = loading.readSyntax(text, path);
-  loading.diagnostics.push(...diagnostics);
-  const file: MutableFile = { source: syntax.source, syntax, imports: [] };
+  for (const diagnostic of diagnostics) loading.diagnostics.push(diagnostic);
+  const errors = diagnostics
+    .flatMap(({ severity, span }) => (severity === "error" ? [span.start] : []))
+    .sort((a, b) => a - b);
+  const file: MutableFile = { source: syntax.source, syntax, imports: [], errors };
   loading.files.set(key, file);
   loading.open.push(file);
   return file;

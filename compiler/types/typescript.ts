@@ -30,7 +30,7 @@ export function typeToTypeScript(type: ValueType, names: TypeNames = PLAIN_NAMES
     case "json":
       return names.json;
     case "literal":
-      return JSON.stringify(type.value);
+      return quote(type.value);
     case "list":
       return needsParentheses(type.item) ? `readonly (${write(type.item)})[]` : `readonly ${write(type.item)}[]`;
     case "map":
@@ -60,5 +60,10 @@ function needsParentheses(type: ValueType): boolean {
 }
 
 function propertyName(name: string): string {
-  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : quote(name);
+}
+
+/** JSON, without the two line ends that it leaves as they are. */
+function quote(value: string | number | boolean): string {
+  return JSON.stringify(value).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 }
