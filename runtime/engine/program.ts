@@ -1,14 +1,13 @@
 import type { BuiltinNode, ExpectedType, NodeContext } from "../context.ts";
-import type { Bindings, EngineOptions, FunctionRegistry } from "../engine-options.ts";
+import type { Bindings, EngineOptions, FunctionRegistry, ImportedFunction } from "../engine-options.ts";
 import { RunError } from "../errors.ts";
 import type { ExpressionFunction } from "../expression/call-function.ts";
 import type { Evaluate } from "../expression/compile-expression.ts";
 import type { Json } from "../json.ts";
 import { compileRouting, type RoutingCode } from "../routing/plan-step.ts";
-import type { CallSpec, ChannelSpec, NodeSpec, Table } from "../table.ts";
-import { compileAdmit, type Validator } from "../validate.ts";
+import type { CallSpec, NodeSpec, Table } from "../table.ts";
 import type { ValueType } from "../value-type.ts";
-import { compileReducer, type ReducerCode } from "./reducers.ts";
+import { ChannelCode } from "../program/channel-code.ts";
 
 /** A table with its code, ready to run. Made once an engine; shared by all its runs. */
 export interface Program {
@@ -24,13 +23,6 @@ export interface Program {
   /** Why a run needs a store: the first node that pauses, here or in a graph it calls. */
   readonly pausingNode: string | undefined;
   readonly secrets: ReadonlyMap<string, string> | undefined;
-}
-
-export interface ChannelCode extends ReducerCode {
-  readonly spec: ChannelSpec;
-  readonly admit: Validator;
-  /** A second write in one step is an error. */
-  readonly single: boolean;
 }
 
 export interface NodeCode {
@@ -136,17 +128,14 @@ function link(
     table,
     routing,
     graphs,
-    channels: table.channels.map((spec) => ({
-      spec,
-      admit: compileAdmit(spec.type, table.types),
-      single: spec.reducer === undefined,
-      ...compileReducer(
-        spec.reducer,
-        spec.type,
-        table.types,
-        spec.reducer?.kind === "function" ? (functions[spec.reducer.function] as never) : undefined,
-      ),
-    })),
+    channels: table.channels.map(
+      ({ reducer }, index) =>
+        new ChannelCode(
+          table,
+          index,
+          reducer?.kind === "function" ? (functions[reducer.function] as ImportedFunction | undefined) : undefined,
+        ),
+    ),
     nodes: table.nodes.map((spec, index) => ({
       index,
       spec,

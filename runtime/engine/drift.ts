@@ -1,0 +1,46 @@
+import type { Checkpoint } from "../checkpoint.ts";
+import { ThreadError } from "../errors.ts";
+import { Mismatch } from "../validate.ts";
+import type { Program } from "./program.ts";
+
+/**
+ * Refuses to go on under a table that no longer has what the checkpoint needs (5.7): its next nodes, the members of
+ * partly filled barriers, and its channels with values that fit.
+ * @throws ThreadError NG_DRIFT that lists what does not fit
+ */
+export function refuseDrift(program: Program, head: Checkpoint): void {
+  const { table, nodeIndex, channelIndex, channels } = program;
+  const problems: string[] = [];
+  const needNode = (name: string, why: string): void => {
+    if (!nodeIndex.has(name)) problems.push(`node \`${name}\` is gone, and ${why}`);
+  };
+  for (const name of head.nextNodes) needNode(name, "it is to run next");
+  for (const send of head.pendingSends) needNode(send.node, "an item was sent to it");
+  for (const name of Object.keys(head.errors)) needNode(name, "a failure leads to it");
+  for (const [id, names] of Object.entries(head.barrierState)) {
+    const barrier = table.barriers.find((spec) => spec.id === id);
+    if (barrier === undefined) {
+      problems.push(`the barrier \`${id}\` is gone, and ${names.join(", ")} came to it`);
+      continue;
+    }
+    const members = new Set(barrier.members.flat().map((node) => table.nodes[node]?.name));
+    for (const name of names)
+      if (!members.has(name)) problems.push(`\`${name}\` no longer belongs to the barrier \`${id}\``);
+  }
+  for (const [name, value] of Object.entries(head.values)) {
+    const index = channelIndex.get(name);
+    if (index === undefined) {
+      problems.push(`channel \`${name}\` is gone`);
+      continue;
+    }
+    const admitted = value === null ? null : channels[index]!.admit(value);
+    if (admitted instanceof Mismatch) problems.push(`channel \`${name}\` has another type: ${admitted.describe()}`);
+  }
+  if (problems.length === 0) return;
+  throw new ThreadError(
+    "NG_DRIFT",
+    head.threadId,
+    `thread \`${head.threadId}\` cannot go on under this version of graph \`${table.name}\`: ${problems.join("; ")}`,
+    { details: problems },
+  );
+}

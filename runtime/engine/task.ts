@@ -1,0 +1,69 @@
+import type { PauseItem } from "../checkpoint.ts";
+import type { NodeError } from "../errors.ts";
+import type { Json } from "../json.ts";
+import type { NodeCode } from "./program.ts";
+
+/** One piece of work of a super-step: a node, an item of a `for` node, or an item sent to a node. */
+export interface Task {
+  readonly node: NodeCode;
+  /** Stable within the run and step, equal on every re-execution. */
+  readonly id: string;
+  /** Of a `for` item or a sent one. */
+  readonly item: Json | undefined;
+  /** Position in the list of a `for` node; -1 for every other task. */
+  readonly itemIndex: number;
+  /** The failure that an error edge led here from. */
+  readonly error: Json;
+  /** Items of a `for` node, each a task of its own. */
+  readonly items: readonly Task[] | undefined;
+  /** The list of the `for` could not be evaluated. */
+  readonly broken?: unknown;
+}
+
+export interface Update {
+  readonly channel: number;
+  /** Admitted by the channel. */
+  readonly value: Json;
+}
+
+export interface SendRequest {
+  readonly node: number;
+  readonly item: Json;
+}
+
+/** How a task ended. Exactly one of `failure`, `pauses` and `cancelled` may be set. */
+export interface Outcome {
+  readonly updates: readonly Update[];
+  /** Node indexes or `END`. */
+  readonly goto: readonly number[] | undefined;
+  readonly exclusive: boolean;
+  readonly stopped: boolean;
+  readonly sends: readonly SendRequest[];
+  /** It failed for good. */
+  readonly failure: NodeError | undefined;
+  /** It waits for answers. */
+  readonly pauses: readonly PauseItem[] | undefined;
+  readonly cancelled: boolean;
+}
+
+const NOTHING: readonly never[] = Object.freeze([]);
+
+export function doneOutcome(updates: readonly Update[]): Outcome {
+  return {
+    updates,
+    goto: undefined,
+    exclusive: false,
+    stopped: false,
+    sends: NOTHING,
+    failure: undefined,
+    pauses: undefined,
+    cancelled: false,
+  };
+}
+export function failedOutcome(failure: NodeError): Outcome {
+  return { ...doneOutcome(NOTHING), failure };
+}
+export function pausedOutcome(pauses: readonly PauseItem[]): Outcome {
+  return { ...doneOutcome(NOTHING), pauses };
+}
+export const CANCELLED_OUTCOME: Outcome = Object.freeze({ ...doneOutcome(NOTHING), cancelled: true });

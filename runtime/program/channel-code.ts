@@ -1,0 +1,137 @@
+import { Mismatch } from "../mismatch.ts";
+import type { ImportedFunction } from "../engine-options.ts";
+import type { Json } from "../json.ts";
+import type { ChannelSpec, Table } from "../table.ts";
+import { admitUnknown, compileAdmit, type Validator } from "../validate.ts";
+import type { ValueType } from "../value-type.ts";
+import { elementType, partialType } from "./update-types.ts";
+import { reduceAppend, reduceMax, reduceMerge, reduceMin, reduceSum, reduceUnion } from "./reducers.ts";
+
+export type Reduce = (current: Json, update: Json) => Json;
+
+/**
+ * One channel: what may be written into it, and how an update meets the value that is there. Validators are made when
+ * first needed: a large table costs nothing for channels that a run does not touch.
+ */
+export class ChannelCode {
+  readonly index: number;
+  readonly name: string;
+  readonly spec: ChannelSpec;
+  /** Absent: one writer a step. */
+  readonly reduce: Reduce | undefined;
+  readonly #types: Table["types"];
+  #admit: Validator | undefined;
+  #admitUpdate: Validator | undefined;
+  #admitItem: Validator | undefined;
+
+  constructor(table: Table, index: number, reducer: ImportedFunction | undefined) {
+    this.index = index;
+    this.spec = table.channels[index]!;
+    this.name = this.spec.name;
+    this.#types = table.types;
+    this.reduce = this.#makeReduce(reducer);
+  }
+
+  /** A whole value of the channel's type. */
+  admit(value: unknown): Json | Mismatch {
+    return (this.#admit ??= compileAdmit(this.spec.type, this.#types))(value);
+  }
+
+  /** What a node's result has to be. Lists that are joined come out as lists, a single item included. */
+  admitUpdate(value: unknown): Json | Mismatch {
+    return (this.#admitUpdate ??= this.#makeAdmitUpdate())(value);
+  }
+
+  /** The same for one item of a `for` node. */
+  admitItem(value: unknown): Json | Mismatch {
+    return (this.#admitItem ??= this.#makeAdmitItem())(value);
+  }
+
+  /** What `admitItem` gave for each item, in item order, as the one update of the node (7.1). */
+  combineItems(items: readonly Json[]): Json {
+    switch (this.spec.reducer?.kind) {
+      case "append":
+      case "union":
+        return Object.freeze(items.flat(1) as Json[]);
+      case "sum":
+      case "min":
+      case "max":
+      case "merge":
+        // Not one list but as many numbers or records: an empty `for` updates nothing.
+        return items.length === 0 ? null : items.reduce(this.reduce as Reduce);
+      default:
+        return Object.freeze(items.slice());
+    }
+  }
+
+  /** The type a result must have, for those who produce it (`llm`, `ask`). */
+  resultType(isItem: boolean): ValueType {
+    const { type, reducer } = this.spec;
+    const inList = isItem && (reducer === undefined || !["sum", "min", "max", "merge"].includes(reducer.kind));
+    return inList ? (elementType(type, this.#types) ?? { kind: "json" }) : type;
+  }
+
+  #makeReduce(imported: ImportedFunction | undefined): Reduce | undefined {
+    switch (this.spec.reducer?.kind) {
+      case undefined:
+        return undefined;
+      case "last":
+        return (_current, update) => update;
+      case "append":
+        return reduceAppend;
+      case "sum":
+        return reduceSum;
+      case "min":
+        return reduceMin;
+      case "max":
+        return reduceMax;
+      case "merge":
+        return reduceMerge;
+      case "union":
+        return reduceUnion;
+      case "function":
+        return (current, update) => {
+          const value = this.admit((imported as (current: Json, update: Json) => unknown)(current, update));
+          if (value instanceof Mismatch) throw new TypeError(`it returned what does not fit: ${value.describe()}`);
+          return value;
+        };
+    }
+  }
+
+  #makeAdmitUpdate(): Validator {
+    const { type, reducer } = this.spec;
+    switch (reducer?.kind) {
+      case "append":
+      case "union":
+        return listUpdate(type, this.#types);
+      case "merge":
+        return compileAdmit(partialType(type, this.#types), this.#types);
+      case "function":
+        // The type of a reducer's updates is its own business; what it returns is checked.
+        return admitUnknown;
+      default:
+        return (value) => this.admit(value);
+    }
+  }
+
+  #makeAdmitItem(): Validator {
+    const { type, reducer } = this.spec;
+    if (reducer !== undefined && reducer.kind !== "last") return (value) => this.admitUpdate(value);
+    const element = elementType(type, this.#types);
+    if (element === undefined) return () => new Mismatch("a list channel for the results of `for`", "another type");
+    return compileAdmit(element, this.#types);
+  }
+}
+
+/** A `T[]` as it is, a `T` as a list of one. */
+function listUpdate(type: ValueType, types: Table["types"]): Validator {
+  const admitWhole = compileAdmit(type, types);
+  const admitOne = compileAdmit(elementType(type, types) ?? { kind: "json" }, types);
+  return (value) => {
+    const whole = Array.isArray(value) ? admitWhole(value) : undefined;
+    if (whole !== undefined && !(whole instanceof Mismatch)) return whole;
+    const one = admitOne(value);
+    if (!(one instanceof Mismatch)) return Object.freeze([one]);
+    return whole ?? one;
+  };
+}

@@ -1,0 +1,37 @@
+import type { Table } from "../table.ts";
+import type { ValueType } from "../value-type.ts";
+
+/** Names are followed no further than this: a type that is only itself has no end. */
+const MAX_REFERENCES = 64;
+
+/** The type of a list's items; `json` for `json`; `undefined` when nothing of the type is a list. */
+export function elementType(type: ValueType, types: Table["types"]): ValueType | undefined {
+  const elements = alternatives(type, types).flatMap((member): ValueType[] =>
+    member.kind === "list" ? [member.item] : isUnknown(member) ? [{ kind: "json" }] : [],
+  );
+  if (elements.length <= 1) return elements[0];
+  return { kind: "union", members: elements.flatMap((element) => alternatives(element, types)) };
+}
+
+/** What may be merged into a value: any part of a record, a map. `null` changes nothing. */
+export function partialType(type: ValueType, types: Table["types"]): ValueType {
+  const members = alternatives(type, types).map((member): ValueType =>
+    member.kind === "record"
+      ? { kind: "record", fields: member.fields.map((field) => ({ ...field, optional: true })) }
+      : member,
+  );
+  return members.length === 1 ? members[0]! : { kind: "union", members };
+}
+
+function isUnknown(type: ValueType): boolean {
+  return type.kind === "json" || type.kind === "opaque";
+}
+
+/** The members of a union, names resolved; a type alone is its only one. */
+function alternatives(type: ValueType, types: Table["types"], left = MAX_REFERENCES): readonly ValueType[] {
+  if (left === 0) return [];
+  if (type.kind === "union") return type.members.flatMap((member) => alternatives(member, types, left - 1));
+  if (type.kind !== "ref") return [type];
+  const named = types.find(({ name }) => name === type.name);
+  return named === undefined ? [] : alternatives(named.type, types, left - 1);
+}
