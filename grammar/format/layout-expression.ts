@@ -169,17 +169,19 @@ function layoutComprehension(expr: Ast.ComprehensionExpr, source: SourceView): D
   return group(["[", indent([softline, join(line, clauses)]), softline, "]"]);
 }
 
-/** A single record, list or text over several lines hugs the parentheses. */
+/** A record or list that stands alone between the parentheses hugs them. */
 function layoutArguments(args: readonly Ast.Argument[], source: SourceView): Doc {
   const docs = args.map(({ name, value }) =>
     name === undefined ? layoutExpression(value, source) : [name.name, ":", " ", layoutExpression(value, source)],
   );
   const [only] = args;
-  if (args.length === 1 && only?.name === undefined && (only?.value.kind === "Record" || only?.value.kind === "List")) {
-    return ["(", ...docs, ")"];
+  if (args.length === 1 && only !== undefined && only.name === undefined && HUGGING.has(only.value.kind)) {
+    return ["(", docs, ")"];
   }
   return bracketed("(", docs, ")", args.length > 1 && args.some(({ value }) => spansLines(value)));
 }
+
+const HUGGING: ReadonlySet<Ast.Expr["kind"]> = new Set(["Record", "List", "Comprehension"] as const);
 
 function spansLines(expr: Ast.Expr): boolean {
   return expr.kind === "Template" && expr.parts.some((part) => part.kind === "TemplateText" && part.raw.includes("\n"));

@@ -47,7 +47,7 @@ function layoutListType(type: Ast.ListType, source: SourceView): Doc {
     item = item.item;
   }
   const doc = layoutType(item, source);
-  return [item.kind === "UnionType" ? ["(", doc, ")"] : doc, brackets];
+  return [item.kind === "UnionType" ? group(["(", doc, softline, ")"]) : doc, brackets];
 }
 
 function layoutUnion(type: Ast.UnionType, source: SourceView): Doc {

@@ -9,7 +9,7 @@ import { sourceView } from "./source-view.ts";
 import { weaveComments } from "./weave-comments.ts";
 
 /** Columns of a line. The one style has no options; Prettier's own settings win where the plugin runs in Prettier. */
-export const PRINT_WIDTH = 100;
+export const PRINT_WIDTH = 120;
 
 /** Spaces of one level. */
 export const TAB_WIDTH = 2;

@@ -1,0 +1,98 @@
+/** Diagnostics of the YAML spelling: NG010 to NG014. */
+import { diagnostic, type Diagnostic, type Fix, type Place } from "../diagnostic.ts";
+import { listNames } from "../similar.ts";
+
+/** NG010: the text is no YAML, or YAML that this program does not read. */
+export function yamlSyntax(
+  place: Place,
+  details: { readonly message: string; readonly label?: string; readonly help?: string | undefined },
+): Diagnostic {
+  return diagnostic("NG010", place, details.message, { label: details.label ?? "", help: details.help });
+}
+
+/** NG011: a key that means nothing here. `of` says what it stands in: "a node". */
+export function unknownKey(
+  place: Place,
+  details: {
+    readonly key: string;
+    readonly of: string;
+    readonly known: readonly string[];
+    readonly similar?: string | undefined;
+    readonly help?: string | undefined;
+  },
+): Diagnostic {
+  const { key, of, known, similar } = details;
+  const fixes: Fix[] =
+    similar === undefined ? [] : [{ title: `rename to \`${similar}\``, edits: [{ span: place.span, text: similar }] }];
+  return diagnostic("NG011", place, `${of} has no key \`${key}\``, {
+    label: "unknown key",
+    notes: [`the keys of ${of} are ${listNames(known, 40)}`],
+    help: details.help ?? (similar === undefined ? undefined : `a key with a similar name exists: \`${similar}\``),
+    fixes,
+  });
+}
+
+/** NG012: the same key twice in one map. */
+export function duplicateKey(place: Place, key: string, first: Place): Diagnostic {
+  return diagnostic("NG012", place, `the key \`${key}\` stands twice in this map`, {
+    label: "again here",
+    labels: [{ ...first, message: "first here" }],
+    help: "delete one of them, or rename it",
+  });
+}
+
+/** NG013: aliases that unfold into more than is read, or into themselves. */
+export function aliasBound(
+  place: Place,
+  details:
+    | { readonly problem: "size"; readonly limit: number }
+    | { readonly problem: "depth"; readonly limit: number }
+    | { readonly problem: "cycle"; readonly name: string },
+): Diagnostic {
+  switch (details.problem) {
+    case "size":
+      return diagnostic("NG013", place, `the aliases of this file unfold into more than ${details.limit} values`, {
+        label: "the limit is passed here",
+        help: "write out what is needed, or move it into a file of its own",
+      });
+    case "depth":
+      return diagnostic("NG013", place, `this alias nests values more than ${details.limit} levels deep`, {
+        label: "the limit is passed here",
+      });
+    case "cycle":
+      return diagnostic("NG013", place, `the alias \`*${details.name}\` stands inside what it refers to`, {
+        label: "would never end",
+        help: "refer to something that is complete before this line",
+      });
+  }
+}
+
+/** NG014: a value of another kind than the key takes. */
+export function wrongYamlType(
+  place: Place,
+  details: {
+    /** Completes "expected …": "a list of names". */
+    readonly expected: string;
+    /** Completes "found …": "the number 3". */
+    readonly found: string;
+    /** The key whose value it is. */
+    readonly key?: string | undefined;
+    readonly help?: string | undefined;
+    readonly fixes?: readonly Fix[];
+  },
+): Diagnostic {
+  const { expected, found, key } = details;
+  return diagnostic("NG014", place, `expected ${expected}, found ${found}`, {
+    label: key === undefined ? `expected ${expected}` : `\`${key}\` takes ${expected}`,
+    help: details.help,
+    fixes: details.fixes ?? [],
+  });
+}
+
+/** NG014 with a message of its own: keys that are missing or exclude each other, tags. */
+export function wrongYamlShape(
+  place: Place,
+  details: { readonly message: string; readonly label?: string; readonly help?: string | undefined },
+): Diagnostic {
+  return diagnostic("NG014", place, details.message, { label: details.label ?? "", help: details.help });
+}

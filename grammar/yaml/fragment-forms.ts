@@ -1,0 +1,90 @@
+/** Forms whose values are strings in the language. */
+import { parseFragment, type Fragments } from "../parse.ts";
+import type { Expr, Identifier, StringLiteral } from "../ast.ts";
+import { RESERVED_WORDS } from "../words.ts";
+import { literalFromScalar } from "./data-form.ts";
+import { complain, identifierAt, oneOrMore, scalarForm, wrongKind, type Form, type FormReader } from "./form.ts";
+import { scalarOffsets } from "./scalar-offsets.ts";
+import type { YamlScalar } from "./yaml-tree.ts";
+
+export interface FragmentOptions {
+  /** For messages that have none of their own. */
+  readonly help?: string | undefined;
+  /** The part of the string to read. */
+  readonly from?: number;
+  readonly to?: number;
+  /** A word that the key stands for, put before the string. */
+  readonly prefix?: string;
+}
+
+/** Reads a string scalar as a piece of the language; what is wrong with it is reported where it stands in the YAML text. */
+export function readFragment<Kind extends keyof Fragments>(
+  kind: Kind,
+  node: YamlScalar,
+  reader: FormReader,
+  { help, from = 0, to, prefix = "" }: FragmentOptions = {},
+): Fragments[Kind] | undefined {
+  const offsets = scalarOffsets(reader.reading.text, node);
+  const { node: fragment, diagnostics } = parseFragment(kind, {
+    text: prefix + String(node.value).slice(from, to),
+    source: reader.reading.source,
+    toSource: (offset) => offsets(from + Math.max(0, offset - prefix.length)),
+  });
+  for (const diagnostic of diagnostics) {
+    complain(reader, help === undefined || diagnostic.help !== undefined ? diagnostic : { ...diagnostic, help });
+  }
+  return diagnostics.some(({ severity }) => severity === "error") ? undefined : fragment;
+}
+
+/** A string scalar that is one piece of the language. */
+export function fragmentForm<Kind extends keyof Fragments>(
+  kind: Kind,
+  expected: string,
+  options: { readonly help?: string; readonly schema?: { readonly [keyword: string]: unknown } } = {},
+): Form<NonNullable<Fragments[Kind]>> {
+  return scalarForm(expected, options.schema ?? { type: "string" }, (node, reader) =>
+    typeof node.value === "string"
+      ? (readFragment(kind, node, reader, options) ?? undefined)
+      : wrongKind(node, reader, expected, options.help),
+  );
+}
+
+const IDENTIFIER = /^[A-Za-z_]\w*$/;
+const RESERVED: ReadonlySet<string> = new Set(RESERVED_WORDS);
+
+/** A name. Plain words of YAML that are no strings (`true`, `null`) are reserved in the language too. */
+export function nameForm(expected = "a name"): Form<Identifier> {
+  return scalarForm(expected, { type: "string", pattern: "^[A-Za-z_][A-Za-z0-9_]*$" }, (node, reader) => {
+    const { value } = node;
+    if (typeof value !== "string") return wrongKind(node, reader, expected, "names begin with a letter or `_`");
+    if (IDENTIFIER.test(value) && !RESERVED.has(value)) return identifierAt(value, node.span);
+    if (value.trim() === "") return wrongKind(node, reader, expected);
+    return readFragment("name", node, reader, { help: "names consist of letters, digits and `_`" });
+  });
+}
+
+/** `a` or `[a, b]` */
+export function namesForm(expected = "a name or a list of names"): Form<Identifier[]> {
+  return oneOrMore(nameForm(), expected);
+}
+
+const EXPRESSION_HELP = "this is an expression; text stands in quotes of its own: '\"text\"'";
+
+/** An expression: a string in the language, or a literal number, boolean or null. */
+export function expressionForm(help: string = EXPRESSION_HELP): Form<Expr> {
+  const expected = "an expression";
+  return scalarForm(expected, { type: ["string", "number", "boolean", "null"] }, (node, reader) => {
+    if (node.value === null && node.span.start === node.span.end) return wrongKind(node, reader, expected);
+    if (typeof node.value !== "string") return literalFromScalar(node, reader);
+    return readFragment("expression", node, reader, { help });
+  });
+}
+
+/** Text that stays text: a title, a path. */
+export function textForm(expected: string): Form<StringLiteral> {
+  return scalarForm(expected, { type: "string" }, (node, reader) =>
+    typeof node.value === "string"
+      ? { kind: "String", span: node.span, value: node.value }
+      : wrongKind(node, reader, expected, `put it in quotes: "${node.written}"`),
+  );
+}

@@ -1,0 +1,267 @@
+/** Channels, nodes, tasks, limits and assertions. */
+import type {
+  AssertDecl,
+  Broken,
+  ChannelDecl,
+  Count,
+  DocComment,
+  Expr,
+  Identifier,
+  LimitDecl,
+  NodeDecl,
+  TaskDecl,
+  TypeExpr,
+} from "../ast.ts";
+import { wrongYamlShape } from "../../diagnostics/catalog/yaml.ts";
+import { CALL_FIELDS, callOf, eachField, intoField } from "./call-form.ts";
+import { dataForm } from "./data-form.ts";
+import { docForm } from "./doc-form.ts";
+import { expressionForm, fragmentForm, nameForm, namesForm } from "./fragment-forms.ts";
+import {
+  byKind,
+  complain,
+  mapForm,
+  mapOf,
+  named,
+  oneOrMore,
+  optional,
+  placeIn,
+  recordForm,
+  required,
+  spanOfKey,
+  type Form,
+  type FormReader,
+  type RecordRead,
+  type Fields,
+} from "./form.ts";
+import { POLICY_FIELDS, policiesOf } from "./policy-forms.ts";
+import { countForm } from "./small-forms.ts";
+import { entrySpan, type YamlEntry } from "./yaml-tree.ts";
+
+export const typeForm = named(
+  "type",
+  fragmentForm("type", "a type, such as `string[]`", {
+    help: 'types are written as in the text: `"a" | "b"`, `{ a: int }`',
+  }),
+);
+
+/** What stands for a declaration that could not be read: nothing is said about the names in it. */
+export function brokenAt(of: Broken["of"], entry: YamlEntry, reader: FormReader): Broken {
+  const span = entrySpan(entry);
+  return { kind: "Broken", span, of, names: wordsIn(reader.reading.text.slice(span.start, span.end)) };
+}
+
+const MOST_WORDS = 1000;
+
+export function wordsIn(text: string): string[] {
+  const words = new Set<string>();
+  for (const [word] of text.matchAll(/[A-Za-z_]\w*/g)) {
+    words.add(word);
+    if (words.size >= MOST_WORDS) break;
+  }
+  return [...words];
+}
+
+// Channels --------------------------------------------------------------------------------------------
+
+interface ChannelValue {
+  readonly type: TypeExpr;
+  readonly initial?: Expr;
+  readonly reducer?: Identifier;
+  readonly doc?: DocComment;
+}
+
+const channelForm: Form<ChannelValue> = named(
+  "channel",
+  byKind("a type, or a map with `type`, `default`, `reduce` and `doc`", {
+    scalar: mapForm(typeForm, (type): ChannelValue => ({ type })),
+    map: recordForm(
+      "a channel",
+      {
+        type: required(typeForm, "The type of the channel's value."),
+        default: optional(dataForm, "The start value as plain data."),
+        expr: optional(expressionForm(), "The start value as an expression, in place of `default`."),
+        reduce: optional(nameForm("the name of a reducer"), "How a new value joins the one before: `append`, `sum`, …"),
+        doc: optional(docForm, "What the channel holds."),
+      },
+      (read): ChannelValue | undefined => {
+        const { type, default: data, expr, reduce, doc } = read.values;
+        if (type === undefined || read.isBroken) return undefined;
+        if (data !== undefined && expr !== undefined) {
+          return complain(
+            read.reader,
+            wrongYamlShape(placeIn(read.reader, spanOfKey(read, "expr")), {
+              message: "`default` and `expr` exclude each other",
+              label: "one of them is too many",
+            }),
+          );
+        }
+        const initial = data ?? expr;
+        return {
+          type,
+          ...(initial === undefined ? {} : { initial }),
+          ...(reduce === undefined ? {} : { reducer: reduce }),
+          ...(doc === undefined ? {} : { doc }),
+        };
+      },
+    ),
+  }),
+);
+
+/** The channels of one role, by name. */
+export function channelsForm(role: ChannelDecl["role"]): Form<(ChannelDecl | Broken)[]> {
+  return mapOf<Identifier, ChannelValue, ChannelDecl | Broken>(
+    nameForm("a name for the channel"),
+    channelForm,
+    "a map from names to types",
+    (name, value, entry) => ({ kind: "Channel", span: entrySpan(entry), role, name, ...value }),
+    (entry, reader) => brokenAt("channel", entry, reader),
+  );
+}
+
+export const CHANNEL_FIELDS = {
+  input: optional(channelsForm("input"), "What a run is given, by name."),
+  output: optional(channelsForm("output"), "The result of a run, by name."),
+  state: optional(channelsForm("state"), "Values in between, by name."),
+  memory: optional(channelsForm("memory"), "Values that go on from one run of a thread to the next, by name."),
+} as const satisfies Fields;
+
+// Nodes and tasks -------------------------------------------------------------------------------------
+
+type NodeValue = Omit<NodeDecl, "kind" | "span" | "name">;
+
+const nodeValueForm: Form<NodeValue> = named(
+  "node",
+  byKind("an expression, or a map with the keys of a node", {
+    scalar: mapForm(expressionForm(), (call): NodeValue => ({ call, policies: [] })),
+    map: recordForm(
+      "a node",
+      {
+        doc: optional(docForm, "What the node does."),
+        ...CALL_FIELDS,
+        for: eachField,
+        into: intoField,
+        ...POLICY_FIELDS,
+      },
+      (read): NodeValue | undefined => {
+        const call = callOf(read, "a node");
+        const policies = policiesOf(read);
+        if (call === undefined || read.isBroken) return undefined;
+        const { doc, for: each, into: output } = read.values;
+        return {
+          ...(doc === undefined ? {} : { doc }),
+          call,
+          ...(each === undefined ? {} : { each }),
+          ...(output === undefined ? {} : { output }),
+          policies,
+        };
+      },
+    ),
+  }),
+);
+
+export const nodesForm: Form<(NodeDecl | Broken)[]> = mapOf<Identifier, NodeValue, NodeDecl | Broken>(
+  nameForm("a name for the node"),
+  nodeValueForm,
+  "a map from names to nodes",
+  (name, value, entry) => ({ kind: "Node", span: entrySpan(entry), name, ...value }),
+  (entry, reader) => brokenAt("node", entry, reader),
+);
+
+type TaskValue = Omit<TaskDecl, "kind" | "span" | "name">;
+
+const TASK_FIELDS = {
+  doc: optional(docForm, "What the task does."),
+  ...CALL_FIELDS,
+  for: eachField,
+  after: optional(namesForm(), "Tasks that must all be done before."),
+  "after any": optional(namesForm(), "Tasks of which one must be done before."),
+  "after done": optional(namesForm(), "Tasks that must all have ended before, however they ended."),
+  when: optional(expressionForm(), "The task is skipped where this does not hold."),
+  into: intoField,
+  ...POLICY_FIELDS,
+} as const satisfies Fields;
+
+const taskValueForm: Form<TaskValue> = named(
+  "task",
+  byKind("an expression, or a map with the keys of a task", {
+    scalar: mapForm(expressionForm(), (call): TaskValue => ({ call, after: [], trigger: "all", policies: [] })),
+    map: recordForm("a task", TASK_FIELDS, (read): TaskValue | undefined => {
+      const call = callOf(read, "a task");
+      const policies = policiesOf(read);
+      const dependencies = dependenciesOf(read);
+      if (call === undefined || dependencies === undefined || read.isBroken) return undefined;
+      const { doc, for: each, when: condition, into: output } = read.values;
+      return {
+        ...(doc === undefined ? {} : { doc }),
+        call,
+        ...(each === undefined ? {} : { each }),
+        ...dependencies,
+        ...(condition === undefined ? {} : { condition }),
+        ...(output === undefined ? {} : { output }),
+        policies,
+      };
+    }),
+  }),
+);
+
+function dependenciesOf({
+  values,
+  entries,
+  reader,
+}: RecordRead<typeof TASK_FIELDS>): Pick<TaskDecl, "after" | "trigger"> | undefined {
+  const [first, second] = entries.filter(({ key }) => key.startsWith("after"));
+  if (first !== undefined && second !== undefined) {
+    return complain(
+      reader,
+      wrongYamlShape(placeIn(reader, second.keyNode.span), {
+        message: `\`${first.key}\` and \`${second.key}\` exclude each other`,
+        label: "one of them is too many",
+        help: "put a task between that waits for the others",
+      }),
+    );
+  }
+  if (values["after any"] !== undefined) return { after: values["after any"], trigger: "any" };
+  if (values["after done"] !== undefined) return { after: values["after done"], trigger: "done" };
+  return { after: values.after ?? [], trigger: "all" };
+}
+
+export const tasksForm: Form<(TaskDecl | Broken)[]> = mapOf<Identifier, TaskValue, TaskDecl | Broken>(
+  nameForm("a name for the task"),
+  taskValueForm,
+  "a map from names to tasks",
+  (name, value, entry) => ({ kind: "Task", span: entrySpan(entry), name, ...value }),
+  (entry, reader) => brokenAt("task", entry, reader),
+);
+
+// Limits and assertions -------------------------------------------------------------------------------
+
+const stepsForm: Form<Count | "none"> = {
+  expected: "a number of steps, or `none`",
+  schema: () => ({ anyOf: [{ type: "integer", minimum: 0 }, { const: "none" }] }),
+  read: (node, reader) =>
+    node.kind === "scalar" && node.value === "none"
+      ? "none"
+      : countForm("a number of steps, or `none`").read(node, reader),
+};
+
+export const limitsForm: Form<LimitDecl[]> = recordForm(
+  "`limits`",
+  {
+    steps: optional(stepsForm, "The most steps of one run, or `none`."),
+    "max parallel": optional(countForm("a number of tasks"), "The most tasks at the same time."),
+  },
+  ({ values, entries }): LimitDecl[] =>
+    entries.flatMap((entry): LimitDecl[] => {
+      const value = entry.key === "steps" ? values.steps : values["max parallel"];
+      if (value === undefined) return [];
+      return [{ kind: "Limit", span: entrySpan(entry), of: entry.key === "steps" ? "steps" : "parallel", value }];
+    }),
+);
+
+export const assertsForm: Form<AssertDecl[]> = oneOrMore(
+  fragmentForm("assert", "an assertion, such as `approve before end`", {
+    help: "the assertions are `a before b`, `once a`, `eventually a` and `never a with b`",
+  }),
+  "a list of assertions",
+);

@@ -1,0 +1,28 @@
+import type { CST } from "yaml";
+
+/**
+ * Where a syntax token of a YAML document nests deeper than `limit` levels; `undefined` where it does not. Without
+ * recursion: what is looked for would overflow the stack of whoever composes it.
+ */
+export function nestingOf(token: CST.Token, limit: number): number | undefined {
+  const open: { readonly token: CST.Token; readonly depth: number }[] = [{ token, depth: 0 }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const isCollection = "items" in next.token;
+    const depth = isCollection ? next.depth + 1 : next.depth;
+    if (depth > limit) return next.token.offset;
+    for (const child of childrenOf(next.token)) open.push({ token: child, depth });
+  }
+  return undefined;
+}
+
+function childrenOf(token: CST.Token): CST.Token[] {
+  const children: CST.Token[] = [];
+  if (token.type === "document" && token.value !== undefined) children.push(token.value);
+  if ("items" in token) {
+    for (const item of token.items) {
+      if (item.key !== undefined && item.key !== null) children.push(item.key);
+      if (item.value !== undefined) children.push(item.value);
+    }
+  }
+  return children;
+}

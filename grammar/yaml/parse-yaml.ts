@@ -1,0 +1,76 @@
+import { sortDiagnostics, type Diagnostic } from "../../diagnostics/diagnostic.ts";
+import { SourceFile } from "../../diagnostics/source.ts";
+import type { File, Item } from "../ast.ts";
+import { newReading, type Reading } from "../reading.ts";
+import { brokenDocument, graphForm, headerForm, planForm, testForm } from "./document-forms.ts";
+import { GRAPH_FIELDS, PLAN_FIELDS } from "./document-forms.ts";
+import { reportUnknownKey, wrongKind, type Form, type FormReader } from "./form.ts";
+import { HEADER_FIELDS } from "./header-forms.ts";
+import { readDocuments, type YamlDocument } from "./read-documents.ts";
+import { TEST_FIELDS } from "./test-form.ts";
+import { wordsIn } from "./graph-forms.ts";
+import type { YamlMap } from "./yaml-tree.ts";
+
+/**
+ * Reads the YAML spelling into the same tree as `parse` does the text; spans lie in the YAML text. Never throws: what cannot
+ * be read is in `diagnostics`, and stands in the tree as `Broken`.
+ *
+ * @example
+ * const { file, diagnostics } = parseYaml("graph: hello\nnodes: { greet: { call: print, args: ['\"hi\"'] } }\nedges: [start -> greet]");
+ */
+export function parseYaml(
+  text: string,
+  options: { readonly path?: string } = {},
+): { file: File; diagnostics: Diagnostic[] } {
+  const source = new SourceFile(options.path ?? "input.yaml", text);
+  const reading = newReading(source, text);
+  const items = readDocuments(reading).flatMap((document) => readItems(document, reading));
+  const span = { start: 0, end: text.length };
+  return {
+    file: { kind: "File", span, source, spelling: "yaml", items, comments: [] },
+    diagnostics: sortDiagnostics(reading.diagnostics),
+  };
+}
+
+/** Which key makes a document what it is. */
+const DOCUMENTS: readonly (readonly [
+  keys: readonly string[],
+  form: Form<Item[]>,
+  of: "graph" | "plan" | "test" | "other",
+])[] = [
+  [["graph"], graphForm, "graph"],
+  [["plan"], planForm, "plan"],
+  [["test"], testForm, "test"],
+  [Object.keys(HEADER_FIELDS), headerForm, "other"],
+];
+
+function readItems({ root, isBroken, span }: YamlDocument, reading: Reading): Item[] {
+  if (root === undefined) return [];
+  const reader: FormReader = { reading, key: undefined };
+  if (root.kind !== "map") {
+    if (!isBroken)
+      wrongKind(root, reader, "a map with the key `graph`, `plan`, `test`, `imports`, `types` or `secrets`");
+    return [{ kind: "Broken", span, of: "other", names: wordsIn(reading.text.slice(span.start, span.end)) }];
+  }
+  const document = DOCUMENTS.find(([keys]) => root.entries.some(({ key }) => keys.includes(key)));
+  // What follows from a syntax error is not worth reporting.
+  if (isBroken) return [brokenDocument(document?.[2] ?? "other", root, reader)];
+  if (document !== undefined) return document[1].read(root, reader) ?? [];
+  reportNoDocument(root, reader);
+  return [brokenDocument("other", root, reader)];
+}
+
+/** None of the keys that say what a document is: one of them may be misspelled. */
+function reportNoDocument(root: YamlMap, reader: FormReader): void {
+  const [first] = root.entries;
+  if (first === undefined) {
+    wrongKind(root, reader, "a map with the key `graph`, `plan`, `test`, `imports`, `types` or `secrets`");
+    return;
+  }
+  const known = [...new Set([GRAPH_FIELDS, PLAN_FIELDS, TEST_FIELDS].flatMap((fields) => Object.keys(fields)))];
+  const leading = ["graph", "plan", "test", ...Object.keys(HEADER_FIELDS)];
+  const stranger = root.entries.find(({ key }) => !known.includes(key)) ?? first;
+  if (known.includes(stranger.key)) {
+    wrongKind(root, reader, "the key `graph`, `plan` or `test` with the name of what this document describes");
+  } else reportUnknownKey(stranger.keyNode, stranger.key, "a document", leading, reader);
+}

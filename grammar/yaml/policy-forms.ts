@@ -1,0 +1,186 @@
+/** The policies of nodes and tasks, a key each. */
+import { wrongYamlShape } from "../../diagnostics/catalog/yaml.ts";
+import { coverSpans, type Span } from "../../diagnostics/source.ts";
+import type { Count, Duration, Identifier, Policy, StringLiteral } from "../ast.ts";
+import { durationForm, countForm, choiceForm, flagForm } from "./small-forms.ts";
+import { expressionForm, fragmentForm, nameForm, namesForm, textForm } from "./fragment-forms.ts";
+import {
+  byKind,
+  complain,
+  listOf,
+  mapForm,
+  mapOf,
+  oneOrMore,
+  optional,
+  placeIn,
+  recordForm,
+  type Fields,
+  type Form,
+  type RecordRead,
+} from "./form.ts";
+import { entrySpan } from "./yaml-tree.ts";
+
+interface CacheValue {
+  readonly isOn: boolean;
+  readonly duration?: Duration;
+  readonly inputs?: readonly StringLiteral[];
+}
+
+const pathsForm = oneOrMore(textForm("a path"), "a path or a list of paths");
+
+const cacheForm: Form<CacheValue> = byKind("true, a duration, or a map with `for` and `inputs`", {
+  scalar: {
+    expected: "true or a duration",
+    schema: (definitions) => ({ anyOf: [{ type: "boolean" }, durationForm.schema(definitions)] }),
+    read: (node, reader) =>
+      node.kind === "scalar" && typeof node.value === "boolean"
+        ? { isOn: node.value }
+        : mapForm(durationForm, (duration) => ({ isOn: true, duration })).read(node, reader),
+  },
+  map: recordForm(
+    "`cache`",
+    {
+      for: optional(durationForm, "How long a result is used again."),
+      inputs: optional(pathsForm, "Files whose contents a result depends on."),
+    },
+    ({ values }) => ({
+      isOn: true,
+      ...(values.for === undefined ? {} : { duration: values.for }),
+      ...(values.inputs === undefined ? {} : { inputs: values.inputs }),
+    }),
+  ),
+});
+
+interface PoolValue {
+  readonly name: Identifier;
+  readonly count?: Count;
+  readonly span: Span;
+}
+
+const poolName: Form<PoolValue[]> = mapForm(nameForm("the name of a pool"), (name) => [{ name, span: name.span }]);
+const poolPlaces: Form<PoolValue[]> = mapForm(
+  mapOf<Identifier, Count, PoolValue | undefined>(
+    nameForm("the name of a pool"),
+    countForm("a number of places"),
+    "a map from pools to places",
+    (name, count, entry) => ({ name, count, span: entrySpan(entry) }),
+    () => undefined,
+  ),
+  (pools) => {
+    const read = pools.filter((pool) => pool !== undefined);
+    return read.length === pools.length ? read : undefined;
+  },
+);
+const onePool: Form<PoolValue[]> = byKind("the name of a pool, or a map from pools to places", {
+  scalar: poolName,
+  map: poolPlaces,
+});
+const poolsForm: Form<PoolValue[]> = byKind("the name of a pool, or a map from pools to places", {
+  scalar: poolName,
+  map: poolPlaces,
+  list: mapForm(listOf(onePool, "a list of pools"), (pools) => pools.flat()),
+});
+
+const backoffForm = fragmentForm("backoff", "a duration or a range of them, such as `200ms..5s`");
+
+export const POLICY_FIELDS = {
+  tries: optional(countForm("a number of attempts"), "Attempts in all."),
+  backoff: optional(backoffForm, "The wait before another attempt: `200ms`, or `200ms..5s`. Needs `tries`."),
+  timeout: optional(durationForm, "The longest that one attempt may take."),
+  cache: optional(cacheForm, "Use an earlier result for the same arguments: true, or for how long."),
+  "max parallel": optional(countForm("a number of tasks"), "How many tasks of this node run at the same time."),
+  waits: optional(namesForm(), "Nodes that must all have signalled before this one runs."),
+  goes: optional(namesForm(), "Where `goto` and `send` may lead."),
+  pause: optional(oneOrMore(choiceForm(["before", "after"]), "`before` or `after`"), "Wait for a person."),
+  idempotent: optional(flagForm, "Running it twice does no harm."),
+  touches: optional(pathsForm, "Paths that it changes."),
+  reads: optional(pathsForm, "Paths that it only reads."),
+  alone: optional(flagForm, "Nothing else may run beside it."),
+  "done when": optional(
+    oneOrMore(expressionForm(), "a check or a list of checks"),
+    "Checks that must pass after an attempt.",
+  ),
+  pool: optional(poolsForm, "Pools that it takes places of."),
+  estimate: optional(durationForm, "How long it is expected to take."),
+} as const satisfies Fields;
+
+/** The policies of a node or task that has been read, in the order of their keys. */
+export function policiesOf(read: RecordRead<typeof POLICY_FIELDS & Fields>): Policy[] {
+  const values = read.values as RecordRead<typeof POLICY_FIELDS>["values"];
+  return read.entries.flatMap((entry) => readPolicy(entry.key, entrySpan(entry), values, read));
+}
+
+function readPolicy(
+  key: string,
+  span: Span,
+  values: RecordRead<typeof POLICY_FIELDS>["values"],
+  read: RecordRead<Fields>,
+): Policy[] {
+  switch (key) {
+    case "tries": {
+      if (values.tries === undefined) return [];
+      const { backoff } = values;
+      if (backoff === undefined) return [{ kind: "Tries", span, attempts: values.tries }];
+      const backoffEntry = read.entries.find((entry) => entry.key === "backoff");
+      const whole = backoffEntry === undefined ? span : coverSpans(span, entrySpan(backoffEntry));
+      return [{ kind: "Tries", span: whole, attempts: values.tries, backoff }];
+    }
+    case "backoff":
+      if (values.tries === undefined && !read.node.entries.some((entry) => entry.key === "tries")) {
+        complain(
+          read.reader,
+          wrongYamlShape(placeIn(read.reader, span), {
+            message: "`backoff` needs `tries`",
+            label: "nothing is tried again",
+            help: "say how often: `tries: 3`",
+          }),
+        );
+      }
+      return [];
+    case "timeout":
+      return values.timeout === undefined ? [] : [{ kind: "Timeout", span, duration: values.timeout }];
+    case "cache": {
+      if (values.cache === undefined || !values.cache.isOn) return [];
+      const { duration, inputs } = values.cache;
+      return [
+        {
+          kind: "Cache",
+          span,
+          ...(duration === undefined ? {} : { duration }),
+          ...(inputs === undefined ? {} : { inputs }),
+        },
+      ];
+    }
+    case "max parallel": {
+      const count = values["max parallel"];
+      return count === undefined ? [] : [{ kind: "MaxParallel", span, count }];
+    }
+    case "waits":
+      return values.waits === undefined ? [] : [{ kind: "Waits", span, nodes: values.waits }];
+    case "goes":
+      return values.goes === undefined ? [] : [{ kind: "Goes", span, nodes: values.goes }];
+    case "pause":
+      return (values.pause ?? []).map((when) => ({ kind: "Pause", span, when }));
+    case "idempotent":
+      return values.idempotent === true ? [{ kind: "Idempotent", span }] : [];
+    case "touches":
+      return values.touches === undefined ? [] : [{ kind: "Touches", span, mode: "write", paths: values.touches }];
+    case "reads":
+      return values.reads === undefined ? [] : [{ kind: "Touches", span, mode: "read", paths: values.reads }];
+    case "alone":
+      return values.alone === true ? [{ kind: "Alone", span }] : [];
+    case "done when":
+      return (values["done when"] ?? []).map((check) => ({ kind: "DoneWhen", span: check.span, check }));
+    case "pool":
+      return (values.pool ?? []).map(({ name, count, span: at }) => ({
+        kind: "Pool",
+        span: at,
+        name,
+        ...(count === undefined ? {} : { count }),
+      }));
+    case "estimate":
+      return values.estimate === undefined ? [] : [{ kind: "Estimate", span, duration: values.estimate }];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,350 @@
+/**
+ * From YAML text to checked documents. Everything that could make a later stage slow, endless or surprised ends here:
+ * size, depth, syntax errors, tags, duplicate keys, aliases.
+ */
+import { Composer, isAlias, isMap, isPair, isScalar, isSeq, Parser, type CST, type Document } from "yaml";
+import { fileTooLarge, forbiddenCharacter, tooDeep } from "../../diagnostics/catalog/syntax.ts";
+import {
+  aliasBound,
+  duplicateKey,
+  unknownKey,
+  wrongYamlShape,
+  wrongYamlType,
+  yamlSyntax,
+} from "../../diagnostics/catalog/yaml.ts";
+import type { Span } from "../../diagnostics/source.ts";
+import { LARGEST_FILE } from "../parse.ts";
+import { report, type Reading } from "../reading.ts";
+import { nestingOf } from "./nesting.ts";
+import { syntaxHelp } from "./syntax-help.ts";
+import { describeNode, entrySpan, type YamlEntry, type YamlMap, type YamlNode, type YamlScalar } from "./yaml-tree.ts";
+
+/** Levels of lists and maps. */
+const DEEPEST_NESTING = 64;
+/** Values that all aliases of a file may stand for together. */
+const MOST_ALIASED = 10_000;
+/** Syntax errors of one document: after some the rest only repeats them. */
+const MOST_SYNTAX_ERRORS = 10;
+
+export interface YamlDocument {
+  readonly span: Span;
+  /** Absent where the document is empty. */
+  readonly root: YamlNode | undefined;
+  /** Syntax errors were reported: what is there may be anything. */
+  readonly isBroken: boolean;
+}
+
+/** The documents of a stream. Never throws. */
+export function readDocuments(reading: Reading): YamlDocument[] {
+  const { text } = reading;
+  const bytes = text.length * 3 <= LARGEST_FILE ? text.length : new TextEncoder().encode(text).length;
+  if (bytes > LARGEST_FILE) {
+    report(reading, fileTooLarge(placeOf(reading, { start: 0, end: 0 }), bytes, LARGEST_FILE));
+    return [];
+  }
+  checkCharacters(reading);
+  const tokens: CST.Token[] = [];
+  for (const token of new Parser().parse(text)) {
+    const deep = nestingOf(token, DEEPEST_NESTING);
+    if (deep !== undefined) {
+      report(reading, tooDeep(placeOf(reading, { start: deep, end: deep + 1 }), "nesting", DEEPEST_NESTING));
+      return [];
+    }
+    tokens.push(token);
+  }
+  const composer = new Composer({
+    version: "1.2",
+    schema: "core",
+    merge: false,
+    // Quadratic; duplicates are looked for below.
+    uniqueKeys: false,
+    prettyErrors: false,
+    logLevel: "silent",
+  });
+  const budget = { aliased: 0 };
+  const documents: YamlDocument[] = [];
+  for (const document of composer.compose(tokens, false, text.length)) {
+    documents.push(readDocument(reading, document, budget));
+  }
+  return documents;
+}
+
+function placeOf(reading: Reading, span: Span) {
+  return { file: reading.source, span };
+}
+
+const FORBIDDEN =
+  // eslint-disable-next-line no-control-regex -- these are the characters that it looks for
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+const MOST_FORBIDDEN = 10;
+
+/** Characters that make a text look different from what it is: to be escaped in strings, and nowhere else. */
+function checkCharacters(reading: Reading): void {
+  let count = 0;
+  for (const found of reading.text.matchAll(FORBIDDEN)) {
+    const code = found[0].charCodeAt(0);
+    const hex = code.toString(16).toUpperCase().padStart(4, "0");
+    report(
+      reading,
+      forbiddenCharacter(placeOf(reading, { start: found.index, end: found.index + 1 }), {
+        character: `${code < 0xa0 ? "a control character" : "a bidirectional control character or line separator"} (U+${hex})`,
+        why: "may not stand in YAML as it is",
+        help: `in a string in double quotes it can be written \`\\u${hex.toLowerCase()}\``,
+      }),
+    );
+    count += 1;
+    if (count >= MOST_FORBIDDEN) return;
+  }
+}
+
+function readDocument(reading: Reading, document: Document.Parsed, budget: { aliased: number }): YamlDocument {
+  const [start, , end] = document.range;
+  const span = { start: Math.min(start, reading.text.length), end: Math.min(end, reading.text.length) };
+  const isBroken = reportSyntax(reading, document, span);
+  const root = document.contents === null ? undefined : new TreeReader(reading, budget).read(document.contents);
+  const isEmpty = root?.kind === "scalar" && root.value === null;
+  return { span, root: isEmpty ? undefined : root, isBroken };
+}
+
+/** Returns whether there are errors that leave the document in doubt. */
+function reportSyntax(reading: Reading, document: Document.Parsed, span: Span): boolean {
+  let isBroken = false;
+  let count = 0;
+  for (const error of [...document.errors, ...document.warnings]) {
+    const [start, end] = error.pos;
+    const clamped = Math.min(start, reading.text.length);
+    const place = placeOf(reading, { start: clamped, end: Math.min(Math.max(end, clamped), reading.text.length) });
+    if (error.code === "TAG_RESOLVE_FAILED") {
+      const written = /^![^\s,[\]{}]*/.exec(reading.text.slice(clamped))?.[0] ?? "";
+      report(reading, unknownTag({ ...place, span: { start: clamped, end: clamped + written.length } }, written));
+      isBroken = true;
+      continue;
+    }
+    if (error.name === "YAMLWarning") continue;
+    isBroken = true;
+    count += 1;
+    if (count <= MOST_SYNTAX_ERRORS) report(reading, yamlSyntax(place, syntaxHelp(error, reading.text)));
+  }
+  const version = document.directives.yaml;
+  if (version.explicit === true && version.version !== "1.2") {
+    report(
+      reading,
+      yamlSyntax(placeOf(reading, { start: span.start, end: span.start }), {
+        message: `this document asks for YAML ${version.version}`,
+        help: "delete the `%YAML` line: the text is read as YAML 1.2",
+      }),
+    );
+    isBroken = true;
+  }
+  return isBroken;
+}
+
+function unknownTag(place: ReturnType<typeof placeOf>, written: string) {
+  return wrongYamlShape(place, {
+    message: `the tag \`${written}\` means nothing here`,
+    label: "unknown tag",
+    help: "values are plain YAML; delete the tag",
+  });
+}
+
+const KNOWN_TAGS = new Set(
+  ["str", "int", "float", "bool", "null", "map", "seq"].map((name) => `tag:yaml.org,2002:${name}`),
+);
+
+/** What is known of a node that has been read. */
+interface Measure {
+  /** Values in it, itself included, aliases unfolded. */
+  readonly size: number;
+  readonly depth: number;
+}
+
+/** Follows one document's nodes. A class for its memory of anchors, and nothing else. */
+class TreeReader {
+  readonly #reading: Reading;
+  readonly #budget: { aliased: number };
+  readonly #anchors = new Map<string, { node: YamlNode | undefined }>();
+  readonly #measures = new Map<YamlNode, Measure>();
+
+  constructor(reading: Reading, budget: { aliased: number }) {
+    this.#reading = reading;
+    this.#budget = budget;
+  }
+
+  read(node: unknown, level = 1): YamlNode {
+    if (isAlias(node)) return this.#alias(node.source, this.#span(node), level);
+    const anchor = (node as { anchor?: string }).anchor;
+    const entry = { node: undefined as YamlNode | undefined };
+    if (anchor !== undefined) this.#anchors.set(anchor, entry);
+    const read = this.#checkTag(node) ? this.#readNode(node, level) : this.#broken(this.#span(node));
+    entry.node = read;
+    return read;
+  }
+
+  #readNode(node: unknown, level: number): YamlNode {
+    const span = this.#span(node);
+    if (isMap(node)) return this.#map(node.items, span, level, node.flow === true);
+    if (isSeq(node)) {
+      const items = node.items.map((item) =>
+        // `[a: b]` is a list of a map with one key.
+        isPair(item) ? this.#map([item], this.#pairSpan(item), level + 1, true) : this.read(item, level + 1),
+      );
+      const trimmed = node.flow === true ? span : endingWith(span, items[items.length - 1]?.span);
+      return this.#measure({ kind: "list", span: trimmed, items }, items);
+    }
+    if (!isScalar(node)) return this.#broken(span);
+    return this.#measure(this.#scalar(node, span), []);
+  }
+
+  #scalar(node: { value: unknown; type?: string; source?: string }, span: Span): YamlNode {
+    const { value } = node;
+    const style = STYLES[node.type ?? "PLAIN"] ?? "plain";
+    const written = style === "plain" ? this.#reading.text.slice(span.start, span.end) : "";
+    if (typeof value === "number" && !Number.isFinite(value)) {
+      report(
+        this.#reading,
+        wrongYamlType(this.#place(span), { expected: "a finite number", found: `\`${written}\``, key: undefined }),
+      );
+      return this.#broken(span);
+    }
+    if (value === null || typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
+      return { kind: "scalar", span, value, style, written };
+    }
+    return { kind: "scalar", span, value: String(value), style, written };
+  }
+
+  #map(pairs: readonly { key: unknown; value: unknown }[], span: Span, level: number, isFlow: boolean): YamlNode {
+    const entries: YamlEntry[] = [];
+    const firsts = new Map<string, YamlScalar>();
+    for (const pair of pairs) {
+      const entry = this.#entry(pair, level);
+      if (entry === undefined) continue;
+      const first = firsts.get(entry.key);
+      if (first !== undefined) {
+        report(this.#reading, duplicateKey(this.#place(entry.keyNode.span), entry.key, this.#place(first.span)));
+        continue;
+      }
+      firsts.set(entry.key, entry.keyNode);
+      entries.push(entry);
+    }
+    const last = entries[entries.length - 1];
+    const trimmed = isFlow || last === undefined ? span : endingWith(span, entrySpan(last));
+    const map: YamlMap = { kind: "map", span: trimmed, entries };
+    return this.#measure(
+      map,
+      entries.map(({ value }) => value),
+    );
+  }
+
+  #entry(pair: { key: unknown; value: unknown }, level: number): YamlEntry | undefined {
+    const keyNode = this.read(pair.key, level + 1);
+    const value =
+      pair.value === null || pair.value === undefined
+        ? this.#missing(keyNode.span.end)
+        : this.read(pair.value, level + 1);
+    if (keyNode.kind === "broken") return undefined;
+    if (keyNode.kind !== "scalar") {
+      const found = describeNode(keyNode);
+      report(this.#reading, wrongYamlType(this.#place(keyNode.span), { expected: "a name as key", found }));
+      return undefined;
+    }
+    if (keyNode.value === "<<" && keyNode.style === "plain") {
+      report(
+        this.#reading,
+        unknownKey(this.#place(keyNode.span), {
+          key: "<<",
+          of: "YAML 1.2",
+          known: [],
+          help: 'merge keys are not read: write the keys out (or, where it is data, quote it: `"<<"`)',
+        }),
+      );
+      return undefined;
+    }
+    const key = typeof keyNode.value === "string" ? keyNode.value : keyNode.written || String(keyNode.value ?? "");
+    return { key, keyNode, value };
+  }
+
+  #alias(name: string, span: Span, level: number): YamlNode {
+    const target = this.#anchors.get(name);
+    if (target === undefined) {
+      const known = [...this.#anchors.keys()].slice(0, 8).map((anchor) => `\`&${anchor}\``);
+      const help =
+        known.length === 0 ? "nothing is anchored before this line" : `anchored before it: ${known.join(", ")}`;
+      report(this.#reading, yamlSyntax(this.#place(span), { message: `there is no anchor \`&${name}\``, help }));
+      return this.#broken(span);
+    }
+    if (target.node === undefined) {
+      report(this.#reading, aliasBound(this.#place(span), { problem: "cycle", name }));
+      return this.#broken(span);
+    }
+    const { size, depth } = this.#measures.get(target.node) ?? { size: 1, depth: 1 };
+    if (level + depth - 1 > DEEPEST_NESTING) {
+      report(this.#reading, aliasBound(this.#place(span), { problem: "depth", limit: DEEPEST_NESTING }));
+      return this.#broken(span);
+    }
+    const before = this.#budget.aliased;
+    this.#budget.aliased += size;
+    if (this.#budget.aliased > MOST_ALIASED) {
+      if (before <= MOST_ALIASED) {
+        report(this.#reading, aliasBound(this.#place(span), { problem: "size", limit: MOST_ALIASED }));
+      }
+      return this.#broken(span);
+    }
+    return target.node;
+  }
+
+  #checkTag(node: unknown): boolean {
+    const { tag } = node as { tag?: string };
+    // Tags that nothing resolves have been reported with the syntax.
+    return tag === undefined || tag === "!" || KNOWN_TAGS.has(tag);
+  }
+
+  #measure(node: YamlNode, children: readonly YamlNode[]): YamlNode {
+    let size = 1;
+    let depth = 0;
+    for (const child of children) {
+      const measure = this.#measures.get(child);
+      size += measure?.size ?? 1;
+      depth = Math.max(depth, measure?.depth ?? 1);
+    }
+    this.#measures.set(node, { size, depth: depth + 1 });
+    return node;
+  }
+
+  #missing(at: number): YamlScalar {
+    return { kind: "scalar", span: { start: at, end: at }, value: null, style: "plain", written: "" };
+  }
+
+  #broken(span: Span): YamlNode {
+    return { kind: "broken", span };
+  }
+
+  #place(span: Span) {
+    return placeOf(this.#reading, span);
+  }
+
+  #span(node: unknown): Span {
+    const range = (node as { range?: readonly [number, number, number] | null } | null)?.range;
+    const length = this.#reading.text.length;
+    const start = Math.min(range?.[0] ?? 0, length);
+    return { start, end: Math.max(start, Math.min(range?.[1] ?? start, length)) };
+  }
+
+  #pairSpan(pair: { key: unknown; value: unknown }): Span {
+    const key = this.#span(pair.key);
+    const value = pair.value === null || pair.value === undefined ? key : this.#span(pair.value);
+    return { start: key.start, end: Math.max(key.end, value.end) };
+  }
+}
+
+/** Block collections run on to the next line's start; what people see ends with the last value. */
+function endingWith(span: Span, last: Span | undefined): Span {
+  return last === undefined || last.end < span.start ? span : { start: span.start, end: last.end };
+}
+
+const STYLES: Readonly<Record<string, YamlScalar["style"]>> = {
+  PLAIN: "plain",
+  QUOTE_SINGLE: "single",
+  QUOTE_DOUBLE: "double",
+  BLOCK_LITERAL: "block",
+  BLOCK_FOLDED: "block",
+};
