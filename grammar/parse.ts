@@ -77,6 +77,8 @@ export interface Fragments {
   assert: AssertDecl;
   /** What follows `expect`: `ran a, [b, c]`, `status failed`, or an expression. */
   expect: TestItem;
+  /** A line of a test with its first word: `mock draft = a then b`. */
+  testItem: TestItem;
   /** `a` or `[a, b]`. */
   step: Identifier[];
   /** `30s` */

@@ -1,117 +1,124 @@
-/** Files and their items, the bodies of graphs, plans and tests, and the loops that recover inside them. */
-import type { IToken } from "chevrotain";
-import { replacement, syntaxProblem, tooDeep } from "../../diagnostics/catalog/syntax.ts";
-import type {
-  Broken,
-  GraphDecl,
-  ImportDecl,
-  ImportName,
-  Item,
-  PlanDecl,
-  PlanSetting,
-  PlanStatement,
-  Policy,
-  SecretDecl,
-  Statement,
-  TestDecl,
-  TypeDecl,
-} from "../ast.ts";
+/** Files and their items: the top layer of the parser. */
+import { replacement } from "../../diagnostics/catalog/syntax.ts";
+import { findSimilar } from "../../diagnostics/similar.ts";
+import type { Broken, GraphDecl, ImportDecl, ImportName, Item, PlanDecl, PlanStatement, SecretDecl, Statement, TestDecl, TypeDecl } from "../ast.ts";
 import * as t from "../lexer/tokens.ts";
 import type { Fragments } from "../parse.ts";
-import { endOf } from "../lexer/read-tokens.ts";
-import { spanAt } from "../reading.ts";
-import { CHANNEL_WORDS, GRAPH_WORDS, PLAN_WORDS, POLICY_WORDS } from "../words.ts";
-import { DEEPEST_NESTING, Halt } from "./base-parser.ts";
-import {
-  columnAtLineStart,
-  namesBetween,
-  nextItem,
-  nextStatement,
-  startsItem,
-  startsStatement,
-  type BodyKind,
-  type TokenText,
-} from "./recovery.ts";
-import { TestRules } from "./test-rules.ts";
+import { CHANNEL_WORDS, GRAPH_WORDS, ITEM_WORDS, PLAN_WORDS, TEST_WORDS } from "../words.ts";
+import { Halt } from "./base-parser.ts";
+import { columnAtLineStart, nextItem, startsItem, startsStatement, type BodyKind } from "./recovery.ts";
+import { StatementLoop } from "./statement-loop.ts";
 
-export class NgraphParser extends TestRules {
+export class NgraphParser extends StatementLoop {
+  /** `validate` runs Chevrotain's checks of the grammar itself: for tests, start-up does not pay for them. */
   constructor(validate = false) {
     super(validate);
     this.performSelfAnalysis();
   }
 
-  // Items -------------------------------------------------------------------------------------------
-
   readonly file = this.RULE("file", (): Item[] => {
     const items: Item[] = [];
     if (this.RECORDING_PHASE) {
-      this.many(1, () => this.subrule(this.index(), this.item));
+      this.many(1, () => this.item());
       return items;
     }
-    while (!this.atEnd()) {
+    const source = this.tokenText();
+    for (let previous = -1; !this.atEnd(); ) {
       const first = this.position() + 1;
       try {
-        items.push(this.subrule(0, this.item));
+        items.push(this.item());
       } catch (error) {
         this.depth = 0;
-        this.report(diagnosticOf(error, this));
-        items.push(this.skipTo(first, nextItem(this.tokenText(), first, Number.MAX_SAFE_INTEGER)));
+        this.bodyKind = undefined;
+        this.report(this.diagnosticOf(error));
+        const torn = previous >= 0 && first - 1 > previous && startsItem(source, first - 1);
+        if (torn && columnAtLineStart(source, first - 1) !== undefined) {
+          items.pop();
+          items.push(this.skipTo(previous, first - 1));
+        } else items.push(this.skipTo(first, this.gaveUp() ? source.tokens.length : nextItem(source, first)));
       }
+      previous = first;
     }
     return items;
   });
 
-  private readonly item = this.RULE("item", (): Item => {
+  private item(): Item {
     const word = this.word();
-    if (!this.RECORDING_PHASE && !["import", "type", "secret", "graph", "plan", "test"].includes(word)) {
-      this.failExpected("`graph`, `plan`, `test`, `type`, `import` or `secret`");
+    if (!this.RECORDING_PHASE && !ITEM_WORDS.has(word)) this.failItem();
+    return this.choose<string, Item>(2, word, this.itemForms);
+  }
+
+  private readonly itemForms: Readonly<Record<string, () => Item>> = {
+    import: () => this.rule(this.importDecl),
+    type: () => this.rule(this.typeDecl),
+    secret: () => this.rule(this.secretDecl),
+    graph: () => this.rule(this.graph),
+    plan: () => this.rule(this.plan),
+    test: () => this.rule(this.test),
+  };
+
+  private failItem(): never {
+    if (this.at(t.RightBrace)) {
+      const { span } = this.placeOf(this.LA(1));
+      this.fail(this.LA(1), { message: "this `}` closes nothing", label: "unmatched", fixes: [replacement("delete it", span, "")] });
     }
-    return this.or<Item>(1, {
-      IGNORE_AMBIGUITIES: true,
-      DEF: [
-        { GATE: () => this.isWord("import"), ALT: () => this.subrule(this.index(), this.importDecl) },
-        { GATE: () => this.isWord("type"), ALT: () => this.subrule(this.index(), this.typeDecl) },
-        { GATE: () => this.isWord("secret"), ALT: () => this.subrule(this.index(), this.secretDecl) },
-        { GATE: () => this.isWord("graph"), ALT: () => this.subrule(this.index(), this.graph) },
-        { GATE: () => this.isWord("plan"), ALT: () => this.subrule(this.index(), this.plan) },
-        { GATE: () => this.isWord("test"), ALT: () => this.subrule(this.index(), this.test) },
-      ],
+    const source = this.tokenText();
+    const at = this.position() + 1;
+    const stray = (["graph", "plan", "test"] as const).find((kind) => startsStatement(source, at, kind));
+    if (stray !== undefined) {
+      this.fail(this.LA(1), {
+        message: "this statement stands outside of every graph, plan and test",
+        label: `belongs into a ${stray}`,
+        help: `write it between the braces of \`${stray} … { … }\``,
+      });
+    }
+    const similar = findSimilar(this.word(), ITEM_WORDS);
+    this.failExpected("`graph`, `plan`, `test`, `type`, `import` or `secret`", {
+      help: similar === undefined ? undefined : `did you mean \`${similar}\`?`,
     });
-  });
+  }
+
+  // Imports, types, secrets --------------------------------------------------------------------------
 
   private readonly importDecl = this.RULE("importDecl", (): ImportDecl => {
     const first = this.takeWord("import");
+    const allTypes = !this.RECORDING_PHASE && this.isWord("type") && this.at(t.LeftBrace, 2) ? this.takeAny() : undefined;
+    if (!this.RECORDING_PHASE && !this.at(t.LeftBrace)) this.failImport();
     this.take(t.LeftBrace);
     const names: ImportName[] = [];
-    this.commaList(1, t.RightBrace, () => names.push(this.subrule(this.index(), this.importName)));
+    this.commaList(1, t.RightBrace, () => names.push(this.rule(this.importName)));
     this.take(t.RightBrace, "`,` or `}`");
     this.takeWord("from");
     const from = this.stringLiteral("the path of a module in quotes");
-    return { kind: "Import", span: this.spanFrom(first), names, from };
+    const span = this.spanFrom(first);
+    if (allTypes === undefined) return { kind: "Import", span, names, from };
+    this.habit(this.placeOf(allTypes), {
+      message: "`type` stands before each name that is a type",
+      label: "belongs inside the braces",
+      help: `write \`import { ${names.map(({ imported }) => `type ${imported.name}`).join(", ")} } from …\``,
+    });
+    return { kind: "Import", span, names: names.map((name) => ({ ...name, isType: true })), from };
   });
 
+  private failImport(): never {
+    const what = this.at(t.Star) ? "a whole module" : this.at(t.Quoted) ? "a module without names" : "a default export";
+    const isForeign = this.at(t.Star) || this.at(t.Quoted) || (this.at(t.Identifier) && this.isWord("from", 2));
+    const help = "name what you need: `import { search, type Ticket } from \"./nodes.ts\"`";
+    if (isForeign) this.fail(this.LA(1), { message: `${what} cannot be imported`, label: "expected `{` and names", help });
+    this.failExpected("`{` and the names to import", { help });
+  }
+
   /** G1: `type` is the modifier when an identifier other than `as` follows. */
-  readonly importName = this.RULE("importName", (): ImportName => {
+  private readonly importName = this.RULE("importName", (): ImportName => {
     const first = this.LA(1);
-    const type = this.option(1, {
-      GATE: () => this.isWord("type") && this.at(t.Identifier, 2) && !this.isWord("as", 2),
-      DEF: () => this.takeWord("type"),
-    });
+    const isType = this.isWord("type") && this.at(t.Identifier, 2) && !this.isWord("as", 2);
+    const modifier = this.maybe(1, isType, () => this.takeWord("type"));
     const imported = this.name("a name to import");
-    const local = this.option(2, {
-      GATE: () => this.isWord("as"),
-      DEF: () => {
-        this.takeWord("as");
-        return this.name("a name for it in this file");
-      },
+    const local = this.maybe(2, this.isWord("as"), () => {
+      this.takeWord("as");
+      return this.name("a name for it in this file");
     });
-    return {
-      kind: "ImportName",
-      span: this.spanFrom(first),
-      isType: type !== undefined,
-      imported,
-      local: local ?? imported,
-    };
+    return { kind: "ImportName", span: this.spanFrom(first), isType: modifier !== undefined, imported, local: local ?? imported };
   });
 
   private readonly typeDecl = this.RULE("typeDecl", (): TypeDecl => {
@@ -119,7 +126,8 @@ export class NgraphParser extends TestRules {
     const first = this.takeWord("type");
     const name = this.name("a name for the type");
     this.take(t.Equal, "`=` and a type");
-    const type = this.subrule(this.index(), this.type);
+    const type = this.typeOrBroken();
+    this.checkSplit();
     return { kind: "Type", span: this.spanFrom(first), ...doc, name, type };
   });
 
@@ -130,210 +138,135 @@ export class NgraphParser extends TestRules {
     return { kind: "Secret", span: this.spanFrom(first), ...doc, name };
   });
 
-  // Bodies ------------------------------------------------------------------------------------------
+  // Graphs, plans, tests -----------------------------------------------------------------------------
 
-  private readonly graph = this.RULE("graph", (): GraphDecl => {
+  private readonly graph = this.RULE("graph", (): GraphDecl | Broken => {
     const doc = this.documentation();
     const owner = this.position() + 1;
     const first = this.takeWord("graph");
-    const name = this.name("a name for the graph");
-    this.take(t.LeftBrace, "`{` and the graph's statements");
-    const statements = this.body<Statement>("graph", owner, () => this.subrule(this.index(), this.statement));
+    const name = this.header("graph", () => this.name("a name for the graph"));
+    const statements = this.body<Statement>("graph", owner, () => this.rule(this.statement));
+    if (name === undefined) return this.brokenBetween(owner, this.position() + 1);
     return { kind: "Graph", span: this.spanFrom(first), ...doc, name, statements };
   });
 
-  private readonly statement = this.RULE("statement", (): Statement => {
-    const follows = this.at(t.Arrow, 2) || this.at(t.Comma, 2);
-    const word = follows ? "" : this.word();
-    if (!this.RECORDING_PHASE && !follows && !GRAPH_WORDS.has(word) && !(word === "all" && this.at(t.LeftParen, 2)))
-      this.failStatement("graph");
-    return this.or<Statement>(1, {
-      IGNORE_AMBIGUITIES: true,
-      DEF: [
-        { GATE: () => word === "node", ALT: () => this.subrule(this.index(), this.node) },
-        { GATE: () => CHANNEL_WORDS.has(word), ALT: () => this.subrule(this.index(), this.channel) },
-        { GATE: () => word === "limit" || word === "max", ALT: () => this.subrule(this.index(), this.limit) },
-        { GATE: () => word === "assert", ALT: () => this.subrule(this.index(), this.assertion) },
-        { ALT: () => this.subrule(this.index(), this.edge) },
-      ],
-    });
-  });
-
-  private readonly plan = this.RULE("plan", (): PlanDecl => {
+  private readonly plan = this.RULE("plan", (): PlanDecl | Broken => {
     const doc = this.documentation();
     const owner = this.position() + 1;
     const first = this.takeWord("plan");
-    const name = this.name("a name for the plan");
-    this.take(t.LeftBrace, "`{` and the plan's tasks");
-    const statements = this.body<PlanStatement>("plan", owner, () => this.subrule(this.index(), this.planStatement));
+    const name = this.header("plan", () => this.name("a name for the plan"));
+    const statements = this.body<PlanStatement>("plan", owner, () => this.rule(this.planStatement));
+    if (name === undefined) return this.brokenBetween(owner, this.position() + 1);
     return { kind: "Plan", span: this.spanFrom(first), ...doc, name, statements };
   });
+
+  private readonly test = this.RULE("test", (): TestDecl | Broken => {
+    const owner = this.position() + 1;
+    const first = this.takeWord("test");
+    const head = this.header("test", () => {
+      const title = this.stringLiteral("a title in quotes");
+      this.takeWord("for");
+      return { title, subject: this.name("the graph or plan under test") };
+    });
+    const items = this.body("test", owner, () => this.testLine());
+    if (head === undefined) return this.brokenBetween(owner, this.position() + 1);
+    return { kind: "Test", span: this.spanFrom(first), ...head, items };
+  });
+
+  /** What stands before the brace of a body, and the brace. Where that is broken the body is read all the same. */
+  private header<T>(kind: BodyKind, read: () => T): T | undefined {
+    const first = this.position() + 1;
+    try {
+      const head = read();
+      this.take(t.LeftBrace, `\`{\` and the statements of the ${kind}`);
+      return head;
+    } catch (error) {
+      if (this.RECORDING_PHASE || !(error instanceof Halt)) throw error;
+      const brace = this.openingBrace(first, kind);
+      if (brace === undefined) throw error;
+      this.report(error.diagnostic);
+      this.moveTo(brace);
+      return undefined;
+    }
+  }
+
+  private openingBrace(first: number, kind: BodyKind): number | undefined {
+    const source = this.tokenText();
+    for (let at = first; at < source.tokens.length; at += 1) {
+      if (source.tokens[at]?.tokenType === t.LeftBrace) return at;
+      if (columnAtLineStart(source, at) === undefined) continue;
+      // The brace itself is missing: the statements begin here.
+      if (startsStatement(source, at, kind)) return at - 1;
+      if (startsItem(source, at)) return undefined;
+    }
+    return undefined;
+  }
+
+  private readonly statement = this.RULE("statement", (): Statement => {
+    return this.choose<string, Statement>(1, this.RECORDING_PHASE ? "edge" : this.statementKind(), this.statementForms);
+  });
+
+  private statementKind(): string {
+    if (this.at(t.Arrow, 2) || this.at(t.Comma, 2)) return "edge";
+    const word = this.word();
+    if (word === "all" && this.at(t.LeftParen, 2)) return "edge";
+    return GRAPH_WORDS.has(word) ? word : this.failStatement("graph");
+  }
+
+  private readonly statementForms: Readonly<Record<string, () => Statement>> = {
+    edge: () => this.rule(this.edge),
+    node: () => this.rule(this.node),
+    input: () => this.rule(this.channel),
+    output: () => this.rule(this.channel),
+    state: () => this.rule(this.channel),
+    memory: () => this.rule(this.channel),
+    limit: () => this.rule(this.limit),
+    max: () => this.rule(this.limit),
+    assert: () => this.rule(this.assertion),
+  };
 
   private readonly planStatement = this.RULE("planStatement", (): PlanStatement => {
     const word = this.word();
     if (!this.RECORDING_PHASE && !PLAN_WORDS.has(word)) this.failStatement("plan");
-    return this.or<PlanStatement>(1, {
-      IGNORE_AMBIGUITIES: true,
-      DEF: [
-        { GATE: () => word === "task", ALT: () => this.subrule(this.index(), this.task) },
-        { GATE: () => CHANNEL_WORDS.has(word), ALT: () => this.subrule(this.index(), this.channel) },
-        { ALT: () => this.subrule(this.index(), this.planSetting) },
-      ],
+    const kind = word === "task" ? "task" : CHANNEL_WORDS.has(word) ? "channel" : "setting";
+    return this.choose<"task" | "channel" | "setting", PlanStatement>(1, kind, {
+      task: () => this.rule(this.task),
+      channel: () => this.rule(this.channel),
+      setting: () => this.rule(this.planSetting),
     });
   });
 
-  private readonly planSetting = this.RULE("planSetting", (): PlanSetting => {
-    const first = this.LA(1);
-    return this.or<PlanSetting>(1, {
-      IGNORE_AMBIGUITIES: true,
-      DEF: [
-        {
-          GATE: () => this.isWord("max"),
-          ALT: () => {
-            this.takeWord("max");
-            this.takeWord("parallel");
-            const count = this.count("a number of tasks");
-            return { kind: "PlanMaxParallel", span: this.spanFrom(first), count };
-          },
-        },
-        {
-          GATE: () => this.isWord("order"),
-          ALT: () => {
-            this.takeWord("order");
-            this.takeWord("file");
-            return { kind: "PlanOrder", span: this.spanFrom(first), order: "file" };
-          },
-        },
-        {
-          GATE: () => this.isWord("pool"),
-          ALT: () => {
-            this.takeWord("pool");
-            const name = this.name("a name for the pool");
-            const count = this.count("a number of places");
-            return { kind: "PlanPool", span: this.spanFrom(first), name, count };
-          },
-        },
-        {
-          ALT: () => {
-            this.takeWord("on");
-            this.takeWord("failure");
-            const mode = this.subrule(this.index(), this.failureMode);
-            return { kind: "PlanOnFailure", span: this.spanFrom(first), mode };
-          },
-        },
-      ],
-    });
-  });
+  private testLine() {
+    if (!this.RECORDING_PHASE && !TEST_WORDS.has(this.word())) this.failStatement("test");
+    return this.rule(this.testItem);
+  }
 
-  private readonly failureMode = this.RULE("failureMode", (): "continue" | "no-new" | "kill" => {
+  private failStatement(kind: BodyKind): never {
+    const words = kind === "graph" ? GRAPH_WORDS : kind === "plan" ? PLAN_WORDS : TEST_WORDS;
+    const list = [...words].map((word) => `\`${word}\``).join(" ");
+    const more = kind === "graph" ? `, or an edge: \`a -> b\`` : "";
+    this.failExpected(`a statement of the ${kind} or \`}\``, { help: this.statementHelp(kind, words) ?? `statements begin with ${list}${more}` });
+  }
+
+  private statementHelp(kind: BodyKind, words: ReadonlySet<string>): string | undefined {
     const word = this.word();
-    if (!this.RECORDING_PHASE && word !== "continue" && word !== "kill" && word !== "no")
-      this.failExpected("`continue`, `no-new` or `kill`");
-    return this.or(1, {
-      IGNORE_AMBIGUITIES: true,
-      DEF: [
-        {
-          GATE: () => word === "no",
-          ALT: () => {
-            this.takeWord("no");
-            this.take(t.Minus);
-            this.takeWord("new");
-            return "no-new" as const;
-          },
-        },
-        { ALT: () => (this.take(t.Identifier).image === "kill" ? ("kill" as const) : ("continue" as const)) },
-      ],
-    });
-  });
-
-  private readonly test = this.RULE("test", (): TestDecl => {
-    const owner = this.position() + 1;
-    const first = this.takeWord("test");
-    const title = this.stringLiteral("a title in quotes");
-    this.takeWord("for");
-    const subject = this.name("the graph or plan under test");
-    this.take(t.LeftBrace, "`{` and the test's lines");
-    const items = this.body("test", owner, () => this.subrule(this.index(), this.testItem));
-    return { kind: "Test", span: this.spanFrom(first), title, subject, items };
-  });
-
-  protected failStatement(body: BodyKind): never {
-    this.failExpected(
-      body === "graph"
-        ? "a statement of the graph, or `}`"
-        : body === "plan"
-          ? "a statement of the plan, or `}`"
-          : "`given`, `mock`, `answer`, `expect` or `}`",
-    );
-  }
-
-  /** Statements up to the closing brace; a broken one costs only itself. */
-  private body<S>(kind: BodyKind, owner: number, read: () => S): (S | Broken)[] {
-    if (this.RECORDING_PHASE) {
-      this.many(1, read);
-      this.take(t.RightBrace);
-      return [];
+    if (this.at(t.LeftSquare)) return "a barrier is written `all(a, b) -> c`; nodes that each signal the target `a, b -> c`";
+    if (ITEM_WORDS.has(word) && startsItem(this.tokenText(), this.position() + 1)) return `a \`${word}\` stands beside the ${kind}, not in it`;
+    if (this.at(t.When) || this.at(t.Otherwise) || word === "on") return "conditions stand behind the targets of an edge: `a -> b when x > 3`";
+    if (["for", "into", "after"].includes(word)) {
+      return kind === "plan"
+        ? "the clauses of a task stand in this order: `for`, `after`, `when`, `into`, `{ policies }`"
+        : "the clauses of a node stand in this order: `for`, `into`, `{ policies }`";
     }
-    const source = this.tokenText();
-    const open = this.LA(0);
-    const ownerColumn = columnAtLineStart(source, owner) ?? 0;
-    const statements: (S | Broken)[] = [];
-    for (;;) {
-      const first = this.position() + 1;
-      if (this.at(t.RightBrace)) {
-        this.take(t.RightBrace);
-        return statements;
-      }
-      if (
-        this.atEnd() ||
-        (startsItem(source, first) && (columnAtLineStart(source, first) ?? Infinity) <= ownerColumn)
-      ) {
-        this.reportUnclosed(open, kind);
-        return statements;
-      }
-      try {
-        statements.push(read());
-      } catch (error) {
-        this.depth = 0;
-        this.report(diagnosticOf(error, this));
-        statements.push(this.skipTo(first, nextStatement(source, first, kind, ownerColumn)));
-      }
-    }
-  }
-
-  private reportUnclosed(open: IToken, kind: BodyKind): void {
-    const end = spanAt(this.reading, endOf(this.LA(0)), endOf(this.LA(0)));
-    this.report(
-      syntaxProblem(this.placeOf(this.LA(1)), {
-        message: `the ${kind} is not closed: a \`}\` is missing before this`,
-        label: "expected `}`",
-        labels: [{ ...this.placeOf(open), message: "opened here" }],
-        fixes: [replacement("close it", end, "\n}")],
-      }),
-    );
-  }
-
-  /** Moves to a token further on; what lies between is one broken statement. */
-  private skipTo(first: number, next: number): Broken {
-    const source = this.tokenText();
-    const to = Math.max(next, first + 1);
-    const token = source.tokens[first];
-    const last = source.tokens[Math.min(to, source.tokens.length) - 1];
-    this.moveTo(Math.min(to, source.tokens.length) - 1);
-    const start = token?.startOffset ?? this.reading.text.length;
-    const span = spanAt(this.reading, start, last === undefined ? start : endOf(last));
-    return { kind: "Broken", span, of: brokenKind(token), names: namesBetween(source, first, to) };
-  }
-
-  private tokenText(): TokenText {
-    return { tokens: this.tokens, text: this.reading.text };
+    const similar = findSimilar(word, words);
+    return similar === undefined ? undefined : `did you mean \`${similar}\`?`;
   }
 
   // Fragments ---------------------------------------------------------------------------------------
 
   /** Reads one thing and nothing after it; `undefined` after reporting why it cannot be read. */
   fragment(kind: keyof Fragments): Fragments[keyof Fragments] | undefined {
-    const rules = {
+    const rules: { readonly [K in keyof Fragments]: () => Fragments[K] } = {
       expression: this.expression,
       type: this.type,
       edge: this.edge,
@@ -344,87 +277,24 @@ export class NgraphParser extends TestRules {
       output: this.outputTarget,
       assert: this.assertionBody,
       expect: this.expectation,
-      step: this.step,
+      step: this.singleStep,
       duration: this.duration,
       backoff: this.backoff,
       patterns: this.patterns,
     };
     try {
-      const rule: (this: this) => Fragments[keyof Fragments] = rules[kind];
-      const node = rule.call(this);
+      const node = rules[kind].call(this);
+      this.checkSplit();
       if (!this.atEnd()) this.failExpected("the end");
       return node;
     } catch (error) {
-      this.report(this.diagnosticAtEnd(error));
+      this.report(this.diagnosticOf(error));
       return undefined;
     }
   }
 
   private readonly names = this.RULE("names", () => this.nameList(1, "a name"));
   private readonly singleName = this.RULE("singleName", () => this.name("a name"));
+  private readonly singleStep = this.RULE("singleStep", () => this.step(1));
   private readonly duration = this.RULE("duration", () => this.durationAhead());
-
-  protected policyLoop(read: () => Policy): Policy[] {
-    if (this.RECORDING_PHASE) {
-      this.many(1, read);
-      this.take(t.RightBrace);
-      return [];
-    }
-    const policies: Policy[] = [];
-    while (!this.at(t.RightBrace)) policies.push(read());
-    this.take(t.RightBrace);
-    return policies;
-  }
-
-  protected armLoop<Arm>(index: number, read: () => Arm): Arm[] {
-    if (this.RECORDING_PHASE) {
-      this.many(index, read);
-      this.take(t.RightBrace);
-      return [];
-    }
-    const arms: Arm[] = [];
-    while (!this.at(t.RightBrace)) arms.push(read());
-    this.take(t.RightBrace);
-    return arms;
-  }
-
-  protected startsPolicy(): boolean {
-    return POLICY_WORDS.has(this.word());
-  }
-
-  protected failPolicy(): never {
-    this.failExpected("a policy or `}`", {
-      help: `the policies are ${[...POLICY_WORDS].map((word) => `\`${word}\``).join(" ")}`,
-    });
-  }
-
-  diagnosticAtEnd(error: unknown) {
-    if (error instanceof Halt) return error.diagnostic;
-    if (error instanceof RangeError) return tooDeep(this.placeOf(this.LA(1)), "nesting", DEEPEST_NESTING);
-    throw error;
-  }
 }
-
-function diagnosticOf(error: unknown, parser: NgraphParser) {
-  return parser.diagnosticAtEnd(error);
-}
-
-function brokenKind(token: IToken | undefined): Broken["of"] {
-  const word = token?.tokenType === t.Identifier ? token.image : "";
-  if (CHANNEL_WORDS.has(word)) return "channel";
-  switch (word) {
-    case "import":
-    case "type":
-    case "secret":
-    case "graph":
-    case "plan":
-    case "test":
-    case "node":
-    case "task":
-      return word;
-    default:
-      return "other";
-  }
-}
-
-export { startsStatement };
