@@ -18,8 +18,10 @@ export interface CheckContext {
   readonly isComplete: boolean;
   /** Edges by the name of a source, barriers among them. */
   readonly edgesFrom: ReadonlyMap<string, readonly BoundEdge[]>;
-  /** Nodes that findings about loops without an exit (NG203, NG204) speak of. */
+  /** Nodes that findings about endless loops (NG203 to NG205, NG208, NG311) speak of. */
   readonly trapped: Set<number>;
+  /** Conditions that a worse finding speaks of: nothing else is said about them. */
+  readonly spoken: Set<Span>;
   report(diagnostic: Diagnostic): void;
   /** A finding that a run shows; where the run's conditions could not be decided together, that is said too (NG901). */
   reportFinding(diagnostic: Diagnostic, run: Run): void;
@@ -29,6 +31,8 @@ export interface CheckContext {
   /** Where a node's name is declared. */
   nodePlace(index: number): Place;
   nodeName(index: number): string;
+  /** Where the graph's name is declared. */
+  graphPlace(): Place;
 }
 
 /** A property that holds for every run. */
@@ -51,6 +55,7 @@ export function createCheckContext(
     isComplete: isCompletelyBound(graph),
     edgesFrom: groupEdges(graph),
     trapped: new Set(),
+    spoken: new Set(),
     report,
     reportFinding: (diagnostic, run) => {
       report(diagnostic);
@@ -61,6 +66,7 @@ export function createCheckContext(
     place,
     label: (span, message) => ({ ...place(span), message }),
     nodePlace: (index) => place(graph.nodes[index]?.declaration.name.span ?? graph.declaration.name.span),
+    graphPlace: () => place(graph.declaration.name.span),
     nodeName: (index) => graph.nodes[index]?.name ?? END_NAME,
   };
 }

@@ -11,6 +11,7 @@ import { assertionsOf, checkAssertions } from "./check-assertions.ts";
 import { checkBarriers } from "./check-barriers.ts";
 import { type CheckContext, createCheckContext, type Proof } from "./check-context.ts";
 import { checkSharedSteps, checkUnreadWrites } from "./check-data.ts";
+import { checkBounds, checkFrozenLoops } from "./check-loops.ts";
 import { checkReachability } from "./check-reachability.ts";
 import { checkRoutes } from "./check-routes.ts";
 import { reportDefects, reportExclusiveMembers, reportParallelBranches } from "./check-soundness.ts";
@@ -41,12 +42,12 @@ export function checkGraph(graph: BoundGraph, options: CheckOptions = {}): Check
   );
   checkReachability(context);
   checkBarriers(context);
-  checkRoutes(context);
   if (!graph.hasErrors) checkUnreadWrites(context);
   if (context.isComplete && signalsOf(context.model.start).length > 0) {
     if (graph.hasErrors) reportExclusiveMembers(context);
     else checkRuns(context, options, () => diagnostics.some((diagnostic) => diagnostic.severity === "error"));
   }
+  checkRoutes(context);
   return { diagnostics, proofs };
 }
 
@@ -59,10 +60,12 @@ function checkRuns(context: CheckContext, options: CheckOptions, hasErrors: () =
   const finder = createRunFinder(states);
   const defects = findDefects(states, finder);
   const wasClean = !hasErrors();
+  if (states.complete) checkFrozenLoops(context, states);
   reportDefects(context, states, defects);
   reportParallelBranches(context, states, finder);
   checkSharedSteps(context, states, finder);
   checkAssertions(context, assertions, states, finder);
+  if (states.complete) checkBounds(context, states, finder);
   if (isSound(defects) && wasClean) {
     context.prove("NG310", soundText({ states: states.states.length - 1, graphs: [] }));
   }

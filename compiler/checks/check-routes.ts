@@ -280,6 +280,7 @@ function reportMissing(
 /** NG505 and NG502. Returns whether the condition is decided on its own. */
 function reportDecided(context: CheckContext, condition: TypedExpression, formula: Formula): boolean {
   const place = context.place(condition.span);
+  if (context.spoken.has(condition.span)) return true;
   if (isUnsatisfiable(formula)) {
     if (formula.kind === "const") context.report(constantCondition(place, { value: false, why: "depends on nothing" }));
     else {

@@ -11,14 +11,15 @@ import {
   signalLost,
   waitsForExclusiveArms,
 } from "../../diagnostics/catalog/barriers.ts";
-import type { ShownRun } from "../../diagnostics/catalog/reachability.ts";
+import { exitNeverHolds, type ShownRun } from "../../diagnostics/catalog/reachability.ts";
 import type { Fix, Label, Place } from "../../diagnostics/diagnostic.ts";
 import type { Defects } from "../explore/defects.ts";
 import { type ExclusiveMembers, findExclusiveMembers } from "../explore/exclusive-members.ts";
-import type { ControlBarrier, Routing } from "../explore/model.ts";
+import { shortestCycle } from "../explore/components.ts";
+import type { Branch, ControlBarrier, Routing } from "../explore/model.ts";
 import { describeStuck, memberName, type Run, type RunFinder, traceOf } from "../explore/runs.ts";
 import type { DoubleRun } from "../explore/runs-twice.ts";
-import { signalsOf } from "../explore/signals.ts";
+import { branchesOf, signalsOf, successorsOf } from "../explore/signals.ts";
 import { endingOf, type StateGraph } from "../explore/state-graph.ts";
 import type { CheckContext } from "./check-context.ts";
 
@@ -260,18 +261,56 @@ function signalSpan(context: CheckContext, source: number, target: number): Labe
     .find(({ place, node }) => place === target && node === target)?.origin?.target?.span;
 }
 
+/** NG311, or NG205 where the run could leave if only a condition held. */
 function reportLivelocks(context: CheckContext, graph: StateGraph, defects: Defects): void {
   for (const { nodes, run } of defects.livelocks) {
-    // What has no way out by its edges alone is reported without looking at any state.
+    // What has no way out by its edges alone, or by what its conditions read, is reported without a run.
     if (nodes.some((node) => context.trapped.has(node))) continue;
+    for (const node of nodes) context.trapped.add(node);
     const first = graph.states[run.states.at(-1) ?? 0]!.places[0] ?? nodes[0] ?? 0;
-    context.report(
-      livelock(context.nodePlace(first), {
-        nodes: nodes.map(context.nodeName),
-        run: shownRun(graph, run, "and so on, without end"),
+    const exit = deadExit(context, nodes);
+    const severity = run.feasible ? "error" : "warning";
+    const shown = shownRun(graph, run, "and so on, without end");
+    if (exit === undefined) {
+      const facts = { nodes: nodes.map(context.nodeName), severity, run: shown } as const;
+      context.reportFinding(livelock(context.nodePlace(first), facts), run);
+      continue;
+    }
+    const { node, branch } = exit;
+    if (branch.span !== undefined) context.spoken.add(branch.span);
+    const inside = new Set(nodes);
+    const successors = successorsOf(context.model);
+    const cycle = shortestCycle(
+      node,
+      (at) => successors[at]!,
+      (at) => inside.has(at),
+    );
+    context.reportFinding(
+      exitNeverHolds(branch.span === undefined ? context.nodePlace(node) : context.place(branch.span), {
+        condition: `\`${branch.label}\``,
+        node: context.nodeName(node),
+        cycle: (cycle.length > 0 ? cycle : nodes).map(context.nodeName),
+        severity,
+        run: shown,
       }),
+      run,
     );
   }
+}
+
+/** A branch that leads out of these nodes: since runs do not leave, it is never taken among them. */
+function deadExit(context: CheckContext, nodes: readonly number[]): { node: number; branch: Branch } | undefined {
+  const inside = new Set(nodes);
+  for (const node of nodes) {
+    for (const group of context.model.nodes[node]!.routing.groups) {
+      if (group.kind === "always") continue;
+      for (const branch of branchesOf(group)) {
+        if (branch.signals.length > 0 && branch.signals.every((signal) => !inside.has(signal.node)))
+          return { node, branch };
+      }
+    }
+  }
+  return undefined;
 }
 
 /** NG308, NG312 and NG314: worth knowing in a graph with parallel branches. */

@@ -1,3 +1,4 @@
+import type { Span } from "../../diagnostics/source.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import {
   type BoundCall,
@@ -117,9 +118,10 @@ function layOutPlaces(graph: BoundGraph): Places {
     });
     const name = target === END_TARGET ? END_NAME : (graph.nodes[target]?.name ?? "");
     const id = count === 1 ? name : `${name}#${count}`;
-    const gate = kind === "all" ? barriers[waits.get(target) ?? -1] : undefined;
-    const passesTo = gate === undefined ? undefined : placesPassedTo(gate, laidOut, unsupported, name);
-    const barrier = { index, id, kind, target, members: laidOut, passesTo, origin };
+    // It would signal the gate on behalf of its members, in an order that the model does not follow.
+    if (kind === "all" && waits.has(target))
+      unsupported.push(`a barrier into \`${name}\`, which has \`waits\` of its own`);
+    const barrier = { index, id, kind, target, members: laidOut, origin };
     barriers.push(barrier);
     return barrier;
   };
@@ -149,26 +151,6 @@ function layOutPlaces(graph: BoundGraph): Places {
     ofEdge.set(edge, made);
   }
   return { nodeIndex, barriers, barrierOfPlace, waits, ofEdge, unsupported };
-}
-
-/** A join into a gated node counts as signals of those who came to it. */
-function placesPassedTo(
-  gate: ControlBarrier,
-  members: readonly BarrierMember[],
-  unsupported: string[],
-  name: string,
-): readonly number[] {
-  const places = new Set<number>();
-  for (const { nodes } of members) {
-    for (const { place, nodes: counted } of gate.members) {
-      if (!nodes.some((node) => counted.includes(node))) continue;
-      places.add(place);
-      // Which of them came is not followed.
-      if (nodes.length > 1)
-        unsupported.push(`\`any(…)\` in a barrier into \`${name}\`, which has \`waits\` of its own`);
-    }
-  }
-  return [...places];
 }
 
 interface RoutingDraft {
@@ -246,7 +228,7 @@ function addRoute(
         formula: formulaOf(terms, to.condition.expression),
         signals: signals(to.targets),
         label: `when ${text(to.condition.span)}`,
-        origin: { edge },
+        span: to.condition.span,
       });
       return;
     case "otherwise":
@@ -255,7 +237,7 @@ function addRoute(
         formula: ALWAYS,
         signals: [...(draft.otherwise?.signals ?? []), ...signals(to.targets)],
         label: "otherwise",
-        origin: { edge },
+        span: edge.span,
       };
       return;
     case "match": {
@@ -264,9 +246,9 @@ function addRoute(
         formula: formulaOfArm(terms, to.subject.expression, arm.values, domain),
         signals: signals(arm.targets),
         label: arm.values.map((value) => JSON.stringify(value)).join(" | "),
-        origin: { edge },
+        span: arm.span,
       }));
-      draft.choices.push({ kind: "one", branches: [...branches, ...elseBranch(to.otherwise, edge, signals)] });
+      draft.choices.push({ kind: "one", branches: [...branches, ...elseBranch(to.otherwise, signals)] });
       return;
     }
     case "cases": {
@@ -274,21 +256,20 @@ function addRoute(
         formula: formulaOf(terms, arm.condition.expression),
         signals: signals(arm.targets),
         label: text(arm.condition.span),
-        origin: { edge },
+        span: arm.condition.span,
       }));
-      draft.choices.push({ kind: "one", branches: [...branches, ...elseBranch(to.otherwise, edge, signals)] });
+      draft.choices.push({ kind: "one", branches: [...branches, ...elseBranch(to.otherwise, signals)] });
       return;
     }
   }
 }
 
 function elseBranch(
-  otherwise: { readonly targets: readonly BoundReference[] } | undefined,
-  edge: BoundEdge,
+  otherwise: { readonly span: Span; readonly targets: readonly BoundReference[] } | undefined,
   signals: (targets: readonly BoundReference[]) => Signal[],
 ): Branch[] {
   if (otherwise === undefined) return [];
-  return [{ formula: ALWAYS, signals: signals(otherwise.targets), label: "else", origin: { edge } }];
+  return [{ formula: ALWAYS, signals: signals(otherwise.targets), label: "else", span: otherwise.span }];
 }
 
 /** A channel keeps its own domain (it may be `null` at first); for anything else the binder knows the type best. */

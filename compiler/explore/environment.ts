@@ -110,11 +110,10 @@ function within(known: Known, domain: ValueSet): Known {
 }
 
 function reduce(channel: DataChannel, current: Known, values: readonly Known[]): Known {
-  const [first, second] = values;
   switch (channel.reducer) {
     case undefined:
-      // Two writers fail the step; that is reported elsewhere.
-      return first !== undefined && second === undefined ? first : { set: channel.declared, exact: false };
+      // Two writers fail the step, which is reported; to go on with either value shows what else there is to see.
+      return values.reduce(unite);
     case "last":
       return values.at(-1) ?? current;
     case "sum":

@@ -108,7 +108,21 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
     placeMarked,
     taken: context.taken,
     meetings: [...meetings.values()],
-    steps: (id) => (waysFrom(context, states[id]!) ?? []).map((way) => stepOf(context, ids, id, way)),
+    steps: remember((id) => (waysFrom(context, states[id]!) ?? []).map((way) => stepOf(context, ids, id, way))),
+  };
+}
+
+/** Searches that follow runs ask for the same steps over and over; those of some thousand states are kept. */
+function remember(steps: (id: number) => readonly Step[]): (id: number) => readonly Step[] {
+  const known = new Map<number, readonly Step[]>();
+  return (id) => {
+    let found = known.get(id);
+    if (found === undefined) {
+      if (known.size >= 4096) known.clear();
+      found = steps(id);
+      known.set(id, found);
+    }
+    return found;
   };
 }
 
@@ -358,26 +372,22 @@ function finishWay(context: Context, state: State, partial: Partial): Way {
     const kept = partial.outcomes.filter((outcome) => outcome === partial.exclusive || outcome?.kind === "error");
     signalled = [...new Set(kept.flatMap((outcome) => outcome?.places ?? []))];
   }
-  const touched: number[] = [];
-  const signal = (place: number, source: () => number): void => {
+  const touched = new Set<number>();
+  for (const place of signalled) {
     if (place >= nodeCount) {
-      if (marked.has(place)) meetings.push({ kind: "lost", place, sources: [-1, source()] });
-      else touched.push(model.barrierOfPlace[place]!);
+      if (marked.has(place)) meetings.push({ kind: "lost", place, sources: [-1, sourceOf(partial, place)] });
+      else touched.add(model.barrierOfPlace[place]!);
     }
     marked.add(place);
-  };
-  for (const place of signalled) signal(place, () => sourceOf(partial, place));
-  // A barrier into a gated node signals the gate on behalf of its members, which may complete that one, too.
+  }
   const fired: number[] = [];
   const firedInto = new Map<number, number>();
-  for (const index of touched.sort((a, b) => a - b)) {
+  for (const index of [...touched].sort((a, b) => a - b)) {
     const barrier = model.barriers[index]!;
-    if (fired.includes(index) || !barrier.members.every((member) => marked.has(member.place))) continue;
+    if (!barrier.members.every((member) => marked.has(member.place))) continue;
     fired.push(index);
     for (const member of barrier.members) marked.delete(member.place);
-    if (barrier.passesTo !== undefined) {
-      for (const place of barrier.passesTo) signal(place, () => nodeCount + index);
-    } else if (barrier.target === END_TARGET) flags |= FLAG_ENDS;
+    if (barrier.target === END_TARGET) flags |= FLAG_ENDS;
     else {
       const direct = partial.places.includes(barrier.target) ? sourceOf(partial, barrier.target) : undefined;
       const other = firedInto.get(barrier.target) ?? direct;

@@ -6,6 +6,7 @@
  * The model is made from a bound graph (`build-model.ts`) or by hand in tests. It knows nothing of syntax but
  * `Origin`, which leads back to the places that diagnostics point at.
  */
+import type { Span } from "../../diagnostics/source.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import type { BoundEdge, BoundReference } from "../bound-graph.ts";
 import type { Formula } from "./formula.ts";
@@ -55,8 +56,6 @@ export interface ControlBarrier {
   /** A node, or `END_TARGET`. */
   readonly target: number;
   readonly members: readonly BarrierMember[];
-  /** Into a node that `waits` gates: the gate's places that firing fills, instead of running the node. */
-  readonly passesTo: readonly number[] | undefined;
   readonly origin: Origin | undefined;
 }
 
@@ -98,7 +97,8 @@ export interface Branch {
   readonly signals: readonly Signal[];
   /** In source form: `"billing"`, `when score < 0.8`, `otherwise`. */
   readonly label: string;
-  readonly origin: Origin | undefined;
+  /** Of its condition, or of the arm. */
+  readonly span: Span | undefined;
 }
 
 /** What nodes do to channels, as far as conditions depend on it. By channel index. */

@@ -46,9 +46,8 @@ function spread(
     missing[barrier]!--;
     if (opened[barrier] === 1 || !opens(missing[barrier]!, model.barriers[barrier]!.members.length)) return;
     opened[barrier] = 1;
-    const { target, passesTo } = model.barriers[barrier]!;
-    if (passesTo !== undefined) for (const passed of passesTo) signal(passed);
-    else if (target !== END_TARGET) reach(target);
+    const { target } = model.barriers[barrier]!;
+    if (target !== END_TARGET) reach(target);
   };
   const follow = (routing: Routing | undefined): void => {
     for (const { place } of signalsOf(routing)) if (place !== undefined && place !== END_TARGET) signal(place);

@@ -29,24 +29,18 @@ export function findDoubleRuns(graph: StateGraph, finder: RunFinder): DoubleRuns
   if (merges.size === 0) return { found: [], complete: true };
   const candidates = findCandidates(graph, merges);
   if (candidates.size === 0) return { found: [], complete: true };
-  const sources = findSources(graph, candidates);
   const found = new Map<number, DoubleRun>();
   let visits = 0;
   let complete = true;
-  for (const [id, nodes] of candidates) {
-    for (const node of nodes) {
-      if (found.has(node)) continue;
-      const first = sources.get(`${id}/${node}`) ?? [];
-      const result = follow(graph, id, node, first, () => ++visits <= MAX_VISITS);
-      if (result === "too many") {
-        complete = false;
-        continue;
-      }
-      if (result === undefined) continue;
-      const before = finder.to(result.first.from);
+  for (const { node, source, entries } of findFirstSignals(graph, candidates)) {
+    if (found.has(node)) continue;
+    const result = follow(graph, entries, node, source, () => ++visits <= MAX_VISITS);
+    if (result === "too many") complete = false;
+    else if (result !== undefined) {
+      const before = finder.to(result.before);
       found.set(node, {
         node,
-        sources: [result.first.source, result.source],
+        sources: [source, result.source],
         run: {
           states: [...before.states, ...result.states],
           last: result.last,
@@ -55,7 +49,7 @@ export function findDoubleRuns(graph: StateGraph, finder: RunFinder): DoubleRuns
       });
     }
   }
-  return { found: [...found.values()].sort((a, b) => a.node - b.node), complete };
+  return { found: [...found.values()].sort((x, y) => x.node - y.node), complete };
 }
 
 /** Nodes with more than one source of signals. */
@@ -135,31 +129,31 @@ function canSignal(graph: StateGraph, places: readonly number[], node: number): 
   return false;
 }
 
-interface FirstSignal {
+/** How a node came to run first: signalled by one source, in these steps. */
+interface FirstSignals {
+  readonly node: number;
   readonly source: number;
-  readonly from: number;
+  /** State before and state in which the node runs, nearest to `start` first. */
+  readonly entries: readonly { readonly before: number; readonly state: number }[];
 }
 
-/** By "state/node": who signalled the node in the step before. */
-function findSources(
-  graph: StateGraph,
-  candidates: ReadonlyMap<number, readonly number[]>,
-): Map<string, FirstSignal[]> {
-  const found = new Map<string, FirstSignal[]>();
-  graph.successors.forEach((targets, from) => {
+function findFirstSignals(graph: StateGraph, candidates: ReadonlyMap<number, readonly number[]>): FirstSignals[] {
+  const found = new Map<string, FirstSignals & { readonly entries: { before: number; state: number }[] }>();
+  graph.successors.forEach((targets, before) => {
     if (!targets.some((target) => candidates.has(target))) return;
-    for (const step of graph.steps(from)) {
+    for (const step of graph.steps(before)) {
       for (const node of candidates.get(step.to) ?? []) {
-        const key = `${step.to}/${node}`;
-        const known = found.get(key) ?? [];
-        for (const source of sourcesOf(graph, graph.states[from]!, step, node)) {
-          if (!known.some((first) => first.source === source)) known.push({ source, from });
+        for (const source of sourcesOf(graph, graph.states[before]!, step, node)) {
+          const key = `${node}/${source}`;
+          const known = found.get(key);
+          const entry = { before, state: step.to };
+          if (known === undefined) found.set(key, { node, source, entries: [entry] });
+          else known.entries.push(entry);
         }
-        found.set(key, known);
       }
     }
   });
-  return found;
+  return [...found.values()];
 }
 
 /** Nodes (or barriers, counted from the number of nodes on; -1 for `start`) whose signals run a node after a step. */
@@ -170,8 +164,7 @@ function sourcesOf(graph: StateGraph, state: State, step: Step, node: number): n
     if (step.outcomes[index]?.places.includes(node) === true) found.push(source);
   });
   for (const barrier of step.fired) {
-    const { target, passesTo } = graph.model.barriers[barrier]!;
-    if (target === node && passesTo === undefined) found.push(graph.model.nodes.length + barrier);
+    if (graph.model.barriers[barrier]!.target === node) found.push(graph.model.nodes.length + barrier);
   }
   return found;
 }
@@ -180,44 +173,54 @@ interface Followed {
   readonly id: number;
   /** Places that come of the first run. */
   readonly marked: ReadonlySet<number>;
+  /** Where this way began: the state before the first run. */
+  readonly before: number;
   readonly parent: Followed | undefined;
   readonly exact: boolean;
 }
 
+/** One search for all first runs that one source starts: what has been seen from one need not be seen from another. */
 function follow(
   graph: StateGraph,
-  id: number,
+  entries: FirstSignals["entries"],
   node: number,
-  first: readonly FirstSignal[],
+  source: number,
   mayVisit: () => boolean,
-):
-  | { first: FirstSignal; source: number; states: readonly number[]; last: Step; exact: boolean }
-  | "too many"
-  | undefined {
-  const queue: Followed[] = [{ id, marked: new Set([node]), parent: undefined, exact: true }];
-  const seen = new Set<string>([`${id}|${node}`]);
+): { before: number; source: number; states: readonly number[]; last: Step; exact: boolean } | "too many" | undefined {
+  const queue: Followed[] = [];
+  const seen = new Set<string>();
+  for (const { before, state } of entries) {
+    if (seen.has(`${state}|${node}`)) continue;
+    seen.add(`${state}|${node}`);
+    queue.push({ id: state, marked: new Set([node]), before, parent: undefined, exact: true });
+  }
   for (const here of queue) {
     if (!mayVisit()) return "too many";
     const state = graph.states[here.id]!;
     for (const step of graph.steps(here.id)) {
       if (step.to === -1) return "too many";
       const { marked, freshSources } = spreadMark(graph, state, step, here.marked, node);
-      for (const source of freshSources) {
-        const other = first.find((candidate) => candidate.source !== source);
-        if (other === undefined) continue;
+      const other = freshSources.find((candidate) => candidate !== source);
+      if (other !== undefined) {
         const states: number[] = [];
         for (let at: Followed | undefined = here; at !== undefined; at = at.parent) states.push(at.id);
-        return { first: other, source, states: states.reverse(), last: step, exact: here.exact && step.exact };
+        return {
+          before: here.before,
+          source: other,
+          states: states.reverse(),
+          last: step,
+          exact: here.exact && step.exact,
+        };
       }
       const next = graph.states[step.to]!;
       // What is not marked and runs is all that could still signal from outside.
       let outside = false;
       for (let index = 0; index < next.ready; index++) if (!marked.has(next.places[index]!)) outside = true;
       if (!outside) continue;
-      const key = `${step.to}|${[...marked].sort((a, b) => a - b).join()}`;
+      const key = `${step.to}|${[...marked].sort((x, y) => x - y).join()}`;
       if (seen.has(key)) continue;
       seen.add(key);
-      queue.push({ id: step.to, marked, parent: here, exact: here.exact && step.exact });
+      queue.push({ id: step.to, marked, before: here.before, parent: here, exact: here.exact && step.exact });
     }
   }
   return undefined;
@@ -248,8 +251,8 @@ function spreadMark(
     const barrier = model.barriers[index]!;
     const isMarked = barrier.members.some((member) => next.has(member.place));
     for (const member of barrier.members) next.delete(member.place);
-    if (isMarked) for (const place of barrier.passesTo ?? [barrier.target]) next.add(place);
-    else if (barrier.target === node && barrier.passesTo === undefined) fresh.push(model.nodes.length + index);
+    if (isMarked) next.add(barrier.target);
+    else if (barrier.target === node) fresh.push(model.nodes.length + index);
   }
   // Signalled from both sides in one step it runs once, and that is another finding.
   return { marked: next, freshSources: next.has(node) ? [] : fresh };

@@ -28,6 +28,8 @@ export interface Term {
   readonly channels: readonly number[];
   /** Every value it can have. */
   readonly domain: ValueSet;
+  /** Nothing but channels decides its value: asked again in the same state it has the same one. */
+  readonly isSteady: boolean;
   /** How two values compare (`<`, `=` or `>`): the two, as people write them. */
   readonly compares: readonly [string, string] | undefined;
 }
@@ -92,6 +94,7 @@ function addTerm(
     channel: expression.op === "channel" ? expression.channel : undefined,
     channels: channelsOf(expression),
     domain: domain ?? domainOf(table, expression),
+    isSteady: readsOnlyChannels(expression),
     compares,
   };
   table.terms.push(term);
@@ -110,11 +113,11 @@ export function channelsOf(expression: Expression): number[] {
   return [...found].sort((a, b) => a - b);
 }
 
-/** Whether a value depends on more than channels: locals, `error`, secrets and calls of imported functions. */
-export function readsOnlyChannels(expression: Expression): boolean {
+/** Whether a value depends on nothing but channels: the failure that led here is not read. Imported functions are pure here. */
+function readsOnlyChannels(expression: Expression): boolean {
   const pending: Expression[] = [expression];
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
-    if (part.op === "error" || part.op === "local" || part.op === "secret") return false;
+    if (part.op === "error") return false;
     pending.push(...expressionParts(part));
   }
   return true;

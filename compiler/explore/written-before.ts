@@ -1,4 +1,4 @@
-import type { ControlModel, Routing } from "./model.ts";
+import { type ControlModel, END_TARGET, type Routing } from "./model.ts";
 
 /**
  * By node: which of the wanted channels have certainly been written once its own step is over, on every way from
@@ -82,6 +82,7 @@ function arrivalsOf(model: ControlModel): Arrivals[] {
     }
   }
   for (const barrier of model.barriers) {
+    if (barrier.target === END_TARGET) continue;
     arrivals[barrier.target]?.barriers.push(barrier.members.map((member) => member.nodes));
     for (const member of barrier.members) for (const node of member.nodes) arrivals[node]?.leadsTo.add(barrier.target);
   }

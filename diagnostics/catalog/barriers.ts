@@ -200,10 +200,14 @@ export function signalLost(
 }
 
 /** NG311: a run that can no longer end. */
-export function livelock(place: Place, facts: { nodes: readonly string[]; run: ShownRun }): Diagnostic {
+export function livelock(
+  place: Place,
+  facts: { nodes: readonly string[]; severity: Severity; run: ShownRun },
+): Diagnostic {
   return diagnostic("NG311", place, `a run can get into a loop that it never leaves: ${list(facts.nodes)}`, {
     label: "never ends once it gets here",
     help: "let one of them lead out under a condition that can hold there",
+    severity: facts.severity,
     ...facts.run,
   });
 }

@@ -67,13 +67,14 @@ export function cycleWithoutExit(
 /** NG205: a loop that could be left, if only its condition could hold. */
 export function exitNeverHolds(
   place: Place,
-  facts: { condition: string; node: string; cycle: readonly string[]; run?: ShownRun | undefined },
+  facts: { condition: string; node: string; cycle: readonly string[]; severity: Severity; run: ShownRun },
 ): Diagnostic {
   const shown = [...facts.cycle, facts.cycle[0] ?? ""].join(" -> ");
   return diagnostic("NG205", place, `the exit of a loop can never be taken: ${facts.condition} never holds`, {
     label: "never holds while the loop goes round",
     notes: [`the loop is \`${shown}\``],
     help: "change the condition, or let the loop change what it asks about",
+    severity: facts.severity,
     ...facts.run,
   });
 }

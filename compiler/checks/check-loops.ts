@@ -1,0 +1,213 @@
+import { unboundedList } from "../../diagnostics/catalog/data.ts";
+import { loopBoundText, stepBoundText } from "../../diagnostics/catalog/proofs.ts";
+import { exitUnchanged, noLoopBound, stepLimitTooLow } from "../../diagnostics/catalog/reachability.ts";
+import { type Bounds, findBounds, heaviestStretch } from "../explore/bounds.ts";
+import { findComponents, isCyclic, shortestCycle } from "../explore/components.ts";
+import { findFrozenLoops } from "../explore/frozen-loops.ts";
+import type { Run, RunFinder } from "../explore/runs.ts";
+import { startTargets, successorsOf } from "../explore/signals.ts";
+import { endingOf, FLAG_INEXACT, type StateGraph } from "../explore/state-graph.ts";
+import type { CheckContext } from "./check-context.ts";
+import { outputPlace } from "./check-data.ts";
+import { shownRun } from "./check-soundness.ts";
+
+/** Loops looked at one by one. */
+const MAX_LOOPS = 50;
+
+/** NG208: found before livelocks are told, which would be the same thing said less well. */
+export function checkFrozenLoops(context: CheckContext, graph: StateGraph): void {
+  const successors = successorsOf(context.model);
+  for (const loop of findFrozenLoops(graph)) {
+    if ([...loop.nodes].some((node) => context.trapped.has(node))) continue;
+    for (const node of loop.nodes) context.trapped.add(node);
+    const cycle = shortestCycle(
+      loop.decides,
+      (node) => successors[node]!,
+      (node) => loop.nodes.has(node),
+    );
+    const span = loop.branches.find((branch) => branch.label !== "otherwise" && branch.label !== "else")?.span;
+    context.report(
+      exitUnchanged(span === undefined ? context.nodePlace(loop.decides) : context.place(span), {
+        cycle: cycle.map(context.nodeName),
+        reads: loop.reads.map((channel) => context.model.data.channels[channel]?.name ?? ""),
+        labels: [],
+      }),
+    );
+  }
+}
+
+/** NG206, NG207, NG210, NG211 and NG410. Only for a complete graph of states that follows conditions. */
+export function checkBounds(context: CheckContext, graph: StateGraph, finder: RunFinder): Bounds {
+  const bounds = findBounds(graph);
+  const successors = successorsOf(context.model);
+  const limit = limitOf(context);
+  if (bounds.endless.length > 0) reportEndless(context, graph, bounds, successors, limit);
+  else {
+    proveLoopBounds(context, graph, bounds, successors);
+    if (bounds.steps !== undefined && bounds.steps > 0) {
+      context.prove("NG210", stepBoundText({ steps: bounds.steps, perAnswer: bounds.perAnswer }));
+    }
+  }
+  reportLowLimit(context, graph, finder, bounds, limit);
+  return bounds;
+}
+
+interface StepLimit {
+  readonly steps: number | null;
+  /** Where the text states it. */
+  readonly span: { readonly start: number; readonly end: number } | undefined;
+}
+
+function limitOf({ graph }: CheckContext): StepLimit {
+  const stated = graph.declaration.statements.find((item) => item.kind === "Limit" && item.of === "steps");
+  return { steps: graph.limits.steps, span: stated?.span };
+}
+
+function reportEndless(
+  context: CheckContext,
+  graph: StateGraph,
+  bounds: Bounds,
+  successors: readonly (readonly number[])[],
+  limit: StepLimit,
+): void {
+  const seen = new Set<string>();
+  for (const group of bounds.endless.slice(0, MAX_LOOPS)) {
+    const nodes = new Set<number>();
+    for (const id of group) {
+      const { places, ready } = graph.states[id]!;
+      for (let index = 0; index < ready; index++) nodes.add(places[index]!);
+    }
+    for (const cycle of cyclesWithin(context, nodes, successors)) {
+      const key = cycle.nodes.join();
+      if (seen.has(key) || cycle.nodes.some((node) => context.trapped.has(node))) continue;
+      seen.add(key);
+      const names = cycle.shown.map(context.nodeName);
+      // Whoever states how many steps a run may take has bounded its loops.
+      if (limit.span === undefined || limit.steps === null) {
+        context.report(noLoopBound(context.nodePlace(cycle.shown[0] ?? 0), { cycle: names, limit: limit.steps }));
+      }
+      if (limit.steps === null) reportGrowingLists(context, cycle.nodes, names);
+    }
+  }
+}
+
+/** Loops of the text among nodes that go round together. */
+function cyclesWithin(
+  context: CheckContext,
+  nodes: ReadonlySet<number>,
+  successors: readonly (readonly number[])[],
+): { readonly nodes: readonly number[]; readonly shown: readonly number[] }[] {
+  const inside = (node: number): readonly number[] =>
+    nodes.has(node) ? successors[node]!.filter((target) => nodes.has(target)) : [];
+  const { members } = findComponents(context.model.nodes.length, inside);
+  return members
+    .filter((group) => nodes.has(group[0]!) && isCyclic(group, inside))
+    .map((group) => {
+      const entry = entryOf(context, new Set(group), successors);
+      const shown = shortestCycle(entry, inside, (node) => group.includes(node));
+      return { nodes: group.toSorted((a, b) => a - b), shown: shown.length > 0 ? shown : [entry] };
+    });
+}
+
+/** The first of these nodes that runs come to. */
+function entryOf(
+  context: CheckContext,
+  nodes: ReadonlySet<number>,
+  successors: readonly (readonly number[])[],
+): number {
+  const seen = new Set(startTargets(context.model));
+  for (const node of seen) {
+    if (nodes.has(node)) return node;
+    for (const next of successors[node]!) seen.add(next);
+  }
+  return Math.min(...nodes);
+}
+
+/** NG410. */
+function reportGrowingLists(context: CheckContext, nodes: readonly number[], cycle: readonly string[]): void {
+  const lists = new Set(
+    context.graph.channels
+      .filter(({ reducer, type }) => reducer?.kind === "append" && type.kind === "list")
+      .map(({ name }) => name),
+  );
+  for (const node of nodes) {
+    for (const channel of context.graph.nodes[node]!.writes) {
+      if (!lists.delete(channel)) continue;
+      const facts = { channel, node: context.nodeName(node), cycle };
+      context.report(unboundedList(outputPlace(context, node, channel), facts));
+    }
+  }
+}
+
+/** NG207. */
+function proveLoopBounds(
+  context: CheckContext,
+  graph: StateGraph,
+  bounds: Bounds,
+  successors: readonly (readonly number[])[],
+): void {
+  const all = new Set(context.model.nodes.filter(({ index }) => graph.nodeRuns[index] === 1).map(({ index }) => index));
+  for (const { shown } of cyclesWithin(context, all, successors).slice(0, MAX_LOOPS)) {
+    const [node = 0] = shown;
+    const rounds = heaviestStretch(graph, bounds.perAnswer, (id) => {
+      const { places, ready } = graph.states[id]!;
+      const position = places.indexOf(node);
+      return position !== -1 && position < ready ? 1 : 0;
+    });
+    if (rounds < 1) continue;
+    context.prove("NG207", loopBoundText({ node: context.nodeName(node), rounds, perAnswer: bounds.perAnswer }));
+  }
+}
+
+/** NG211. */
+function reportLowLimit(
+  context: CheckContext,
+  graph: StateGraph,
+  finder: RunFinder,
+  bounds: Bounds,
+  limit: StepLimit,
+): void {
+  const { steps, span } = limit;
+  if (steps === null) return;
+  const shortest = graph.states.find(({ id }) => endingOf(graph, id) === "completed");
+  if (shortest === undefined) return;
+  const place = span === undefined ? context.graphPlace() : context.place(span);
+  if (shortest.depth > steps) {
+    const run = shownRun(graph, finder.to(shortest.id), "completed");
+    context.report(
+      stepLimitTooLow(place, { limit: steps, needed: shortest.depth, every: true, stated: span !== undefined, run }),
+    );
+    return;
+  }
+  if (bounds.endless.length > 0 || bounds.perAnswer) return;
+  const longest = longestCompletion(graph);
+  if (longest === undefined || longest.steps <= steps) return;
+  const run = shownRun(graph, longest.run, "completed");
+  context.report(
+    stepLimitTooLow(place, { limit: steps, needed: longest.steps, every: false, stated: span !== undefined, run }),
+  );
+}
+
+/** Over feasible steps; only where nothing goes round. */
+function longestCompletion(graph: StateGraph): { steps: number; run: Run } | undefined {
+  const { members } = findComponents(graph.states.length, (id) => graph.successors[id] ?? []);
+  const steps = new Int32Array(graph.states.length).fill(-1);
+  const next = new Int32Array(graph.states.length).fill(-1);
+  for (const [id = 0] of members) {
+    if (endingOf(graph, id) === "completed") steps[id] = 0;
+    const targets = graph.successors[id];
+    for (let edge = 0; edge < (targets?.length ?? 0); edge++) {
+      const target = targets![edge]!;
+      if (steps[target] === -1 || (graph.flags[id]![edge]! & FLAG_INEXACT) !== 0) continue;
+      // What `start` does is no step.
+      const length = steps[target]! + (id === 0 ? 0 : 1);
+      if (length <= steps[id]!) continue;
+      steps[id] = length;
+      next[id] = target;
+    }
+  }
+  if (steps[0] === -1) return undefined;
+  const states: number[] = [];
+  for (let at = 0; at !== -1; at = next[at]!) states.push(at);
+  return { steps: steps[0]!, run: { states, last: undefined, feasible: true } };
+}
