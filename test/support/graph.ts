@@ -1,0 +1,39 @@
+/**
+ * Graphs for tests, as text. They are bound and lowered but not checked, so that a test may run what the compiler would
+ * refuse (two writers of one channel, say) and see that the engine holds by itself.
+ */
+import { bindProject } from "../../compiler/bind/bind-project.ts";
+import { memoryHost } from "../../compiler/index.ts";
+import { lowerGraph } from "../../compiler/lower/lower-graph.ts";
+import {
+  createEngine,
+  type Engine,
+  type EngineOptions,
+  type FunctionRegistry,
+  type Table,
+} from "../../runtime/index.ts";
+import { ask } from "../../stdlib/nodes/ask.ts";
+import { fail } from "../../stdlib/nodes/fail.ts";
+import { sleep } from "../../stdlib/nodes/sleep.ts";
+
+/** The first graph of a text. Functions that it uses need no import: they are imported from one module. */
+export function tableOf(text: string, functions: readonly string[] = []): Table {
+  const exported = functions.map((name) => `export const ${name} = (...args: unknown[]): unknown => args;`).join("\n");
+  const header = functions.length === 0 ? "" : `import { ${functions.join(", ")} } from "./nodes.ts"\n`;
+  const { graphs, diagnostics } = bindProject(header + text, {
+    path: "test.ngraph",
+    host: memoryHost({ "nodes.ts": exported }),
+  });
+  const errors = diagnostics.filter((item) => item.severity === "error");
+  const [first] = graphs;
+  if (first === undefined || errors.length > 0) {
+    throw new Error(errors.map((item) => `${item.code} ${item.message}`).join("\n") || "no graph");
+  }
+  return lowerGraph(first);
+}
+
+/** An engine for a text; its functions are the imports. */
+export function engineOf(text: string, functions: FunctionRegistry = {}, options: EngineOptions = {}): Engine {
+  const table = tableOf(text, Object.keys(functions));
+  return createEngine(table, { functions, builtins: { ask, fail, sleep }, ...options });
+}
