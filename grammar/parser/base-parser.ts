@@ -1,28 +1,30 @@
 /**
- * The parser of the text spelling, bottom layer: tokens, words, names, errors, recovery.
+ * The parser of the text spelling, bottom layer: tokens, words, names, documentation, errors.
  *
- * PURPOSE. One Chevrotain parser with embedded actions, split into layers that extend each other so that each file
- * holds one part of the grammar: types, expressions, declarations (channels, nodes, tasks, policies), edges, plans,
- * tests, files. `grammar/parse.ts` owns the one instance.
+ * PURPOSE. One Chevrotain parser with embedded actions, in layers that extend each other so that each file holds one part
+ * of the grammar: types, expressions, policies, declarations (channels, nodes, tasks), edges, plans, tests, files.
+ * `grammar/parse.ts` owns the one instance.
  *
  * CONVENTIONS
- * - A grammar rule is a class field made by `this.RULE(name, body)`; the body builds its syntax node. While Chevrotain
- *   records the grammar every body runs once with placeholders: what looks into a node or token stands in `ACTION`,
- *   or behind `RECORDING_PHASE`.
- * - Tokens are taken by `take`, words by `takeWord`, names by `name`: they check first and `fail` with a sentence that says what
- *   was expected, so Chevrotain's own errors never arise (a test keeps that). Indices of `CONSUME` and `SUBRULE` only
- *   matter for features that are off here; `take` and `rule` number them.
- * - Only the eight reserved words are keywords. Everywhere else an identifier's image is asked for in a gate (`isWord`,
- *   `isClause`). Gates G1 to G8 are listed in `docs/grammar.ebnf`, and are methods named for what they decide.
- * - `fail` throws a `Halt`. Loops over statements, arms, policies and bracketed lists catch it, report it, and go on at the
- *   next place where one of theirs can begin (`recovery.ts`). Nothing else catches.
- * - Habits of other languages are reported in place and read as what they mean; no `Halt`.
+ * - A grammar rule is a class field made by `this.RULE(name, body)`; the body builds its syntax node. Chevrotain records
+ *   the grammar by running every body once with placeholders for tokens and nodes: what looks into one stands in
+ *   `ACTION`, or behind `RECORDING_PHASE`.
+ * - What may be left out, repeated or chosen goes through `maybe`, `repeat`, `choose`. They record Chevrotain's `option`,
+ *   `many` and `or`; at run time the decision is the gate given to them, because most words are soft and Chevrotain's
+ *   own lookahead sees only identifiers. Their indices must differ within a rule; those of tokens and subrules matter only for
+ *   features that are off here, and number themselves (`take`, `rule`).
+ * - Tokens are taken by `take`, words by `takeWord`, names by `name`: they check first and halt with a sentence that says
+ *   what was expected, so Chevrotain's own errors never arise.
+ * - Gates G1 to G9 are listed in `docs/grammar.ebnf`; each is one method or one expression, marked with its number.
+ * - `fail…` throws a `Halt`. Loops over statements, arms and policies, and the bracketed parts of expressions catch it,
+ *   report it and go on (`recovery.ts`). Nothing else catches.
+ * - Habits of other languages are reported in place and read as what they mean (`habits.ts`); no `Halt`.
  *
- * TO ADD A CONSTRUCT: its node in `grammar/ast.ts`; its production in `docs/grammar.ebnf` (a test derives random files from
- * it and parses them); a rule here; its first word in `grammar/words.ts`; a case in `test/grammar/constructs.test.ts`, and
- * one in `test/grammar/errors.test.ts` for each way to get it wrong.
+ * TO ADD A CONSTRUCT: its node in `grammar/ast.ts`; its production in `docs/grammar.ebnf` (a test derives random files
+ * from it and parses them); a rule here; its first word in `grammar/words.ts` and its first tokens in `recovery.ts`; a case in
+ * `test/grammar/constructs.test.ts`, and one in `test/grammar/errors.test.ts` for each way to get it wrong.
  */
-import { EmbeddedActionsParser, tokenMatcher, type IToken, type TokenType } from "chevrotain";
+import { EmbeddedActionsParser, tokenMatcher, type IToken, type ParserMethod, type TokenType } from "chevrotain";
 import { syntaxProblem, tooDeep, unexpected, type SyntaxDetails } from "../../diagnostics/catalog/syntax.ts";
 import type { Diagnostic, Fix, Label, Place } from "../../diagnostics/diagnostic.ts";
 import { SourceFile, type Span } from "../../diagnostics/source.ts";
@@ -31,18 +33,27 @@ import { durationValue, numberValue, resolveEscapes } from "../literals.ts";
 import { endOf, shorten, type Tokens } from "../lexer/read-tokens.ts";
 import * as t from "../lexer/tokens.ts";
 import { newReading, placeAt, report, spanAt, type Reading } from "../reading.ts";
+import { RESERVED_WORDS } from "../words.ts";
+import { noLookahead } from "./no-lookahead.ts";
 
 /** Levels of brackets and choices that one expression or type may nest. */
 export const DEEPEST_NESTING = 64;
-/** Operators, members and indices in one expression: they nest the tree without brackets. */
+/** Operators, members and indices in one expression, or parts of one type: they nest the tree without brackets. */
 export const MOST_OPERATORS = 1_000;
 
-/** Thrown where a statement cannot be read on; caught by the loop over its siblings. */
+/** Thrown where reading cannot go on; caught by the loop over the siblings of what is broken. */
 export class Halt {
   readonly diagnostic: Diagnostic;
   constructor(diagnostic: Diagnostic) {
     this.diagnostic = diagnostic;
   }
+}
+
+export interface ExpectedDetails {
+  readonly help?: string | undefined;
+  readonly notes?: readonly string[];
+  readonly fixes?: readonly Fix[];
+  readonly labels?: readonly Label[];
 }
 
 /** The part of Chevrotain's lexer adapter that its types leave out: recovery moves in the token list. */
@@ -51,73 +62,126 @@ interface TokenPosition {
   importLexerState(position: number): void;
 }
 
-const NOTHING = newReading(new SourceFile("", ""), "");
+const NOWHERE: Span = { start: 0, end: 0 };
+const NO_READING = newReading(new SourceFile("", ""), "");
+const NO_DOC: { readonly doc?: DocComment } = {};
 
 export abstract class BaseParser extends EmbeddedActionsParser {
-  protected reading: Reading = NOTHING;
+  protected reading: Reading = NO_READING;
   protected tokens: readonly IToken[] = [];
   protected semicolons: ReadonlyMap<number, IToken> = new Map();
-  /** `;` that stand where a comma belongs. */
-  protected semicolonsAsCommas: Set<IToken> = new Set();
+  /** `;` that stand where a comma belongs: their message differs. */
+  readonly semicolonsAsCommas: Set<IToken> = new Set();
+  /** `///` lines that document a declaration. */
+  readonly attachedDocs: Set<IToken> = new Set();
   /** Levels open now, in the expression or type that is being read. */
   protected depth = 0;
-  /** Operators so far in the outermost expression. */
+  /** Operators so far in the outermost expression or type. */
   protected operators = 0;
+  /** What the list of names that is being read stands among: decides whether a comma is one too many. */
+  protected around: "statements" | "policies" | "values" | "conditions" = "statements";
   #docs: readonly IToken[] = [];
   #nextDoc = 0;
-  /** Docs that belong to a declaration. */
-  readonly attachedDocs: Set<IToken> = new Set();
   #recorded = 0;
 
   constructor(validate: boolean) {
-    super(t.VOCABULARY, { recoveryEnabled: false, maxLookahead: 1, skipValidations: !validate });
+    super(t.VOCABULARY, {
+      recoveryEnabled: false,
+      maxLookahead: 1,
+      skipValidations: !validate,
+      ...(validate ? {} : { lookaheadStrategy: noLookahead() }),
+    });
   }
 
-  /** Points the parser at a text. The instance keeps nothing of the one before. */
+  /** Points the parser at a text. Nothing of the one before is left. */
   start(reading: Reading, tokens: Tokens): void {
     // A copy: Chevrotain pads its list with end markers while a rule runs.
     this.input = tokens.tokens.slice();
     this.tokens = tokens.tokens;
     this.reading = reading;
     this.semicolons = tokens.semicolons;
-    this.semicolonsAsCommas = new Set();
+    this.semicolonsAsCommas.clear();
+    this.attachedDocs.clear();
     this.depth = 0;
     this.operators = 0;
+    this.around = "statements";
     this.#docs = tokens.docs;
     this.#nextDoc = 0;
-    this.attachedDocs.clear();
   }
 
   /** Lets go of the text, so that the instance does not keep it alive. */
   finish(): void {
     this.input = [];
     this.tokens = [];
-    this.reading = NOTHING;
+    this.reading = NO_READING;
     this.semicolons = new Map();
     this.#docs = [];
+    this.semicolonsAsCommas.clear();
     this.attachedDocs.clear();
+  }
+
+  // Grammar -----------------------------------------------------------------------------------------
+
+  /** A fresh index for a recorded token or subrule; at run time nobody looks at it. */
+  protected index(): number {
+    if (!this.RECORDING_PHASE) return 0;
+    this.#recorded = (this.#recorded + 1) % 250;
+    return this.#recorded;
+  }
+
+  /** Another rule, from within one. */
+  protected rule<T>(rule: ParserMethod<[], T>): T {
+    return this.subrule(this.index(), rule);
+  }
+
+  /** `[ read ]`, taken where `ahead` holds. */
+  protected maybe<T>(index: number, ahead: boolean, read: () => T): T | undefined {
+    if (this.RECORDING_PHASE) return this.option(index, read);
+    return ahead ? read() : undefined;
+  }
+
+  /** `{ read }`, taken while `ahead` holds. */
+  protected repeat(index: number, ahead: () => boolean, read: () => void): void {
+    if (this.RECORDING_PHASE) this.many(index, read);
+    else while (ahead()) read();
+  }
+
+  /** `( a | b | … )`; `chosen` is the key of the alternative to take. */
+  protected choose<K extends string, T>(index: number, chosen: K, alternatives: Readonly<Record<K, () => T>>): T {
+    if (!this.RECORDING_PHASE) return alternatives[chosen]();
+    const all: (() => T)[] = Object.values(alternatives);
+    return this.or(index, { DEF: all.map((ALT) => ({ ALT })), IGNORE_AMBIGUITIES: true });
+  }
+
+  protected within<T>(around: BaseParser["around"], read: () => T): T {
+    const outer = this.around;
+    this.around = around;
+    try {
+      return read();
+    } finally {
+      this.around = outer;
+    }
   }
 
   // Tokens ------------------------------------------------------------------------------------------
 
-  /** A fresh index for a recorded `consume` or `subrule`; at run time the index is not looked at. */
-  protected index(): number {
-    if (!this.RECORDING_PHASE) return 0;
-    this.#recorded = (this.#recorded + 1) % 256;
-    return this.#recorded;
+  protected at(type: TokenType, ahead = 1): boolean {
+    return this.LA(ahead).tokenType === type;
   }
 
-  protected at(type: TokenType, ahead = 1): boolean {
-    return tokenMatcher(this.LA(ahead), type);
+  protected atReserved(ahead = 1): boolean {
+    return tokenMatcher(this.LA(ahead), t.ReservedWord);
   }
 
   protected atEnd(): boolean {
-    return this.LA(1).image === "" && Number.isNaN(this.LA(1).startOffset);
+    return this.position() + 1 >= this.tokens.length;
   }
 
   /** Takes a token of this type, or halts: "expected …". */
   protected take(type: TokenType, expected?: string): IToken {
-    if (!this.RECORDING_PHASE && !this.at(type)) this.failExpected(expected ?? `\`${type.LABEL ?? type.name}\``);
+    if (!this.RECORDING_PHASE && !tokenMatcher(this.LA(1), type)) {
+      this.failExpected(expected ?? `\`${type.LABEL ?? type.name}\``);
+    }
     return this.consume(this.index(), type);
   }
 
@@ -151,29 +215,31 @@ export abstract class BaseParser extends EmbeddedActionsParser {
     return { kind: "Identifier", span: this.spanOf(token), name: token.image };
   }
 
+  /** The index in `tokens` of the token taken last; -1 before the first. */
   protected position(): number {
     return (this as unknown as TokenPosition).exportLexerState();
   }
 
+  /** Makes the token at this index the one taken last. */
   protected moveTo(position: number): void {
     (this as unknown as TokenPosition).importLexerState(position);
   }
 
   // Spans -------------------------------------------------------------------------------------------
 
+  /** Where a token begins; the end of the text for the end marker. */
   protected startOf(token: IToken): number {
     return Number.isNaN(token.startOffset) ? this.reading.text.length : token.startOffset;
   }
 
   protected spanOf(token: IToken): Span {
-    if (this.RECORDING_PHASE) return { start: 0, end: 0 };
-    return spanAt(this.reading, token.startOffset, endOf(token));
+    return this.RECORDING_PHASE ? NOWHERE : spanAt(this.reading, token.startOffset, endOf(token));
   }
 
   /** From the start of `first` to the end of the token taken last. */
   protected spanFrom(first: IToken): Span {
-    if (this.RECORDING_PHASE) return { start: 0, end: 0 };
-    return spanAt(this.reading, first.startOffset, Math.max(endOf(this.LA(0)), first.startOffset));
+    if (this.RECORDING_PHASE) return NOWHERE;
+    return spanAt(this.reading, first.startOffset, endOf(this.LA(0)));
   }
 
   protected placeOf(token: IToken): Place {
@@ -181,22 +247,30 @@ export abstract class BaseParser extends EmbeddedActionsParser {
     return placeAt(this.reading, start, start + token.image.length);
   }
 
+  /** The empty span behind the token taken last: where something is missing. */
+  protected gapSpan(): Span {
+    const end = this.position() < 0 ? 0 : endOf(this.LA(0));
+    return spanAt(this.reading, end, end);
+  }
+
   // Documentation -----------------------------------------------------------------------------------
 
-  /** The `///` lines directly before the token ahead. */
+  /** The `///` lines between the token taken last and the one ahead. */
   protected documentation(): { readonly doc?: DocComment } {
-    if (this.RECORDING_PHASE) return {};
+    const next = this.#docs[this.#nextDoc];
+    if (this.RECORDING_PHASE || next === undefined) return NO_DOC;
     const start = this.startOf(this.LA(1));
+    if (next.startOffset > start) return NO_DOC;
     const before = this.position() < 0 ? 0 : endOf(this.LA(0));
     const lines: IToken[] = [];
-    for (let doc = this.#docs[this.#nextDoc]; doc !== undefined && doc.startOffset < start;) {
+    for (let doc: IToken | undefined = next; doc !== undefined && doc.startOffset < start;) {
       if (doc.startOffset >= before) lines.push(doc);
       this.#nextDoc += 1;
       doc = this.#docs[this.#nextDoc];
     }
-    const [first] = lines;
+    const first = lines[0];
     const last = lines[lines.length - 1];
-    if (first === undefined || last === undefined) return {};
+    if (first === undefined || last === undefined) return NO_DOC;
     for (const line of lines) this.attachedDocs.add(line);
     const text = lines.map((line) => line.image.slice(line.image[3] === " " ? 4 : 3).trimEnd()).join("\n");
     return { doc: { span: spanAt(this.reading, first.startOffset, endOf(last)), text } };
@@ -218,34 +292,33 @@ export abstract class BaseParser extends EmbeddedActionsParser {
   }
 
   /** Halts at the token ahead: "expected X after Y, found Z". */
-  protected failExpected(
-    expected: string,
-    details: { help?: string | undefined; fixes?: readonly Fix[]; labels?: readonly Label[] } = {},
-  ): never {
+  protected failExpected(expected: string, details: ExpectedDetails = {}): never {
     throw new Halt(this.expectedDiagnostic(expected, details));
   }
 
-  protected expectedDiagnostic(
-    expected: string,
-    details: { help?: string | undefined; fixes?: readonly Fix[]; labels?: readonly Label[] } = {},
-  ): Diagnostic {
+  protected expectedDiagnostic(expected: string, details: ExpectedDetails = {}): Diagnostic {
     const token = this.LA(1);
-    const before = this.position() < 0 ? undefined : this.LA(0);
+    const isFirst = this.position() < 0;
+    const lines = this.lineBreakNote();
     return unexpected(this.placeOf(token), {
       expected,
-      found: describe(token),
-      ...(before === undefined ? {} : { after: `\`${shorten(before.image)}\`` }),
+      found: describeToken(token, this.reading.toSource === undefined ? "the end of the file" : "the end"),
+      ...(isFirst ? {} : { after: `\`${shorten(this.LA(0).image)}\`` }),
       ...details,
+      ...(lines === undefined ? {} : { notes: [...(details.notes ?? []), lines] }),
     });
   }
+
+  /** Where a statement was read on into the next line, which looks like one of its own: a sentence that says so. */
+  protected abstract lineBreakNote(): string | undefined;
 
   protected failName(what: string): never {
     const token = this.LA(1);
     if (tokenMatcher(token, t.ReservedWord)) {
       this.fail(token, {
-        message: `\`${token.image}\` is a reserved word, not ${what}`,
+        message: `\`${token.image}\` is a reserved word and cannot be ${what}`,
         label: "reserved",
-        help: "the reserved words are `true` `false` `null` `match` `else` `in` `when` `otherwise`",
+        help: `the reserved words are ${RESERVED_WORDS.map((word) => `\`${word}\``).join(" ")}`,
       });
     }
     this.failExpected(what);
@@ -254,6 +327,7 @@ export abstract class BaseParser extends EmbeddedActionsParser {
   /** Runs `read` one level deeper; halts beyond the limit, long before the stack would overflow. */
   protected deeper<T>(read: () => T): T {
     if (this.depth >= DEEPEST_NESTING) throw new Halt(tooDeep(this.placeOf(this.LA(1)), "nesting", DEEPEST_NESTING));
+    if (this.depth === 0) this.operators = 0;
     this.depth += 1;
     try {
       return read();
@@ -268,15 +342,14 @@ export abstract class BaseParser extends EmbeddedActionsParser {
     if (this.operators > MOST_OPERATORS) throw new Halt(tooDeep(this.placeOf(this.LA(0)), what, MOST_OPERATORS));
   }
 
-  // Small things that many rules need ----------------------------------------------------------------
+  // What many rules need -----------------------------------------------------------------------------
 
   protected stringLiteral(what: string): StringLiteral {
     const token = this.take(t.Quoted, what);
-    if (this.RECORDING_PHASE) return { kind: "String", span: { start: 0, end: 0 }, value: "" };
-    return { kind: "String", span: this.spanOf(token), value: this.stringValue(token) };
+    return { kind: "String", span: this.spanOf(token), value: this.RECORDING_PHASE ? "" : this.stringValue(token) };
   }
 
-  protected stringValue(token: IToken): string {
+  private stringValue(token: IToken): string {
     const closed = token.image.length > 1 && token.image.endsWith(token.image[0] ?? '"');
     const raw = token.image.slice(1, closed ? -1 : undefined);
     // A single-quoted string was reported as a whole; `\'` in it is no further mistake.
@@ -284,21 +357,29 @@ export abstract class BaseParser extends EmbeddedActionsParser {
     return resolveEscapes(this.reading, text, token.startOffset + 1, false);
   }
 
+  /** A whole number, zero included: whether it makes sense is for the compiler to say. */
   protected count(what: string): Count {
     const token = this.take(t.Numeral, what);
-    if (this.RECORDING_PHASE) return { kind: "Count", span: { start: 0, end: 0 }, value: 0 };
+    if (this.RECORDING_PHASE) return { kind: "Count", span: NOWHERE, value: 0 };
     const { value, isFloat } = numberValue(this.reading, token.image, token.startOffset);
-    if (isFloat)
-      this.habit(this.placeOf(token), {
-        message: `expected ${what}, found \`${token.image}\``,
-        label: "not a whole number",
-      });
+    if (isFloat) {
+      const message = `expected ${what}, found \`${shorten(token.image)}\``;
+      this.habit(this.placeOf(token), { message, label: "not a whole number" });
+    }
     return { kind: "Count", span: this.spanOf(token), value: Math.floor(value) };
   }
 
   protected durationAhead(): Duration {
+    if (!this.RECORDING_PHASE && this.at(t.Numeral)) {
+      const { image } = this.LA(1);
+      this.fail(this.LA(1), {
+        message: `expected a duration, found \`${shorten(image)}\``,
+        label: "a unit is missing",
+        help: `write the unit behind the number: \`${shorten(image)}s\`, or \`ms\`, \`m\`, \`h\`, \`d\``,
+      });
+    }
     const token = this.take(t.Duration, "a duration such as `30s`");
-    if (this.RECORDING_PHASE) return { kind: "Duration", span: { start: 0, end: 0 }, raw: "", milliseconds: 0 };
+    if (this.RECORDING_PHASE) return { kind: "Duration", span: NOWHERE, raw: "", milliseconds: 0 };
     const milliseconds = durationValue(this.reading, token.image, token.startOffset);
     return { kind: "Duration", span: this.spanOf(token), raw: token.image, milliseconds };
   }
@@ -306,22 +387,27 @@ export abstract class BaseParser extends EmbeddedActionsParser {
   /** Names with commas between them and none behind: `a, b`. */
   protected nameList(index: number, what: string): Identifier[] {
     const names = [this.name(what)];
-    this.many(index, {
-      GATE: () => this.at(t.Comma),
-      DEF: () => {
+    this.repeat(
+      index,
+      () => this.at(t.Comma) && !this.isStrayComma(),
+      () => {
         this.take(t.Comma);
         names.push(this.name(what));
       },
-    });
+    );
     return names;
   }
+
+  /** Whether the comma ahead only separates what needs no separator (arms, policies, statements). */
+  protected abstract isStrayComma(): boolean;
 }
 
 /** A token as messages name it. */
-export function describe(token: IToken): string {
-  if (token.image === "") return "the end of the file";
-  if (token.tokenType === t.Quoted)
+export function describeToken(token: IToken, end: string): string {
+  if (token.image === "") return end;
+  if (token.tokenType === t.Quoted) {
     return `the string ${token.image.length > 30 ? `${token.image.slice(0, 29)}…"` : token.image}`;
+  }
   if (token.tokenType === t.TemplateStart || token.tokenType === t.UnterminatedTemplate) return "a template";
   return `\`${shorten(token.image)}\``;
 }

@@ -1,45 +1,32 @@
-/** What graphs and plans declare: channels, nodes, tasks, and the policies of both. */
-import type {
-  ChannelDecl,
-  Expr,
-  Identifier,
-  NodeDecl,
-  Output,
-  OutputField,
-  Policy,
-  StringLiteral,
-  TaskDecl,
-} from "../ast.ts";
+/** What graphs and plans declare: channels, nodes and tasks. */
+import { replacement } from "../../diagnostics/catalog/syntax.ts";
+import type { ChannelDecl, Expr, Identifier, NodeDecl, Output, OutputField, TaskDecl } from "../ast.ts";
 import * as t from "../lexer/tokens.ts";
-import { ExpressionRules } from "./expression-rules.ts";
+import { spanAt } from "../reading.ts";
+import { PolicyRules } from "./policy-rules.ts";
+import { startsStatement } from "./recovery.ts";
 
 type Each = { readonly item: Identifier; readonly list: Expr };
 
-export abstract class DeclarationRules extends ExpressionRules {
-  /** Loops over policies with recovery: see `RecoveryRules`. */
-  protected abstract policyLoop(read: () => Policy): Policy[];
+export abstract class DeclarationRules extends PolicyRules {
+  // Channels ----------------------------------------------------------------------------------------
 
   protected readonly channel = this.RULE("channel", (): ChannelDecl => {
     const doc = this.documentation();
     const first = this.take(t.Identifier);
     const role = first.image as ChannelDecl["role"];
     const name = this.name(`a name for the ${this.RECORDING_PHASE ? "" : role} channel`);
-    this.take(t.Colon, "`:` and a type");
-    const type = this.subrule(this.index(), this.type);
-    const initial = this.option(1, {
-      GATE: () => this.at(t.Equal) || this.splitEqual !== undefined,
-      DEF: () => {
-        if (this.RECORDING_PHASE || this.splitEqual === undefined) this.take(t.Equal);
-        this.splitEqual = undefined;
-        return this.subrule(this.index(), this.expression);
-      },
+    if (!this.RECORDING_PHASE && !this.at(t.Colon)) this.failColon(name);
+    this.take(t.Colon);
+    const type = this.typeOrBroken();
+    const initial = this.maybe(1, this.at(t.Equal) || this.splitEqual !== undefined, () => {
+      if (this.splitEqual === undefined) this.take(t.Equal);
+      this.splitEqual = undefined;
+      return this.rule(this.expression);
     });
-    const reducer = this.option(2, {
-      GATE: () => this.isClause("reduce"),
-      DEF: () => {
-        this.takeWord("reduce");
-        return this.name("a reducer");
-      },
+    const reducer = this.maybe(2, this.isClause("reduce"), () => {
+      this.takeWord("reduce");
+      return this.name("a reducer");
     });
     return {
       kind: "Channel",
@@ -48,317 +35,170 @@ export abstract class DeclarationRules extends ExpressionRules {
       role,
       name,
       type,
-      ...(initial === undefined ? {} : { initial }),
-      ...(reducer === undefined ? {} : { reducer }),
+      ...(initial === undefined ? undefined : { initial }),
+      ...(reducer === undefined ? undefined : { reducer }),
     };
   });
+
+  private failColon(name: Identifier): never {
+    this.failExpected("`:` and a type", {
+      help: this.at(t.Equal) ? `every channel has a type: \`${name.name}: int = …\`` : undefined,
+    });
+  }
+
+  // Nodes -------------------------------------------------------------------------------------------
 
   protected readonly node = this.RULE("node", (): NodeDecl => {
     const doc = this.documentation();
     const first = this.takeWord("node");
     const name = this.name("a name for the node");
-    this.take(t.Equal, "`=` and the node's call");
-    const call = this.subrule(this.index(), this.expression);
-    const each = this.option(1, { GATE: () => this.isClause("for"), DEF: () => this.each() });
-    const output = this.option(2, {
-      GATE: () => this.isClause("into"),
-      DEF: () => this.subrule(this.index(), this.into),
-    });
-    const policies = this.option(3, () => this.subrule(this.index(), this.policies)) ?? [];
+    this.takeEqual("the node's call");
+    const call = this.rule(this.expression);
+    const each = this.maybe(1, this.isClause("for"), this.each);
+    const output = this.maybe(2, this.isClause("into"), this.into);
+    const policies = this.maybe(3, this.at(t.LeftBrace), () => this.rule(this.policies)) ?? [];
     return {
       kind: "Node",
       span: this.spanFrom(first),
       ...doc,
       name,
       call,
-      ...(each === undefined ? {} : { each }),
-      ...(output === undefined ? {} : { output }),
+      ...(each === undefined ? undefined : { each }),
+      ...(output === undefined ? undefined : { output }),
       policies,
     };
   });
 
-  protected each(): Each {
+  /** The `=` behind a declared name, and the `await` that calls of other languages need. */
+  private takeEqual(what: string): void {
+    if (!this.RECORDING_PHASE && this.at(t.Colon)) this.instead("`=`", "=", `${what} stands behind \`=\``);
+    else this.take(t.Equal, `\`=\` and ${what}`);
+    if (this.RECORDING_PHASE || !this.isWord("await") || !this.at(t.Identifier, 2) || !this.at(t.LeftParen, 3)) return;
+    const token = this.takeAny();
+    const span = spanAt(this.reading, token.startOffset, this.startOf(this.LA(1)));
+    this.habit(this.placeOf(token), {
+      message: "calls need no `await`: a node is done when its call is",
+      label: "delete it",
+      fixes: [replacement("delete it", span, "")],
+    });
+  }
+
+  private readonly each = (): Each => {
     this.takeWord("for");
     const item = this.name("a name for the item");
     this.take(t.In, "`in` and the list");
-    return { item, list: this.subrule(this.index(), this.expression) };
+    return { item, list: this.rule(this.expression) };
+  };
+
+  private readonly into = (): Output => {
+    this.takeWord("into");
+    return this.rule(this.outputTarget);
+  };
+
+  protected readonly outputTarget = this.RULE("outputTarget", (): Output => {
+    const first = this.LA(1);
+    const kind = this.at(t.LeftBrace) ? "fields" : "channel";
+    const output = this.choose<"fields" | "channel", Output>(1, kind, {
+      channel: () => {
+        const channel = this.name("a channel, or `{ field: channel }`");
+        return { kind: "ChannelOutput", span: channel.span, channel };
+      },
+      fields: () => {
+        this.take(t.LeftBrace);
+        const fields: OutputField[] = [];
+        this.commaList(2, t.RightBrace, () => fields.push(this.outputField()));
+        this.take(t.RightBrace, "`,` or `}`");
+        return { kind: "FieldsOutput", span: this.spanFrom(first), fields };
+      },
+    });
+    if (output.kind === "ChannelOutput" && this.at(t.Comma)) return this.severalChannels(output.channel);
+    return output;
+  });
+
+  /** `into a, b`: nothing can go on with a comma here, so what is meant is a record's fields. */
+  private severalChannels(first: Identifier): Output {
+    const channels = [first];
+    while (this.at(t.Comma) && this.at(t.Identifier, 2)) {
+      this.take(t.Comma);
+      channels.push(this.name("a channel"));
+    }
+    const last = channels[channels.length - 1] ?? first;
+    const span = { start: first.span.start, end: last.span.end };
+    const use = `{ ${channels.map(({ name }) => name).join(", ")} }`;
+    this.habit(
+      { file: this.reading.source, span },
+      {
+        message: "the fields of a result that go into channels stand in braces",
+        label: `write \`${use}\``,
+        fixes: [replacement(`write \`${use}\``, span, use)],
+      },
+    );
+    const fields = channels.map((channel): OutputField => {
+      const field = { kind: "Key" as const, span: channel.span, name: channel.name, quoted: false };
+      return { kind: "OutputField", span: channel.span, field, channel };
+    });
+    return { kind: "FieldsOutput", span, fields };
   }
+
+  private outputField(): OutputField {
+    const first = this.LA(1);
+    const field = this.key(3);
+    if (!this.RECORDING_PHASE && !this.at(t.Colon) && first.tokenType !== t.Identifier) {
+      this.failExpected("`:` and a channel");
+    }
+    const channel = this.maybe(4, this.at(t.Colon), () => {
+      this.take(t.Colon);
+      return this.name("a channel");
+    });
+    const short: Identifier = { kind: "Identifier", span: field.span, name: field.name };
+    return { kind: "OutputField", span: this.spanFrom(first), field, channel: channel ?? short };
+  }
+
+  // Tasks -------------------------------------------------------------------------------------------
 
   protected readonly task = this.RULE("task", (): TaskDecl => {
     const doc = this.documentation();
     const first = this.takeWord("task");
     const name = this.name("a name for the task");
-    this.take(t.Equal, "`=` and the task's call");
-    const call = this.subrule(this.index(), this.expression);
-    const each = this.option(1, { GATE: () => this.isClause("for"), DEF: () => this.each() });
+    this.takeEqual("the task's call");
+    const call = this.rule(this.expression);
+    const each = this.maybe(1, this.isClause("for"), this.each);
     let trigger: TaskDecl["trigger"] = "all";
-    const after: Identifier[] = [];
-    this.option(2, {
-      GATE: () => this.isClause("after"),
-      DEF: () => {
+    const after =
+      this.maybe(2, this.isClause("after"), () => {
         this.takeWord("after");
-        this.option(3, {
-          GATE: () => this.isTrigger(),
-          DEF: () => {
-            const word = this.take(t.Identifier).image;
-            trigger = word === "any" ? "any" : "done";
-          },
-        });
-        after.push(...this.nameList(1, "the name of a task"));
-      },
+        const word = this.maybe(3, this.isTrigger(), () => this.take(t.Identifier).image);
+        if (word === "any" || word === "done") trigger = word;
+        return this.nameList(4, "the name of a task");
+      }) ?? [];
+    const condition = this.maybe(5, this.at(t.When) || (!this.RECORDING_PHASE && this.isClause("if")), () => {
+      if (!this.RECORDING_PHASE && this.isWord("if"))
+        this.instead("`when`", "when", "a condition begins with `when`, not `if`");
+      else this.take(t.When);
+      return this.rule(this.expression);
     });
-    const condition = this.option(4, () => {
-      this.take(t.When);
-      return this.subrule(this.index(), this.expression);
-    });
-    const output = this.option(5, {
-      GATE: () => this.isClause("into"),
-      DEF: () => this.subrule(this.index(), this.into),
-    });
-    const policies = this.option(6, () => this.subrule(this.index(), this.policies)) ?? [];
+    const output = this.maybe(6, this.isClause("into"), this.into);
+    const policies = this.maybe(7, this.at(t.LeftBrace), () => this.rule(this.policies)) ?? [];
     return {
       kind: "Task",
       span: this.spanFrom(first),
       ...doc,
       name,
       call,
-      ...(each === undefined ? {} : { each }),
+      ...(each === undefined ? undefined : { each }),
       after,
       trigger,
-      ...(condition === undefined ? {} : { condition }),
-      ...(output === undefined ? {} : { output }),
+      ...(condition === undefined ? undefined : { condition }),
+      ...(output === undefined ? undefined : { output }),
       policies,
     };
   });
 
-  /** G7: `any` and `done` are the trigger when a task's name follows them. */
+  /** G7: `any` and `done` are the trigger when the name of a task follows, not a clause or the next statement. */
   private isTrigger(): boolean {
-    return (
-      (this.isWord("any") || this.isWord("done")) &&
-      this.at(t.Identifier, 2) &&
-      !(this.isWord("into", 2) && !this.at(t.Comma, 3))
-    );
-  }
-
-  private readonly into = this.RULE("into", (): Output => {
-    this.takeWord("into");
-    return this.subrule(this.index(), this.outputTarget);
-  });
-
-  readonly outputTarget = this.RULE("outputTarget", (): Output => {
-    const first = this.LA(1);
-    if (!this.RECORDING_PHASE && !this.at(t.LeftBrace) && !this.at(t.Identifier)) {
-      this.failExpected("a channel, or `{ field: channel }`");
-    }
-    return this.or(1, [
-      {
-        ALT: (): Output => {
-          const channel = this.name("a channel");
-          return { kind: "ChannelOutput", span: channel.span, channel };
-        },
-      },
-      {
-        ALT: (): Output => {
-          this.take(t.LeftBrace);
-          const fields: OutputField[] = [];
-          this.commaList(1, t.RightBrace, () => fields.push(this.subrule(this.index(), this.outputField)));
-          this.take(t.RightBrace, "`,` or `}`");
-          return { kind: "FieldsOutput", span: this.spanFrom(first), fields };
-        },
-      },
-    ]);
-  });
-
-  private readonly outputField = this.RULE("outputField", (): OutputField => {
-    const first = this.LA(1);
-    const field = this.subrule(this.index(), this.key);
-    if (!this.RECORDING_PHASE && !this.at(t.Colon) && first.tokenType !== t.Identifier) {
-      this.failExpected("`:` and a channel");
-    }
-    const channel = this.option(1, () => {
-      this.take(t.Colon);
-      return this.name("a channel");
-    });
-    const short: Identifier = { kind: "Identifier", span: field.span, name: field.name };
-    return { kind: "OutputField", span: this.spanFrom(first), field, channel: channel ?? short };
-  });
-
-  // Policies ----------------------------------------------------------------------------------------
-
-  private readonly policies = this.RULE("policies", (): Policy[] => {
-    this.take(t.LeftBrace);
-    const policies = this.policyLoop(() => this.subrule(this.index(), this.policy));
-    return policies;
-  });
-
-  private readonly policy = this.RULE("policy", (): Policy => {
-    const first = this.LA(1);
-    const gate = (word: string) => () => this.isWord(word);
-    if (!this.RECORDING_PHASE && !this.startsPolicy()) this.failPolicy();
-    return this.or(1, {
-      IGNORE_AMBIGUITIES: true,
-      DEF: [
-        {
-          GATE: gate("tries"),
-          ALT: (): Policy => {
-            this.takeWord("tries");
-            const attempts = this.count("a number of attempts");
-            const backoff = this.option(1, {
-              GATE: () => this.isWord("backoff"),
-              DEF: () => {
-                this.takeWord("backoff");
-                return this.subrule(this.index(), this.backoff);
-              },
-            });
-            return {
-              kind: "Tries",
-              span: this.spanFrom(first),
-              attempts,
-              ...(backoff === undefined ? {} : { backoff }),
-            };
-          },
-        },
-        {
-          GATE: gate("timeout"),
-          ALT: (): Policy => {
-            this.takeWord("timeout");
-            const duration = this.durationAhead();
-            return { kind: "Timeout", span: this.spanFrom(first), duration };
-          },
-        },
-        {
-          GATE: gate("cache"),
-          ALT: (): Policy => {
-            this.takeWord("cache");
-            const duration = this.option(2, {
-              GATE: () => this.isWord("for"),
-              DEF: () => {
-                this.takeWord("for");
-                return this.durationAhead();
-              },
-            });
-            const inputs = this.option(3, {
-              GATE: () => this.isWord("inputs"),
-              DEF: () => {
-                this.takeWord("inputs");
-                return this.paths(1);
-              },
-            });
-            return {
-              kind: "Cache",
-              span: this.spanFrom(first),
-              ...(duration === undefined ? {} : { duration }),
-              ...(inputs === undefined ? {} : { inputs }),
-            };
-          },
-        },
-        {
-          GATE: gate("max"),
-          ALT: (): Policy => {
-            this.takeWord("max");
-            this.takeWord("parallel");
-            const count = this.count("a number of tasks");
-            return { kind: "MaxParallel", span: this.spanFrom(first), count };
-          },
-        },
-        {
-          GATE: gate("waits"),
-          ALT: (): Policy => {
-            this.takeWord("waits");
-            const nodes = this.nameList(2, "the name of a node");
-            return { kind: "Waits", span: this.spanFrom(first), nodes };
-          },
-        },
-        {
-          GATE: gate("goes"),
-          ALT: (): Policy => {
-            this.takeWord("goes");
-            const nodes = this.nameList(3, "the name of a node");
-            return { kind: "Goes", span: this.spanFrom(first), nodes };
-          },
-        },
-        {
-          GATE: gate("pause"),
-          ALT: (): Policy => {
-            this.takeWord("pause");
-            if (!this.RECORDING_PHASE && !this.isWord("before") && !this.isWord("after"))
-              this.failExpected("`before` or `after`");
-            const when = this.take(t.Identifier).image === "before" ? "before" : "after";
-            return { kind: "Pause", span: this.spanFrom(first), when };
-          },
-        },
-        {
-          GATE: gate("idempotent"),
-          ALT: (): Policy => {
-            this.takeWord("idempotent");
-            return { kind: "Idempotent", span: this.spanFrom(first) };
-          },
-        },
-        {
-          GATE: gate("touches"),
-          ALT: (): Policy => {
-            this.takeWord("touches");
-            const read = this.option(4, { GATE: () => this.isWord("read"), DEF: () => this.takeWord("read") });
-            const paths = this.paths(4);
-            return { kind: "Touches", span: this.spanFrom(first), mode: read === undefined ? "write" : "read", paths };
-          },
-        },
-        {
-          GATE: gate("alone"),
-          ALT: (): Policy => {
-            this.takeWord("alone");
-            return { kind: "Alone", span: this.spanFrom(first) };
-          },
-        },
-        {
-          GATE: gate("done"),
-          ALT: (): Policy => {
-            this.takeWord("done");
-            this.take(t.When, "`when` and a check");
-            const check = this.subrule(this.index(), this.expression);
-            return { kind: "DoneWhen", span: this.spanFrom(first), check };
-          },
-        },
-        {
-          GATE: gate("pool"),
-          ALT: (): Policy => {
-            this.takeWord("pool");
-            const name = this.name("the name of a pool");
-            const count = this.option(5, () => this.count("a number of places"));
-            return { kind: "Pool", span: this.spanFrom(first), name, ...(count === undefined ? {} : { count }) };
-          },
-        },
-        {
-          GATE: gate("estimate"),
-          ALT: (): Policy => {
-            this.takeWord("estimate");
-            const duration = this.durationAhead();
-            return { kind: "Estimate", span: this.spanFrom(first), duration };
-          },
-        },
-      ],
-    });
-  });
-
-  protected abstract startsPolicy(): boolean;
-  protected abstract failPolicy(): never;
-
-  readonly backoff = this.RULE("backoff", () => {
-    const min = this.durationAhead();
-    const max = this.option(1, () => {
-      this.take(t.DotDot);
-      return this.durationAhead();
-    });
-    return { min, ...(max === undefined ? {} : { max }) };
-  });
-
-  /** Strings with commas between them. */
-  private paths(index: number): StringLiteral[] {
-    const paths = [this.stringLiteral("a path in quotes")];
-    this.many(index, () => {
-      this.take(t.Comma);
-      paths.push(this.stringLiteral("a path in quotes"));
-    });
-    return paths;
+    const word = this.word();
+    if ((word !== "any" && word !== "done") || !this.at(t.Identifier, 2)) return false;
+    if (this.isWord("into", 2) && !this.at(t.Comma, 3)) return false;
+    return !startsStatement(this.tokenText(), this.position() + 2, "plan");
   }
 }

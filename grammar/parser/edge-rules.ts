@@ -1,12 +1,12 @@
-/** Edges, barriers, matches, and the other statements of a graph that speak about nodes: limits and assertions. */
+/** Edges, barriers and matches. */
+import type { IToken } from "chevrotain";
+import { replacement } from "../../diagnostics/catalog/syntax.ts";
 import type {
   AnyOf,
-  AssertDecl,
   ConditionArm,
   EdgeDecl,
   EdgeSource,
   Identifier,
-  LimitDecl,
   LiteralType,
   MatchCondition,
   MatchValue,
@@ -14,292 +14,319 @@ import type {
   ValueArm,
 } from "../ast.ts";
 import * as t from "../lexer/tokens.ts";
+import { spanAt } from "../reading.ts";
 import { DeclarationRules } from "./declaration-rules.ts";
+import { ELSE_WORDS } from "./habits.ts";
+import { columnAtLineStart, startsDeclaration, startsPolicy } from "./recovery.ts";
+
+const NODE = "the name of a node";
 
 export abstract class EdgeRules extends DeclarationRules {
-  /** Loops over arms with recovery: see `RecoveryRules`. */
-  protected abstract armLoop<Arm>(index: number, read: () => Arm): Arm[];
-
   protected readonly edge = this.RULE("edge", (): EdgeDecl => {
     const doc = this.documentation();
     const first = this.LA(1);
-    const source = this.subrule(this.index(), this.edgeSource);
-    this.take(t.Arrow, "`->`");
+    const source = this.rule(this.edgeSource);
+    this.take(t.Arrow);
     const chain: Identifier[] = [];
-    this.many(1, {
-      GATE: () => this.at(t.Arrow, 2),
-      DEF: () => {
-        chain.push(this.name("the name of a node"));
+    this.repeat(
+      1,
+      () => this.at(t.Arrow, 2) && this.at(t.Identifier),
+      () => {
+        chain.push(this.name(NODE));
         this.take(t.Arrow);
       },
-    });
-    if (!this.RECORDING_PHASE && !this.at(t.Match) && !this.at(t.Identifier)) {
-      this.failExpected("the name of a node, or `match`");
-    }
-    const to = this.or<Targets | MatchValue | MatchCondition>(1, [
-      { ALT: () => this.subrule(this.index(), this.match) },
-      { ALT: () => this.subrule(this.index(), this.guardedTargets) },
-    ]);
+    );
+    const to = this.choose<"match" | "targets", Targets | MatchValue | MatchCondition>(
+      2,
+      this.at(t.Match) ? "match" : "targets",
+      {
+        match: () => this.rule(this.match),
+        targets: () => this.targets(),
+      },
+    );
+    if (!this.RECORDING_PHASE && this.at(t.Arrow)) this.failChain(to);
     return { kind: "Edge", span: this.spanFrom(first), ...doc, source, chain, to };
   });
 
-  readonly edgeSource = this.RULE("edgeSource", (): EdgeSource => {
-    const first = this.LA(1);
-    return this.or(1, {
-      IGNORE_AMBIGUITIES: true,
-      DEF: [
-        {
-          GATE: () => this.isWord("all") && this.at(t.LeftParen, 2),
-          ALT: (): EdgeSource => {
-            this.takeWord("all");
-            this.take(t.LeftParen);
-            const members: (Identifier | AnyOf)[] = [];
-            this.commaList(1, t.RightParen, () => members.push(this.subrule(this.index(), this.barrierMember)));
-            this.take(t.RightParen, "`,` or `)`");
-            return { kind: "AllOf", span: this.spanFrom(first), members };
-          },
-        },
-        {
-          ALT: (): EdgeSource => {
-            const nodes = this.nameList(2, "the name of a node");
-            return { kind: "NodeList", span: this.spanFrom(first), nodes };
-          },
-        },
-      ],
+  private failChain(to: EdgeDecl["to"]): never {
+    const several = to.kind === "Targets" && to.nodes.length > 1;
+    this.fail(this.LA(1), {
+      message: several ? "a chain goes on from one node only" : "expected the end of the edge, found `->`",
+      label: "cannot follow here",
+      help: several
+        ? `begin a second edge: \`${to.nodes.map(({ name }) => name).join(", ")} -> …\``
+        : "conditions and `match` end an edge; begin a second one",
     });
-  });
+  }
 
-  private readonly barrierMember = this.RULE("barrierMember", (): Identifier | AnyOf => {
+  protected readonly edgeSource = this.RULE("edgeSource", (): EdgeSource => {
     const first = this.LA(1);
-    return this.or(1, {
-      IGNORE_AMBIGUITIES: true,
-      DEF: [
-        {
-          GATE: () => this.isWord("any") && this.at(t.LeftParen, 2),
-          ALT: (): AnyOf => {
-            this.takeWord("any");
-            this.take(t.LeftParen);
-            const nodes: Identifier[] = [];
-            this.commaList(1, t.RightParen, () => nodes.push(this.name("the name of a node")));
-            this.take(t.RightParen, "`,` or `)`");
-            return { kind: "AnyOf", span: this.spanFrom(first), nodes };
-          },
-        },
-        { ALT: () => this.name("the name of a node, or `any(…)`") },
-      ],
-    });
-  });
-
-  private readonly guardedTargets = this.RULE("guardedTargets", (): Targets => {
-    const first = this.LA(1);
-    const nodes = this.nameList(1, "the name of a node");
-    const onError = this.option(2, {
-      GATE: () => this.isClause("on"),
-      DEF: () => {
-        this.takeWord("on");
-        this.takeWord("error");
-        return true;
+    const kind = this.isWord("all") && this.at(t.LeftParen, 2) ? "all" : "list";
+    return this.choose<"all" | "list", EdgeSource>(1, kind, {
+      all: () => {
+        this.takeWord("all");
+        this.take(t.LeftParen);
+        const members: (Identifier | AnyOf)[] = [];
+        this.commaList(2, t.RightParen, () => members.push(this.barrierMember()));
+        this.take(t.RightParen, "`,` or `)`");
+        return { kind: "AllOf", span: this.spanFrom(first), members };
+      },
+      list: () => {
+        const nodes = this.nameList(3, NODE);
+        return { kind: "NodeList", span: this.spanFrom(first), nodes };
       },
     });
-    const guard = this.option(3, () => {
-      const word = this.LA(1);
-      return this.or<NonNullable<Targets["guard"]>>(1, [
-        {
-          ALT: () => {
-            this.take(t.When);
-            const condition = this.subrule(this.index(), this.expression);
-            return { kind: "When", span: this.spanFrom(word), condition };
-          },
-        },
-        {
-          ALT: () => {
-            this.take(t.Otherwise);
-            return { kind: "Otherwise", span: this.spanFrom(word) };
-          },
-        },
-      ]);
+  });
+
+  private barrierMember(): Identifier | AnyOf {
+    const first = this.LA(1);
+    const kind = this.isWord("any") && this.at(t.LeftParen, 2) ? "any" : "name";
+    return this.choose<"any" | "name", Identifier | AnyOf>(4, kind, {
+      any: () => {
+        this.takeWord("any");
+        this.take(t.LeftParen);
+        const nodes: Identifier[] = [];
+        this.commaList(5, t.RightParen, () => nodes.push(this.name(NODE)));
+        this.take(t.RightParen, "`,` or `)`");
+        return { kind: "AnyOf", span: this.spanFrom(first), nodes };
+      },
+      name: () => this.name("the name of a node, or `any(…)`"),
     });
+  }
+
+  private targets(): Targets {
+    const first = this.LA(1);
+    const nodes = this.targetNames(3, "the name of a node, or `match`");
+    const onError = this.maybe(4, this.isClause("on"), () => {
+      this.takeWord("on");
+      this.takeWord("error");
+      return true;
+    });
+    const guard = this.maybe(5, this.at(t.When) || this.at(t.Otherwise) || this.isForeignGuard(), () => this.guard());
     return {
       kind: "Targets",
       span: this.spanFrom(first),
       nodes,
       onError: onError === true,
-      ...(guard === undefined ? {} : { guard }),
+      ...(guard === undefined ? undefined : { guard }),
     };
-  });
+  }
+
+  private guard(): NonNullable<Targets["guard"]> {
+    const first = this.LA(1);
+    const isWhen = this.at(t.When) || this.isWord("if");
+    return this.choose<"when" | "otherwise", NonNullable<Targets["guard"]>>(6, isWhen ? "when" : "otherwise", {
+      when: () => {
+        if (!this.RECORDING_PHASE && this.isWord("if"))
+          this.instead("`when`", "when", "a condition begins with `when`, not `if`");
+        else this.take(t.When);
+        const condition = this.rule(this.expression);
+        return { kind: "When", span: this.spanFrom(first), condition };
+      },
+      otherwise: () => {
+        if (!this.RECORDING_PHASE && this.at(t.Else)) {
+          this.instead(
+            "`otherwise`",
+            "otherwise",
+            "an edge for all other cases ends in `otherwise`; `else` begins an arm of `match`",
+          );
+        } else this.take(t.Otherwise);
+        return { kind: "Otherwise", span: this.spanFrom(first) };
+      },
+    });
+  }
+
+  /** `if` for `when`, `else` for `otherwise`. */
+  private isForeignGuard(): boolean {
+    if (this.RECORDING_PHASE) return false;
+    return (this.isClause("if") && this.startsExpression(2)) || this.at(t.Else);
+  }
+
+  /** `b, c`; the brackets of `[b, c]` are reported. */
+  private targetNames(index: number, what: string): Identifier[] {
+    if (this.RECORDING_PHASE || !this.at(t.LeftSquare)) return this.nameList(index, what);
+    const open = this.take(t.LeftSquare);
+    const names: Identifier[] = [];
+    this.commaList(index, t.RightSquare, () => names.push(this.name(NODE)));
+    const close = this.take(t.RightSquare, "`,` or `]`");
+    const span = spanAt(this.reading, open.startOffset, close.startOffset + 1);
+    const use = names.map(({ name }) => name).join(", ");
+    this.habit(
+      { file: this.reading.source, span },
+      {
+        message: "the targets of an edge need no brackets",
+        label: `write \`${use}\``,
+        fixes: [replacement("delete the brackets", span, use)],
+      },
+    );
+    if (names.length === 0) this.failName(what);
+    return names;
+  }
+
+  // Matches -----------------------------------------------------------------------------------------
 
   /** G4: a brace directly after `match` opens the arms; there is no subject. */
   private readonly match = this.RULE("match", (): MatchValue | MatchCondition => {
     const first = this.take(t.Match);
-    return this.or(1, {
-      IGNORE_AMBIGUITIES: true,
-      DEF: [
-        {
-          ALT: (): MatchCondition => {
-            this.take(t.LeftBrace);
-            const arms = this.armLoop(1, () => this.subrule(this.index(), this.conditionArm));
-            return { kind: "MatchCondition", span: this.spanFrom(first), arms };
-          },
+    return this.choose<"conditions" | "values", MatchValue | MatchCondition>(
+      1,
+      this.at(t.LeftBrace) ? "conditions" : "values",
+      {
+        conditions: () => {
+          this.take(t.LeftBrace);
+          const arms = this.arms(2, "conditions", () => this.rule(this.conditionArm));
+          return { kind: "MatchCondition", span: this.spanFrom(first), arms };
         },
-        {
-          ALT: (): MatchValue => {
-            const subject = this.subrule(this.index(), this.expression);
-            this.take(t.LeftBrace, "`{` and the arms");
-            const arms = this.armLoop(2, () => this.subrule(this.index(), this.valueArm));
-            return { kind: "MatchValue", span: this.spanFrom(first), subject, arms };
-          },
+        values: () => {
+          const subject = this.rule(this.expression);
+          this.take(t.LeftBrace, "`{` and the arms");
+          const arms = this.arms(3, "values", () => this.rule(this.valueArm));
+          return { kind: "MatchValue", span: this.spanFrom(first), subject, arms };
         },
-      ],
-    });
+      },
+    );
   });
+
+  private arms<Arm>(index: number, kind: "values" | "conditions", read: () => Arm): Arm[] {
+    return this.within(kind, () => this.siblings(index, read, (at) => this.startsArm(at, kind)));
+  }
+
+  private startsArm(at: number, kind: "values" | "conditions"): boolean {
+    const source = this.tokenText();
+    const type = source.tokens[at]?.tokenType;
+    if (type === t.Else) return true;
+    const next = source.tokens[at + 1]?.tokenType;
+    const isLiteral = type === t.Quoted || type === t.Numeral || type === t.True || type === t.False || type === t.Null;
+    if (kind === "values" && isLiteral && (next === t.Arrow || next === t.Pipe)) return true;
+    const isName = type === t.Identifier || type === t.Not || type === t.LeftParen;
+    return (isLiteral || isName) && columnAtLineStart(source, at) !== undefined;
+  }
 
   private readonly valueArm = this.RULE("valueArm", (): ValueArm => {
     const first = this.LA(1);
-    const patterns: LiteralType[] = this.subrule(this.index(), this.patterns);
-    this.take(t.Arrow, "`->`");
-    const targets = this.nameList(1, "the name of a node");
+    const patterns = this.rule(this.patterns);
+    this.takeArmArrow();
+    const targets = this.targetNames(1, NODE);
     return { kind: "ValueArm", span: this.spanFrom(first), patterns, targets };
   });
 
-  /** `"a" | "b"`, or `else`: no patterns. */
-  readonly patterns = this.RULE("patterns", (): LiteralType[] => {
-    if (!this.RECORDING_PHASE && !this.startsPattern()) this.failPattern();
-    return this.or(1, [
-      {
-        ALT: (): LiteralType[] => {
-          this.take(t.Else);
-          return [];
-        },
-      },
-      {
-        ALT: (): LiteralType[] => {
-          const patterns = [this.subrule(this.index(), this.literalType)];
-          this.many(1, () => {
-            this.take(t.Pipe);
-            if (!this.RECORDING_PHASE && !this.startsPattern()) this.failPattern();
-            patterns.push(this.subrule(this.index(), this.literalType));
-          });
-          return patterns;
-        },
-      },
-    ]);
-  });
-
-  private startsPattern(): boolean {
-    const { tokenType } = this.LA(1);
-    return (
-      tokenType === t.Quoted ||
-      tokenType === t.Numeral ||
-      tokenType === t.Minus ||
-      tokenType === t.True ||
-      tokenType === t.False ||
-      tokenType === t.Null ||
-      tokenType === t.Else
-    );
+  private takeArmArrow(): void {
+    if (!this.RECORDING_PHASE && this.at(t.Colon))
+      this.instead("`->`", "->", "an arm and its targets are joined by `->`");
+    else this.take(t.Arrow);
   }
 
-  private failPattern(): never {
+  /** `"a" | "b"`, or `else`: no patterns. */
+  protected readonly patterns = this.RULE("patterns", (): LiteralType[] => {
+    return this.choose<"else" | "literals", LiteralType[]>(1, this.isElse() ? "else" : "literals", {
+      else: () => {
+        this.takeElse();
+        return [];
+      },
+      literals: () => {
+        const patterns = [this.pattern()];
+        this.repeat(
+          2,
+          () => this.at(t.Pipe) || this.isPatternComma(),
+          () => {
+            if (!this.RECORDING_PHASE && this.at(t.Comma))
+              this.instead("`|`", "|", "the values of an arm are joined by `|`");
+            else this.take(t.Pipe);
+            patterns.push(this.pattern());
+          },
+        );
+        return patterns;
+      },
+    });
+  });
+
+  private isElse(): boolean {
+    if (this.RECORDING_PHASE || this.at(t.Else)) return true;
+    return (this.at(t.Otherwise) || ELSE_WORDS.has(this.word())) && this.at(t.Arrow, 2);
+  }
+
+  private takeElse(): void {
+    if (this.RECORDING_PHASE || this.at(t.Else)) this.take(t.Else);
+    else
+      this.instead("`else`", "else", `the arm for all other cases begins with \`else\`, not \`${this.LA(1).image}\``);
+  }
+
+  private isPatternComma(): boolean {
+    if (this.RECORDING_PHASE || !this.at(t.Comma)) return false;
+    return this.at(t.Quoted, 2) || this.at(t.Numeral, 2) || this.at(t.Minus, 2);
+  }
+
+  private pattern(): LiteralType {
+    if (this.RECORDING_PHASE || this.startsLiteral()) return this.rule(this.literalType);
+    const isValue = this.at(t.Identifier) && (this.at(t.Arrow, 2) || this.at(t.Pipe, 2) || this.at(t.Colon, 2));
+    if (isValue) return this.barePattern(this.takeAny());
     this.failExpected("a literal, or `else`", {
       help: "the arms of `match EXPR { … }` are literals; for conditions leave the subject out: `match { x > 9 -> a }`",
     });
   }
 
+  /** `match kind { technical -> a }`: the quotes of the value are missing. */
+  private barePattern(token: IToken): LiteralType {
+    const place = this.placeOf(token);
+    const use = `"${token.image}"`;
+    this.habit(place, {
+      message: `a pattern is a literal, and \`${token.image}\` is a name`,
+      label: `write \`${use}\``,
+      help: "to compare with another value, use conditions: `match { x == y -> a }`",
+      fixes: [replacement("put it in quotes", place.span, use)],
+    });
+    return { kind: "LiteralType", span: place.span, value: token.image };
+  }
+
   private readonly conditionArm = this.RULE("conditionArm", (): ConditionArm => {
     const first = this.LA(1);
-    if (!this.RECORDING_PHASE && !this.at(t.Else) && !this.startsExpression())
-      this.failExpected("a condition, or `else`");
-    const condition = this.or(1, [
-      {
-        ALT: () => {
-          this.take(t.Else);
-          return undefined;
-        },
+    const condition = this.choose(1, this.isElse() ? "else" : "condition", {
+      else: () => {
+        this.takeElse();
+        return undefined;
       },
-      { ALT: () => this.subrule(this.index(), this.expression) },
-    ]);
-    this.take(t.Arrow, "`->`");
-    const targets = this.nameList(1, "the name of a node");
+      condition: () => {
+        if (!this.RECORDING_PHASE && !this.startsExpression()) this.failExpected("a condition, or `else`");
+        return this.rule(this.expression);
+      },
+    });
+    this.takeArmArrow();
+    const targets = this.targetNames(2, NODE);
     return {
       kind: "ConditionArm",
       span: this.spanFrom(first),
-      ...(condition === undefined ? {} : { condition }),
+      ...(condition === undefined ? undefined : { condition }),
       targets,
     };
   });
 
-  // Limits and assertions ----------------------------------------------------------------------------
+  // Commas ------------------------------------------------------------------------------------------
 
-  protected readonly limit = this.RULE("limit", (): LimitDecl => {
-    const first = this.LA(1);
-    return this.or(1, {
-      IGNORE_AMBIGUITIES: true,
-      DEF: [
-        {
-          GATE: () => this.isWord("limit"),
-          ALT: (): LimitDecl => {
-            this.takeWord("limit");
-            this.takeWord("steps");
-            const none = this.option(1, { GATE: () => this.isWord("none"), DEF: () => this.takeWord("none") });
-            const value = this.option(2, {
-              GATE: () => none === undefined,
-              DEF: () => this.count("a number of steps, or `none`"),
-            });
-            if (!this.RECORDING_PHASE && none === undefined && value === undefined)
-              this.count("a number of steps, or `none`");
-            return { kind: "Limit", span: this.spanFrom(first), of: "steps", value: value ?? "none" };
-          },
-        },
-        {
-          ALT: (): LimitDecl => {
-            this.takeWord("max");
-            this.takeWord("parallel");
-            const value = this.count("a number of tasks");
-            return { kind: "Limit", span: this.spanFrom(first), of: "parallel", value };
-          },
-        },
-      ],
-    });
-  });
-
-  protected readonly assertion = this.RULE("assertion", (): AssertDecl => {
-    const first = this.takeWord("assert");
-    const body = this.subrule(this.index(), this.assertionBody);
-    return { ...body, span: this.spanFrom(first) };
-  });
-
-  /** G3: the words `once`, `eventually` and `never` win over nodes of that name. */
-  readonly assertionBody = this.RULE("assertionBody", (): AssertDecl => {
-    const first = this.LA(1);
-    return this.or(1, {
-      IGNORE_AMBIGUITIES: true,
-      DEF: [
-        { GATE: () => this.isWord("once"), ALT: () => this.singleAssertion("once") },
-        { GATE: () => this.isWord("eventually"), ALT: () => this.singleAssertion("eventually") },
-        {
-          GATE: () => this.isWord("never"),
-          ALT: (): AssertDecl => {
-            this.takeWord("never");
-            const node = this.name("the name of a node");
-            this.takeWord("with");
-            const other = this.name("the name of a node");
-            return { kind: "Assert", span: this.spanFrom(first), form: "never", node, other };
-          },
-        },
-        {
-          ALT: (): AssertDecl => {
-            const node = this.name("`once`, `eventually`, `never`, or the name of a node");
-            this.takeWord("before");
-            const other = this.name("the name of a node");
-            return { kind: "Assert", span: this.spanFrom(first), form: "before", node, other };
-          },
-        },
-      ],
-    });
-  });
-
-  private singleAssertion(form: "once" | "eventually"): AssertDecl {
-    const first = this.takeWord(form);
-    const node = this.name("the name of a node");
-    return { kind: "Assert", span: this.spanFrom(first), form, node };
+  /** Whether the comma ahead separates what needs no separator: arms, policies, statements. */
+  protected isStrayComma(): boolean {
+    if (this.at(t.RightBrace, 2)) return true;
+    const { around } = this;
+    const next = this.position() + 2;
+    if (!this.at(t.Identifier, 2)) {
+      return (around === "values" || around === "conditions") && (this.startsExpression(2) || this.at(t.Else, 2));
+    }
+    if (around === "policies") return startsPolicy(this.tokenText(), next);
+    if (around === "values") return this.at(t.Arrow, 3) || this.at(t.Pipe, 3);
+    if (around === "statements") {
+      return startsDeclaration(this.tokenText(), next, "graph") || startsDeclaration(this.tokenText(), next, "plan");
+    }
+    // After `b, y` an arm may begin with a bracket or a minus; everything else that follows `y` makes it a condition.
+    switch (this.LA(3).tokenType) {
+      case t.Comma:
+      case t.RightBrace:
+      case t.LeftSquare:
+      case t.LeftParen:
+      case t.LeftBrace:
+      case t.Minus:
+      case t.Not:
+        return false;
+      default:
+        return !this.startsExpression(3) && !this.at(t.Else, 3) && !Number.isNaN(this.LA(3).startOffset);
+    }
   }
 }

@@ -1,7 +1,19 @@
 /** Files and their items: the top layer of the parser. */
 import { replacement } from "../../diagnostics/catalog/syntax.ts";
 import { findSimilar } from "../../diagnostics/similar.ts";
-import type { Broken, GraphDecl, ImportDecl, ImportName, Item, PlanDecl, PlanStatement, SecretDecl, Statement, TestDecl, TypeDecl } from "../ast.ts";
+import type {
+  Broken,
+  GraphDecl,
+  ImportDecl,
+  ImportName,
+  Item,
+  PlanDecl,
+  PlanStatement,
+  SecretDecl,
+  Statement,
+  TestDecl,
+  TypeDecl,
+} from "../ast.ts";
 import * as t from "../lexer/tokens.ts";
 import type { Fragments } from "../parse.ts";
 import { CHANNEL_WORDS, GRAPH_WORDS, ITEM_WORDS, PLAN_WORDS, TEST_WORDS } from "../words.ts";
@@ -23,7 +35,7 @@ export class NgraphParser extends StatementLoop {
       return items;
     }
     const source = this.tokenText();
-    for (let previous = -1; !this.atEnd(); ) {
+    for (let previous = -1; !this.atEnd();) {
       const first = this.position() + 1;
       try {
         items.push(this.item());
@@ -60,7 +72,11 @@ export class NgraphParser extends StatementLoop {
   private failItem(): never {
     if (this.at(t.RightBrace)) {
       const { span } = this.placeOf(this.LA(1));
-      this.fail(this.LA(1), { message: "this `}` closes nothing", label: "unmatched", fixes: [replacement("delete it", span, "")] });
+      this.fail(this.LA(1), {
+        message: "this `}` closes nothing",
+        label: "unmatched",
+        fixes: [replacement("delete it", span, "")],
+      });
     }
     const source = this.tokenText();
     const at = this.position() + 1;
@@ -82,7 +98,8 @@ export class NgraphParser extends StatementLoop {
 
   private readonly importDecl = this.RULE("importDecl", (): ImportDecl => {
     const first = this.takeWord("import");
-    const allTypes = !this.RECORDING_PHASE && this.isWord("type") && this.at(t.LeftBrace, 2) ? this.takeAny() : undefined;
+    const allTypes =
+      !this.RECORDING_PHASE && this.isWord("type") && this.at(t.LeftBrace, 2) ? this.takeAny() : undefined;
     if (!this.RECORDING_PHASE && !this.at(t.LeftBrace)) this.failImport();
     this.take(t.LeftBrace);
     const names: ImportName[] = [];
@@ -103,8 +120,9 @@ export class NgraphParser extends StatementLoop {
   private failImport(): never {
     const what = this.at(t.Star) ? "a whole module" : this.at(t.Quoted) ? "a module without names" : "a default export";
     const isForeign = this.at(t.Star) || this.at(t.Quoted) || (this.at(t.Identifier) && this.isWord("from", 2));
-    const help = "name what you need: `import { search, type Ticket } from \"./nodes.ts\"`";
-    if (isForeign) this.fail(this.LA(1), { message: `${what} cannot be imported`, label: "expected `{` and names", help });
+    const help = 'name what you need: `import { search, type Ticket } from "./nodes.ts"`';
+    if (isForeign)
+      this.fail(this.LA(1), { message: `${what} cannot be imported`, label: "expected `{` and names", help });
     this.failExpected("`{` and the names to import", { help });
   }
 
@@ -118,7 +136,13 @@ export class NgraphParser extends StatementLoop {
       this.takeWord("as");
       return this.name("a name for it in this file");
     });
-    return { kind: "ImportName", span: this.spanFrom(first), isType: modifier !== undefined, imported, local: local ?? imported };
+    return {
+      kind: "ImportName",
+      span: this.spanFrom(first),
+      isType: modifier !== undefined,
+      imported,
+      local: local ?? imported,
+    };
   });
 
   private readonly typeDecl = this.RULE("typeDecl", (): TypeDecl => {
@@ -245,14 +269,19 @@ export class NgraphParser extends StatementLoop {
     const words = kind === "graph" ? GRAPH_WORDS : kind === "plan" ? PLAN_WORDS : TEST_WORDS;
     const list = [...words].map((word) => `\`${word}\``).join(" ");
     const more = kind === "graph" ? `, or an edge: \`a -> b\`` : "";
-    this.failExpected(`a statement of the ${kind} or \`}\``, { help: this.statementHelp(kind, words) ?? `statements begin with ${list}${more}` });
+    this.failExpected(`a statement of the ${kind} or \`}\``, {
+      help: this.statementHelp(kind, words) ?? `statements begin with ${list}${more}`,
+    });
   }
 
   private statementHelp(kind: BodyKind, words: ReadonlySet<string>): string | undefined {
     const word = this.word();
-    if (this.at(t.LeftSquare)) return "a barrier is written `all(a, b) -> c`; nodes that each signal the target `a, b -> c`";
-    if (ITEM_WORDS.has(word) && startsItem(this.tokenText(), this.position() + 1)) return `a \`${word}\` stands beside the ${kind}, not in it`;
-    if (this.at(t.When) || this.at(t.Otherwise) || word === "on") return "conditions stand behind the targets of an edge: `a -> b when x > 3`";
+    if (this.at(t.LeftSquare))
+      return "a barrier is written `all(a, b) -> c`; nodes that each signal the target `a, b -> c`";
+    if (ITEM_WORDS.has(word) && startsItem(this.tokenText(), this.position() + 1))
+      return `a \`${word}\` stands beside the ${kind}, not in it`;
+    if (this.at(t.When) || this.at(t.Otherwise) || word === "on")
+      return "conditions stand behind the targets of an edge: `a -> b when x > 3`";
     if (["for", "into", "after"].includes(word)) {
       return kind === "plan"
         ? "the clauses of a task stand in this order: `for`, `after`, `when`, `into`, `{ policies }`"
@@ -266,7 +295,7 @@ export class NgraphParser extends StatementLoop {
 
   /** Reads one thing and nothing after it; `undefined` after reporting why it cannot be read. */
   fragment(kind: keyof Fragments): Fragments[keyof Fragments] | undefined {
-    const rules: { readonly [K in keyof Fragments]: () => Fragments[K] } = {
+    const rules: { readonly [K in keyof Fragments]: (this: this) => Fragments[K] } = {
       expression: this.expression,
       type: this.type,
       edge: this.edge,
@@ -281,9 +310,12 @@ export class NgraphParser extends StatementLoop {
       duration: this.duration,
       backoff: this.backoff,
       patterns: this.patterns,
+      testItem: this.testItem,
     };
     try {
-      const node = rules[kind].call(this);
+      if (kind === "testItem" && !TEST_WORDS.has(this.word())) this.failStatement("test");
+      const rule: (this: this) => Fragments[keyof Fragments] = rules[kind];
+      const node = rule.call(this);
       this.checkSplit();
       if (!this.atEnd()) this.failExpected("the end");
       return node;

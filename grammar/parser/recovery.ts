@@ -2,9 +2,9 @@
  * Where to go on after a mistake: pure questions about the token list. Indentation and line breaks mean nothing to
  * the grammar, but where a statement is broken they are the best evidence of what its author meant.
  */
-import type { IToken } from "chevrotain";
+import type { IToken, TokenType } from "chevrotain";
 import * as t from "../lexer/tokens.ts";
-import { CHANNEL_WORDS, ITEM_WORDS } from "../words.ts";
+import { CHANNEL_WORDS, ITEM_WORDS, POLICY_WORDS } from "../words.ts";
 
 export type BodyKind = "graph" | "plan" | "test";
 
@@ -14,15 +14,15 @@ export interface TokenText {
   readonly text: string;
 }
 
-/** The number of characters before a token on its line if only blanks are there; `undefined` inside a line. */
+/** How many characters stand before a token if it is the first of its line; `undefined` inside a line. */
 export function columnAtLineStart(source: TokenText, index: number): number | undefined {
   const token = source.tokens[index];
   if (token === undefined) return undefined;
   let at = token.startOffset - 1;
   while (at >= 0 && (source.text[at] === " " || source.text[at] === "\t")) at -= 1;
-  return at < 0 || source.text[at] === "\n" || source.text[at] === "\r" || source.text[at] === "\uFEFF"
-    ? token.startOffset - at - 1
-    : undefined;
+  const before = source.text[at];
+  const isStart = at < 0 || before === "\n" || before === "\r" || before === "\uFEFF";
+  return isStart ? token.startOffset - at - 1 : undefined;
 }
 
 function word(source: TokenText, index: number): string {
@@ -30,59 +30,119 @@ function word(source: TokenText, index: number): string {
   return token !== undefined && token.tokenType === t.Identifier ? token.image : "";
 }
 
-function is(source: TokenText, index: number, type: t.TokenType): boolean {
+function is(source: TokenText, index: number, type: TokenType): boolean {
   return source.tokens[index]?.tokenType === type;
 }
 
-/** The first words of an item of a file: `graph x {`, `import {`, `type X =`. */
+/** The first tokens of an item of a file: `graph x {`, `import {`, `type X =`. */
 export function startsItem(source: TokenText, index: number): boolean {
   const first = word(source, index);
-  if (!ITEM_WORDS.has(first) || is(source, index + 1, t.Arrow) || is(source, index + 1, t.Comma)) return false;
+  if (first === "" || !ITEM_WORDS.has(first)) return false;
+  const named = is(source, index + 1, t.Identifier);
   switch (first) {
     case "import":
       return (
         is(source, index + 1, t.LeftBrace) ||
-        (is(source, index + 1, t.Identifier) && is(source, index + 2, t.LeftBrace))
+        is(source, index + 1, t.Quoted) ||
+        (named && !is(source, index + 2, t.Arrow))
       );
     case "type":
-      return is(source, index + 1, t.Identifier) && is(source, index + 2, t.Equal);
+      return named && is(source, index + 2, t.Equal);
     case "secret":
-      return is(source, index + 1, t.Identifier);
+      return named;
     case "test":
       return is(source, index + 1, t.Quoted);
     default:
-      return is(source, index + 1, t.Identifier) && is(source, index + 2, t.LeftBrace);
+      return is(source, index + 1, t.LeftBrace) || (named && is(source, index + 2, t.LeftBrace));
   }
 }
 
-/** The first words of a statement of a graph, a plan or a test. */
+/** The first tokens of a statement of a graph, a plan or a test. */
 export function startsStatement(source: TokenText, index: number, body: BodyKind): boolean {
   const first = word(source, index);
   if (first === "") return false;
-  const second = source.tokens[index + 1]?.tokenType;
+  if (body === "graph" && (is(source, index + 1, t.Arrow) || is(source, index + 1, t.Comma))) return true;
+  return startsDeclaration(source, index, body);
+}
+
+/** As `startsStatement`, edges aside: what could not stand inside an expression either. */
+export function startsDeclaration(source: TokenText, index: number, body: BodyKind): boolean {
+  const first = word(source, index);
+  const named = is(source, index + 1, t.Identifier);
   if (body === "test") {
-    if (first === "given" || first === "answer") return second === t.Identifier && is(source, index + 2, t.Equal);
-    if (first === "mock") return second === t.Identifier;
-    return first === "expect" && second !== t.Equal && second !== t.Colon;
+    if (first === "given" || first === "answer") return named && is(source, index + 2, t.Equal);
+    if (first === "mock") return named;
+    return first === "expect" && (named || is(source, index + 1, t.LeftParen) || is(source, index + 1, t.Not));
   }
-  if (body === "graph" && (second === t.Arrow || second === t.Comma)) return true;
-  if (CHANNEL_WORDS.has(first)) return second === t.Identifier && is(source, index + 2, t.Colon);
+  if (CHANNEL_WORDS.has(first)) return named && is(source, index + 2, t.Colon);
   if (first === "max") return word(source, index + 1) === "parallel";
   if (body === "graph") {
-    if (first === "node") return second === t.Identifier && is(source, index + 2, t.Equal);
+    if (first === "node") return named && is(source, index + 2, t.Equal);
     if (first === "limit") return word(source, index + 1) === "steps";
-    if (first === "assert") return second === t.Identifier && is(source, index + 2, t.Identifier);
-    return first === "all" && second === t.LeftParen;
+    if (first === "assert") return named && is(source, index + 2, t.Identifier);
+    return first === "all" && is(source, index + 1, t.LeftParen);
   }
-  if (first === "task") return second === t.Identifier && is(source, index + 2, t.Equal);
+  if (first === "task") return named && is(source, index + 2, t.Equal);
   if (first === "order") return word(source, index + 1) === "file";
   if (first === "on") return word(source, index + 1) === "failure";
-  return first === "pool" && second === t.Identifier && is(source, index + 2, t.Numeral);
+  return first === "pool" && named && is(source, index + 2, t.Numeral);
+}
+
+/** A statement of any body, or an item, at the start of a line: what brackets never reach over. */
+function startsAnything(source: TokenText, index: number): boolean {
+  return (
+    startsDeclaration(source, index, "graph") ||
+    startsDeclaration(source, index, "plan") ||
+    startsItem(source, index) ||
+    (is(source, index, t.Identifier) && is(source, index + 1, t.Arrow))
+  );
+}
+
+function opens(type: TokenType | undefined): TokenType | undefined {
+  switch (type) {
+    case t.LeftParen:
+      return t.RightParen;
+    case t.LeftSquare:
+      return t.RightSquare;
+    case t.LeftBrace:
+    case t.TemplateOpen:
+    case t.StrayOpen:
+      return t.RightBrace;
+    case t.TemplateStart:
+      return t.TemplateEnd;
+    default:
+      return undefined;
+  }
+}
+
+function closes(type: TokenType | undefined): boolean {
+  return type === t.RightParen || type === t.RightSquare || type === t.RightBrace || type === t.TemplateEnd;
+}
+
+/**
+ * The index of the bracket that closes the one at `open`; `undefined` when a statement begins at the start of a line before
+ * it, or brackets are crossed.
+ */
+export function closingBracket(source: TokenText, open: number): number | undefined {
+  const expected: TokenType[] = [];
+  for (let at = open; at < source.tokens.length; at += 1) {
+    const type = source.tokens[at]?.tokenType;
+    const close = opens(type);
+    if (close !== undefined) expected.push(close);
+    else if (closes(type)) {
+      // A bracket that was never closed ends with the one around it.
+      while (expected.length > 0 && expected[expected.length - 1] !== type) expected.pop();
+      if (expected.length === 0) return undefined;
+      expected.pop();
+      if (expected.length === 0) return at;
+    } else if (at > open && columnAtLineStart(source, at) !== undefined && startsAnything(source, at)) return undefined;
+  }
+  return undefined;
 }
 
 /**
  * The index to go on at after the statement that begins at `first` broke: the next statement or item at the start of
- * a line, or the brace that closes the body. A statement further left than the broken one counts even inside brackets,
+ * a line, or the brace that closes the body. A statement no further right than the broken one counts even inside brackets,
  * which then were never closed.
  */
 export function nextStatement(source: TokenText, first: number, body: BodyKind, ownerColumn: number): number {
@@ -93,11 +153,14 @@ export function nextStatement(source: TokenText, first: number, body: BodyKind, 
       const here = columnAtLineStart(source, at);
       if (here !== undefined) {
         if (here <= ownerColumn && startsItem(source, at)) return at;
-        if ((depth === 0 || here <= column) && startsStatement(source, at, body)) return at;
+        if (depth === 0 && startsStatement(source, at, body)) return at;
+        if (here <= column && startsAnything(source, at)) return at;
+        // A brace further left than the statement closes the body, whatever was left open within.
+        if (here < column && is(source, at, t.RightBrace)) return at;
       }
     }
     const type = source.tokens[at]?.tokenType;
-    if (type === t.LeftBrace || type === t.LeftParen || type === t.LeftSquare || type === t.TemplateOpen) depth += 1;
+    if (opens(type) !== undefined && type !== t.TemplateStart) depth += 1;
     else if (type === t.RightParen || type === t.RightSquare) depth = Math.max(0, depth - 1);
     else if (type === t.RightBrace) {
       if (depth === 0) return at;
@@ -107,16 +170,92 @@ export function nextStatement(source: TokenText, first: number, body: BodyKind, 
   return source.tokens.length;
 }
 
-/** The index of the next item of the file after `first`. */
-export function nextItem(source: TokenText, first: number, ownerColumn: number): number {
+/** The index of the next item of the file after `first`: at the start of a line, or right behind a brace. */
+export function nextItem(source: TokenText, first: number): number {
   for (let at = first + 1; at < source.tokens.length; at += 1) {
-    const column = columnAtLineStart(source, at);
-    if (column !== undefined && column <= ownerColumn && startsItem(source, at)) return at;
+    if (!startsItem(source, at)) continue;
+    if (columnAtLineStart(source, at) !== undefined || is(source, at - 1, t.RightBrace)) return at;
   }
   return source.tokens.length;
 }
 
-/** Names among the tokens of a broken statement. */
+/** What follows the keyword of a policy, as far as it tells one from a node of that name. */
+export function startsPolicy(source: TokenText, index: number): boolean {
+  const next = source.tokens[index + 1];
+  switch (word(source, index)) {
+    case "tries":
+      return is(source, index + 1, t.Numeral);
+    case "timeout":
+    case "estimate":
+      return is(source, index + 1, t.Duration) || is(source, index + 1, t.Numeral);
+    case "touches":
+      return is(source, index + 1, t.Quoted) || word(source, index + 1) === "read";
+    case "cache":
+      return word(source, index + 1) === "for" || word(source, index + 1) === "inputs";
+    case "max":
+      return word(source, index + 1) === "parallel";
+    case "pause":
+      return word(source, index + 1) === "before" || word(source, index + 1) === "after";
+    case "done":
+      return next?.tokenType === t.When;
+    case "waits":
+    case "goes":
+      return next?.tokenType === t.Identifier && !POLICY_WORDS.has(next.image);
+    default:
+      return false;
+  }
+}
+
+/** Where to go on after a broken policy or arm: `next` is its sibling, `abandoned` means the brace was never closed. */
+export interface Resumption {
+  readonly at: number;
+  readonly abandoned: boolean;
+}
+
+/**
+ * The next policy or arm after the broken one at `first`, or the brace that closes them. `starts` recognises a sibling; it is
+ * asked for tokens outside further brackets.
+ */
+export function nextSibling(source: TokenText, first: number, starts: (index: number) => boolean): Resumption {
+  let depth = 0;
+  for (let at = first; at < source.tokens.length; at += 1) {
+    const type = source.tokens[at]?.tokenType;
+    if (at > first) {
+      const isLineStart = columnAtLineStart(source, at) !== undefined;
+      if (depth === 0 && starts(at)) return { at, abandoned: false };
+      if (isLineStart && startsAnything(source, at)) return { at, abandoned: true };
+    }
+    if (opens(type) !== undefined && type !== t.TemplateStart) depth += 1;
+    else if (type === t.RightParen || type === t.RightSquare) depth = Math.max(0, depth - 1);
+    else if (type === t.RightBrace) {
+      if (depth === 0) return { at, abandoned: false };
+      depth -= 1;
+    }
+  }
+  return { at: source.tokens.length, abandoned: true };
+}
+
+/** Where a type that cannot be read ends: before a default, a reducer, or the next line; `undefined` if that does not show. */
+export function typeEnd(source: TokenText, first: number): number | undefined {
+  let depth = 0;
+  for (let at = first; at < source.tokens.length; at += 1) {
+    const type = source.tokens[at]?.tokenType;
+    const isLineStart = at > first && columnAtLineStart(source, at) !== undefined;
+    if (isLineStart && startsAnything(source, at)) return depth === 0 ? at : undefined;
+    if (depth === 0) {
+      if (type === t.Equal || type === t.RightBrace || (isLineStart && type !== t.Pipe)) return at;
+      if (word(source, at) === "reduce") return at;
+    }
+    if (opens(type) !== undefined) depth += 1;
+    else if (closes(type)) {
+      if (depth === 0) return undefined;
+      depth -= 1;
+    }
+  }
+  return depth === 0 ? source.tokens.length : undefined;
+}
+
+/** Names among the tokens of something broken. */
 export function namesBetween(source: TokenText, from: number, to: number): string[] {
   const names = new Set<string>();
   for (let at = from; at < to; at += 1) {

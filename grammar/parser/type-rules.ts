@@ -1,223 +1,243 @@
-/** Types: `{ role: "user" | "assistant", at?: int }[] | null`. */
+/** Types: `{ role: "user" | "assistant", at?: int }[] | null`. Also the comma lists and recovery inside brackets. */
 import type { IToken } from "chevrotain";
 import { replacement } from "../../diagnostics/catalog/syntax.ts";
-import { coverSpans, type Span } from "../../diagnostics/source.ts";
-import type { Key, LiteralType, RecordTypeField, TypeExpr } from "../ast.ts";
+import type { Span } from "../../diagnostics/source.ts";
+import type { BrokenType, Key, LiteralType, RecordTypeField, TypeExpr } from "../ast.ts";
 import { numberValue } from "../literals.ts";
+import { endOf } from "../lexer/read-tokens.ts";
 import * as t from "../lexer/tokens.ts";
-import { BaseParser } from "./base-parser.ts";
+import { placeAt, spanAt } from "../reading.ts";
+import { BaseParser, Halt } from "./base-parser.ts";
+import { GENERIC_TYPES } from "./habits.ts";
+import { columnAtLineStart, namesBetween, typeEnd, type TokenText } from "./recovery.ts";
 
 const NOWHERE: Span = { start: 0, end: 0 };
+const PLACEHOLDER: BrokenType = { kind: "BrokenType", span: NOWHERE };
 
 export abstract class TypeRules extends BaseParser {
-  /** The `=` of a `>=` that closed a `map<`: the channel's own rule takes it. */
+  /** L1: the `>=` that closed a `map<`; its `=` is taken by the channel's own rule, everywhere else it is too much. */
   protected splitEqual: IToken | undefined;
-  /** `map<` that are open around the token ahead, each of which may take its `>` from a `>=`. */
-  #openMaps = 0;
 
-  protected type = this.RULE("type", (): TypeExpr => {
-    if (this.RECORDING_PHASE) return this.unionType();
+  protected readonly type = this.RULE("type", (): TypeExpr => {
     this.splitEqual = undefined;
-    if (this.depth === 0) this.operators = 0;
     return this.deeper(() => this.unionType());
   });
 
+  /** A type that nothing but a default may follow; where it cannot be read, what comes behind it still is. */
+  protected typeOrBroken(): TypeExpr {
+    if (this.RECORDING_PHASE) return this.rule(this.type);
+    const first = this.position() + 1;
+    try {
+      return this.rule(this.type);
+    } catch (error) {
+      if (!(error instanceof Halt)) throw error;
+      const source = this.tokenText();
+      const end = typeEnd(source, first);
+      if (end === undefined) throw error;
+      this.report(error.diagnostic);
+      this.splitEqual = undefined;
+      this.moveTo(end - 1);
+      const start = this.startOf(source.tokens[first] ?? this.LA(1));
+      const span = spanAt(this.reading, start, end > first ? endOf(this.LA(0)) : start);
+      return { kind: "BrokenType", span, names: namesBetween(source, first, end) };
+    }
+  }
+
   private unionType(): TypeExpr {
     const first = this.LA(1);
-    const members: TypeExpr[] = [];
-    this.option(1, () => this.take(t.Pipe));
-    members.push(this.subrule(this.index(), this.listType));
-    this.many(1, {
-      GATE: () => this.splitEqual === undefined,
-      DEF: () => {
+    this.maybe(1, this.at(t.Pipe), () => this.take(t.Pipe));
+    let type = this.rule(this.listType);
+    const members = [type];
+    this.repeat(
+      2,
+      () => this.at(t.Pipe) && this.splitEqual === undefined,
+      () => {
         this.take(t.Pipe);
-        members.push(this.subrule(this.index(), this.listType));
+        members.push(this.rule(this.listType));
       },
-    });
-    const [only] = members;
-    if (members.length === 1 && only !== undefined) return only;
-    return { kind: "UnionType", span: this.spanFrom(first), members };
+    );
+    if (members.length > 1) type = { kind: "UnionType", span: this.spanFrom(first), members };
+    return !this.RECORDING_PHASE && this.at(t.Question) ? this.questionMark(first, type) : type;
   }
 
   private readonly listType = this.RULE("listType", (): TypeExpr => {
     const first = this.LA(1);
-    let type = this.subrule(this.index(), this.typeAtom);
-    this.many(1, {
-      GATE: () => this.splitEqual === undefined,
-      DEF: () => {
+    let type = this.typeAtom();
+    this.repeat(
+      1,
+      () => this.at(t.LeftSquare) && this.splitEqual === undefined,
+      () => {
         this.take(t.LeftSquare);
         this.take(t.RightSquare, "`]` (a list type is written `T[]`)");
-        this.ACTION(() => {
-          this.countOperator("types");
-          type = { kind: "ListType", span: this.spanFrom(first), item: type };
-        });
+        if (this.RECORDING_PHASE) return;
+        this.countOperator("types");
+        type = { kind: "ListType", span: this.spanFrom(first), item: type };
       },
-    });
+    );
     return type;
   });
 
-  private readonly typeAtom = this.RULE("typeAtom", (): TypeExpr => {
-    if (!this.RECORDING_PHASE && !this.startsType()) this.failType();
-    return this.or(1, {
-      DEF: [
-        { GATE: () => this.isWord("map") && this.at(t.Less, 2), ALT: () => this.subrule(this.index(), this.mapType) },
-        { ALT: () => this.namedType() },
-        { ALT: () => this.subrule(this.index(), this.literalType) },
-        { ALT: () => this.parenthesizedType() },
-        { ALT: () => this.subrule(this.index(), this.recordType) },
-      ],
-      IGNORE_AMBIGUITIES: true,
+  private typeAtom(): TypeExpr {
+    return this.choose(9, this.typeKind(), {
+      map: () => this.rule(this.mapType),
+      name: () => this.namedType(),
+      literal: () => this.rule(this.literalType),
+      parentheses: () => this.parenthesizedType(),
+      record: () => this.rule(this.recordType),
     });
-  });
+  }
 
-  private startsType(): boolean {
-    const { tokenType } = this.LA(1);
-    return (
-      tokenType === t.Identifier ||
-      tokenType === t.Quoted ||
-      tokenType === t.Numeral ||
-      tokenType === t.Minus ||
-      tokenType === t.True ||
-      tokenType === t.False ||
-      tokenType === t.Null ||
-      tokenType === t.LeftParen ||
-      tokenType === t.LeftBrace
-    );
+  private typeKind(): "map" | "name" | "literal" | "parentheses" | "record" {
+    switch (this.LA(1).tokenType) {
+      case t.Identifier:
+        return this.isWord("map") && this.at(t.Less, 2) ? "map" : "name";
+      case t.LeftParen:
+        return "parentheses";
+      case t.LeftBrace:
+        return "record";
+      default:
+        if (!this.RECORDING_PHASE && !this.startsLiteral()) this.failType();
+        return "literal";
+    }
+  }
+
+  protected startsLiteral(): boolean {
+    switch (this.LA(1).tokenType) {
+      case t.Quoted:
+      case t.Numeral:
+      case t.Minus:
+      case t.True:
+      case t.False:
+      case t.Null:
+        return true;
+      default:
+        return false;
+    }
   }
 
   private failType(): never {
+    const isTuple = this.at(t.LeftSquare);
     this.failExpected("a type", {
-      help: "types are `string` `int` `float` `bool` `json` `null`, literals, `T[]`, `map<T>`, `{ name: T }`, and unions of them with `|`",
+      help: isTuple
+        ? "a list type is written `T[]`"
+        : "types are `string` `int` `float` `bool` `json` `null`, literals, `T[]`, `map<T>`, `{ name: T }`, and unions of them with `|`",
     });
   }
 
   private namedType(): TypeExpr {
     const token = this.take(t.Identifier);
-    if (this.RECORDING_PHASE) return { kind: "NamedType", span: NOWHERE, name: "" };
+    if (!this.RECORDING_PHASE && this.at(t.Less)) return this.genericType(token);
     return { kind: "NamedType", span: this.spanOf(token), name: token.image };
   }
 
   private readonly mapType = this.RULE("mapType", (): TypeExpr => {
     const first = this.take(t.Identifier);
     this.take(t.Less);
-    this.#openMaps += 1;
-    let value: TypeExpr;
-    try {
-      value = this.subrule(this.index(), this.type);
-    } finally {
-      this.#openMaps -= 1;
-    }
-    this.or(1, [
-      { ALT: () => this.take(t.Greater, "`>`") },
-      {
-        // L1: `map<int>= {}` has the token `>=`; it counts as `>` and `=`.
-        ALT: () => {
-          const token = this.take(t.GreaterEqual);
-          this.ACTION(() => {
-            this.splitEqual = token;
-          });
-        },
+    let value = this.rule(this.type);
+    if (!this.RECORDING_PHASE && this.at(t.Comma)) value = this.secondMapArgument(first, value);
+    // L1: `map<int>= {}` has the token `>=`; it counts as `>` and `=`.
+    const split = !this.RECORDING_PHASE && this.at(t.GreaterEqual) && this.splitEqual === undefined;
+    this.choose(1, split ? "split" : "whole", {
+      whole: () => this.take(t.Greater, "`>`"),
+      split: () => {
+        this.splitEqual = this.take(t.GreaterEqual);
+        return this.splitEqual;
       },
-    ]);
+    });
     const span = this.spanFrom(first);
-    return {
-      kind: "MapType",
-      span: this.splitEqual === undefined ? span : { start: span.start, end: span.end - 1 },
-      value,
-    };
+    if (this.RECORDING_PHASE) this.splitEqual = undefined;
+    return { kind: "MapType", span: split ? { start: span.start, end: span.end - 1 } : span, value };
   });
 
   private parenthesizedType(): TypeExpr {
     this.take(t.LeftParen);
-    const type = this.subrule(this.index(), this.type);
+    const type = this.rule(this.type);
     this.take(t.RightParen, "`)`");
     return type;
   }
 
   protected readonly literalType = this.RULE("literalType", (): LiteralType => {
     const first = this.LA(1);
-    return this.or(1, [
-      {
-        ALT: () => {
-          const { value, span } = this.stringLiteral("a string");
-          return { kind: "LiteralType", span, value };
-        },
+    const type = first.tokenType;
+    const kind =
+      type === t.Quoted
+        ? "string"
+        : type === t.True || type === t.False
+          ? type.name
+          : type === t.Null
+            ? "null"
+            : "number";
+    return this.choose<string, LiteralType>(1, kind, {
+      string: () => {
+        const { value, span } = this.stringLiteral("a string");
+        return { kind: "LiteralType", span, value };
       },
-      {
-        ALT: () => {
-          let sign = 1;
-          this.option(1, () => {
-            this.take(t.Minus);
-            sign = -1;
-          });
-          const token = this.take(t.Numeral, "a number");
-          if (this.RECORDING_PHASE) return { kind: "LiteralType", span: NOWHERE, value: 0 };
-          const { value, isFloat } = numberValue(this.reading, token.image, token.startOffset);
-          return {
-            kind: "LiteralType",
-            span: this.spanFrom(first),
-            value: sign * value,
-            ...(isFloat ? { isFloat } : {}),
-          };
-        },
+      number: () => {
+        const sign = this.maybe(2, this.at(t.Minus), () => this.take(t.Minus));
+        const token = this.take(t.Numeral, "a number");
+        if (this.RECORDING_PHASE) return { kind: "LiteralType", span: NOWHERE, value: 0 };
+        const { value, isFloat } = numberValue(this.reading, token.image, token.startOffset);
+        // Not `-value`: there is no negative zero in JSON.
+        const signed = sign === undefined || value === 0 ? value : -value;
+        return { kind: "LiteralType", span: this.spanFrom(first), value: signed, ...(isFloat ? { isFloat } : {}) };
       },
-      { ALT: () => this.constantType(this.take(t.True), true) },
-      { ALT: () => this.constantType(this.take(t.False), false) },
-      { ALT: () => this.constantType(this.take(t.Null), null) },
-    ]);
+      [t.True.name]: () => ({ kind: "LiteralType", span: this.spanOf(this.take(t.True)), value: true }),
+      [t.False.name]: () => ({ kind: "LiteralType", span: this.spanOf(this.take(t.False)), value: false }),
+      null: () => ({ kind: "LiteralType", span: this.spanOf(this.take(t.Null)), value: null }),
+    });
   });
-
-  private constantType(token: IToken, value: boolean | null): LiteralType {
-    return { kind: "LiteralType", span: this.RECORDING_PHASE ? NOWHERE : this.spanOf(token), value };
-  }
 
   private readonly recordType = this.RULE("recordType", (): TypeExpr => {
     const first = this.take(t.LeftBrace);
     const fields: RecordTypeField[] = [];
-    this.commaList(1, t.RightBrace, () => fields.push(this.subrule(this.index(), this.recordTypeField)));
+    this.commaList(1, t.RightBrace, () => fields.push(this.recordTypeField()));
     this.take(t.RightBrace, "`,` or `}`");
     return { kind: "RecordType", span: this.spanFrom(first), fields };
   });
 
-  private readonly recordTypeField = this.RULE("recordTypeField", (): RecordTypeField => {
+  private recordTypeField(): RecordTypeField {
     const first = this.LA(1);
-    const name = this.subrule(this.index(), this.key);
-    let optional = false;
-    this.option(1, () => {
-      this.take(t.Question);
-      optional = true;
-    });
+    const name = this.key(3);
+    const optional = this.maybe(2, this.at(t.Question), () => this.take(t.Question)) !== undefined;
     this.take(t.Colon, "`:` and the field's type");
-    const type = this.subrule(this.index(), this.type);
+    const type = this.rule(this.type);
+    this.checkSplit();
     return { kind: "RecordTypeField", span: this.spanFrom(first), name, optional, type };
-  });
+  }
+
+  /** Only a channel's default may take the `=` of `map<int>=`. */
+  protected checkSplit(): void {
+    if (this.splitEqual === undefined) return;
+    const { startOffset } = this.splitEqual;
+    this.splitEqual = undefined;
+    const place = placeAt(this.reading, startOffset + 1, startOffset + 2);
+    this.habit(place, { message: "expected the type to end after `>`, found `=`", label: "unexpected" });
+  }
 
   /** A field name: an identifier, a reserved word or a string. */
-  protected readonly key = this.RULE("key", (): Key => {
-    if (!this.RECORDING_PHASE && !this.startsKey()) this.failExpected("a field name");
-    return this.or(1, [
-      { ALT: () => this.plainKey(this.take(t.Identifier)) },
-      { ALT: () => this.plainKey(this.take(t.ReservedWord)) },
-      {
-        ALT: () => {
-          const { value, span } = this.stringLiteral("a field name");
-          return { kind: "Key", span, name: value, quoted: true };
-        },
+  protected key(index: number): Key {
+    const { tokenType } = this.LA(1);
+    const kind = tokenType === t.Identifier ? "name" : tokenType === t.Quoted ? "string" : "reserved";
+    if (!this.RECORDING_PHASE && kind === "reserved" && !this.atReserved()) this.failExpected("a field name");
+    return this.choose(index, kind, {
+      name: () => this.plainKey(this.take(t.Identifier)),
+      reserved: () => this.plainKey(this.take(t.ReservedWord)),
+      string: () => {
+        const { value, span } = this.stringLiteral("a field name");
+        return { kind: "Key", span, name: value, quoted: true };
       },
-    ]);
-  });
+    });
+  }
 
   private plainKey(token: IToken): Key {
-    return { kind: "Key", span: this.RECORDING_PHASE ? NOWHERE : this.spanOf(token), name: token.image, quoted: false };
+    return { kind: "Key", span: this.spanOf(token), name: token.image, quoted: false };
   }
 
-  protected startsKey(): boolean {
-    return this.at(t.Identifier) || this.at(t.ReservedWord) || this.at(t.Quoted);
-  }
+  // Lists in brackets -------------------------------------------------------------------------------
 
   /**
-   * Elements up to `close`, with commas between them and one allowed behind. A missing comma is reported where it belongs,
-   * and the list goes on.
+   * Elements up to `close`, with commas between them and one allowed behind. A comma that is missing within a line is
+   * reported where it belongs, and the list goes on.
    */
   protected commaList(index: number, close: t.TokenType, element: () => void): void {
     if (this.RECORDING_PHASE) {
@@ -228,15 +248,13 @@ export abstract class TypeRules extends BaseParser {
       return;
     }
     while (!this.at(close) && !this.atEnd()) {
-      const before = this.position();
       element();
       if (this.at(t.Comma)) this.take(t.Comma);
-      else if (this.at(close)) return;
-      else if (!this.insteadOfComma() || this.position() === before) return;
+      else if (this.at(close) || !this.insteadOfComma()) return;
     }
   }
 
-  /** Whether the list can go on although no comma stands here; reports it. */
+  /** Whether the list goes on although no comma stands here; reports it. */
   private insteadOfComma(): boolean {
     const token = this.LA(1);
     const semicolon = this.semicolons.get(this.startOf(token));
@@ -244,18 +262,79 @@ export abstract class TypeRules extends BaseParser {
       this.semicolonsAsCommas.add(semicolon);
       return true;
     }
-    if (!this.at(t.Identifier) && !this.at(t.Quoted) && !this.at(t.Numeral) && !this.at(t.LeftBrace)) return false;
-    const end = spanEnd(this.spanOf(this.LA(0)));
-    const diagnostic = this.expectedDiagnostic("`,`", { fixes: [replacement("insert a comma", end, ",")] });
-    this.report(diagnostic);
+    const type = token.tokenType;
+    if (type !== t.Identifier && type !== t.Quoted && type !== t.Numeral) return false;
+    const here = this.position() + 1;
+    // At the start of a line it is as likely that the bracket was never closed; a field goes on in any case.
+    const isField = this.at(t.Colon, 2) || (this.at(t.Question, 2) && this.at(t.Colon, 3));
+    if (!isField && columnAtLineStart(this.tokenText(), here) !== undefined) return false;
+    if (this.isWord("for") || this.at(t.Equal, 2)) return false;
+    this.report(this.expectedDiagnostic("`,`", { fixes: [replacement("insert a comma", this.gapSpan(), ",")] }));
     return true;
   }
 
-  protected cover(a: { readonly span: Span }, b: { readonly span: Span }): Span {
-    return coverSpans(a.span, b.span);
+  protected tokenText(): TokenText {
+    return { tokens: this.tokens, text: this.reading.text };
   }
-}
 
-function spanEnd(span: Span): Span {
-  return { start: span.end, end: span.end };
+  // Habits ------------------------------------------------------------------------------------------
+
+  /** `T?` */
+  private questionMark(first: IToken, type: TypeExpr): TypeExpr {
+    const token = this.take(t.Question);
+    const place = this.placeOf(token);
+    const fixes = [replacement("write `| null`", place.span, " | null")];
+    this.habit(place, { message: "a type that may be null is written `T | null`", label: "write `| null`", fixes });
+    const nothing: LiteralType = { kind: "LiteralType", span: place.span, value: null };
+    const members = type.kind === "UnionType" ? [...type.members, nothing] : [type, nothing];
+    return { kind: "UnionType", span: this.spanFrom(first), members };
+  }
+
+  /** `Array<T>`, `Record<string, T>`: read as `T[]` and `map<T>`. */
+  private genericType(token: IToken): TypeExpr {
+    this.take(t.Less);
+    const args = [this.typeWithText()];
+    while (this.at(t.Comma)) {
+      this.take(t.Comma);
+      args.push(this.typeWithText());
+    }
+    this.checkSplit();
+    this.take(t.Greater, "`>`");
+    const span = this.spanFrom(token);
+    const last = args[args.length - 1] ?? { type: PLACEHOLDER, text: "" };
+    const become = GENERIC_TYPES.get(token.image);
+    const item = last.type.kind === "UnionType" ? `(${last.text})` : last.text;
+    const use = become === "list" ? `${item}[]` : become === "map" ? `map<${last.text}>` : undefined;
+    this.habit(
+      { file: this.reading.source, span },
+      use === undefined
+        ? { message: `\`${token.image}\` takes no type arguments`, help: "only `map<T>` does; a list is `T[]`" }
+        : {
+            message: `\`${token.image}<…>\` is written ${become === "list" ? "`T[]`" : "`map<T>`"} here`,
+            help: become === "map" ? "the keys of a map are strings" : undefined,
+            fixes: [replacement(`write \`${use}\``, span, use)],
+          },
+    );
+    if (become === "list") return { kind: "ListType", span, item: last.type };
+    if (become === "map") return { kind: "MapType", span, value: last.type };
+    return become === "plain" ? last.type : { kind: "NamedType", span: this.spanOf(token), name: token.image };
+  }
+
+  private typeWithText(): { type: TypeExpr; text: string } {
+    const start = this.startOf(this.LA(1));
+    const type = this.rule(this.type);
+    return { type, text: this.reading.text.slice(start, endOf(this.LA(0))) };
+  }
+
+  /** `map<string, T>` */
+  private secondMapArgument(first: IToken, key: TypeExpr): TypeExpr {
+    const comma = this.take(t.Comma);
+    const value = this.rule(this.type);
+    const after = spanAt(this.reading, endOf(first) + 1, endOf(comma));
+    this.habit(
+      { file: this.reading.source, span: key.span },
+      { message: "`map` takes one type: the keys are always strings", fixes: [replacement("delete it", after, "")] },
+    );
+    return value;
+  }
 }

@@ -1,0 +1,210 @@
+/** The policies of nodes and tasks: `{ tries 4 backoff 200ms..5s  timeout 10s }`. */
+import { replacement, syntaxProblem } from "../../diagnostics/catalog/syntax.ts";
+import type { Policy, StringLiteral } from "../ast.ts";
+import * as t from "../lexer/tokens.ts";
+import { POLICY_WORDS } from "../words.ts";
+import { ExpressionRules } from "./expression-rules.ts";
+import { POLICY_ALIASES } from "./habits.ts";
+import { columnAtLineStart, startsPolicy } from "./recovery.ts";
+import { Halt } from "./base-parser.ts";
+
+const POLICY_LIST = [...POLICY_WORDS].map((word) => `\`${word}\``).join(" ");
+
+export abstract class PolicyRules extends ExpressionRules {
+  /** Statements, arms or policies up to a closing brace, with recovery: see `StatementLoop`. */
+  protected abstract siblings<T>(index: number, read: () => T, starts: (index: number) => boolean): T[];
+  protected readonly policies = this.RULE("policies", (): Policy[] => {
+    this.take(t.LeftBrace);
+    return this.within("policies", () =>
+      this.siblings(
+        1,
+        () => this.policy(),
+        (at) => this.startsPolicyAt(at),
+      ),
+    );
+  });
+
+  private startsPolicyAt(at: number): boolean {
+    const source = this.tokenText();
+    const token = source.tokens[at];
+    if (token === undefined || token.tokenType !== t.Identifier) return false;
+    if (startsPolicy(source, at)) return true;
+    return (
+      (POLICY_WORDS.has(token.image) || POLICY_ALIASES.has(token.image)) && columnAtLineStart(source, at) !== undefined
+    );
+  }
+
+  private policy(): Policy {
+    return this.choose(2, this.RECORDING_PHASE ? "alone" : this.policyWord(), this.policyForms);
+  }
+
+  private policyWord(): string {
+    const word = this.word();
+    if (POLICY_WORDS.has(word)) return word;
+    const alias = POLICY_ALIASES.get(word);
+    if (alias !== undefined) return this.alias(word, alias);
+    throw new Halt(this.expectedDiagnostic("a policy or `}`", { help: `the policies are ${POLICY_LIST}` }));
+  }
+
+  /** A policy under a name of another engine: reported, and read if what follows fits. */
+  private alias(word: string, alias: string): string {
+    const token = this.LA(1);
+    const place = this.placeOf(token);
+    const fixes = [replacement(`replace by \`${alias}\``, place.span, alias)];
+    const details = { message: `\`${word}\` is not a policy`, label: `write \`${alias}\``, fixes };
+    const first = alias.split(" ")[0] ?? alias;
+    const fits = alias !== "max parallel" && this.fits(first);
+    if (!fits) throw new Halt(syntaxProblem(place, details));
+    this.habit(place, details);
+    return first;
+  }
+
+  private fits(policy: string): boolean {
+    switch (policy) {
+      case "tries":
+        return this.at(t.Numeral, 2);
+      case "timeout":
+        return this.at(t.Duration, 2);
+      case "touches":
+        return this.at(t.Quoted, 2);
+      case "goes":
+        return this.at(t.Identifier, 2);
+      default:
+        return true;
+    }
+  }
+
+  /** The word of a policy, and a `:` or `=` behind it that belongs to another language. */
+  private takePolicyWord(): t.Token {
+    const token = this.take(t.Identifier);
+    if (this.RECORDING_PHASE || (!this.at(t.Colon) && !this.at(t.Equal))) return token;
+    const place = this.placeOf(this.takeAny());
+    const fixes = [replacement("delete it", place.span, "")];
+    this.habit(place, {
+      message: `no \`${this.LA(0).image}\` stands behind \`${token.image}\``,
+      label: "delete it",
+      fixes,
+    });
+    return token;
+  }
+
+  private readonly policyForms: Readonly<Record<string, () => Policy>> = {
+    tries: () => {
+      const first = this.takePolicyWord();
+      const attempts = this.count("a number of attempts");
+      const backoff = this.maybe(11, this.isWord("backoff"), () => {
+        this.takePolicyWord();
+        return this.rule(this.backoff);
+      });
+      return {
+        kind: "Tries",
+        span: this.spanFrom(first),
+        attempts,
+        ...(backoff === undefined ? undefined : { backoff }),
+      };
+    },
+    timeout: () => {
+      const first = this.takePolicyWord();
+      const duration = this.durationAhead();
+      return { kind: "Timeout", span: this.spanFrom(first), duration };
+    },
+    cache: () => {
+      const first = this.takePolicyWord();
+      const duration = this.maybe(12, this.isWord("for") || this.at(t.Duration), () => {
+        if (!this.RECORDING_PHASE && this.at(t.Duration)) this.missingFor();
+        else this.takeWord("for");
+        return this.durationAhead();
+      });
+      const inputs = this.maybe(13, this.isWord("inputs"), () => {
+        this.takePolicyWord();
+        return this.paths(14);
+      });
+      return {
+        kind: "Cache",
+        span: this.spanFrom(first),
+        ...(duration === undefined ? undefined : { duration }),
+        ...(inputs === undefined ? undefined : { inputs }),
+      };
+    },
+    max: () => {
+      const first = this.take(t.Identifier);
+      this.takeWord("parallel");
+      const count = this.count("a number of tasks");
+      return { kind: "MaxParallel", span: this.spanFrom(first), count };
+    },
+    waits: () => {
+      const first = this.takePolicyWord();
+      const nodes = this.nameList(15, "the name of a node");
+      return { kind: "Waits", span: this.spanFrom(first), nodes };
+    },
+    goes: () => {
+      const first = this.takePolicyWord();
+      const nodes = this.nameList(16, "the name of a node");
+      return { kind: "Goes", span: this.spanFrom(first), nodes };
+    },
+    pause: () => {
+      const first = this.takePolicyWord();
+      const word = this.word();
+      if (!this.RECORDING_PHASE && word !== "before" && word !== "after") this.failExpected("`before` or `after`");
+      this.take(t.Identifier);
+      return { kind: "Pause", span: this.spanFrom(first), when: word === "after" ? "after" : "before" };
+    },
+    idempotent: () => ({ kind: "Idempotent", span: this.spanFrom(this.take(t.Identifier)) }),
+    touches: () => {
+      const first = this.takePolicyWord();
+      const read = this.maybe(17, this.isWord("read"), () => this.takeWord("read"));
+      const paths = this.paths(18);
+      return { kind: "Touches", span: this.spanFrom(first), mode: read === undefined ? "write" : "read", paths };
+    },
+    alone: () => ({ kind: "Alone", span: this.spanFrom(this.take(t.Identifier)) }),
+    done: () => {
+      const first = this.take(t.Identifier);
+      this.take(t.When, "`when` and a check");
+      const check = this.rule(this.expression);
+      return { kind: "DoneWhen", span: this.spanFrom(first), check };
+    },
+    pool: () => {
+      const first = this.takePolicyWord();
+      const name = this.name("the name of a pool");
+      const count = this.maybe(19, this.at(t.Numeral), () => this.count("a number of places"));
+      return { kind: "Pool", span: this.spanFrom(first), name, ...(count === undefined ? undefined : { count }) };
+    },
+    estimate: () => {
+      const first = this.takePolicyWord();
+      const duration = this.durationAhead();
+      return { kind: "Estimate", span: this.spanFrom(first), duration };
+    },
+  };
+
+  /** `cache 1h` */
+  private missingFor(): void {
+    const diagnostic = this.expectedDiagnostic("`for`", {
+      fixes: [replacement("insert `for`", this.gapSpan(), " for")],
+    });
+    this.report(diagnostic);
+  }
+
+  protected readonly backoff = this.RULE("backoff", () => {
+    const min = this.durationAhead();
+    const max = this.maybe(1, this.at(t.DotDot) || this.at(t.Spread), () => {
+      if (!this.RECORDING_PHASE && this.at(t.Spread)) this.instead("`..`", "..", "a range is written with two dots");
+      else this.take(t.DotDot);
+      return this.durationAhead();
+    });
+    return { min, ...(max === undefined ? undefined : { max }) };
+  });
+
+  /** Strings with commas between them. */
+  private paths(index: number): StringLiteral[] {
+    const paths = [this.stringLiteral("a path in quotes")];
+    this.repeat(
+      index,
+      () => this.at(t.Comma) && !this.isStrayComma(),
+      () => {
+        this.take(t.Comma);
+        paths.push(this.stringLiteral("a path in quotes"));
+      },
+    );
+    return paths;
+  }
+}
