@@ -45,7 +45,7 @@ export function largeTable(json: string, graphs: readonly Table[]): Table {
 export type Checked<A extends B, B> = A;
 
 /** What a node's function may return where `Result` is stored: itself, a promise of it, or a jump. */
-export type NodeResult<Result> = Result | Command | PromiseLike<Result | Command>;
+export type NodeResult<Result> = Result | Command | Promise<Result | Command> | PromiseLike<Result | Command>;
 
 /** What `reduce merge` takes: any part of the record. */
 export type Merged<T> = { readonly [K in keyof T]?: T[K] };

@@ -41,7 +41,7 @@ function checkNode(node: BoundNode, channels: ReadonlyMap<string, BoundChannel>,
     return [`// node ${node.name}`, `$.Checked<${names.type(call.expression.type)}, ${result}>,`];
   }
   if (call.kind !== "function") return [];
-  const parameters = call.args.map((argument, at) => `${parameterName(argument, at)}: ${names.type(argument.type)}`);
+  const parameters = writeParameters(call.args, names);
   return [
     `// node ${node.name} = ${commentText(call.function.name)}(…)`,
     `$.Checked<typeof ${names.function(call.function.name)}, (${[...parameters, "context: $.NodeContext"].join(", ")}) => ` +
@@ -49,11 +49,15 @@ function checkNode(node: BoundNode, channels: ReadonlyMap<string, BoundChannel>,
   ];
 }
 
-/** For the messages of `tsc`: the name of what is handed over, where it has one. */
-function parameterName({ syntax }: TypedExpression, at: number): string {
-  const isName = syntax.kind === "Name" && syntax.name !== "context" && isFreeIdentifier(syntax.name);
-  // Twice the same argument would be twice the same parameter.
-  return isName ? `${syntax.name}_${at}` : `argument_${at}`;
+/** Parameters by the names of what is handed over, for the messages of `tsc`. */
+function writeParameters(args: readonly TypedExpression[], names: CheckNames): readonly string[] {
+  const used = new Set(["context"]);
+  return args.map(({ syntax, type }, at) => {
+    const free = syntax.kind === "Name" && isFreeIdentifier(syntax.name) && !used.has(syntax.name);
+    const name = free ? syntax.name : `$${at}`;
+    used.add(name);
+    return `${name}: ${names.type(type)}`;
+  });
 }
 
 /** What a node's call may return, from where it is stored. Of a `for` node: of one item. */
