@@ -18,7 +18,7 @@ import type {
   TestItem,
   TypeExpr,
 } from "./ast.ts";
-import { endOf, readTokens, type Tokens } from "./lexer/read-tokens.ts";
+import { endOf, readTokens, reportSemicolons, type Tokens } from "./lexer/read-tokens.ts";
 import { NgraphParser } from "./parser/file-rules.ts";
 import { newReading, report, spanAt, type Reading } from "./reading.ts";
 
@@ -131,6 +131,7 @@ function run<T>(
   parser.start(reading, tokens);
   try {
     const value = read(parser);
+    reportSemicolons(reading, tokens.semicolons, parser.semicolonsAsCommas);
     return { value, docs: new Set(parser.attachedDocs) };
   } finally {
     parser.finish();

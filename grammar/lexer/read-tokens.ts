@@ -42,27 +42,48 @@ export function readTokens(reading: Reading): Tokens {
   return { tokens, comments, docs, semicolons };
 }
 
+/** Reports every `;`: as a comma where the parser took it for one. */
+export function reportSemicolons(
+  reading: Reading,
+  semicolons: Tokens["semicolons"],
+  asCommas: ReadonlySet<t.Token>,
+): void {
+  for (const token of semicolons.values()) {
+    const at = place(reading, token);
+    const isComma = asCommas.has(token);
+    const fixes = [replacement(isComma ? "replace by a comma" : "delete it", at.span, isComma ? "," : "")];
+    const message = isComma
+      ? "fields are separated by `,`, not `;`"
+      : "`;` means nothing here: statements end by themselves";
+    report(reading, syntaxProblem(at, { message, label: isComma ? "write `,`" : "delete it", fixes }));
+  }
+}
+
 export function endOf(token: t.Token): number {
   return token.startOffset + token.image.length;
 }
 
 /** Token types that are looked at before the parser sees them, by index. */
-const WATCHED = new Set(
-  [
-    t.Stray,
-    t.Semicolon,
-    t.SingleQuoted,
-    t.UnterminatedTemplate,
-    t.LongArrow,
-    t.FatArrow,
-    t.StrictEqual,
-    t.StrictNotEqual,
-    t.And,
-    t.BadNumber,
-    t.Quoted,
-    t.StrayOpen,
-  ].map((type) => type.tokenTypeIdx),
-);
+const WATCHED: readonly boolean[] = watch([
+  t.Stray,
+  t.Semicolon,
+  t.SingleQuoted,
+  t.UnterminatedTemplate,
+  t.LongArrow,
+  t.FatArrow,
+  t.StrictEqual,
+  t.StrictNotEqual,
+  t.And,
+  t.BadNumber,
+  t.Quoted,
+  t.StrayOpen,
+]);
+
+function watch(types: readonly t.TokenType[]): boolean[] {
+  const watched: boolean[] = t.VOCABULARY.map(() => false);
+  for (const type of types) watched[type.tokenTypeIdx ?? 0] = true;
+  return watched;
+}
 
 function replaceForeign(reading: Reading, tokens: t.Token[], semicolons: Map<number, t.Token>): t.Token[] {
   const kept: t.Token[] = [];
@@ -70,7 +91,7 @@ function replaceForeign(reading: Reading, tokens: t.Token[], semicolons: Map<num
   for (const token of tokens) {
     if (token.image.length > LONGEST_WORD) checkLength(reading, token);
     let use: t.Token | undefined = token;
-    if (WATCHED.has(token.tokenTypeIdx)) {
+    if (WATCHED[token.tokenTypeIdx] === true) {
       if (token.tokenType === t.Semicolon) {
         pending = token;
         continue;

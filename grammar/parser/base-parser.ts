@@ -387,14 +387,12 @@ export abstract class BaseParser extends EmbeddedActionsParser {
   /** Names with commas between them and none behind: `a, b`. */
   protected nameList(index: number, what: string): Identifier[] {
     const names = [this.name(what)];
-    this.repeat(
-      index,
-      () => this.at(t.Comma) && !this.isStrayComma(),
-      () => {
-        this.take(t.Comma);
-        names.push(this.name(what));
-      },
-    );
+    const next = (): void => {
+      this.take(t.Comma);
+      names.push(this.name(what));
+    };
+    if (this.RECORDING_PHASE) this.many(index, next);
+    else while (this.at(t.Comma) && !this.isStrayComma()) next();
     return names;
   }
 

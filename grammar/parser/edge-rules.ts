@@ -28,25 +28,21 @@ export abstract class EdgeRules extends DeclarationRules {
     const source = this.rule(this.edgeSource);
     this.take(t.Arrow);
     const chain: Identifier[] = [];
-    this.repeat(
-      1,
-      () => this.at(t.Arrow, 2) && this.at(t.Identifier),
-      () => {
-        chain.push(this.name(NODE));
-        this.take(t.Arrow);
-      },
-    );
-    const to = this.choose<"match" | "targets", Targets | MatchValue | MatchCondition>(
-      2,
-      this.at(t.Match) ? "match" : "targets",
-      {
-        match: () => this.rule(this.match),
-        targets: () => this.targets(),
-      },
-    );
+    const link = (): void => {
+      chain.push(this.name(NODE));
+      this.take(t.Arrow);
+    };
+    if (this.RECORDING_PHASE) this.many(1, link);
+    else while (this.at(t.Arrow, 2) && this.at(t.Identifier)) link();
+    const to = this.choose(2, this.at(t.Match) ? "match" : "targets", this.rightSides);
     if (!this.RECORDING_PHASE && this.at(t.Arrow)) this.failChain(to);
     return { kind: "Edge", span: this.spanFrom(first), ...doc, source, chain, to };
   });
+
+  private readonly rightSides: Readonly<Record<"match" | "targets", () => EdgeDecl["to"]>> = {
+    match: () => this.rule(this.match),
+    targets: () => this.targets(),
+  };
 
   private failChain(to: EdgeDecl["to"]): never {
     const several = to.kind === "Targets" && to.nodes.length > 1;
@@ -60,23 +56,24 @@ export abstract class EdgeRules extends DeclarationRules {
   }
 
   protected readonly edgeSource = this.RULE("edgeSource", (): EdgeSource => {
-    const first = this.LA(1);
-    const kind = this.isWord("all") && this.at(t.LeftParen, 2) ? "all" : "list";
-    return this.choose<"all" | "list", EdgeSource>(1, kind, {
-      all: () => {
-        this.takeWord("all");
-        this.take(t.LeftParen);
-        const members: (Identifier | AnyOf)[] = [];
-        this.commaList(2, t.RightParen, () => members.push(this.barrierMember()));
-        this.take(t.RightParen, "`,` or `)`");
-        return { kind: "AllOf", span: this.spanFrom(first), members };
-      },
-      list: () => {
-        const nodes = this.nameList(3, NODE);
-        return { kind: "NodeList", span: this.spanFrom(first), nodes };
-      },
-    });
+    return this.choose(1, this.isWord("all") && this.at(t.LeftParen, 2) ? "all" : "list", this.sources);
   });
+
+  private readonly sources: Readonly<Record<"all" | "list", () => EdgeSource>> = {
+    all: () => {
+      const first = this.takeWord("all");
+      this.take(t.LeftParen);
+      const members: (Identifier | AnyOf)[] = [];
+      this.commaList(2, t.RightParen, () => members.push(this.barrierMember()));
+      this.take(t.RightParen, "`,` or `)`");
+      return { kind: "AllOf", span: this.spanFrom(first), members };
+    },
+    list: () => {
+      const first = this.LA(1);
+      const nodes = this.nameList(3, NODE);
+      return { kind: "NodeList", span: this.spanFrom(first), nodes };
+    },
+  };
 
   private barrierMember(): Identifier | AnyOf {
     const first = this.LA(1);
@@ -97,44 +94,47 @@ export abstract class EdgeRules extends DeclarationRules {
   private targets(): Targets {
     const first = this.LA(1);
     const nodes = this.targetNames(3, "the name of a node, or `match`");
-    const onError = this.maybe(4, this.isClause("on"), () => {
-      this.takeWord("on");
-      this.takeWord("error");
-      return true;
-    });
-    const guard = this.maybe(5, this.at(t.When) || this.at(t.Otherwise) || this.isForeignGuard(), () => this.guard());
+    const onError = this.maybe(4, this.isClause("on"), this.onError) === true;
+    const guarded = this.at(t.When) || this.at(t.Otherwise) || this.isForeignGuard();
+    const guard = this.maybe(5, guarded, this.guard);
     return {
       kind: "Targets",
       span: this.spanFrom(first),
       nodes,
-      onError: onError === true,
+      onError,
       ...(guard === undefined ? undefined : { guard }),
     };
   }
 
-  private guard(): NonNullable<Targets["guard"]> {
-    const first = this.LA(1);
+  private readonly onError = (): true => {
+    this.takeWord("on");
+    this.takeWord("error");
+    return true;
+  };
+
+  private readonly guard = (): NonNullable<Targets["guard"]> => {
     const isWhen = this.at(t.When) || this.isWord("if");
-    return this.choose<"when" | "otherwise", NonNullable<Targets["guard"]>>(6, isWhen ? "when" : "otherwise", {
-      when: () => {
-        if (!this.RECORDING_PHASE && this.isWord("if"))
-          this.instead("`when`", "when", "a condition begins with `when`, not `if`");
-        else this.take(t.When);
-        const condition = this.rule(this.expression);
-        return { kind: "When", span: this.spanFrom(first), condition };
-      },
-      otherwise: () => {
-        if (!this.RECORDING_PHASE && this.at(t.Else)) {
-          this.instead(
-            "`otherwise`",
-            "otherwise",
-            "an edge for all other cases ends in `otherwise`; `else` begins an arm of `match`",
-          );
-        } else this.take(t.Otherwise);
-        return { kind: "Otherwise", span: this.spanFrom(first) };
-      },
-    });
-  }
+    return this.choose(6, isWhen ? "when" : "otherwise", this.guards);
+  };
+
+  private readonly guards: Readonly<Record<"when" | "otherwise", () => NonNullable<Targets["guard"]>>> = {
+    when: () => {
+      const first = this.LA(1);
+      if (!this.RECORDING_PHASE && this.isWord("if")) {
+        this.instead("`when`", "when", "a condition begins with `when`, not `if`");
+      } else this.take(t.When);
+      const condition = this.rule(this.expression);
+      return { kind: "When", span: this.spanFrom(first), condition };
+    },
+    otherwise: () => {
+      const first = this.LA(1);
+      if (!this.RECORDING_PHASE && this.at(t.Else)) {
+        const message = "an edge for all other cases ends in `otherwise`; `else` begins an arm of `match`";
+        this.instead("`otherwise`", "otherwise", message);
+      } else this.take(t.Otherwise);
+      return { kind: "Otherwise", span: this.spanFrom(first) };
+    },
+  };
 
   /** `if` for `when`, `else` for `otherwise`. */
   private isForeignGuard(): boolean {
