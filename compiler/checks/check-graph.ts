@@ -1,20 +1,18 @@
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
-import { soundText } from "../../diagnostics/catalog/proofs.ts";
 import type { BoundGraph } from "../bound-graph.ts";
-import { watchedNodes } from "../explore/assertions.ts";
-import { findDefects, isSound } from "../explore/defects.ts";
-import { explore, MAX_STATES } from "../explore/explore.ts";
-import { outcomesOf } from "../explore/outcomes.ts";
-import { createRunFinder } from "../explore/runs.ts";
+import { MAX_STATES } from "../explore/explore.ts";
 import { signalsOf } from "../explore/signals.ts";
-import { assertionsOf, checkAssertions } from "./check-assertions.ts";
 import { checkBarriers } from "./check-barriers.ts";
-import { type CheckContext, createCheckContext, type Proof } from "./check-context.ts";
-import { checkSharedSteps, checkUnreadWrites } from "./check-data.ts";
-import { checkBounds, checkFrozenLoops } from "./check-loops.ts";
+import { createCheckContext, type Proof } from "./check-context.ts";
+import { checkUnreadWrites } from "./check-data.ts";
+import { checkModelOutput } from "./check-model-output.ts";
+import { checkPolicies } from "./check-policies.ts";
 import { checkReachability } from "./check-reachability.ts";
 import { checkRoutes } from "./check-routes.ts";
-import { reportDefects, reportExclusiveMembers, reportParallelBranches } from "./check-soundness.ts";
+import { checkRuns } from "./check-runs.ts";
+import { checkSecrets } from "./check-secrets.ts";
+import { reportExclusiveMembers } from "./check-soundness.ts";
+import type { GraphSummary } from "./worst-case.ts";
 
 export type { Proof } from "./check-context.ts";
 
@@ -30,9 +28,33 @@ export interface CheckOptions {
 
 /**
  * Checks one bound graph and proves what it can: routes, barriers, loops, data, policies, assertions. Never throws; what
- * only follows from an error that binding reported is left out.
+ * only follows from an error that binding reported is left out. Graphs that it calls are looked at once, however many call them.
  */
 export function checkGraph(graph: BoundGraph, options: CheckOptions = {}): CheckResult {
+  return checked(graph, options.maxStates ?? MAX_STATES).result;
+}
+
+interface CheckedGraph {
+  readonly maxStates: number;
+  readonly result: CheckResult;
+  readonly summary: GraphSummary | undefined;
+}
+
+/** Bound graphs never change, so neither does what is found about them. */
+const known = new WeakMap<BoundGraph, CheckedGraph>();
+const UNDER_WAY: CheckedGraph = { maxStates: 0, result: { diagnostics: [], proofs: [] }, summary: undefined };
+
+function checked(graph: BoundGraph, maxStates: number): CheckedGraph {
+  const before = known.get(graph);
+  if (before !== undefined && (before === UNDER_WAY || before.maxStates === maxStates)) return before;
+  // Graphs that call each other have been refused; this only keeps them from going round here.
+  known.set(graph, UNDER_WAY);
+  const found = check(graph, maxStates);
+  known.set(graph, found);
+  return found;
+}
+
+function check(graph: BoundGraph, maxStates: number): CheckedGraph {
   const diagnostics: Diagnostic[] = [];
   const proofs: Proof[] = [];
   const context = createCheckContext(
@@ -40,33 +62,21 @@ export function checkGraph(graph: BoundGraph, options: CheckOptions = {}): Check
     (diagnostic) => void diagnostics.push(diagnostic),
     (proof) => void proofs.push(proof),
   );
+  const isClean = (): boolean => !diagnostics.some((diagnostic) => diagnostic.severity === "error");
+  let summary: GraphSummary | undefined;
   checkReachability(context);
   checkBarriers(context);
-  if (!graph.hasErrors) checkUnreadWrites(context);
+  checkSecrets(context);
+  if (!graph.hasErrors) {
+    checkUnreadWrites(context);
+    checkPolicies(context);
+    checkModelOutput(context);
+  }
   if (context.isComplete && signalsOf(context.model.start).length > 0) {
     if (graph.hasErrors) reportExclusiveMembers(context);
-    else checkRuns(context, options, () => diagnostics.some((diagnostic) => diagnostic.severity === "error"));
+    else summary = checkRuns(context, maxStates, (called) => checked(called, maxStates).summary, isClean);
   }
+  // Last, because what is wrong with a loop is said first, and then not again of its condition.
   checkRoutes(context);
-  return { diagnostics, proofs };
-}
-
-function checkRuns(context: CheckContext, options: CheckOptions, hasErrors: () => boolean): void {
-  const maxStates = options.maxStates ?? MAX_STATES;
-  const outcomes = outcomesOf(context.model);
-  const assertions = assertionsOf(context);
-  const watched = watchedNodes(assertions.map((item) => item.assertion));
-  const states = explore(context.model, outcomes, { data: true, maxStates, watched });
-  const finder = createRunFinder(states);
-  const defects = findDefects(states, finder);
-  const wasClean = !hasErrors();
-  if (states.complete) checkFrozenLoops(context, states);
-  reportDefects(context, states, defects);
-  reportParallelBranches(context, states, finder);
-  checkSharedSteps(context, states, finder);
-  checkAssertions(context, assertions, states, finder);
-  if (states.complete) checkBounds(context, states, finder);
-  if (isSound(defects) && wasClean) {
-    context.prove("NG310", soundText({ states: states.states.length - 1, graphs: [] }));
-  }
+  return { maxStates, result: { diagnostics, proofs }, summary };
 }

@@ -183,6 +183,7 @@ const NO_DECISIONS: Cube = new Map();
 function waysFrom(context: Context, state: State): readonly Way[] | undefined {
   const { outcomes, tracker } = context;
   const fromStart = state.id === 0;
+  if (!fromStart && state.ready === 0) return [];
   const ready = fromStart ? [-1] : state.places.slice(0, state.ready);
   const found = new Map<string, Way>();
   // Which nodes fail decides what is written, and with it the values that all conditions of the step see.

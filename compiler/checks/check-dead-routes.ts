@@ -1,0 +1,59 @@
+import { onlyDeadRoutes } from "../../diagnostics/catalog/reachability.ts";
+import { routeNeverTaken } from "../../diagnostics/catalog/routes.ts";
+import type { Label } from "../../diagnostics/diagnostic.ts";
+import { isUnsatisfiable } from "../explore/formula.ts";
+import type { Branch } from "../explore/model.ts";
+import { branchesOf } from "../explore/signals.ts";
+import type { StateGraph } from "../explore/state-graph.ts";
+import type { CheckContext } from "./check-context.ts";
+
+/**
+ * NG202, and NG502 where only the values that the graph itself writes show it. Needs a complete graph of states without
+ * other defects: what never runs because a barrier never fires, say, follows from that.
+ */
+export function checkDeadRoutes(context: CheckContext, graph: StateGraph): void {
+  const { model } = context;
+  const routesTo = new Map<number, Branch[]>();
+  for (const { index, routing, errorRouting } of [
+    { index: -1, routing: model.start, errorRouting: undefined },
+    ...model.nodes,
+  ]) {
+    if (index >= 0 && graph.nodeRuns[index] === 0) continue;
+    for (const group of [...routing.groups, ...(errorRouting?.groups ?? [])]) {
+      if (group.kind === "always") continue;
+      for (const branch of branchesOf(group)) {
+        if (graph.taken.has(branch)) continue;
+        let isOnlyWay = false;
+        for (const { place, node } of branch.signals) {
+          if (place !== node || node < 0 || graph.nodeRuns[node] === 1) continue;
+          isOnlyWay = true;
+          const known = routesTo.get(node);
+          if (known === undefined) routesTo.set(node, [branch]);
+          else known.push(branch);
+        }
+        if (!isOnlyWay) reportNeverTaken(context, branch);
+      }
+    }
+  }
+  for (const [node, branches] of routesTo) {
+    const routes = branches.flatMap((branch): Label[] =>
+      branch.span === undefined ? [] : [context.label(branch.span, "never taken")],
+    );
+    context.report(
+      onlyDeadRoutes(context.nodePlace(node), { node: context.nodeName(node), routes: routes.slice(0, 3) }),
+    );
+  }
+}
+
+/** What contradicts itself is told where conditions are looked at one by one; `else` may well be there in case of need. */
+function reportNeverTaken(context: CheckContext, branch: Branch): void {
+  if (branch.span === undefined || context.spoken.has(branch.span)) return;
+  if (branch.label === "otherwise" || branch.label === "else" || isUnsatisfiable(branch.formula)) return;
+  if (branch.formula.kind === "const") return;
+  context.report(
+    routeNeverTaken(context.place(branch.span), {
+      condition: `\`${branch.label.replace(/^when /, "")}\``,
+      why: "never holds when it is asked, on any run",
+    }),
+  );
+}

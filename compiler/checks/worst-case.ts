@@ -1,0 +1,73 @@
+import { parallelismText, worstCaseCallsText } from "../../diagnostics/catalog/proofs.ts";
+import type { BoundGraph, BoundNode } from "../bound-graph.ts";
+import { type Bounds, heaviestStretch } from "../explore/bounds.ts";
+import type { StateGraph } from "../explore/state-graph.ts";
+import type { CheckContext } from "./check-context.ts";
+
+/** Calls of the outside world in one run, by what they are: "model call", "request", … */
+export type Calls = ReadonlyMap<string, number>;
+
+/** What callers need to know of a graph that has been checked. */
+export interface GraphSummary {
+  readonly isSound: boolean;
+  /** In the worst case; `undefined` where no bound is known. */
+  readonly calls: Calls | undefined;
+}
+
+/** NG609, and NG605 where runs are bounded. Returns the worst case for callers. */
+export function proveWorstCase(
+  context: CheckContext,
+  graph: StateGraph,
+  bounds: Bounds,
+  summaryOf: (graph: BoundGraph) => GraphSummary | undefined,
+): Calls | undefined {
+  const { nodes } = context.graph;
+  const perItem = nodes.some((node) => node.each !== undefined);
+  proveParallelism(context, graph, perItem);
+  if (bounds.endless.length > 0) return undefined;
+  const perNode = nodes.map((node) => callsOf(node, summaryOf));
+  if (perNode.includes(undefined)) return undefined;
+  const kinds = new Set(perNode.flatMap((calls) => [...(calls?.keys() ?? [])]));
+  const total = new Map<string, number>();
+  for (const kind of [...kinds].sort()) {
+    const count = heaviestStretch(graph, bounds.perAnswer, (id) => {
+      const { places, ready } = graph.states[id]!;
+      let sum = 0;
+      for (let index = 0; index < ready; index++) sum += perNode[places[index]!]?.get(kind) ?? 0;
+      return sum;
+    });
+    if (count > 0) total.set(kind, count);
+  }
+  if (total.size > 0) {
+    const calls = [...total].map(([what, count]) => ({ what, count }));
+    const isPerItem = nodes.some((node, index) => node.each !== undefined && (perNode[index]?.size ?? 0) > 0);
+    context.prove("NG605", worstCaseCallsText({ calls, perAnswer: bounds.perAnswer, perItem: isPerItem }));
+  }
+  return bounds.perAnswer || perItem ? undefined : total;
+}
+
+function proveParallelism(context: CheckContext, graph: StateGraph, perItem: boolean): void {
+  let most: readonly number[] = [];
+  for (const { places, ready } of graph.states) if (ready > most.length) most = places.slice(0, ready);
+  if (most.length > 0) context.prove("NG609", parallelismText({ nodes: most.map(context.nodeName), perItem }));
+}
+
+const KINDS: ReadonlyMap<string, string> = new Map([
+  ["llm", "model call"],
+  ["http", "request"],
+  ["shell", "shell command"],
+  ["tool", "tool call"],
+]);
+
+/** Of one run of a node, retries included. */
+function callsOf(node: BoundNode, summaryOf: (graph: BoundGraph) => GraphSummary | undefined): Calls | undefined {
+  const { call } = node;
+  const attempts = node.tries?.attempts ?? 1;
+  if (call.kind === "builtin") {
+    const kind = KINDS.get(call.signature.name);
+    return kind === undefined ? new Map() : new Map([[kind, attempts]]);
+  }
+  if (call.kind !== "graph") return new Map();
+  const inner = summaryOf(call.graph)?.calls;
+  return inner === undefined ? undefined : new Map([...inner].map(([kind, count]) => [kind, count * attempts]));
+}
