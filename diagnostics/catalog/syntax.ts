@@ -50,12 +50,13 @@ export function unterminated(
   closing: string,
   fixes: readonly Fix[] = [],
 ): Diagnostic {
+  const mark = closing === "`" ? "a backtick" : `\`${closing}\``;
   return diagnostic("NG002", place, `this ${what} is never closed`, {
-    label: `begins here, and no \`${closing}\` follows`,
+    label: `begins here, and no ${mark} follows`,
     help:
       what === "string"
-        ? `close it with \`${closing}\` on the same line; text over several lines goes between backticks`
-        : `close it with \`${closing}\``,
+        ? `close it with ${mark} on the same line; text over several lines goes between backticks`
+        : `close it with ${mark}`,
     fixes,
   });
 }

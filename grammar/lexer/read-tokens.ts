@@ -137,7 +137,8 @@ function replaced(reading: Reading, token: t.Token, before: t.Token[]): t.Token 
       return foreign(doubleQuoted(token.image), t.Quoted, "strings are written in double quotes");
     case t.FatArrow:
     case t.LongArrow:
-      return foreign("->", t.Arrow, `an arrow is written \`->\`, not \`${token.image}\``);
+      // Reported when it is taken for an arrow: `x => x.name` is another mistake.
+      return as(token, t.Arrow);
     case t.StrictEqual:
       return foreign("==", t.EqualEqual, "`===` is not an operator here", "`==` is strict already");
     case t.StrictNotEqual:
@@ -170,7 +171,11 @@ function isClosed(image: string): boolean {
 }
 
 function closeWith(at: { span: { start: number; end: number } }, closing: string) {
-  return replacement(`close it with \`${closing}\``, { start: at.span.end, end: at.span.end }, closing);
+  return replacement(
+    closing === "`" ? "close it with a backtick" : `close it with \`${closing}\``,
+    { start: at.span.end, end: at.span.end },
+    closing,
+  );
 }
 
 function doubleQuoted(image: string): string {
@@ -237,11 +242,9 @@ function stray(reading: Reading, token: t.Token, before: t.Token[]): t.Token | u
   }
   if (code > 127 && /^[\p{L}\p{M}\p{N}_]+$/u.test(image)) {
     const whole = joins ? `${previous.image}${image}` : image;
+    const name = placeAt(reading, joins ? previous.startOffset : token.startOffset, endOf(token));
     const help = "names consist of the letters A to Z, digits and `_`; other text belongs into strings and comments";
-    report(
-      reading,
-      forbiddenCharacter(at, { character: `\`${shorten(image)}\``, why: "cannot stand in a name", help }),
-    );
+    report(reading, forbiddenCharacter(name, { character: `\`${shorten(whole)}\``, why: "is not a name", help }));
     if (!joins) return as(token, t.Identifier);
     before[before.length - 1] = { ...previous, image: whole };
     return undefined;

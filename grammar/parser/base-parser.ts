@@ -25,7 +25,13 @@
  * `test/grammar/constructs.test.ts`, and one in `test/grammar/errors.test.ts` for each way to get it wrong.
  */
 import { EmbeddedActionsParser, tokenMatcher, type IToken, type ParserMethod, type TokenType } from "chevrotain";
-import { syntaxProblem, tooDeep, unexpected, type SyntaxDetails } from "../../diagnostics/catalog/syntax.ts";
+import {
+  replacement,
+  syntaxProblem,
+  tooDeep,
+  unexpected,
+  type SyntaxDetails,
+} from "../../diagnostics/catalog/syntax.ts";
 import type { Diagnostic, Fix, Label, Place } from "../../diagnostics/diagnostic.ts";
 import { SourceFile, type Span } from "../../diagnostics/source.ts";
 import type { Count, DocComment, Duration, Identifier, StringLiteral } from "../ast.ts";
@@ -54,6 +60,8 @@ export interface ExpectedDetails {
   readonly notes?: readonly string[];
   readonly fixes?: readonly Fix[];
   readonly labels?: readonly Label[];
+  /** False where the token before belongs to something else. */
+  readonly after?: false;
 }
 
 /** The part of Chevrotain's lexer adapter that its types leave out: recovery moves in the token list. */
@@ -182,7 +190,16 @@ export abstract class BaseParser extends EmbeddedActionsParser {
     if (!this.RECORDING_PHASE && !tokenMatcher(this.LA(1), type)) {
       this.failExpected(expected ?? `\`${type.LABEL ?? type.name}\``);
     }
-    return this.consume(this.index(), type);
+    const token = this.consume(this.index(), type);
+    if (type === t.Arrow && token.image !== "->" && !this.RECORDING_PHASE) this.foreignArrow(token);
+    return token;
+  }
+
+  /** `=>` or `-->` */
+  private foreignArrow(token: IToken): void {
+    const place = this.placeOf(token);
+    const message = `an arrow is written \`->\`, not \`${token.image}\``;
+    this.habit(place, { message, label: "write `->`", fixes: [replacement("replace by `->`", place.span, "->")] });
   }
 
   /** The image of the identifier ahead; the empty string for every other token. */
@@ -298,13 +315,14 @@ export abstract class BaseParser extends EmbeddedActionsParser {
 
   protected expectedDiagnostic(expected: string, details: ExpectedDetails = {}): Diagnostic {
     const token = this.LA(1);
-    const isFirst = this.position() < 0;
+    const { after, ...rest } = details;
+    const isAlone = this.position() < 0 || after === false;
     const lines = this.lineBreakNote();
     return unexpected(this.placeOf(token), {
       expected,
       found: describeToken(token, this.reading.toSource === undefined ? "the end of the file" : "the end"),
-      ...(isFirst ? {} : { after: `\`${shorten(this.LA(0).image)}\`` }),
-      ...details,
+      ...(isAlone ? {} : { after: `\`${shorten(this.LA(0).image)}\`` }),
+      ...rest,
       ...(lines === undefined ? {} : { notes: [...(details.notes ?? []), lines] }),
     });
   }
@@ -395,6 +413,9 @@ export abstract class BaseParser extends EmbeddedActionsParser {
     else while (this.at(t.Comma) && !this.isStrayComma()) next();
     return names;
   }
+
+  /** Whether the token ahead begins a line no further right than the statement that is being read. */
+  protected abstract isOutdented(): boolean;
 
   /** Whether the comma ahead only separates what needs no separator (arms, policies, statements). */
   protected abstract isStrayComma(): boolean;

@@ -259,7 +259,7 @@ export abstract class EdgeRules extends DeclarationRules {
   private pattern(): LiteralType {
     if (this.RECORDING_PHASE || this.startsLiteral()) return this.rule(this.literalType);
     const isValue = this.at(t.Identifier) && (this.at(t.Arrow, 2) || this.at(t.Pipe, 2) || this.at(t.Colon, 2));
-    if (isValue) return this.barePattern(this.takeAny());
+    if (isValue && !this.isOutdented()) return this.barePattern(this.takeAny());
     this.failExpected("a literal, or `else`", {
       help: "the arms of `match EXPR { … }` are literals; for conditions leave the subject out: `match { x > 9 -> a }`",
     });

@@ -458,7 +458,7 @@ export abstract class ExpressionRules extends TypeRules {
     const args: Argument[] = [];
     const done = this.recovering(this.position(), () => {
       this.commaList(1, t.RightParen, () => args.push(this.argument(2)));
-      if (!this.RECORDING_PHASE && this.at(t.Arrow)) this.failLambda();
+      if (!this.RECORDING_PHASE && this.LA(1).image === "=>") this.failLambda();
       this.take(t.RightParen, "`,` or `)`");
     });
     return done ? args : "broken";

@@ -42,12 +42,16 @@ export class NgraphParser extends StatementLoop {
       } catch (error) {
         this.depth = 0;
         this.bodyKind = undefined;
-        this.report(this.diagnosticOf(error));
+        const diagnostic = this.diagnosticOf(error);
         const torn = previous >= 0 && first - 1 > previous && startsItem(source, first - 1);
         if (torn && columnAtLineStart(source, first - 1) !== undefined) {
+          this.reportTorn(first - 1, diagnostic);
           items.pop();
           items.push(this.skipTo(previous, first - 1));
-        } else items.push(this.skipTo(first, this.gaveUp() ? source.tokens.length : nextItem(source, first)));
+        } else {
+          this.report(diagnostic);
+          items.push(this.skipTo(first, this.gaveUp() ? source.tokens.length : nextItem(source, first)));
+        }
       }
       previous = first;
     }
@@ -90,6 +94,7 @@ export class NgraphParser extends StatementLoop {
     }
     const similar = findSimilar(this.word(), ITEM_WORDS);
     this.failExpected("`graph`, `plan`, `test`, `type`, `import` or `secret`", {
+      after: false,
       help: similar === undefined ? undefined : `did you mean \`${similar}\`?`,
     });
   }
@@ -270,6 +275,7 @@ export class NgraphParser extends StatementLoop {
     const list = [...words].map((word) => `\`${word}\``).join(" ");
     const more = kind === "graph" ? `, or an edge: \`a -> b\`` : "";
     this.failExpected(`a statement of the ${kind} or \`}\``, {
+      after: false,
       help: this.statementHelp(kind, words) ?? `statements begin with ${list}${more}`,
     });
   }

@@ -4,7 +4,7 @@
  */
 import type { IToken, TokenType } from "chevrotain";
 import * as t from "../lexer/tokens.ts";
-import { CHANNEL_WORDS, ITEM_WORDS, POLICY_WORDS } from "../words.ts";
+import { CHANNEL_WORDS, CLAUSE_WORDS, GRAPH_WORDS, ITEM_WORDS, POLICY_WORDS, TEST_WORDS } from "../words.ts";
 
 export type BodyKind = "graph" | "plan" | "test";
 
@@ -43,6 +43,7 @@ export function startsItem(source: TokenText, index: number): boolean {
     case "import":
       return (
         is(source, index + 1, t.LeftBrace) ||
+        is(source, index + 1, t.Star) ||
         is(source, index + 1, t.Quoted) ||
         (named && !is(source, index + 2, t.Arrow))
       );
@@ -86,6 +87,12 @@ export function startsDeclaration(source: TokenText, index: number, body: BodyKi
   if (first === "order") return word(source, index + 1) === "file";
   if (first === "on") return word(source, index + 1) === "failure";
   return first === "pool" && named && is(source, index + 2, t.Numeral);
+}
+
+/** As `startsStatement`, lists of sources aside: what could not stand inside an expression either. */
+export function startsOwnStatement(source: TokenText, index: number, body: BodyKind): boolean {
+  const isEdge = body === "graph" && is(source, index, t.Identifier) && is(source, index + 1, t.Arrow);
+  return isEdge || startsDeclaration(source, index, body);
 }
 
 /** A statement of any body, or an item, at the start of a line: what brackets never reach over. */
@@ -154,7 +161,8 @@ export function nextStatement(source: TokenText, first: number, body: BodyKind, 
       if (here !== undefined) {
         if (here <= ownerColumn && startsItem(source, at)) return at;
         if (depth === 0 && startsStatement(source, at, body)) return at;
-        if (here <= column && startsAnything(source, at)) return at;
+        if (here <= column && (startsAnything(source, at) || (depth === 0 && beginsLikeStatement(source, at))))
+          return at;
         // A brace further left than the statement closes the body, whatever was left open within.
         if (here < column && is(source, at, t.RightBrace)) return at;
       }
@@ -168,6 +176,14 @@ export function nextStatement(source: TokenText, first: number, body: BodyKind, 
     }
   }
   return source.tokens.length;
+}
+
+/** At the indentation of the statement before, any name that is no clause's word begins the next one, however wrongly. */
+function beginsLikeStatement(source: TokenText, index: number): boolean {
+  const first = word(source, index);
+  return (
+    first !== "" && (!CLAUSE_WORDS.has(first) || GRAPH_WORDS.has(first) || TEST_WORDS.has(first) || first === "task")
+  );
 }
 
 /** The index of the next item of the file after `first`: at the start of a line, or right behind a brace. */
@@ -220,11 +236,10 @@ export function nextSibling(source: TokenText, first: number, starts: (index: nu
   let depth = 0;
   for (let at = first; at < source.tokens.length; at += 1) {
     const type = source.tokens[at]?.tokenType;
-    if (at > first) {
-      const isLineStart = columnAtLineStart(source, at) !== undefined;
-      if (depth === 0 && starts(at)) return { at, abandoned: false };
-      if (isLineStart && startsAnything(source, at)) return { at, abandoned: true };
-    }
+    const isSibling = depth === 0 && starts(at);
+    if (isSibling && at > first) return { at, abandoned: false };
+    const isLineStart = columnAtLineStart(source, at) !== undefined;
+    if (!isSibling && isLineStart && startsAnything(source, at)) return { at, abandoned: true };
     if (opens(type) !== undefined && type !== t.TemplateStart) depth += 1;
     else if (type === t.RightParen || type === t.RightSquare) depth = Math.max(0, depth - 1);
     else if (type === t.RightBrace) {

@@ -13,7 +13,7 @@ import {
   namesBetween,
   nextSibling,
   nextStatement,
-  startsDeclaration,
+  startsOwnStatement,
   startsItem,
   startsStatement,
   type BodyKind,
@@ -23,6 +23,8 @@ import { TestRules } from "./test-rules.ts";
 export abstract class StatementLoop extends TestRules {
   /** Set when a part of the statement that is being read was broken although its end was found. */
   #poisoned = false;
+  /** The index of the first token of the statement that is being read. */
+  #first = 0;
   /** The body that is being read; `undefined` between items. */
   protected bodyKind: BodyKind | undefined;
 
@@ -69,6 +71,7 @@ export abstract class StatementLoop extends TestRules {
       }
       try {
         this.#poisoned = false;
+        this.#first = first;
         const statement = read();
         statements.push(this.#poisoned ? this.brokenBetween(first, this.position() + 1) : statement);
       } catch (error) {
@@ -149,7 +152,7 @@ export abstract class StatementLoop extends TestRules {
     );
   }
 
-  private reportTorn(at: number, diagnostic: Diagnostic): void {
+  protected reportTorn(at: number, diagnostic: Diagnostic): void {
     const before = this.tokens[at - 1];
     if (before === undefined) return this.report(diagnostic);
     const next = this.tokens[at];
@@ -164,6 +167,12 @@ export abstract class StatementLoop extends TestRules {
     );
   }
 
+  protected isOutdented(): boolean {
+    const source = this.tokenText();
+    const column = columnAtLineStart(source, this.position() + 1);
+    return column !== undefined && column <= (columnAtLineStart(source, this.#first) ?? -1);
+  }
+
   protected lineBreakNote(): string | undefined {
     const at = this.position();
     const source = this.tokenText();
@@ -174,7 +183,7 @@ export abstract class StatementLoop extends TestRules {
       const token = source.tokens[first];
       if (before === undefined || token === undefined || columnAtLineStart(source, first) === undefined) continue;
       const looksLikeOne =
-        bodyKind === undefined ? startsItem(source, first) : startsDeclaration(source, first, bodyKind);
+        bodyKind === undefined ? startsItem(source, first) : startsOwnStatement(source, first, bodyKind);
       if (!looksLikeOne) continue;
       const line = this.reading.source.position(this.spanOf(before).end).line;
       return `line ${line} ends after \`${shorten(before.image)}\`, and line breaks do not end statements: \`${token.image}\` was read as a part of the statement above`;
