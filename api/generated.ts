@@ -53,5 +53,8 @@ export type Merged<T> = { readonly [K in keyof T]?: T[K] };
 /** What an imported reducer takes beside the current value. */
 export type UpdateOf<Reducer extends (...args: never[]) => unknown> = Parameters<Reducer>[1];
 
+/** One item of what is reduced, where a `for` node gives all of them as one list. */
+export type ItemOf<List> = List extends readonly (infer Item)[] ? Item : never;
+
 /** What a function called in an expression returns. */
 export type ReturnOf<Function_ extends (...args: never[]) => unknown> = ReturnType<Function_>;

@@ -81,15 +81,18 @@ function resultType(
 function updateType(channel: BoundChannel, isItem: boolean, names: CheckNames): string {
   const type = names.type(channel.type);
   switch (channel.reducer?.kind) {
-    case "append": {
+    case "append":
+    case "union": {
       if (channel.type.kind !== "list") return "unknown";
       const item = names.type(channel.type.item);
       return `${item} | readonly (${item})[]`;
     }
     case "merge":
       return `$.Merged<${type}>`;
-    case "function":
-      return `$.UpdateOf<typeof ${names.function(channel.reducer.function.name)}>`;
+    case "function": {
+      const update = `$.UpdateOf<typeof ${names.function(channel.reducer.function.name)}>`;
+      return isItem ? `$.ItemOf<${update}>` : update;
+    }
     case undefined:
     case "last":
       // The results of all items are one list, which is the channel's value.
