@@ -1,11 +1,11 @@
 import type { CompileResult } from "../compiler/compile.ts";
-import { summariseGraph } from "../compiler/check.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import { toJson } from "../diagnostics/render/index.ts";
 import { shownDiagnostics, uniqueDiagnostics } from "./print-diagnostics.ts";
 
 /** The document of `ngc check --json` (interface.md). */
-export function diagnosticsDocument(compiled: readonly CompileResult[]): object {
+export async function diagnosticsDocument(compiled: readonly CompileResult[]): Promise<object> {
+  const { summariseGraph } = await import("../compiler/check.ts");
   const all = uniqueDiagnostics(compiled.flatMap((result) => result.diagnostics));
   const count = (severity: Diagnostic["severity"]): number => all.filter((item) => item.severity === severity).length;
   return {

@@ -17,7 +17,7 @@ export async function loadGraph(file: string, name: string | undefined, output: 
   const compiled = await compileSource(file);
   printDiagnostics(compiled.diagnostics, {}, output);
   if (hasErrors(compiled.diagnostics)) {
-    output.document(diagnosticsDocument([compiled]));
+    if (output.json) output.document(await diagnosticsDocument([compiled]));
     return undefined;
   }
   const { tables } = compiled;

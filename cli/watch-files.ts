@@ -1,14 +1,18 @@
-import { watch, type FSWatcher } from "node:fs";
+import { statSync, watch, type FSWatcher } from "node:fs";
 import { basename, dirname } from "node:path";
 
 /** Editors save in several steps: what comes within this time is one change. */
 const SETTLE_MS = 60;
 
+/** File systems may date a change by the last tick of a coarse clock. */
+const CLOCK_TOLERANCE_MS = 20;
+
 /**
- * Waits until one of the files changes, appears or goes; directories are watched, because editors replace files. `undefined`
- * when the signal ends the waiting.
+ * Waits until one of the files changes, appears or goes; directories are watched, because editors replace files. What has changed
+ * after `since` (milliseconds since 1970) counts: nothing is missed while files are being read. `undefined` when the signal
+ * ends the waiting.
  */
-export function nextChange(files: Iterable<string>, signal: AbortSignal): Promise<string | undefined> {
+export function nextChange(files: Iterable<string>, since: number, signal: AbortSignal): Promise<string | undefined> {
   const names = new Map<string, Set<string>>();
   for (const file of files) {
     const directory = dirname(file);
@@ -42,5 +46,14 @@ export function nextChange(files: Iterable<string>, signal: AbortSignal): Promis
         // It is not there: its files cannot change.
       }
     }
+    for (const file of files) if (changedAt(file) > since - CLOCK_TOLERANCE_MS) return finish(file);
   });
+}
+
+function changedAt(file: string): number {
+  try {
+    return statSync(file).mtimeMs;
+  } catch {
+    return 0;
+  }
 }

@@ -33,8 +33,8 @@ export const checkCommand = defineCommand<CheckOptions>({
     for (const file of findSources(paths)) compiled.push(await compileSource(file));
     const diagnostics = uniqueDiagnostics(compiled.flatMap((source) => source.diagnostics));
 
-    if (options.format === "json") given.raw(`${JSON.stringify(diagnosticsDocument(compiled), null, 2)}\n`);
-    else given.document(diagnosticsDocument(compiled));
+    if (options.format === "json") given.raw(`${JSON.stringify(await diagnosticsDocument(compiled), null, 2)}\n`);
+    else if (given.json) given.document(await diagnosticsDocument(compiled));
     printDiagnostics(
       diagnostics,
       {

@@ -42,6 +42,7 @@ export const compileCommand = defineCommand<CompileOptions>({
     await withInterruption(async (signal) => {
       let watched: ReadonlySet<string> = new Set(paths);
       while (!signal.aborted) {
+        const since = Date.now();
         try {
           ({ watched } = await compileOnce(paths, options, output));
         } catch (error) {
@@ -50,7 +51,7 @@ export const compileCommand = defineCommand<CompileOptions>({
           output.problem(`error: ${error.message}`);
         }
         output.note("waiting for changes …");
-        await nextChange(watched, signal);
+        await nextChange(watched, since, signal);
       }
     });
     return EXIT.interrupted;
@@ -86,7 +87,7 @@ async function compileOnce(
     }
   }
   output.document({
-    ...diagnosticsDocument(results),
+    ...(await diagnosticsDocument(results)),
     [options.check === true ? "stale" : "written"]: stale.map(({ path }) => path),
   });
   const invalid = results.some((result) => hasErrors(result.diagnostics));
