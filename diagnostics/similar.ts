@@ -28,6 +28,28 @@ export function findSimilar(name: string, candidates: Iterable<string>): string 
   return best;
 }
 
+/** How much one compilation may still spend on looking for similar names: candidates, over all its messages. */
+export interface Suggestions {
+  left: number;
+}
+
+/** Enough for every message of a file that people write; a generated one with thousands of mistakes gets no more after that. */
+export function newSuggestions(): Suggestions {
+  return { left: 200_000 };
+}
+
+/** What to say of an unknown name: a similar one, and all there are. Nothing of either once `suggestions` are spent. */
+export function suggest(
+  name: string,
+  candidates: () => Iterable<string>,
+  suggestions: Suggestions,
+): { readonly similar: string | undefined; readonly known: readonly string[] } {
+  if (suggestions.left <= 0) return { similar: undefined, known: [] };
+  const known = [...candidates()];
+  suggestions.left -= known.length;
+  return { similar: findSimilar(name, known), known };
+}
+
 /** Names for a message: "`a`, `b` and `c`", the first ones of many. */
 export function listNames(names: Iterable<string>, most = 8): string {
   const shown: string[] = [];

@@ -9,7 +9,7 @@ import {
   unknownFunction,
   wrongSortOfName,
 } from "../../diagnostics/catalog/names.ts";
-import { findSimilar } from "../../diagnostics/similar.ts";
+import { findSimilar, suggest } from "../../diagnostics/similar.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { Effect } from "../../runtime/table.ts";
 import type { ValueType } from "../../runtime/value-type.ts";
@@ -21,7 +21,7 @@ import type { ExpressionScope, Typed } from "../expressions/scope.ts";
 import { typeFunctionArguments } from "../expressions/type-call.ts";
 import { handOn, typeExpression } from "../expressions/type-expression.ts";
 import { nullable, recordOf } from "../types/construct.ts";
-import { isPoisoned, SORTS, type Declared } from "./file-scope.ts";
+import { isPoisoned, namesOf, SORTS, type Declared } from "./file-scope.ts";
 import { reportMisfit } from "./fit-value.ts";
 import { placeIn, useFunction, type GraphContext } from "./graph-context.ts";
 import { toTypedExpression } from "./typed-expression.ts";
@@ -50,11 +50,10 @@ export function bindCall(syntax: Ast.Expr, scope: ExpressionScope, context: Grap
   if (librarySignatures.has(callee.name)) return bindExpression(syntax, scope, context);
   typeAll(syntax, scope);
   if (!isPoisoned(callee.name, context.scope)) {
-    const imported = [...context.scope.names].flatMap(([name, { kind }]) =>
-      kind === "import" || kind === "graph" ? [name] : [],
-    );
-    const known = [...imported, ...nodeSignatures.keys()];
-    const similar = findSimilar(callee.name, [...known, ...librarySignatures.keys()]);
+    const { scope: file } = context;
+    const all = (): string[] => [...namesOf("import", file), ...namesOf("graph", file), ...nodeSignatures.keys()];
+    const { similar: own, known } = suggest(callee.name, all, file.suggestions);
+    const similar = own ?? findSimilar(callee.name, librarySignatures.keys());
     context.report(unknownFunction(placeIn(context, callee.span), { name: callee.name, similar, known }));
   }
   return BROKEN;
@@ -216,7 +215,11 @@ function argumentProblem(
   if (parameter === undefined) {
     if (argument.name === undefined) return tooManyArguments(place, { callee: callee.name, known });
     const { name } = argument.name;
-    return unknownArgument(place, { callee: callee.name, name, similar: findSimilar(name, known), known });
+    return unknownArgument(place, {
+      callee: callee.name,
+      name,
+      ...suggest(name, () => known, context.scope.suggestions),
+    });
   }
   const first = given.get(parameter.name);
   if (first === undefined) return undefined;

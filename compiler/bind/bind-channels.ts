@@ -1,7 +1,7 @@
 /** Channels: types, defaults, reducers, and what they start as. */
 import { notConstant, reducerMismatch, reducerNeedsDefault, typeMismatch } from "../../diagnostics/catalog/types.ts";
 import { unknownFunction, wrongSortOfName } from "../../diagnostics/catalog/names.ts";
-import { findSimilar } from "../../diagnostics/similar.ts";
+import { suggest } from "../../diagnostics/similar.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { Json } from "../../runtime/json.ts";
@@ -13,7 +13,7 @@ import { isAssignable } from "../types/assignable.ts";
 import { FLOAT, isBroken, recordOf } from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";
 import { acceptsNull, alternatives, resolveType, type TypeTable, withoutNull } from "../types/type-table.ts";
-import { isPoisoned, SORTS, type FileScope } from "./file-scope.ts";
+import { isPoisoned, namesOf, SORTS, type FileScope } from "./file-scope.ts";
 import type { ChannelEntry } from "./graph-context.ts";
 import { reportMisfit } from "./fit-value.ts";
 import { typeOfSyntax } from "./type-of-syntax.ts";
@@ -80,7 +80,7 @@ function bindDefault(declaration: Ast.ChannelDecl, type: ValueType, context: Cha
     { type: constant.type, syntax: initial },
     type,
     { target, declared: { file: source, span: declaration.type.span } },
-    { file: source, types: context.types, report: context.report },
+    { file: source, types: context.types, report: context.report, suggestions: context.scope.suggestions },
   );
   return fits ? constant.value : undefined;
 }
@@ -112,9 +112,8 @@ function bindReducer(declaration: Ast.ChannelDecl, type: ValueType, context: Cha
     report(wrongSortOfName(place, { name: reducer.name, is: SORTS[declared.kind], expected: "a reducer" }));
     return undefined;
   }
-  const imported = [...scope.names].flatMap(([own, { kind }]) => (kind === "import" ? [own] : []));
-  const known = [...BUILT_IN_REDUCERS, ...imported];
-  report(unknownFunction(place, { name: reducer.name, similar: findSimilar(reducer.name, known), known }));
+  const all = (): string[] => [...BUILT_IN_REDUCERS, ...namesOf("import", scope)];
+  report(unknownFunction(place, { name: reducer.name, ...suggest(reducer.name, all, scope.suggestions) }));
   return undefined;
 }
 

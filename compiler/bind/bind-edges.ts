@@ -131,6 +131,7 @@ function conditionScope(edge: ResolvedEdge, flow: Flow, context: GraphContext): 
     types: context.types,
     names: namesAt({ flow: site, reader, locals }, context),
     report: context.report,
+    suggestions: context.suggestions,
     where: "condition",
     locals,
     facts: site.facts,

@@ -37,10 +37,7 @@ export function bindGraph(unit: GraphUnit, options: BindGraphOptions): BoundGrap
     if (diagnostic.severity === "error") hasErrors = true;
     options.report(diagnostic);
   };
-  const secrets = new Map<string, Span>();
-  for (const [name, declared] of scope.names)
-    if (declared.kind === "secret") secrets.set(name, declared.identifier.span);
-  const declarations = collectDeclarations(declaration, file, secrets, report);
+  const declarations = collectDeclarations(declaration, file, scope.secrets, report);
   const channels = declarations.channels.map((channel, index) =>
     bindChannel(channel, index, { scope, types: options.types, report }),
   );
@@ -52,6 +49,7 @@ export function bindGraph(unit: GraphUnit, options: BindGraphOptions): BoundGrap
     types: options.types,
     features: options.features,
     report,
+    suggestions: scope.suggestions,
     channels: new Map(channels.map((channel) => [channel.name, channel])),
     channelNames: channels.map((channel) => channel.name),
     nodes: new Map(declarations.nodes.map((node) => [node.name, node])),

@@ -33,6 +33,7 @@ export function bindNode(
     types: context.types,
     names: withCode(namesAt({ flow, reader: `\`${name}\``, locals }, context), effects),
     report: context.report,
+    suggestions: context.suggestions,
     where: "argument",
     locals,
     facts,

@@ -1,7 +1,7 @@
 /** What a node writes: `into channel` and `into { field: channel }`, and whether the result fits. */
 import { unknownChannel, writesInput, writtenTwice } from "../../diagnostics/catalog/names.ts";
 import { typeMismatch } from "../../diagnostics/catalog/types.ts";
-import { findSimilar, listNames } from "../../diagnostics/similar.ts";
+import { listNames, suggest } from "../../diagnostics/similar.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { ValueType } from "../../runtime/value-type.ts";
@@ -217,8 +217,11 @@ function reportNoField(
   callee: string | undefined,
   context: GraphContext,
 ): void {
-  const fields = plain.kind === "record" ? plain.fields.map(({ name }) => name) : [];
-  const similar = findSimilar(field, fields);
+  const { similar, known: fields } = suggest(
+    field,
+    () => (plain.kind === "record" ? plain.fields.map(({ name }) => name) : []),
+    context.scope.suggestions,
+  );
   const subject = callee === undefined ? "this value" : `what \`${callee}\` gives`;
   context.report(
     typeMismatch(placeIn(context, span), {
@@ -244,8 +247,9 @@ function writableChannel({ name, span }: Ast.Identifier, context: GraphContext):
   }
   if (channel !== undefined) return channel;
   if (isSilenced(name, context)) return undefined;
-  const known = [...context.channels.values()].flatMap((entry) => (entry.role === "input" ? [] : [entry.name]));
-  const similar = findSimilar(name, known);
+  const all = (): string[] =>
+    [...context.channels.values()].flatMap((entry) => (entry.role === "input" ? [] : [entry.name]));
+  const { similar, known } = suggest(name, all, context.scope.suggestions);
   const help = context.nodes.has(name) ? `\`${name}\` is a node: store into a channel` : undefined;
   context.report(unknownChannel(placeIn(context, span), { name, use: "write", similar, known, help }));
   // What was probably meant is written after all: nothing is said about its being unused or unwritten.

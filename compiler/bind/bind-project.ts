@@ -3,6 +3,7 @@
  * compiler; checks, proofs and lowering go on from its result.
  */
 import { notSupported, unusedDeclaration } from "../../diagnostics/catalog/names.ts";
+import { newSuggestions } from "../../diagnostics/similar.ts";
 import { sortDiagnostics, type Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { ValueType } from "../../runtime/value-type.ts";
@@ -61,9 +62,10 @@ export function bindProject(text: string, options: BindOptions): BoundProject {
 
   const scopes = new Map<LoadedFile, FileScope>();
   const types = new Map<string, ValueType>();
+  const suggestions = newSuggestions();
   const typeNames = nameTypes([...loaded.files].reverse());
   for (const file of loaded.files) {
-    const scope = declareFile(file, scopes, report);
+    const scope = declareFile(file, scopes, report, suggestions);
     scopes.set(file, scope);
     declareTypes(scope, typeNames, types, report);
   }

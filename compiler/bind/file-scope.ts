@@ -1,7 +1,8 @@
 /** The names of one file: types, secrets, imports, graphs and plans share one namespace. */
 import { duplicateName, missingExport, reservedName, wrongSortOfName } from "../../diagnostics/catalog/names.ts";
-import { findSimilar } from "../../diagnostics/similar.ts";
+import { suggest, type Suggestions } from "../../diagnostics/similar.ts";
 import type { Diagnostic, Place } from "../../diagnostics/diagnostic.ts";
+import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { FunctionSpec } from "../../runtime/table.ts";
 import type { ValueType } from "../../runtime/value-type.ts";
@@ -38,12 +39,21 @@ export interface FileScope {
   readonly names: ReadonlyMap<string, Declared>;
   /** Graphs that are called by their names; of two with one name only the first. */
   readonly graphs: readonly GraphUnit[];
+  /** Where each secret is declared. */
+  readonly secrets: ReadonlyMap<string, Span>;
   /** Names that stand in statements which could not be read. */
   readonly poisoned: ReadonlySet<string>;
   /** A statement could not be read and its names are unknown: any unknown name may be one of them. */
   readonly hasUnknownNames: boolean;
   /** Local names of imports and secrets that something refers to. */
   readonly used: Set<string>;
+  /** Shared by all files of a compilation. */
+  readonly suggestions: Suggestions;
+}
+
+/** The names of one sort, in the order of the file. */
+export function* namesOf(kind: Declared["kind"], scope: FileScope): Iterable<string> {
+  for (const [name, declared] of scope.names) if (declared.kind === kind) yield name;
 }
 
 export const SORTS: Readonly<Record<Declared["kind"], string>> = {
@@ -63,12 +73,23 @@ export function declareFile(
   file: LoadedFile,
   scopes: ReadonlyMap<LoadedFile, FileScope>,
   report: (diagnostic: Diagnostic) => void,
+  suggestions: Suggestions,
 ): FileScope {
   const names = new Map<string, Declared>();
   const graphs: GraphUnit[] = [];
+  const secrets = new Map<string, Span>();
   const poisoned = new Set<string>();
   let hasUnknownNames = false;
-  const scope: FileScope = { file, names, graphs, poisoned, hasUnknownNames: false, used: new Set() };
+  const scope: FileScope = {
+    file,
+    names,
+    graphs,
+    secrets,
+    poisoned,
+    hasUnknownNames: false,
+    used: new Set(),
+    suggestions,
+  };
   const declare = (declared: Declared): boolean => {
     const { name, span } = declared.identifier;
     const known = names.get(name);
@@ -96,7 +117,7 @@ export function declareFile(
         } else declare({ kind: "type", declaration: item, identifier: item.name, type: BROKEN_TYPE });
         break;
       case "Secret":
-        declare({ kind: "secret", identifier: item.name });
+        if (declare({ kind: "secret", identifier: item.name })) secrets.set(item.name.name, item.name.span);
         break;
       case "Graph": {
         const unit: GraphUnit = { declaration: item, scope };
@@ -157,18 +178,19 @@ function declareImport(
       return { ...found, identifier };
     }
     if (found?.kind === "broken" || isPoisoned(name.imported.name, other)) return broken;
-    const exports = [...other.names]
-      .filter(([, declared]) => ["type", "graph", "plan"].includes(declared.kind))
-      .map(([own]) => own);
-    const similar = findSimilar(name.imported.name, exports);
+    const own = (): string[] => (["graph", "type", "plan"] as const).flatMap((kind) => [...namesOf(kind, other)]);
+    const { similar, known: exports } = suggest(name.imported.name, own, scope.suggestions);
     report(missingExport(place, { name: name.imported.name, specifier, similar, exports, isGraphFile: true }));
     return broken;
   }
   const module = target.kind === "module" ? target.module : undefined;
   const exported = module?.exports === undefined ? "both" : module.exports.get(name.imported.name);
   if (exported === undefined) {
-    const exports = [...(module?.exports?.keys() ?? [])];
-    const similar = findSimilar(name.imported.name, exports);
+    const { similar, known: exports } = suggest(
+      name.imported.name,
+      () => module?.exports?.keys() ?? [],
+      scope.suggestions,
+    );
     report(missingExport(place, { name: name.imported.name, specifier, similar, exports, isGraphFile: false }));
     return broken;
   }

@@ -1,6 +1,6 @@
 import { maybeNull, typeMismatch } from "../../diagnostics/catalog/types.ts";
 import type { Diagnostic, Place } from "../../diagnostics/diagnostic.ts";
-import { findSimilar } from "../../diagnostics/similar.ts";
+import { suggest, type Suggestions } from "../../diagnostics/similar.ts";
 import type { SourceFile } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { ValueType } from "../../runtime/value-type.ts";
@@ -13,6 +13,7 @@ export interface FitContext {
   readonly file: SourceFile;
   readonly types: TypeTable;
   readonly report: (diagnostic: Diagnostic) => void;
+  readonly suggestions: Suggestions;
 }
 
 export interface FitTarget {
@@ -119,7 +120,7 @@ function reportUnknownField(syntax: Ast.Expr, expected: ValueType, target: FitTa
       if (!reportUnknownField(field.value, type, target, context)) return false;
       continue;
     }
-    const similar = findSimilar(field.name.name, known.keys());
+    const { similar } = suggest(field.name.name, () => known.keys(), context.suggestions);
     context.report(
       typeMismatch(
         { file: context.file, span: field.name.span },

@@ -1,5 +1,6 @@
 /** What the parts of binding one graph share. */
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import type { Suggestions } from "../../diagnostics/similar.ts";
 import type { SourceFile, Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { Json } from "../../runtime/json.ts";
@@ -37,6 +38,7 @@ export interface GraphContext {
   readonly types: TypeTable;
   readonly features: Features;
   readonly report: (diagnostic: Diagnostic) => void;
+  readonly suggestions: Suggestions;
   readonly channels: ReadonlyMap<string, ChannelEntry>;
   /** By index. */
   readonly channelNames: readonly string[];

@@ -1,7 +1,7 @@
 /** What names mean at one place of a graph: as a node starts, or as its edges are chosen. */
 import { unknownChannel } from "../../diagnostics/catalog/names.ts";
 import { readBeforeWrite, unknownExpressionFunction } from "../../diagnostics/catalog/types.ts";
-import { findSimilar } from "../../diagnostics/similar.ts";
+import { suggest } from "../../diagnostics/similar.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import { nodeSignatures } from "../../stdlib/signatures.ts";
 import type { ValueType } from "../../runtime/value-type.ts";
@@ -10,7 +10,7 @@ import type { CalleeBinding, NameBinding, Names } from "../expressions/scope.ts"
 import { INT, listOf, nullable, recordOf, STRING } from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";
 import { alternatives } from "../types/type-table.ts";
-import { isPoisoned, SORTS } from "./file-scope.ts";
+import { isPoisoned, namesOf, SORTS } from "./file-scope.ts";
 import type { SiteFlow } from "./flow.ts";
 import { isSilenced, placeIn, useFunction, type ChannelEntry, type GraphContext } from "./graph-context.ts";
 
@@ -41,8 +41,11 @@ export function namesAt(place: Place, context: GraphContext): Names {
     unknownCallee: ({ name, span }) => {
       if (isPoisoned(name, context.scope)) return;
       const known = [...librarySignatures.keys()];
-      const imported = [...context.scope.names].flatMap(([own, { kind }]) => (kind === "import" ? [own] : []));
-      const similar = findSimilar(name, [...imported, ...known]);
+      const { similar } = suggest(
+        name,
+        () => [...namesOf("import", context.scope), ...known],
+        context.scope.suggestions,
+      );
       const help = context.channels.has(name) ? `\`${name}\` is a channel: read it without parentheses` : undefined;
       context.report(unknownExpressionFunction(placeIn(context, span), { name, similar, known, help }));
     },
@@ -139,8 +142,11 @@ function calleeOf(name: string, context: GraphContext): CalleeBinding | undefine
 
 function reportUnknownValue(name: string, span: Span, place: Place, context: GraphContext): void {
   const at = placeIn(context, span);
-  const known = [...place.locals.keys(), ...context.channels.keys()];
-  const secrets = [...context.scope.names].flatMap(([own, { kind }]) => (kind === "secret" ? [own] : []));
+  const { similar, known } = suggest(
+    name,
+    () => [...place.locals.keys(), ...context.channels.keys(), ...namesOf("secret", context.scope)],
+    context.scope.suggestions,
+  );
   const node = context.nodes.get(name);
   const declared = context.scope.names.get(name);
   if (node !== undefined) {
@@ -165,8 +171,7 @@ function reportUnknownValue(name: string, span: Span, place: Place, context: Gra
     context.report(unknownChannel(at, { name, use: "read", known, help }));
     return;
   }
-  const similar = findSimilar(name, [...known, ...secrets]);
-  if (similar === undefined && isEnumValue(name, context)) {
+  if (similar === undefined && known.length > 0 && isEnumValue(name, context)) {
     const text = JSON.stringify(name);
     context.report(
       unknownChannel(at, { name, use: "read", known, help: `did you mean the string ${text}?`, fix: text }),

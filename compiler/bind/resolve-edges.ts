@@ -3,7 +3,7 @@
  * has been written on the way, which depends on the edges.
  */
 import { edgeAtBoundary, notSupported, unknownNode } from "../../diagnostics/catalog/names.ts";
-import { findSimilar } from "../../diagnostics/similar.ts";
+import { suggest } from "../../diagnostics/similar.ts";
 import { coverSpans, type Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import { END_NAME, START, type BoundReference } from "../bound-graph.ts";
@@ -194,9 +194,15 @@ export function reportUnknownNode(
     context.poisoned.add(name);
     return;
   }
-  const known = [...context.nodes.keys()];
-  const similar = findSimilar(name, [...builtIn, ...known]);
-  context.report(unknownNode(placeIn(context, span), { name, similar, known, isChannel: context.channels.has(name) }));
+  const { similar, known } = suggest(name, () => [...builtIn, ...context.nodes.keys()], context.scope.suggestions);
+  context.report(
+    unknownNode(placeIn(context, span), {
+      name,
+      similar,
+      known: known.slice(builtIn.length),
+      isChannel: context.channels.has(name),
+    }),
+  );
   if (similar !== undefined) context.poisoned.add(similar);
   context.poisoned.add(name);
 }

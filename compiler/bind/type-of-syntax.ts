@@ -1,6 +1,6 @@
 import { duplicateField, unknownType, wrongSortOfName } from "../../diagnostics/catalog/names.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
-import { findSimilar } from "../../diagnostics/similar.ts";
+import { suggest } from "../../diagnostics/similar.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { FieldType, ValueType } from "../../runtime/value-type.ts";
@@ -19,7 +19,7 @@ import {
   STRING,
   unionOf,
 } from "../types/construct.ts";
-import { isPoisoned, SORTS, type FileScope } from "./file-scope.ts";
+import { isPoisoned, namesOf, SORTS, type FileScope } from "./file-scope.ts";
 
 const BUILT_IN: ReadonlyMap<string, ValueType> = new Map([
   ["string", STRING],
@@ -113,12 +113,14 @@ function namedType(syntax: Ast.NamedType, scope: FileScope, report: (diagnostic:
   const declared = scope.names.get(name);
   if (declared === undefined) {
     if (isPoisoned(name, scope)) return BROKEN_TYPE;
-    const own = [...scope.names].flatMap(([own, { kind }]) =>
-      kind === "type" || kind === "importedType" ? [own] : [],
-    );
-    const known = [...BUILT_IN.keys(), "map<T>", ...own];
-    const instead = INSTEAD.get(name);
-    report(unknownType(place, { name, instead, similar: findSimilar(name, known), known }));
+    const all = (): string[] => [
+      ...BUILT_IN.keys(),
+      "map<T>",
+      ...namesOf("type", scope),
+      ...namesOf("importedType", scope),
+    ];
+    const { similar, known } = suggest(name, all, scope.suggestions);
+    report(unknownType(place, { name, instead: INSTEAD.get(name), similar, known }));
     return BROKEN_TYPE;
   }
   scope.used.add(name);

@@ -5,8 +5,8 @@
  *
  * The ways are not followed one by one: for 32 channels at a time, bits that say "may be null" spread from `start`.
  */
-import { nonNullPaths } from "../expressions/facts.ts";
-import { reversePostorder, type Arrival, type ControlGraph, type Exit } from "./control-graph.ts";
+import { nonNullPaths, type Facts } from "../expressions/facts.ts";
+import { reversePostorder, type Arrival, type ControlGraph } from "./control-graph.ts";
 import { findCycles, findDominators } from "./dominators.ts";
 
 /** A place where expressions are evaluated: as a node starts, or as its edges are chosen after it (`start`'s too). */
@@ -43,11 +43,11 @@ export function findUnwritten(
     }
   }
   if (byBlock.size === 0) return results;
-  const order = reversePostorder(graph);
+  const flat = flatten(graph);
   const indexes = new Map(channels.map((channel, index) => [channel.name, index]));
   const isAlways = alwaysUnwritten(graph, channels);
   for (const [block, wanted] of byBlock) {
-    const flow = spread(graph, order, channels, indexes, block * 32);
+    const flow = spread(flat, channels, indexes, block * 32);
     for (const { read, channel } of wanted) {
       const site = reads[read]?.site;
       if (site === undefined || (flow(site) & (1 << (channel & 31))) === 0) continue;
@@ -59,61 +59,123 @@ export function findUnwritten(
 
 /** The least solution for the channels from `base` on: bits of what may be null at a site. */
 function spread(
-  graph: ControlGraph,
-  order: readonly number[],
+  graph: FlatGraph,
   channels: readonly NullChannel[],
   indexes: ReadonlyMap<string, number>,
   base: number,
 ): (site: Site) => number {
+  const { order, first, from, isDone, barriers, facts, successors } = graph;
   const before = new Int32Array(graph.size);
   const writes = new Int32Array(graph.size);
   for (let channel = base; channel < base + 32; channel++) {
-    for (const writer of channels[channel]?.writers ?? [])
-      writes[writer] = (writes[writer] ?? 0) | (1 << (channel & 31));
+    const bit = 1 << (channel & 31);
+    for (const writer of channels[channel]?.writers ?? []) writes[writer] = (writes[writer] as number) | bit;
   }
-  const leaving = (vertex: number, exit: Exit): number => {
-    const bits = before[vertex] ?? 0;
-    return exit === "done" ? bits & ~(writes[vertex] ?? 0) : bits;
+  const cleared = facts.map((list) => known(list, indexes, base));
+  const leaving = (vertex: number, done: number): number => {
+    const bits = before[vertex] as number;
+    return done === 1 ? bits & ~(writes[vertex] as number) : bits;
   };
-  const arriving = (arrival: Arrival): number => {
-    if (arrival.kind === "signal") {
-      const bits = leaving(arrival.from, arrival.exit);
-      return arrival.facts === undefined ? bits : bits & ~known(arrival.facts, indexes, base);
+  const arriving = (vertex: number): number => {
+    let bits = 0;
+    for (let at = first[vertex] as number, end = first[vertex + 1] as number; at < end; at++) {
+      const source = from[at] as number;
+      if (source >= 0) {
+        const known = graph.factsAt[at] as number;
+        const arrived = leaving(source, isDone[at] as number);
+        bits |= known < 0 ? arrived : arrived & ~(cleared[known] as number);
+      } else bits |= passBarrier(barriers[-source - 1] as Barrier, leaving);
     }
-    let all = -1;
-    for (const member of arrival.members) {
-      let some = 0;
-      for (const { from, exit } of member) some |= leaving(from, exit);
-      all &= some;
-    }
-    return all;
+    return bits;
   };
   before[graph.start] = -1;
-  const stale = new Uint8Array(graph.size).fill(1);
-  for (let changed = true; changed;) {
+  // One walk over all settles what has no cycle; from then on only what a change leads to.
+  const stale = new Uint8Array(graph.size);
+  let changed = false;
+  const settle = (vertex: number, isFirst: boolean): void => {
+    const bits = arriving(vertex);
+    if (bits === before[vertex]) return;
+    before[vertex] = bits;
+    for (const target of successors[vertex] as readonly number[]) {
+      if (isFirst && (graph.rank[target] as number) > (graph.rank[vertex] as number)) continue;
+      stale[target] = 1;
+      changed = true;
+    }
+  };
+  for (const vertex of order) if (vertex !== graph.start) settle(vertex, true);
+  while (changed) {
     changed = false;
     for (const vertex of order) {
       if (stale[vertex] === 0) continue;
       stale[vertex] = 0;
-      if (vertex === graph.start) continue;
-      let bits = 0;
-      for (const arrival of graph.arrivals[vertex] ?? []) bits |= arriving(arrival);
-      if (bits === before[vertex]) continue;
-      before[vertex] = bits;
-      for (const target of graph.successors[vertex] ?? []) {
-        stale[target] = 1;
-        changed = true;
-      }
+      if (vertex !== graph.start) settle(vertex, false);
     }
   }
-  return ({ vertex, when }) => leaving(vertex, when === "after" ? "done" : "error");
+  return ({ vertex, when }) => leaving(vertex, when === "after" ? 1 : 0);
 }
 
-function known(
-  facts: NonNullable<Extract<Arrival, { kind: "signal" }>["facts"]>,
-  indexes: ReadonlyMap<string, number>,
-  base: number,
-): number {
+type Barrier = Extract<Arrival, { kind: "barrier" }>["members"];
+
+/** May be null after a barrier: what may be null by way of every member. */
+function passBarrier(members: Barrier, leaving: (vertex: number, done: number) => number): number {
+  let all = -1;
+  for (const member of members) {
+    let some = 0;
+    for (const { from, exit } of member) some |= leaving(from, exit === "done" ? 1 : 0);
+    all &= some;
+  }
+  return all;
+}
+
+/** Arrivals in flat arrays: the walks above go over them once for every 32 channels. */
+interface FlatGraph {
+  readonly size: number;
+  readonly start: number;
+  readonly order: readonly number[];
+  /** Place in `order`. */
+  readonly rank: Int32Array;
+  /** Arrivals of a vertex: from `first[vertex]` to `first[vertex + 1]`. */
+  readonly first: Int32Array;
+  /** Source of an arrival; `-1 - i` for barrier i. */
+  readonly from: Int32Array;
+  readonly isDone: Uint8Array;
+  /** Index in `facts`, or -1. */
+  readonly factsAt: Int32Array;
+  readonly facts: readonly Facts[];
+  readonly barriers: readonly Barrier[];
+  readonly successors: ControlGraph["successors"];
+}
+
+function flatten(graph: ControlGraph): FlatGraph {
+  const order = reversePostorder(graph);
+  const rank = new Int32Array(graph.size).fill(-1);
+  for (const [place, vertex] of order.entries()) rank[vertex] = place;
+  const count = graph.arrivals.reduce((sum, list) => sum + list.length, 0);
+  const first = new Int32Array(graph.size + 1);
+  const from = new Int32Array(count);
+  const isDone = new Uint8Array(count);
+  const factsAt = new Int32Array(count).fill(-1);
+  const facts: Facts[] = [];
+  const barriers: Barrier[] = [];
+  let at = 0;
+  for (const [vertex, list] of graph.arrivals.entries()) {
+    first[vertex] = at;
+    for (const arrival of list) {
+      if (arrival.kind === "barrier") from[at] = -barriers.push(arrival.members);
+      else {
+        from[at] = arrival.from;
+        isDone[at] = arrival.exit === "done" ? 1 : 0;
+        if (arrival.facts !== undefined) factsAt[at] = facts.push(arrival.facts) - 1;
+      }
+      at++;
+    }
+  }
+  first[graph.size] = at;
+  const { size, start, successors } = graph;
+  return { size, start, order, rank, first, from, isDone, factsAt, facts, barriers, successors };
+}
+
+function known(facts: Facts, indexes: ReadonlyMap<string, number>, base: number): number {
   let bits = 0;
   for (const path of nonNullPaths(facts)) {
     const channel = indexes.get(path);

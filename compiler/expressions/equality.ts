@@ -1,5 +1,5 @@
 import { floatEquality, neverEqual, unknownEnumValue } from "../../diagnostics/catalog/types.ts";
-import { findSimilar } from "../../diagnostics/similar.ts";
+import { suggest } from "../../diagnostics/similar.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type { ValueType } from "../../runtime/value-type.ts";
 import { isAssignable } from "../types/assignable.ts";
@@ -36,15 +36,14 @@ export function checkScalar(value: Scalar, span: Span, against: Typed, scope: Ex
   const type = declaredType(against);
   if (isBroken(type) || isAssignable(literal(value), type, scope.types) === undefined) return;
   const place = placeOf(span, scope);
-  const same: string[] = [];
-  let others = false;
-  for (const member of alternatives(type, scope.types)) {
-    if (member.kind === "literal" && typeof member.value === typeof value) same.push(JSON.stringify(member.value));
-    else if (member.kind !== "null" && member.kind !== "literal") others = true;
-  }
-  if (same.length > 0 && !others) {
+  const members = alternatives(type, scope.types).filter((member) => member.kind !== "null");
+  const isEnum = members.every((member) => member.kind === "literal");
+  if (isEnum && members.some((member) => member.kind === "literal" && typeof member.value === typeof value)) {
     const text = JSON.stringify(value);
-    scope.report(unknownEnumValue(place, { value: text, similar: similarValue(text, same), values: same }));
+    const all = (): string[] =>
+      members.flatMap((member) => (member.kind === "literal" ? [JSON.stringify(member.value)] : []));
+    const { similar, known } = suggest(text, all, scope.suggestions);
+    scope.report(unknownEnumValue(place, { value: text, similar, values: known }));
     return;
   }
   if (canOverlap(literal(value), type, scope.types)) return;
@@ -62,13 +61,6 @@ export function checkComparable(typed: Typed, other: ValueType, span: Span, scop
   if (isNever(type) || isNever(other) || isNullType(type) || isNullType(other)) return;
   if (canOverlap(type, other, scope.types)) return;
   scope.report(neverEqual(placeOf(span, scope), { left: typeToText(type), right: typeToText(other) }));
-}
-
-/** Quotes are no part of what was mistyped. */
-export function similarValue(value: string, values: readonly string[]): string | undefined {
-  const bare = new Map(values.map((candidate) => [candidate.replace(/^"|"$/g, ""), candidate]));
-  const found = value.startsWith('"') ? findSimilar(value.slice(1, -1), bare.keys()) : undefined;
-  return found === undefined ? undefined : bare.get(found);
 }
 
 function declaredType(typed: Typed): ValueType {

@@ -7,7 +7,7 @@ import type { Expr } from "../../grammar/ast.ts";
 import type { ValueType } from "../../runtime/value-type.ts";
 import { isNever, literal, NULL, unionOf } from "../types/construct.ts";
 import { isAssignable } from "../types/assignable.ts";
-import { alternatives, resolveType, type TypeTable } from "../types/type-table.ts";
+import { alternatives, hasLiteral, resolveType, type TypeTable, withoutNull } from "../types/type-table.ts";
 
 export type Scalar = string | number | boolean | null;
 
@@ -24,6 +24,7 @@ export type Facts = ReadonlyMap<string, readonly Fact[]>;
 export const NO_FACTS: Facts = new Map();
 
 const MAX_DEPTH = 64;
+const MAX_MEMBERS = 500;
 const NOT_NULL: Fact = { kind: "isNot", values: [null] };
 
 /** What follows when `condition` is true, or (with `holds` false) when it is false. */
@@ -150,7 +151,17 @@ export function narrow(type: ValueType, facts: readonly Fact[], types: TypeTable
 
 function narrowOnce(type: ValueType, fact: Fact, types: TypeTable): ValueType {
   if (fact.kind === "either") return unionOf(fact.options.map((option) => narrow(type, option, types)));
+  if (
+    fact.kind === "is" &&
+    type.kind === "union" &&
+    fact.values.every((value) => value !== null && hasLiteral(type, value))
+  ) {
+    return unionOf(fact.values.map(typeOfScalar));
+  }
+  if (fact.kind === "isNot" && fact.values.length === 1 && fact.values[0] === null) return withoutNull(type, types);
   const members = alternatives(type, types);
+  // Of a very long enum no arm's remainder is kept: it would be as long again for each of them.
+  if (fact.kind === "isNot" && members.length > MAX_MEMBERS) return type;
   const kept: ValueType[] = [];
   let changed = false;
   for (const member of members) {

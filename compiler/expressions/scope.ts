@@ -1,5 +1,6 @@
 /** What an expression may refer to, and what typing one yields. */
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import type { Suggestions } from "../../diagnostics/similar.ts";
 import type { SourceFile, Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
@@ -48,6 +49,7 @@ export interface ExpressionScope {
   readonly types: TypeTable;
   readonly names: Names;
   readonly report: (diagnostic: Diagnostic) => void;
+  readonly suggestions: Suggestions;
   /** For messages: conditions are pure, arguments too. */
   readonly where: "condition" | "argument";
   /** Variables of `for` and of comprehensions, innermost last. */

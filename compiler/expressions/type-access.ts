@@ -1,5 +1,5 @@
 import { maybeNull, noField, wrongType } from "../../diagnostics/catalog/types.ts";
-import { findSimilar } from "../../diagnostics/similar.ts";
+import { suggest } from "../../diagnostics/similar.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import type { ValueType } from "../../runtime/value-type.ts";
@@ -123,7 +123,7 @@ function reportNoField(
     noField(placeOf(span, scope), {
       field: name,
       type: typeToText(member),
-      similar: findSimilar(name, fields),
+      similar: suggest(name, () => fields, scope.suggestions).similar,
       fields,
       ...(isPart ? { help: `it may be one of \`${typeToText(base)}\`: test which one it is first` } : {}),
     }),
@@ -166,7 +166,7 @@ function recordIndex(
   const field = record.fields.find((candidate) => candidate.name === name);
   if (field !== undefined) return field.optional === true ? nullable(field.type) : field.type;
   const fields = record.fields.map((candidate) => candidate.name);
-  const similar = findSimilar(name, fields);
+  const { similar } = suggest(name, () => fields, scope.suggestions);
   scope.report(
     noField(placeOf(syntax.index.span, scope), {
       field: name,

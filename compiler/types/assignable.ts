@@ -4,7 +4,7 @@
  */
 import type { ValueType } from "../../runtime/value-type.ts";
 import { baseOf, typeKey } from "./construct.ts";
-import { alternatives, resolveType, type TypeTable } from "./type-table.ts";
+import { alternatives, hasLiteral, resolveType, type TypeTable } from "./type-table.ts";
 
 /** Where and why a value of one type does not fit another. */
 export interface Mismatch {
@@ -39,6 +39,7 @@ interface Context {
 function assign(from: ValueType, to: ValueType, context: Context, path: string, depth: number): Mismatch | undefined {
   if (from === to || to.kind === "json" || from.kind === "opaque" || to.kind === "opaque") return undefined;
   if (depth > MAX_DEPTH) return undefined;
+  if (from.kind === "literal" && to.kind === "union" && hasLiteral(to, from.value)) return undefined;
   if (from.kind === "ref" || to.kind === "ref") {
     if (from.kind === "ref" && to.kind === "ref" && from.name === to.name) return undefined;
     const pair = `${typeKey(from)} ${typeKey(to)}`;

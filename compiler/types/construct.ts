@@ -86,8 +86,13 @@ export function unionOf(types: Iterable<ValueType>): ValueType {
 }
 
 export function nullable(type: ValueType): ValueType {
-  return type.kind === "null" ? type : unionOf([type, NULL]);
+  if (type.kind === "null") return type;
+  if (type.kind !== "union") return unionOf([type, NULL]);
+  const known = nullableUnions.get(type) ?? unionOf([type, NULL]);
+  nullableUnions.set(type, known);
+  return known;
 }
+const nullableUnions = new WeakMap<ValueType, ValueType>();
 
 /** The type of a literal's kind: `string` for `"a"`, `int` for `3`, `float` for `0.5`. */
 export function baseOf(value: string | number | boolean): ValueType {

@@ -1,5 +1,5 @@
 import type { ValueType } from "../../runtime/value-type.ts";
-import { membersOf, NULL, unionOf } from "./construct.ts";
+import { NULL, unionOf } from "./construct.ts";
 
 /**
  * What `ref`s point to, over all files of a project. A body is never itself a `ref`: chains of names are followed when
@@ -12,46 +12,90 @@ export function resolveType(type: ValueType, types: TypeTable): ValueType {
   return type.kind === "ref" ? (types.get(type.name) ?? { kind: "json" }) : type;
 }
 
+/** What is asked of a union again and again, worked out once: enums may have thousands of values. */
+interface UnionIndex {
+  readonly kinds: ReadonlySet<ValueType["kind"]>;
+  readonly literals: ReadonlySet<string | number | boolean>;
+}
+const unionIndexes = new WeakMap<ValueType, UnionIndex>();
+const unionsWithoutNull = new WeakMap<ValueType, ValueType>();
+
+function indexUnion(type: ValueType & { kind: "union" }): UnionIndex {
+  const known = unionIndexes.get(type);
+  if (known !== undefined) return known;
+  const literals = new Set<string | number | boolean>();
+  const kinds = new Set<ValueType["kind"]>();
+  for (const member of type.members) {
+    kinds.add(member.kind);
+    if (member.kind === "literal") literals.add(member.value);
+  }
+  const index = { kinds, literals };
+  unionIndexes.set(type, index);
+  return index;
+}
+
+/** Whether a literal stands among the members of a union. */
+export function hasLiteral(type: ValueType & { kind: "union" }, value: string | number | boolean): boolean {
+  return indexUnion(type).literals.has(value);
+}
+
 /**
  * The alternatives of a type with names of unions followed: none of the results is a union, and a `ref` among them is a
  * named type that is no union.
  */
 export function alternatives(type: ValueType, types: TypeTable): readonly ValueType[] {
-  if (type.kind !== "union" && type.kind !== "ref") return [type];
+  if (type.kind === "ref") {
+    const body = resolveType(type, types);
+    return body.kind === "union" ? alternatives(body, types) : [type];
+  }
+  if (type.kind !== "union") return [type];
+  const { kinds } = indexUnion(type);
+  if (!kinds.has("ref") && !kinds.has("union")) return type.members;
   const found: ValueType[] = [];
   const seen = new Set<string>();
-  const open: ValueType[] = [...membersOf(type)].reverse();
+  const open: ValueType[] = [...type.members].reverse();
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (next.kind === "ref") {
       if (seen.has(next.name)) continue;
       seen.add(next.name);
       const body = resolveType(next, types);
-      if (body.kind !== "union") {
-        found.push(next);
-        continue;
-      }
-      open.push(...[...body.members].reverse());
-    } else if (next.kind === "union") open.push(...[...next.members].reverse());
-    else found.push(next);
+      if (body.kind !== "union") found.push(next);
+      else for (let i = body.members.length - 1; i >= 0; i--) open.push(body.members[i] as ValueType);
+    } else if (next.kind === "union") {
+      for (let i = next.members.length - 1; i >= 0; i--) open.push(next.members[i] as ValueType);
+    } else found.push(next);
   }
   return found;
 }
 
+/** Whether one of the alternatives is of a kind, without making a list of them where that can be avoided. */
+function hasKind(type: ValueType, kind: ValueType["kind"], types: TypeTable): boolean {
+  if (type.kind === "union") {
+    const { kinds } = indexUnion(type);
+    if (!kinds.has("ref") && !kinds.has("union")) return kinds.has(kind);
+  }
+  return alternatives(type, types).some((member) => member.kind === kind);
+}
+
 /** Whether `null` is among the values. `json` includes it; an opaque type is not known to. */
 export function acceptsNull(type: ValueType, types: TypeTable): boolean {
-  return alternatives(type, types).some((member) => member.kind === "null" || member.kind === "json");
+  return hasKind(type, "null", types) || hasKind(type, "json", types);
 }
 
 /** `null` stated as one of the alternatives, so that it must be dealt with: not for `json`. */
 export function mayBeNull(type: ValueType, types: TypeTable): boolean {
-  return alternatives(type, types).some((member) => member.kind === "null");
+  return hasKind(type, "null", types);
 }
 
 /** The type without `null`. Names stay where nothing had to be taken out. */
 export function withoutNull(type: ValueType, types: TypeTable): ValueType {
-  const members = alternatives(type, types);
-  if (!members.some((member) => member.kind === "null")) return type;
-  return unionOf(members.filter((member) => member.kind !== "null"));
+  if (!mayBeNull(type, types)) return type;
+  const known = unionsWithoutNull.get(type);
+  if (known !== undefined) return known;
+  const rest = unionOf(alternatives(type, types).filter((member) => member.kind !== "null"));
+  // What a name stands for depends on the table.
+  if (type.kind === "union") unionsWithoutNull.set(type, rest);
+  return rest;
 }
 
 export function isNullType(type: ValueType): boolean {

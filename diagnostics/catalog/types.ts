@@ -224,7 +224,11 @@ export function unknownEnumValue(
   return diagnostic("NG513", place, `\`${value}\` is none of the possible values`, {
     label: "no such value",
     help:
-      similar === undefined ? `the values are ${listNames(facts.values)}` : `a similar value exists: \`${similar}\``,
+      similar !== undefined
+        ? `a similar value exists: \`${similar}\``
+        : facts.values.length > 0
+          ? `the values are ${listNames(facts.values)}`
+          : undefined,
     fixes:
       similar === undefined
         ? []
