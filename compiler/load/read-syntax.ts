@@ -1,7 +1,7 @@
-import { notSupported } from "../../diagnostics/catalog/names.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { File } from "../../grammar/ast.ts";
 import { parse } from "../../grammar/parse.ts";
+import { parseYaml } from "../../grammar/yaml/parse-yaml.ts";
 
 export type Spelling = "ngraph" | "yaml";
 
@@ -11,8 +11,5 @@ export function readSyntax(
   path: string,
   spelling: Spelling = /\.ya?ml$/.test(path) ? "yaml" : "ngraph",
 ): { readonly file: File; readonly diagnostics: readonly Diagnostic[] } {
-  if (spelling === "ngraph") return parse(text, { path });
-  const { file } = parse("", { path });
-  const place = { file: file.source, span: { start: 0, end: 0 } };
-  return { file, diagnostics: [notSupported(place, { what: "the YAML spelling is" })] };
+  return spelling === "ngraph" ? parse(text, { path }) : parseYaml(text, { path });
 }
