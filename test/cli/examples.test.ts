@@ -1,0 +1,97 @@
+import { cpSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { createProject, type Project } from "./project.ts";
+
+/** The examples as a user has them, in a directory of their own. */
+function examples(): Project {
+  const project = createProject({ "package.json": `{ "type": "module" }` });
+  cpSync("examples", join(project.directory, "examples"), { recursive: true });
+  return project;
+}
+
+describe.each(["ngraph", "yaml"])("examples as %s", (spelling) => {
+  test("log triage reads a real log, fans out, joins and writes a report", () => {
+    const project = examples();
+    const { status, document } = project.json(["run", `examples/log-triage/triage.${spelling}`]);
+    expect(status).toBe(0);
+    expect(document.steps).toEqual([["split"], ["parse"], ["errors", "probes", "slow"], ["judge"], ["file"]]);
+    expect(document.output).toMatchObject({ verdict: "act", written: "examples/log-triage/report.md" });
+    const lines = readFileSync("examples/log-triage/access.log", "utf8").trimEnd().split("\n");
+    expect(document.state.requests).toHaveLength(lines.length);
+    const report = project.read("examples/log-triage/report.md");
+    expect(report).toContain(`${lines.length} requests`);
+    const failed = lines.filter((line) => /" 50\d /.test(line) && line.includes("GET /api/tickets "));
+    expect(report).toContain(`| errors | GET /api/tickets | ${failed.length} |`);
+    expect(project.has(".ngraph/runs.db")).toBe(true);
+  });
+
+  test("document map adds up over many documents", () => {
+    const { status, document } = examples().json(["run", `examples/document-map/terms.${spelling}`]);
+    expect(status).toBe(0);
+    expect(document.output).toMatchObject({ documents: 13, longest: "gpl-3.txt", silent: [] });
+  });
+
+  test("review loop drafts at most three times and waits for a person", () => {
+    const project = examples();
+    const run = project.json(["run", `examples/review-loop/review.${spelling}`, "--thread", "r"]);
+    expect(run.status).toBe(3);
+    expect(run.document.state).toMatchObject({ rounds: 3, remarks: [] });
+    expect(project.has("examples/review-loop/RELEASE_NOTES.md")).toBe(false);
+    const again = project.json(["resume", "r", "--answer", "redo"]);
+    expect(again.status).toBe(3);
+    expect(again.document.state).toMatchObject({ rounds: 4 });
+    const refused = project.ngc(["resume", "r", "--answer", "maybe"]);
+    expect(refused.status).toBe(64);
+    expect(refused.stderr).toContain("publish");
+    const done = project.json(["resume", "r", "--answer", "publish"]);
+    expect(done.status).toBe(0);
+    expect(project.read("examples/review-loop/RELEASE_NOTES.md")).toBe(done.document.output.notes);
+  });
+});
+
+/** Every call of a node function is a line in a file; the real functions are called. */
+const LOGGED = `
+import { appendFileSync } from "node:fs";
+import * as real from "./real.ts";
+const log = (name) => appendFileSync("calls.log", name + "\\n");
+export type { Change } from "./real.ts";
+export const readChanges = (...args) => (log("read"), real.readChanges(...args));
+export const draftNotes = (...args) => (log("draft"), real.draftNotes(...args));
+export const reviewNotes = (...args) => (log("inspect"), real.reviewNotes(...args));
+export const publishNotes = (...args) => (log("publish"), real.publishNotes(...args));
+`;
+const CALLS = ["read", "draft", "inspect", "draft", "inspect", "draft", "inspect", "publish"];
+
+test.each(Array.from({ length: 11 }, (_, index) => index))(
+  "5.2 - 5.5: the review loop, killed after checkpoint %i, completes with no finished node run again",
+  async (checkpoints) => {
+    const project = examples();
+    project.write("examples/review-loop/real.ts", project.read("examples/review-loop/nodes.ts"));
+    project.write("examples/review-loop/nodes.ts", LOGGED);
+    const child = project.start(["run", "examples/review-loop/review.ngraph", "--thread", "k", "--events"]);
+    let seen = 0;
+    let buffered = "";
+    child.stderr.setEncoding("utf8");
+    child.stderr.on("data", (chunk: string) => {
+      buffered += chunk;
+      const lines = buffered.split("\n");
+      buffered = lines.pop() ?? "";
+      for (const line of lines) if (line.includes(`"type":"checkpoint"`) && seen++ === checkpoints) child.kill("SIGKILL");
+    });
+    await new Promise((resolve) => child.on("close", resolve));
+    expect(seen).toBeGreaterThan(checkpoints);
+
+    const resumed = project.json(["resume", "k"]);
+    expect(resumed.status).toBe(3);
+    const done = project.json(["resume", "k", "--answer", "publish"]);
+    expect(done.status).toBe(0);
+    expect(done.document.state.rounds).toBe(3);
+
+    const calls = project.read("calls.log").trimEnd().split("\n");
+    const withoutRepeats = calls.filter((call, index) => call !== calls[index - 1]);
+    expect(withoutRepeats).toEqual(CALLS);
+    // Only the node that was running when the process died may have begun twice.
+    expect(calls.length - CALLS.length).toBeLessThanOrEqual(1);
+  },
+);

@@ -1,0 +1,33 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { compile } from "../../api/compile-text.ts";
+
+const EXAMPLES = readdirSync("examples", { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .flatMap(({ name }) =>
+    readdirSync(join("examples", name))
+      .filter((file) => file.endsWith(".ngraph"))
+      .map((file) => join("examples", name, file)),
+  );
+
+describe.each(EXAMPLES)("%s", (path) => {
+  const fromText = compile(readFileSync(path, "utf8"), { path });
+  const yaml = path.replace(/\.ngraph$/, ".yaml");
+  const fromYaml = compile(readFileSync(yaml, "utf8"), { path: yaml });
+
+  test("checks without an error or a warning in both spellings", () => {
+    for (const { diagnostics } of [fromText, fromYaml]) {
+      expect(diagnostics.filter((item) => item.severity !== "info").map((item) => `${item.code} ${item.message}`)).toEqual([]);
+    }
+  });
+
+  test("1.1: has the same digest in both", () => {
+    expect(fromText.table?.digest).toMatch(/^sha256:[0-9a-f]{64}$/);
+    expect(fromYaml.table?.digest).toBe(fromText.table?.digest);
+  });
+
+  test("is sound", () => {
+    expect(fromText.graphs.flatMap((graph) => graph.proofs.map((proof) => proof.code))).toContain("NG310");
+  });
+});
