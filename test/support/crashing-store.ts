@@ -1,0 +1,81 @@
+import type { CheckpointId, PendingWrite } from "../../runtime/checkpoint.ts";
+import type { Claim, ListOptions, Runner, SaveRequest, Store } from "../../runtime/store.ts";
+
+/** A store whose process dies at a chosen write: before it is done, or after it is done and before the caller hears of it. */
+export class CrashingStore implements Store {
+  readonly #store: Store;
+  /** Writes that still succeed. */
+  #left: number;
+  readonly #when: "before" | "after";
+  dead = false;
+  /** What was written, in order. */
+  readonly log: string[] = [];
+
+  constructor(store: Store, left: number, when: "before" | "after" = "before") {
+    this.#store = store;
+    this.#left = left;
+    this.#when = when;
+  }
+
+  claim(threadId: string, runner: Runner) {
+    this.#alive();
+    return this.#store.claim(threadId, runner);
+  }
+  renew(claim: Claim, leaseMs: number) {
+    this.#alive();
+    return this.#store.renew(claim, leaseMs);
+  }
+  release(claim: Claim) {
+    this.#alive();
+    return this.#store.release(claim);
+  }
+  save(claim: Claim, request: SaveRequest) {
+    return this.#write(`save ${request.header.phase} ${request.header.step}`, () => this.#store.save(claim, request));
+  }
+  loadLatest(threadId: string, namespace?: string) {
+    this.#alive();
+    return this.#store.loadLatest(threadId, namespace);
+  }
+  loadById(threadId: string, id: CheckpointId) {
+    this.#alive();
+    return this.#store.loadById(threadId, id);
+  }
+  list(threadId: string, options?: ListOptions) {
+    this.#alive();
+    return this.#store.list(threadId, options);
+  }
+  deleteThread(threadId: string) {
+    this.#alive();
+    return this.#store.deleteThread(threadId);
+  }
+  putWrites(claim: Claim, checkpointId: CheckpointId, writes: readonly PendingWrite[]) {
+    return this.#write(`put ${writes.map((write) => write.taskId).join(", ")}`, () =>
+      this.#store.putWrites!(claim, checkpointId, writes),
+    );
+  }
+  getWrites(threadId: string, checkpointId: CheckpointId) {
+    this.#alive();
+    return this.#store.getWrites!(threadId, checkpointId);
+  }
+  clearWrites(claim: Claim, checkpointId: CheckpointId, taskIds?: readonly string[]) {
+    return this.#write("clear", () => this.#store.clearWrites!(claim, checkpointId, taskIds));
+  }
+
+  #write<T>(what: string, write: () => T): T {
+    this.#alive();
+    if (this.#left-- > 0) {
+      this.log.push(what);
+      return write();
+    }
+    if (this.#when === "after") {
+      this.log.push(what);
+      write();
+    }
+    this.dead = true;
+    throw new Error("the process has died");
+  }
+
+  #alive(): void {
+    if (this.dead) throw new Error("the process is dead");
+  }
+}
