@@ -65,7 +65,8 @@ function reportNeverComplete(
   const roots = defects.neverFire.filter(({ barrier }) =>
     model.barriers[barrier]!.members.every(({ place }) => graph.placeMarked[place] === 1),
   );
-  for (const { barrier: index, run } of roots.length > 0 ? roots : defects.neverFire.slice(0, 1)) {
+  const fallback = defects.livelocks.length > 0 || context.trapped.size > 0 ? [] : defects.neverFire.slice(0, 1);
+  for (const { barrier: index, run } of roots.length > 0 ? roots : fallback) {
     const barrier = model.barriers[index]!;
     if (reach.barrierOpens[index] === 0) continue;
     const shown = run === undefined ? undefined : shownRun(graph, run, stuckText(graph, run, index));
@@ -149,8 +150,9 @@ function reportLeftIncomplete(
       }),
       run,
     );
-    const found = exclusive.get(index);
-    if (found !== undefined) reportExclusiveInRound(context, found);
+  }
+  for (const [index, found] of exclusive) {
+    if (graph.barrierFires[index] === 1 && found.repeats) reportExclusiveInRound(context, found);
   }
 }
 
@@ -221,11 +223,14 @@ function reportDoubleRuns(context: CheckContext, graph: StateGraph, defects: Def
     context,
     [...defects.doubleRuns, ...defects.accidentalJoins].map(({ node }) => node),
   );
+  const told = new Set<number>();
   for (const { place, sameStep, run } of defects.lostSignals) {
     const barrier = context.model.barriers[context.model.barrierOfPlace[place]!]!;
+    if (told.has(barrier.index)) continue;
     const member = barrier.members.find((candidate) => candidate.place === place)!;
     // What runs twice signals twice.
     if (member.nodes.some((node) => behind.has(node))) continue;
+    told.add(barrier.index);
     context.reportFinding(
       signalLost(barrierPlace(context, barrier), {
         target: context.nodeName(barrier.target),

@@ -17,9 +17,10 @@ export interface Checked {
   readonly graph: BoundGraph;
 }
 
-/** Checks the graphs of a text. `act` and `check` are imported functions unless the text has imports. */
-export function checkText(text: string, options: CheckOptions = {}): Checked {
-  const full = /^\s*import\b/.test(text) ? text : `import { act, check } from "functions"\n${text}`;
+/** Checks the graphs of a text. `act` and `check` are imported functions unless the text has imports or is taken `raw`. */
+export function checkText(text: string, options: CheckOptions & { readonly raw?: boolean } = {}): Checked {
+  const full =
+    options.raw === true || /^\s*import\b/.test(text) ? text : `import { act, check } from "functions"\n${text}`;
   const { graphs, diagnostics } = bindText(full);
   const all: Diagnostic[] = [...diagnostics];
   const proofs: Proof[] = [];
