@@ -77,7 +77,8 @@ test.each(Array.from({ length: 11 }, (_, index) => index))(
       buffered += chunk;
       const lines = buffered.split("\n");
       buffered = lines.pop() ?? "";
-      for (const line of lines) if (line.includes(`"type":"checkpoint"`) && seen++ === checkpoints) child.kill("SIGKILL");
+      for (const line of lines)
+        if (line.includes(`"type":"checkpoint"`) && seen++ === checkpoints) child.kill("SIGKILL");
     });
     await new Promise((resolve) => child.on("close", resolve));
     expect(seen).toBeGreaterThan(checkpoints);

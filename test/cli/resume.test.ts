@@ -59,9 +59,9 @@ function ended(child: ChildProcessWithoutNullStreams): Promise<{ status: number 
   return new Promise((resolve) => child.once("close", (status, signal) => resolve({ status, signal })));
 }
 
-function paused(): Project {
+function paused(thread = "t"): Project {
   const project = createProject({ "flow.ngraph": FLOW, "nodes.ts": FLOW_NODES });
-  expect(project.ngc(["run", "flow.ngraph", "--input", '{"n": 21}', "--thread", "t"]).status).toBe(3);
+  expect(project.ngc(["run", "flow.ngraph", "--input", '{"n": 21}', "--thread", thread]).status).toBe(3);
   return project;
 }
 
@@ -132,19 +132,21 @@ describe("ngc resume", () => {
   });
 
   test("a thread, store or file that is not there is said so", () => {
-    const project = paused();
-    const unknown = project.ngc(["resume", "tt"]);
+    const project = paused("ticket-1");
+    const unknown = project.ngc(["resume", "ticket-2"]);
     expect(unknown.status).toBe(64);
-    expect(unknown.stderr).toMatch(/there is no thread `tt`[\s\S]*`t`/);
-    expect(project.ngc(["resume", "t", "--store", "sqlite:none.db"]).stderr).toContain("there is no store at none.db");
+    expect(unknown.stderr).toMatch(/there is no thread `ticket-2`[\s\S]*`ticket-1`/);
+    expect(project.ngc(["resume", "ticket-1", "--store", "sqlite:none.db"]).stderr).toContain(
+      "there is no store at none.db",
+    );
     expect(project.has("none.db")).toBe(false);
 
     project.write("moved.ngraph", project.read("flow.ngraph"));
     project.remove("flow.ngraph");
-    const gone = project.ngc(["resume", "t", "--answer", "yes"]);
+    const gone = project.ngc(["resume", "ticket-1", "--answer", "yes"]);
     expect(gone.status).toBe(64);
     expect(gone.stderr).toMatch(/flow\.ngraph, which is not there any more[\s\S]*--file/);
-    expect(project.ngc(["resume", "t", "--answer", "yes", "--file", "moved.ngraph"]).status).toBe(0);
+    expect(project.ngc(["resume", "ticket-1", "--answer", "yes", "--file", "moved.ngraph"]).status).toBe(0);
   });
 
   test("5.7: a graph that has changed too much is refused with what is missing", () => {
@@ -160,7 +162,8 @@ describe("ngc resume", () => {
     const project = paused();
     expect(project.ngc(["resume", "t", "--answer", "yes"]).status).toBe(0);
     const { checkpoints } = project.json(["history", "t"]).document;
-    const waiting = checkpoints.find((item: { pauses: unknown[] }) => item.pauses.length > 0);
+    // The newest one with a pause has its answer already.
+    const waiting = checkpoints.findLast((item: { pauses: unknown[] }) => item.pauses.length > 0);
     const again = project.ngc(["resume", "t", "--from", waiting.id]);
     expect(again.status).toBe(3);
   });

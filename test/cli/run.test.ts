@@ -122,7 +122,7 @@ describe("ngc run", () => {
     project.write("nodes.ts", `${FLOW_NODES}\nnull.x;\n`);
     expect(run()).toMatch(/could not be loaded: .*TypeError.*nodes\.ts:5/);
     project.write("nodes.ts", `import { x } from "no-such-package";\nexport const double = x;\n`);
-    expect(run()).toMatch(/nodes\.ts:1:18: .*no-such-package/);
+    expect(run()).toMatch(/nodes\.ts:1:19: .*no-such-package/);
     project.write("nodes.ts", "export const double = 5;\n");
     expect(run()).toMatch(/no function/);
   });
