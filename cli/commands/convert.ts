@@ -1,4 +1,5 @@
 import { hasErrors } from "../../diagnostics/diagnostic.ts";
+import { toJson } from "../../diagnostics/render/index.ts";
 import { CommandError } from "../command-error.ts";
 import { defineCommand } from "../define-command.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -32,9 +33,18 @@ export const convertCommand = defineCommand<ConvertOptions>({
     if (from === to) throw new CommandError(`${file} is ${to === "yaml" ? "YAML" : "an .ngraph file"} already`);
 
     const { convert } = await import("../../grammar/convert.ts");
-    const result = await convert(text, { path: file, to });
+    const result = convert(text, { path: file, to });
+    const failed = hasErrors(result.diagnostics);
     printDiagnostics(result.diagnostics, {}, output);
-    if (hasErrors(result.diagnostics)) return EXIT.invalid;
+    output.document({
+      version: 1,
+      ok: !failed,
+      text: failed ? null : result.text,
+      lost: result.lost,
+      diagnostics: toJson(result.diagnostics),
+    });
+    if (failed) return EXIT.invalid;
+    for (const lost of result.lost) output.problem(`${output.stderrStyles.warning("warning")}: ${lost}`);
     if (options.output !== undefined) {
       writeAtomically(options.output, result.text);
       output.note(`wrote ${options.output}`);
