@@ -6,8 +6,8 @@ import type { ChannelChange, ThreadId } from "../checkpoint.ts";
 import type { SaveRequest } from "../store.ts";
 import { jsonText } from "./json-text.ts";
 import { decodeKey, encodeKey } from "./key.ts";
-import { CELL_APPEND, CELL_RESET, CELL_SET, CELLS, type CellRow, cellMark, seal, type Unsealed } from "./rows.ts";
-import { changedTwice, notAList, quote } from "./store-error.ts";
+import { CELL_APPEND, CELL_LIST, CELL_RESET, CELL_VALUE, CELLS, type CellRow, cellMark, seal } from "./rows.ts";
+import { changedTwice, corruptRecord, notAList, quote } from "./store-error.ts";
 
 /** A full value comes after this many appends at the earliest … */
 const FEWEST_APPENDS = 64;
@@ -22,6 +22,15 @@ export interface EncodedChange {
   readonly text: string | null;
 }
 
+/** What must be known of a channel's newest cell to write the next one. */
+export type LastCell = Omit<CellRow, "data" | "v" | "sum">;
+
+/** The chain that a cell belongs to, and the checkpoint that it is of. */
+export interface Place {
+  readonly chain: number;
+  readonly ord: number;
+}
+
 /** Whether this checkpoint goes on with its parent's chain. If not (the first, a fork), it starts with all values. */
 export function continuesChain(request: SaveRequest): boolean {
   return request.expectedHead !== null && request.header.parentId === request.expectedHead;
@@ -34,7 +43,7 @@ export function encodeChanges(request: SaveRequest): readonly EncodedChange[] {
     const { channel, version, kind } = change;
     if (seen.has(channel)) throw changedTwice(channel);
     seen.add(channel);
-    const what = `channel ${quote(channel)}`;
+    const what = () => `channel ${quote(channel)}`;
     const text = kind === "reset" ? null : jsonText(kind === "set" ? change.value : change.items, what);
     return { channel: encodeKey(channel), version, kind, text };
   });
@@ -65,40 +74,48 @@ export function snapshotChanges(request: SaveRequest): ChannelChange[] {
  */
 export function nextCell(
   threadId: ThreadId,
-  place: { readonly chain: number; readonly ord: number },
+  place: Place,
   change: EncodedChange,
-  last: CellRow | undefined,
-  currentList: (last: CellRow) => string,
+  last: LastCell | undefined,
+  currentList: (last: LastCell) => string,
 ): CellRow {
   const { channel, version, kind, text } = change;
-  const cell = { ...place, channel, version };
-  if (kind === "reset" || text === null) return reset(cell);
-  if (kind === "set" || last === undefined || last.kind === CELL_RESET) return full(cell, text);
-  if (last.kind === CELL_SET && !last.data!.startsWith("[")) throw notAList(threadId, decodeKey(channel));
+  const { chain, ord } = place;
+  if (kind === "reset" || text === null) {
+    return seal(CELLS, { chain, channel, ord, kind: CELL_RESET, version, base: ord, count: 0, slack: 0, data: null });
+  }
+  if (kind === "set" || last === undefined || last.kind === CELL_RESET) return full(place, change, text);
+  if (last.kind === CELL_VALUE) throw notAList(threadId, decodeKey(channel));
   const count = last.count + 1;
   const slack = last.slack - text.length - ROW_WEIGHT;
-  if (count >= FEWEST_APPENDS && slack <= 0) return full(cell, joinLists([currentList(last), text]));
-  return seal(CELLS, { ...cell, kind: CELL_APPEND, base: last.base, count, slack, data: text });
+  if (count >= FEWEST_APPENDS && slack <= 0) return full(place, change, joinLists([currentList(last), text]));
+  return seal(CELLS, { chain, channel, ord, kind: CELL_APPEND, version, base: last.base, count, slack, data: text });
 }
 
 /** State of a checkpoint after its changes: see `CheckpointRow.state`. */
-export function nextState(state: number, last: CellRow | undefined, next: CellRow): number {
+export function nextState(state: number, last: LastCell | undefined, next: CellRow): number {
   const without = last === undefined ? state : state ^ cellMark(last);
   return (without ^ cellMark(next)) >>> 0;
 }
 
-/** One list out of several, as text: nothing is parsed. */
-export function joinLists(lists: readonly string[]): string {
+/** The list that a channel holds, as text: nothing is parsed. `cells` reach from the base of `last` to `last` itself. */
+export function listText(cells: readonly CellRow[], last: LastCell): string {
+  if (cells.length !== last.count + 1) {
+    const row = `channel "${last.channel}" of chain ${last.chain} in table \`${CELLS.name}\``;
+    throw corruptRecord(
+      row,
+      `${last.count + 1} rows should lead to checkpoint no. ${last.ord}, but ${cells.length} are there`,
+    );
+  }
+  return joinLists(cells.map((cell) => cell.data!));
+}
+
+function joinLists(lists: readonly string[]): string {
   const inner = lists.map((list) => list.slice(1, -1)).filter((items) => items !== "");
   return `[${inner.join(",")}]`;
 }
 
-type Place = Pick<Unsealed<CellRow>, "chain" | "channel" | "ord" | "version">;
-
-function full(cell: Place, text: string): CellRow {
-  return seal(CELLS, { ...cell, kind: CELL_SET, base: cell.ord, count: 0, slack: text.length, data: text });
-}
-
-function reset(cell: Place): CellRow {
-  return seal(CELLS, { ...cell, kind: CELL_RESET, base: cell.ord, count: 0, slack: 0, data: null });
+function full({ chain, ord }: Place, { channel, version }: EncodedChange, data: string): CellRow {
+  const kind = data.startsWith("[") ? CELL_LIST : CELL_VALUE;
+  return seal(CELLS, { chain, channel, ord, kind, version, base: ord, count: 0, slack: data.length, data });
 }

@@ -19,11 +19,15 @@ const EMPTY = freezeDeep({
   metadata: {},
 }) as unknown as Readonly<Partial<CheckpointHeader>>;
 
+const COLUMNS: ReadonlySet<string> = new Set(["id", "threadId", "namespace", "label"]);
+
 /** The header as JSON, without what has columns of its own. */
 export function encodeHeader(header: CheckpointHeader): string {
-  const { id, threadId: _threadId, namespace: _namespace, label: _label, ...rest } = header;
-  const written = Object.entries(rest).filter(([field, value]) => !(field in EMPTY) || !isEmpty(value));
-  return jsonText(Object.fromEntries(written), `the header of checkpoint ${quote(id)}`);
+  const written: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(header)) {
+    if (!COLUMNS.has(field) && !(field in EMPTY && isEmpty(value))) written[field] = value;
+  }
+  return jsonText(written, () => `the header of checkpoint ${quote(header.id)}`);
 }
 
 /**

@@ -3,10 +3,10 @@ import { StoreError } from "../errors.ts";
 /**
  * A value as JSON text.
  *
- * @param what names the value in the error
+ * @param what names the value, for the error
  * @throws StoreError NG_STORE_FAILED for what JSON cannot hold: cycles, functions, endless nesting
  */
-export function jsonText(value: unknown, what: string): string {
+export function jsonText(value: unknown, what: () => string): string {
   let text: string | undefined;
   let cause: unknown;
   try {
@@ -19,5 +19,5 @@ export function jsonText(value: unknown, what: string): string {
     cause instanceof RangeError
       ? "it is nested too deeply, or too large"
       : "it is not plain JSON (a function, a cycle or a bigint, say)";
-  throw new StoreError("NG_STORE_FAILED", `${what} cannot be stored: ${reason}`, { cause });
+  throw new StoreError("NG_STORE_FAILED", `${what()} cannot be stored: ${reason}`, { cause });
 }

@@ -1,5 +1,9 @@
 import { StoreError } from "../errors.ts";
 
+/** What JSON may write as an escape. */
+// oxlint-disable-next-line no-control-regex
+const SPECIAL = /["\\\u0000-\u001f\ud800-\udfff]/;
+
 /** Longest key, encoded: what an index entry of every database holds. */
 const LONGEST_KEY = 2000;
 
@@ -11,7 +15,7 @@ const LONGEST_KEY = 2000;
  * @throws StoreError NG_STORE_FAILED when the name is too long for an index.
  */
 export function encodeKey(name: string): string {
-  const key = JSON.stringify(name).slice(1, -1);
+  const key = SPECIAL.test(name) ? JSON.stringify(name).slice(1, -1) : name;
   if (key.length > LONGEST_KEY) {
     throw new StoreError(
       "NG_STORE_FAILED",
@@ -22,5 +26,5 @@ export function encodeKey(name: string): string {
 }
 
 export function decodeKey(key: string): string {
-  return JSON.parse(`"${key}"`) as string;
+  return key.includes("\\") ? (JSON.parse(`"${key}"`) as string) : key;
 }

@@ -58,9 +58,11 @@ export interface CheckpointRow extends Row {
   readonly header: string;
 }
 
-export const CELL_SET = 0;
-export const CELL_APPEND = 1;
-export const CELL_RESET = 2;
+/** Kinds of cells: a whole value, a whole list, what was appended to one, nothing. */
+export const CELL_VALUE = 0;
+export const CELL_LIST = 1;
+export const CELL_APPEND = 2;
+export const CELL_RESET = 3;
 
 /** How a channel changed in one checkpoint of a chain. */
 export interface CellRow extends Row {
@@ -135,10 +137,12 @@ export const WRITES: Table<WriteRow> = {
   describe: (row) => `result of task "${row.task}" at checkpoint "${row.checkpoint}"`,
 };
 
-/** Completes a row with version and checksum. */
+/** Completes a row, in place, with version and checksum. */
 export function seal<R extends Row>(table: Table<R>, row: Unsealed<R>): R {
-  const versioned = { ...row, v: ROW_VERSION, sum: 0 } as unknown as R;
-  return { ...versioned, sum: checksum(table, versioned) };
+  const sealed = row as unknown as R & { v: number; sum: number };
+  sealed.v = ROW_VERSION;
+  sealed.sum = checksum(table, sealed);
+  return sealed;
 }
 
 /**
@@ -185,7 +189,10 @@ export function keyHash(key: string): number {
 }
 
 function checksum<R extends Row>(table: Table<R>, row: R): number {
-  const small = crc32(JSON.stringify([table.name, row.v, ...table.columns.map((column) => row[column])]));
+  // Keys hold no control characters, so neither a line's end nor what stands for null is ambiguous.
+  let text = `${table.name}\n${row.v}`;
+  for (const column of table.columns) text += `\n${row[column] === null ? "\0" : String(row[column])}`;
+  const small = crc32(text);
   const bulk = table.bulk === undefined ? null : row[table.bulk];
   return typeof bulk === "string" ? crc32(bulk, small) : small;
 }

@@ -5,8 +5,9 @@ import { decodeHeader } from "./header-text.ts";
 import { decodeKey } from "./key.ts";
 import {
   CELL_APPEND,
+  CELL_LIST,
   CELL_RESET,
-  CELL_SET,
+  CELL_VALUE,
   CELLS,
   cellMark,
   type CellRow,
@@ -86,7 +87,8 @@ class ChannelReader {
 
   #apply(cell: CellRow): void {
     switch (cell.kind) {
-      case CELL_SET:
+      case CELL_VALUE:
+      case CELL_LIST:
         this.#items = undefined;
         this.#value = parse(cell);
         return;

@@ -41,6 +41,8 @@ const KINDS = {
 };
 const operation = fc.record({
   kind: fc.oneof(...weighted(KINDS)),
+  /** Which of the store's connections does it. */
+  connection: fc.nat({ max: 7 }),
   thread: fc.constantFrom(...THREADS),
   namespace: fc.constantFrom("", "", "", "sub"),
   owner: fc.constantFrom("a", "b"),
@@ -65,13 +67,13 @@ type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
 
 /** Does to a store what the operations say. What it needs to know of the store, it asks the store. */
 class Actor {
-  store: Store;
-  readonly #reopen: () => Store;
+  #stores: readonly Store[];
+  readonly #reopen: () => readonly Store[];
   readonly #claims: Claim[] = [];
   readonly #ids: string[] = [];
 
-  constructor(store: Store, reopen: () => Store) {
-    this.store = store;
+  constructor(reopen: () => readonly Store[]) {
+    this.#stores = reopen();
     this.#reopen = reopen;
   }
 
@@ -87,19 +89,18 @@ class Actor {
   }
 
   everything(): unknown {
-    const { store } = this;
-    return [
+    return this.#stores.map((store) => [
       store.threads!(),
       ...THREADS.flatMap((thread) => [
         ...NAMESPACES.flatMap((namespace) => [store.loadLatest(thread, namespace), store.list(thread, { namespace })]),
         ...LABELS.map((label) => store.loadByLabel!(thread, label)),
         ...this.#ids.flatMap((id) => [store.loadById(thread, id), store.getWrites!(thread, id)]),
       ]),
-    ];
+    ]);
   }
 
   #act(operation: Operation, index: number): unknown {
-    const { store } = this;
+    const store = this.#store(operation);
     const { thread, namespace, label, tasks, limit } = operation;
     const claim = this.#pick(this.#claims, operation.claim) ?? { threadId: "one", owner: "a", epoch: 0 };
     const checkpoint = this.#pick(this.#ids, operation.checkpoint) ?? "none";
@@ -133,13 +134,13 @@ class Actor {
       case "deleteThread":
         return store.deleteThread(thread);
       default:
-        this.store = this.#reopen();
+        this.#stores = this.#reopen();
         return undefined;
     }
   }
 
   #save(operation: Operation, claim: Claim, checkpoint: string, id: string): unknown {
-    const { store } = this;
+    const store = this.#store(operation);
     const { namespace, log, value } = operation;
     const head = store.loadLatest(claim.threadId, namespace) as Checkpoint | undefined;
     const other = store.loadById(claim.threadId, checkpoint) as Checkpoint | undefined;
@@ -172,6 +173,10 @@ class Actor {
     return id;
   }
 
+  #store({ connection }: Operation): Store {
+    return this.#stores[connection % this.#stores.length]!;
+  }
+
   #pick<T>(from: readonly T[], index: number): T | undefined {
     return from.length === 0 ? undefined : from.at(-1 - (index % from.length));
   }
@@ -179,15 +184,19 @@ class Actor {
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value) ?? "null") as unknown;
 
-describe.each(["MemoryStore", "SqliteStore"])("%s and any sequence of operations", (name) => {
+describe.each([
+  { name: "MemoryStore", runs: 300, connections: 1 },
+  { name: "SqliteStore", runs: 60, connections: 1 },
+  { name: "SqliteStore through three connections", runs: 60, connections: 3 },
+])("$name and any sequence of operations", ({ name, runs, connections }) => {
   it("answers as the model does", () => {
     fc.assert(
       fc.property(fc.array(operation, { minLength: 20, maxLength: 120, size: "max" }), (operations) => {
         const model = new ModelStore();
-        const expected = new Actor(model, () => model);
-        const { store, reopen, dispose } = makeStore(name);
-        const actual = new Actor(store, reopen);
+        const expected = new Actor(() => Array.from({ length: connections }, () => model));
+        const { reopen, dispose } = name === "MemoryStore" ? inMemory() : inFile(connections);
         try {
+          const actual = new Actor(reopen);
           // Threads are mostly held: a sequence that never gets a claim says little.
           const start = { ...operations[0]!, kind: "claim", thread: "one", expired: false } as const;
           for (const [index, operation] of [start, ...operations].entries()) {
@@ -196,28 +205,34 @@ describe.each(["MemoryStore", "SqliteStore"])("%s and any sequence of operations
           }
           expect(plain(actual.everything())).toEqual(plain(expected.everything()));
         } finally {
-          actual.store.close?.();
           dispose();
         }
       }),
-      { numRuns: name === "MemoryStore" ? 300 : 60, seed: 20_240_601 },
+      { numRuns: runs, seed: 20_240_601 },
     );
   });
 });
 
-function makeStore(name: string): { store: Store; reopen: () => Store; dispose: () => void } {
-  if (name === "MemoryStore") {
-    const store = new MemoryStore();
-    return { store, reopen: () => store, dispose: () => {} };
-  }
+function inMemory() {
+  const stores = [new MemoryStore()];
+  return { reopen: () => stores, dispose: () => {} };
+}
+
+function inFile(connections: number) {
   const directory = mkdtempSync(join(tmpdir(), "ngraph-random-"));
   const path = join(directory, "runs.db");
-  let store = new SqliteStore(path);
-  const reopen = () => {
-    store.close();
-    return (store = new SqliteStore(path));
+  let stores: readonly SqliteStore[] = [];
+  const close = () => stores.forEach((store) => store.close());
+  return {
+    reopen: () => {
+      close();
+      return (stores = Array.from({ length: connections }, () => new SqliteStore(path)));
+    },
+    dispose: () => {
+      close();
+      rmSync(directory, { recursive: true, force: true });
+    },
   };
-  return { store, reopen, dispose: () => rmSync(directory, { recursive: true, force: true }) };
 }
 
 /** Choices with their weights, in tenths. */

@@ -4,6 +4,7 @@ import { StoreError } from "../../errors.ts";
 import { storeIsClosed, unknownVersion } from "../store-error.ts";
 import { loadSqlite, type SqliteDatabase, type SqliteStatement, type SqliteValue } from "./driver.ts";
 import { isBusy, storeFailure } from "./failure.ts";
+import { RecentRows } from "./recent-rows.ts";
 import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from "./schema.ts";
 
 export interface ConnectionOptions {
@@ -24,6 +25,8 @@ export class Connection {
   readonly path: string;
   readonly #database: SqliteDatabase;
   readonly #statements = new Map<string, SqliteStatement>();
+  readonly recent = new RecentRows();
+  #version: number | undefined;
   #closed = false;
 
   constructor(options: ConnectionOptions) {
@@ -38,7 +41,21 @@ export class Connection {
 
   /** Changes that happen together or not at all. Locked at once, so that what it reads stays true. */
   write<T>(body: () => T): T {
-    return this.#transaction("BEGIN IMMEDIATE", body);
+    return this.#transaction("BEGIN IMMEDIATE", () => {
+      this.recent.forget();
+      return body();
+    });
+  }
+
+  /** The same for what keeps `recent` up to date, and may rely on it. */
+  writeOn<T>(body: () => T): T {
+    return this.#transaction("BEGIN IMMEDIATE", () => {
+      // Differs when another connection has written since.
+      const version = this.get<{ data_version: number }>("PRAGMA data_version")?.data_version;
+      if (version !== this.#version) this.recent.forget();
+      this.#version = version;
+      return body();
+    });
   }
 
   /** Reads that see one moment of the database. */
@@ -80,6 +97,7 @@ export class Connection {
       this.#statement("COMMIT").run();
       return result;
     } catch (error) {
+      this.recent.forget();
       try {
         this.#database.exec("ROLLBACK");
       } catch {

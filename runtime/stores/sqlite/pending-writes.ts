@@ -17,7 +17,7 @@ export function putWrites(
 ): void {
   const checkpoint = encodeKey(checkpointId);
   const encoded = writes.map(encodeWrite);
-  connection.write(() => {
+  connection.writeOn(() => {
     const thread = claimedThread(connection, claim);
     let added = 0;
     for (const { task, data } of encoded) {
@@ -64,7 +64,7 @@ export function clearWrites(
   taskIds: readonly string[] | undefined,
 ): void {
   const checkpoint = encodeKey(checkpointId);
-  connection.write(() => {
+  connection.writeOn(() => {
     const thread = claimedThread(connection, claim);
     let cleared = 0;
     if (taskIds === undefined) {
@@ -82,7 +82,7 @@ export function clearWrites(
 }
 
 function encodeWrite(write: PendingWrite): { readonly task: string; readonly data: string } {
-  const what = `the result of task ${quote(write.taskId)}`;
+  const what = () => `the result of task ${quote(write.taskId)}`;
   return { task: encodeKey(write.taskId), data: jsonText([write.node, write.result], what) };
 }
 

@@ -1,5 +1,14 @@
 import type { Claim, SaveRequest } from "../../store.ts";
-import { continuesChain, type EncodedChange, encodeChanges, joinLists, nextCell, nextState } from "../cells.ts";
+import {
+  continuesChain,
+  type EncodedChange,
+  encodeChanges,
+  type LastCell,
+  listText,
+  nextCell,
+  nextState,
+  type Place,
+} from "../cells.ts";
 import { encodeHeader } from "../header-text.ts";
 import { decodeKey, encodeKey } from "../key.ts";
 import { CELLS, type CellRow, CHECKPOINTS, type CheckpointRow, seal, type ThreadRow, unseal } from "../rows.ts";
@@ -7,7 +16,7 @@ import { checkpointExists, headHasMoved } from "../store-error.ts";
 import { checkpointAt, findCheckpoint } from "./checkpoints.ts";
 import type { Connection } from "./connection.ts";
 import { resultCode } from "./failure.ts";
-import { claimedThread, headOf, NOBODY, setHead, updateThread } from "./thread.ts";
+import { claimedThread, headOf, NOBODY, setHead, updateContent, updateThread } from "./thread.ts";
 
 const UNIQUE_VIOLATED = 2067;
 
@@ -20,34 +29,45 @@ export function save(connection: Connection, claim: Claim, request: SaveRequest)
   const [id, namespace] = [encodeKey(header.id), encodeKey(header.namespace)];
   const label = header.label === null ? null : encodeKey(header.label);
 
-  connection.write(() => {
+  connection.writeOn(() => {
     const thread = claimedThread(connection, claim);
-    const headOrd = headOf(connection, thread, namespace);
-    const head = headOrd === undefined ? undefined : checkpointAt(connection, thread, headOrd);
+    const head = headRow(connection, thread, namespace);
     const headId = head === undefined ? null : decodeKey(head.id);
     if (headId !== expectedHead) throw headHasMoved(claim.threadId, header.namespace, expectedHead, headId);
 
-    const { ord } = connection.get<{ ord: number }>("SELECT coalesce(max(ord), 0) + 1 AS ord FROM checkpoints")!;
+    const ord = (connection.recent.lastOrd ?? lastOrd(connection)) + 1;
     const goesOn = head !== undefined && continuesChain(request);
     const chain = goesOn ? head.chain : ord;
     const parent = goesOn ? head : parentOf(connection, thread, header.parentId, namespace);
     const { cells, state } = makeCells(connection, claim, { chain, ord }, goesOn ? head.state : 0, changes);
 
     if (label !== null) takeLabel(connection, thread, label);
-    const row = { ord, thread: thread.thread, id, namespace, chain, parent: parent?.ord ?? null };
-    insertCheckpoint(connection, claim, seal(CHECKPOINTS, { ...row, state, label, header: text }));
+    const at = { ord, thread: thread.thread, id, namespace, chain, parent: parent?.ord ?? null };
+    insertCheckpoint(connection, claim, seal(CHECKPOINTS, Object.assign(at, { state, label, header: text })));
     for (const cell of cells) insertCell(connection, cell);
     if (namespace !== "") setHead(connection, thread.thread, namespace, ord);
-    updateThread(connection, {
+    const content = {
       ...thread,
       head: namespace === "" ? ord : thread.head,
       last: ord,
       checkpoints: thread.checkpoints + 1,
       namespaces: thread.namespaces + (namespace !== "" && head === undefined ? 1 : 0),
       writes: thread.writes - clearedWrites(connection, thread, request.clearWritesOf),
-      ...(request.releaseClaim === true ? NOBODY : {}),
-    });
+    };
+    if (request.releaseClaim === true) updateThread(connection, Object.assign(content, NOBODY));
+    else updateContent(connection, content);
   });
+}
+
+function headRow(connection: Connection, thread: ThreadRow, namespace: string): CheckpointRow | undefined {
+  const recent = connection.recent.head(thread.thread, namespace);
+  if (recent !== undefined) return recent;
+  const ord = headOf(connection, thread, namespace);
+  return ord === undefined ? undefined : checkpointAt(connection, thread, ord);
+}
+
+function lastOrd(connection: Connection): number {
+  return connection.get<{ last: number }>("SELECT coalesce(max(ord), 0) AS last FROM checkpoints")!.last;
 }
 
 /** Before a label goes to another checkpoint. */
@@ -80,21 +100,13 @@ function parentOf(connection: Connection, thread: ThreadRow, id: string | null, 
 function makeCells(
   connection: Connection,
   claim: Claim,
-  place: { readonly chain: number; readonly ord: number },
+  place: Place,
   before: number,
   changes: readonly EncodedChange[],
 ): { readonly cells: readonly CellRow[]; readonly state: number } {
   let state = before;
   const cells = changes.map((change) => {
-    const last =
-      place.chain === place.ord
-        ? undefined
-        : connection.get<CellRow>(
-            "SELECT * FROM cells WHERE chain = ? AND channel = ? ORDER BY ord DESC LIMIT 1",
-            place.chain,
-            change.channel,
-          );
-    if (last !== undefined) unseal(CELLS, last, { chain: place.chain, channel: change.channel });
+    const last = place.chain === place.ord ? undefined : lastCell(connection, place.chain, change.channel);
     const cell = nextCell(claim.threadId, place, change, last, (from) => currentList(connection, from));
     state = nextState(state, last, cell);
     return cell;
@@ -102,7 +114,18 @@ function makeCells(
   return { cells, state };
 }
 
-function currentList(connection: Connection, last: CellRow): string {
+function lastCell(connection: Connection, chain: number, channel: string): LastCell | undefined {
+  const recent = connection.recent.lastCell(chain, channel);
+  if (recent !== undefined) return recent;
+  const row = connection.get<CellRow>(
+    "SELECT * FROM cells WHERE chain = ? AND channel = ? ORDER BY ord DESC LIMIT 1",
+    chain,
+    channel,
+  );
+  return row && unseal(CELLS, row, { chain, channel });
+}
+
+function currentList(connection: Connection, last: LastCell): string {
   const cells = connection.all<CellRow>(
     "SELECT * FROM cells WHERE chain = ? AND channel = ? AND ord BETWEEN ? AND ? ORDER BY ord",
     last.chain,
@@ -110,7 +133,10 @@ function currentList(connection: Connection, last: CellRow): string {
     last.base,
     last.ord,
   );
-  return joinLists(cells.map((cell) => unseal(CELLS, cell).data!));
+  return listText(
+    cells.map((cell) => unseal(CELLS, cell)),
+    last,
+  );
 }
 
 function insertCheckpoint(connection: Connection, claim: Claim, row: CheckpointRow): void {
@@ -125,6 +151,7 @@ function insertCheckpoint(connection: Connection, claim: Claim, row: CheckpointR
     if (resultCode(error) === UNIQUE_VIOLATED) throw checkpointExists(claim.threadId, decodeKey(row.id));
     throw error;
   }
+  connection.recent.rememberHead(row);
 }
 
 function insertCell(connection: Connection, row: CellRow): void {
@@ -134,6 +161,7 @@ function insertCell(connection: Connection, row: CellRow): void {
     ...([row.chain, row.channel, row.ord, row.kind, row.version, row.base] as const),
     ...([row.count, row.slack, row.data, row.v, row.sum] as const),
   );
+  connection.recent.rememberCell(row);
 }
 
 function clearedWrites(connection: Connection, thread: ThreadRow, checkpointId: string | undefined): number {

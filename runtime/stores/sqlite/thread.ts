@@ -31,7 +31,7 @@ export function findThread(connection: Connection, threadId: ThreadId): ThreadRo
 
 /** The thread, if the claim is the one that holds it. */
 export function claimedThread(connection: Connection, claim: Claim): ThreadRow {
-  const thread = findThread(connection, claim.threadId);
+  const thread = connection.recent.thread(encodeKey(claim.threadId)) ?? findThread(connection, claim.threadId);
   if (thread === undefined || thread.owner !== encodeKey(claim.owner) || thread.epoch !== claim.epoch) {
     throw claimIsLost(claim);
   }
@@ -59,7 +59,7 @@ export function takeClaim(connection: Connection, threadId: ThreadId, runner: Ru
 }
 
 export function renewClaim(connection: Connection, claim: Claim, leaseMs: number, now: number): void {
-  connection.write(() => {
+  connection.writeOn(() => {
     updateThread(connection, { ...claimedThread(connection, claim), expires: leaseEnd(now, leaseMs) });
   });
 }
@@ -85,6 +85,18 @@ export function updateThread(connection: Connection, row: Unsealed<ThreadRow>): 
     ...mutableColumns(sealed),
     sealed.thread,
   );
+  connection.recent.rememberThread(sealed);
+}
+
+/** The same where only the thread's content has changed: every step does this. */
+export function updateContent(connection: Connection, row: Unsealed<ThreadRow>): void {
+  const sealed = seal(THREADS, row);
+  connection.run(
+    "UPDATE threads SET head = ?, last = ?, checkpoints = ?, namespaces = ?, writes = ?, v = ?, sum = ? WHERE thread = ?",
+    ...([sealed.head, sealed.last, sealed.checkpoints, sealed.namespaces, sealed.writes] as const),
+    ...([sealed.v, sealed.sum, sealed.thread] as const),
+  );
+  connection.recent.rememberThread(sealed);
 }
 
 /** `ord` of a namespace's head. */
