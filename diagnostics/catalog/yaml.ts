@@ -27,8 +27,16 @@ export function unknownKey(
   return diagnostic("NG011", place, `${of} has no key \`${key}\``, {
     label: "unknown key",
     notes: [`the keys of ${of} are ${listNames(known, 40)}`],
-    help: details.help ?? (similar === undefined ? undefined : `a key with a similar name exists: \`${similar}\``),
+    help: similar === undefined ? details.help : `a key with a similar name exists: \`${similar}\``,
     fixes,
+  });
+}
+
+/** NG011: `<<`, which only YAML 1.1 knows. */
+export function mergeKey(place: Place): Diagnostic {
+  return diagnostic("NG011", place, "merge keys (`<<`) are not part of YAML 1.2", {
+    label: "not read",
+    help: 'write the keys out, or use an alias for the whole value; as a field of data it is quoted: `"<<"`',
   });
 }
 

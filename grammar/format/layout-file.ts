@@ -40,7 +40,7 @@ function layoutItem(item: Ast.Item, source: SourceView): Doc {
   }
 }
 
-function layoutImportName({ isType, imported, local }: Ast.ImportName): Doc {
+export function layoutImportName({ isType, imported, local }: Ast.ImportName): Doc {
   return words(...(isType ? ["type"] : []), imported.name, ...(local.name === imported.name ? [] : ["as", local.name]));
 }
 

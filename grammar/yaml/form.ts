@@ -210,6 +210,8 @@ export function recordForm<F extends Fields, T>(
   what: string,
   fields: F,
   build: (read: RecordRead<F>) => T | undefined,
+  /** For unknown keys that resemble none. */
+  help?: string,
 ): Form<T> {
   const known = new Map(Object.entries(fields));
   return {
@@ -235,7 +237,7 @@ export function recordForm<F extends Fields, T>(
         const field = known.get(entry.key);
         if (field === undefined) {
           isBroken = true;
-          reportUnknownKey(entry.keyNode, entry.key, what, [...known.keys()], reader);
+          reportUnknownKey(entry.keyNode, entry.key, what, [...known.keys()], reader, help);
           continue;
         }
         const value = field.form.read(entry.value, { ...reader, key: entry.key });
@@ -262,9 +264,10 @@ export function reportUnknownKey(
   of: string,
   known: readonly string[],
   reader: FormReader,
+  help?: string,
 ): void {
   const similar = findSimilar(key, known);
-  complain(reader, unknownKey(placeIn(reader, keyNode.span), { key, of, known, similar }));
+  complain(reader, unknownKey(placeIn(reader, keyNode.span), { key, of, known, similar, help }));
 }
 
 /** NG014: a key is missing. */

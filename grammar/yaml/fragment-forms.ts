@@ -58,8 +58,8 @@ export function nameForm(expected = "a name"): Form<Identifier> {
     const { value } = node;
     if (typeof value !== "string") return wrongKind(node, reader, expected, "names begin with a letter or `_`");
     if (IDENTIFIER.test(value) && !RESERVED.has(value)) return identifierAt(value, node.span);
-    if (value.trim() === "") return wrongKind(node, reader, expected);
-    return readFragment("name", node, reader, { help: "names consist of letters, digits and `_`" });
+    if (RESERVED.has(value)) return readFragment("name", node, reader);
+    return wrongKind(node, reader, expected, "names consist of the letters A to Z, digits and `_`");
   });
 }
 

@@ -47,6 +47,7 @@ const typeValueForm: Form<TypeValue> = byKind("a type, or a map with `type` and 
     { type: required(typeForm, "The type."), doc: optional(docForm, "What the type is.") },
     ({ values: { type, doc }, isBroken }): TypeValue | undefined =>
       type === undefined || isBroken ? undefined : { type, ...(doc === undefined ? {} : { doc }) },
+    'a record type is written as in the text, in quotes: `"{ role: string }"`',
   ),
 });
 

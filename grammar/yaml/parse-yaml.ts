@@ -67,10 +67,10 @@ function reportNoDocument(root: YamlMap, reader: FormReader): void {
     wrongKind(root, reader, "a map with the key `graph`, `plan`, `test`, `imports`, `types` or `secrets`");
     return;
   }
-  const known = [...new Set([GRAPH_FIELDS, PLAN_FIELDS, TEST_FIELDS].flatMap((fields) => Object.keys(fields)))];
+  const known = new Set([GRAPH_FIELDS, PLAN_FIELDS, TEST_FIELDS].flatMap((fields) => Object.keys(fields)));
   const leading = ["graph", "plan", "test", ...Object.keys(HEADER_FIELDS)];
-  const stranger = root.entries.find(({ key }) => !known.includes(key)) ?? first;
-  if (known.includes(stranger.key)) {
+  const stranger = root.entries.find(({ key }) => !known.has(key)) ?? first;
+  if (known.has(stranger.key)) {
     wrongKind(root, reader, "the key `graph`, `plan` or `test` with the name of what this document describes");
   } else reportUnknownKey(stranger.keyNode, stranger.key, "a document", leading, reader);
 }

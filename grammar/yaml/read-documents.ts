@@ -7,7 +7,7 @@ import { fileTooLarge, forbiddenCharacter, tooDeep } from "../../diagnostics/cat
 import {
   aliasBound,
   duplicateKey,
-  unknownKey,
+  mergeKey,
   wrongYamlShape,
   wrongYamlType,
   yamlSyntax,
@@ -248,15 +248,7 @@ class TreeReader {
       return undefined;
     }
     if (keyNode.value === "<<" && keyNode.style === "plain") {
-      report(
-        this.#reading,
-        unknownKey(this.#place(keyNode.span), {
-          key: "<<",
-          of: "YAML 1.2",
-          known: [],
-          help: 'merge keys are not read: write the keys out (or, where it is data, quote it: `"<<"`)',
-        }),
-      );
+      report(this.#reading, mergeKey(this.#place(keyNode.span)));
       return undefined;
     }
     const key = typeof keyNode.value === "string" ? keyNode.value : keyNode.written || String(keyNode.value ?? "");

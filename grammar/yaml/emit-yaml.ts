@@ -1,0 +1,144 @@
+/**
+ * A small writer of YAML text. It knows three things that a general one does not: keys and words of graphs need no quotes,
+ * short maps and lists go on one line, text over several lines goes into a block.
+ */
+
+export type YamlValue = string | number | boolean | null | RawScalar | YamlValueList | YamlValueMap;
+/** A number as it was spelled. */
+export interface RawScalar {
+  readonly kind: "raw";
+  readonly text: string;
+}
+export interface YamlValueList {
+  readonly kind: "list";
+  readonly items: readonly YamlValue[];
+  /** One item a line, however short. */
+  readonly isBlock?: boolean;
+}
+export interface YamlValueMap {
+  readonly kind: "map";
+  readonly entries: readonly (readonly [key: string, value: YamlValue])[];
+  readonly isBlock?: boolean;
+}
+
+export function yamlList(items: readonly YamlValue[], isBlock = false): YamlValueList {
+  return { kind: "list", items, isBlock };
+}
+
+export function yamlMap(entries: readonly (readonly [string, YamlValue])[], isBlock = false): YamlValueMap {
+  return { kind: "map", entries, isBlock };
+}
+
+/** Columns of a line; what is longer goes on several. */
+const WIDTH = 120;
+
+/** The text of a document that is a map, each entry on lines of its own. */
+export function emitDocument(map: YamlValueMap): string {
+  return emitEntries(map, 0)
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+function emitEntries(map: YamlValueMap, indent: number): string[] {
+  return map.entries.flatMap(([key, value]) => emitAfter(`${" ".repeat(indent)}${emitKey(key)}:`, value, indent));
+}
+
+/** Lines for a value whose key (or dash) stands on the first of them. */
+function emitAfter(head: string, value: YamlValue, indent: number): string[] {
+  if (typeof value === "string" && isBlockText(value)) return emitBlockText(head, value, indent);
+  const flow = typeof value === "string" ? emitString(value, PLAIN_ALONE) : emitFlow(value);
+  const isComposite = typeof value === "object" && value !== null && value.kind !== "raw";
+  if (!isComposite || sizeOf(value) === 0) return [`${head} ${flow}`];
+  if (!mustBreak(value) && head.length + 1 + flow.length <= WIDTH) return [`${head} ${flow}`];
+  if (value.kind === "map") return [head, ...emitEntries(value, indent + 2)];
+  return [head, ...value.items.flatMap((item) => emitItem(item, indent + 2))];
+}
+
+function emitItem(item: YamlValue, indent: number): string[] {
+  const dash = `${" ".repeat(indent)}-`;
+  const isMap = typeof item === "object" && item !== null && item.kind === "map" && item.entries.length > 0;
+  if (!isMap || (!mustBreak(item) && dash.length + 1 + emitFlow(item).length <= WIDTH))
+    return emitAfter(dash, item, indent);
+  // The first key stands behind the dash.
+  const [first = "", ...rest] = emitEntries(item, indent + 2);
+  return [`${dash} ${first.trimStart()}`, ...rest];
+}
+
+function sizeOf(value: YamlValueList | YamlValueMap): number {
+  return value.kind === "list" ? value.items.length : value.entries.length;
+}
+
+/** Whether some part of it cannot stand on one line, or is not to. */
+function mustBreak(value: YamlValue): boolean {
+  if (typeof value === "string") return isBlockText(value);
+  if (typeof value !== "object" || value === null || value.kind === "raw") return false;
+  if (value.isBlock === true && sizeOf(value) > 0) return true;
+  return value.kind === "list" ? value.items.some(mustBreak) : value.entries.some(([, each]) => mustBreak(each));
+}
+
+function emitFlow(value: YamlValue): string {
+  if (value === null) return "null";
+  if (typeof value === "string") return emitString(value);
+  if (typeof value !== "object") return String(value);
+  switch (value.kind) {
+    case "raw":
+      return value.text;
+    case "list":
+      return `[${value.items.map(emitFlow).join(", ")}]`;
+    case "map":
+      if (value.entries.length === 0) return "{}";
+      return `{ ${value.entries.map(([key, each]) => `${emitKey(key)}: ${emitFlow(each)}`).join(", ")} }`;
+  }
+}
+
+function emitKey(key: string): string {
+  return /^[A-Za-z_./][\w ./-]*$/.test(key) && isPlain(key) ? key : emitString(key);
+}
+
+// Strings ---------------------------------------------------------------------------------------------
+
+/** Readable without quotes, in lists and maps on one line too. */
+const PLAIN = /^[\w./(][\w ./()<>=!&|+*?%@~^$-]*$/;
+/** The same for values that have a line of their own. */
+const PLAIN_ALONE = /^[\w./(][\u0020-\u007e]*$/;
+/** What YAML would take for something else than a string. */
+const NO_STRING = /^(?:true|false|null|~|[-+]?(?:\.?\d|0[xo]).*|[-+]?\.(?:inf|nan)|\.{1,3}|---.*)$/i;
+
+function isPlain(text: string, plain = PLAIN): boolean {
+  return plain.test(text) && !NO_STRING.test(text) && !/: | #/.test(text) && !/[\s:-]$/.test(text);
+}
+
+/** Numbers with a unit, ranges, versions: begin with a digit and are strings all the same. */
+const DIGITS_FIRST = /^\d+(?:\.\d+)?(?:ms|s|m|h|d)(?:\.\.\d+(?:\.\d+)?(?:ms|s|m|h|d))?$/;
+
+/** Invisible and reordering characters: escaped, and never written as they are. */
+const HIDDEN = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff]/g;
+const VISIBLE_LINES = /^[\n\u0020-\u007e\u00a1-\ud7ff]*$/;
+
+function isVisible(text: string): boolean {
+  return VISIBLE_LINES.test(text) && text.search(HIDDEN) === -1;
+}
+
+function emitString(text: string, plain = PLAIN): string {
+  if (isPlain(text, plain) || DIGITS_FIRST.test(text)) return text;
+  // Single quotes where they save backslashes.
+  if (/["\\]/.test(text) && !text.includes("\n") && isVisible(text)) return `'${text.replaceAll("'", "''")}'`;
+  return JSON.stringify(text).replace(
+    HIDDEN,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** Text over several lines that a block can hold exactly. */
+function isBlockText(text: string): boolean {
+  return (
+    text.includes("\n") && isVisible(text) && /^\S/.test(text) && !/ (?:\n|$)/.test(text) && !text.endsWith("\n\n")
+  );
+}
+
+function emitBlockText(head: string, text: string, indent: number): string[] {
+  const header = text.endsWith("\n") ? "|" : "|-";
+  const lines = text.replace(/\n$/, "").split("\n");
+  const margin = " ".repeat(indent + 2);
+  return [`${head} ${header}`, ...lines.map((line) => (line === "" ? "" : margin + line))];
+}

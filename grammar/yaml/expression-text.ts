@@ -1,0 +1,34 @@
+import { printer } from "prettier/doc";
+import type { EdgeDecl, Expr, ImportName, Statement, TestItem, TypeExpr } from "../ast.ts";
+import { flatten, type Doc } from "../format/doc-parts.ts";
+import { layoutExpression } from "../format/layout-expression.ts";
+import { layoutImportName } from "../format/layout-file.ts";
+import { layoutStatement } from "../format/layout-statement.ts";
+import { layoutType } from "../format/layout-type.ts";
+import type { SourceView } from "../format/source-view.ts";
+
+/** Pieces of the language as text on one line (but for templates over several), for strings in YAML. */
+export function expressionText(expr: Expr, source: SourceView): string {
+  return print(layoutExpression(expr, source));
+}
+
+export function typeText(type: TypeExpr, source: SourceView): string {
+  return print(layoutType(type, source));
+}
+
+export function importNameText(name: ImportName): string {
+  return print(layoutImportName(name));
+}
+
+export function edgeText(edge: EdgeDecl, source: SourceView): string {
+  return print(layoutStatement(edge, source));
+}
+
+/** A statement or line of a test without the word that its YAML key stands for. */
+export function textBehindWord(statement: Statement | TestItem, source: SourceView): string {
+  return print(layoutStatement(statement, source)).replace(/^\w+ /, "");
+}
+
+function print(doc: Doc): string {
+  return printer.printDocToString(flatten(doc), { printWidth: Number.POSITIVE_INFINITY, tabWidth: 2 }).formatted;
+}

@@ -1,0 +1,229 @@
+import type { File, GraphDecl, Item, PlanDecl, TestDecl } from "../ast.ts";
+import { sourceView } from "../format/source-view.ts";
+import { emitDocument, yamlList, yamlMap, type YamlValue } from "./emit-yaml.ts";
+import { importNameText, textBehindWord, typeText } from "./expression-text.ts";
+import { channelValue, edgeValue, nodeValue, taskValue } from "./write-declarations.ts";
+import { writeTest } from "./write-test.ts";
+import { docEntry, loseBroken, type Entry, type Writing } from "./writing.ts";
+
+/** Where an installed package keeps the schema, seen from the root of a project. */
+const SCHEMA = "./node_modules/ngraph/ngraph.schema.json";
+
+export interface ToYamlOptions {
+  /** Path or address of the JSON Schema that the first line names for editors. */
+  readonly schema?: string;
+}
+
+/**
+ * The YAML spelling of a tree: one document a graph, plan and test, declarations in documents of their own between them. `lost` says,
+ * a sentence each, what YAML has no place for: comments, and clauses that stand twice.
+ *
+ * @example
+ * const { text, lost } = toYaml(parse(source).file);
+ */
+export function toYaml(file: File, options: ToYamlOptions = {}): { text: string; lost: string[] } {
+  const lost: { readonly start: number; readonly message: string }[] = [];
+  const writing: Writing = {
+    source: sourceView(file),
+    lose: (what, { start }) => lost.push({ start, message: `line ${file.source.position(start).line}: ${what}` }),
+  };
+  for (const comment of file.comments) writing.lose(`the comment \`${firstLine(comment.text)}\``, comment.span);
+  const documents = documentsOf(file.items, writing).map((entries) => emitDocument(yamlMap(entries, true)));
+  const modeline = `# yaml-language-server: $schema=${options.schema ?? SCHEMA}\n`;
+  return {
+    text: modeline + documents.join("---\n"),
+    lost: lost.toSorted((a, b) => a.start - b.start).map(({ message }) => message),
+  };
+}
+
+function firstLine(text: string): string {
+  const [line = ""] = text.split("\n");
+  return line.length > 60 || line !== text ? `${line.slice(0, 59).trimEnd()}…` : line;
+}
+
+/** Declarations are gathered into one document as long as their order allows. */
+function documentsOf(items: readonly Item[], writing: Writing): Entry[][] {
+  const documents: Entry[][] = [];
+  let header: Map<HeaderKey, Entry[] | YamlValue[]> | undefined;
+  const closeHeader = () => {
+    if (header !== undefined) documents.push([...header].map(([key, entries]) => headerEntry(key, entries)));
+    header = undefined;
+  };
+  for (const item of items) {
+    const own = documentOf(item, writing);
+    if (own !== undefined) {
+      closeHeader();
+      documents.push(own);
+      continue;
+    }
+    const declared = declarationOf(item, writing);
+    if (declared === undefined) continue;
+    const [key, value] = declared;
+    if (header !== undefined && !fits(header, key, value)) closeHeader();
+    header ??= new Map();
+    const entries = header.get(key) ?? [];
+    header.set(key, [...entries, value] as Entry[] | YamlValue[]);
+  }
+  closeHeader();
+  return documents;
+}
+
+type HeaderKey = "imports" | "types" | "secrets";
+
+/** Keys stand once in a map, and in the order of the file. */
+function fits(
+  header: ReadonlyMap<HeaderKey, readonly (Entry | YamlValue)[]>,
+  key: HeaderKey,
+  value: Entry | YamlValue,
+): boolean {
+  const before = header.get(key);
+  if (before === undefined) return true;
+  if ([...header.keys()].at(-1) !== key) return false;
+  if (key === "secrets") return true;
+  return !before.some((entry) => (entry as Entry)[0] === (value as Entry)[0]);
+}
+
+function headerEntry(key: HeaderKey, entries: readonly Entry[] | readonly YamlValue[]): Entry {
+  if (key === "secrets") return [key, yamlList(entries as readonly YamlValue[])];
+  return [key, yamlMap(entries as readonly Entry[], key === "types" || entries.length > 1)];
+}
+
+function declarationOf(item: Item, writing: Writing): readonly [HeaderKey, Entry | YamlValue] | undefined {
+  switch (item.kind) {
+    case "Import":
+      return ["imports", [item.from.value, yamlList(item.names.map(importNameText))]];
+    case "Type": {
+      const type = typeText(item.type, writing.source);
+      const value = item.doc === undefined ? type : yamlMap([["type", type], ...docEntry(item.doc)]);
+      return ["types", [item.name.name, value]];
+    }
+    case "Secret": {
+      const { name } = item.name;
+      return ["secrets", item.doc === undefined ? name : yamlMap([["name", name], ...docEntry(item.doc)])];
+    }
+    default:
+      return undefined;
+  }
+}
+
+function documentOf(item: Item, writing: Writing): Entry[] | undefined {
+  switch (item.kind) {
+    case "Graph":
+      return writeGraph(item, writing);
+    case "Plan":
+      return writePlan(item, writing);
+    case "Test":
+      return writeTest(item satisfies TestDecl, writing);
+    case "Broken":
+      loseBroken(item, writing);
+      return undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Collects statements under the key of their kind, in the order in which kinds are usually written. */
+class Sections {
+  readonly #keys: readonly string[];
+  readonly #maps = new Map<string, Map<string, YamlValue>>();
+  readonly #values = new Map<string, YamlValue>();
+  readonly #writing: Writing;
+
+  constructor(keys: readonly string[], writing: Writing) {
+    this.#keys = keys;
+    this.#writing = writing;
+  }
+
+  /** An entry of a map by name. A name that stands twice is lost: no YAML map can hold it. */
+  declare(key: string, name: string, value: YamlValue, span: { readonly start: number }): void {
+    const map = this.#maps.get(key) ?? new Map<string, YamlValue>();
+    this.#maps.set(key, map);
+    if (map.has(name)) this.#writing.lose(`\`${name}\` is declared again`, span);
+    else map.set(name, value);
+  }
+
+  append(key: string, value: YamlValue): void {
+    const list = this.#values.get(key) as { readonly kind: "list"; readonly items: readonly YamlValue[] } | undefined;
+    this.#values.set(key, yamlList([...(list?.items ?? []), value], key === "edges"));
+  }
+
+  set(key: string, value: YamlValue, span: { readonly start: number }): void {
+    if (this.#values.has(key)) this.#writing.lose(`\`${key}\` stands twice`, span);
+    else this.#values.set(key, value);
+  }
+
+  entries(): Entry[] {
+    return this.#keys.flatMap((key): Entry[] => {
+      const map = this.#maps.get(key);
+      const value = map === undefined ? this.#values.get(key) : yamlMap([...map], isSection(key));
+      return value === undefined ? [] : [[key, value]];
+    });
+  }
+}
+
+/** Maps that always stand open: an entry a line. */
+function isSection(key: string): boolean {
+  return key === "state" || key === "memory" || key === "nodes" || key === "tasks";
+}
+
+function writeGraph(graph: GraphDecl, writing: Writing): Entry[] {
+  const keys = ["input", "output", "state", "memory", "limits", "max parallel", "nodes", "asserts", "edges"];
+  const sections = new Sections(keys, writing);
+  for (const statement of graph.statements) {
+    switch (statement.kind) {
+      case "Channel":
+        sections.declare(statement.role, statement.name.name, channelValue(statement, writing), statement.span);
+        break;
+      case "Node":
+        sections.declare("nodes", statement.name.name, nodeValue(statement, writing), statement.span);
+        break;
+      case "Limit": {
+        const value = statement.value === "none" ? "none" : statement.value.value;
+        if (statement.of === "parallel") sections.set("max parallel", value, statement.span);
+        else sections.declare("limits", "steps", value, statement.span);
+        break;
+      }
+      case "Assert":
+        sections.append("asserts", textBehindWord(statement, writing.source));
+        break;
+      case "Edge":
+        sections.append("edges", edgeValue(statement, writing));
+        break;
+      case "Broken":
+        loseBroken(statement, writing);
+        break;
+    }
+  }
+  return [["graph", graph.name.name], ...docEntry(graph.doc), ...sections.entries()];
+}
+
+function writePlan(plan: PlanDecl, writing: Writing): Entry[] {
+  const keys = ["input", "output", "state", "memory", "max parallel", "order", "pools", "on failure", "tasks"];
+  const sections = new Sections(keys, writing);
+  for (const statement of plan.statements) {
+    switch (statement.kind) {
+      case "Channel":
+        sections.declare(statement.role, statement.name.name, channelValue(statement, writing), statement.span);
+        break;
+      case "Task":
+        sections.declare("tasks", statement.name.name, taskValue(statement, writing), statement.span);
+        break;
+      case "PlanMaxParallel":
+        sections.set("max parallel", statement.count.value, statement.span);
+        break;
+      case "PlanOrder":
+        sections.set("order", statement.order, statement.span);
+        break;
+      case "PlanPool":
+        sections.declare("pools", statement.name.name, statement.count.value, statement.span);
+        break;
+      case "PlanOnFailure":
+        sections.set("on failure", statement.mode, statement.span);
+        break;
+      case "Broken":
+        loseBroken(statement, writing);
+        break;
+    }
+  }
+  return [["plan", plan.name.name], ...docEntry(plan.doc), ...sections.entries()];
+}

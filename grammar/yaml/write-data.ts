@@ -1,0 +1,44 @@
+import type { Expr } from "../ast.ts";
+import { yamlList, yamlMap, type YamlValue } from "./emit-yaml.ts";
+
+/** Longer keys need a form of YAML that nobody reads. */
+const LONGEST_KEY = 500;
+
+/** Literal data as plain YAML; `undefined` for what has to stay an expression. Reading it gives the same tree again. */
+export function dataValue(expr: Expr): YamlValue | undefined {
+  switch (expr.kind) {
+    case "String":
+      return expr.value;
+    case "Bool":
+      return expr.value;
+    case "Null":
+      return null;
+    case "Number":
+      return { kind: "raw", text: expr.raw };
+    case "Unary":
+      return expr.operator === "-" && expr.operand.kind === "Number"
+        ? { kind: "raw", text: `-${expr.operand.raw}` }
+        : undefined;
+    case "List": {
+      const items = allOf(expr.items.map(dataValue));
+      return items === undefined ? undefined : yamlList(items);
+    }
+    case "Record": {
+      const names = new Set(expr.fields.map(({ name }) => name.name));
+      if (names.size < expr.fields.length) return undefined;
+      if (expr.fields.some(({ name }) => name.name.length > LONGEST_KEY)) return undefined;
+      const values = allOf(expr.fields.map(({ value }) => dataValue(value)));
+      return values?.length === expr.fields.length
+        ? yamlMap(expr.fields.map(({ name }, index) => [name.name, values[index] ?? null] as const))
+        : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** All of them, or nothing. */
+export function allOf<T>(values: readonly (T | undefined)[]): T[] | undefined {
+  const found = values.filter((value) => value !== undefined);
+  return found.length === values.length ? found : undefined;
+}

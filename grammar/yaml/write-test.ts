@@ -1,0 +1,99 @@
+/** Tests as YAML. */
+import type { Expr, TestDecl, TestItem } from "../ast.ts";
+import { yamlList, yamlMap, type YamlValue } from "./emit-yaml.ts";
+import { textBehindWord } from "./expression-text.ts";
+import { loseBroken, type Entry, type Writing } from "./writing.ts";
+import { allOf, dataValue } from "./write-data.ts";
+
+type Line = Exclude<TestItem, { readonly kind: "Broken" }>;
+
+const LINE_KEYS = ["given", "mock", "answer", "expect"] as const;
+
+export function writeTest(test: TestDecl, writing: Writing): Entry[] {
+  const lines = new Map<string, Line[]>();
+  for (const item of test.items) {
+    if (item.kind === "Broken") {
+      loseBroken(item, writing);
+      continue;
+    }
+    const key = keyOf(item);
+    lines.set(key, [...(lines.get(key) ?? []), item]);
+  }
+  const entries: Entry[] = [
+    ["test", test.title.value],
+    ["for", test.subject.name],
+  ];
+  for (const key of LINE_KEYS) {
+    const items = lines.get(key);
+    if (items === undefined) continue;
+    entries.push([key, (key === "expect" ? undefined : byName(items)) ?? asLines(items, writing)]);
+  }
+  return entries;
+}
+
+function keyOf(item: Line): (typeof LINE_KEYS)[number] {
+  switch (item.kind) {
+    case "Given":
+      return "given";
+    case "Mock":
+    case "MockFails":
+      return "mock";
+    case "Answer":
+      return "answer";
+    default:
+      return "expect";
+  }
+}
+
+/** A map by name, where each name has one value and all are plain data. */
+function byName(items: readonly Line[]): YamlValue | undefined {
+  const entries = allOf(
+    items.map((item): Entry | undefined => {
+      const [name, values] = valuesOf(item);
+      const [only] = values;
+      const data = values.length === 1 && only !== undefined ? dataValue(only) : undefined;
+      return data === undefined ? undefined : [name, data];
+    }),
+  );
+  if (entries === undefined || new Set(entries.map(([name]) => name)).size < entries.length) return undefined;
+  return yamlMap(entries);
+}
+
+function valuesOf(item: Line): [name: string, values: readonly Expr[]] {
+  switch (item.kind) {
+    case "Given":
+      return [item.channel.name, [item.value]];
+    case "Mock":
+      return [item.node.name, item.results];
+    case "Answer":
+      return [item.node.name, item.values];
+    default:
+      return ["", []];
+  }
+}
+
+/** A list of lines in the language, sequences of plain data as maps. */
+function asLines(items: readonly Line[], writing: Writing): YamlValue {
+  return yamlList(
+    items.map((item) => sequenceValue(item) ?? textBehindWord(item, writing.source)),
+    items.length > 1,
+  );
+}
+
+function sequenceValue(item: Line): YamlValue | undefined {
+  if (item.kind === "MockFails") {
+    return yamlMap([
+      ["node", item.node.name],
+      ["fails", item.message.value],
+    ]);
+  }
+  if (item.kind !== "Mock" && item.kind !== "Answer") return undefined;
+  const [name, values] = valuesOf(item);
+  const [first, ...rest] = allOf(values.map(dataValue)) ?? [];
+  if (first === undefined) return undefined;
+  return yamlMap([
+    ["node", name],
+    [item.kind === "Mock" ? "returns" : "value", first],
+    ...(rest.length === 0 ? [] : [["then", yamlList(rest)] as const]),
+  ]);
+}

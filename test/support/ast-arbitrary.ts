@@ -1,0 +1,440 @@
+/**
+ * Random syntax trees: everything that the grammar can say, and nothing that it cannot, so that a printed tree must be read
+ * back as the same. All spans are empty. Names are drawn from a small pool, words of the grammar among them.
+ */
+import * as fc from "fast-check";
+import { SourceFile } from "../../diagnostics/source.ts";
+import type * as Ast from "../../grammar/ast.ts";
+import { anyExpression, durationParts, SPAN } from "./expression-arbitrary.ts";
+import { identifier, uniqueNames } from "./name-arbitrary.ts";
+import { anyType, literalType } from "./type-arbitrary.ts";
+
+const span = SPAN;
+
+/** A file of any items. `spelling` is what the tree claims to have been read from. */
+export function anyFile(spelling: Ast.File["spelling"] = "ngraph"): fc.Arbitrary<Ast.File> {
+  return fc.array(anyItem, { maxLength: 5 }).map((items) => ({
+    kind: "File",
+    span,
+    source: new SourceFile(spelling === "yaml" ? "test.yaml" : "test.ngraph", ""),
+    spelling,
+    items,
+    comments: [],
+  }));
+}
+
+// Items -----------------------------------------------------------------------------------------------
+
+const string: fc.Arbitrary<Ast.StringLiteral> = fc
+  .oneof(
+    fc.string({ maxLength: 12 }),
+    fc.string({ unit: "binary", maxLength: 6 }),
+    fc.constantFrom("./nodes.ts", "a b", ""),
+  )
+  .map((value) => ({ kind: "String", span, value }));
+
+/** Lines without trailing blanks; the last is not empty. */
+const doc: fc.Arbitrary<Ast.DocComment> = fc
+  .array(
+    fc.constantFrom(
+      "Text.",
+      "",
+      " indented",
+      "a: b # c",
+      "// no comment",
+      "- item",
+      '"quoted"',
+      "`code` ${x}",
+      "ä → b",
+    ),
+    {
+      maxLength: 3,
+    },
+  )
+  .chain((lines) =>
+    fc.constantFrom("End.", "It's: done", "/x").map((last) => ({ span, text: [...lines, last].join("\n") })),
+  );
+
+/** An object with or without some of its fields. */
+function withOptional<A extends object, B extends object>(
+  always: fc.Arbitrary<A>,
+  sometimes: fc.Arbitrary<B>,
+): fc.Arbitrary<A & B> {
+  return fc.tuple(always, sometimes).map(([a, b]) => ({ ...a, ...b }));
+}
+
+/** `{ [key]: value }`, or nothing. */
+function maybe<K extends string, T>(key: K, value: fc.Arbitrary<T>): fc.Arbitrary<{ [P in K]?: T }> {
+  return fc
+    .option(value, { nil: undefined })
+    .map((each) => (each === undefined ? {} : { [key]: each }) as { [P in K]?: T });
+}
+
+function merged<T>(...parts: fc.Arbitrary<object>[]): fc.Arbitrary<T> {
+  return fc.tuple(...parts).map((each) => Object.assign({}, ...each) as T);
+}
+
+const documented = fc.oneof(
+  { weight: 2, arbitrary: fc.constant({}) },
+  { weight: 1, arbitrary: doc.map((text) => ({ doc: text })) },
+);
+
+const importDecl: fc.Arbitrary<Ast.ImportDecl> = fc.record({
+  kind: fc.constant("Import" as const),
+  span: fc.constant(span),
+  names: fc.array(
+    fc
+      .tuple(fc.boolean(), identifier, fc.option(identifier, { nil: undefined }))
+      .map(([isType, imported, local]): Ast.ImportName => ({
+        kind: "ImportName",
+        span,
+        isType: isType && imported.name !== "as",
+        imported,
+        local: local ?? imported,
+      })),
+    { maxLength: 4 },
+  ),
+  from: string,
+});
+
+const typeDecl: fc.Arbitrary<Ast.TypeDecl> = merged(
+  fc.record({ kind: fc.constant("Type"), span: fc.constant(span), name: identifier, type: anyType }),
+  documented,
+);
+
+const secretDecl: fc.Arbitrary<Ast.SecretDecl> = merged(
+  fc.record({ kind: fc.constant("Secret"), span: fc.constant(span), name: identifier }),
+  documented,
+);
+
+// Graphs ----------------------------------------------------------------------------------------------
+
+const count = (max = 1000): fc.Arbitrary<Ast.Count> => fc.nat(max).map((value) => ({ kind: "Count", span, value }));
+
+const duration: fc.Arbitrary<Ast.Duration> = durationParts.map((parts) => ({ kind: "Duration", span, ...parts }));
+
+const names: fc.Arbitrary<Ast.Identifier[]> = fc.array(identifier, { minLength: 1, maxLength: 4 });
+
+const key: fc.Arbitrary<Ast.Key> = fc.oneof(
+  identifier.map(({ name }): Ast.Key => ({ kind: "Key", span, name, quoted: false })),
+  string.map(({ value }): Ast.Key => ({ kind: "Key", span, name: value, quoted: true })),
+);
+
+const output: fc.Arbitrary<Ast.Output> = fc.oneof(
+  identifier.map((channel): Ast.Output => ({ kind: "ChannelOutput", span, channel })),
+  fc
+    .uniqueArray(fc.tuple(key, identifier), { maxLength: 3, selector: ([field]) => field.name })
+    .map((fields): Ast.Output => ({
+      kind: "FieldsOutput",
+      span,
+      fields: fields.map(([field, channel]) => ({ kind: "OutputField", span, field, channel })),
+    })),
+);
+
+const each = fc.record({ item: identifier, list: anyExpression });
+
+function channels(): fc.Arbitrary<Ast.ChannelDecl[]> {
+  const channel = (name: string) =>
+    merged<Ast.ChannelDecl>(
+      fc.record({
+        kind: fc.constant("Channel"),
+        span: fc.constant(span),
+        role: fc.constantFrom("input", "output", "state", "memory"),
+        name: fc.constant({ kind: "Identifier", span, name }),
+        type: anyType,
+      }),
+      maybe("initial", anyExpression),
+      maybe("reducer", identifier),
+      documented,
+    );
+  return uniqueNames(4).chain((all) => fc.tuple(...all.map(channel)));
+}
+
+const policy: fc.Arbitrary<Ast.Policy> = fc.oneof(
+  withOptional(
+    fc.record({ kind: fc.constant("Tries" as const), span: fc.constant(span), attempts: count(9) }),
+    maybe(
+      "backoff",
+      fc
+        .tuple(duration, fc.option(duration, { nil: undefined }))
+        .map(([min, max]) => (max === undefined ? { min } : { min, max })),
+    ),
+  ),
+  fc.record({ kind: fc.constant("Timeout" as const), span: fc.constant(span), duration }),
+  merged<Ast.Policy>(
+    fc.constant({ kind: "Cache", span }),
+    maybe("duration", duration),
+    maybe("inputs", fc.array(string, { minLength: 1, maxLength: 2 })),
+  ),
+  fc.record({ kind: fc.constant("MaxParallel" as const), span: fc.constant(span), count: count() }),
+  fc.record({ kind: fc.constant("Waits" as const), span: fc.constant(span), nodes: names }),
+  fc.record({ kind: fc.constant("Goes" as const), span: fc.constant(span), nodes: names }),
+  fc.record({ kind: fc.constant("Pause" as const), span: fc.constant(span), when: fc.constantFrom("before", "after") }),
+  fc.constant<Ast.Policy>({ kind: "Idempotent", span }),
+  fc.record({
+    kind: fc.constant("Touches" as const),
+    span: fc.constant(span),
+    mode: fc.constantFrom("write", "read"),
+    paths: fc.array(string, { minLength: 1, maxLength: 3 }),
+  }),
+  fc.constant<Ast.Policy>({ kind: "Alone", span }),
+  fc.record({ kind: fc.constant("DoneWhen" as const), span: fc.constant(span), check: anyExpression }),
+  merged<Ast.Policy>(
+    fc.record({ kind: fc.constant("Pool"), span: fc.constant(span), name: identifier }),
+    maybe("count", count(9)),
+  ),
+  fc.record({ kind: fc.constant("Estimate" as const), span: fc.constant(span), duration }),
+);
+
+/** Policies that may stand several times. */
+const MANY = new Set(["DoneWhen", "Pause", "Pool"]);
+
+const policies: fc.Arbitrary<Ast.Policy[]> = fc.oneof(
+  { weight: 2, arbitrary: fc.constant<Ast.Policy[]>([]) },
+  {
+    weight: 1,
+    arbitrary: fc.array(policy, { minLength: 1, maxLength: 5 }).map((all) => {
+      const seen = new Set<string>();
+      return all.filter((one) => {
+        const name = one.kind === "Touches" ? `Touches ${one.mode}` : one.kind;
+        if (seen.has(name)) return MANY.has(name);
+        seen.add(name);
+        return true;
+      });
+    }),
+  },
+);
+
+function nodes(): fc.Arbitrary<Ast.NodeDecl[]> {
+  const node = (name: string) =>
+    merged<Ast.NodeDecl>(
+      fc.record({
+        kind: fc.constant("Node"),
+        span: fc.constant(span),
+        name: fc.constant({ kind: "Identifier", span, name }),
+        call: anyExpression,
+        policies,
+      }),
+      maybe("each", each),
+      maybe("output", output),
+      documented,
+    );
+  return uniqueNames(4).chain((all) => fc.tuple(...all.map(node)));
+}
+
+const source: fc.Arbitrary<Ast.EdgeSource> = fc.oneof(
+  names.map((nodes): Ast.EdgeSource => ({ kind: "NodeList", span, nodes })),
+  fc
+    .array(
+      fc.oneof(
+        identifier,
+        fc.array(identifier, { maxLength: 3 }).map((nodes): Ast.AnyOf => ({ kind: "AnyOf", span, nodes })),
+      ),
+      { maxLength: 3 },
+    )
+    .map((members): Ast.EdgeSource => ({ kind: "AllOf", span, members })),
+);
+
+const targets: fc.Arbitrary<Ast.Targets> = merged(
+  fc.record({ kind: fc.constant("Targets"), span: fc.constant(span), nodes: names, onError: fc.boolean() }),
+  maybe(
+    "guard",
+    fc.oneof(
+      fc.constant({ kind: "Otherwise", span }),
+      fc.record({ kind: fc.constant("When"), span: fc.constant(span), condition: anyExpression }),
+    ),
+  ),
+);
+
+const matchValue: fc.Arbitrary<Ast.MatchValue> = fc.record({
+  kind: fc.constant("MatchValue" as const),
+  span: fc.constant(span),
+  subject: anyExpression,
+  arms: fc.array(
+    fc.record({
+      kind: fc.constant("ValueArm" as const),
+      span: fc.constant(span),
+      patterns: fc.array(literalType, { maxLength: 3 }),
+      targets: names,
+    }),
+    { maxLength: 3 },
+  ),
+});
+
+const matchCondition: fc.Arbitrary<Ast.MatchCondition> = fc.record({
+  kind: fc.constant("MatchCondition" as const),
+  span: fc.constant(span),
+  arms: fc.array(
+    merged<Ast.ConditionArm>(
+      fc.record({ kind: fc.constant("ConditionArm"), span: fc.constant(span), targets: names }),
+      maybe("condition", anyExpression),
+    ),
+    { maxLength: 3 },
+  ),
+});
+
+const edge: fc.Arbitrary<Ast.EdgeDecl> = merged(
+  fc.record({
+    kind: fc.constant("Edge"),
+    span: fc.constant(span),
+    source,
+    chain: fc.array(identifier, { maxLength: 2 }),
+    to: fc.oneof<fc.Arbitrary<Ast.EdgeDecl["to"]>[]>(targets, matchValue, matchCondition),
+  }),
+  documented,
+);
+
+const limits: fc.Arbitrary<Ast.LimitDecl[]> = fc
+  .record({
+    steps: fc.option(fc.oneof(count(), fc.constant("none" as const)), { nil: undefined }),
+    parallel: fc.option(count(), { nil: undefined }),
+  })
+  .map(({ steps, parallel }) => [
+    ...(steps === undefined ? [] : [{ kind: "Limit" as const, span, of: "steps" as const, value: steps }]),
+    ...(parallel === undefined ? [] : [{ kind: "Limit" as const, span, of: "parallel" as const, value: parallel }]),
+  ]);
+
+/** `once` and the like win over nodes of that name. */
+const asserted = identifier.filter(({ name }) => !["once", "eventually", "never"].includes(name));
+
+const assertion: fc.Arbitrary<Ast.AssertDecl> = fc.oneof(
+  fc.record({
+    kind: fc.constant("Assert" as const),
+    span: fc.constant(span),
+    form: fc.constantFrom("once", "eventually"),
+    node: identifier,
+  }),
+  fc.record({
+    kind: fc.constant("Assert" as const),
+    span: fc.constant(span),
+    form: fc.constantFrom("before", "never"),
+    node: asserted,
+    other: identifier,
+  }),
+);
+
+const graph: fc.Arbitrary<Ast.GraphDecl> = merged(
+  fc.record({ kind: fc.constant("Graph"), span: fc.constant(span), name: identifier }),
+  fc
+    .tuple(channels(), limits, nodes(), fc.array(assertion, { maxLength: 2 }), fc.array(edge, { maxLength: 4 }))
+    .chain((groups) => fc.shuffledSubarray(groups.flat() as Ast.Statement[], { minLength: groups.flat().length }))
+    .map((statements) => ({ statements })),
+  documented,
+);
+
+// Plans and tests -------------------------------------------------------------------------------------
+
+function tasks(): fc.Arbitrary<Ast.TaskDecl[]> {
+  const task = (name: string) =>
+    merged<Ast.TaskDecl>(
+      fc.record({
+        kind: fc.constant("Task"),
+        span: fc.constant(span),
+        name: fc.constant({ kind: "Identifier", span, name }),
+        call: anyExpression,
+        policies,
+      }),
+      fc.oneof(
+        fc.constant({ after: [], trigger: "all" }),
+        fc.record({ after: names, trigger: fc.constantFrom("all", "any", "done") }),
+      ),
+      maybe("each", each),
+      maybe("condition", anyExpression),
+      maybe("output", output),
+      documented,
+    );
+  return uniqueNames(4).chain((all) => fc.tuple(...all.map(task)));
+}
+
+const settings: fc.Arbitrary<Ast.PlanSetting[]> = fc
+  .tuple(
+    fc.array(
+      count().map((value): Ast.PlanSetting => ({ kind: "PlanMaxParallel", span, count: value })),
+      { maxLength: 1 },
+    ),
+    fc.array(fc.constant<Ast.PlanSetting>({ kind: "PlanOrder", span, order: "file" }), { maxLength: 1 }),
+    uniqueNames(2).chain((all) =>
+      fc.tuple(
+        ...all.map((name) =>
+          count(9).map((value): Ast.PlanSetting => ({
+            kind: "PlanPool",
+            span,
+            name: { kind: "Identifier", span, name },
+            count: value,
+          })),
+        ),
+      ),
+    ),
+    fc.array(
+      fc
+        .constantFrom("continue", "no-new", "kill")
+        .map((mode): Ast.PlanSetting => ({ kind: "PlanOnFailure", span, mode })),
+      { maxLength: 1 },
+    ),
+  )
+  .map((groups) => groups.flat());
+
+const plan: fc.Arbitrary<Ast.PlanDecl> = merged(
+  fc.record({ kind: fc.constant("Plan"), span: fc.constant(span), name: identifier }),
+  fc
+    .tuple(channels(), settings, tasks())
+    .chain((groups) => fc.shuffledSubarray(groups.flat() as Ast.PlanStatement[], { minLength: groups.flat().length }))
+    .map((statements) => ({ statements })),
+  documented,
+);
+
+/** Words of a test's lines would begin the next line. */
+const traced = identifier.filter(({ name }) => !["given", "mock", "answer", "expect"].includes(name));
+
+const testItem: fc.Arbitrary<Ast.TestItem> = fc.oneof(
+  fc.record({
+    kind: fc.constant("Given" as const),
+    span: fc.constant(span),
+    channel: identifier,
+    value: anyExpression,
+  }),
+  fc.record({
+    kind: fc.constant("Mock" as const),
+    span: fc.constant(span),
+    node: identifier,
+    results: fc.array(anyExpression, { minLength: 1, maxLength: 3 }),
+  }),
+  fc.record({ kind: fc.constant("MockFails" as const), span: fc.constant(span), node: identifier, message: string }),
+  fc.record({
+    kind: fc.constant("Answer" as const),
+    span: fc.constant(span),
+    node: identifier,
+    values: fc.array(anyExpression, { minLength: 1, maxLength: 3 }),
+  }),
+  fc.record({
+    kind: fc.constant("ExpectRan" as const),
+    span: fc.constant(span),
+    steps: fc.array(
+      fc.oneof(
+        traced.map((one) => [one]),
+        fc.array(traced, { maxLength: 3 }),
+      ),
+      { minLength: 1, maxLength: 4 },
+    ),
+  }),
+  fc.record({ kind: fc.constant("ExpectStatus" as const), span: fc.constant(span), status: traced }),
+  fc.record({ kind: fc.constant("Expect" as const), span: fc.constant(span), condition: anyExpression }),
+);
+
+const test: fc.Arbitrary<Ast.TestDecl> = fc.record({
+  kind: fc.constant("Test" as const),
+  span: fc.constant(span),
+  title: string,
+  subject: identifier,
+  items: fc.array(testItem, { maxLength: 5 }),
+});
+
+const anyItem: fc.Arbitrary<Ast.Item> = fc.oneof<fc.Arbitrary<Ast.Item>[]>(
+  importDecl,
+  typeDecl,
+  secretDecl,
+  graph,
+  graph,
+  plan,
+  test,
+);
