@@ -1,5 +1,5 @@
 /**
- * What the proofs know of tracked channels in one state of a run. Values are sets, channels independent of each
+ * What the proofs know of tracked terms in one state of a run. Values are sets, terms independent of each
  * other. A set is `exact` while every value in it is known to be possible there, which is what makes a
  * trace feasible and not merely possible.
  */
@@ -30,7 +30,7 @@ export type Environment = readonly Known[];
 
 export interface Tracker {
   readonly initial: Environment;
-  /** By channel index: its position in environments. */
+  /** By term id: its position in environments. */
   readonly positions: ReadonlyMap<number, number>;
   /** The environment after these nodes have written. */
   write(environment: Environment, nodes: readonly number[]): Environment;
@@ -41,9 +41,18 @@ export interface Tracker {
 
 export function createTracker(model: ControlModel, sites: Sites): Tracker {
   const { channels, writes } = model.data;
-  const positions = new Map(sites.tracked.map((channel, index) => [channel, index]));
-  const anything = sites.tracked.map((channel): Known => ({ set: channels[channel]!.domain, exact: true }));
-  const windows = sites.tracked.map((channel) => windowOf(model, sites, channel));
+  const positions = new Map(sites.tracked.map((term, index) => [term.id, index]));
+  const ofChannel = new Map<number, number>();
+  /** By channel: positions of other terms that depend on it. */
+  const dependents = new Map<number, number[]>();
+  sites.tracked.forEach((term, position) => {
+    if (term.channel !== undefined) ofChannel.set(term.channel, position);
+    else for (const channel of term.channels) dependents.set(channel, [...(dependents.get(channel) ?? []), position]);
+  });
+  const anything = sites.tracked.map((term): Known => ({ set: term.domain, exact: true }));
+  const windows = sites.tracked.map((term) =>
+    term.channel === undefined ? undefined : windowOf(model, sites, term.channel),
+  );
   const keys = new WeakMap<ValueSet, string>();
   const keyOf = (set: ValueSet): string => {
     let key = keys.get(set);
@@ -56,20 +65,30 @@ export function createTracker(model: ControlModel, sites: Sites): Tracker {
 
   const write = (environment: Environment, nodes: readonly number[]): Environment => {
     const updates = new Map<number, ChannelWrite[]>();
+    const renewed = new Set<number>();
     for (const node of nodes) {
       for (const item of writes[node] ?? []) {
-        const position = positions.get(item.channel);
+        for (const dependent of dependents.get(item.channel) ?? []) renewed.add(dependent);
+        const position = ofChannel.get(item.channel);
         if (position === undefined) continue;
         const known = updates.get(position);
         if (known === undefined) updates.set(position, [item]);
         else known.push(item);
       }
     }
-    if (updates.size === 0) return environment;
+    if (updates.size === 0 && renewed.size === 0) return environment;
     const next = [...environment];
+    for (const position of renewed) next[position] = anything[position]!;
     for (const [position, items] of updates) {
-      const index = sites.tracked[position]!;
-      const context: Evaluation = { model, positions, correlated: sites.correlated, environment, writes: index };
+      const index = sites.tracked[position]!.channel!;
+      const context: Evaluation = {
+        model,
+        positions,
+        ofChannel,
+        entangled: sites.entangled,
+        environment,
+        writes: index,
+      };
       const values = items.map(({ expression, domain }) =>
         expression === undefined
           ? { set: domain, exact: true }
@@ -91,7 +110,10 @@ export function createTracker(model: ControlModel, sites: Sites): Tracker {
   };
 
   return {
-    initial: sites.tracked.map((channel): Known => ({ set: channels[channel]!.initial, exact: true })),
+    initial: sites.tracked.map((term): Known => ({
+      set: term.channel === undefined ? term.domain : channels[term.channel]!.initial,
+      exact: true,
+    })),
     positions,
     write,
     forget,
@@ -200,11 +222,11 @@ function stepOf({ expression }: ChannelWrite, channel: number, sums: boolean): n
   return undefined;
 }
 
-function clamp(known: Known, window: Window): Known {
+function clamp(known: Known, window: Window | undefined): Known {
   const { numbers } = known.set;
   const first = numbers.intervals[0];
   const last = numbers.intervals.at(-1);
-  if (first === undefined || last === undefined) return known;
+  if (window === undefined || first === undefined || last === undefined) return known;
   let set = known.set;
   const spread = (outside: NumberSet): void => {
     const beyond = intersectValues({ ...ANYTHING, numbers: outside }, known.set).numbers;

@@ -21,9 +21,10 @@ import {
 
 export interface Evaluation {
   readonly model: ControlModel;
-  /** By channel index: its position in the environment. */
+  /** By term id, and by channel: its position in the environment. */
   readonly positions: ReadonlyMap<number, number>;
-  readonly correlated: ReadonlySet<number>;
+  readonly ofChannel: ReadonlyMap<number, number>;
+  readonly entangled: ReadonlySet<number>;
   readonly environment: Environment;
   /** The channel that the value is written to: its old value is gone afterwards. */
   readonly writes: number;
@@ -36,7 +37,7 @@ export function evaluateAbstractly(context: Evaluation, expression: Expression):
     case "const":
       return { set: valueSetOfJson(expression.value), exact: true };
     case "channel": {
-      const position = context.positions.get(expression.channel);
+      const position = context.ofChannel.get(expression.channel);
       const known = position === undefined ? undefined : context.environment[position];
       if (known === undefined) return UNKNOWN;
       // A copy follows its original: the two are not free of each other, unless the original is overwritten by it.
@@ -98,7 +99,7 @@ function truth(context: Evaluation, expression: Expression): Known {
   const isTrue = isPossible(true);
   const isFalse = isPossible(false);
   if (isTrue && isFalse) {
-    const free = [...termsOf(formula)].every((term) => term.channel === undefined && !context.correlated.has(term.id));
+    const free = [...termsOf(formula)].every((term) => !positions.has(term.id) && !context.entangled.has(term.id));
     return { set: BOTH_BOOLEANS, exact: free };
   }
   return { set: isTrue ? TRUE_ONLY : FALSE_ONLY, exact: true };
@@ -106,8 +107,7 @@ function truth(context: Evaluation, expression: Expression): Known {
   function isPossible(holds: boolean): boolean {
     return cubesOf(formula, holds).cubes.some((cube) => {
       for (const [id, set] of cube) {
-        const channel = model.terms.terms[id]?.channel;
-        const position = channel === undefined ? undefined : positions.get(channel);
+        const position = positions.get(id);
         const known = position === undefined ? undefined : environment[position];
         if (known !== undefined && isNothing(intersectValues(known.set, set))) return false;
       }

@@ -35,13 +35,14 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
   const maxStates = options.maxStates ?? MAX_STATES;
   const watched = (options.watched ?? []).slice(0, 24);
   const sites = sitesOf(model, options.data);
+  const followed = new Set(sites.tracked.flatMap((term) => term.channels));
   const context: Context = {
     model,
     outcomes,
     sites,
     tracker: createTracker(model, sites),
     watched: new Map(watched.map((node, bit) => [node, bit])),
-    writesTracked: model.data.writes.map((writes) => writes.some((write) => sites.tracked.includes(write.channel))),
+    writesTracked: model.data.writes.map((writes) => writes.some((write) => followed.has(write.channel))),
     taken: new Set(),
   };
   const states: State[] = [];
@@ -296,8 +297,7 @@ function narrow(context: Context, partial: Partial, outcome: Outcome): Partial[]
     let exact = outcome.exact;
     let possible = true;
     for (const [id, set] of cube) {
-      const channel = context.model.terms.terms[id]?.channel;
-      const position = channel === undefined ? undefined : context.tracker.positions.get(channel);
+      const position = context.tracker.positions.get(id);
       const known = position === undefined ? (decided ?? partial.decided).get(id) : environment[position]!.set;
       const met = known === undefined ? set : intersectValues(known, set);
       if (isNothing(met)) {
@@ -305,13 +305,13 @@ function narrow(context: Context, partial: Partial, outcome: Outcome): Partial[]
         break;
       }
       if (known !== undefined && sameValues(met, known)) continue;
+      if (context.sites.entangled.has(id)) exact = false;
       if (position !== undefined) {
         if (!environment[position]!.exact) exact = false;
         environment[position] = { set: met, exact: environment[position]!.exact };
       } else {
         decided ??= new Map(partial.decided);
         decided.set(id, met);
-        if (context.sites.correlated.has(id)) exact = false;
       }
     }
     if (!possible) continue;

@@ -1,22 +1,22 @@
 /**
- * Where conditions look at channels, and for how long what they learnt may matter again: the proofs forget
- * the value of a channel as soon as no condition can read it before it is written anew.
+ * Where conditions look at what, and for how long what they learnt may matter again: the proofs forget the value of a
+ * term as soon as no condition can ask for it before its channels are written anew.
  */
 import { expressionParts } from "../../runtime/expression/expression-depth.ts";
 import { type Formula, formulaOf, isCondition, termsOf } from "./formula.ts";
 import type { ControlModel, Routing } from "./model.ts";
 import { START_NODE } from "./outcomes.ts";
 import { formulasOf, successorsOf } from "./signals.ts";
-import { channelsOf, type Term } from "./terms.ts";
+import { channelsOf, type Term, termOf } from "./terms.ts";
 import type { ValueSet } from "./value-set.ts";
 
 export interface Sites {
-  /** Channels whose values are followed, by index; in the order of environments. */
-  readonly tracked: readonly number[];
-  /** By place: which tracked channels (bits, in that order) matter while it is marked. */
+  /** Terms whose values are followed, in the order of environments. */
+  readonly tracked: readonly Term[];
+  /** By place: which tracked terms (bits, in that order) matter while it is marked. */
   readonly live: readonly bigint[];
-  /** Terms (by id) whose value cannot be taken as a new free choice each time it is asked for. */
-  readonly correlated: ReadonlySet<number>;
+  /** Terms (by id) that say something about each other, which this domain does not follow. */
+  readonly entangled: ReadonlySet<number>;
   /** By channel index: the sets that conditions ask about. */
   readonly asked: ReadonlyMap<number, readonly ValueSet[]>;
 }
@@ -27,8 +27,8 @@ interface NodeReads {
   readonly edges: readonly Formula[];
   /** Conditions inside expressions that it writes to channels, asked before. */
   readonly inside: readonly Formula[];
-  /** Channels that its edges' conditions read. */
-  readonly after: ReadonlySet<number>;
+  /** Terms of its edges' conditions. */
+  readonly after: ReadonlySet<Term>;
 }
 
 export function sitesOf(model: ControlModel, track: boolean): Sites {
@@ -36,20 +36,20 @@ export function sitesOf(model: ControlModel, track: boolean): Sites {
     readsOf([node.routing, node.errorRouting], conditionsInside(model, node.index)),
   );
   const startReads = readsOf([model.start], []);
-  const tracked = track ? trackedChannels(model, [startReads, ...reads]) : [];
   const successors = successorsOf(model);
+  const tracked = track ? trackedTerms(model, startReads, reads, successors) : [];
   return {
     tracked,
     live: liveness(model, tracked, reads, successors),
-    correlated: correlatedTerms(model, startReads, reads, successors),
+    entangled: entangledTerms([startReads, ...reads]),
     asked: setsAsked([startReads, ...reads]),
   };
 }
 
 function readsOf(routings: readonly (Routing | undefined)[], inside: readonly Formula[]): NodeReads {
   const edges = routings.flatMap(formulasOf);
-  const after = new Set<number>();
-  for (const formula of edges) for (const term of termsOf(formula)) for (const read of term.channels) after.add(read);
+  const after = new Set<Term>();
+  for (const formula of edges) for (const term of termsOf(formula)) after.add(term);
   return { edges, inside, after };
 }
 
@@ -84,53 +84,73 @@ function setsAsked(reads: readonly NodeReads[]): ReadonlyMap<number, readonly Va
   return found;
 }
 
-/** Channels that a condition asks about on their own, and those that their values are computed from. */
-function trackedChannels(model: ControlModel, reads: readonly NodeReads[]): readonly number[] {
-  const found = new Set<number>();
-  for (const { edges } of reads) {
+/**
+ * Channels that a condition asks about, those that their values are computed from, and whatever else is asked about more
+ * than once. What is asked about once is a free choice.
+ */
+function trackedTerms(
+  model: ControlModel,
+  startReads: NodeReads,
+  reads: readonly NodeReads[],
+  successors: readonly (readonly number[])[],
+): readonly Term[] {
+  const channels = new Set<number>();
+  for (const { edges } of [startReads, ...reads]) {
     for (const formula of edges) {
-      for (const term of termsOf(formula)) if (term.channel !== undefined) found.add(term.channel);
+      for (const term of termsOf(formula)) if (term.channel !== undefined) channels.add(term.channel);
     }
   }
-  for (const channel of found) {
+  for (const channel of channels) {
     for (const writes of model.data.writes) {
       for (const write of writes) {
         if (write.channel !== channel || write.expression === undefined) continue;
-        for (const source of channelsOf(write.expression)) found.add(source);
+        for (const source of channelsOf(write.expression)) channels.add(source);
       }
     }
   }
-  return [...found].sort((a, b) => a - b);
+  return [
+    ...[...channels].sort((a, b) => a - b).map((channel) => termOf(model.terms, { op: "channel", channel })),
+    ...termsAskedAgain(model, startReads, reads, successors),
+  ];
 }
 
 function liveness(
   model: ControlModel,
-  tracked: readonly number[],
+  tracked: readonly Term[],
   reads: readonly NodeReads[],
   successors: readonly (readonly number[])[],
 ): readonly bigint[] {
-  const bits = new Map(tracked.map((channel, index) => [channel, 1n << BigInt(index)]));
-  const maskOf = (channels: Iterable<number>): bigint => {
+  const bits = new Map(tracked.map((term, index) => [term, 1n << BigInt(index)]));
+  const bitOfChannel = new Map(
+    tracked.flatMap((term) => (term.channel === undefined ? [] : [[term.channel, bits.get(term)!]])),
+  );
+  const maskOf = (terms: Iterable<Term>): bigint => {
     let mask = 0n;
-    for (const channel of channels) mask |= bits.get(channel) ?? 0n;
+    for (const term of terms) mask |= bits.get(term) ?? 0n;
     return mask;
   };
+  const opaque = tracked.filter((term) => term.channel === undefined);
   const live: bigint[] = Array.from({ length: model.placeCount }, () => 0n);
   if (tracked.length === 0) return live;
   const needed = model.nodes.map((node) => maskOf(reads[node.index]!.after));
   const computedFrom = model.nodes.map((node) => {
-    let mask = 0n;
+    let mask = maskOf(reads[node.index]!.inside.flatMap((formula) => [...termsOf(formula)]));
     for (const write of model.data.writes[node.index] ?? []) {
-      if (bits.has(write.channel) && write.expression !== undefined) mask |= maskOf(channelsOf(write.expression));
+      if (!bitOfChannel.has(write.channel) || write.expression === undefined) continue;
+      for (const channel of channelsOf(write.expression)) mask |= bitOfChannel.get(channel) ?? 0n;
     }
     return mask;
   });
   const overwritten = model.nodes.map((node) => {
     if (node.errorRouting !== undefined) return 0n;
-    const writes = (model.data.writes[node.index] ?? []).filter(
-      (write) => !write.optional && model.data.channels[write.channel]?.reducer === undefined,
-    );
-    return maskOf(writes.map((write) => write.channel));
+    let mask = 0n;
+    for (const { channel, optional } of model.data.writes[node.index] ?? []) {
+      if (optional) continue;
+      // What a reducer makes of a counter depends on what it was; any other term is a new one after a write.
+      if (model.data.channels[channel]?.reducer === undefined) mask |= bitOfChannel.get(channel) ?? 0n;
+      for (const term of opaque) if (term.channels.includes(channel)) mask |= bits.get(term)!;
+    }
+    return mask;
   });
   const predecessors: number[][] = model.nodes.map(() => []);
   successors.forEach((targets, from) => {
@@ -152,45 +172,67 @@ function liveness(
   return live;
 }
 
+/** Terms outside the domain that are followed one by one; each costs a walk over its loop. */
+const MAX_OPAQUE = 200;
+
 /**
- * A term outside the domain is a free choice only where nothing else looks at the same channels: another condition, or the
- * same one in a later round that did not write them again.
+ * A term outside the domain is a free choice only where it is asked for once: not by another condition too, nor by the same
+ * one in a later round that did not write its channels again.
  */
-function correlatedTerms(
+function termsAskedAgain(
   model: ControlModel,
   startReads: NodeReads,
   reads: readonly NodeReads[],
   successors: readonly (readonly number[])[],
-): ReadonlySet<number> {
-  const readersOfChannel = new Map<number, Set<number>>();
+): readonly Term[] {
   const sitesOfTerm = new Map<Term, Set<number>>();
   const note = (site: number, { edges, inside }: NodeReads): void => {
     for (const formula of [...edges, ...inside]) {
       for (const term of termsOf(formula)) {
-        addTo(sitesOfTerm, term, site);
-        for (const channel of term.channels) addTo(readersOfChannel, channel, site);
+        const known = sitesOfTerm.get(term);
+        if (known === undefined) sitesOfTerm.set(term, new Set([site]));
+        else known.add(site);
       }
     }
   };
   note(START_NODE, startReads);
   for (const node of model.nodes) note(node.index, reads[node.index]!);
-  for (const node of model.nodes) {
-    for (const write of model.data.writes[node.index] ?? []) {
-      if (write.expression === undefined || !readersOfChannel.has(write.channel)) continue;
-      for (const channel of channelsOf(write.expression)) addTo(readersOfChannel, channel, node.index);
+  return [...sitesOfTerm]
+    .filter(([term]) => term.channel === undefined && term.isSteady)
+    .slice(0, MAX_OPAQUE)
+    .filter(([term, sites]) => {
+      const [site] = sites;
+      return sites.size > 1 || (site !== undefined && repeatsUnwritten(model, successors, site, term.channels));
+    })
+    .map(([term]) => term);
+}
+
+/** Different questions about one channel may have answers that exclude each other. Fields of a record are apart. */
+function entangledTerms(reads: readonly NodeReads[]): ReadonlySet<number> {
+  const byChannel = new Map<number, Set<Term>>();
+  for (const { edges, inside } of reads) {
+    for (const formula of [...edges, ...inside]) {
+      for (const term of termsOf(formula)) {
+        for (const channel of term.channels) {
+          const known = byChannel.get(channel);
+          if (known === undefined) byChannel.set(channel, new Set([term]));
+          else known.add(term);
+        }
+      }
     }
   }
-  const result = new Set<number>();
-  let budget = 200;
-  for (const [term, sites] of sitesOfTerm) {
-    if (term.channel !== undefined) continue;
-    const [site] = sites;
-    const alone = sites.size === 1 && term.channels.every((channel) => (readersOfChannel.get(channel)?.size ?? 0) <= 1);
-    if (!alone || budget-- <= 0 || (site !== undefined && repeatsUnwritten(model, successors, site, term.channels))) {
-      result.add(term.id);
-    }
+  const found = new Set<number>();
+  for (const terms of byChannel.values()) {
+    if (terms.size < 2) continue;
+    const paths = [...terms].map((term) => term.path);
+    const areApart = paths.every(
+      (path, index) =>
+        path !== undefined &&
+        paths.every((other, position) => position === index || other?.startsWith(`${path}.`) === false),
+    );
+    if (!areApart) for (const term of terms) found.add(term.id);
   }
-  return result;
+  return found;
 }
 
 /** Whether a node can come round to itself without any of the channels being written again. */
@@ -210,10 +252,4 @@ function repeatsUnwritten(
     if (!writes(node)) for (const next of successors[node] ?? []) seen.add(next);
   }
   return false;
-}
-
-function addTo<K, V>(map: Map<K, Set<V>>, key: K, value: V): void {
-  const known = map.get(key);
-  if (known === undefined) map.set(key, new Set([value]));
-  else known.add(value);
 }

@@ -30,6 +30,8 @@ export interface Term {
   readonly domain: ValueSet;
   /** Nothing but channels decides its value: asked again in the same state it has the same one. */
   readonly isSteady: boolean;
+  /** Of a channel or a field of a record: where it is. */
+  readonly path: string | undefined;
   /** How two values compare (`<`, `=` or `>`): the two, as people write them. */
   readonly compares: readonly [string, string] | undefined;
 }
@@ -95,6 +97,7 @@ function addTerm(
     channels: channelsOf(expression),
     domain: domain ?? domainOf(table, expression),
     isSteady: readsOnlyChannels(expression),
+    path: pathOf(expression),
     compares,
   };
   table.terms.push(term);
@@ -111,6 +114,13 @@ export function channelsOf(expression: Expression): number[] {
     else pending.push(...expressionParts(part));
   }
   return [...found].sort((a, b) => a - b);
+}
+
+function pathOf(expression: Expression): string | undefined {
+  let path = "";
+  let at = expression;
+  for (; at.op === "member"; at = at.of) path = `.${at.name}${path}`;
+  return at.op === "channel" ? `${at.channel}${path}` : undefined;
 }
 
 /** Whether a value depends on nothing but channels: the failure that led here is not read. Imported functions are pure here. */
