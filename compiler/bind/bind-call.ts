@@ -21,7 +21,7 @@ import type { ExpressionScope, Typed } from "../expressions/scope.ts";
 import { typeFunctionArguments } from "../expressions/type-call.ts";
 import { handOn, typeExpression } from "../expressions/type-expression.ts";
 import { nullable, recordOf } from "../types/construct.ts";
-import { isPoisoned, namesOf, SORTS, type Declared } from "./file-scope.ts";
+import { isPoisoned, namesOf, SORTS, type Declared, useMeant } from "./file-scope.ts";
 import { reportMisfit } from "./fit-value.ts";
 import { placeIn, useFunction, type GraphContext } from "./graph-context.ts";
 import { toTypedExpression } from "./typed-expression.ts";
@@ -54,6 +54,7 @@ export function bindCall(syntax: Ast.Expr, scope: ExpressionScope, context: Grap
     const all = (): string[] => [...namesOf("import", file), ...namesOf("graph", file), ...nodeSignatures.keys()];
     const { similar: own, known } = suggest(callee.name, all, file.suggestions);
     const similar = own ?? findSimilar(callee.name, librarySignatures.keys());
+    useMeant(similar, file);
     context.report(unknownFunction(placeIn(context, callee.span), { name: callee.name, similar, known }));
   }
   return BROKEN;

@@ -13,7 +13,7 @@ import { isAssignable } from "../types/assignable.ts";
 import { FLOAT, isBroken, recordOf } from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";
 import { acceptsNull, alternatives, resolveType, type TypeTable, withoutNull } from "../types/type-table.ts";
-import { isPoisoned, namesOf, SORTS, type FileScope } from "./file-scope.ts";
+import { isPoisoned, namesOf, SORTS, type FileScope, useMeant } from "./file-scope.ts";
 import type { ChannelEntry } from "./graph-context.ts";
 import { reportMisfit } from "./fit-value.ts";
 import { typeOfSyntax } from "./type-of-syntax.ts";
@@ -113,7 +113,9 @@ function bindReducer(declaration: Ast.ChannelDecl, type: ValueType, context: Cha
     return undefined;
   }
   const all = (): string[] => [...BUILT_IN_REDUCERS, ...namesOf("import", scope)];
-  report(unknownFunction(place, { name: reducer.name, ...suggest(reducer.name, all, scope.suggestions) }));
+  const { similar, known } = suggest(reducer.name, all, scope.suggestions);
+  useMeant(similar, scope);
+  report(unknownFunction(place, { name: reducer.name, similar, known }));
   return undefined;
 }
 

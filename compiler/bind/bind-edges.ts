@@ -1,9 +1,10 @@
 /** Edges with their conditions typed. */
 import { floatEquality, wrongType } from "../../diagnostics/catalog/types.ts";
+import { suggest } from "../../diagnostics/similar.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { BoundEdge, BoundReference } from "../bound-graph.ts";
 import { checkScalar } from "../expressions/equality.ts";
-import { bothFacts, factsOf, type Facts } from "../expressions/facts.ts";
+import { bothFacts, factsOf, type Facts, type Scalar } from "../expressions/facts.ts";
 import type { ExpressionScope, Typed } from "../expressions/scope.ts";
 import { typeCondition, typeExpression } from "../expressions/type-expression.ts";
 import { isBroken } from "../types/construct.ts";
@@ -46,7 +47,7 @@ function bindTargets(edge: ResolvedEdge, makeScope: () => ExpressionScope, conte
     case "match": {
       const scope = makeScope();
       const subject = typeExpression(to.subject, scope);
-      checkSubject(
+      const meant = checkSubject(
         subject,
         to.arms.flatMap((arm) => arm.patterns),
         scope,
@@ -60,7 +61,7 @@ function bindTargets(edge: ResolvedEdge, makeScope: () => ExpressionScope, conte
           .filter((arm) => arm.patterns.length > 0)
           .map((arm) => ({
             span: arm.span,
-            values: arm.patterns.map(({ value }) => value),
+            values: arm.patterns.flatMap((pattern) => meant.get(pattern) ?? (meant.has(pattern) ? [] : pattern.value)),
             targets: arm.targets.map(toReference),
           })),
         ...(otherwise === undefined
@@ -94,14 +95,18 @@ function bindCases(
   return { kind: "cases", arms: bound, ...(otherwise === undefined ? {} : { otherwise }) };
 }
 
-/** The subject is something that literals can equal, and each literal is one of its values. */
+/**
+ * The subject is something that literals can equal, and each literal is one of its values. For those that are not (an error
+ * has been reported) the result holds what may have been meant, so that the arms are not said to be incomplete as well.
+ */
 function checkSubject(
   subject: Typed,
   patterns: readonly Ast.LiteralType[],
   scope: ExpressionScope,
   context: GraphContext,
-): void {
-  if (isBroken(subject.type)) return;
+): ReadonlyMap<Ast.LiteralType, Scalar | undefined> {
+  const meant = new Map<Ast.LiteralType, Scalar | undefined>();
+  if (isBroken(subject.type)) return meant;
   const members = alternatives(subject.type, context.types).map((member) => resolveType(member, context.types));
   if (members.length > 0 && members.every(({ kind }) => kind === "list" || kind === "record" || kind === "map")) {
     context.report(
@@ -111,14 +116,28 @@ function checkSubject(
         help: "match one of its parts, or write conditions: `match { len(…) > 0 -> …  else -> … }`",
       }),
     );
-    return;
+    return meant;
   }
-  for (const { value, span } of patterns) {
-    checkScalar(value, span, subject, scope);
-    if (typeof value === "number" && !Number.isInteger(value)) {
+  for (const pattern of patterns) {
+    const { value, span } = pattern;
+    if (!checkScalar(value, span, subject, scope)) meant.set(pattern, undefined);
+    else if (typeof value === "number" && !Number.isInteger(value)) {
       context.report(floatEquality(placeIn(context, span), "match"));
     }
   }
+  if (meant.size === 0) return meant;
+  // Each wrong value stands for one that no arm has: the most similar of them, else the first.
+  const listed = new Set(patterns.map(({ value }) => value));
+  const open = members.flatMap((member): string[] =>
+    member.kind === "literal" && typeof member.value === "string" && !listed.has(member.value) ? [member.value] : [],
+  );
+  for (const pattern of meant.keys()) {
+    const similar = suggest(String(pattern.value), () => open, context.suggestions).similar ?? open[0];
+    if (similar === undefined) continue;
+    meant.set(pattern, similar);
+    open.splice(open.indexOf(similar), 1);
+  }
+  return meant;
 }
 
 function conditionScope(edge: ResolvedEdge, flow: Flow, context: GraphContext): ExpressionScope {

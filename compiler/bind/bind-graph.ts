@@ -15,10 +15,10 @@ import { bindPolicies } from "./bind-policies.ts";
 import { bindAssertions, bindLimits, collectDeclarations, type Declarations } from "./declarations.ts";
 import type { Features } from "./features.ts";
 import type { GraphUnit } from "./file-scope.ts";
-import { analyseFlow, targetsOf } from "./flow.ts";
+import { analyseFlow } from "./flow.ts";
 import { placeIn, type ChannelEntry, type GraphContext } from "./graph-context.ts";
 import { unwrittenAtEnd } from "./written-at-end.ts";
-import { END_INDEX, resolveEdges, START_INDEX, type ResolvedEdge } from "./resolve-edges.ts";
+import { END_INDEX, resolveEdges, START_INDEX, targetsOf, type ResolvedEdge } from "./resolve-edges.ts";
 
 export interface BindGraphOptions {
   readonly types: TypeTable;
@@ -149,7 +149,7 @@ function checkStart(
     ({ source }) => source.kind === "nodes" && source.nodes.some(({ index }) => index === START_INDEX),
   );
   if (starts) return;
-  const entered = new Set(edges.flatMap((edge) => targetsOf(edge).map(({ name }) => name)));
+  const entered = new Set(edges.flatMap((edge) => targetsOf(edge.to).map(({ name }) => name)));
   const first = declarations.nodes.find(({ name }) => !entered.has(name)) ?? declarations.nodes[0];
   const { name } = context.unit.declaration;
   context.report(noStartEdge(placeIn(context, name.span), { graph: name.name, first: first?.name }));

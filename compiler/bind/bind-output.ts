@@ -252,6 +252,7 @@ function writableChannel({ name, span }: Ast.Identifier, context: GraphContext):
   const { similar, known } = suggest(name, all, context.scope.suggestions);
   const help = context.nodes.has(name) ? `\`${name}\` is a node: store into a channel` : undefined;
   context.report(unknownChannel(placeIn(context, span), { name, use: "write", similar, known, help }));
+  context.poisoned.add(name);
   // What was probably meant is written after all: nothing is said about its being unused or unwritten.
   if (similar !== undefined) context.poisoned.add(similar);
   return undefined;

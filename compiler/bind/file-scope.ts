@@ -42,7 +42,7 @@ export interface FileScope {
   /** Where each secret is declared. */
   readonly secrets: ReadonlyMap<string, Span>;
   /** Names that stand in statements which could not be read. */
-  readonly poisoned: ReadonlySet<string>;
+  readonly poisoned: Set<string>;
   /** A statement could not be read and its names are unknown: any unknown name may be one of them. */
   readonly hasUnknownNames: boolean;
   /** Local names of imports and secrets that something refers to. */
@@ -139,6 +139,16 @@ export function declareFile(
   return Object.assign(scope, { hasUnknownNames });
 }
 
+/** The name that was probably meant: uses of it are no mistakes of their own. */
+function poison(similar: string | undefined, scope: FileScope): void {
+  if (similar !== undefined) scope.poisoned.add(similar);
+}
+
+/** A misspelt name counts as a use of the one that was meant: nothing is said about its being unused. */
+export function useMeant(similar: string | undefined, scope: FileScope): void {
+  if (similar !== undefined) scope.used.add(similar);
+}
+
 /** Whether nothing should be said about an unknown name of a file. */
 export function isPoisoned(name: string, scope: FileScope): boolean {
   return scope.hasUnknownNames || scope.poisoned.has(name);
@@ -181,6 +191,7 @@ function declareImport(
     const own = (): string[] => (["graph", "type", "plan"] as const).flatMap((kind) => [...namesOf(kind, other)]);
     const { similar, known: exports } = suggest(name.imported.name, own, scope.suggestions);
     report(missingExport(place, { name: name.imported.name, specifier, similar, exports, isGraphFile: true }));
+    poison(similar, scope);
     return broken;
   }
   const module = target.kind === "module" ? target.module : undefined;
@@ -192,6 +203,7 @@ function declareImport(
       scope.suggestions,
     );
     report(missingExport(place, { name: name.imported.name, specifier, similar, exports, isGraphFile: false }));
+    poison(similar, scope);
     return broken;
   }
   if (exported === "type" && !name.isType) {

@@ -4,7 +4,7 @@ import { bothFacts, factsOf, matchFacts, meetFacts, NO_FACTS, type Facts, type S
 import { collectNames } from "./collect-names.ts";
 import { ControlGraphBuilder, type ControlGraph, type Exit } from "./control-graph.ts";
 import type { ChannelEntry, NodeEntry } from "./graph-context.ts";
-import { END_INDEX, START_INDEX, type Reference, type ResolvedEdge } from "./resolve-edges.ts";
+import { END_INDEX, START_INDEX, targetsOf, type Reference, type ResolvedEdge } from "./resolve-edges.ts";
 import { findUnwritten, type Site, type Unwritten } from "./unwritten.ts";
 
 /** Conditions before an arm that still narrow it; further ones are left out of account. */
@@ -153,7 +153,7 @@ function buildControlGraph(input: FlowInput): ControlGraph {
     const exit: Exit = edge.onError ? "error" : "done";
     if (edge.source.kind === "all") {
       const members = edge.source.members.map((group) => group.map(({ index }) => ({ from: index, exit })));
-      for (const { index } of targetsOf(edge)) {
+      for (const { index } of targetsOf(edge.to)) {
         if (index !== END_INDEX && !gated.has(index)) builder.arrive(index, { kind: "barrier", members });
       }
       continue;
@@ -233,11 +233,6 @@ function collectWhens(edges: readonly ResolvedEdge[]): ReadonlyMap<string, reado
 function keyOfSource(edge: ResolvedEdge): string | undefined {
   const only = edge.source.kind === "nodes" && edge.source.nodes.length === 1 ? edge.source.nodes[0] : undefined;
   return only === undefined ? undefined : `${only.index} ${edge.onError}`;
-}
-
-export function targetsOf(edge: ResolvedEdge): readonly Reference[] {
-  const { to } = edge;
-  return to.kind === "match" || to.kind === "cases" ? to.arms.flatMap((arm) => arm.targets) : to.targets;
 }
 
 function sourcesOf(edge: ResolvedEdge): readonly Reference[] {

@@ -10,7 +10,7 @@ import type { CalleeBinding, NameBinding, Names } from "../expressions/scope.ts"
 import { INT, listOf, nullable, recordOf, STRING } from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";
 import { alternatives } from "../types/type-table.ts";
-import { isPoisoned, namesOf, SORTS } from "./file-scope.ts";
+import { isPoisoned, namesOf, SORTS, useMeant } from "./file-scope.ts";
 import type { SiteFlow } from "./flow.ts";
 import { isSilenced, placeIn, useFunction, type ChannelEntry, type GraphContext } from "./graph-context.ts";
 
@@ -47,6 +47,7 @@ export function namesAt(place: Place, context: GraphContext): Names {
         context.scope.suggestions,
       );
       const help = context.channels.has(name) ? `\`${name}\` is a channel: read it without parentheses` : undefined;
+      useMeant(similar, context.scope);
       context.report(unknownExpressionFunction(placeIn(context, span), { name, similar, known, help }));
     },
     handedOnUnwritten: (channel, span) => {
@@ -140,7 +141,9 @@ function calleeOf(name: string, context: GraphContext): CalleeBinding | undefine
   }
 }
 
+/** Once a name: what is read in several places was misspelt in one, where it is declared. */
 function reportUnknownValue(name: string, span: Span, place: Place, context: GraphContext): void {
+  context.poisoned.add(name);
   const at = placeIn(context, span);
   const { similar, known } = suggest(
     name,

@@ -88,6 +88,10 @@ function resolveStatement(syntax: Ast.EdgeDecl, edges: ResolvedEdge[], resolutio
     from = link.span;
   }
   const to = resolveTargets(syntax, syntax.chain.length === 0 && syntax.source.kind === "AllOf", resolution);
+  if (source === undefined && to !== undefined) {
+    // What only this edge leads to is not unreachable: it was meant to be reached.
+    for (const { name } of targetsOf(to)) resolution.context.poisoned.add(name);
+  }
   if (source === undefined || to === undefined) return;
   edges.push({ span: coverSpans(from, syntax.to.span), syntax, source, onError, to });
 }
@@ -98,11 +102,15 @@ function resolveSource(syntax: Ast.EdgeSource, use: Use, resolution: Resolution)
     return nodes.length === 0 ? undefined : { kind: "nodes", nodes };
   }
   const members: Reference[][] = [];
+  let isWhole = syntax.members.length > 0;
   for (const member of syntax.members) {
-    const found = resolveAll(member.kind === "AnyOf" ? member.nodes : [member], "member", resolution);
-    if (found.length > 0) members.push(found);
+    const names = member.kind === "AnyOf" ? member.nodes : [member];
+    const found = resolveAll(names, "member", resolution);
+    if (found.length < names.length) isWhole = false;
+    members.push(found);
   }
-  return members.length === 0 ? undefined : { kind: "all", members, span: syntax.span };
+  // A barrier without one of its members would be another barrier.
+  return isWhole ? { kind: "all", members, span: syntax.span } : undefined;
 }
 
 /** Right sides keep what could be resolved: an arm without targets is still an arm. */
@@ -184,13 +192,17 @@ function resolveNode(identifier: Ast.Identifier, use: Use, resolution: Resolutio
   return undefined;
 }
 
+export function targetsOf(to: ResolvedTargets): readonly Reference[] {
+  return to.kind === "match" || to.kind === "cases" ? to.arms.flatMap((arm) => arm.targets) : to.targets;
+}
+
 /** NG101, once a name; poisons it and the name that was probably meant. */
 export function reportUnknownNode(
   { name, span }: Ast.Identifier,
   context: GraphContext,
   builtIn: readonly string[] = [],
 ): void {
-  if (isSilenced(name, context)) {
+  if (isSilenced(name, context) || isBeforeSyntaxError(span, context)) {
     context.poisoned.add(name);
     return;
   }
@@ -205,4 +217,12 @@ export function reportUnknownNode(
   );
   if (similar !== undefined) context.poisoned.add(similar);
   context.poisoned.add(name);
+}
+
+/** `a -> mathc x { … }`: what follows could not be read, because this is no name but a misspelt word. */
+function isBeforeSyntaxError({ end }: Span, context: GraphContext): boolean {
+  const { errors } = context.scope.file;
+  if (errors.length === 0) return false;
+  const gap = /^\s*/.exec(context.file.text.slice(end, end + 200))?.[0].length ?? 0;
+  return errors.includes(end + gap);
 }

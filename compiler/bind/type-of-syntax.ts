@@ -19,7 +19,7 @@ import {
   STRING,
   unionOf,
 } from "../types/construct.ts";
-import { isPoisoned, namesOf, SORTS, type FileScope } from "./file-scope.ts";
+import { isPoisoned, namesOf, SORTS, type FileScope, useMeant } from "./file-scope.ts";
 
 const BUILT_IN: ReadonlyMap<string, ValueType> = new Map([
   ["string", STRING],
@@ -120,6 +120,7 @@ function namedType(syntax: Ast.NamedType, scope: FileScope, report: (diagnostic:
       ...namesOf("importedType", scope),
     ];
     const { similar, known } = suggest(name, all, scope.suggestions);
+    useMeant(similar, scope);
     report(unknownType(place, { name, instead: INSTEAD.get(name), similar, known }));
     return BROKEN_TYPE;
   }

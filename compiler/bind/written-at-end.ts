@@ -3,7 +3,7 @@
  * writes, and what all of its alternatives lead to, each with all that runs in parallel in it. A run that is completed has
  * no barrier partly filled, so a signal into a barrier leads through it.
  */
-import { END_INDEX, START_INDEX, type Reference, type ResolvedEdge } from "./resolve-edges.ts";
+import { END_INDEX, START_INDEX, targetsOf, type Reference, type ResolvedEdge } from "./resolve-edges.ts";
 
 export interface EndInput {
   readonly nodes: number;
@@ -56,7 +56,7 @@ function certainWrites(input: EndInput, routes: readonly Routes[], block: readon
   /** An edge's alternatives under the present assumption, worked out once a round for all its sources. */
   const memo = new Map<ResolvedEdge, number>();
   const after = (edge: ResolvedEdge, from: number): number => {
-    const isGated = targets(edge).some(({ index }) => gates.has(index));
+    const isGated = targetsOf(edge.to).some(({ index }) => gates.has(index));
     const known = isGated ? undefined : memo.get(edge);
     if (known !== undefined) return known;
     const all = (list: readonly Reference[]): number => {
@@ -113,8 +113,4 @@ function leaving(edges: readonly ResolvedEdge[], after: (edge: ResolvedEdge) => 
   // Beside a plain edge no condition need hold.
   if (conditional !== undefined && (hasOtherwise || !hasPlain)) bits |= conditional;
   return bits;
-}
-
-function targets({ to }: ResolvedEdge): readonly Reference[] {
-  return to.kind === "match" || to.kind === "cases" ? to.arms.flatMap((arm) => arm.targets) : to.targets;
 }

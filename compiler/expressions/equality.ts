@@ -11,30 +11,34 @@ import { scalarOf, type Scalar } from "./facts.ts";
 import { placeOf } from "./expect-type.ts";
 import type { ExpressionScope, Typed } from "./scope.ts";
 
-/** `a == b`: whether it can ever hold (NG508, NG513), and whether rounding decides it (NG512). */
+/** `a == b`: whether it can ever hold (else NG508 or NG513, and `false`), and whether rounding decides it (NG512). */
 export function checkEquality(
   left: Typed,
   right: Typed,
   operator: string,
   operatorSpan: Span,
   scope: ExpressionScope,
-): void {
+): boolean {
   const leftValue = scalarOf(left.syntax);
   const rightValue = scalarOf(right.syntax);
-  if (rightValue !== undefined && leftValue === undefined) checkScalar(rightValue, right.syntax.span, left, scope);
-  else if (leftValue !== undefined && rightValue === undefined) checkScalar(leftValue, left.syntax.span, right, scope);
-  else checkComparable(left, declaredType(right), coverOf(left, right), scope);
+  const isPossible =
+    rightValue !== undefined && leftValue === undefined
+      ? checkScalar(rightValue, right.syntax.span, left, scope)
+      : leftValue !== undefined && rightValue === undefined
+        ? checkScalar(leftValue, left.syntax.span, right, scope)
+        : checkComparable(left, declaredType(right), coverOf(left, right), scope);
   if (isFractional(left, scope.types) && isFractional(right, scope.types)) {
     scope.report(floatEquality(placeOf(operatorSpan, scope), operator));
   }
+  return isPossible;
 }
 
 /** A scalar of the text against a value: what `==` and the arms of `match` have in common. */
-export function checkScalar(value: Scalar, span: Span, against: Typed, scope: ExpressionScope): void {
+export function checkScalar(value: Scalar, span: Span, against: Typed, scope: ExpressionScope): boolean {
   // `x == null` may be constant, but it is no mistake of types.
-  if (value === null) return;
+  if (value === null) return true;
   const type = declaredType(against);
-  if (isBroken(type) || isAssignable(literal(value), type, scope.types) === undefined) return;
+  if (isBroken(type) || isAssignable(literal(value), type, scope.types) === undefined) return true;
   const place = placeOf(span, scope);
   const members = alternatives(type, scope.types).filter((member) => member.kind !== "null");
   const isEnum = members.every((member) => member.kind === "literal");
@@ -44,23 +48,24 @@ export function checkScalar(value: Scalar, span: Span, against: Typed, scope: Ex
       members.flatMap((member) => (member.kind === "literal" ? [JSON.stringify(member.value)] : []));
     const { similar, known } = suggest(text, all, scope.suggestions);
     scope.report(unknownEnumValue(place, { value: text, similar, values: known }));
-    return;
+    return false;
   }
-  if (canOverlap(literal(value), type, scope.types)) return;
+  if (canOverlap(literal(value), type, scope.types)) return true;
   scope.report(neverEqual(place, { left: typeToText(type), right: typeToText(literal(value)) }));
+  return false;
 }
 
 /** Two computed values: whether they have a value in common. */
-export function checkComparable(typed: Typed, other: ValueType, span: Span, scope: ExpressionScope): void {
+export function checkComparable(typed: Typed, other: ValueType, span: Span, scope: ExpressionScope): boolean {
   const value = scalarOf(typed.syntax);
   if (value !== undefined) {
-    checkScalar(value, typed.syntax.span, { ...typed, type: other, declared: other }, scope);
-    return;
+    return checkScalar(value, typed.syntax.span, { ...typed, type: other, declared: other }, scope);
   }
   const type = declaredType(typed);
-  if (isNever(type) || isNever(other) || isNullType(type) || isNullType(other)) return;
-  if (canOverlap(type, other, scope.types)) return;
+  if (isNever(type) || isNever(other) || isNullType(type) || isNullType(other)) return true;
+  if (canOverlap(type, other, scope.types)) return true;
   scope.report(neverEqual(placeOf(span, scope), { left: typeToText(type), right: typeToText(other) }));
+  return false;
 }
 
 function declaredType(typed: Typed): ValueType {

@@ -9,7 +9,7 @@ import { alternatives, resolveType, withoutNull } from "../types/type-table.ts";
 import { checkComparable, checkEquality } from "./equality.ts";
 import { expectNotNull, expectType, JSON_HELP, placeOf, reportType } from "./expect-type.ts";
 import type { ExpressionScope, Typed } from "./scope.ts";
-import { conditionHelp, listItem, numberKind, typeExpression, within } from "./type-expression.ts";
+import { broken, conditionHelp, listItem, numberKind, typeExpression, within } from "./type-expression.ts";
 
 /**
  * `a + b`, `a && b`, `a in b`: operands, result and form of a binary operator. Chains (`a + b + c + …`) nest to the left,
@@ -40,10 +40,11 @@ function typeOperation(syntax: Ast.BinaryExpr, left: Typed, scope: ExpressionSco
       return { expression, type: unionOf([withoutNull(left.type, scope.types), right.type]), syntax };
     case "==":
     case "!=":
-      checkEquality(left, right, operator, syntax.operatorSpan, scope);
+      // A comparison with a mistyped value says nothing: no conclusions are drawn from its being constant.
+      if (!checkEquality(left, right, operator, syntax.operatorSpan, scope)) return broken(syntax);
       return { expression, type: BOOL, syntax };
     case "in":
-      checkMembership(left, right, scope);
+      if (!checkMembership(left, right, scope)) return broken(syntax);
       return { expression, type: BOOL, syntax };
     case "<":
     case "<=":
@@ -117,35 +118,31 @@ function checkOrder(syntax: Ast.BinaryExpr, left: Typed, right: Typed, scope: Ex
   );
 }
 
-/** `x in list` (a value of it) or `key in map`. */
-function checkMembership(left: Typed, right: Typed, scope: ExpressionScope): void {
+/** `x in list` (a value of it) or `key in map`; `false` after an error. */
+function checkMembership(left: Typed, right: Typed, scope: ExpressionScope): boolean {
   const what = "`in` looks into a list or a map";
   const type = expectNotNull(right, what, scope, "write `… in (list ?? [])` for that case");
-  if (isBroken(type)) return;
+  if (isBroken(type)) return true;
   const item = listItem(type, scope);
   if (item !== undefined) {
     // `x in ["a", "b"]` asks the same as two comparisons, so each literal must be one that `x` may be.
-    const literals = right.syntax.kind === "List" ? right.syntax.items : undefined;
-    if (literals === undefined) checkComparable(left, item, left.syntax.span, scope);
-    else
-      for (const syntax of literals) {
-        const value = typeExpression(syntax, { ...scope, report: () => {}, reads: new Set() });
-        checkComparable(value, left.declared ?? left.type, syntax.span, scope);
-      }
-    return;
+    if (right.syntax.kind !== "List") return checkComparable(left, item, left.syntax.span, scope);
+    const silent: ExpressionScope = { ...scope, report: () => {}, reads: new Set() };
+    let isPossible = true;
+    for (const syntax of right.syntax.items) {
+      const value = typeExpression(syntax, silent);
+      if (!checkComparable(value, left.declared ?? left.type, syntax.span, scope)) isPossible = false;
+    }
+    return isPossible;
   }
   const members = alternatives(type, scope.types).map((member) => resolveType(member, scope.types).kind);
   if (members.every((kind) => kind === "map" || kind === "record" || kind === "opaque")) {
-    expectType(left, STRING, { what: "the keys of a map are strings" }, scope);
-    return;
+    return expectType(left, STRING, { what: "the keys of a map are strings" }, scope);
   }
   const isText = sortOf(type, scope) === "string";
-  reportType(
-    right,
-    type,
-    { what, help: isText ? "for a part of a string write `contains(text, part)`" : undefined },
-    scope,
-  );
+  const help = isText ? "for a part of a string write `contains(text, part)`" : undefined;
+  reportType(right, type, { what, help }, scope);
+  return false;
 }
 
 /** What arithmetic and order tell apart; `unknown` for values that only TypeScript knows. */

@@ -1,11 +1,26 @@
 import type { ValueType } from "../../runtime/value-type.ts";
+import { typeKey } from "./construct.ts";
 import type { TypeTable } from "./type-table.ts";
 
 /** The named types that some types lead to, in any depth: once each, sorted by name. */
-export function referencedTypes(
-  roots: Iterable<ValueType>,
-  types: TypeTable,
-): readonly { readonly name: string; readonly type: ValueType }[] {
+export function referencedTypes(roots: Iterable<ValueType>, types: TypeTable): ReferencedTypes {
+  const direct = [...roots];
+  // Graphs of one file mostly use the same types: what these lead to is worked out once.
+  const key = direct
+    .map((type) => (type.kind === "ref" ? type.name : typeKey(type)))
+    .sort()
+    .join(" ");
+  const memo = known.get(types) ?? new Map<string, ReferencedTypes>();
+  known.set(types, memo);
+  const result = memo.get(key) ?? collect(direct, types);
+  memo.set(key, result);
+  return result;
+}
+
+type ReferencedTypes = readonly { readonly name: string; readonly type: ValueType }[];
+const known = new WeakMap<TypeTable, Map<string, ReferencedTypes>>();
+
+function collect(roots: readonly ValueType[], types: TypeTable): ReferencedTypes {
   const found = new Map<string, ValueType>();
   const open: ValueType[] = [...roots];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
