@@ -11,5 +11,5 @@ export function readSyntax(
   path: string,
   spelling: Spelling = /\.ya?ml$/.test(path) ? "yaml" : "ngraph",
 ): { readonly file: File; readonly diagnostics: readonly Diagnostic[] } {
-  return spelling === "ngraph" ? parse(text, { path }) : parseYaml(text, { path });
+  return spelling === "yaml" ? parseYaml(text, { path }) : parse(text, { path });
 }
