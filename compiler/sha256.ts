@@ -4,9 +4,9 @@
  */
 
 /** The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
-const ROUND_CONSTANTS = roots(64, 1 / 3);
+const ROUND_CONSTANTS = Int32Array.from(roots(64, 1 / 3));
 /** The same of the square roots of the first 8 primes. */
-const INITIAL = roots(8, 1 / 2);
+const INITIAL = Int32Array.from(roots(8, 1 / 2));
 
 /** The hash of a text's UTF-8 form, as 64 hexadecimal digits. */
 export function sha256(text: string): string {
@@ -17,14 +17,15 @@ export function sha256(text: string): string {
   const view = new DataView(padded.buffer);
   view.setUint32(padded.length - 8, Math.floor(bytes.length / 0x20000000));
   view.setUint32(padded.length - 4, (bytes.length << 3) >>> 0);
-  const hash = Uint32Array.from(INITIAL);
-  const words = new Uint32Array(64);
+  // Signed, as the bit operations are: unsigned words would leave the engine's small integers.
+  const hash = Int32Array.from(INITIAL);
+  const words = new Int32Array(64);
   for (let at = 0; at < padded.length; at += 64) compress(hash, words, view, at);
-  return [...hash].map((word) => word.toString(16).padStart(8, "0")).join("");
+  return [...hash].map((word) => (word >>> 0).toString(16).padStart(8, "0")).join("");
 }
 
-function compress(hash: Uint32Array, words: Uint32Array, view: DataView, at: number): void {
-  for (let i = 0; i < 16; i++) words[i] = view.getUint32(at + i * 4);
+function compress(hash: Int32Array, words: Int32Array, view: DataView, at: number): void {
+  for (let i = 0; i < 16; i++) words[i] = view.getInt32(at + i * 4);
   for (let i = 16; i < 64; i++) {
     const w15 = words[i - 15] as number;
     const w2 = words[i - 2] as number;
@@ -32,7 +33,14 @@ function compress(hash: Uint32Array, words: Uint32Array, view: DataView, at: num
     const s1 = rotate(w2, 17) ^ rotate(w2, 19) ^ (w2 >>> 10);
     words[i] = ((words[i - 16] as number) + s0 + (words[i - 7] as number) + s1) | 0;
   }
-  let [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0] = hash;
+  let a = hash[0] as number;
+  let b = hash[1] as number;
+  let c = hash[2] as number;
+  let d = hash[3] as number;
+  let e = hash[4] as number;
+  let f = hash[5] as number;
+  let g = hash[6] as number;
+  let h = hash[7] as number;
   for (let i = 0; i < 64; i++) {
     const s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25);
     const choice = (e & f) ^ (~e & g);

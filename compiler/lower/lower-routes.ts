@@ -50,7 +50,7 @@ export function lowerRoutes(
         ),
   );
   const out = collectEdges(bound, nodeIndex, barriers);
-  const context: RouteContext = { nodeIndex, pool, barriers, waits };
+  const context: RouteContext = { nodeIndex, pool, barriers, waits, memberOf: createMemberIndex(barriers) };
   const start = (out.get(START) ?? []).map(({ edge }) => lowerRoute(edge, undefined, context));
   const routes: RouteSpec[][] = [];
   const onError: ErrorRouteSpec[][] = [];
@@ -73,6 +73,8 @@ interface RouteContext {
   readonly pool: ExpressionPool;
   readonly barriers: Barriers;
   readonly waits: readonly (BarrierIndex | undefined)[];
+  /** Members of a gate by node. */
+  readonly memberOf: (gate: BarrierIndex) => ReadonlyMap<NodeIndex, number>;
 }
 
 interface Barriers {
@@ -95,6 +97,17 @@ function createBarriers(): Barriers {
       ofTarget.set(target, number);
       return specs.push({ id: number === 1 ? name : `${name}#${number}`, kind, target, members }) - 1;
     },
+  };
+}
+
+/** Made once a gate: as many edges may lead into a node as it has members. */
+function createMemberIndex(barriers: Barriers): RouteContext["memberOf"] {
+  const known = new Map<BarrierIndex, ReadonlyMap<NodeIndex, number>>();
+  return (gate) => {
+    const index =
+      known.get(gate) ?? new Map(barriers.specs[gate]?.members.flatMap((nodes, at) => nodes.map((node) => [node, at])));
+    known.set(gate, index);
+    return index;
   };
 }
 
@@ -178,8 +191,8 @@ function lowerTargets(
     const node = indexOf(context.nodeIndex, name);
     const gate = context.waits[node];
     if (gate === undefined || source === undefined) return { node };
-    const member = context.barriers.specs[gate]?.members.findIndex((nodes) => nodes.includes(source)) ?? -1;
-    return member === -1 ? { node } : { barrier: gate, member };
+    const member = context.memberOf(gate).get(source);
+    return member === undefined ? { node } : { barrier: gate, member };
   });
 }
 
