@@ -45,7 +45,7 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
 /** Packages and Node built-ins that each part may name. */
 const PACKAGES: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
   diagnostics: [],
-  grammar: [/^chevrotain$/, /^yaml$/, /^prettier$/],
+  grammar: [/^chevrotain$/, /^yaml$/, /^prettier(?:\/doc)?$/],
   compiler: [/^ajv(?:\/|$)/],
   runtime: [],
   stdlib: [],
