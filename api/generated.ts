@@ -2,11 +2,10 @@
  * `ngraph/generated`: what modules written by `ngc compile` import. Not for code written by hand: its names go with the
  * generator of the same version.
  */
-import { createEngine } from "../runtime/engine.ts";
 import type { Bindings, Engine, EngineOptions } from "../runtime/engine-options.ts";
 import type { Command } from "../runtime/context.ts";
 import type { Table } from "../runtime/table.ts";
-import { builtinNodes } from "../stdlib/builtin-nodes.ts";
+import { createEngine } from "./create-engine.ts";
 
 export * from "../runtime/expression/generated.ts";
 export type { GeneratedExpression } from "../runtime/expression/compile-expression.ts";
@@ -24,16 +23,17 @@ export interface GeneratedGraph {
 /** What the function of a generated graph takes: all of the engine's options but the code, which the module has. */
 export interface GraphOptions extends Omit<EngineOptions, keyof Bindings> {}
 
-/** The engine of a generated graph. */
+/** The engine of a generated graph. Secrets that the options do not give come from the environment, where there is one. */
 export function createGraph<Input, Output, State>(
   { table, bindings }: GeneratedGraph,
   options: GraphOptions,
 ): Engine<Input, Output, State> {
-  return createEngine(table, {
-    ...options,
-    ...bindings,
-    builtins: { ...builtinNodes, ...options.builtins },
-  }) as unknown as Engine<Input, Output, State>;
+  return createEngine<Input, Output, State>(table, { secrets: fromEnvironment, ...options, ...bindings });
+}
+
+function fromEnvironment(name: string): string | undefined {
+  const host = globalThis as { readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> } };
+  return host.process?.env?.[name];
 }
 
 /** A table that stands in a module as text, because it is large. */

@@ -1,5 +1,5 @@
 /** Running a generated module equals running its table: language.md, "Expressions", and interface.md, "Package". */
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { Engine, RunResult } from "../../runtime/engine-options.ts";
 import { createEngine } from "../../runtime/engine.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
@@ -165,6 +165,22 @@ test("hostile names run as they are", async () => {
   expect(result.status).toBe("completed");
   expect(result.output["constructor"]).toBe(5);
   expect(JSON.stringify(result.output["prototype"])).toBe('{"toString":5,"*/ \u2028 </script>":2}');
+});
+
+test("secrets come from the environment, or from the options", async () => {
+  const project = createProject({
+    "keyed.ngraph": `
+      import { use } from "./use.ts"
+      secret NGRAPH_TEST_KEY
+      graph keyed { output length: int  node a = use(NGRAPH_TEST_KEY) into length  start -> a }`,
+    "use.ts": `export const use = (key: string): number => key.length;`,
+  });
+  expect(await project.typeCheck()).toEqual([]);
+  const { keyed } = await project.load("keyed.ngraph.ts");
+  process.env["NGRAPH_TEST_KEY"] = "four";
+  onTestFinished(() => void delete process.env["NGRAPH_TEST_KEY"]);
+  expect((await (keyed as Graph)().run({})).output).toEqual({ length: 4 });
+  expect((await (keyed as Graph)({ secrets: { NGRAPH_TEST_KEY: "k" } }).run({})).output).toEqual({ length: 1 });
 });
 
 test("options of the engine are taken, built-in nodes may be replaced", async () => {
