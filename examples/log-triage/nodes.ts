@@ -82,8 +82,15 @@ export function findSlow(requests: readonly Request[], seconds: number): Finding
 }
 
 /** Writes the report and returns its path. */
-export async function writeReport(path: string, verdict: string, total: number, findings: readonly Finding[]): Promise<string> {
-  const rows = findings.map((finding) => `| ${finding.kind} | ${finding.subject} | ${finding.count} | ${finding.detail} |`);
+export async function writeReport(
+  path: string,
+  verdict: string,
+  total: number,
+  findings: readonly Finding[],
+): Promise<string> {
+  const rows = findings.map(
+    (finding) => `| ${finding.kind} | ${finding.subject} | ${finding.count} | ${finding.detail} |`,
+  );
   const text = [
     `# Log triage: ${verdict}`,
     "",

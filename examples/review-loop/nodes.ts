@@ -13,7 +13,8 @@ export async function readChanges(path: string): Promise<Change[]> {
   for (const [index, line] of (await readFile(path, "utf8")).split("\n").entries()) {
     if (line.trim() === "" || line.startsWith("#")) continue;
     const match = /^(added|fixed|changed|removed): (.+)$/.exec(line);
-    if (match === null) throw new Error(`${path}:${index + 1}: expected "added: …", "fixed: …", "changed: …" or "removed: …"`);
+    if (match === null)
+      throw new Error(`${path}:${index + 1}: expected "added: …", "fixed: …", "changed: …" or "removed: …"`);
     changes.push({ kind: match[1] as Change["kind"], text: (match[2] ?? "").trim() });
   }
   return changes;

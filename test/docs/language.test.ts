@@ -10,8 +10,10 @@ const host: CompilerHost = {
   realPath: (path) => path,
 };
 
-describe.each(["docs/language.md", "docs/guide.md"])("%s", (page) => {
-  const blocks = fencedBlocks(readFileSync(page, "utf8")).filter((block) => ["ngraph", "yaml"].includes(block.language));
+describe.each(["README.md", "docs/language.md", "docs/guide.md"])("%s", (page) => {
+  const blocks = fencedBlocks(readFileSync(page, "utf8")).filter((block) =>
+    ["ngraph", "yaml"].includes(block.language),
+  );
 
   test("has graphs", () => expect(blocks.length).toBeGreaterThan(0));
 
@@ -19,6 +21,8 @@ describe.each(["docs/language.md", "docs/guide.md"])("%s", (page) => {
     const path = `${page}-${line}.${block.language === "yaml" ? "yaml" : "ngraph"}`;
     const { diagnostics } = check(block.text, { path, host });
     const findings = diagnostics.filter((item) => item.severity !== "info");
-    expect(findings.map((item) => `${item.code} line ${item.file.position(item.span.start).line}: ${item.message}`)).toEqual([]);
+    expect(
+      findings.map((item) => `${item.code} line ${item.file.position(item.span.start).line}: ${item.message}`),
+    ).toEqual([]);
   });
 });

@@ -18,7 +18,9 @@ describe.each(EXAMPLES)("%s", (path) => {
 
   test("checks without an error or a warning in both spellings", () => {
     for (const { diagnostics } of [fromText, fromYaml]) {
-      expect(diagnostics.filter((item) => item.severity !== "info").map((item) => `${item.code} ${item.message}`)).toEqual([]);
+      expect(
+        diagnostics.filter((item) => item.severity !== "info").map((item) => `${item.code} ${item.message}`),
+      ).toEqual([]);
     }
   });
 
