@@ -9,7 +9,7 @@
  * ```
  */
 import { readFileSync } from "node:fs";
-import { dirname, relative } from "node:path";
+import { dirname, relative, resolve } from "node:path";
 import type { PartialMessage, Plugin } from "esbuild";
 import { compile } from "../compiler/compile.ts";
 import { emitTypeScript } from "../compiler/emit/emit-typescript.ts";
@@ -38,7 +38,7 @@ export function ngraph(options: NgraphPluginOptions = {}): Plugin {
           resolveDir: dirname(path),
           errors: messages("error"),
           warnings: messages("warning"),
-          watchFiles: [...result.files],
+          watchFiles: result.files.map((file) => resolve(file)),
         };
       });
     },
@@ -50,7 +50,6 @@ function toMessage(diagnostic: Diagnostic): PartialMessage {
   const { start } = file.range(span);
   const lineText = file.line(start.line);
   return {
-    id: diagnostic.code,
     text: `${diagnostic.message} [${diagnostic.code}]`,
     location: {
       file: file.path,
