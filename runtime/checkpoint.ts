@@ -10,7 +10,8 @@ export type ThreadId = string;
 
 /**
  * Why a checkpoint was written. `input`: before the first step; `completed`: after a step; `before` and `after`:
- * held by a `pause` policy; `interrupted`: a node waits for an answer; `updated`: state was edited.
+ * held by a `pause` policy; `interrupted`: a step was left unfinished, because a node waits for an answer, failed, or was
+ * cancelled; `updated`: state was edited.
  */
 export type Phase = "input" | "completed" | "before" | "after" | "interrupted" | "updated";
 
@@ -32,6 +33,8 @@ export interface PauseItem {
   readonly payload: Json;
   /** Subgraph path, outermost first; empty in the graph itself. */
   readonly namespace: readonly string[];
+  /** The task that waits; absent at gates. */
+  readonly taskId?: string;
   /** What an answer must look like, where the node said so. */
   readonly expects?: ExpectedType;
 }

@@ -1,31 +1,39 @@
 import type { Clock } from "../clock.ts";
-import { StoreError, NgraphError } from "../errors.ts";
+import { ThreadError } from "../errors.ts";
 import type { Claim, Store } from "../store.ts";
+import { asStoreError } from "./journal.ts";
 
 /**
  * Does something as the one runner of a thread (5.6): claims it before, renews the claim as long as it takes, and gives it
  * back after.
+ *
+ * @param onLost the claim is gone: another runner has it
  */
 export async function withClaim<T>(
   store: Store,
   threadId: string,
-  settings: { readonly leaseMs: number; readonly clock: Clock; readonly onLost?: (error: unknown) => void },
+  settings: { readonly leaseMs: number; readonly clock: Clock; readonly onLost: (error: ThreadError) => void },
   work: (claim: Claim) => Promise<T>,
 ): Promise<T> {
   const { leaseMs, clock } = settings;
   const claim = await asStoreError(() => store.claim(threadId, { owner: globalThis.crypto.randomUUID(), leaseMs }));
   let over = false;
   let timer: unknown;
+  const renew = async (): Promise<void> => {
+    try {
+      await store.renew(claim, leaseMs);
+    } catch (error) {
+      if (error instanceof ThreadError) {
+        if (!over) settings.onLost(error);
+        return;
+      }
+      // The store may come back before the lease ends; if not, the next write says so.
+    }
+    if (!over) renewLater();
+  };
   const renewLater = (): void => {
-    timer = clock.setTimeout(() => {
-      Promise.resolve()
-        .then(() => (over ? undefined : store.renew(claim, leaseMs)))
-        .then(
-          () => (over ? undefined : renewLater()),
-          (error: unknown) => settings.onLost?.(error),
-        );
-    }, leaseMs / 3);
-    // A timer of the host must not keep its process alive.
+    timer = clock.setTimeout(() => void renew(), leaseMs / 3);
+    // The lease of a run that waits for nothing else must not keep the process alive.
     (timer as { unref?: () => void } | undefined)?.unref?.();
   };
   renewLater();
@@ -39,16 +47,5 @@ export async function withClaim<T>(
     } catch {
       // It is free for others once the lease has run out.
     }
-  }
-}
-
-/** Whatever a store throws becomes an error of this package. */
-export async function asStoreError<T>(call: () => T | PromiseLike<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    if (error instanceof NgraphError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new StoreError("NG_STORE_FAILED", `the store failed: ${reason}`, { cause: error });
   }
 }

@@ -14,6 +14,9 @@ export interface Program {
   readonly table: Table;
   readonly routing: RoutingCode;
   readonly channels: readonly ChannelCode[];
+  readonly outputs: readonly ChannelCode[];
+  /** Inputs without a start value. */
+  readonly required: readonly ChannelCode[];
   readonly nodes: readonly NodeCode[];
   readonly graphs: readonly Program[];
   /** Start values by channel; `null` for inputs that must be given. */
@@ -34,6 +37,8 @@ export interface NodeCode {
   readonly expects: ExpectedType | undefined;
   /** Targets that `goto` and `send` may name. */
   readonly goes: ReadonlySet<number> | undefined;
+  /** The names of a step in which only this node ran. */
+  readonly stepNames: readonly string[];
 }
 
 export type CallCode =
@@ -98,9 +103,23 @@ function link(
   });
   const routing = compileRouting(table, functions, bindings.expressions);
   const { expressions } = routing;
-  const graphs = table.graphs.map((graph) =>
-    link(graph, bindings.graphs?.[graph.name] ?? {}, options, registries, missing),
-  );
+  const channels = table.channels.map(({ reducer }, index) => {
+    const imported = reducer?.kind === "function" ? functions[reducer.function] : undefined;
+    return new ChannelCode(table, index, imported as ImportedFunction | undefined);
+  });
+  const graphs = table.graphs.map((graph, index) => {
+    const isCalled = table.nodes.some(
+      (node) => node.call.kind === "graph" && node.call.graph === index && !isMocked(node),
+    );
+    // What only mocked nodes call may lack its code.
+    return link(
+      graph,
+      ownValue(bindings.graphs, graph.name) ?? {},
+      options,
+      registries,
+      isCalled ? missing : new Set(),
+    );
+  });
 
   const callCode = (node: NodeSpec): CallCode => {
     if (isMocked(node)) return { kind: "mock", body: mocks![node.name]! };
@@ -128,21 +147,17 @@ function link(
     table,
     routing,
     graphs,
-    channels: table.channels.map(
-      ({ reducer }, index) =>
-        new ChannelCode(
-          table,
-          index,
-          reducer?.kind === "function" ? (functions[reducer.function] as ImportedFunction | undefined) : undefined,
-        ),
-    ),
+    channels,
+    outputs: channels.filter(({ spec }) => spec.role === "output"),
+    required: channels.filter(({ spec }) => spec.role === "input" && spec.initial === undefined),
     nodes: table.nodes.map((spec, index) => ({
       index,
       spec,
       call: callCode(spec),
       list: spec.each === undefined ? undefined : expressions[spec.each.list],
       hasErrorRoutes: spec.onError.length > 0,
-      expects: expectedType(table, spec),
+      expects: expectedType(table, channels, spec),
+      stepNames: Object.freeze([spec.name]),
       goes: spec.goes === undefined ? undefined : new Set(spec.goes),
     })),
     initial: table.channels.map((channel) => channel.initial ?? null),
@@ -197,9 +212,10 @@ function pausingNode(table: Table, graphs: readonly Program[]): string | undefin
   return undefined;
 }
 
-function expectedType(table: Table, { output }: NodeSpec): ExpectedType | undefined {
+function expectedType(table: Table, channels: readonly ChannelCode[], node: NodeSpec): ExpectedType | undefined {
+  const { output, each } = node;
   if (output === undefined) return undefined;
-  const typeOf = (channel: number): ValueType => table.channels[channel]?.type ?? { kind: "json" };
+  const typeOf = (channel: number): ValueType => channels[channel]!.resultType(each !== undefined);
   const type: ValueType =
     output.kind === "channel"
       ? typeOf(output.channel)

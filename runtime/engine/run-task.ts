@@ -1,73 +1,75 @@
-import { NodeError, NgraphError, RunError } from "../errors.ts";
-import type { EventError } from "../events.ts";
-import { ExpressionError } from "../expression/expression-error.ts";
+import { NodeError, NgraphError, StoreError, ThreadError } from "../errors.ts";
 import type { Scope } from "../expression/compile-expression.ts";
+import { ExpressionError } from "../expression/expression-error.ts";
+import { setField } from "../expression/operations.ts";
 import type { Json } from "../json.ts";
 import { admitJson, Mismatch } from "../validate.ts";
-import type { Run } from "./run.ts";
+import { backoffDelay, DEFAULT_BACKOFF } from "./backoff.ts";
+import { callGraph, ChildStopped } from "./call-graph.ts";
+import { updatesOf } from "./node-result.ts";
 import { PauseSignal } from "./pause-signal.ts";
-import { isCommand, TaskContext } from "./task-context.ts";
-import {
-  CANCELLED_OUTCOME,
-  doneOutcome,
-  failedOutcome,
-  pausedOutcome,
-  type Outcome,
-  type Task,
-  type Update,
-} from "./task.ts";
-
-const DEFAULT_BACKOFF = { min: 200, max: 10_000 };
+import { describeError, emitNodeEvent, eventError } from "./run-events.ts";
+import type { Run } from "./run.ts";
+import { Attempt, isCommand, TaskContext } from "./task-context.ts";
+import { CANCELLED_OUTCOME, doneOutcome, failedOutcome, pausedOutcome, type Outcome, type Task } from "./task.ts";
 
 /**
- * Runs a task to its end: attempts, timeouts, backoff, pauses. Synchronous bodies give their outcome at once; nothing here
- * ever throws or rejects.
+ * Runs a task to its end: attempts, timeouts, backoff, pauses. Synchronous bodies give their outcome at once. Rejects only
+ * with what ends the whole run (a store that failed, a lost claim).
  */
 export function runTask(run: Run, task: Task): Outcome | Promise<Outcome> {
-  if (task.broken !== undefined) return failTask(run, task, undefined, task.broken, 1);
+  if (task.broken !== undefined) return failTask(run, task, task.broken, 1);
   return attemptTask(run, task, 1);
 }
 
-function attemptTask(run: Run, task: Task, attempt: number): Outcome | Promise<Outcome> {
-  if (run.cancellation.aborted) return CANCELLED_OUTCOME;
-  const context = new TaskContext(run, task, attempt);
-  if (run.listening) run.emitNode(task, attempt, { phase: "start" });
+function attemptTask(run: Run, task: Task, number: number): Outcome | Promise<Outcome> {
+  if (run.cancellation.aborted || run.aborting) return CANCELLED_OUTCOME;
+  const attempt = new Attempt(run, task, number);
+  if (run.listening) emitNodeEvent(run, task, number, { phase: "start" });
   let result: unknown;
   try {
-    result = invoke(run, task, context);
+    result = invoke(attempt);
+    if (!isThenable(result)) return settleResult(attempt, result);
   } catch (error) {
-    return settleFailure(run, task, context, error);
+    return settleFailure(attempt, error);
   }
-  if (!isThenable(result)) return settleResult(run, task, context, result);
-  return watch(run, task, context, result).then(
-    (value) => settleResult(run, task, context, value),
-    (error: unknown) => settleFailure(run, task, context, error),
-  );
+  const { possible } = run.cancellation;
+  if (task.node.spec.timeout === undefined && !possible) {
+    return (result instanceof Promise ? (result as Promise<unknown>) : Promise.resolve(result)).then(
+      (value) => settleResult(attempt, value),
+      (error: unknown) => settleFailure(attempt, error),
+    );
+  }
+  return watch(attempt, result);
 }
 
 /** Calls the body with what the graph passes. */
-function invoke(run: Run, task: Task, context: TaskContext): unknown {
-  const { call, spec } = task.node;
-  const scope = scopeOf(run, task);
+function invoke(attempt: Attempt): unknown {
+  const { run, task } = attempt;
+  const { call } = task.node;
   switch (call.kind) {
     case "expression":
-      return call.value(scope);
+      return call.value(scopeOf(run, task));
     case "mock":
-      return call.body(context);
+      return call.body(new TaskContext(attempt));
     case "body": {
+      const scope = scopeOf(run, task);
       const args: unknown[] = [];
       for (const evaluate of call.args) args.push(evaluate(scope));
-      if (spec.cache !== undefined) return cached(run, task, args as Json[], () => call.body(...args, context));
-      args.push(context);
+      if (task.node.spec.cache !== undefined)
+        return cached(attempt, args as Json[], (context) => call.body(...args, context));
+      args.push(new TaskContext(attempt));
       return call.body(...args);
     }
     case "builtin":
     case "graph": {
-      const args: Record<string, Json> = Object.create(null) as Record<string, Json>;
-      for (const [index, name] of call.names.entries()) args[name] = call.args[index]!(scope);
-      if (call.kind === "graph") return run.callGraph(call.graph, args, task);
-      if (spec.cache !== undefined) return cached(run, task, [args], () => call.body(args, context));
-      return call.body(args, context);
+      const scope = scopeOf(run, task);
+      const args: Record<string, Json> = {};
+      for (let i = 0; i < call.names.length; i++) setField(args, call.names[i]!, call.args[i]!(scope));
+      const body = (context: TaskContext): unknown =>
+        call.kind === "graph" ? callGraph(attempt, call.graph, args) : call.body(args, context);
+      if (task.node.spec.cache !== undefined) return cached(attempt, [args], body);
+      return body(new TaskContext(attempt));
     }
   }
 }
@@ -75,213 +77,167 @@ function invoke(run: Run, task: Task, context: TaskContext): unknown {
 function scopeOf(run: Run, task: Task): Scope {
   const name = task.node.spec.each?.item;
   if (name === undefined && task.error === null) return run.scope;
-  return {
-    state: run.scope.state,
-    secrets: run.scope.secrets,
-    error: task.error,
-    locals: name === undefined || task.item === undefined ? undefined : new Map([[name, task.item]]),
-  };
+  const locals = name === undefined || task.item === undefined ? undefined : new Map([[name, task.item]]);
+  return { state: run.state, secrets: run.scope.secrets, error: task.error, locals };
 }
 
-/** Equal calls give the stored result (policy `cache`); only plain results are stored, no jumps. */
-function cached(run: Run, task: Task, args: readonly Json[], call: () => unknown): unknown {
-  const { cache, clock } = run.shared;
-  const { spec } = task.node;
-  const key = `${run.program.table.digest}/${spec.name}/${JSON.stringify(args)}`;
+/** Equal calls give the stored result (policy `cache`); what jumped, sent or paused is not stored. */
+function cached(attempt: Attempt, args: readonly Json[], call: (context: TaskContext) => unknown): unknown {
+  const { run, task } = attempt;
+  const { cache } = run.shared;
+  const key = `${run.program.table.digest}/${task.node.spec.name}/${JSON.stringify(args)}`;
   const hit = cache.get(key);
-  if (hit !== undefined) return hit;
-  void clock;
+  if (hit !== undefined) {
+    attempt.cached = true;
+    return hit;
+  }
   const store = (value: unknown): unknown => {
-    const admitted = isCommand(value) ? undefined : admitJson(value);
-    if (admitted !== undefined && !(admitted instanceof Mismatch)) cache.set(key, admitted, spec.cache?.for ?? null);
+    if (isCommand(value) || attempt.asked || attempt.pause !== undefined) return value;
+    const admitted = admitJson(value);
+    if (!(admitted instanceof Mismatch)) cache.set(key, admitted, task.node.spec.cache?.for ?? null);
     return value;
   };
-  const result = call();
+  const result = call(new TaskContext(attempt));
   return isThenable(result) ? result.then(store) : store(result);
 }
 
-/** A promise that also settles on timeout and cancellation, so that no body can keep the run alive (4.4). */
-function watch(run: Run, task: Task, context: TaskContext, result: PromiseLike<unknown>): Promise<unknown> {
-  const { timeout } = task.node.spec;
+/** Settles on timeout and cancellation too, so that no body can keep the run alive (4.4). */
+function watch(attempt: Attempt, result: PromiseLike<unknown>): Promise<Outcome> {
+  const { run, task } = attempt;
   const { cancellation, shared } = run;
-  if (timeout === undefined && !cancellation.possible) return Promise.resolve(result);
-  return new Promise((resolve, reject) => {
+  const { timeout } = task.node.spec;
+  return new Promise<Outcome>((resolve) => {
     let timer: unknown;
-    const end = (): void => {
+    const end = (outcome: () => Outcome | Promise<Outcome>): void => {
+      if (attempt.closed) return;
       if (timer !== undefined) shared.clock.clearTimeout(timer);
-      cancellation.listeners.delete(onCancel);
+      cancellation.unlisten(onCancel);
+      resolve(outcome());
     };
-    const onCancel = (): void => {
-      end();
-      reject(cancellation.reason);
+    const onCancel = (reason: unknown): void => {
+      if (task.node.call.kind === "graph") {
+        // It stops by itself, and says where it stood.
+        attempt.onGivenUp?.(reason);
+        return;
+      }
+      end(() => {
+        attempt.giveUp(reason);
+        return CANCELLED_OUTCOME;
+      });
     };
-    if (cancellation.possible) cancellation.listeners.add(onCancel);
+    cancellation.listen(onCancel);
     if (timeout !== undefined) {
       timer = shared.clock.setTimeout(() => {
-        end();
-        const message = `node \`${task.node.spec.name}\` did not finish within ${timeout} ms`;
-        reject(
-          new NodeError("NG_NODE_TIMEOUT", task.node.spec.name, message, {
-            attempts: context.attempt,
-            threadId: shared.threadId,
-          }),
-        );
+        end(() => {
+          const { name } = task.node.spec;
+          const { threadId } = shared;
+          const message = `node \`${name}\` did not finish within ${timeout} ms`;
+          const error = new NodeError("NG_NODE_TIMEOUT", name, message, { attempts: attempt.number, threadId });
+          attempt.giveUp(error);
+          return settleFailure(attempt, error);
+        });
       }, timeout);
     }
     result.then(
-      (value) => {
-        end();
-        resolve(value);
-      },
-      (error: unknown) => {
-        end();
-        reject(error);
-      },
+      (value) => end(() => settleResult(attempt, value)),
+      (error: unknown) => end(() => settleFailure(attempt, error)),
     );
   });
 }
 
-function settleResult(run: Run, task: Task, context: TaskContext, value: unknown): Outcome | Promise<Outcome> {
-  context.close();
-  if (context.pauses !== undefined) return pauseTask(run, task, context, context.pauses);
-  if (context.violation !== undefined) return failTask(run, task, context, context.violation, context.attempt);
-  const updates = isCommand(value) ? [] : updatesOf(run, task, value);
-  if (updates instanceof NodeError) return failTask(run, task, context, updates, context.attempt);
-  if (run.listening) run.emitNode(task, context.attempt, { phase: "end" });
-  if (context.gotos === undefined && !context.stopped && context.sends === undefined) return doneOutcome(updates);
-  return {
-    ...doneOutcome(updates),
-    goto: context.gotos,
-    exclusive: context.exclusive,
-    stopped: context.stopped,
-    sends: context.sends ?? [],
-  };
-}
-
-function pauseTask(run: Run, task: Task, context: TaskContext, pauses: PauseSignal["pauses"]): Outcome {
-  context.close();
-  if (run.listening) run.emitNode(task, context.attempt, { phase: "end", paused: true });
-  return pausedOutcome(pauses);
-}
-
-function settleFailure(run: Run, task: Task, context: TaskContext, error: unknown): Outcome | Promise<Outcome> {
-  const { cancellation, shared } = run;
-  if (error instanceof PauseSignal) return pauseTask(run, task, context, error.pauses);
-  if (context.pauses !== undefined) return pauseTask(run, task, context, context.pauses);
-  context.close(error);
-  if (cancellation.aborted) return CANCELLED_OUTCOME;
-  const tries = task.node.spec.tries;
-  if (tries === undefined || context.attempt >= tries.attempts || !isRetryable(error)) {
-    return failTask(run, task, context, error, context.attempt);
+function settleResult(attempt: Attempt, value: unknown): Outcome | Promise<Outcome> {
+  const { run, task } = attempt;
+  attempt.closed = true;
+  if (attempt.pause !== undefined) return pauseTask(attempt, attempt.pause);
+  if (attempt.violation !== undefined) return failTask(run, task, attempt.violation, attempt.number);
+  const hasNoResult = isCommand(value) || (value === undefined && attempt.asked);
+  const updates = hasNoResult ? [] : updatesOf(run, task, value);
+  if (updates instanceof NodeError) return failTask(run, task, updates, attempt.number);
+  if (run.listening) {
+    emitNodeEvent(run, task, attempt.number, attempt.cached ? { phase: "end", cached: true } : { phase: "end" });
   }
-  const delay = backoffDelay(tries.backoff ?? DEFAULT_BACKOFF, context.attempt, shared.random);
-  if (run.listening) run.emitNode(task, context.attempt, { phase: "retry", error: eventError(error), delayMs: delay });
-  return new Promise<void>((resolve) => {
-    const wake = (): void => {
-      cancellation.listeners.delete(stop);
-      resolve();
-    };
-    const timer = shared.clock.setTimeout(wake, delay);
-    const stop = (): void => {
+  if (!attempt.asked) return doneOutcome(updates);
+  const { gotos, exclusive, stopped, sends } = attempt;
+  return { ...doneOutcome(updates), goto: gotos, exclusive, stopped, sends: sends ?? [] };
+}
+
+function pauseTask(attempt: Attempt, signal: PauseSignal): Outcome {
+  const { run, task } = attempt;
+  attempt.closed = true;
+  if (run.listening) emitNodeEvent(run, task, attempt.number, { phase: "end", paused: true });
+  return pausedOutcome(signal.pauses, attempt.children);
+}
+
+function settleFailure(attempt: Attempt, error: unknown): Outcome | Promise<Outcome> {
+  const { run, task, number } = attempt;
+  const { cancellation, shared } = run;
+  attempt.closed = true;
+  if (attempt.pause !== undefined) return pauseTask(attempt, attempt.pause);
+  if (error instanceof PauseSignal) return pauseTask(attempt, error);
+  if (attempt.violation !== undefined) return failTask(run, task, attempt.violation, number);
+  if (endsTheRun(error)) throw error;
+  if (cancellation.aborted || run.aborting) return { ...CANCELLED_OUTCOME, children: attempt.children };
+  const { tries } = task.node.spec;
+  if (tries === undefined || number >= tries.attempts || !isRetryable(error)) {
+    return failTask(run, task, error, number, attempt.children);
+  }
+  const delay = backoffDelay(tries.backoff ?? DEFAULT_BACKOFF, number, shared.random);
+  if (run.listening) {
+    emitNodeEvent(run, task, number, { phase: "retry", error: eventError(run, error), delayMs: delay });
+  }
+  return new Promise<boolean>((resolve) => {
+    const onCancel = (): void => {
       shared.clock.clearTimeout(timer);
-      wake();
+      cancellation.unlisten(onCancel);
+      resolve(false);
     };
-    if (cancellation.possible) cancellation.listeners.add(stop);
-  }).then(() => attemptTask(run, task, context.attempt + 1));
+    const timer = shared.clock.setTimeout(() => {
+      cancellation.unlisten(onCancel);
+      resolve(true);
+    }, delay);
+    cancellation.listen(onCancel);
+  }).then((goOn) => (goOn ? attemptTask(run, task, number + 1) : CANCELLED_OUTCOME));
 }
 
-function failTask(run: Run, task: Task, context: TaskContext | undefined, error: unknown, attempts: number): Outcome {
-  context?.close(error);
-  const failure = nodeError(run, task, error, attempts);
-  if (run.listening) run.emitNode(task, attempts, { phase: "error", error: eventError(failure) });
-  return failedOutcome(failure);
+function failTask(run: Run, task: Task, cause: unknown, attempts: number, children?: Outcome["children"]): Outcome {
+  const reason = run.shared.redact(cause instanceof ChildStopped ? cause.reason : describeError(cause));
+  const error = nodeError(run, task, cause, reason, attempts);
+  if (run.listening) emitNodeEvent(run, task, attempts, { phase: "error", error: eventError(run, error) });
+  if (run.shared.onFailure === "abort" && !task.node.hasErrorRoutes && !run.aborting) {
+    run.aborting = true;
+    run.cancellation.interrupt(error);
+  }
+  const items = task.itemIndex === -1 ? [] : [task.itemIndex];
+  return failedOutcome({ error, reason, attempts, items }, children);
 }
 
-/** Doubles from `min` to `max`; the second half of each wait is chance, so that tasks that failed together part. */
-export function backoffDelay(
-  backoff: { readonly min: number; readonly max: number },
-  attempt: number,
-  random: () => number,
-): number {
-  const full = Math.min(backoff.max, backoff.min * 2 ** (attempt - 1));
-  return Math.round(full / 2 + (full / 2) * random());
+function nodeError(run: Run, task: Task, cause: unknown, reason: string, attempts: number): NodeError | StoreError {
+  const { name } = task.node.spec;
+  const { threadId } = run.shared;
+  const items = task.itemIndex === -1 ? [] : [task.itemIndex];
+  if (cause instanceof StoreError && cause.code === "NG_NO_STORE") return cause;
+  if (cause instanceof NodeError && cause.nodeId === name && cause.code !== "NG_NODE_FAILED") {
+    const details = { attempts, items, threadId, ...("cause" in cause ? { cause: cause.cause } : {}) };
+    return new NodeError(cause.code, name, run.shared.redact(cause.message), details);
+  }
+  const item = task.itemIndex === -1 ? "" : ` at item ${task.itemIndex}`;
+  const times = attempts === 1 ? "" : ` after ${attempts} attempts`;
+  const message = `node \`${name}\` failed${item}${times}: ${reason}`;
+  const origin = cause instanceof ChildStopped ? cause.error : cause;
+  return new NodeError("NG_NODE_FAILED", name, message, { attempts, items, threadId, cause: origin });
+}
+
+/** A failed store or a lost claim is nobody's node's failure. */
+function endsTheRun(error: unknown): boolean {
+  return error instanceof ThreadError || (error instanceof StoreError && error.code !== "NG_NO_STORE");
 }
 
 /** Throws and timeouts are tried again; what would only happen again is not (4.1). */
 function isRetryable(error: unknown): boolean {
-  if (error instanceof NodeError) return error.code === "NG_NODE_TIMEOUT" || error.code === "NG_NODE_FAILED";
-  if (error instanceof NgraphError)
-    return error instanceof RunError && error.code === "NG_STEP_LIMIT" ? false : !(error instanceof RunError);
+  if (error instanceof ChildStopped) return true;
   if (error instanceof ExpressionError) return false;
+  if (error instanceof NgraphError) return error.code === "NG_NODE_TIMEOUT" || error.code === "NG_NODE_FAILED";
   return !(typeof error === "object" && error !== null && "retryable" in error && error.retryable === false);
-}
-
-function nodeError(run: Run, task: Task, error: unknown, attempts: number): NodeError {
-  const { name } = task.node.spec;
-  const { threadId } = run.shared;
-  const items = task.itemIndex === -1 ? [] : [task.itemIndex];
-  if (error instanceof NodeError && error.nodeId === name && error.code !== "NG_NODE_FAILED") {
-    return new NodeError(error.code, name, error.message, { attempts, items, threadId, cause: error.cause });
-  }
-  const reason = error instanceof Error ? error.message || error.name : `it threw ${printThrown(error)}`;
-  const item = task.itemIndex === -1 ? "" : ` at item ${task.itemIndex}`;
-  const times = attempts === 1 ? "" : ` after ${attempts} attempts`;
-  return new NodeError("NG_NODE_FAILED", name, `node \`${name}\` failed${item}${times}: ${reason}`, {
-    attempts,
-    items,
-    threadId,
-    cause: error,
-  });
-}
-
-function printThrown(value: unknown): string {
-  try {
-    return String(value);
-  } catch {
-    return "something that cannot be shown";
-  }
-}
-
-export function eventError(error: unknown): EventError {
-  if (error instanceof NodeError)
-    return { code: error.code, message: error.message, node: error.nodeId, attempts: error.attempts };
-  if (error instanceof NgraphError) return { code: error.code, message: error.message };
-  return { code: "NG_NODE_FAILED", message: error instanceof Error ? error.message : printThrown(error) };
-}
-
-/** What a result means for the channels, or why it does not fit (2.3). */
-function updatesOf(run: Run, task: Task, value: unknown): Update[] | NodeError {
-  const { spec } = task.node;
-  const { output } = spec;
-  if (output === undefined) return [];
-  const bad = (problem: string): NodeError =>
-    new NodeError("NG_BAD_RESULT", spec.name, `the result of node \`${spec.name}\` does not fit: ${problem}`, {
-      items: task.itemIndex === -1 ? [] : [task.itemIndex],
-      threadId: run.shared.threadId,
-    });
-  const admit = (channel: number, part: unknown): Update | NodeError => {
-    const code = run.program.channels[channel]!;
-    const admitted = task.itemIndex === -1 ? code.admitUpdate(part) : code.admitItem(part);
-    if (admitted instanceof Mismatch) return bad(`${admitted.describe()} for channel \`${code.name}\``);
-    return { channel, value: admitted };
-  };
-  if (output.kind === "channel") {
-    const update = admit(output.channel, value);
-    return update instanceof NodeError ? update : [update];
-  }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    const found =
-      value === undefined ? "nothing" : value === null ? "null" : Array.isArray(value) ? "a list" : typeof value;
-    return bad(`expected a record with ${output.fields.map(({ field }) => `\`${field}\``).join(", ")}, found ${found}`);
-  }
-  const updates: Update[] = [];
-  for (const { field, channel } of output.fields) {
-    if (!Object.hasOwn(value, field)) return bad(`it has no field \`${field}\``);
-    const update = admit(channel, (value as Record<string, unknown>)[field]);
-    if (update instanceof NodeError) return update;
-    updates.push(update);
-  }
-  return updates;
 }
 
 export function isThenable(value: unknown): value is PromiseLike<unknown> {

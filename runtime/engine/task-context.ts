@@ -1,159 +1,207 @@
-import type { PauseItem } from "../checkpoint.ts";
 import { COMMAND, type Command, type ExpectedType, type NodeContext } from "../context.ts";
-import { NodeError } from "../errors.ts";
+import { NodeError, StoreError, type NodeErrorCode } from "../errors.ts";
 import type { Json } from "../json.ts";
-import { admitJson, Mismatch } from "../validate.ts";
 import { END } from "../table.ts";
-import type { Run } from "./run.ts";
+import { admitJson, Mismatch } from "../validate.ts";
 import { PauseSignal } from "./pause-signal.ts";
+import { emitEvent } from "./run-events.ts";
+import type { Run } from "./run.ts";
 import type { SendRequest, Task } from "./task.ts";
 
-const NO_RESULT: Command = Object.freeze({ [COMMAND]: true as const });
+const COMMAND_VALUE: Command = Object.freeze({ [COMMAND]: true as const });
 
 export function isCommand(value: unknown): value is Command {
-  return value === NO_RESULT;
+  return value === COMMAND_VALUE;
 }
 
-/** What one attempt of a task asks of the engine. Everything that costs is made when it is first asked for. */
-export class TaskContext implements NodeContext {
-  readonly #run: Run;
-  readonly #task: Task;
-  readonly attempt: number;
-  #controller: AbortController | undefined;
-  #interrupts = 0;
-  /** Set by `interrupt`: the attempt pauses, whatever its body makes of the signal. */
-  pauses: readonly PauseItem[] | undefined;
+/** One attempt of a task: what its body has asked for so far. */
+export class Attempt {
+  readonly run: Run;
+  readonly task: Task;
+  readonly number: number;
+  /** The attempt is over: what its body still does counts for nothing. */
+  closed = false;
   gotos: number[] | undefined;
   exclusive = false;
   stopped = false;
   sends: SendRequest[] | undefined;
-  /** A jump that was not allowed fails the node even when its body swallows the error. */
-  violation: NodeError | undefined;
+  /** Set by `interrupt`: the attempt pauses, whatever its body makes of the signal. */
+  pause: PauseSignal | undefined;
+  /** What was not allowed fails the node even when its body swallows the error. */
+  violation: NodeError | StoreError | undefined;
+  /** Told when the attempt is given up: by a timeout, by cancellation. */
+  onGivenUp: ((reason: unknown) => void) | undefined;
+  interrupts = 0;
+  /** The result came from the cache. */
+  cached = false;
+  /** Of a called graph that has not finished: namespace -> checkpoint. */
+  children: Readonly<Record<string, string>> | undefined;
+  #controller: AbortController | undefined;
+  #reason: unknown;
 
-  constructor(run: Run, task: Task, attempt: number) {
-    this.#run = run;
-    this.#task = task;
-    this.attempt = attempt;
+  constructor(run: Run, task: Task, number: number) {
+    this.run = run;
+    this.task = task;
+    this.number = number;
+  }
+
+  get asked(): boolean {
+    return this.gotos !== undefined || this.stopped || this.sends !== undefined;
   }
 
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      const { aborted, controllers } = this.#run.cancellation;
-      if (aborted) this.#controller.abort(this.#run.cancellation.reason);
-      else controllers.add(this.#controller);
+      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
     }
     return this.#controller.signal;
   }
 
-  get step(): number {
-    return this.#run.step;
+  giveUp(reason: unknown): void {
+    this.closed = true;
+    this.#reason = reason ?? new Error("given up");
+    this.#controller?.abort(this.#reason);
+    this.onGivenUp?.(this.#reason);
   }
 
-  get thread(): string {
-    return this.#run.shared.threadId ?? this.#run.shared.runId;
-  }
-
-  get idempotencyKey(): string {
-    return this.#run.taskKey(this.#task);
-  }
-
-  get item(): Json | undefined {
-    return this.#task.item;
-  }
-
-  get expects(): ExpectedType | undefined {
-    return this.#task.node.expects;
-  }
-
-  interrupt<T = Json>(payload: Json = null, options?: { readonly expects?: ExpectedType | undefined }): T {
-    const id = this.#run.pauseId(this.#task, this.#interrupts++);
-    const { answers } = this.#run.shared;
-    const answer = answers.get(id);
-    if (answer !== undefined) return answer.value as T;
-    const admitted = admitJson(payload);
-    if (admitted instanceof Mismatch) {
-      throw new NodeError(
-        "NG_BAD_RESULT",
-        this.#task.node.spec.name,
-        `\`interrupt\` takes plain JSON: ${admitted.describe()}`,
-      );
-    }
-    if (this.#run.shared.store === undefined) {
-      throw this.#run.noStore(`node \`${this.#task.node.spec.name}\` called \`interrupt\``);
-    }
-    const expects = options?.expects;
-    if (expects !== undefined) this.#run.shared.expectations.set(id, expects);
-    this.pauses = [
-      { id, node: this.#task.node.spec.name, kind: "interrupt", payload: admitted, namespace: this.#run.path },
-    ];
-    throw new PauseSignal(this.pauses);
-  }
-
-  goto(...args: readonly (string | { readonly exclusive: boolean })[]): Command {
+  goto(args: readonly (string | { readonly exclusive: boolean })[]): Command {
     const last = args.at(-1);
-    const exclusive = typeof last === "object" && last.exclusive;
-    const targets: number[] = [];
-    for (const arg of args) if (typeof arg === "string" && arg !== "") targets.push(this.#target(arg, "goto"));
-    // `goto("")` asks for the node's own edges.
-    this.gotos = targets.length === 0 ? undefined : targets;
-    this.exclusive = exclusive && targets.length > 0;
-    return NO_RESULT;
+    const targets = args.flatMap((arg) => (typeof arg === "string" ? [this.#target(arg, "go")] : []));
+    if (targets.length === 0) return this.stop();
+    this.gotos = targets;
+    this.exclusive = typeof last === "object" && last.exclusive;
+    this.stopped = false;
+    return COMMAND_VALUE;
+  }
+
+  stop(): Command {
+    this.stopped = true;
+    this.gotos = undefined;
+    this.exclusive = false;
+    return COMMAND_VALUE;
   }
 
   send(node: string, item: Json): Command {
     const target = this.#target(node, "send");
     const admitted = admitJson(item);
-    if (target === END || admitted instanceof Mismatch) {
-      const problem = admitted instanceof Mismatch ? admitted.describe() : "nothing can be sent to `end`";
-      throw this.#violate(
-        `\`send\` number ${(this.sends?.length ?? 0) + 1} of node \`${this.#task.node.spec.name}\`: ${problem}`,
-      );
-    }
+    const nth = `\`send\` (invocation index ${this.sends?.length ?? 0}) of node \`${this.task.node.spec.name}\``;
+    if (target === END) throw this.#violate("NG_UNDECLARED_GOTO", `${nth}: nothing can be sent to \`end\``);
+    if (admitted instanceof Mismatch) throw this.#violate("NG_BAD_RESULT", `${nth}: ${admitted.describe()}`);
     (this.sends ??= []).push({ node: target, item: admitted });
-    return NO_RESULT;
+    return COMMAND_VALUE;
   }
 
-  stop(): Command {
-    this.stopped = true;
-    return NO_RESULT;
+  interrupt<T>(payload: Json, expects: ExpectedType | undefined): T {
+    if (this.pause !== undefined) throw this.pause;
+    const { run, task } = this;
+    const { name } = task.node.spec;
+    const id = run.pauseId(task.id, run.step, this.interrupts++);
+    const answer = run.shared.answers.get(id);
+    if (answer !== undefined) return answer.value as T;
+    if (run.shared.durable === undefined) {
+      const message = `node \`${name}\` waits for an answer, and a run without a store cannot: give the engine a \`store\``;
+      throw (this.violation = new StoreError("NG_NO_STORE", message));
+    }
+    const admitted = admitJson(payload);
+    if (admitted instanceof Mismatch) {
+      throw this.#violate("NG_BAD_RESULT", `node \`${name}\`: \`interrupt\` takes plain JSON: ${admitted.describe()}`);
+    }
+    const item = {
+      id,
+      node: name,
+      kind: "interrupt" as const,
+      payload: admitted,
+      namespace: run.path,
+      taskId: task.id,
+    };
+    throw (this.pause = new PauseSignal([expects === undefined ? item : { ...item, expects }]));
   }
 
-  emit(data: Json): void {
-    if (!this.#run.listening) return;
+  emit(data: unknown): void {
+    if (!this.run.listening || this.closed) return;
     const admitted = admitJson(data);
-    if (admitted instanceof Mismatch) return;
-    this.#run.emit({ type: "custom", node: this.#task.node.spec.name, data: admitted });
+    const shown =
+      admitted instanceof Mismatch ? `not plain JSON: ${admitted.describe()}` : redacted(this.run, admitted);
+    emitEvent(this.run, { type: "custom", node: this.task.node.spec.name, data: shown });
   }
 
-  /** The attempt is over: nobody may be told any more, and a body that goes on is told to stop. */
-  close(reason?: unknown): void {
-    if (this.#controller === undefined) return;
-    this.#run.cancellation.controllers.delete(this.#controller);
-    if (reason !== undefined) this.#controller.abort(reason);
-  }
-
-  #target(name: string, how: "goto" | "send"): number {
-    const { program } = this.#run;
-    const { goes, spec } = this.#task.node;
+  #target(name: string, verb: "go" | "send"): number {
+    const { program } = this.run;
+    const { goes, spec } = this.task.node;
     const index = name === "end" ? END : program.nodeIndex.get(name);
     if (index !== undefined && goes?.has(index) === true) return index;
-    const declared = [...(goes ?? [])].map(
-      (goal) => `\`${goal === END ? "end" : (program.table.nodes[goal]?.name ?? "?")}\``,
-    );
-    const where = how === "send" ? ` (send invocation index ${this.sends?.length ?? 0})` : "";
+    const declared = [...(goes ?? [])].map((goal) => `\`${this.run.nodeName(goal)}\``).join(", ") || "none";
+    const nth = verb === "send" ? ` (send invocation index ${this.sends?.length ?? 0})` : "";
+    const why = index === undefined ? "there is no such node" : "its policies do not say so";
     throw this.#violate(
-      `node \`${spec.name}\` may not ${how === "goto" ? "go" : "send"} to \`${name}\`${where}: ` +
-        (index === undefined ? "there is no such node" : "its policies do not say so") +
-        `; declare it with \`goes ${name}\` (declared: ${declared.join(", ") || "none"})`,
+      "NG_UNDECLARED_GOTO",
+      `node \`${spec.name}\` may not ${verb} to \`${name}\`${nth}: ${why}; declare it with \`goes ${name}\` (declared: ${declared})`,
     );
   }
 
-  #violate(message: string): NodeError {
-    this.violation = new NodeError("NG_UNDECLARED_GOTO", this.#task.node.spec.name, message, {
-      attempts: this.attempt,
-      threadId: this.#run.shared.threadId,
-    });
-    return this.violation;
+  #violate(code: NodeErrorCode, message: string): NodeError {
+    const { threadId } = this.run.shared;
+    const error = new NodeError(code, this.task.node.spec.name, message, { attempts: this.number, threadId });
+    this.violation = error;
+    return error;
+  }
+}
+
+function redacted(run: Run, data: Json): Json {
+  return JSON.parse(run.shared.redact(JSON.stringify(data))) as Json;
+}
+
+/**
+ * What node code sees of its attempt. Everything that costs is made when it is first asked for, and methods are bound, so
+ * that `({ goto }) => goto("x")` works.
+ */
+export class TaskContext implements NodeContext {
+  readonly #attempt: Attempt;
+
+  constructor(attempt: Attempt) {
+    this.#attempt = attempt;
+  }
+
+  get signal(): AbortSignal {
+    return this.#attempt.signal;
+  }
+  get step(): number {
+    return this.#attempt.run.step;
+  }
+  get attempt(): number {
+    return this.#attempt.number;
+  }
+  get thread(): string {
+    const { shared } = this.#attempt.run;
+    return shared.threadId ?? shared.runId;
+  }
+  get idempotencyKey(): string {
+    return this.#attempt.run.taskKey(this.#attempt.task);
+  }
+  get item(): Json | undefined {
+    return this.#attempt.task.item;
+  }
+  get expects(): ExpectedType | undefined {
+    return this.#attempt.task.node.expects;
+  }
+  get interrupt(): NodeContext["interrupt"] {
+    const attempt = this.#attempt;
+    return (payload = null, options) => attempt.interrupt(payload, options?.expects);
+  }
+  get goto(): NodeContext["goto"] {
+    const attempt = this.#attempt;
+    return (...args: readonly (string | { readonly exclusive: boolean })[]) => attempt.goto(args);
+  }
+  get send(): NodeContext["send"] {
+    const attempt = this.#attempt;
+    return (node, item) => attempt.send(node, item);
+  }
+  get stop(): NodeContext["stop"] {
+    const attempt = this.#attempt;
+    return () => attempt.stop();
+  }
+  get emit(): NodeContext["emit"] {
+    const attempt = this.#attempt;
+    return (data) => attempt.emit(data);
   }
 }

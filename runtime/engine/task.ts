@@ -1,5 +1,5 @@
 import type { PauseItem } from "../checkpoint.ts";
-import type { NodeError } from "../errors.ts";
+import type { NodeError, StoreError } from "../errors.ts";
 import type { Json } from "../json.ts";
 import type { NodeCode } from "./program.ts";
 
@@ -16,8 +16,8 @@ export interface Task {
   readonly error: Json;
   /** Items of a `for` node, each a task of its own. */
   readonly items: readonly Task[] | undefined;
-  /** The list of the `for` could not be evaluated. */
-  readonly broken?: unknown;
+  /** The list of the `for` has no value, and why. */
+  readonly broken: unknown;
 }
 
 export interface Update {
@@ -31,7 +31,16 @@ export interface SendRequest {
   readonly item: Json;
 }
 
-/** How a task ended. Exactly one of `failure`, `pauses` and `cancelled` may be set. */
+/** What of a failure error edges and checkpoints know. */
+export interface Failure {
+  readonly error: NodeError | StoreError;
+  /** What went wrong, without the node's name around it: `error.message` in the target of an error edge. */
+  readonly reason: string;
+  readonly attempts: number;
+  readonly items: readonly number[];
+}
+
+/** How a task ended. At most one of `failure`, `pauses` and `cancelled` is set. */
 export interface Outcome {
   readonly updates: readonly Update[];
   /** Node indexes or `END`. */
@@ -40,10 +49,12 @@ export interface Outcome {
   readonly stopped: boolean;
   readonly sends: readonly SendRequest[];
   /** It failed for good. */
-  readonly failure: NodeError | undefined;
+  readonly failure: Failure | undefined;
   /** It waits for answers. */
   readonly pauses: readonly PauseItem[] | undefined;
   readonly cancelled: boolean;
+  /** Of called graphs that have not finished: namespace -> checkpoint. */
+  readonly children: Readonly<Record<string, string>> | undefined;
 }
 
 const NOTHING: readonly never[] = Object.freeze([]);
@@ -58,12 +69,13 @@ export function doneOutcome(updates: readonly Update[]): Outcome {
     failure: undefined,
     pauses: undefined,
     cancelled: false,
+    children: undefined,
   };
 }
-export function failedOutcome(failure: NodeError): Outcome {
-  return { ...doneOutcome(NOTHING), failure };
+export function failedOutcome(failure: Failure, children?: Outcome["children"]): Outcome {
+  return { ...doneOutcome(NOTHING), failure, children };
 }
-export function pausedOutcome(pauses: readonly PauseItem[]): Outcome {
-  return { ...doneOutcome(NOTHING), pauses };
+export function pausedOutcome(pauses: readonly PauseItem[], children?: Outcome["children"]): Outcome {
+  return { ...doneOutcome(NOTHING), pauses, children };
 }
 export const CANCELLED_OUTCOME: Outcome = Object.freeze({ ...doneOutcome(NOTHING), cancelled: true });

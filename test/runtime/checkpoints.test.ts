@@ -123,19 +123,22 @@ describe("5.2 - 5.5 crashes", () => {
     throw new Error("no progress");
   }
 
-  test.each(["before", "after"] as const)("dying %s any write, the run ends as if nothing had happened", async (when) => {
-    for (let writes = 0; writes < 9; writes++) {
-      const { bodies, end, logs } = await runThroughCrashes(writes, when, false);
-      expect(end.values).toMatchObject({ x: 3, list: ["a1", "b", "c", "p", "q", "a2"] });
-      // One key a task, the same whenever its body ran.
-      const keys = new Map(bodies.map(({ key, task }) => [key, task]));
-      expect(new Set(keys.values()).size).toBe(keys.size);
-      expect(keys.size).toBe(6);
-      // A body whose result was stored never ran again: it ran as often as its process died before the write.
-      const stored = logs.filter((entry) => entry.startsWith("put")).length;
-      expect(new Set(logs.filter((entry) => entry.startsWith("put"))).size).toBe(stored);
-    }
-  });
+  test.each(["before", "after"] as const)(
+    "dying %s any write, the run ends as if nothing had happened",
+    async (when) => {
+      for (let writes = 0; writes < 9; writes++) {
+        const { bodies, end, logs } = await runThroughCrashes(writes, when, false);
+        expect(end.values).toMatchObject({ x: 3, list: ["a1", "b", "c", "p", "q", "a2"] });
+        // One key a task, the same whenever its body ran.
+        const keys = new Map(bodies.map(({ key, task }) => [key, task]));
+        expect(new Set(keys.values()).size).toBe(keys.size);
+        expect(keys.size).toBe(6);
+        // A body whose result was stored never ran again: it ran as often as its process died before the write.
+        const stored = logs.filter((entry) => entry.startsWith("put")).length;
+        expect(new Set(logs.filter((entry) => entry.startsWith("put"))).size).toBe(stored);
+      }
+    },
+  );
 
   test("dying again and again after one write, every life gets one write further", async () => {
     for (const writes of [1, 2, 3]) {
@@ -252,7 +255,9 @@ describe("5.6 one runner a thread", () => {
     await settle();
     const before = store.list("t");
     const rival = engineOf(CHAIN, functions, { store });
-    await expect(rival.run({ start_at: 2 }, { thread: "t", abandon: true })).rejects.toMatchObject({ code: "NG_THREAD_CONFLICT" });
+    await expect(rival.run({ start_at: 2 }, { thread: "t", abandon: true })).rejects.toMatchObject({
+      code: "NG_THREAD_CONFLICT",
+    });
     await expect(rival.resume("t")).rejects.toMatchObject({ code: "NG_THREAD_CONFLICT" });
     await expect(rival.update("t", { x: 1 })).rejects.toMatchObject({ code: "NG_THREAD_CONFLICT" });
     expect(store.list("t")).toEqual(before);
@@ -343,7 +348,13 @@ describe("5.7 another table", () => {
     const store = new MemoryStore();
     const first = engineOf(CHAIN, { ...chain(), b: () => Promise.reject(new Error("no")) }, { store });
     await first.run({ start_at: 1 }, { thread: "t" });
-    const other = engineOf(CHAIN.replace("output x: int = 0", 'output x: string = ""').replace("b(x)", "b(start_at)").replace("c(x)", "c(start_at)"), chain(), { store });
+    const other = engineOf(
+      CHAIN.replace("output x: int = 0", 'output x: string = ""')
+        .replace("b(x)", "b(start_at)")
+        .replace("c(x)", "c(start_at)"),
+      chain(),
+      { store },
+    );
     await expect(other.resume("t")).rejects.toMatchObject({ code: "NG_DRIFT" });
   });
 });
@@ -352,7 +363,10 @@ describe("5.8 durability", () => {
   const saves = async (durability: Durability): Promise<string[]> => {
     const store = new CrashingStore(new MemoryStore(), 1000);
     const engine = engineOf(CHAIN, chain(), { store });
-    expect((await engine.run({ start_at: 1 }, { thread: "t", durability })).output).toEqual({ x: 4, list: ["a", "b", "c"] });
+    expect((await engine.run({ start_at: 1 }, { thread: "t", durability })).output).toEqual({
+      x: 4,
+      list: ["a", "b", "c"],
+    });
     expect(store.loadLatest("t")).toMatchObject({ status: "completed", values: { x: 4, list: ["a", "b", "c"] } });
     return store.log;
   };
@@ -432,7 +446,11 @@ describe("5.9 time travel", () => {
     const afterA = before.find((item) => item.step === 0)!;
     ran.length = 0;
     const again = await engine.resume("t", { from: afterA.id });
-    expect(again).toMatchObject({ status: "completed", output: { x: 4, list: ["a", "b", "c"] }, steps: [["b"], ["c"]] });
+    expect(again).toMatchObject({
+      status: "completed",
+      output: { x: 4, list: ["a", "b", "c"] },
+      steps: [["b"], ["c"]],
+    });
     expect(ran).toEqual(["b", "c"]);
     const after = await engine.history("t");
     // The chain of the new head leads through the checkpoint it was forked from.
@@ -450,7 +468,9 @@ describe("5.9 time travel", () => {
     expect((await engine.history("t")).map((item) => item.label)).toEqual(["last", "here", null, null]);
     expect((await engine.resume("t", { from: "here" })).steps).toEqual([["c"]]);
     await expect(engine.resume("t", { from: "nowhere" })).rejects.toMatchObject({ code: "NG_UNKNOWN_CHECKPOINT" });
-    await expect(engine.label("t", "x", { checkpoint: "nope" })).rejects.toMatchObject({ code: "NG_UNKNOWN_CHECKPOINT" });
+    await expect(engine.label("t", "x", { checkpoint: "nope" })).rejects.toMatchObject({
+      code: "NG_UNKNOWN_CHECKPOINT",
+    });
     await expect(engine.label("nobody", "x")).rejects.toMatchObject({ code: "NG_UNKNOWN_THREAD" });
   });
 
@@ -534,7 +554,11 @@ describe("5.9 time travel", () => {
     expect((await engine.run({}, { thread: "t" })).status).toBe("paused");
     await engine.update("t", { n: 1 }, { as: "look" });
     expect(await engine.state("t")).toMatchObject({ next: ["small"], pauses: [], status: "running" });
-    expect(await engine.resume("t")).toMatchObject({ status: "completed", output: { took: "small" }, steps: [["small"], ["join"]] });
+    expect(await engine.resume("t")).toMatchObject({
+      status: "completed",
+      output: { took: "small" },
+      steps: [["small"], ["join"]],
+    });
     expect(ran).toEqual(["look"]);
     await expect(engine.update("t", { n: 1 }, { as: "nobody" })).rejects.toMatchObject({ code: "NG_BAD_INPUT" });
   });
@@ -603,7 +627,11 @@ describe("5.13 several runs on one thread", () => {
   test("state starts afresh, memory carries over", async () => {
     const engine = engineOf(text.replace("{ pause before }", ""), {}, { store: new MemoryStore() });
     expect((await engine.run({ text: "a" }, { thread: "t" })).state).toEqual({ text: "a", count: 1, messages: ["a"] });
-    expect((await engine.run({ text: "b" }, { thread: "t" })).state).toEqual({ text: "b", count: 2, messages: ["a", "b"] });
+    expect((await engine.run({ text: "b" }, { thread: "t" })).state).toEqual({
+      text: "b",
+      count: 2,
+      messages: ["a", "b"],
+    });
     expect((await engine.run({ text: "c" }, { thread: "u" })).output).toEqual({ count: 1 });
     const ids = new Set((await engine.history("t")).map((item) => item.runId));
     expect(ids.size).toBe(2);

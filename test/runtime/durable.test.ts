@@ -31,7 +31,9 @@ describe("checkpoints (5)", () => {
     );
     const result = await engine.run({ n: 4 }, { thread: "t", metadata: { who: "me" } });
     const history = await engine.history("t");
-    expect(history.map(({ step, phase, status, nextNodes, values }) => [step, phase, status, nextNodes, values["m"]])).toEqual([
+    expect(
+      history.map(({ step, phase, status, nextNodes, values }) => [step, phase, status, nextNodes, values["m"]]),
+    ).toEqual([
       [1, "completed", "completed", [], 10],
       [0, "completed", "running", ["b"], 5],
       [-1, "input", "running", ["a"], 0],
@@ -98,21 +100,43 @@ describe("checkpoints (5)", () => {
 
   test("5.7: a table that no longer has what waits is refused with the list", async () => {
     const store = new MemoryStore();
-    const before = engineOf(`graph g { output n: int = 0  node a = 1 into n { pause after }  node b = 2 into n  start -> a -> b }`, {}, { store });
+    const before = engineOf(
+      `graph g { output n: int = 0  node a = 1 into n { pause after }  node b = 2 into n  start -> a -> b }`,
+      {},
+      { store },
+    );
     await before.run({}, { thread: "t" });
-    const drifted = engineOf(`graph g { output n: string = ""  node a = "1" into n { pause after }  node c = "2" into n  start -> a -> c }`, {}, { store });
-    await expect(drifted.resume("t")).rejects.toMatchObject({ code: "NG_DRIFT", details: [expect.stringContaining("`b`"), expect.stringContaining("`n`")] });
-    const compatible = engineOf(`graph g { output n: int = 0  node a = 1 into n { pause after }  node b = 3 into n  node x = 9 into n  start -> a -> b -> x }`, {}, { store });
+    const drifted = engineOf(
+      `graph g { output n: string = ""  node a = "1" into n { pause after }  node c = "2" into n  start -> a -> c }`,
+      {},
+      { store },
+    );
+    await expect(drifted.resume("t")).rejects.toMatchObject({
+      code: "NG_DRIFT",
+      details: [expect.stringContaining("`b`"), expect.stringContaining("`n`")],
+    });
+    const compatible = engineOf(
+      `graph g { output n: int = 0  node a = 1 into n { pause after }  node b = 3 into n  node x = 9 into n  start -> a -> b -> x }`,
+      {},
+      { store },
+    );
     expect(await compatible.resume("t")).toMatchObject({ status: "completed", output: { n: 9 } });
   });
 
-  test.each(["sync", "async", "exit"] as const)("5.8: durability %s ends with everything stored", async (durability) => {
-    const store = new MemoryStore();
-    const engine = engineOf(`graph g { output n: int = 0  node a = 1 into n  node b = 2 into n  start -> a -> b }`, {}, { store, durability });
-    const result = await engine.run({}, { thread: "t" });
-    expect((await engine.state("t"))?.checkpointId).toBe(result.checkpointId);
-    expect((await engine.state("t"))?.state).toEqual({ n: 2 });
-  });
+  test.each(["sync", "async", "exit"] as const)(
+    "5.8: durability %s ends with everything stored",
+    async (durability) => {
+      const store = new MemoryStore();
+      const engine = engineOf(
+        `graph g { output n: int = 0  node a = 1 into n  node b = 2 into n  start -> a -> b }`,
+        {},
+        { store, durability },
+      );
+      const result = await engine.run({}, { thread: "t" });
+      expect((await engine.state("t"))?.checkpointId).toBe(result.checkpointId);
+      expect((await engine.state("t"))?.state).toEqual({ n: 2 });
+    },
+  );
 
   test("5.9: forks, labels and edits never touch what was", async () => {
     const store = new MemoryStore();
@@ -136,7 +160,11 @@ describe("checkpoints (5)", () => {
     await engine.fork("t", { from: "after-a", as: "at", at: "c" });
     expect(await engine.resume("at")).toMatchObject({ output: { n: 1, log: ["n is 1"] }, steps: [["c"]] });
 
-    expect(await engine.resume("t", { from: "after-a" })).toMatchObject({ status: "completed", output: { n: 2 }, steps: [["b"], ["c"]] });
+    expect(await engine.resume("t", { from: "after-a" })).toMatchObject({
+      status: "completed",
+      output: { n: 2 },
+      steps: [["b"], ["c"]],
+    });
     expect((await engine.history("t")).map((entry) => entry.values["n"])).toEqual([2, 2, 1, 1, 0]);
 
     await engine.update("t", { n: 7 }, { as: "a" });
@@ -159,7 +187,11 @@ describe("checkpoints (5)", () => {
     expect((await engine.run({ word: "b" }, { thread: "t" })).output).toEqual({ count: 21 });
     expect((await engine.run({ word: "c" }, { thread: "other" })).output).toEqual({ count: 11 });
 
-    const failing = engineOf(`graph g { node a = no()  start -> a }`, { no: () => Promise.reject(new Error("no")) }, { store });
+    const failing = engineOf(
+      `graph g { node a = no()  start -> a }`,
+      { no: () => Promise.reject(new Error("no")) },
+      { store },
+    );
     await failing.run({}, { thread: "f" });
     await expect(failing.run({}, { thread: "f" })).rejects.toMatchObject({ code: "NG_THREAD_BUSY" });
     expect((await failing.run({}, { thread: "f", abandon: true })).status).toBe("failed");
@@ -170,7 +202,9 @@ describe("pauses (6)", () => {
   test("6.1: a graph that pauses is refused without a store", async () => {
     const text = `graph g { output a: string  node ask = ask("?") into a  start -> ask }`;
     await expect(engineOf(text).run({})).rejects.toMatchObject({ code: "NG_NO_STORE" });
-    const hidden = engineOf(`graph g { node a = sly()  start -> a }`, { sly: (context: NodeContext) => context.interrupt("?") });
+    const hidden = engineOf(`graph g { node a = sly()  start -> a }`, {
+      sly: (context: NodeContext) => context.interrupt("?"),
+    });
     expect(await hidden.run({})).toMatchObject({ status: "failed", error: { cause: { code: "NG_NO_STORE" } } });
   });
 
@@ -224,8 +258,14 @@ describe("pauses (6)", () => {
     const second = await engine.resume("t", { answers: { [id]: "x" } });
     expect(second).toMatchObject({ status: "paused", pauses: [{ node: "two" }] });
     await expect(engine.resume("t", { answers: { [id]: "y" } })).rejects.toMatchObject({ code: "NG_BAD_ANSWER" });
-    expect(await engine.resume("t", { answers: { [id]: "x" } })).toMatchObject({ status: "paused", pauses: [{ node: "two" }] });
-    expect(await engine.resume("t", { answer: "y" })).toMatchObject({ status: "completed", output: { a: "x", b: "y" } });
+    expect(await engine.resume("t", { answers: { [id]: "x" } })).toMatchObject({
+      status: "paused",
+      pauses: [{ node: "two" }],
+    });
+    expect(await engine.resume("t", { answer: "y" })).toMatchObject({
+      status: "completed",
+      output: { a: "x", b: "y" },
+    });
     await expect(engine.resume("t")).rejects.toMatchObject({ code: "NG_NOT_PAUSED" });
   });
 
@@ -285,7 +325,10 @@ describe("dynamic tasks and called graphs (7)", () => {
       },
       { store: new MemoryStore() },
     );
-    expect(await engine.run({ items: [] })).toMatchObject({ status: "completed", output: { out: [], lens: [], done: true } });
+    expect(await engine.run({ items: [] })).toMatchObject({
+      status: "completed",
+      output: { out: [], lens: [], done: true },
+    });
     const failed = await engine.run({ items: ["a", "bad", "c"] }, { thread: "t" });
     expect(failed).toMatchObject({ status: "failed", error: { nodeId: "each", items: [1] } });
     broken = false;
@@ -308,7 +351,10 @@ describe("dynamic tasks and called graphs (7)", () => {
     const store = new MemoryStore();
     const engine = engineOf(CALLER, {}, { store });
     const first = await engine.run({ n: 1 }, { thread: "t" });
-    expect(first).toMatchObject({ status: "paused", pauses: [{ node: "ask", namespace: ["call"], payload: { question: "really 2?" } }] });
+    expect(first).toMatchObject({
+      status: "paused",
+      pauses: [{ node: "ask", namespace: ["call"], payload: { question: "really 2?" } }],
+    });
     const second = await engine.resume("t", { answer: "yes" });
     expect(second.pauses.map((pause) => pause.namespace)).toEqual([["many[0]"], ["many[1]"]]);
     const answers = Object.fromEntries(second.pauses.map((pause, index) => [pause.id, `a${index}`]));
@@ -331,7 +377,10 @@ describe("dynamic tasks and called graphs (7)", () => {
     const second = await engine.resume("t", { answer: "zero" });
     expect(second).toMatchObject({ status: "paused", pauses: [{ payload: { question: "1?" } }] });
     expect(second.pauses[0]?.id).not.toBe(first.pauses[0]?.id);
-    expect(await engine.resume("t", { answer: "one" })).toMatchObject({ status: "completed", output: { words: ["zero", "one"] } });
+    expect(await engine.resume("t", { answer: "one" })).toMatchObject({
+      status: "completed",
+      output: { words: ["zero", "one"] },
+    });
   });
 
   test("7.2: a failure inside is the caller's failure, and the resume goes on inside", async () => {
@@ -349,7 +398,10 @@ describe("dynamic tasks and called graphs (7)", () => {
       },
       { store: new MemoryStore() },
     );
-    expect(await engine.run({}, { thread: "t" })).toMatchObject({ status: "failed", error: { nodeId: "call", cause: { nodeId: "b" } } });
+    expect(await engine.run({}, { thread: "t" })).toMatchObject({
+      status: "failed",
+      error: { nodeId: "call", cause: { nodeId: "b" } },
+    });
     broken = false;
     expect(await engine.resume("t")).toMatchObject({ status: "completed", output: { total: 3 } });
     expect(runs).toEqual(["a", "b", "b"]);

@@ -291,7 +291,10 @@ describe("4.3 error edges", () => {
     );
     const result = await clock.until(engine.run({}));
     expect(result.status).toBe("completed");
-    expect(result.steps).toEqual([["a", "b"], ["rescue", "after"]]);
+    expect(result.steps).toEqual([
+      ["a", "b"],
+      ["rescue", "after"],
+    ]);
     expect(result.output).toEqual({
       seen: { node: "a", code: "NG_NODE_FAILED", message: "no luck", attempts: 2, items: [] },
       other: null,
@@ -332,7 +335,12 @@ describe("4.3 error edges", () => {
         },
       },
     );
-    expect(await engine.run({})).toMatchObject({ status: "failed", error: { nodeId: "a" }, output: { y: 0 }, steps: [] });
+    expect(await engine.run({})).toMatchObject({
+      status: "failed",
+      error: { nodeId: "a" },
+      output: { y: 0 },
+      steps: [],
+    });
   });
 
   test("timeouts and results that do not fit take them too", async () => {
@@ -566,7 +574,8 @@ describe("what a graph may do and what it lacks", () => {
     );
     const run = engine.run({ n: "one", extra: 1 });
     await expect(run).rejects.toMatchObject({ code: "NG_BAD_INPUT" });
-    for (const name of ["`n`", "`name`", "`extra`"]) await expect(engine.run({ n: "one", extra: 1 })).rejects.toThrow(name);
+    for (const name of ["`n`", "`name`", "`extra`"])
+      await expect(engine.run({ n: "one", extra: 1 })).rejects.toThrow(name);
     expect((await engine.run({ n: 1, name: "x" })).output).toEqual({ x: 3 });
     await expect(engine.run([] as never)).rejects.toMatchObject({ code: "NG_BAD_INPUT" });
   });

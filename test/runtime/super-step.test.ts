@@ -112,10 +112,9 @@ describe("2.3 results that do not fit", () => {
     ["an instance of a class", () => new Date(0), /Date/],
   ])("%s fails the node, is not retried and not stored", async (_name, make: () => unknown, message) => {
     let runs = 0;
-    const engine = engineOf(
-      `graph g { output n: int = 0  node a = make() into n { tries 5 }  start -> a }`,
-      { make: () => (runs++, make()) },
-    );
+    const engine = engineOf(`graph g { output n: int = 0  node a = make() into n { tries 5 }  start -> a }`, {
+      make: () => (runs++, make()),
+    });
     const result = await engine.run({});
     expect(result.status).toBe("failed");
     expect(result.error).toBeInstanceOf(NodeError);
@@ -196,10 +195,9 @@ describe("2.3 results that do not fit", () => {
   });
 
   test("what a reducer returns has to fit the channel", async () => {
-    const engine = engineOf(
-      `graph g { output total: int = 0 reduce add  node a = 1 into total  start -> a }`,
-      { add: () => "one" },
-    );
+    const engine = engineOf(`graph g { output total: int = 0 reduce add  node a = 1 into total  start -> a }`, {
+      add: () => "one",
+    });
     expect((await engine.run({})).error).toMatchObject({ code: "NG_REDUCER_FAILED" });
   });
 });
@@ -314,7 +312,10 @@ describe("2.6 goto, stop, exclusive goto", () => {
 
   test("goto replaces the own edges of its node and no other", async () => {
     const result = await run((context) => context.goto("d", "e"));
-    expect(result.steps).toEqual([["a", "b"], ["d", "e", "f"]]);
+    expect(result.steps).toEqual([
+      ["a", "b"],
+      ["d", "e", "f"],
+    ]);
   });
 
   test("goto may be called before a result is returned, and the last call counts", async () => {
@@ -423,7 +424,12 @@ describe("2.7 the end of a run", () => {
     const engine = engineOf(
       `graph g { node a = 1  node b = 1  node c = 1  start -> a, b  a -> end  b -> c  c -> end }`,
     );
-    expect(await engine.run({})).toMatchObject({ status: "completed", steps: [["a", "b"], ["c"]], pauses: [], error: null });
+    expect(await engine.run({})).toMatchObject({
+      status: "completed",
+      steps: [["a", "b"], ["c"]],
+      pauses: [],
+      error: null,
+    });
   });
 
   test("a graph that goes straight to the end", async () => {

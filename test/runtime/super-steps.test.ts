@@ -146,21 +146,31 @@ describe("super-steps (2)", () => {
         },
       },
     );
-    expect((await engine.run({}, { onEvent: (event) => events.push(event) })).output["log"]).toEqual(["jump", "other", "b"]);
+    expect((await engine.run({}, { onEvent: (event) => events.push(event) })).output["log"]).toEqual([
+      "jump",
+      "other",
+      "b",
+    ]);
     expect(events.filter((event) => event.type === "route" && event.discarded)).toMatchObject([{ node: "other" }]);
   });
 
   test("2.6: a jump that is not declared fails the node, even when its body swallows the error", async () => {
-    const engine = engineOf(`graph g { node a = sneak() { goes end }  node b = print("b")  start -> a  a -> end  start -> b }`, {
-      sneak: (context: NodeContext) => {
-        try {
-          context.goto("b");
-        } catch {
-          return;
-        }
+    const engine = engineOf(
+      `graph g { node a = sneak() { goes end }  node b = print("b")  start -> a  a -> end  start -> b }`,
+      {
+        sneak: (context: NodeContext) => {
+          try {
+            context.goto("b");
+          } catch {
+            return;
+          }
+        },
       },
+    );
+    expect(await engine.run({})).toMatchObject({
+      status: "failed",
+      error: { code: "NG_UNDECLARED_GOTO", nodeId: "a" },
     });
-    expect(await engine.run({})).toMatchObject({ status: "failed", error: { code: "NG_UNDECLARED_GOTO", nodeId: "a" } });
   });
 
   test("2.7, 3.1: a barrier that is left partly filled makes the run incomplete", async () => {

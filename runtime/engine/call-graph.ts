@@ -1,0 +1,77 @@
+import { NodeError, type NgraphError } from "../errors.ts";
+import type { JsonObject } from "../json.ts";
+import { Cancellation } from "./cancellation.ts";
+import { refuseDrift } from "./drift.ts";
+import { asStoreError } from "./journal.ts";
+import { PauseSignal } from "./pause-signal.ts";
+import type { Program } from "./program.ts";
+import { migrateCheckpoint, restoreRun } from "./restore-run.ts";
+import { beginRun, continueRun } from "./run-loop.ts";
+import { applyInput, followRun } from "./run-input.ts";
+import { Run, type RunEnd } from "./run.ts";
+import type { Attempt } from "./task-context.ts";
+
+/** A called graph ended otherwise than completed: the failure of the node that called it. */
+export class ChildStopped extends Error {
+  readonly error: NgraphError;
+  readonly reason: string;
+
+  constructor(error: NgraphError, reason: string) {
+    super(reason);
+    this.error = error;
+    this.reason = reason;
+  }
+}
+
+/**
+ * Runs a graph as a node (7.2): with its own state and limit, under the caller's namespace. After a resume it goes on inside
+ * an unfinished run of it, or gives the result of a finished one; a further try begins anew.
+ */
+export async function callGraph(attempt: Attempt, program: Program, input: JsonObject): Promise<JsonObject> {
+  const { run: caller, task } = attempt;
+  const { shared } = caller;
+  const cancellation = new Cancellation(true);
+  attempt.onGivenUp = (reason) => cancellation.cancel(reason);
+  const child = new Run(program, shared, {
+    cancellation,
+    maxSteps: program.table.limits.steps,
+    place: { path: [...caller.path, task.id], runId: `${caller.runId}/${task.id}@${caller.step}` },
+  });
+  const { durable } = shared;
+  const found =
+    durable === undefined
+      ? undefined
+      : await asStoreError(() => durable.store.loadLatest(durable.threadId, child.namespace));
+  const head = found === undefined ? undefined : migrateCheckpoint(found);
+  let end: RunEnd;
+  if (head !== undefined && durable !== undefined && head.runId === child.runId && attempt.number === 1) {
+    refuseDrift(program, head);
+    const { getWrites } = durable.store;
+    const writes =
+      getWrites === undefined ? [] : await asStoreError(() => getWrites.call(durable.store, durable.threadId, head.id));
+    restoreRun(child, head, writes);
+    if (head.status === "completed") return child.output();
+    end = await continueRun(child, head);
+  } else {
+    applyInput(child, input);
+    // Runs of a called graph share a namespace, not memory of state: each begins a chain of its own.
+    followRun(child, head);
+    end = await beginRun(child);
+  }
+  if (end.status === "completed") return child.output();
+  if (child.chain !== undefined && child.chain.headId !== null) {
+    attempt.children = { ...child.children, [child.namespace]: child.chain.headId };
+  }
+  if (end.status === "paused") throw new PauseSignal(end.pauses);
+  const { name } = program.table;
+  if (end.status === "incomplete") {
+    const waiting = end.incompleteBarriers.map(
+      ({ target, missing }) => `\`${target}\` waits for ${missing.join(", ")}`,
+    );
+    const reason = `graph \`${name}\` ended incomplete: ${waiting.join("; ")}`;
+    const { target } = end.incompleteBarriers[0]!;
+    throw new ChildStopped(new NodeError("NG_NODE_FAILED", target, reason, { attempts: 0 }), reason);
+  }
+  const error = end.error!;
+  throw new ChildStopped(error, `graph \`${name}\`: ${error.message}`);
+}

@@ -1,0 +1,217 @@
+import type { PauseItem } from "../checkpoint.ts";
+import type { NgraphError } from "../errors.ts";
+import type { Json } from "../json.ts";
+import { planStep, type Routing } from "../routing/plan-step.ts";
+import { barrierOf, followErrorRoutes, isBarrier, type Target } from "../routing/routes.ts";
+import { applyUpdates } from "./apply-updates.ts";
+import { emitEvent, planObserver } from "./run-events.ts";
+import { gateItem, paused, saveStanding, standing, stopped, unfinishedNodes } from "./run-loop.ts";
+import type { PendingTask, Run, RunEnd } from "./run.ts";
+import { storeOutcome } from "./stored-outcome.ts";
+import type { Failure, Outcome, Task } from "./task.ts";
+
+type End = RunEnd | undefined;
+
+/**
+ * The end of a super-step: updates, then edges on the new state, then one checkpoint (2.2 - 2.4, 5.3). Or, when the step
+ * cannot end so, a checkpoint that keeps the results it has. Gives how the run ends, `undefined` when it goes on; a promise
+ * only where a store makes it wait.
+ */
+export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly Outcome[]): End | Promise<End> {
+  let pauses: PauseItem[] | undefined;
+  let unhandled: Failure | undefined;
+  let isCancelled = false;
+  let hasFailures = false;
+  for (let index = 0; index < tasks.length; index++) {
+    const outcome = outcomes[index]!;
+    if (outcome.failure !== undefined) {
+      hasFailures = true;
+      if (!tasks[index]!.node.hasErrorRoutes) unhandled ??= outcome.failure;
+    }
+    if (outcome.pauses !== undefined) (pauses ??= []).push(...outcome.pauses);
+    isCancelled ||= outcome.cancelled;
+  }
+  const leave = (end: RunEnd, error?: NgraphError): Promise<End> => leaveStep(run, tasks, outcomes, end, error);
+  if (unhandled !== undefined) return leave(stopped("failed", unhandled.error), unhandled.error);
+  if (isCancelled) return leave(stopped("cancelled", run.cancelled()));
+  if (pauses !== undefined) return leave(paused(pauses));
+
+  const applied = applyUpdates(run, tasks, outcomes);
+  if ("error" in applied) {
+    // Results of the tasks at fault are dropped, so that a resume reruns exactly those.
+    for (const task of applied.atFault) for (const { id } of task.items ?? [task]) run.chain?.results.delete(id);
+    return leaveStep(run, tasks, outcomes, stopped("failed", applied.error), applied.error, applied.atFault);
+  }
+  let errorTargets: (readonly Target[] | undefined)[] | undefined;
+  if (hasFailures) {
+    errorTargets = tasks.map((task, index) => errorTargetsOf(run, task, outcomes[index]!.failure));
+    const missed = outcomes.findIndex(
+      ({ failure }, index) => failure !== undefined && errorTargets![index] === undefined,
+    );
+    if (missed !== -1) {
+      applied.undo();
+      const { error } = outcomes[missed]!.failure!;
+      return leave(stopped("failed", error), error);
+    }
+  }
+  applied.settle();
+  advance(run, tasks, outcomes, errorTargets);
+  return settleStep(run, tasks, outcomes);
+}
+
+/** Where the `on error` edges of a failed task lead, on the state after the step's updates. */
+function errorTargetsOf(run: Run, task: Task, failure: Failure | undefined): readonly Target[] | undefined {
+  if (failure === undefined) return undefined;
+  run.scope.error = errorValue(task, failure);
+  try {
+    return followErrorRoutes(run.program.routing.errors[task.node.index]!, run.scope);
+  } catch {
+    // A condition without a value holds as little as one that is false.
+    return undefined;
+  } finally {
+    run.scope.error = null;
+  }
+}
+
+/** What `error` reads as in the targets. */
+function errorValue(task: Task, { error, reason, attempts, items }: Failure): Json {
+  return Object.freeze({
+    node: task.node.spec.name,
+    code: error.code,
+    message: reason,
+    attempts,
+    items: Object.freeze([...items]),
+  });
+}
+
+/** Moves the run to the next step: what runs then follows from the state as it is now. */
+function advance(
+  run: Run,
+  tasks: readonly Task[],
+  outcomes: readonly Outcome[],
+  errorTargets: readonly (readonly Target[] | undefined)[] | undefined,
+): void {
+  const routings = tasks.map((task, index): Routing => {
+    const { goto, exclusive, stopped } = outcomes[index]!;
+    return { node: task.node.index, goto, exclusive, stopped, errorTargets: errorTargets?.[index] };
+  });
+  const observer = run.listening ? planObserver(run, tasks) : undefined;
+  const plan = planStep(run.program.routing, routings, run.scope, run.barriers, observer);
+  if (run.errors !== undefined || errorTargets !== undefined) carryErrors(run, tasks, outcomes, errorTargets);
+  run.ready = plan.ready;
+  run.sends = sendsOf(run, tasks, outcomes, plan.winner);
+  if (plan.unrouted.length > 0) {
+    run.unrouted = plan.unrouted.map(({ routing, cause }) => ({ node: tasks[routing]!.node.index, cause }));
+  }
+  run.passed = undefined;
+  run.stored = undefined;
+  run.waiting = undefined;
+  run.children = NO_CHILDREN;
+}
+
+/** The targets of error edges read the failure when they run, which behind a barrier may be some steps later. */
+function carryErrors(
+  run: Run,
+  tasks: readonly Task[],
+  outcomes: readonly Outcome[],
+  errorTargets: readonly (readonly Target[] | undefined)[] | undefined,
+): void {
+  const errors = new Map(run.errors);
+  for (const { node } of tasks) errors.delete(node.index);
+  const { barriers } = run.program.table;
+  const fresh = new Set<number>();
+  errorTargets?.forEach((targets, index) => {
+    for (const target of targets ?? []) {
+      const node = isBarrier(target) ? barriers[barrierOf(target)]!.target : target;
+      // Of several failures that lead to one node it reads the first.
+      if (node < 0 || fresh.has(node)) continue;
+      fresh.add(node);
+      errors.set(node, errorValue(tasks[index]!, outcomes[index]!.failure!));
+    }
+  });
+  run.errors = errors.size === 0 ? undefined : errors;
+}
+
+/** What was sent runs in the next step (2.9); with an exclusive `goto`, only what its own node has sent. */
+function sendsOf(
+  run: Run,
+  tasks: readonly Task[],
+  outcomes: readonly Outcome[],
+  winner: number,
+): readonly PendingTask[] {
+  let sends: PendingTask[] | undefined;
+  for (let index = 0; index < tasks.length; index++) {
+    if (winner !== -1 && winner !== index) continue;
+    for (const { node, item } of outcomes[index]!.sends) {
+      const name = run.nodeName(node);
+      sends ??= [];
+      sends.push({ taskId: `${name}~${run.step}.${sends.length}`, node, item });
+      if (run.listening) {
+        emitEvent(run, { type: "route", node: tasks[index]!.node.spec.name, via: "send", targets: [name] });
+      }
+    }
+  }
+  return sends ?? NO_SENDS;
+}
+
+/** Counts the step, and writes the checkpoint that supersedes its results. */
+function settleStep(run: Run, tasks: readonly Task[], outcomes: readonly Outcome[]): End | Promise<End> {
+  const names = namesOf(tasks);
+  run.steps.push(names);
+  if (run.listening) emitEvent(run, { type: "step", phase: "end", nodes: names });
+  const step = run.step++;
+  const gates = run.unrouted.length === 0 ? gatesAfter(run, tasks, outcomes, step) : [];
+  const end = gates.length > 0 ? paused(gates) : standing(run);
+  if (run.chain === undefined) return end;
+  const phase = gates.length > 0 ? "after" : end?.status === "paused" ? "before" : "completed";
+  const saved = saveStanding(run, phase, step, names, end);
+  // Answers belong to the step that consumed them; this checkpoint has them now.
+  if (run.path.length === 0 && run.shared.answers.size > 0) run.shared.answers.clear();
+  return saved === undefined ? end : saved.then(() => end);
+}
+
+function namesOf(tasks: readonly Task[]): readonly string[] {
+  return tasks.length === 1 ? tasks[0]!.node.stepNames : tasks.map(({ node }) => node.spec.name);
+}
+
+function gatesAfter(run: Run, tasks: readonly Task[], outcomes: readonly Outcome[], step: number): PauseItem[] {
+  const names = new Set<string>();
+  for (let index = 0; index < tasks.length; index++) {
+    const { spec } = tasks[index]!.node;
+    if (spec.pauseAfter === true && outcomes[index]!.failure === undefined) names.add(spec.name);
+  }
+  return [...names].map((name) => gateItem(run, name, "after", step));
+}
+
+/** The step stays unfinished: nothing of it is applied, and the results it has are kept for the resume (4.3, 6.3). */
+async function leaveStep(
+  run: Run,
+  tasks: readonly Task[],
+  outcomes: readonly Outcome[],
+  end: RunEnd,
+  error?: NgraphError,
+  dropped: readonly Task[] = [],
+): Promise<End> {
+  const { chain } = run;
+  if (chain === undefined) return end;
+  run.children = Object.assign({}, ...outcomes.map(({ children }) => children ?? {})) as Record<string, string>;
+  tasks.forEach((task, index) => {
+    if (task.items !== undefined || dropped.includes(task)) return;
+    const write = storeOutcome(run, task, outcomes[index]!);
+    if (write !== undefined) chain.results.set(task.id, write);
+  });
+  const finished = tasks.filter((task) => chain.results.has(task.id)).map(({ node }) => node.spec.name);
+  const saved = chain.save("interrupted", {
+    status: end.status,
+    step: run.step,
+    current: finished,
+    pauses: end.pauses,
+    error,
+    unfinished: { next: unfinishedNodes(run), children: run.children },
+  });
+  if (saved !== undefined) await saved;
+  return end;
+}
+
+const NO_SENDS: readonly PendingTask[] = Object.freeze([]);
+const NO_CHILDREN: Readonly<Record<string, string>> = Object.freeze({});

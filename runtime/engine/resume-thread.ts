@@ -1,0 +1,89 @@
+import type { Checkpoint, ThreadId } from "../checkpoint.ts";
+import type { ResumeOptions, RunResult } from "../engine-options.ts";
+import { ThreadError } from "../errors.ts";
+import { takeAnswers } from "./answers.ts";
+import type { Cancellation } from "./cancellation.ts";
+import { executeRun } from "./create-engine.ts";
+import { refuseDrift } from "./drift.ts";
+import { forkCheckpoint, renewPauseId } from "./fork-thread.ts";
+import { answerWrite, restoreRun } from "./restore-run.ts";
+import { continueRun, standing } from "./run-loop.ts";
+import { createShared, maxStepsOf, type EngineCore } from "./run-settings.ts";
+import { Run, type RunEnd } from "./run.ts";
+import type { Durable } from "./shared.ts";
+import { asRunner, checkThreadId, findCheckpoint, loadHead, loadWrites, storeOf } from "./thread-access.ts";
+
+/** Goes on with a thread: from its head, or from another checkpoint or node, which makes a fork inside the thread (5.9). */
+export async function resumeThread(core: EngineCore, thread: ThreadId, options: ResumeOptions): Promise<RunResult> {
+  const store = storeOf(core, "a thread can only be resumed from a store");
+  const threadId = checkThreadId(thread);
+  maxStepsOf(core, options);
+  // A thread that is not there is not claimed either.
+  await loadHead(store, threadId);
+  return asRunner(core, threadId, options, async (durable, cancellation) => {
+    const latest = await loadHead(store, threadId);
+    const source = options.from === undefined ? latest : await findCheckpoint(store, threadId, options.from);
+    if (source.id === latest.id && options.at === undefined) {
+      return resumeHead(core, durable, cancellation, latest, options);
+    }
+    const metadata = { ...source.metadata, ...options.metadata };
+    const request = { source, head: latest, at: options.at, metadata };
+    const fork = await forkCheckpoint(core, durable, cancellation, request);
+    return resumeHead(core, durable, cancellation, fork, renewAnswers(options, source, fork));
+  });
+}
+
+async function resumeHead(
+  core: EngineCore,
+  durable: Durable,
+  cancellation: Cancellation,
+  head: Checkpoint,
+  options: ResumeOptions,
+): Promise<RunResult> {
+  const { store, threadId, claim } = durable;
+  refuseDrift(core.program, head);
+  const writes = await loadWrites(store, threadId, head.id);
+  const { answers, fresh } = await takeAnswers(store, head, writes, options);
+  const named = options.answers !== undefined || options.answer !== undefined;
+  if (!named && isOver(head)) {
+    throw new ThreadError(
+      "NG_NOT_PAUSED",
+      threadId,
+      `the last run of thread \`${threadId}\` is ${head.status}: nothing is left to resume`,
+    );
+  }
+  if (fresh.length > 0 && store.putWrites !== undefined) {
+    const records = fresh.map(({ pause, value }) => answerWrite(pause, value));
+    const written = durable.journal.write(() => store.putWrites!(claim, head.id, records), true);
+    if (written !== undefined) await written;
+  }
+  const shared = createShared(core, options, {
+    threadId,
+    runId: head.runId,
+    durable,
+    answers,
+    opensGates: !named,
+    metadata: { ...head.metadata, ...options.metadata },
+  });
+  const run = new Run(core.program, shared, { cancellation, maxSteps: maxStepsOf(core, options) });
+  restoreRun(run, head, writes);
+  return executeRun(run, true, (restored) => (isOver(head) ? asItStands(restored) : continueRun(restored, head)));
+}
+
+function isOver({ status }: Checkpoint): boolean {
+  return status === "completed" || status === "incomplete";
+}
+
+/** An answer that was given before, to a run that has ended since: harmless, and nothing to do. */
+async function asItStands(run: Run): Promise<RunEnd> {
+  return standing(run)!;
+}
+
+/** Whoever forks a paused checkpoint answers with the ids they saw there. */
+function renewAnswers(options: ResumeOptions, source: Checkpoint, fork: Checkpoint): ResumeOptions {
+  if (options.answers === undefined) return options;
+  const answers = Object.entries(options.answers).map(
+    ([id, value]) => [renewPauseId(id, source.runId, fork.runId), value] as const,
+  );
+  return { ...options, answers: Object.fromEntries(answers) };
+}

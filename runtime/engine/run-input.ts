@@ -1,0 +1,66 @@
+import type { Checkpoint } from "../checkpoint.ts";
+import { RunError } from "../errors.ts";
+import type { JsonObject } from "../json.ts";
+import { Mismatch } from "../validate.ts";
+import type { Run } from "./run.ts";
+
+/** Checks and applies the input. @throws RunError NG_BAD_INPUT naming every field that does not fit */
+export function applyInput(run: Run, input: JsonObject): void {
+  const { channels, channelIndex, required, table } = run.program;
+  const problems: string[] = [];
+  if (typeof input !== "object" || input === null || Array.isArray(input)) {
+    throw new RunError("NG_BAD_INPUT", `the input of graph \`${table.name}\` must be a record of its inputs`);
+  }
+  for (const name of Object.keys(input)) {
+    const value = input[name] as unknown;
+    if (value === undefined) continue;
+    const index = channelIndex.get(name);
+    const channel = index === undefined ? undefined : channels[index];
+    if (index === undefined || channel?.spec.role !== "input") {
+      const inputs = channels.filter(({ spec }) => spec.role === "input").map((one) => `\`${one.name}\``);
+      problems.push(`\`${name}\` is no input (there are: ${inputs.join(", ") || "none"})`);
+      continue;
+    }
+    const admitted = channel.admit(value);
+    if (admitted instanceof Mismatch) problems.push(`\`${name}\`: ${admitted.describe()}`);
+    else {
+      run.chain?.touch(index, null, false);
+      run.state[index] = admitted;
+    }
+  }
+  for (const { name } of required) {
+    if (!Object.hasOwn(input, name) || input[name] === undefined) problems.push(`\`${name}\` is missing`);
+  }
+  if (problems.length === 0) return;
+  const text = run.shared.redact(problems.join("; "));
+  throw new RunError("NG_BAD_INPUT", `the input of graph \`${table.name}\` does not fit: ${text}`);
+}
+
+/** A new run on a thread follows the last one: `memory` channels go on, all others are back at their start (5.13). */
+export function followRun(run: Run, head: Checkpoint | undefined): void {
+  const { chain } = run;
+  if (chain === undefined || head === undefined) return;
+  const { channels, channelIndex } = run.program;
+  chain.headId = head.id;
+  for (const [name, count] of Object.entries(head.versions)) {
+    const index = channelIndex.get(name);
+    if (index !== undefined) chain.versions.set(index, count);
+  }
+  for (const [name, value] of Object.entries(head.values)) {
+    const index = channelIndex.get(name);
+    const channel = index === undefined ? undefined : channels[index];
+    if (index !== undefined && channel?.spec.role === "memory") {
+      const admitted = value === null ? null : channel.admit(value);
+      if (!(admitted instanceof Mismatch)) {
+        run.state[index] = admitted;
+        chain.written.add(index);
+        continue;
+      }
+    }
+    // What the input sets is a new value, not a reset.
+    if (index !== undefined && chain.written.has(index)) continue;
+    const version = (head.versions[name] ?? 0) + 1;
+    if (index !== undefined) chain.versions.set(index, version);
+    chain.reset(name, version);
+  }
+}

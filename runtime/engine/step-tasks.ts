@@ -1,0 +1,203 @@
+import type { Json } from "../json.ts";
+import { restoreOutcome, storeOutcome } from "./stored-outcome.ts";
+import { isThenable, runTask } from "./run-task.ts";
+import type { Run } from "./run.ts";
+import {
+  CANCELLED_OUTCOME,
+  doneOutcome,
+  failedOutcome,
+  pausedOutcome,
+  type Outcome,
+  type Task,
+  type Update,
+} from "./task.ts";
+import { NodeError } from "../errors.ts";
+
+/** The tasks of the step to come: nodes in declaration order, then what was sent, in the order of sending (2.2). */
+export function tasksOf(run: Run): readonly Task[] {
+  const tasks: Task[] = [];
+  for (const index of run.ready) tasks.push(nodeTask(run, index));
+  for (const { taskId, node, item } of run.sends) {
+    const code = run.program.nodes[node]!;
+    tasks.push({ node: code, id: taskId, item, itemIndex: -1, error: null, items: undefined, broken: undefined });
+  }
+  return tasks;
+}
+
+function nodeTask(run: Run, index: number): Task {
+  const node = run.program.nodes[index]!;
+  const { name } = node.spec;
+  const error = run.errors?.get(index) ?? null;
+  const task = { node, id: name, item: undefined, itemIndex: -1, error, items: undefined, broken: undefined };
+  if (node.list === undefined) return task;
+  try {
+    const list = node.list({ state: run.state, secrets: run.scope.secrets, error });
+    if (!Array.isArray(list)) throw new TypeError("what its `for` goes over is no list");
+    const items = (list as readonly Json[]).map((item, at): Task => ({
+      ...task,
+      id: `${name}[${at}]`,
+      item,
+      itemIndex: at,
+    }));
+    return { ...task, items };
+  } catch (broken) {
+    return { ...task, broken };
+  }
+}
+
+/** Runs the tasks side by side; their outcomes in task order. No promise as long as nothing waits. */
+export function runTasks(run: Run, tasks: readonly Task[]): readonly Outcome[] | Promise<readonly Outcome[]> {
+  const first = tasks[0]!;
+  if (tasks.length === 1 && first.items === undefined) {
+    const outcome = runLeaf(run, first, false);
+    return isThenable(outcome) ? outcome.then((done) => [done]) : [outcome];
+  }
+  let leaves = 0;
+  for (const task of tasks) leaves += task.items?.length ?? 1;
+  const keeps = run.chain !== undefined && leaves > 1;
+  const outcomes: Outcome[] = Array.from({ length: tasks.length });
+  let open = 0;
+  let resolve: (outcomes: readonly Outcome[]) => void = ignore;
+  let reject: (error: unknown) => void = ignore;
+  for (let index = 0; index < tasks.length; index++) {
+    const task = tasks[index]!;
+    const outcome = task.items === undefined ? runLeaf(run, task, keeps) : runItems(run, task, task.items, keeps);
+    if (!isThenable(outcome)) {
+      outcomes[index] = outcome;
+      continue;
+    }
+    open++;
+    outcome.then(
+      (done) => {
+        outcomes[index] = done;
+        if (--open === 0) resolve(outcomes);
+      },
+      (error: unknown) => reject(error),
+    );
+  }
+  if (open === 0) return outcomes;
+  return new Promise((onDone, onError) => {
+    resolve = onDone;
+    reject = onError;
+  });
+}
+
+/** A task that is no `for`: from its stored result, or by running it. */
+function runLeaf(run: Run, task: Task, keeps: boolean): Outcome | Promise<Outcome> {
+  const known = run.stored?.get(task.id);
+  if (known !== undefined) return restoreOutcome(run, task, known);
+  const waiting = run.waiting?.get(task.id);
+  // Nobody has answered: the body is not run again just to ask again.
+  if (waiting !== undefined) return pausedOutcome(waiting, childrenOf(run, task));
+  const { slots } = run.shared;
+  // A called graph takes slots for its own tasks; holding one meanwhile could wait for itself.
+  if (slots === undefined || task.node.call.kind === "graph") return runAndKeep(run, task, keeps);
+  const turn = slots.take();
+  const outcome =
+    turn === undefined
+      ? runAndKeep(run, task, keeps)
+      : turn.then(() => (run.aborting ? CANCELLED_OUTCOME : runAndKeep(run, task, keeps)));
+  if (!isThenable(outcome)) {
+    slots.give();
+    return outcome;
+  }
+  return outcome.finally(() => slots.give());
+}
+
+function childrenOf(run: Run, task: Task): Outcome["children"] {
+  const prefix = run.namespace === "" ? task.id : `${run.namespace}/${task.id}`;
+  const own = Object.entries(run.children).filter(([name]) => name === prefix || name.startsWith(`${prefix}/`));
+  return own.length === 0 ? undefined : Object.fromEntries(own);
+}
+
+function runAndKeep(run: Run, task: Task, keeps: boolean): Outcome | Promise<Outcome> {
+  const outcome = runTask(run, task);
+  if (!keeps) return outcome;
+  return isThenable(outcome) ? outcome.then((done) => keep(run, task, done)) : keep(run, task, outcome);
+}
+
+/** The result is durable before the step goes on (5.3). */
+function keep(run: Run, task: Task, outcome: Outcome): Outcome | Promise<Outcome> {
+  const write = storeOutcome(run, task, outcome);
+  if (write === undefined) return outcome;
+  const kept = run.chain!.keep(write);
+  return kept === undefined ? outcome : kept.then(() => outcome);
+}
+
+/** The items of a `for` node: in parallel, at most as many as it allows, then one outcome. */
+function runItems(run: Run, task: Task, items: readonly Task[], keeps: boolean): Outcome | Promise<Outcome> {
+  const outcomes: Outcome[] = Array.from({ length: items.length });
+  const limit = Math.min(task.node.spec.each?.parallel ?? items.length, items.length);
+  let next = 0;
+  const work = (): Promise<void> | undefined => {
+    while (next < items.length) {
+      const index = next++;
+      const outcome = run.aborting ? CANCELLED_OUTCOME : runLeaf(run, items[index]!, keeps);
+      if (isThenable(outcome)) {
+        return outcome.then((done) => {
+          outcomes[index] = done;
+          return work();
+        });
+      }
+      outcomes[index] = outcome;
+    }
+    return undefined;
+  };
+  const workers: Promise<void>[] = [];
+  for (let worker = 0; worker < limit; worker++) {
+    const working = work();
+    if (working !== undefined) workers.push(working);
+  }
+  if (workers.length === 0) return combineItems(run, task, outcomes);
+  return Promise.all(workers).then(() => combineItems(run, task, outcomes));
+}
+
+/** One outcome of all items: one update a channel, in item order (7.1). */
+function combineItems(run: Run, task: Task, outcomes: readonly Outcome[]): Outcome {
+  const children = Object.assign({}, ...outcomes.map((outcome) => outcome.children ?? {})) as Record<string, string>;
+  const failures = outcomes.flatMap(({ failure }) => (failure === undefined ? [] : [failure]));
+  const first = failures[0];
+  if (first !== undefined) {
+    const items = failures.flatMap((failure) => failure.items);
+    const attempts = Math.max(...failures.map((failure) => failure.attempts));
+    const { error, reason } = first;
+    const combined =
+      error instanceof NodeError
+        ? new NodeError(error.code, error.nodeId, error.message, {
+            attempts,
+            items,
+            threadId: error.threadId,
+            ...("cause" in error ? { cause: error.cause } : {}),
+          })
+        : error;
+    return failedOutcome({ error: combined, reason, attempts, items }, children);
+  }
+  if (outcomes.some((outcome) => outcome.cancelled)) return { ...CANCELLED_OUTCOME, children };
+  const pauses = outcomes.flatMap((outcome) => outcome.pauses ?? []);
+  if (pauses.length > 0) return pausedOutcome(pauses, children);
+
+  const gotos = outcomes.flatMap((outcome) => outcome.goto ?? []);
+  return {
+    ...doneOutcome(updatesOfItems(run, task, outcomes)),
+    goto: gotos.length === 0 ? undefined : gotos,
+    exclusive: outcomes.some((outcome) => outcome.exclusive),
+    stopped: gotos.length === 0 && outcomes.length > 0 && outcomes.every((outcome) => outcome.stopped),
+    sends: outcomes.flatMap((outcome) => outcome.sends),
+  };
+}
+
+function updatesOfItems(run: Run, task: Task, outcomes: readonly Outcome[]): Update[] {
+  const { output } = task.node.spec;
+  if (output === undefined) return [];
+  const channels = output.kind === "channel" ? [output.channel] : output.fields.map((field) => field.channel);
+  return channels.map((channel, position): Update => {
+    // Items that gave no result have no updates at all.
+    const values = outcomes.flatMap(({ updates }) => {
+      const update = updates[position];
+      return update === undefined ? [] : [update.value];
+    });
+    return { channel, value: run.program.channels[channel]!.combineItems(values) };
+  });
+}
+
+const ignore = (): void => undefined;

@@ -1,0 +1,75 @@
+import type { Checkpoint, CheckpointId, PendingWrite, ThreadId } from "../checkpoint.ts";
+import type { Durability, ExecuteOptions } from "../engine-options.ts";
+import { StoreError, ThreadError } from "../errors.ts";
+import type { Store } from "../store.ts";
+import { Cancellation, linkSignal } from "./cancellation.ts";
+import { withClaim } from "./claimed-thread.ts";
+import { asStoreError, Journal } from "./journal.ts";
+import { migrateCheckpoint } from "./restore-run.ts";
+import type { EngineCore } from "./run-settings.ts";
+import type { Durable } from "./shared.ts";
+
+const DEFAULT_LEASE_MS = 30_000;
+
+/** @throws StoreError NG_NO_STORE */
+export function storeOf(core: EngineCore, why: string): Store {
+  const { store } = core.options;
+  if (store === undefined) throw new StoreError("NG_NO_STORE", `${why}: give the engine a \`store\``);
+  return store;
+}
+
+/** @throws ThreadError NG_UNKNOWN_THREAD */
+export function checkThreadId(thread: unknown): ThreadId {
+  if (typeof thread === "string" && thread !== "") return thread;
+  throw new ThreadError("NG_UNKNOWN_THREAD", String(thread), "a thread's name is a string of at least one character");
+}
+
+/** Does something as the one runner of a thread; what is in flight is given up when it fails. */
+export async function asRunner<T>(
+  core: EngineCore,
+  threadId: ThreadId,
+  options: ExecuteOptions,
+  work: (durable: Durable, cancellation: Cancellation) => Promise<T>,
+): Promise<T> {
+  const store = storeOf(core, "threads are kept in a store");
+  const durability: Durability = options.durability ?? core.options.durability ?? "sync";
+  const cancellation = new Cancellation(true);
+  const settings = {
+    leaseMs: core.options.leaseMs ?? DEFAULT_LEASE_MS,
+    clock: core.clock,
+    onLost: (error: ThreadError) => cancellation.cancel(error),
+  };
+  return withClaim(store, threadId, settings, async (claim) => {
+    const unlink = linkSignal(options.signal, cancellation);
+    try {
+      const journal = new Journal(durability === "async");
+      return await work({ store, threadId, claim, journal, durability }, cancellation);
+    } catch (error) {
+      cancellation.cancel(error);
+      throw error;
+    } finally {
+      unlink();
+    }
+  });
+}
+
+/** @throws ThreadError NG_UNKNOWN_THREAD */
+export async function loadHead(store: Store, threadId: ThreadId): Promise<Checkpoint> {
+  const head = await asStoreError(() => store.loadLatest(threadId));
+  if (head !== undefined) return migrateCheckpoint(head);
+  throw new ThreadError("NG_UNKNOWN_THREAD", threadId, `there is no thread \`${threadId}\` in this store`);
+}
+
+/** A checkpoint of the graph itself, by id or label. @throws ThreadError NG_UNKNOWN_CHECKPOINT */
+export async function findCheckpoint(store: Store, threadId: ThreadId, name: CheckpointId): Promise<Checkpoint> {
+  const byId = await asStoreError(() => store.loadById(threadId, name));
+  const found = byId ?? (await asStoreError(() => store.loadByLabel?.(threadId, name)));
+  if (found !== undefined && found.threadId === threadId && found.namespace === "") return migrateCheckpoint(found);
+  await loadHead(store, threadId);
+  const message = `thread \`${threadId}\` has no checkpoint with the id or label \`${name}\`: its history lists them`;
+  throw new ThreadError("NG_UNKNOWN_CHECKPOINT", threadId, message);
+}
+
+export async function loadWrites(store: Store, threadId: ThreadId, id: CheckpointId): Promise<readonly PendingWrite[]> {
+  return (await asStoreError(() => store.getWrites?.(threadId, id))) ?? [];
+}
