@@ -128,7 +128,7 @@ describe("expressions of every kind", () => {
           { name: "b", tags: [], score: 1 },
         ],
       },
-      { rows: [{ name: "\\u2028 \`\${x}\`", tags: ["x", "__proto__"] }], limit: 5 },
+      { rows: [{ name: "\\u2028 `${x}`", tags: ["x", "__proto__"] }], limit: 5 },
       { rows: [{ name: "c", tags: [] }], limit: 0 },
     ];
     for (const input of inputs) {
