@@ -52,7 +52,9 @@ export async function continueRun(run: Run, head: Checkpoint): Promise<RunEnd> {
   if (run.unrouted.length > 0) replanUnrouted(run);
   const end = standing(run);
   if (end === undefined) return loop(run);
-  if (run.chain !== undefined && end.status !== head.status && end.status !== "cancelled") {
+  // Gates that hold the run now are others than those it has just passed.
+  const isNew = end.status !== head.status || end.status === "paused";
+  if (run.chain !== undefined && isNew && end.status !== "cancelled") {
     const phase = end.status === "paused" ? "before" : "completed";
     await saveStanding(run, phase, run.step - 1, head.currentNodes, end);
   }

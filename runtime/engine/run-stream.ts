@@ -40,12 +40,12 @@ export function createRunStream<View extends keyof StreamViews<JsonObject>>(
         updates.set(event.node, own);
       } else if (event.type === "step" && event.phase === "end") {
         for (const [node, written] of updates)
-          push({ step: event.step - 1, namespace: event.namespace, node, updates: written });
+          push({ step: event.step, namespace: event.namespace, node, updates: written });
         updates.clear();
       }
     } else if (event.namespace.length === 0) {
       if (event.type === "write") state[event.channel] = event.value;
-      else if (event.type === "step" && event.phase === "end") push({ step: event.step - 1, state: { ...state } });
+      else if (event.type === "step" && event.phase === "end") push({ step: event.step, state: { ...state } });
     }
   };
   const result = start(listener, controller.signal).finally(() => {

@@ -178,8 +178,8 @@ describe("checkpoints (5)", () => {
     const store = new MemoryStore();
     const engine = engineOf(
       `graph g { input word: string  output count: int  memory words: string[] reduce append  state once: int = 0
-        node add = word into words  node bump = once + 1 into once  node count = len(words) * 10 + once into count
-        start -> add, bump  all(add, bump) -> count }`,
+        node add = word into words  node bump = once + 1 into once  node tell = len(words) * 10 + once into count
+        start -> add, bump  all(add, bump) -> tell }`,
       {},
       { store },
     );
@@ -205,7 +205,7 @@ describe("pauses (6)", () => {
     const hidden = engineOf(`graph g { node a = sly()  start -> a }`, {
       sly: (context: NodeContext) => context.interrupt("?"),
     });
-    expect(await hidden.run({})).toMatchObject({ status: "failed", error: { cause: { code: "NG_NO_STORE" } } });
+    expect(await hidden.run({})).toMatchObject({ status: "failed", error: { code: "NG_NO_STORE" } });
   });
 
   test("6.2: several items wait, answers go by id, what is answered goes on at once, the step commits when all have", async () => {
@@ -343,8 +343,8 @@ describe("dynamic tasks and called graphs (7)", () => {
   const CALLER = `graph child { input n: int  output m: int  output said: string  state k: int = 0
       node twice = n * 2 into k  node ask = ask(\`really \${k}?\`) into said  node out = k + 1 into m
       start -> twice -> ask -> out }
-    graph parent { input n: int  output total: int reduce sum  output words: string[] reduce append
-      node call = child(n: n) into { m: total, said: words }  node many = child(n: i) for i in [10, 20] into { m: total, said: words }
+    graph parent { input n: int  output totals: int[] reduce append  output words: string[] reduce append
+      node call = child(n: n) into { m: totals, said: words }  node many = child(n: i) for i in [10, 20] into { m: totals, said: words }
       start -> call -> many }`;
 
   test("7.2: pauses pass through, a resume continues inside, outputs go through the caller's reducers", async () => {
@@ -359,7 +359,7 @@ describe("dynamic tasks and called graphs (7)", () => {
     expect(second.pauses.map((pause) => pause.namespace)).toEqual([["many[0]"], ["many[1]"]]);
     const answers = Object.fromEntries(second.pauses.map((pause, index) => [pause.id, `a${index}`]));
     const done = await engine.resume("t", { answers });
-    expect(done).toMatchObject({ status: "completed", output: { total: 3 + 21 + 41, words: ["yes", "a0", "a1"] } });
+    expect(done).toMatchObject({ status: "completed", output: { totals: [3, 21, 41], words: ["yes", "a0", "a1"] } });
     const inner = await engine.history("t", { namespace: "many[1]" });
     expect(inner[0]).toMatchObject({ namespace: "many[1]", status: "completed" });
   });

@@ -62,7 +62,7 @@ describe("4.1 tries", () => {
     const clock = new VirtualClock();
     const dice = [0, 0.9];
     const engine = engineOf(
-      `graph g { node a = a() { tries 2 backoff 1s }  node b = a() { tries 2 backoff 1s }  start -> a, b }`,
+      `graph g { node a = a() { tries 2 backoff 1s..9s }  node b = a() { tries 2 backoff 1s..9s }  start -> a, b }`,
       {
         a: (context: NodeContext) => {
           if (context.attempt === 1) throw new Error("again");

@@ -14,9 +14,10 @@ import {
 } from "../../runtime/index.ts";
 import { ask } from "../../stdlib/nodes/ask.ts";
 import { fail } from "../../stdlib/nodes/fail.ts";
+import { createPrint } from "../../stdlib/nodes/print.ts";
 import { sleep } from "../../stdlib/nodes/sleep.ts";
 
-/** The first graph of a text. Functions that it uses need no import: they are imported from one module. */
+/** The last graph of a text, which may call those before it. Functions that it uses need no import: they are imported from one module. */
 export function tableOf(text: string, functions: readonly string[] = []): Table {
   const exported = functions.map((name) => `export const ${name} = (...args: unknown[]): unknown => args;`).join("\n");
   const header = functions.length === 0 ? "" : `import { ${functions.join(", ")} } from "./nodes.ts"\n`;
@@ -25,15 +26,19 @@ export function tableOf(text: string, functions: readonly string[] = []): Table 
     host: memoryHost({ "nodes.ts": exported }),
   });
   const errors = diagnostics.filter((item) => item.severity === "error");
-  const [first] = graphs;
-  if (first === undefined || errors.length > 0) {
+  const last = graphs.at(-1);
+  if (last === undefined || errors.length > 0) {
     throw new Error(errors.map((item) => `${item.code} ${item.message}`).join("\n") || "no graph");
   }
-  return lowerGraph(first);
+  return lowerGraph(last);
 }
 
 /** An engine for a text; its functions are the imports. */
 export function engineOf(text: string, functions: FunctionRegistry = {}, options: EngineOptions = {}): Engine {
   const table = tableOf(text, Object.keys(functions));
-  return createEngine(table, { functions, builtins: { ask, fail, sleep }, ...options });
+  return createEngine(table, {
+    functions,
+    builtins: { ask, fail, sleep, print: createPrint(() => undefined) },
+    ...options,
+  });
 }
