@@ -15,7 +15,9 @@ export function formatRecord(record: JsonObject): string {
   return Object.entries(record)
     .map(([name, value]) => {
       const lines = formatValue(value).split("\n");
-      return lines.length === 1 ? `${name}: ${lines[0]}` : [`${name}:`, ...lines.map((line) => `  ${line}`)].join("\n");
+      return lines.length === 1
+        ? `${name}: ${lines[0]}`
+        : [`${name}:`, ...lines.map((line) => `  ${line}`.trimEnd())].join("\n");
     })
     .join("\n");
 }

@@ -1,3 +1,4 @@
+import { endProcess } from "./end-process.ts";
 import { EXIT } from "./exit-codes.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -9,7 +10,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export async function withInterruption<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const onSignal = (): void => {
-    if (controller.signal.aborted) process.exit(EXIT.interrupted);
+    if (controller.signal.aborted) endProcess(EXIT.interrupted);
     controller.abort();
   };
   for (const name of SIGNALS) process.on(name, onSignal);

@@ -1,6 +1,7 @@
 import { CommanderError } from "commander";
 import { NgraphError } from "../runtime/errors.ts";
 import { CommandError } from "./command-error.ts";
+import { endProcess, hasEnded } from "./end-process.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { createProgram } from "./program.ts";
 import { describeUserError } from "./user-error.ts";
@@ -31,7 +32,8 @@ const HELP: ReadonlyMap<string, string> = new Map([
 export async function main(args: readonly string[]): Promise<void> {
   let exitCode: ExitCode = EXIT.ok;
   const json = args.includes("--json");
-  const fail = (error: unknown): never => end(report(error, json));
+  const fail = (error: unknown): never => endProcess(report(error, json));
+  noticeEarlyEnds(json);
   process.on("uncaughtException", fail);
   process.on("unhandledRejection", fail);
   const program = createProgram((code) => (exitCode = code));
@@ -43,11 +45,20 @@ export async function main(args: readonly string[]): Promise<void> {
   await flushed(process.stdout);
   await flushed(process.stderr);
   // User code may have left timers and connections behind: the command is over nevertheless.
-  end(exitCode);
+  endProcess(exitCode);
 }
 
-function end(code: ExitCode): never {
-  process.exit(code);
+/** A process that ends before its command has is a failure, whatever its exit code says. */
+function noticeEarlyEnds(json: boolean): void {
+  process.once("beforeExit", () => {
+    const message = "a node waits for something that never happens: nothing is left that could wake it";
+    endProcess(report(new CommandError(message, { exitCode: EXIT.failed, code: "user_code" }), json));
+  });
+  process.once("exit", (code) => {
+    if (hasEnded()) return;
+    const message = `a node ended the process (\`process.exit(${code})\`): its result is lost, the thread can be resumed`;
+    process.exitCode = report(new CommandError(message, { exitCode: EXIT.failed, code: "user_code" }), json);
+  });
 }
 
 function flushed(stream: NodeJS.WriteStream): Promise<void> {

@@ -11,6 +11,6 @@ if (rest.length === 0 && (first === "--version" || first === "-V")) {
 } else {
   // From Node 22.8 on: compiled code is kept between runs, which saves a good part of the start.
   nodeModule.enableCompileCache?.();
-  const { main } = await import("./main.ts");
-  await main(process.argv.slice(2));
+  // Not awaited up here: Node would remark on it when a node waits for what never happens; `main` says so better.
+  void import("./main.ts").then(({ main }) => main(process.argv.slice(2)));
 }

@@ -127,6 +127,25 @@ describe("ngc run", () => {
     expect(run()).toMatch(/no function/);
   });
 
+  test("user code that ends the process, hangs it or fails outside of its node is a failed run", () => {
+    const project = flow();
+    const run = (body: string): string => {
+      project.write(
+        "nodes.ts",
+        `export async function double(n: number): Promise<number> {\n  ${body}\n  return n;\n}\n`,
+      );
+      const { status, stderr, stdout } = project.ngc(["run", "flow.ngraph", "--input", '{"n": 1}']);
+      expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+      return stderr;
+    };
+    expect(run("process.exit(0);")).toContain("a node ended the process (`process.exit(0)`)");
+    expect(run("await new Promise(() => {});")).toContain("waits for something that never happens");
+    const outside = run(
+      'setTimeout(() => { throw new Error("late"); }, 0); await new Promise(() => setTimeout(() => {}, 1e6));',
+    );
+    expect(outside).toMatch(/outside of any node's own work ended the run: late \(nodes\.ts:2:\d+\)/);
+  });
+
   test("packages of the user's project are found from the file that imports them, and import.meta.url is the source's", () => {
     const project = createProject({
       "lib/flow.ngraph": FLOW,
