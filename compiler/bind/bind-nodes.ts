@@ -4,7 +4,7 @@ import type * as Ast from "../../grammar/ast.ts";
 import type { Effect } from "../../runtime/table.ts";
 import type { ValueType } from "../../runtime/value-type.ts";
 import type { BoundNode } from "../bound-graph.ts";
-import type { Facts } from "../expressions/facts.ts";
+import { hideFacts, type Facts } from "../expressions/facts.ts";
 import { expectNotNull } from "../expressions/expect-type.ts";
 import type { ExpressionScope } from "../expressions/scope.ts";
 import { listItem, mapHelp, typeExpression } from "../expressions/type-expression.ts";
@@ -42,7 +42,8 @@ export function bindNode(
   });
   const outside = scopeWith(NO_LOCALS, flow.facts);
   const each = declaration.each === undefined ? undefined : bindEach(declaration.each, outside, context);
-  const scope = each === undefined ? outside : scopeWith(new Map([[each.item, each.type]]), flow.facts);
+  const scope =
+    each === undefined ? outside : scopeWith(new Map([[each.item, each.type]]), hideFacts(flow.facts, each.item));
   const { call, result, effects: own, callee, unwritten } = bindCall(declaration.call, scope, context);
   for (const effect of own) effects.add(effect);
   const type = result === "infer" ? inferResult(parts.writes, each !== undefined) : result;

@@ -141,7 +141,9 @@ function checkWrite(
         ? `\`${result.callee ?? ""}\` has no result: remove the \`into\``
         : isEach
           ? `the results of a \`for\` are one list: \`${typeToText(found)}\``
-          : undefined,
+          : mismatch.reason === "null"
+            ? `\`${result.callee ?? ""}\` may end without a value here: let the channel be \`${typeToText(nullable(channel.type))}\``
+            : undefined,
     }),
   );
 }

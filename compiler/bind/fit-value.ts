@@ -63,15 +63,24 @@ export function reportMisfit(value: Fitted, expected: ValueType, target: FitTarg
       path: part.rest,
       reason: mismatch.reason,
       labels,
-      help: target.help ?? helpFor(mismatch.found, mismatch.expected, context.types),
+      help: target.help ?? helpFor(mismatch.found, mismatch.expected, context),
     }),
   );
   return false;
 }
 
-function helpFor(found: ValueType, expected: ValueType, types: TypeTable): string | undefined {
+function helpFor(found: ValueType, expected: ValueType, context: FitContext): string | undefined {
+  const { types } = context;
   const from = resolveType(found, types).kind;
   const to = resolveType(expected, types).kind;
+  if (found.kind === "literal" && typeof found.value === "string") {
+    const values = (): string[] =>
+      alternatives(expected, types).flatMap((member) =>
+        member.kind === "literal" && typeof member.value === "string" ? [member.value] : [],
+      );
+    const { similar } = suggest(found.value, values, context.suggestions);
+    if (similar !== undefined) return `a similar value exists: \`${JSON.stringify(similar)}\``;
+  }
   if (from === "float" && to === "int") return "make it an int with `round(…)`, or the type `float`";
   if (to === "string" && (from === "int" || from === "float" || from === "bool"))
     return "write it as a text: `` `${…}` ``";

@@ -121,6 +121,17 @@ export function meetFacts(ways: readonly Facts[]): Facts {
   return result;
 }
 
+/** Without what is known of a name that a variable now hides. */
+export function hideFacts(facts: Facts, name: string): Facts {
+  const hidden = [...facts.keys()].filter(
+    (path) => path === name || path.startsWith(`${name}.`) || path.startsWith(`${name}[`),
+  );
+  if (hidden.length === 0) return facts;
+  const rest = new Map(facts);
+  for (const path of hidden) rest.delete(path);
+  return rest;
+}
+
 /** What a `match` arm says of its subject. */
 export function matchFacts(subject: Expr, values: readonly Scalar[], holds: boolean): Facts {
   return pathFacts(subject, { kind: holds ? "is" : "isNot", values });

@@ -13,7 +13,7 @@ import type { Expression } from "../../runtime/expression/expression.ts";
 import type { FieldType, ValueType } from "../../runtime/value-type.ts";
 import { BOOL, BROKEN_TYPE, FLOAT, INT, listOf, literal, NULL, recordOf, STRING, unionOf } from "../types/construct.ts";
 import { alternatives, resolveType } from "../types/type-table.ts";
-import { bothFacts, factsOf, narrow, pathOf } from "./facts.ts";
+import { bothFacts, factsOf, hideFacts, narrow, pathOf } from "./facts.ts";
 import { expectNotNull, expectType, placeOf, reportType } from "./expect-type.ts";
 import type { ExpressionScope, Typed } from "./scope.ts";
 import { typeBinary } from "./type-binary.ts";
@@ -191,7 +191,7 @@ function typeComprehension(syntax: Ast.ComprehensionExpr, scope: ExpressionScope
     reportType(list, type, { what, help: mapHelp(type, scope) }, scope);
   }
   const locals = new Map(scope.locals).set(syntax.item.name, item ?? BROKEN_TYPE);
-  const inner: ExpressionScope = { ...scope, locals, facts: hide(scope, syntax.item.name) };
+  const inner: ExpressionScope = { ...scope, locals, facts: hideFacts(scope.facts, syntax.item.name) };
   const condition = syntax.condition === undefined ? undefined : typeCondition(syntax.condition, inner);
   const valueScope =
     syntax.condition === undefined
@@ -209,17 +209,6 @@ function typeComprehension(syntax: Ast.ComprehensionExpr, scope: ExpressionScope
     type: listOf(value.type),
     syntax,
   };
-}
-
-/** Facts about an outer name that a variable hides are not about the variable. */
-function hide(scope: ExpressionScope, name: string): ExpressionScope["facts"] {
-  const hidden = [...scope.facts.keys()].filter(
-    (path) => path === name || (/^[.[]/.test(path.slice(name.length)) && path.startsWith(name)),
-  );
-  if (hidden.length === 0) return scope.facts;
-  const facts = new Map(scope.facts);
-  for (const path of hidden) facts.delete(path);
-  return facts;
 }
 
 /** The item type of a list; `undefined` for what is no list. */
