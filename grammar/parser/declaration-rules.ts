@@ -73,7 +73,9 @@ export abstract class DeclarationRules extends PolicyRules {
   private takeEqual(what: string): void {
     if (!this.RECORDING_PHASE && this.at(t.Colon)) this.instead("`=`", "=", `${what} stands behind \`=\``);
     else this.take(t.Equal, `\`=\` and ${what}`);
-    if (this.RECORDING_PHASE || !this.isWord("await") || !this.at(t.Identifier, 2) || !this.at(t.LeftParen, 3)) return;
+    if (this.RECORDING_PHASE || !this.isWord("await") || !this.at(t.LeftParen, 3)) return;
+    // `await` can also be a channel, and `all(…)` the next edge.
+    if (!this.at(t.Identifier, 2) || this.isWord("all", 2)) return;
     const token = this.takeAny();
     const span = spanAt(this.reading, token.startOffset, this.startOf(this.LA(1)));
     this.habit(this.placeOf(token), {

@@ -242,7 +242,9 @@ export abstract class EdgeRules extends DeclarationRules {
 
   private isElse(): boolean {
     if (this.RECORDING_PHASE || this.at(t.Else)) return true;
-    return (this.at(t.Otherwise) || ELSE_WORDS.has(this.word())) && this.at(t.Arrow, 2);
+    // As a condition such a word may be the name of a channel.
+    const isForeign = this.at(t.Otherwise) || (this.around === "values" && ELSE_WORDS.has(this.word()));
+    return isForeign && this.at(t.Arrow, 2);
   }
 
   private takeElse(): void {

@@ -63,4 +63,4 @@ export const GENERIC_TYPES: ReadonlyMap<string, "list" | "map" | "plain"> = new 
 ]);
 
 /** Other words for `else` in front of an arm. */
-export const ELSE_WORDS: ReadonlySet<string> = new Set(["default", "_", "otherwise", "default_"]);
+export const ELSE_WORDS: ReadonlySet<string> = new Set(["default", "_"]);

@@ -6,6 +6,8 @@ import type { IToken, TokenType } from "chevrotain";
 import * as t from "../lexer/tokens.ts";
 import { CHANNEL_WORDS, CLAUSE_WORDS, GRAPH_WORDS, ITEM_WORDS, POLICY_WORDS, TEST_WORDS } from "../words.ts";
 
+const ASSERTION_WORDS: ReadonlySet<string> = new Set(["once", "eventually", "never"]);
+
 export type BodyKind = "graph" | "plan" | "test";
 
 /** The token list with the text it came from. */
@@ -76,16 +78,19 @@ export function startsDeclaration(source: TokenText, index: number, body: BodyKi
     return first === "expect" && (named || is(source, index + 1, t.LeftParen) || is(source, index + 1, t.Not));
   }
   if (CHANNEL_WORDS.has(first)) return named && is(source, index + 2, t.Colon);
-  if (first === "max") return word(source, index + 1) === "parallel";
+  const next = word(source, index + 1);
+  // Two words can also be a name at the end of an edge and the source of the next one: `a -> b, on  failure -> c`.
+  const isPair = next !== "" && !is(source, index + 2, t.Arrow) && !is(source, index + 2, t.Comma);
+  if (first === "max") return isPair && next === "parallel";
   if (body === "graph") {
     if (first === "node") return named && is(source, index + 2, t.Equal);
-    if (first === "limit") return word(source, index + 1) === "steps";
-    if (first === "assert") return named && is(source, index + 2, t.Identifier);
+    if (first === "limit") return isPair && next === "steps";
+    if (first === "assert") return isPair && (ASSERTION_WORDS.has(next) || word(source, index + 2) === "before");
     return first === "all" && is(source, index + 1, t.LeftParen);
   }
   if (first === "task") return named && is(source, index + 2, t.Equal);
-  if (first === "order") return word(source, index + 1) === "file";
-  if (first === "on") return word(source, index + 1) === "failure";
+  if (first === "order") return isPair && next === "file";
+  if (first === "on") return isPair && next === "failure";
   return first === "pool" && named && is(source, index + 2, t.Numeral);
 }
 

@@ -115,7 +115,9 @@ export abstract class TestRules extends GraphRules {
 
   private isOperatorWord(ahead: number): boolean {
     const word = this.word(ahead);
-    return (word === "and" || word === "or") && this.startsExpression(ahead + 1);
+    return (
+      (word === "and" || word === "or") && this.startsExpression(ahead + 1) && !TEST_WORDS.has(this.word(ahead + 1))
+    );
   }
 
   /** One step of a trace: a node, or several in brackets. */
