@@ -80,8 +80,10 @@ function placeAll(
   const rest = [...carried, ...takeUntil(Number.POSITIVE_INFINITY)];
   const runs = commentRuns(text, rest, { isFirst: previous === undefined, isLast: true });
   if (previous === undefined) return runs;
+  const outermost = list.elementsAround(previous)[0] ?? previous;
   for (const run of runs) {
-    at(weaving, previous).after.push(lineSuffix(run.isOwnLine ? ownLine(run, run.blankBefore) : [" ", run.doc]));
+    if (run.isOwnLine) at(weaving, outermost).after.push(lineSuffix(ownLine(run, run.blankBefore)));
+    else at(weaving, previous).after.push(lineSuffix([" ", run.doc]));
   }
   return [];
 }
@@ -122,11 +124,7 @@ function placeRuns(runs: readonly CommentRun[], gap: Gap, weaving: Weaving): voi
     else if (previous !== undefined && !run.isOwnLine) at(weaving, previous).after.push(lineSuffix([" ", run.doc]));
     else if (previous === undefined || element !== undefined) {
       leading.push(run.doc, hardline, run.blankAfter ? hardline : "");
-    } else {
-      const isFirstInside = index === 0 && OPENERS.has(previous.text);
-      const doc = ownLine(run, run.blankBefore && !isFirstInside);
-      at(weaving, previous).after.push(lineSuffix(OPENERS.has(previous.text) ? indent(doc) : doc));
-    }
+    } else placeOwnLine(previous, run, index === 0, gap, weaving);
     breaks ||= run.endsLine;
   });
   const { before } = at(weaving, element ?? leaf);
@@ -145,13 +143,14 @@ function placeInline(run: CommentRun, breaks: boolean, gap: Gap, leading: Doc[],
   }
   if (CLOSERS.has(leaf.text)) {
     if (breaks) {
-      at(weaving, previous).after.push(lineSuffix(ownLine(run, false)));
+      placeOwnLine(previous, run, false, gap, weaving);
     } else if (OPENERS.has(previous.text)) {
       at(weaving, previous).after.push(previous.text === "{" ? [" ", run.doc, " "] : run.doc);
     } else {
       // Where the list is broken the closing bracket moves to the next line, and the comment ends its own.
       const container = outermostWithout(list, previous, leaf);
-      at(weaving, container).after.push(ifBreak(lineSuffix([" ", run.doc]), [" ", run.doc]));
+      if (container === undefined) at(weaving, previous).after.push(" ", run.doc);
+      else at(weaving, container).after.push(ifBreak(lineSuffix([" ", run.doc]), [" ", run.doc]));
     }
     return;
   }
@@ -161,9 +160,16 @@ function placeInline(run: CommentRun, breaks: boolean, gap: Gap, leading: Doc[],
 }
 
 /** The outermost element that holds one token and ends before another. */
-function outermostWithout(list: TokenList, inside: Leaf, outside: Leaf): Element | Leaf {
-  for (const element of list.elementsAround(inside)) if (element.to <= outside.index) return element;
-  return inside;
+function outermostWithout(list: TokenList, inside: Leaf, outside: Leaf): Element | undefined {
+  return list.elementsAround(inside).find((element) => element.to <= outside.index);
+}
+
+/** A comment on a line of its own before a token that begins no element: it stands where what ends there stood. */
+function placeOwnLine(previous: Leaf, run: CommentRun, isFirst: boolean, gap: Gap, weaving: Weaving): void {
+  const isInside = OPENERS.has(previous.text);
+  const doc = ownLine(run, run.blankBefore && !(isFirst && isInside));
+  const container = CLOSERS.has(gap.leaf.text) && !isInside ? outermostWithout(gap.list, previous, gap.leaf) : undefined;
+  at(weaving, container ?? previous).after.push(lineSuffix(isInside ? indent(doc) : doc));
 }
 
 function ownLine(run: CommentRun, isApart: boolean): Doc {
