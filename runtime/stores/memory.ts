@@ -23,7 +23,7 @@ import {
   unknownCheckpoint,
   unknownVersion,
 } from "./store-error.ts";
-import { superseded } from "./superseded.ts";
+import { superseded } from "./retention.ts";
 
 export interface MemoryStoreOptions {
   /** Milliseconds on a clock that leases are measured with; the default never goes backwards. */

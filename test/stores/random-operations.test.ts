@@ -185,9 +185,9 @@ class Actor {
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value) ?? "null") as unknown;
 
 describe.each([
-  { name: "MemoryStore", runs: 300, connections: 1 },
-  { name: "SqliteStore", runs: 60, connections: 1 },
-  { name: "SqliteStore through three connections", runs: 60, connections: 3 },
+  { name: "MemoryStore", runs: 200, connections: 1 },
+  { name: "SqliteStore", runs: 30, connections: 1 },
+  { name: "SqliteStore through three connections", runs: 30, connections: 3 },
 ])("$name and any sequence of operations", ({ name, runs, connections }) => {
   it("answers as the model does", () => {
     fc.assert(

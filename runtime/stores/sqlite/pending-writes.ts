@@ -1,11 +1,8 @@
 import type { CheckpointId, PendingWrite, ThreadId } from "../../checkpoint.ts";
-import type { Json } from "../../json.ts";
 import type { Claim } from "../../store.ts";
-import { freezeDeep } from "../frozen-json.ts";
-import { jsonText } from "../json-text.ts";
-import { decodeKey, encodeKey } from "../key.ts";
-import { rowName, seal, unseal, WRITES, type WriteRow } from "../rows.ts";
-import { corruptRecord, quote } from "../store-error.ts";
+import { encodeKey } from "../key.ts";
+import { seal, unseal, WRITES, type WriteRow } from "../rows.ts";
+import { decodeWrite, encodeWrites } from "../write-text.ts";
 import type { Connection } from "./connection.ts";
 import { checkCount, claimedThread, findThread, updateThread } from "./thread.ts";
 
@@ -16,11 +13,11 @@ export function putWrites(
   writes: readonly PendingWrite[],
 ): void {
   const checkpoint = encodeKey(checkpointId);
-  const encoded = writes.map(encodeWrite);
+  const encoded = encodeWrites(writes);
   connection.writeOn(() => {
     const thread = claimedThread(connection, claim);
     let added = 0;
-    for (const { task, data } of encoded) {
+    for (const [task, data] of encoded) {
       const row = seal(WRITES, { thread: thread.thread, checkpoint, task, data });
       // A second result of a task takes the place of the first.
       const replaced = connection.run(
@@ -79,22 +76,4 @@ export function clearWrites(
     }
     if (cleared > 0) updateThread(connection, { ...thread, writes: thread.writes - cleared });
   });
-}
-
-function encodeWrite(write: PendingWrite): { readonly task: string; readonly data: string } {
-  const what = () => `the result of task ${quote(write.taskId)}`;
-  return { task: encodeKey(write.taskId), data: jsonText([write.node, write.result], what) };
-}
-
-function decodeWrite(row: WriteRow): PendingWrite {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(row.data);
-  } catch (error) {
-    throw corruptRecord(rowName(WRITES, row), "it is not JSON", error);
-  }
-  if (!Array.isArray(parsed) || parsed.length !== 2 || typeof parsed[0] !== "string") {
-    throw corruptRecord(rowName(WRITES, row), "it is not a node and its result");
-  }
-  return Object.freeze({ taskId: decodeKey(row.task), node: parsed[0], result: freezeDeep(parsed[1] as Json) });
 }

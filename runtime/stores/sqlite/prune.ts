@@ -1,7 +1,7 @@
 import type { ThreadId } from "../../checkpoint.ts";
 import type { PrunePolicy } from "../../store.ts";
 import { CELL_APPEND, CHECKPOINTS, type CheckpointRow, seal, type ThreadRow } from "../rows.ts";
-import { superseded } from "../superseded.ts";
+import { keptByChain, keptCheckpoints, supersededByChannel } from "../retention.ts";
 import { checkpointsOfThread } from "./checkpoints.ts";
 import type { Connection } from "./connection.ts";
 import { findThread, updateThread } from "./thread.ts";
@@ -12,20 +12,14 @@ export function prune(connection: Connection, threadId: ThreadId, policy: PruneP
     const thread = findThread(connection, threadId);
     if (thread === undefined) return 0;
     const rows = checkpointsOfThread(connection, thread);
-    const kept = keptOf(rows, policy.keepLast);
+    const kept = keptCheckpoints(rows, policy.keepLast);
     if (kept.size === rows.length) return 0;
     let writes = 0;
     for (const row of rows) {
       if (!kept.has(row.ord)) writes += removeCheckpoint(connection, row);
       else if (row.parent !== null && !kept.has(row.parent)) detach(connection, row);
     }
-    for (const chain of new Set(rows.map((row) => row.chain))) {
-      dropUnread(
-        connection,
-        chain,
-        rows.filter((row) => row.chain === chain && kept.has(row.ord)).map((row) => row.ord),
-      );
-    }
+    for (const [chain, ords] of keptByChain(rows, kept)) dropUnread(connection, chain, ords);
     updateThread(connection, { ...thread, checkpoints: kept.size, writes: thread.writes - writes });
     return rows.length - kept.size;
   });
@@ -50,18 +44,6 @@ function removeCells(connection: Connection, thread: ThreadRow): void {
   );
 }
 
-/** Orders of those that stay: the newest of each namespace, and what has a label. */
-function keptOf(ascending: readonly CheckpointRow[], keepLast: number): Set<number> {
-  const kept = new Set<number>();
-  const newer = new Map<string, number>();
-  for (const { ord, namespace, label } of [...ascending].reverse()) {
-    const count = newer.get(namespace) ?? 0;
-    newer.set(namespace, count + 1);
-    if (count < keepLast || label !== null) kept.add(ord);
-  }
-  return kept;
-}
-
 function removeCheckpoint(connection: Connection, row: CheckpointRow): number {
   connection.run("DELETE FROM checkpoints WHERE ord = ?", row.ord);
   return connection.run("DELETE FROM writes WHERE thread = ? AND checkpoint = ?", row.thread, row.id);
@@ -73,16 +55,11 @@ function detach(connection: Connection, row: CheckpointRow): void {
 }
 
 function dropUnread(connection: Connection, chain: number, kept: readonly number[]): void {
-  const points = connection.all<{ cell: number; channel: string; ord: number; kind: number }>(
-    "SELECT cell, channel, ord, kind FROM cells WHERE chain = ? ORDER BY channel, ord",
+  const cells = connection.all<{ cell: number; channel: string; ord: number; full: number }>(
+    "SELECT cell, channel, ord, kind <> ? AS full FROM cells WHERE chain = ? ORDER BY channel, ord",
+    CELL_APPEND,
     chain,
   );
-  for (let start = 0; start < points.length;) {
-    const { channel } = points[start]!;
-    let end = start + 1;
-    while (points[end]?.channel === channel) end++;
-    const changes = points.slice(start, end).map((point) => ({ ...point, full: point.kind !== CELL_APPEND }));
-    for (const { cell } of superseded(changes, kept)) connection.run("DELETE FROM cells WHERE cell = ?", cell);
-    start = end;
-  }
+  const changes = cells.map((cell) => ({ ...cell, full: cell.full === 1 }));
+  for (const { cell } of supersededByChannel(changes, kept)) connection.run("DELETE FROM cells WHERE cell = ?", cell);
 }

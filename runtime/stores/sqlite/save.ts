@@ -13,10 +13,11 @@ import { encodeHeader } from "../header-text.ts";
 import { decodeKey, encodeKey } from "../key.ts";
 import { CELLS, type CellRow, CHECKPOINTS, type CheckpointRow, seal, type ThreadRow, unseal } from "../rows.ts";
 import { checkpointExists, headHasMoved } from "../store-error.ts";
+import { NOBODY } from "../thread-row.ts";
 import { checkpointAt, findCheckpoint } from "./checkpoints.ts";
 import type { Connection } from "./connection.ts";
 import { resultCode } from "./failure.ts";
-import { claimedThread, headOf, NOBODY, setHead, updateContent, updateThread } from "./thread.ts";
+import { claimedThread, headOf, setHead, updateContent, updateThread } from "./thread.ts";
 
 const UNIQUE_VIOLATED = 2067;
 

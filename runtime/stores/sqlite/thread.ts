@@ -1,8 +1,8 @@
 /** The row of a thread: who may write, where its heads are, how much it has. */
 import type { ThreadId } from "../../checkpoint.ts";
 import type { Claim, Runner } from "../../store.ts";
-import { isGone, thisProcess } from "../holder-process.ts";
-import { decodeKey, encodeKey } from "../key.ts";
+import { thisProcess } from "../holder-process.ts";
+import { encodeKey } from "../key.ts";
 import {
   HEADS,
   type HeadRow,
@@ -15,6 +15,7 @@ import {
   unseal,
 } from "../rows.ts";
 import { claimIsLost, corruptRecord, threadIsHeld } from "../store-error.ts";
+import { describeHolder, holds, isHeld, leaseEnd, newThread, NOBODY } from "../thread-row.ts";
 import type { Connection } from "./connection.ts";
 
 export function findThread(connection: Connection, threadId: ThreadId): ThreadRow | undefined {
@@ -32,9 +33,7 @@ export function findThread(connection: Connection, threadId: ThreadId): ThreadRo
 /** The thread, if the claim is the one that holds it. */
 export function claimedThread(connection: Connection, claim: Claim): ThreadRow {
   const thread = connection.recent.thread(encodeKey(claim.threadId)) ?? findThread(connection, claim.threadId);
-  if (thread === undefined || thread.owner !== encodeKey(claim.owner) || thread.epoch !== claim.epoch) {
-    throw claimIsLost(claim);
-  }
+  if (thread === undefined || !holds(thread, claim)) throw claimIsLost(claim);
   return thread;
 }
 
@@ -67,15 +66,12 @@ export function renewClaim(connection: Connection, claim: Claim, leaseMs: number
 export function releaseClaim(connection: Connection, claim: Claim): void {
   connection.write(() => {
     const thread = findThread(connection, claim.threadId);
-    if (thread === undefined || thread.owner !== encodeKey(claim.owner) || thread.epoch !== claim.epoch) return;
+    if (thread === undefined || !holds(thread, claim)) return;
     // A run that never wrote anything leaves nothing behind.
     if (thread.last === 0 && thread.writes === 0) connection.run("DELETE FROM threads WHERE thread = ?", thread.thread);
     else updateThread(connection, { ...thread, ...NOBODY });
   });
 }
-
-/** The claim's columns of a thread that nobody runs. The epoch stays. */
-export const NOBODY = { owner: null, expires: null, host: null, pid: null, started: null } as const;
 
 export function updateThread(connection: Connection, row: Unsealed<ThreadRow>): void {
   const sealed = seal(THREADS, row);
@@ -132,26 +128,6 @@ export function setHead(connection: Connection, thread: number, namespace: strin
 export function checkCount(thread: ThreadRow, counter: "checkpoints" | "namespaces" | "writes", found: number): void {
   if (found === thread[counter]) return;
   throw corruptRecord(rowName(THREADS, thread), `it should have ${thread[counter]} ${counter}, but ${found} are there`);
-}
-
-function isHeld(thread: ThreadRow, now: number): boolean {
-  if (thread.expires === null || thread.expires <= now) return false;
-  const { host, pid, started } = thread;
-  return host === null || pid === null || !isGone({ host, pid, started: started ?? "" });
-}
-
-function describeHolder(thread: ThreadRow): string {
-  const host = thread.host?.split(" ")[0] ?? "";
-  const process = thread.pid === null ? "" : ` (process ${thread.pid}${host === "" ? "" : ` on ${host}`})`;
-  return `${decodeKey(thread.owner!)}${process}`;
-}
-
-function leaseEnd(now: number, leaseMs: number): number {
-  return Math.min(Number.MAX_SAFE_INTEGER, Math.ceil(now + leaseMs));
-}
-
-function newThread(name: string): Omit<Unsealed<ThreadRow>, "thread"> {
-  return { name, epoch: 0, ...NOBODY, head: null, last: 0, checkpoints: 0, namespaces: 0, writes: 0 };
 }
 
 function insertThread(connection: Connection, row: Omit<Unsealed<ThreadRow>, "thread">): void {

@@ -1,8 +1,7 @@
 import type { ThreadInfo } from "../../store.ts";
-import { decodeHeader } from "../header-text.ts";
-import { decodeKey } from "../key.ts";
 import { THREADS, type ThreadRow, unseal } from "../rows.ts";
 import { corruptRecord } from "../store-error.ts";
+import { threadInfo } from "../thread-info.ts";
 import { checkpointAt } from "./checkpoints.ts";
 import type { Connection } from "./connection.ts";
 
@@ -14,12 +13,7 @@ export function listThreads(connection: Connection, limit: number): readonly Thr
     return rows
       .map((row) => unseal(THREADS, row))
       .filter((thread) => thread.head !== null)
-      .map((thread) => {
-        const threadId = decodeKey(thread.name);
-        const header = decodeHeader(checkpointAt(connection, thread, thread.head!), threadId);
-        const { id: headId, status, step, timestamp, metadata } = header;
-        return { threadId, headId, status, step, checkpoints: thread.checkpoints, timestamp, metadata };
-      });
+      .map((thread) => threadInfo(thread, checkpointAt(connection, thread, thread.head!)));
   });
 }
 

@@ -1,0 +1,135 @@
+import type { Checkpoint, CheckpointId, PendingWrite, ThreadId } from "../checkpoint.ts";
+import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, ThreadInfo } from "../store.ts";
+import { encodeKey } from "./key.ts";
+import { checkPrunePolicy, rowLimit } from "./limits.ts";
+import { ancestors, checkpointAt, findCheckpoint, findLabelled, withValues } from "./postgres/checkpoints.ts";
+import { Connection, type ConnectionOptions, type Transaction } from "./postgres/connection.ts";
+import { clearWrites, getWrites, putWrites } from "./postgres/pending-writes.ts";
+import { prune, removeThread } from "./postgres/prune.ts";
+import { relabel, save, takeLabel } from "./postgres/save.ts";
+import { findThread, headOf, lockThread, releaseClaim, renewClaim, takeClaim } from "./postgres/thread.ts";
+import { listThreads } from "./postgres/threads.ts";
+import type { CheckpointRow, ThreadRow } from "./rows.ts";
+import { unknownCheckpoint } from "./store-error.ts";
+
+export type PostgresStoreOptions = ConnectionOptions;
+
+/**
+ * A store in a schema of a Postgres database (version 13 or later), shared by any number of processes and machines. The
+ * tables are made by the first call. Needs the package `pg`.
+ *
+ * Every call may reject with StoreError: NG_STORE_FAILED when the database does not answer or refuses, NG_UNKNOWN_VERSION when a newer
+ * version has written its schema. After an outage the next call connects again.
+ *
+ * @throws StoreError NG_STORE_FAILED when `pg` is not installed, or an option makes no sense
+ * @example
+ * const store = new PostgresStore("postgres://user:password@host/database");
+ * const engine = createEngine(table, { store });
+ */
+export class PostgresStore implements Store {
+  readonly #connection: Connection;
+
+  constructor(options: string | PostgresStoreOptions = {}) {
+    this.#connection = new Connection(typeof options === "string" ? { url: options } : options);
+  }
+
+  async claim(threadId: ThreadId, runner: Runner): Promise<Claim> {
+    return takeClaim(this.#connection, threadId, runner);
+  }
+
+  async renew(claim: Claim, leaseMs: number): Promise<void> {
+    await renewClaim(this.#connection, claim, leaseMs);
+  }
+
+  async release(claim: Claim): Promise<void> {
+    await releaseClaim(this.#connection, claim);
+  }
+
+  async save(claim: Claim, request: SaveRequest): Promise<void> {
+    await save(this.#connection, claim, request);
+  }
+
+  async loadLatest(threadId: ThreadId, namespace = ""): Promise<Checkpoint | undefined> {
+    return this.#load(threadId, async (transaction, thread) => {
+      const head = await headOf(transaction, thread, encodeKey(namespace));
+      return head === undefined ? undefined : checkpointAt(transaction, thread, head);
+    });
+  }
+
+  async loadById(threadId: ThreadId, id: CheckpointId): Promise<Checkpoint | undefined> {
+    return this.#load(threadId, (transaction, thread) => findCheckpoint(transaction, thread, id));
+  }
+
+  async list(threadId: ThreadId, options: ListOptions = {}): Promise<readonly Checkpoint[]> {
+    const { namespace = "", before } = options;
+    return this.#connection.read(async (transaction) => {
+      const thread = await findThread(transaction, threadId);
+      let start: number | null = null;
+      if (before === undefined) {
+        start = (thread && (await headOf(transaction, thread, encodeKey(namespace)))) ?? null;
+      } else {
+        const row = thread && (await findCheckpoint(transaction, thread, before));
+        if (row === undefined || row.namespace !== encodeKey(namespace)) throw unknownCheckpoint(threadId, before);
+        start = row.parent;
+      }
+      if (thread === undefined) return [];
+      const rows = await ancestors(transaction, thread, start, rowLimit(options.limit));
+      return withValues(transaction, threadId, rows);
+    });
+  }
+
+  async deleteThread(threadId: ThreadId): Promise<void> {
+    await removeThread(this.#connection, threadId);
+  }
+
+  async putWrites(claim: Claim, checkpointId: CheckpointId, writes: readonly PendingWrite[]): Promise<void> {
+    await putWrites(this.#connection, claim, checkpointId, writes);
+  }
+
+  async getWrites(threadId: ThreadId, checkpointId: CheckpointId): Promise<readonly PendingWrite[]> {
+    return getWrites(this.#connection, threadId, checkpointId);
+  }
+
+  async clearWrites(claim: Claim, checkpointId: CheckpointId, taskIds?: readonly string[]): Promise<void> {
+    await clearWrites(this.#connection, claim, checkpointId, taskIds);
+  }
+
+  async label(threadId: ThreadId, checkpointId: CheckpointId, label: string): Promise<void> {
+    await this.#connection.write(async (transaction) => {
+      const thread = await lockThread(transaction, threadId);
+      const row = thread && (await findCheckpoint(transaction, thread, checkpointId));
+      if (thread === undefined || row === undefined) throw unknownCheckpoint(threadId, checkpointId);
+      await takeLabel(transaction, thread, encodeKey(label));
+      await relabel(transaction, row, encodeKey(label));
+    });
+  }
+
+  async loadByLabel(threadId: ThreadId, label: string): Promise<Checkpoint | undefined> {
+    return this.#load(threadId, (transaction, thread) => findLabelled(transaction, thread, label));
+  }
+
+  async threads(options: { readonly limit?: number } = {}): Promise<readonly ThreadInfo[]> {
+    return listThreads(this.#connection, rowLimit(options.limit));
+  }
+
+  async prune(threadId: ThreadId, policy: PrunePolicy): Promise<number> {
+    checkPrunePolicy(policy);
+    return prune(this.#connection, threadId, policy);
+  }
+
+  /** Waits for calls under way. Further calls fail. Closing twice is harmless. */
+  async close(): Promise<void> {
+    await this.#connection.close();
+  }
+
+  #load(
+    threadId: ThreadId,
+    find: (transaction: Transaction, thread: ThreadRow) => Promise<CheckpointRow | undefined>,
+  ): Promise<Checkpoint | undefined> {
+    return this.#connection.read(async (transaction) => {
+      const thread = await findThread(transaction, threadId);
+      const row = thread && (await find(transaction, thread));
+      return row && (await withValues(transaction, threadId, [row]))[0];
+    });
+  }
+}

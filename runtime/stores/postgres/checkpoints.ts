@@ -1,0 +1,118 @@
+/** Finding checkpoints, and reading them with their values. */
+import type { Checkpoint, ThreadId } from "../../checkpoint.ts";
+import type { StoreError } from "../../errors.ts";
+import { encodeKey } from "../key.ts";
+import { type CellRow, CHECKPOINTS, type CheckpointRow, rowName, THREADS, type ThreadRow, unseal } from "../rows.ts";
+import { corruptRecord } from "../store-error.ts";
+import { checkpointsOf } from "../values-at.ts";
+import type { Transaction } from "./connection.ts";
+
+/** One that must be there: rows point to it. */
+export async function checkpointAt(transaction: Transaction, thread: ThreadRow, ord: number): Promise<CheckpointRow> {
+  const row = await transaction.get<CheckpointRow>("SELECT * FROM @.checkpoints WHERE ord = $1", ord);
+  if (row === undefined) throw missingCheckpoint(thread, ord);
+  return unseal(CHECKPOINTS, row, { ord, thread: thread.thread });
+}
+
+export function missingCheckpoint(thread: ThreadRow, ord: number): StoreError {
+  return corruptRecord(rowName(THREADS, thread), `its checkpoint no. ${ord} is missing`);
+}
+
+export async function findCheckpoint(
+  transaction: Transaction,
+  { thread }: ThreadRow,
+  checkpointId: string,
+): Promise<CheckpointRow | undefined> {
+  const id = encodeKey(checkpointId);
+  const sql = "SELECT * FROM @.checkpoints WHERE thread = $1 AND id = $2";
+  const row = await transaction.get<CheckpointRow>(sql, thread, id);
+  return row && unseal(CHECKPOINTS, row, { thread, id });
+}
+
+export async function findLabelled(
+  transaction: Transaction,
+  { thread }: ThreadRow,
+  name: string,
+): Promise<CheckpointRow | undefined> {
+  const label = encodeKey(name);
+  const sql = "SELECT * FROM @.checkpoints WHERE thread = $1 AND label = $2";
+  const row = await transaction.get<CheckpointRow>(sql, thread, label);
+  return row && unseal(CHECKPOINTS, row, { thread, label });
+}
+
+/** From a checkpoint back along its parents, newest first. */
+export async function ancestors(
+  transaction: Transaction,
+  thread: ThreadRow,
+  start: number | null,
+  limit: number,
+): Promise<CheckpointRow[]> {
+  if (start === null || limit === 0) return [];
+  const rows = await transaction.all<CheckpointRow>(
+    "WITH RECURSIVE past AS (" +
+      "SELECT *, 1::bigint AS depth FROM @.checkpoints WHERE ord = $1 " +
+      "UNION ALL SELECT c.*, past.depth + 1 FROM past JOIN @.checkpoints c ON c.ord = past.parent " +
+      // A parent is older, so that even damaged rows cannot go round in circles.
+      "WHERE past.depth < $2 AND past.parent < past.ord" +
+      ") SELECT * FROM past ORDER BY depth",
+    start,
+    limit,
+  );
+  let expected: number | null = start;
+  for (const row of rows) {
+    if (row.ord !== expected) break;
+    expected = unseal(CHECKPOINTS, row, { thread: thread.thread }).parent;
+  }
+  if (expected !== null && rows.length < limit) {
+    throw corruptRecord(
+      rowName(THREADS, thread),
+      `its checkpoint no. ${expected} is missing, or older than its parent`,
+    );
+  }
+  return rows;
+}
+
+/** With their values. Neighbours of one chain are read together, so that each cell is read once. */
+export async function withValues(
+  transaction: Transaction,
+  threadId: ThreadId,
+  newestFirst: readonly CheckpointRow[],
+): Promise<readonly Checkpoint[]> {
+  const result: Checkpoint[] = [];
+  for (let start = 0; start < newestFirst.length;) {
+    const { chain } = newestFirst[start]!;
+    let end = start + 1;
+    while (newestFirst[end]?.chain === chain) end++;
+    const segment = newestFirst.slice(start, end).reverse();
+    const cells = await cellsOf(transaction, chain, segment[0]!.ord, segment.at(-1)!.ord);
+    result.push(...checkpointsOf(threadId, segment, cells).reverse());
+    start = end;
+  }
+  return result;
+}
+
+/** Of every channel: what a reader of the checkpoints `oldest` to `newest` needs. */
+async function cellsOf(transaction: Transaction, chain: number, oldest: number, newest: number) {
+  const rows = await transaction.all<CellRow>(
+    // Steps from channel to channel on the index, past however many cells each has.
+    "WITH RECURSIVE channels AS (" +
+      "(SELECT channel FROM @.cells WHERE chain = $1 ORDER BY channel LIMIT 1) " +
+      "UNION ALL SELECT (SELECT c.channel FROM @.cells c WHERE c.chain = $1 AND c.channel > channels.channel " +
+      "ORDER BY c.channel LIMIT 1) FROM channels WHERE channels.channel IS NOT NULL" +
+      ") SELECT c.* FROM channels CROSS JOIN LATERAL (SELECT coalesce((" +
+      "SELECT l.base FROM @.cells l WHERE l.chain = $1 AND l.channel = channels.channel AND l.ord <= $2 " +
+      "ORDER BY l.ord DESC LIMIT 1), 0) AS base) start " +
+      "JOIN @.cells c ON c.chain = $1 AND c.channel = channels.channel AND c.ord BETWEEN start.base AND $3 " +
+      "ORDER BY c.channel, c.ord",
+    chain,
+    oldest,
+    newest,
+  );
+  const cells = new Map<string, CellRow[]>();
+  for (const row of rows) {
+    const history = cells.get(row.channel);
+    if (history === undefined) cells.set(row.channel, [row]);
+    else history.push(row);
+  }
+  return cells;
+}

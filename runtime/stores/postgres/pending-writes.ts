@@ -1,0 +1,73 @@
+import type { CheckpointId, PendingWrite, ThreadId } from "../../checkpoint.ts";
+import type { Claim } from "../../store.ts";
+import { encodeKey } from "../key.ts";
+import { seal, unseal, WRITES, type WriteRow } from "../rows.ts";
+import { decodeWrite, encodeWrites } from "../write-text.ts";
+import type { Connection } from "./connection.ts";
+import { claimedThread, findThread, updateThread } from "./thread.ts";
+
+export function putWrites(
+  connection: Connection,
+  claim: Claim,
+  checkpointId: CheckpointId,
+  writes: readonly PendingWrite[],
+): Promise<void> {
+  const checkpoint = encodeKey(checkpointId);
+  const encoded = [...encodeWrites(writes)];
+  return connection.write(async (transaction) => {
+    const thread = await claimedThread(transaction, claim);
+    const rows = encoded.map(([task, data]) => seal(WRITES, { thread: thread.thread, checkpoint, task, data }));
+    const stored = await transaction.all<{ added: boolean }>(
+      "INSERT INTO @.writes (thread, checkpoint, task, data, v, sum) " +
+        "SELECT $1, $2, task, data, v, sum FROM unnest($3::text[], $4::text[], $5::bigint[], $6::bigint[]) " +
+        "WITH ORDINALITY AS given (task, data, v, sum, place) ORDER BY place " +
+        // A second result of a task takes the place of the first.
+        "ON CONFLICT (thread, checkpoint, task) DO UPDATE SET data = excluded.data, v = excluded.v, sum = excluded.sum " +
+        // No row is there before it is inserted, so none has been locked or replaced by anybody.
+        "RETURNING xmax = 0 AS added",
+      thread.thread,
+      checkpoint,
+      ...([rows.map(({ task }) => task), rows.map(({ data }) => data)] as const),
+      ...([rows.map(({ v }) => v), rows.map(({ sum }) => sum)] as const),
+    );
+    const added = stored.filter((row) => row.added).length;
+    if (added > 0) await updateThread(transaction, { ...thread, writes: thread.writes + added });
+  });
+}
+
+export function getWrites(
+  connection: Connection,
+  threadId: ThreadId,
+  checkpointId: CheckpointId,
+): Promise<PendingWrite[]> {
+  const checkpoint = encodeKey(checkpointId);
+  return connection.read(async (transaction) => {
+    const row = await findThread(transaction, threadId);
+    if (row === undefined) return [];
+    const { thread } = row;
+    const rows = await transaction.all<WriteRow>(
+      "SELECT * FROM @.writes WHERE thread = $1 AND checkpoint = $2 ORDER BY write",
+      thread,
+      checkpoint,
+    );
+    return rows.map((write) => decodeWrite(unseal(WRITES, write, { thread, checkpoint })));
+  });
+}
+
+export function clearWrites(
+  connection: Connection,
+  claim: Claim,
+  checkpointId: CheckpointId,
+  taskIds: readonly string[] | undefined,
+): Promise<void> {
+  const checkpoint = encodeKey(checkpointId);
+  const tasks = taskIds?.map(encodeKey) ?? null;
+  return connection.write(async (transaction) => {
+    const thread = await claimedThread(transaction, claim);
+    const cleared = await transaction.run(
+      "DELETE FROM @.writes WHERE thread = $1 AND checkpoint = $2 AND ($3::text[] IS NULL OR task = ANY($3::text[]))",
+      ...([thread.thread, checkpoint, tasks] as const),
+    );
+    if (cleared > 0) await updateThread(transaction, { ...thread, writes: thread.writes - cleared });
+  });
+}

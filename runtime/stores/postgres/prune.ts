@@ -1,0 +1,76 @@
+import type { ThreadId } from "../../checkpoint.ts";
+import type { PrunePolicy } from "../../store.ts";
+import { keptByChain, keptCheckpoints, type PrunePoint, supersededByChannel } from "../retention.ts";
+import { CELL_APPEND, CHECKPOINTS, type CheckpointRow, seal, type ThreadRow, unseal } from "../rows.ts";
+import type { Connection, Transaction } from "./connection.ts";
+import { lockThread, updateThread } from "./thread.ts";
+
+/** Removes old checkpoints, and of the cells what no remaining checkpoint reads. */
+export function prune(connection: Connection, threadId: ThreadId, policy: PrunePolicy): Promise<number> {
+  return connection.write(async (transaction) => {
+    const thread = await lockThread(transaction, threadId);
+    if (thread === undefined) return 0;
+    const points = await transaction.all<PrunePoint>(
+      "SELECT ord, namespace, label, chain FROM @.checkpoints WHERE thread = $1 ORDER BY ord",
+      thread.thread,
+    );
+    const kept = keptCheckpoints(points, policy.keepLast);
+    if (kept.size === points.length) return 0;
+    const gone = points.filter(({ ord }) => !kept.has(ord)).map(({ ord }) => ord);
+    const writes = await transaction.run(
+      "DELETE FROM @.writes w USING @.checkpoints c WHERE c.ord = ANY($2::bigint[]) AND w.thread = $1 AND w.checkpoint = c.id",
+      thread.thread,
+      gone,
+    );
+    await detachFrom(transaction, thread, gone);
+    await transaction.run("DELETE FROM @.checkpoints WHERE ord = ANY($1::bigint[])", gone);
+    for (const [chain, ords] of keptByChain(points, kept)) await dropUnread(transaction, chain, ords);
+    await updateThread(transaction, { ...thread, checkpoints: kept.size, writes: thread.writes - writes });
+    return gone.length;
+  });
+}
+
+/** Everything of a thread, its claim included. */
+export function removeThread(connection: Connection, threadId: ThreadId): Promise<void> {
+  return connection.write(async (transaction) => {
+    const thread = await lockThread(transaction, threadId);
+    if (thread === undefined) return;
+    await transaction.run(
+      "DELETE FROM @.cells WHERE chain IN (SELECT DISTINCT chain FROM @.checkpoints WHERE thread = $1)",
+      thread.thread,
+    );
+    for (const table of ["checkpoints", "heads", "writes", "threads"]) {
+      await transaction.run(`DELETE FROM @.${table} WHERE thread = $1`, thread.thread);
+    }
+  });
+}
+
+/** The histories of those that stay end where their parents went. */
+async function detachFrom(transaction: Transaction, thread: ThreadRow, gone: readonly number[]): Promise<void> {
+  const rows = await transaction.all<CheckpointRow>(
+    "SELECT * FROM @.checkpoints WHERE thread = $1 AND parent = ANY($2::bigint[]) AND NOT ord = ANY($2::bigint[])",
+    thread.thread,
+    gone,
+  );
+  for (const row of rows) {
+    const { v, sum } = seal(CHECKPOINTS, { ...unseal(CHECKPOINTS, row), parent: null });
+    await transaction.run("UPDATE @.checkpoints SET parent = NULL, v = $2, sum = $3 WHERE ord = $1", row.ord, v, sum);
+  }
+}
+
+async function dropUnread(transaction: Transaction, chain: number, kept: readonly number[]): Promise<void> {
+  const changes = await transaction.all<{ channel: string; ord: number; full: boolean }>(
+    "SELECT channel, ord, kind <> $2 AS full FROM @.cells WHERE chain = $1 ORDER BY channel, ord",
+    chain,
+    CELL_APPEND,
+  );
+  const gone = supersededByChannel(changes, kept);
+  if (gone.length === 0) return;
+  await transaction.run(
+    "DELETE FROM @.cells c USING unnest($2::text[], $3::bigint[]) AS gone (channel, ord) " +
+      "WHERE c.chain = $1 AND c.channel = gone.channel AND c.ord = gone.ord",
+    chain,
+    gone.map(({ channel }) => channel),
+    gone.map(({ ord }) => ord),
+  );
+}

@@ -1,0 +1,128 @@
+/** The row of a thread: who may write, where its heads are, how much it has. Whoever changes a thread locks this row first. */
+import type { ThreadId } from "../../checkpoint.ts";
+import type { Claim, Runner } from "../../store.ts";
+import { thisProcess } from "../holder-process.ts";
+import { encodeKey } from "../key.ts";
+import { HEADS, type HeadRow, seal, THREADS, type ThreadRow, type Unsealed, unseal } from "../rows.ts";
+import { claimIsLost, threadIsHeld } from "../store-error.ts";
+import { describeHolder, holds, isHeld, leaseEnd, newThread, NOBODY } from "../thread-row.ts";
+import type { Connection, Transaction } from "./connection.ts";
+
+/** The server's clock: one for all processes that claim. */
+const NOW = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now";
+
+export async function findThread(transaction: Transaction, threadId: ThreadId): Promise<ThreadRow | undefined> {
+  const name = encodeKey(threadId);
+  const row = await transaction.get<ThreadRow>("SELECT * FROM @.threads WHERE name = $1", name);
+  return row && unseal(THREADS, row, { name });
+}
+
+/** Until the end of the transaction, nobody else changes the thread. */
+export async function lockThread(transaction: Transaction, threadId: ThreadId): Promise<ThreadRow | undefined> {
+  const name = encodeKey(threadId);
+  const row = await transaction.get<ThreadRow>("SELECT * FROM @.threads WHERE name = $1 FOR UPDATE", name);
+  return row && unseal(THREADS, row, { name });
+}
+
+/** The thread, locked, if the claim is the one that holds it. */
+export async function claimedThread(transaction: Transaction, claim: Claim): Promise<ThreadRow> {
+  const thread = await lockThread(transaction, claim.threadId);
+  if (thread === undefined || !holds(thread, claim)) throw claimIsLost(claim);
+  return thread;
+}
+
+export function takeClaim(connection: Connection, threadId: ThreadId, runner: Runner): Promise<Claim> {
+  const owner = encodeKey(runner.owner);
+  return connection.write(async (transaction) => {
+    const thread = (await lockThread(transaction, threadId)) ?? (await makeThread(transaction, threadId));
+    const { now } = (await transaction.get<{ now: number }>(`SELECT ${NOW}`))!;
+    if (thread.owner !== null && thread.owner !== owner && isHeld(thread, now)) {
+      throw threadIsHeld(threadId, describeHolder(thread));
+    }
+    // Counts over the whole database: a thread that was deleted and made again meets no old epoch.
+    const { epoch } = (await transaction.get<{ epoch: number }>("SELECT nextval('@.epochs') AS epoch"))!;
+    const holder = { epoch, owner, expires: leaseEnd(now, runner.leaseMs), ...thisProcess() };
+    await updateThread(transaction, { ...thread, ...holder });
+    return Object.freeze({ threadId, owner: runner.owner, epoch });
+  });
+}
+
+export function renewClaim(connection: Connection, claim: Claim, leaseMs: number): Promise<void> {
+  return connection.write(async (transaction) => {
+    const thread = await claimedThread(transaction, claim);
+    const { now } = (await transaction.get<{ now: number }>(`SELECT ${NOW}`))!;
+    await updateThread(transaction, { ...thread, expires: leaseEnd(now, leaseMs) });
+  });
+}
+
+export function releaseClaim(connection: Connection, claim: Claim): Promise<void> {
+  return connection.write(async (transaction) => {
+    const thread = await lockThread(transaction, claim.threadId);
+    if (thread === undefined || !holds(thread, claim)) return;
+    // A run that never wrote anything leaves nothing behind.
+    if (thread.last === 0 && thread.writes === 0) {
+      await transaction.run("DELETE FROM @.threads WHERE thread = $1", thread.thread);
+    } else {
+      await updateThread(transaction, { ...thread, ...NOBODY });
+    }
+  });
+}
+
+export async function updateThread(transaction: Transaction, row: Unsealed<ThreadRow>): Promise<void> {
+  const sealed = seal(THREADS, row);
+  await transaction.run(
+    "UPDATE @.threads SET epoch = $2, owner = $3, expires = $4, host = $5, pid = $6, started = $7, head = $8, last = $9, " +
+      "checkpoints = $10, namespaces = $11, writes = $12, v = $13, sum = $14 WHERE thread = $1",
+    ...([sealed.thread, sealed.epoch, sealed.owner, sealed.expires, sealed.host, sealed.pid, sealed.started] as const),
+    ...([
+      sealed.head,
+      sealed.last,
+      sealed.checkpoints,
+      sealed.namespaces,
+      sealed.writes,
+      sealed.v,
+      sealed.sum,
+    ] as const),
+  );
+}
+
+/** `ord` of a namespace's head. */
+export async function headOf(
+  transaction: Transaction,
+  thread: ThreadRow,
+  namespace: string,
+): Promise<number | undefined> {
+  if (namespace === "") return thread.head ?? undefined;
+  if (thread.namespaces === 0) return undefined;
+  const row = await transaction.get<HeadRow>(
+    "SELECT * FROM @.heads WHERE thread = $1 AND namespace = $2",
+    thread.thread,
+    namespace,
+  );
+  return row && unseal(HEADS, row, { thread: thread.thread, namespace }).ord;
+}
+
+export async function setHead(transaction: Transaction, thread: number, namespace: string, ord: number): Promise<void> {
+  const row = seal(HEADS, { thread, namespace, ord });
+  await transaction.run(
+    "INSERT INTO @.heads (thread, namespace, ord, v, sum) VALUES ($1, $2, $3, $4, $5) " +
+      "ON CONFLICT (thread, namespace) DO UPDATE SET ord = excluded.ord, v = excluded.v, sum = excluded.sum",
+    ...([row.thread, row.namespace, row.ord, row.v, row.sum] as const),
+  );
+}
+
+/** Locked, whoever makes it: of two that try, the second waits for the first and takes its row. */
+async function makeThread(transaction: Transaction, threadId: ThreadId): Promise<ThreadRow> {
+  for (;;) {
+    const { thread } = (await transaction.get<{ thread: number }>("SELECT nextval('@.thread_numbers') AS thread"))!;
+    const row = seal(THREADS, { ...newThread(encodeKey(threadId)), thread });
+    await transaction.run(
+      "INSERT INTO @.threads (thread, name, epoch, last, checkpoints, namespaces, writes, v, sum) " +
+        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (name) DO NOTHING",
+      ...([row.thread, row.name, row.epoch, row.last, row.checkpoints, row.namespaces] as const),
+      ...([row.writes, row.v, row.sum] as const),
+    );
+    const made = await lockThread(transaction, threadId);
+    if (made !== undefined) return made;
+  }
+}

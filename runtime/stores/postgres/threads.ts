@@ -1,0 +1,26 @@
+import type { ThreadInfo } from "../../store.ts";
+import { THREADS, type ThreadRow, type CheckpointRow, CHECKPOINTS, unseal } from "../rows.ts";
+import { threadInfo } from "../thread-info.ts";
+import { missingCheckpoint } from "./checkpoints.ts";
+import type { Connection } from "./connection.ts";
+
+/** Most recently written first. Threads are few beside checkpoints, and this is asked rarely: no index is kept for it. */
+export function listThreads(connection: Connection, limit: number): Promise<readonly ThreadInfo[]> {
+  return connection.read(async (transaction) => {
+    const threads = await transaction.all<ThreadRow>(
+      "SELECT * FROM @.threads WHERE head IS NOT NULL ORDER BY last DESC LIMIT $1",
+      limit,
+    );
+    const heads = await transaction.all<CheckpointRow>(
+      "SELECT * FROM @.checkpoints WHERE ord = ANY($1::bigint[])",
+      threads.map(({ head }) => head),
+    );
+    const byOrd = new Map(heads.map((head) => [head.ord, head]));
+    return threads.map((row) => {
+      const thread = unseal(THREADS, row);
+      const head = byOrd.get(thread.head!);
+      if (head === undefined) throw missingCheckpoint(thread, thread.head!);
+      return threadInfo(thread, unseal(CHECKPOINTS, head, { thread: thread.thread }));
+    });
+  });
+}

