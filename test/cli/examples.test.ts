@@ -6,7 +6,9 @@ import { createProject, type Project } from "./project.ts";
 /** The examples as a user has them, in a directory of their own. */
 function examples(): Project {
   const project = createProject({ "package.json": `{ "type": "module" }` });
-  cpSync("examples", join(project.directory, "examples"), { recursive: true });
+  // Without what earlier runs of the examples have written.
+  const isWritten = (path: string): boolean => /(RELEASE_NOTES|report)\.md$|\.ngraph\.ts$/.test(path);
+  cpSync("examples", join(project.directory, "examples"), { recursive: true, filter: (path) => !isWritten(path) });
   return project;
 }
 
