@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { PostgresServer } from "../stores/postgres-server.ts";
+import { createProject, FLOW, FLOW_NODES } from "./project.ts";
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await PostgresServer.start();
+}, 120_000);
+afterAll(() => server.dispose());
+
+test("--store postgres:URL keeps runs in a database; passwords are not repeated", () => {
+  const project = createProject({ "flow.ngraph": FLOW, "nodes.ts": FLOW_NODES });
+  const store = server.url.replace("tester@", "tester:hidden@");
+  const paused = project.ngc(["run", "flow.ngraph", "--input", '{"n": 4}', "--thread", "t", "--store", store]);
+  expect(paused.stderr).not.toContain("hidden");
+  expect(paused.status).toBe(3);
+  expect(paused.stdout).toContain("--store 'postgres://tester:***@127.0.0.1:");
+  expect(paused.stdout).not.toContain("hidden");
+  expect(project.json(["threads", "--store", store]).document.threads).toMatchObject([
+    { thread: "t", status: "paused" },
+  ]);
+  const done = project.ngc(["resume", "t", "--answer", "yes", "--store", `postgres:${store}`]);
+  expect(done).toMatchObject({ status: 0, stdout: "twice: 8\n" });
+  expect(project.has(".ngraph")).toBe(false);
+});
+
+test("a database that cannot be reached is said so, without its password", () => {
+  const project = createProject({ "flow.ngraph": FLOW, "nodes.ts": FLOW_NODES });
+  const store = "postgres://tester:hidden@127.0.0.1:1/none";
+  const { status, stderr } = project.ngc(["run", "flow.ngraph", "--input", '{"n": 4}', "--store", store]);
+  expect(status).toBe(1);
+  expect(stderr).toContain("NG_STORE_FAILED");
+  expect(stderr).not.toContain("hidden");
+  expect(stderr).not.toMatch(/^\s+at /m);
+});
