@@ -139,6 +139,13 @@ export function declareFile(
   return Object.assign(scope, { hasUnknownNames });
 }
 
+/** Whether the file uses a misspelt import by its misspelt name, so that renaming it here alone would break those uses. */
+function isUsed({ imported, local }: Ast.ImportName, similar: string | undefined, scope: FileScope): boolean {
+  if (similar === undefined || imported.name !== local.name) return false;
+  const { text } = scope.file.source;
+  return new RegExp(`\\b${local.name}\\b`).test(text.slice(imported.span.end));
+}
+
 /** The name that was probably meant: uses of it are no mistakes of their own. */
 function poison(similar: string | undefined, scope: FileScope): void {
   if (similar !== undefined) scope.poisoned.add(similar);
@@ -190,7 +197,16 @@ function declareImport(
     if (found?.kind === "broken" || isPoisoned(name.imported.name, other)) return broken;
     const own = (): string[] => (["graph", "type", "plan"] as const).flatMap((kind) => [...namesOf(kind, other)]);
     const { similar, known: exports } = suggest(name.imported.name, own, scope.suggestions);
-    report(missingExport(place, { name: name.imported.name, specifier, similar, exports, isGraphFile: true }));
+    report(
+      missingExport(place, {
+        name: name.imported.name,
+        specifier,
+        similar,
+        exports,
+        isGraphFile: true,
+        isUsed: isUsed(name, similar, scope),
+      }),
+    );
     poison(similar, scope);
     return broken;
   }
@@ -202,7 +218,16 @@ function declareImport(
       () => module?.exports?.keys() ?? [],
       scope.suggestions,
     );
-    report(missingExport(place, { name: name.imported.name, specifier, similar, exports, isGraphFile: false }));
+    report(
+      missingExport(place, {
+        name: name.imported.name,
+        specifier,
+        similar,
+        exports,
+        isGraphFile: false,
+        isUsed: isUsed(name, similar, scope),
+      }),
+    );
     poison(similar, scope);
     return broken;
   }

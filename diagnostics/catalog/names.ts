@@ -188,6 +188,8 @@ export function missingExport(
     name: string;
     specifier: string;
     similar?: string | undefined;
+    /** The file goes on using the name that it imports: `search as serch` mends only the import. */
+    isUsed?: boolean;
     exports: readonly string[];
     isGraphFile: boolean;
   },
@@ -202,7 +204,7 @@ export function missingExport(
         : exports.length === 0
           ? `it ${what} nothing`
           : `it ${what} ${listNames(exports)}`,
-    fixes: rename(place.span, similar),
+    fixes: rename(place.span, similar === undefined || facts.isUsed !== true ? similar : `${similar} as ${name}`),
   });
 }
 

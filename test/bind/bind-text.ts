@@ -35,6 +35,17 @@ export function marked(item: Diagnostic): string {
   return item.file.text.slice(item.span.start, item.span.end);
 }
 
+/** The text with a diagnostic's first fix applied; `undefined` when it offers none. */
+export function withFix({ fixes, file }: Diagnostic): string | undefined {
+  const [fix] = fixes;
+  if (fix === undefined) return undefined;
+  let { text } = file;
+  for (const { span, text: replacement } of [...fix.edits].sort((a, b) => b.span.start - a.span.start)) {
+    text = text.slice(0, span.start) + replacement + text.slice(span.end);
+  }
+  return text;
+}
+
 /** A readable list of everything that was found, for failing tests. */
 export function explain(diagnostics: readonly Diagnostic[]): string {
   return diagnostics.map((item) => `${item.severity} ${item.code} at \`${marked(item)}\`: ${item.message}`).join("\n");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bindText, explain, graph, marked, MODULES } from "./bind-text.ts";
+import { bindText, explain, graph, marked, MODULES, withFix } from "./bind-text.ts";
 
 interface Case {
   readonly code: string;
@@ -433,6 +433,12 @@ const CASES: readonly Case[] = [
 ];
 
 describe("names and structure", () => {
+  it("every code has a case; NG113 and NG115 need files", () => {
+    const codes = ["NG101", "NG102", "NG103", "NG104", "NG105", "NG107", "NG108", "NG109", "NG110", "NG111", "NG112"];
+    const covered = new Set(CASES.map(({ code }) => code));
+    expect([...codes, "NG114", "NG116", "NG117"].filter((code) => !covered.has(code))).toEqual([]);
+  });
+
   it.each(CASES)("$code: $about", ({ code, text, at, says, files }) => {
     const { diagnostics } = bindText(text, files);
     const own = diagnostics.filter((item) => item.code === code);
@@ -441,6 +447,8 @@ describe("names and structure", () => {
     if (found === undefined) return;
     expect(marked(found)).toBe(at);
     if (says !== undefined) expect(`${found.message} ${found.help ?? ""} ${found.label}`).toContain(says);
+    const fixed = withFix(found);
+    if (fixed !== undefined) expect(explain(bindText(fixed, files).diagnostics), fixed).not.toContain("error");
     // One mistake, one error.
     const others = diagnostics.filter((item) => item !== found && item.severity === "error");
     expect(explain(others)).toBe("");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bindText, explain, graph, marked } from "./bind-text.ts";
+import { bindText, explain, graph, marked, withFix } from "./bind-text.ts";
 
 interface Case {
   readonly code: string;
@@ -589,6 +589,12 @@ const CASES: readonly Case[] = [
 ];
 
 describe("data and expressions", () => {
+  it("every code has a case", () => {
+    const codes = ["NG403", "NG406", "NG408", "NG508", "NG509", "NG510", "NG511", "NG512", "NG513", "NG514"];
+    const covered = new Set(CASES.map(({ code }) => code));
+    expect(codes.filter((code) => !covered.has(code))).toEqual([]);
+  });
+
   it.each(CASES)("$code: $about", ({ code, text, at, says, severity = "error" }) => {
     const { diagnostics } = bindText(text);
     const own = diagnostics.filter((item) => item.code === code);
@@ -598,6 +604,8 @@ describe("data and expressions", () => {
     expect(found.severity).toBe(severity);
     expect(marked(found)).toBe(at);
     if (says !== undefined) expect([found.message, found.help, found.label].join(" ")).toContain(says);
+    const fixed = withFix(found);
+    if (fixed !== undefined) expect(explain(bindText(fixed).diagnostics), fixed).not.toContain("error");
     const others = diagnostics.filter((item) => item !== found);
     expect(explain(others)).toBe("");
   });
