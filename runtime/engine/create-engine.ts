@@ -107,18 +107,12 @@ export async function executeRun(run: Run, resumed: boolean, work: (run: Run) =>
   return resultOf(run, end);
 }
 
-/** Output and state are made when they are asked for: a run of a large state that nobody reads costs nothing. */
 function resultOf(run: Run, end: RunEnd): RunResult {
-  let output: JsonObject | undefined;
-  let state: JsonObject | undefined;
-  return {
+  const isLarge = run.program.channels.length > LARGE_STATE;
+  const result: RunResult = {
     status: end.status,
-    get output() {
-      return (output ??= run.output());
-    },
-    get state() {
-      return (state ??= run.values());
-    },
+    output: run.output(),
+    state: isLarge ? {} : run.values(),
     steps: run.steps,
     pauses: end.pauses,
     incompleteBarriers: end.incompleteBarriers,
@@ -126,6 +120,15 @@ function resultOf(run: Run, end: RunEnd): RunResult {
     thread: run.shared.threadId ?? null,
     checkpointId: run.chain?.headId ?? null,
   };
+  return isLarge ? withLateState(result, run) : result;
+}
+
+/** Channels from which on the state is put together when somebody asks for it: a run costs what it does, not what there is. */
+const LARGE_STATE = 100;
+
+function withLateState(result: RunResult, run: Run): RunResult {
+  let state: JsonObject | undefined;
+  return Object.defineProperty(result, "state", { get: () => (state ??= run.values()), enumerable: true });
 }
 
 function needsStore({ table, pausingNode }: Program): StoreError {

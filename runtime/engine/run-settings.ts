@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from "../clock.ts";
 import type { ConsumedAnswer, ThreadId } from "../checkpoint.ts";
-import type { EngineOptions, ExecuteOptions } from "../engine-options.ts";
+import type { EngineOptions, ExecuteOptions, OnFailure } from "../engine-options.ts";
 import { RunError } from "../errors.ts";
 import type { EventListener } from "../events.ts";
 import type { JsonObject } from "../json.ts";
@@ -26,40 +26,66 @@ export function createCore(program: Program, options: EngineOptions, cache: (clo
   return { program, options, cache: options.cache ?? cache(clock), clock, redact };
 }
 
+interface RunDetails {
+  readonly threadId: ThreadId | undefined;
+  readonly runId?: string;
+  readonly durable?: Durable;
+  readonly answers?: Map<string, ConsumedAnswer>;
+  readonly opensGates?: boolean;
+  readonly metadata?: JsonObject;
+}
+
 /** The settings of one run; those of the call win over those of the engine, those of the engine over the graph's. */
-export function createShared(
-  core: EngineCore,
-  options: ExecuteOptions,
-  details: {
-    readonly threadId: ThreadId | undefined;
-    readonly runId?: string;
-    readonly durable?: Durable;
-    readonly answers?: Map<string, ConsumedAnswer>;
-    readonly opensGates?: boolean;
-    readonly metadata?: JsonObject;
-  },
-): Shared {
-  const { options: engine } = core;
-  const maxParallel = maxParallelOf(core, options);
-  let id = details.runId;
-  return {
-    get runId() {
-      return (id ??= newId());
-    },
-    threadId: details.threadId,
-    durable: details.durable,
-    answers: details.answers ?? new Map(),
-    opensGates: details.opensGates ?? false,
-    listeners: listenersOf(engine.onEvent, options.onEvent),
-    sequence: 0,
-    clock: core.clock,
-    random: engine.random ?? Math.random,
-    cache: core.cache,
-    onFailure: options.onFailure ?? engine.onFailure ?? "finish",
-    metadata: details.metadata ?? options.metadata ?? NO_METADATA,
-    slots: maxParallel === null ? undefined : new Slots(maxParallel),
-    redact: core.redact,
-  };
+export function createShared(core: EngineCore, options: ExecuteOptions, details: RunDetails): Shared {
+  return new RunSettings(core, options, details);
+}
+
+class RunSettings implements Shared {
+  readonly threadId: ThreadId | undefined;
+  readonly durable: Durable | undefined;
+  readonly opensGates: boolean;
+  readonly listeners: readonly EventListener[];
+  sequence = 0;
+  readonly onFailure: OnFailure;
+  readonly metadata: JsonObject;
+  readonly slots: Slots | undefined;
+  readonly core: EngineCore;
+  private id: string | undefined;
+  private given: Map<string, ConsumedAnswer> | undefined;
+
+  constructor(core: EngineCore, options: ExecuteOptions, details: RunDetails) {
+    const { options: engine } = core;
+    const maxParallel = maxParallelOf(core, options);
+    this.core = core;
+    this.id = details.runId;
+    this.given = details.answers;
+    this.threadId = details.threadId;
+    this.durable = details.durable;
+    this.opensGates = details.opensGates ?? false;
+    this.listeners = listenersOf(engine.onEvent, options.onEvent);
+    this.onFailure = options.onFailure ?? engine.onFailure ?? "finish";
+    this.metadata = details.metadata ?? options.metadata ?? NO_METADATA;
+    this.slots = maxParallel === null ? undefined : new Slots(maxParallel);
+  }
+
+  get runId(): string {
+    return (this.id ??= newId());
+  }
+  get answers(): Map<string, ConsumedAnswer> {
+    return (this.given ??= new Map());
+  }
+  get clock(): Clock {
+    return this.core.clock;
+  }
+  get random(): () => number {
+    return this.core.options.random ?? Math.random;
+  }
+  get cache(): NodeCache {
+    return this.core.cache;
+  }
+  get redact(): (text: string) => string {
+    return this.core.redact;
+  }
 }
 
 function listenersOf(ofEngine: EventListener | undefined, ofCall: EventListener | undefined): readonly EventListener[] {
