@@ -5,6 +5,8 @@ import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { PostgresStore } from "../../runtime/stores/postgres.ts";
 import { fillStore, readStore } from "./content.ts";
 import { PostgresServer } from "./postgres-server.ts";
+import { runProgram } from "./program.ts";
+import { expectToAnswerAsModel } from "./random-operations.ts";
 
 let server: PostgresServer;
 let schemas = 0;
@@ -140,6 +142,35 @@ describe("an outage", () => {
       expect.objectContaining({ code: "NG_STORE_FAILED" }),
     );
   });
+});
+
+it("answers as the model does after any sequence of operations", () =>
+  expectToAnswerAsModel(() => {
+    const schema = nextSchema();
+    let stores: readonly PostgresStore[] = [];
+    const close = () => Promise.all(stores.map((store) => store.close()));
+    return {
+      reopen: async () => {
+        await close();
+        return (stores = [open(schema), open(schema)]);
+      },
+      dispose: async () => void (await close()),
+    };
+  }, 8));
+
+it("5.6 a claim of a process that died is taken over at once", async () => {
+  const rival = runProgram("rival", `${server.url}`, "rival");
+  expect(await rival.line()).toBe("ready");
+  rival.process.stdin!.write("go\n");
+  expect(await rival.line()).toBe("won");
+  const store = new PostgresStore(server.url);
+  const claim = () => store.claim("thread", { owner: "heir", leaseMs: 1000 });
+  const named = expect.stringContaining(`rival (process ${rival.process.pid}`) as string;
+  await expect(claim()).rejects.toMatchObject({ code: "NG_THREAD_CONFLICT", message: named });
+  rival.process.kill("SIGKILL");
+  await rival.ended;
+  expect((await claim()).owner).toBe("heir");
+  await store.close();
 });
 
 it("answers as a store in memory of the same content does", async () => {

@@ -1,17 +1,19 @@
 /**
- * Waits for a line, then claims the thread of a store at argv[2] under the name argv[3]. Prints the code of the error, or
+ * Waits for a line, then claims the thread of a store at argv[2] (a file, or a URL) under the name argv[3]. Prints the code of the error, or
  * `won` after the first save; then holds the thread, and ends with its input.
  */
 import { once } from "node:events";
 import { writeSync } from "node:fs";
 import type { NgraphError } from "../../../runtime/errors.ts";
+import type { Store } from "../../../runtime/store.ts";
 import { SampleRun } from "../../../runtime/stores/conformance/sample-run.ts";
+import { PostgresStore } from "../../../runtime/stores/postgres.ts";
 import { SqliteStore } from "../../../runtime/stores/sqlite.ts";
 
 const [path, owner] = process.argv.slice(2);
-let store: SqliteStore;
+let store: Store;
 try {
-  store = new SqliteStore(path!);
+  store = path!.startsWith("postgres:") ? new PostgresStore(path) : new SqliteStore(path!);
 } catch (error) {
   const { code, message } = error as NgraphError;
   writeSync(1, `${code}\n${message}\n`);

@@ -1,0 +1,229 @@
+/** Any sequence of operations: a store answers as the plain model does. */
+import fc from "fast-check";
+import { expect } from "vitest";
+import type { ChannelChange } from "../../runtime/checkpoint.ts";
+import type { Json, MaybePromise } from "../../runtime/json.ts";
+import type { Claim, Store } from "../../runtime/store.ts";
+import { sampleHeader } from "../../runtime/stores/conformance/sample-run.ts";
+import { ModelStore } from "./model-store.ts";
+
+/** A store that is empty at first, through as many connections as are given. */
+export interface StoresUnderTest {
+  /** Closes what is open, and opens again what was kept. */
+  reopen(): MaybePromise<readonly Store[]>;
+  dispose(): MaybePromise<void>;
+}
+
+export async function expectToAnswerAsModel(
+  makeStores: () => MaybePromise<StoresUnderTest>,
+  numRuns: number,
+): Promise<void> {
+  await fc.assert(
+    fc.asyncProperty(fc.array(operation, { minLength: 20, maxLength: 120, size: "max" }), async (operations) => {
+      const { reopen, dispose } = await makeStores();
+      try {
+        const stores = await reopen();
+        const model = new ModelStore();
+        const expected = new Actor(stores.map(() => model));
+        const actual = new Actor(stores, reopen);
+        // Threads are mostly held: a sequence that never gets a claim says little.
+        const start = { ...operations[0]!, kind: "claim", thread: "one", expired: false } as const;
+        for (const [index, operation] of [start, ...operations].entries()) {
+          const outcome = plain(await actual.outcome(operation, index));
+          const wanted = plain(await expected.outcome(operation, index));
+          expect(outcome, `operation ${index}: ${operation.kind}`).toEqual(wanted);
+        }
+        expect(plain(await actual.everything())).toEqual(plain(await expected.everything()));
+      } finally {
+        await dispose();
+      }
+    }),
+    { numRuns, seed: 20_240_601 },
+  );
+}
+
+const THREADS = ["one", "two"];
+const NAMESPACES = ["", "sub"];
+const LABELS = ["red", "blue"];
+
+const json = fc.oneof(
+  fc.constant(null),
+  fc.integer(),
+  fc.string({ maxLength: 5 }),
+  fc.array(fc.integer(), { maxLength: 3 }),
+);
+/** Picks one of what there is, counted from the newest. */
+const pick = fc.nat({ max: 12 });
+
+/** What may be done, and how often; each kind reads the fields that it needs. */
+const KINDS = {
+  save: 16,
+  putWrites: 3,
+  claim: 2,
+  renew: 1,
+  release: 1,
+  clearWrites: 1,
+  label: 1,
+  list: 1,
+  prune: 1,
+  deleteThread: 0.3,
+  reopen: 0.3,
+};
+const operation = fc.record({
+  kind: fc.oneof(...weighted(KINDS)),
+  /** Which of the store's connections does it. */
+  connection: fc.nat({ max: 7 }),
+  thread: fc.constantFrom(...THREADS),
+  namespace: fc.constantFrom("", "", "", "sub"),
+  owner: fc.constantFrom("a", "b"),
+  expired: fc.boolean(),
+  claim: fc.nat({ max: 2 }),
+  checkpoint: pick,
+  /** A save goes on from the head, forks from another checkpoint, starts anew, or is late. */
+  from: fc.oneof(...weighted({ head: 8, fork: 1, nothing: 1, "stale head": 1 })),
+  log: fc.option(fc.array(json, { maxLength: 2 })),
+  value: fc.option(fc.oneof(fc.record({ set: json }), fc.constant("reset" as const))),
+  label: fc.constantFrom(...LABELS),
+  labels: weightedBoolean(1, 8),
+  clears: fc.boolean(),
+  releases: weightedBoolean(1, 8),
+  tasks: fc.array(fc.constantFrom("t1", "t2", "t3"), { maxLength: 3 }),
+  result: json,
+  keepLast: fc.integer({ min: 1, max: 4 }),
+  pages: fc.boolean(),
+  limit: fc.nat({ max: 5 }),
+});
+type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
+
+/** Does to a store what the operations say. What it needs to know of the store, it asks the store. */
+class Actor {
+  #stores: readonly Store[];
+  readonly #reopen: (() => MaybePromise<readonly Store[]>) | undefined;
+  readonly #claims: Claim[] = [];
+  readonly #ids: string[] = [];
+
+  constructor(stores: readonly Store[], reopen?: () => MaybePromise<readonly Store[]>) {
+    this.#stores = stores;
+    this.#reopen = reopen;
+  }
+
+  /** The outcome: what was returned, or the code of the error. */
+  async outcome(operation: Operation, index: number): Promise<unknown> {
+    try {
+      return (await this.#act(operation, index)) ?? "done";
+    } catch (error) {
+      const { code } = error as { code?: unknown };
+      if (typeof code !== "string") throw error;
+      return code;
+    }
+  }
+
+  async everything(): Promise<unknown> {
+    const answers: unknown[] = [];
+    for (const store of this.#stores) {
+      answers.push(await store.threads!());
+      for (const thread of THREADS) {
+        for (const namespace of NAMESPACES) {
+          answers.push(await store.loadLatest(thread, namespace), await store.list(thread, { namespace }));
+        }
+        for (const label of LABELS) answers.push(await store.loadByLabel!(thread, label));
+        for (const id of this.#ids) answers.push(await store.loadById(thread, id), await store.getWrites!(thread, id));
+      }
+    }
+    return answers;
+  }
+
+  async #act(operation: Operation, index: number): Promise<unknown> {
+    const store = this.#store(operation);
+    const { thread, namespace, label, tasks, limit } = operation;
+    const claim = this.#pick(this.#claims, operation.claim) ?? { threadId: "one", owner: "a", epoch: 0 };
+    const checkpoint = this.#pick(this.#ids, operation.checkpoint) ?? "none";
+    const leaseMs = operation.expired ? 0 : 1e9;
+    switch (operation.kind) {
+      case "claim": {
+        const made = await store.claim(thread, { owner: operation.owner, leaseMs });
+        this.#claims.push(made);
+        return made.epoch;
+      }
+      case "renew":
+        return store.renew(claim, leaseMs);
+      case "release":
+        return store.release(claim);
+      case "save":
+        return this.#save(operation, claim, checkpoint, `c${index}`);
+      case "putWrites":
+        return store.putWrites!(
+          claim,
+          checkpoint,
+          tasks.map((taskId) => ({ taskId, node: "n", result: operation.result })),
+        );
+      case "clearWrites":
+        return store.clearWrites!(claim, checkpoint, operation.clears ? undefined : tasks);
+      case "label":
+        return store.label!(thread, checkpoint, label);
+      case "prune":
+        return store.prune!(thread, operation);
+      case "list":
+        return store.list(thread, { namespace, limit, ...(operation.pages ? { before: checkpoint } : {}) });
+      case "deleteThread":
+        return store.deleteThread(thread);
+      default:
+        if (this.#reopen !== undefined) this.#stores = await this.#reopen();
+        return undefined;
+    }
+  }
+
+  async #save(operation: Operation, claim: Claim, checkpoint: string, id: string): Promise<unknown> {
+    const store = this.#store(operation);
+    const { namespace, log, value } = operation;
+    const head = await store.loadLatest(claim.threadId, namespace);
+    const other = await store.loadById(claim.threadId, checkpoint);
+    const from = { head, "stale head": head, fork: other, nothing: undefined }[operation.from];
+    const values: Record<string, Json> = { ...from?.values };
+    const versions: Record<string, number> = { ...from?.versions };
+    const changes: ChannelChange[] = [];
+    if (log !== null) {
+      const version = (versions["log"] = (versions["log"] ?? 0) + 1);
+      values["log"] = [...((values["log"] ?? []) as Json[]), ...log];
+      changes.push({ channel: "log", version, kind: "append", items: log });
+    }
+    if (value !== null) {
+      const version = (versions["value"] = (versions["value"] ?? 0) + 1);
+      if (value === "reset") delete values["value"];
+      else values["value"] = value.set;
+      const change = value === "reset" ? ({ kind: "reset" } as const) : ({ kind: "set", value: value.set } as const);
+      changes.push({ channel: "value", version, ...change });
+    }
+    const header = { ...sampleHeader(claim.threadId, id, from?.id ?? null), namespace };
+    await store.save(claim, {
+      header: operation.labels ? { ...header, label: operation.label } : header,
+      changes,
+      snapshot: () => ({ values, versions }),
+      expectedHead: operation.from === "stale head" ? "stale" : (head?.id ?? null),
+      ...(operation.clears ? { clearWritesOf: checkpoint } : {}),
+      releaseClaim: operation.releases,
+    });
+    this.#ids.push(id);
+    return id;
+  }
+
+  #store({ connection }: Operation): Store {
+    return this.#stores[connection % this.#stores.length]!;
+  }
+
+  #pick<T>(from: readonly T[], index: number): T | undefined {
+    return from.length === 0 ? undefined : from.at(-1 - (index % from.length));
+  }
+}
+
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value) ?? "null") as unknown;
+
+/** Choices with their weights, in tenths. */
+function weighted<T extends string>(weights: Readonly<Record<T, number>>) {
+  const choices = Object.entries<number>(weights) as [T, number][];
+  return choices.map(([choice, weight]) => ({ arbitrary: fc.constant(choice), weight: Math.round(weight * 10) }));
+}
+
+function weightedBoolean(yes: number, no: number) {
+  return fc.oneof({ arbitrary: fc.constant(true), weight: yes }, { arbitrary: fc.constant(false), weight: no });
+}
