@@ -1,7 +1,7 @@
 import { notProven, soundText } from "../../diagnostics/catalog/proofs.ts";
 import type { BoundGraph } from "../bound-graph.ts";
 import { watchedNodes } from "../explore/assertions.ts";
-import { type Defects, findDefects, isSound } from "../explore/defects.ts";
+import { findDefects, isSound } from "../explore/defects.ts";
 import { explore } from "../explore/explore.ts";
 import { outcomesOf } from "../explore/outcomes.ts";
 import { createRunFinder } from "../explore/runs.ts";
@@ -12,6 +12,7 @@ import { checkSharedSteps } from "./check-data.ts";
 import { checkDeadRoutes } from "./check-dead-routes.ts";
 import { checkBounds, checkFrozenLoops } from "./check-loops.ts";
 import { reportDefects, reportExclusiveMembers, reportParallelBranches } from "./check-soundness.ts";
+import { proveApart } from "./prove-apart.ts";
 import { type Calls, type GraphSummary, proveWorstCase } from "./worst-case.ts";
 
 /**
@@ -27,7 +28,8 @@ export function checkRuns(
   const { model, graph } = context;
   const assertions = assertionsOf(context);
   const watched = watchedNodes(assertions.map((item) => item.assertion));
-  const states = explore(model, outcomesOf(model), { data: true, maxStates, watched });
+  const outcomes = outcomesOf(model);
+  const states = explore(model, outcomes, { data: true, maxStates, watched });
   const finder = createRunFinder(states);
   const defects = findDefects(states, finder);
   if (states.complete) checkFrozenLoops(context, states);
@@ -37,24 +39,23 @@ export function checkRuns(
   checkSharedSteps(context, states, finder);
   const open = checkAssertions(context, assertions, states, finder);
   let calls: Calls | undefined;
+  let soundStates = isSound(defects) ? states.states.length - 1 : undefined;
   if (states.complete) {
     const bounds = checkBounds(context, states, finder);
     if (defects.neverFire.length === 0) checkDeadRoutes(context, states);
     calls = proveWorstCase(context, states, bounds, summaryOf);
   }
-  const sound = isSound(defects) && isClean() && graph.graphs.every((called) => summaryOf(called)?.isSound === true);
-  if (sound && soundWithJumps(context, maxStates)) {
-    context.prove(
-      "NG310",
-      soundText({ states: states.states.length - 1, graphs: graph.graphs.map(({ name }) => name) }),
-    );
+  if (!defects.complete) {
+    const proven = proveApart(context, outcomes, states, open, maxStates);
+    ({ soundStates } = proven);
+    if (proven.open.length > 0) reportOpen(context, states, proven.open);
   }
-  reportOpen(
-    context,
-    states,
-    defects,
-    open.map((item) => item.text),
-  );
+  const isGood =
+    soundStates !== undefined && isClean() && graph.graphs.every((called) => summaryOf(called)?.isSound === true);
+  const sound = isGood && soundWithJumps(context, maxStates);
+  if (sound && soundStates !== undefined) {
+    context.prove("NG310", soundText({ states: soundStates, graphs: graph.graphs.map(({ name }) => name) }));
+  }
   return { isSound: sound, calls };
 }
 
@@ -77,8 +78,7 @@ function soundWithJumps(context: CheckContext, maxStates: number): boolean {
 }
 
 /** NG900. */
-function reportOpen(context: CheckContext, states: StateGraph, defects: Defects, assertions: readonly string[]): void {
-  if (states.complete && defects.complete) return;
+function reportOpen(context: CheckContext, states: StateGraph, open: readonly string[]): void {
   const unsupported = context.model.unsupported[0];
   const tooMany = states.outcomes.tooMany[0];
   const why =
@@ -89,7 +89,7 @@ function reportOpen(context: CheckContext, states: StateGraph, defects: Defects,
         : `gave up after ${states.states.length.toLocaleString("en")} states`;
   context.report(
     notProven(context.graphPlace(), {
-      properties: ["soundness", "writers of one step", ...assertions.map((text) => `\`${text}\``)],
+      properties: open,
       why,
       help: "fewer parallel branches with choices of their own, or a called graph for each of them, make a proof possible",
     }),

@@ -8,7 +8,7 @@ import type { ValueSet } from "./value-set.ts";
 import { channelsWrittenAfter } from "./written-before.ts";
 
 /** More combinations than this at one node are not looked at one by one. */
-const MAX_OUTCOMES = 512;
+const MAX_OUTCOMES = 4096;
 
 export interface Outcome {
   /** `own`: its edges; `error`: its `on error` edges; `jump`: a `goto`, `stop` or `send`. */
@@ -124,14 +124,15 @@ function combine(routing: Routing, kind: "own" | "error", known: Cube): readonly
     for (const partial of partials) {
       if (group.kind === "always") next.push({ ...partial, signals: [...partial.signals, ...group.signals] });
       else if (group.kind === "one") {
-        const earlier: Formula[] = [];
+        // What is left for the branches that follow: kept as it shrinks, so that a long list stays cheap.
+        let left: Partial | undefined = partial;
         for (const branch of group.branches) {
-          const extended = extend(partial, [branch], [branch.formula, ...earlier]);
+          const extended: Partial | undefined = left && extend(left, [branch], [branch.formula]);
           if (extended !== undefined) next.push(extended);
-          earlier.push(negation(branch.formula));
+          left = left && extend(left, [], [negation(branch.formula)]);
+          if (left === undefined || next.length > MAX_OUTCOMES) break;
         }
-        const outside = extend(partial, [], earlier);
-        if (outside !== undefined) next.push(outside);
+        if (left !== undefined) next.push(left);
       } else {
         let ways: Partial[] = [partial];
         for (const branch of group.branches) {

@@ -1,5 +1,6 @@
 /** Which nodes signals can reach at all, whatever the conditions: linear, and the basis of all other findings. */
 import { type ControlModel, END_TARGET, type Routing } from "./model.ts";
+import type { Outcome, Outcomes } from "./outcomes.ts";
 import { signalsOf } from "./signals.ts";
 
 export interface Reach {
@@ -61,4 +62,36 @@ function spread(
     for (const target of node.jumps ?? []) if (target !== END_TARGET) reach(target);
   }
   return { reached, opened, filled };
+}
+
+/**
+ * Whether a node may run (with `END_TARGET`: a branch may end) although another has not finished before. Never false when it
+ * may: choices are free, and whatever has signalled once stays.
+ */
+export function canRunWithout(model: ControlModel, outcomes: Outcomes, without: number, wanted: number): boolean {
+  const marked = new Set<number>();
+  const pending: number[] = [];
+  let ends = false;
+  const signal = (outcome: Outcome): void => {
+    ends ||= outcome.ends;
+    for (const place of outcome.places) {
+      if (marked.has(place)) continue;
+      marked.add(place);
+      const barrier = model.barriers[model.barrierOfPlace[place]!];
+      if (barrier === undefined) pending.push(place);
+      else if (barrier.members.every((member) => marked.has(member.place))) {
+        if (barrier.target === END_TARGET) ends = true;
+        else if (!marked.has(barrier.target)) {
+          marked.add(barrier.target);
+          pending.push(barrier.target);
+        }
+      }
+    }
+  };
+  for (const outcome of outcomes.start) signal(outcome);
+  for (const node of pending) {
+    if (node === wanted) return true;
+    for (const outcome of outcomes.nodes[node]!) if (node !== without || outcome.kind === "error") signal(outcome);
+  }
+  return wanted === END_TARGET && ends;
 }

@@ -18,6 +18,7 @@ export interface DoubleRuns {
 
 /** States of the second search, over all nodes. */
 const MAX_VISITS = 50_000;
+const MAX_PARTIAL = 2000;
 
 /**
  * Where parallel arms meet in a node in different steps. The first run is followed through everything that comes of it;
@@ -84,6 +85,8 @@ function findCandidates(graph: StateGraph, merges: ReadonlySet<number>): Map<num
   const known = new Map<string, boolean>();
   const found = new Map<number, number[]>();
   for (const state of graph.states) {
+    // What a search that gave up has not seen is not proven anyway: a look at its beginning shows what there is to see.
+    if (!graph.complete && state.id > MAX_PARTIAL) break;
     if (state.ready < 2) continue;
     for (let index = 0; index < state.ready; index++) {
       const node = state.places[index]!;

@@ -1,0 +1,116 @@
+import { assertionProvenText } from "../../diagnostics/catalog/proofs.ts";
+import { type Assertion, findViolation } from "../explore/assertions.ts";
+import { findConcurrentPlaces, type MayRunTogether } from "../explore/concurrent-places.ts";
+import { findDefects, isSound } from "../explore/defects.ts";
+import { explore } from "../explore/explore.ts";
+import { exploreApart } from "../explore/explore-apart.ts";
+import type { Outcomes } from "../explore/outcomes.ts";
+import { canRunWithout } from "../explore/reach.ts";
+import { createRunFinder } from "../explore/runs.ts";
+import type { StateGraph } from "../explore/state-graph.ts";
+import type { AssertionToCheck } from "./check-assertions.ts";
+import type { CheckContext } from "./check-context.ts";
+
+export interface ProvenApart {
+  /** States that the proof of soundness looked at; `undefined` when there is none. */
+  readonly soundStates: number | undefined;
+  /** What is still open, in words. */
+  readonly open: readonly string[];
+}
+
+/**
+ * What can be shown without all states of all super-steps: first without following conditions, then with the steps taken
+ * apart.
+ */
+export function proveApart(
+  context: CheckContext,
+  outcomes: Outcomes,
+  followed: StateGraph,
+  assertions: readonly AssertionToCheck[],
+  maxStates: number,
+): ProvenApart {
+  const { model } = context;
+  const apart = exploreApart(model, outcomes, { maxStates });
+  const mayRunTogether = apart.holds ? findConcurrentPlaces(model, outcomes) : undefined;
+  // Only where that leaves something open are all states looked at once more.
+  let whole: StateGraph | undefined;
+  const wholeGraph = (): StateGraph | undefined => {
+    if (followed.states[0]!.environment.length === 0) return undefined;
+    whole ??= explore(model, outcomes, { data: false, maxStates, watched: followed.watched });
+    return whole.complete ? whole : undefined;
+  };
+  const question: Question = { context, outcomes, isApart: apart.holds, mayRunTogether, wholeGraph, maxStates };
+  let soundStates = apart.holds ? apart.states : undefined;
+  if (soundStates === undefined) {
+    const found = wholeGraph();
+    if (found !== undefined && isSound(findDefects(found))) soundStates = found.states.length - 1;
+  }
+  const open: string[] = soundStates === undefined ? ["soundness"] : [];
+  if (!writersAreApart(question)) open.push("writers of one step");
+  for (const item of assertions) {
+    if (holds(question, item.assertion)) {
+      context.prove("NG214", assertionProvenText({ assertion: item.text }));
+    } else open.push(`\`${item.text}\``);
+  }
+  return { soundStates, open };
+}
+
+interface Question {
+  readonly context: CheckContext;
+  readonly outcomes: Outcomes;
+  readonly isApart: boolean;
+  readonly mayRunTogether: MayRunTogether | undefined;
+  /** All states with free choices, where they are few enough. */
+  wholeGraph(): StateGraph | undefined;
+  readonly maxStates: number;
+}
+
+function holds(question: Question, assertion: Assertion): boolean {
+  if (holdsApart(question, assertion)) return true;
+  const whole = question.wholeGraph();
+  return whole !== undefined && findViolation(whole, assertion, createRunFinder(whole)) === undefined;
+}
+
+function holdsApart(
+  { context, outcomes, isApart, mayRunTogether, maxStates }: Question,
+  assertion: Assertion,
+): boolean {
+  const { model } = context;
+  switch (assertion.form) {
+    case "before":
+      return !canRunWithout(model, outcomes, assertion.first, assertion.then);
+    case "never":
+      return mayRunTogether?.(assertion.node, assertion.with) === false;
+    case "once":
+      return isApart && exploreApart(model, outcomes, { maxStates, once: assertion.node }).holds;
+    case "eventually":
+      return isApart && exploreApart(model, outcomes, { maxStates, without: assertion.node }).holds;
+  }
+}
+
+/** Whether no two writers of a channel that takes one value a step can run together. */
+function writersAreApart(question: Question): boolean {
+  const { graph } = question.context;
+  const pairs: [number, number][] = [];
+  for (const channel of graph.channels) {
+    if (channel.reducer !== undefined) continue;
+    const writers = graph.nodes.flatMap((node, index) => (node.writes.includes(channel.name) ? [index] : []));
+    for (let i = 0; i < writers.length; i++) {
+      for (let j = i + 1; j < writers.length; j++) {
+        if (question.mayRunTogether?.(writers[i]!, writers[j]!) === false) continue;
+        pairs.push([writers[i]!, writers[j]!]);
+        if (pairs.length > 1000) return false;
+      }
+    }
+  }
+  if (pairs.length === 0) return true;
+  const whole = question.wholeGraph();
+  return whole !== undefined && pairs.every(([a, b]) => !runTogether(whole, a, b));
+}
+
+function runTogether(graph: StateGraph, a: number, b: number): boolean {
+  return graph.states.some(({ places, ready }) => {
+    const [first, second] = [places.indexOf(a), places.indexOf(b)];
+    return first !== -1 && first < ready && second !== -1 && second < ready;
+  });
+}
