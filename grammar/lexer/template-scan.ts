@@ -9,21 +9,24 @@ const MOST_FAILURES = 16;
 let scannedText = "";
 let closedUntil = 0;
 let failures = 0;
+/** The literal that was found unterminated last, because two token patterns ask. */
+let failedAt = -1;
 
 /** Where the literal that opens at `offset` is to end if it is never closed (its line's end); `undefined` if it is closed. */
 export function unterminatedTemplateEnd(text: string, offset: number): number | undefined {
   if (scannedText !== text) {
+    resetTemplateScan();
     scannedText = text;
-    closedUntil = 0;
-    failures = 0;
   }
   if (offset < closedUntil) return undefined;
+  if (offset === failedAt) return restOfLine(text, offset);
   const end = failures < MOST_FAILURES ? templateEnd(text, offset) : undefined;
   if (end !== undefined) {
     closedUntil = end;
     return undefined;
   }
   failures += 1;
+  failedAt = offset;
   return restOfLine(text, offset);
 }
 
@@ -32,6 +35,7 @@ export function resetTemplateScan(): void {
   scannedText = "";
   closedUntil = 0;
   failures = 0;
+  failedAt = -1;
 }
 
 function restOfLine(text: string, offset: number): number {

@@ -118,19 +118,28 @@ export const SingleQuoted = createToken({
   line_breaks: false,
 });
 
+export const TemplateStart = createToken({
+  name: "TemplateStart",
+  label: "`",
+  pattern: (text: string, offset: number) =>
+    text[offset] === "`" && unterminatedTemplateEnd(text, offset) === undefined
+      ? image(text, offset, offset + 1)
+      : null,
+  start_chars_hint: ["`"],
+  line_breaks: false,
+  push_mode: "template",
+});
 /** A template without its closing backtick: the rest of its line. */
 export const UnterminatedTemplate = createToken({
   name: "UnterminatedTemplate",
   pattern: (text: string, offset: number) => {
-    if (text[offset] !== "`") return null;
-    const end = unterminatedTemplateEnd(text, offset);
+    const end = text[offset] === "`" ? unterminatedTemplateEnd(text, offset) : undefined;
     return end === undefined ? null : image(text, offset, end);
   },
   start_chars_hint: ["`"],
   line_breaks: false,
 });
 
-export const TemplateStart = createToken({ name: "TemplateStart", label: "`", pattern: "`", push_mode: "template" });
 export const TemplateEnd = createToken({ name: "TemplateEnd", label: "`", pattern: "`", pop_mode: true });
 export const TemplateOpen = createToken({ name: "TemplateOpen", label: "${", pattern: "${", push_mode: "main" });
 export const TemplateText = createToken({
@@ -255,8 +264,8 @@ const MAIN: TokenType[] = [
   HashComment,
   Quoted,
   SingleQuoted,
-  UnterminatedTemplate,
   TemplateStart,
+  UnterminatedTemplate,
   StrayOpen,
   LeftBrace,
   RightBrace,

@@ -1,5 +1,5 @@
 /** Walks over the syntax tree, for what must hold of every node of it. */
-import type { Span } from "../../diagnostics/source.ts";
+import { SourceFile, type Span } from "../../diagnostics/source.ts";
 
 export interface AnyNode {
   readonly kind?: string;
@@ -19,7 +19,7 @@ export function* nodesOf(root: unknown, parent?: AnyNode): Generator<{ node: Any
     yield { node: around, parent };
   }
   for (const [key, value] of Object.entries(root)) {
-    if (key !== "span" && key !== "source" && key !== "operatorSpan") yield* nodesOf(value, around);
+    if (key !== "span" && key !== "operatorSpan" && !(value instanceof SourceFile)) yield* nodesOf(value, around);
   }
 }
 
@@ -49,13 +49,20 @@ export function countKinds(root: unknown): Map<string, number> {
   return counts;
 }
 
-/** The tree without spans and source: what two texts that mean the same have in common. */
-export function withoutSpans(root: unknown): unknown {
-  if (Array.isArray(root)) return root.map(withoutSpans);
-  if (typeof root !== "object" || root === null) return root;
-  return Object.fromEntries(
-    Object.entries(root)
-      .filter(([key]) => key !== "span" && key !== "operatorSpan" && key !== "source" && key !== "raw")
-      .map(([key, value]) => [key, withoutSpans(value)]),
+/** The tree on one line, without places: `Channel(role: state, name: x, type: NamedType(name: int))`. */
+export function outline(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(outline).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return typeof value === "string" ? value : String(value);
+  const kind = "kind" in value ? String(value.kind) : "";
+  const fields = Object.entries(value).filter(
+    ([key, field]) => !["kind", "span", "operatorSpan", "raw"].includes(key) && !(field instanceof SourceFile),
   );
+  const [only] = fields;
+  if (kind === "Identifier" || kind === "Name" || kind === "NamedType") return String(only?.[1]);
+  if (kind === "Key")
+    return "quoted" in value && value.quoted === true && "name" in value
+      ? JSON.stringify(value.name)
+      : outline(only?.[1]);
+  if (kind === "String") return JSON.stringify(only?.[1]);
+  return `${kind}(${fields.map(([key, field]) => `${key}: ${outline(field)}`).join(", ")})`;
 }
