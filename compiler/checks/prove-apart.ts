@@ -7,6 +7,7 @@ import { exploreApart } from "../explore/explore-apart.ts";
 import type { Outcomes } from "../explore/outcomes.ts";
 import { canRunWithout } from "../explore/reach.ts";
 import { createRunFinder } from "../explore/runs.ts";
+import { hasFreeLoops } from "../explore/sites.ts";
 import type { StateGraph } from "../explore/state-graph.ts";
 import type { AssertionToCheck } from "./check-assertions.ts";
 import type { CheckContext } from "./check-context.ts";
@@ -40,8 +41,10 @@ export function proveApart(
     return whole.complete ? whole : undefined;
   };
   const question: Question = { context, outcomes, isApart: apart.holds, mayRunTogether, wholeGraph, maxStates };
-  let soundStates = apart.holds ? apart.states : undefined;
-  if (soundStates === undefined) {
+  // Conditions may keep a run in a loop that free choices could leave.
+  const loopsAreFree = hasFreeLoops(model);
+  let soundStates = apart.holds && loopsAreFree ? apart.states : undefined;
+  if (soundStates === undefined && loopsAreFree) {
     const found = wholeGraph();
     if (found !== undefined && isSound(findDefects(found))) soundStates = found.states.length - 1;
   }

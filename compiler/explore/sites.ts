@@ -3,6 +3,7 @@
  * term as soon as no condition can ask for it before its channels are written anew.
  */
 import { expressionParts } from "../../runtime/expression/expression-depth.ts";
+import { findComponents, isCyclic } from "./components.ts";
 import { type Formula, formulaOf, isCondition, termsOf } from "./formula.ts";
 import type { ControlModel, Routing } from "./model.ts";
 import { START_NODE } from "./outcomes.ts";
@@ -185,26 +186,67 @@ function termsAskedAgain(
   reads: readonly NodeReads[],
   successors: readonly (readonly number[])[],
 ): readonly Term[] {
-  const sitesOfTerm = new Map<Term, Set<number>>();
+  return [...sitesByTerm(startReads, reads)]
+    .filter(([term]) => term.channel === undefined && term.isSteady)
+    .slice(0, MAX_OPAQUE)
+    .filter(([term, sites]) => isAskedAgain(model, successors, term, sites))
+    .map(([term]) => term);
+}
+
+function isAskedAgain(
+  model: ControlModel,
+  successors: readonly (readonly number[])[],
+  term: Term,
+  sites: ReadonlySet<number>,
+): boolean {
+  const [site] = sites;
+  return sites.size > 1 || (site !== undefined && repeatsUnwritten(model, successors, site, term.channels));
+}
+
+function sitesByTerm(startReads: NodeReads, reads: readonly NodeReads[]): ReadonlyMap<Term, ReadonlySet<number>> {
+  const found = new Map<Term, Set<number>>();
   const note = (site: number, { edges, inside }: NodeReads): void => {
     for (const formula of [...edges, ...inside]) {
       for (const term of termsOf(formula)) {
-        const known = sitesOfTerm.get(term);
-        if (known === undefined) sitesOfTerm.set(term, new Set([site]));
+        const known = found.get(term);
+        if (known === undefined) found.set(term, new Set([site]));
         else known.add(site);
       }
     }
   };
   note(START_NODE, startReads);
-  for (const node of model.nodes) note(node.index, reads[node.index]!);
-  return [...sitesOfTerm]
-    .filter(([term]) => term.channel === undefined && term.isSteady)
-    .slice(0, MAX_OPAQUE)
-    .filter(([term, sites]) => {
-      const [site] = sites;
-      return sites.size > 1 || (site !== undefined && repeatsUnwritten(model, successors, site, term.channels));
-    })
-    .map(([term]) => term);
+  reads.forEach((read, node) => note(node, read));
+  return found;
+}
+
+/**
+ * Whether every choice inside a loop is made anew in every round, by values that only imported functions, models or people
+ * know. A search that does not follow conditions can then tell, too, whether loops can be left.
+ */
+export function hasFreeLoops(model: ControlModel): boolean {
+  const successors = successorsOf(model);
+  const leads = (node: number): readonly number[] => successors[node]!;
+  const { members } = findComponents(model.nodes.length, leads);
+  const looping = new Set(members.filter((group) => isCyclic(group, leads)).flat());
+  if (looping.size === 0) return true;
+  const reads = model.nodes.map((node) =>
+    readsOf([node.routing, node.errorRouting], conditionsInside(model, node.index)),
+  );
+  const sites = sitesByTerm(readsOf([model.start], []), reads);
+  let budget = MAX_OPAQUE;
+  for (const node of looping) {
+    for (const term of reads[node]!.after) {
+      if (budget-- <= 0 || isAskedAgain(model, successors, term, sites.get(term) ?? new Set())) return false;
+      if (term.channel !== undefined && isComputed(model, term.channel)) return false;
+    }
+  }
+  return true;
+}
+
+function isComputed(model: ControlModel, channel: number): boolean {
+  return model.data.writes.some((writes) =>
+    writes.some((write) => write.channel === channel && write.expression !== undefined),
+  );
 }
 
 /** Different questions about one channel may have answers that exclude each other. Fields of a record are apart. */
