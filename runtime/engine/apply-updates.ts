@@ -4,11 +4,14 @@ import { describeError, emitEvent } from "./run-events.ts";
 import type { Run } from "./run.ts";
 import type { Outcome, Task } from "./task.ts";
 
-/** Updates of a step, applied to the state; `undo` puts everything back. */
-export interface Applied {
-  undo(): void;
-  /** Tells the chain and those who watch: the updates stay. */
-  settle(): void;
+/** An update as it was applied; in order, so that it can be undone and told. */
+export interface Write {
+  readonly channel: number;
+  readonly before: Json;
+  /** Position of its task. */
+  readonly task: number;
+  readonly update: Json;
+  readonly after: Json;
 }
 
 /** Nothing of the step may be applied: the tasks at fault have to run again. */
@@ -18,13 +21,10 @@ export interface Fault {
 }
 
 /** Applies updates in task order, all or nothing (2.2, 2.3). Costs what is written. */
-export function applyUpdates(run: Run, tasks: readonly Task[], outcomes: readonly Outcome[]): Applied | Fault {
+export function applyUpdates(run: Run, tasks: readonly Task[], outcomes: readonly Outcome[]): readonly Write[] | Fault {
   const { channels } = run.program;
   const { state } = run;
-  const before: Before[] = [];
-  const undo = (): void => {
-    for (let at = before.length - 1; at >= 0; at--) state[before[at]!.channel] = before[at]!.value;
-  };
+  const writes: Write[] = [];
   const clash = tasks.length > 1 ? concurrentWrite(run, tasks, outcomes) : undefined;
   if (clash !== undefined) return clash;
   for (let index = 0; index < tasks.length; index++) {
@@ -34,35 +34,32 @@ export function applyUpdates(run: Run, tasks: readonly Task[], outcomes: readonl
       try {
         state[channel] = code.reduce === undefined ? value : code.reduce(current, value);
       } catch (cause) {
-        undo();
+        undoUpdates(run, writes);
         const task = tasks[index]!;
         const { name } = task.node.spec;
         const reason = run.shared.redact(describeError(cause));
         const message = `the reducer of channel \`${code.name}\` failed on what node \`${name}\` wrote: ${reason}`;
         return { error: new RunError("NG_REDUCER_FAILED", message, { nodeIds: [name], cause }), atFault: [task] };
       }
-      before.push({ channel, value: current, task: index, update: value, after: state[channel]! });
+      writes.push({ channel, before: current, task: index, update: value, after: state[channel]! });
     }
   }
-  return { undo, settle: () => settle(run, tasks, before) };
+  return writes;
 }
 
-interface Before {
-  readonly channel: number;
-  readonly value: Json;
-  readonly task: number;
-  readonly update: Json;
-  readonly after: Json;
+/** Puts the state back as it was before these writes. */
+export function undoUpdates(run: Run, writes: readonly Write[]): void {
+  for (let at = writes.length - 1; at >= 0; at--) run.state[writes[at]!.channel] = writes[at]!.before;
 }
 
-function settle(run: Run, tasks: readonly Task[], writes: readonly Before[]): void {
-  const { channels } = run.program;
-  const { chain } = run;
-  if (chain === undefined && !run.listening) return;
-  for (const { channel, value, task, update, after } of writes) {
-    const { name, spec } = channels[channel]!;
-    chain?.touch(channel, value, spec.reducer?.kind === "append");
-    if (run.listening) {
+/** The writes stay: tells the chain and those who watch. */
+export function settleUpdates(run: Run, tasks: readonly Task[], writes: readonly Write[]): void {
+  const { chain, listening } = run;
+  if (chain === undefined && !listening) return;
+  for (const { channel, before, task, update, after } of writes) {
+    const { name, spec } = run.program.channels[channel]!;
+    chain?.touch(channel, before, spec.reducer?.kind === "append");
+    if (listening) {
       emitEvent(run, { type: "write", node: tasks[task]!.node.spec.name, channel: name, update, value: after });
     }
   }

@@ -3,7 +3,7 @@ import type { NgraphError } from "../errors.ts";
 import type { Json } from "../json.ts";
 import { planStep, type Routing } from "../routing/plan-step.ts";
 import { barrierOf, followErrorRoutes, isBarrier, type Target } from "../routing/routes.ts";
-import { applyUpdates } from "./apply-updates.ts";
+import { applyUpdates, settleUpdates, undoUpdates } from "./apply-updates.ts";
 import { emitEvent, planObserver } from "./run-events.ts";
 import { gateItem, paused, saveStanding, standing, stopped, unfinishedNodes } from "./run-loop.ts";
 import type { PendingTask, Run, RunEnd } from "./run.ts";
@@ -31,10 +31,10 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
     if (outcome.pauses !== undefined) (pauses ??= []).push(...outcome.pauses);
     isCancelled ||= outcome.cancelled;
   }
-  const leave = (end: RunEnd, error?: NgraphError): Promise<End> => leaveStep(run, tasks, outcomes, end, error);
-  if (unhandled !== undefined) return leave(stopped("failed", unhandled.error), unhandled.error);
-  if (isCancelled) return leave(stopped("cancelled", run.cancelled()));
-  if (pauses !== undefined) return leave(paused(pauses));
+  if (unhandled !== undefined)
+    return leaveStep(run, tasks, outcomes, stopped("failed", unhandled.error), unhandled.error);
+  if (isCancelled) return leaveStep(run, tasks, outcomes, stopped("cancelled", run.cancelled()));
+  if (pauses !== undefined) return leaveStep(run, tasks, outcomes, paused(pauses));
 
   const applied = applyUpdates(run, tasks, outcomes);
   if ("error" in applied) {
@@ -49,12 +49,12 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
       ({ failure }, index) => failure !== undefined && errorTargets![index] === undefined,
     );
     if (missed !== -1) {
-      applied.undo();
+      undoUpdates(run, applied);
       const { error } = outcomes[missed]!.failure!;
-      return leave(stopped("failed", error), error);
+      return leaveStep(run, tasks, outcomes, stopped("failed", error), error);
     }
   }
-  applied.settle();
+  settleUpdates(run, tasks, applied);
   advance(run, tasks, outcomes, errorTargets);
   return settleStep(run, tasks, outcomes);
 }
@@ -93,6 +93,7 @@ function advance(
 ): void {
   const routings = tasks.map((task, index): Routing => {
     const { goto, exclusive, stopped } = outcomes[index]!;
+    if (goto === undefined && !stopped && errorTargets === undefined) return task.node.plainRouting;
     return { node: task.node.index, goto, exclusive, stopped, errorTargets: errorTargets?.[index] };
   });
   const observer = run.listening ? planObserver(run, tasks) : undefined;
@@ -160,7 +161,7 @@ function settleStep(run: Run, tasks: readonly Task[], outcomes: readonly Outcome
   run.steps.push(names);
   if (run.listening) emitEvent(run, { type: "step", phase: "end", nodes: names });
   const step = run.step++;
-  const gates = run.unrouted.length === 0 ? gatesAfter(run, tasks, outcomes, step) : [];
+  const gates = run.unrouted.length === 0 ? gatesAfter(run, tasks, outcomes, step) : NO_GATES;
   const end = gates.length > 0 ? paused(gates) : standing(run);
   if (run.chain === undefined) return end;
   const phase = gates.length > 0 ? "after" : end?.status === "paused" ? "before" : "completed";
@@ -174,7 +175,13 @@ function namesOf(tasks: readonly Task[]): readonly string[] {
   return tasks.length === 1 ? tasks[0]!.node.stepNames : tasks.map(({ node }) => node.spec.name);
 }
 
-function gatesAfter(run: Run, tasks: readonly Task[], outcomes: readonly Outcome[], step: number): PauseItem[] {
+function gatesAfter(
+  run: Run,
+  tasks: readonly Task[],
+  outcomes: readonly Outcome[],
+  step: number,
+): readonly PauseItem[] {
+  if (!run.program.hasGates) return NO_GATES;
   const names = new Set<string>();
   for (let index = 0; index < tasks.length; index++) {
     const { spec } = tasks[index]!.node;
@@ -213,5 +220,6 @@ async function leaveStep(
   return end;
 }
 
+const NO_GATES: readonly PauseItem[] = Object.freeze([]);
 const NO_SENDS: readonly PendingTask[] = Object.freeze([]);
 const NO_CHILDREN: Readonly<Record<string, string>> = Object.freeze({});

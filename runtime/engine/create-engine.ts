@@ -69,20 +69,7 @@ export function createEngine<Input = JsonObject, Output = JsonObject, State = Js
 async function startRun(core: EngineCore, input: JsonObject = {}, options: RunOptions): Promise<RunResult> {
   const { program } = core;
   const maxSteps = maxStepsOf(core, options);
-  if (core.options.store === undefined) {
-    if (program.pausingNode !== undefined) throw needsStore(program);
-    const cancellation = new Cancellation(
-      options.signal !== undefined || options.onFailure === "abort" || core.options.onFailure === "abort",
-    );
-    const run = new Run(program, createShared(core, options, { threadId: options.thread }), { cancellation, maxSteps });
-    applyInput(run, input);
-    const unlink = linkSignal(options.signal, cancellation);
-    try {
-      return await executeRun(run, false, beginRun);
-    } finally {
-      unlink();
-    }
-  }
+  if (core.options.store === undefined) return runWithoutStore(core, input, options, maxSteps);
   const threadId = checkThreadId(options.thread ?? newId());
   return asRunner(core, threadId, options, async (durable, cancellation) => {
     const found = await asStoreError(() => durable.store.loadLatest(threadId));
@@ -96,8 +83,34 @@ async function startRun(core: EngineCore, input: JsonObject = {}, options: RunOp
   });
 }
 
+/** The shortest way from input to result: nothing is claimed, nothing waits but nodes. */
+async function runWithoutStore(
+  core: EngineCore,
+  input: JsonObject,
+  options: RunOptions,
+  maxSteps: number | null,
+): Promise<RunResult> {
+  const { program } = core;
+  if (program.pausingNode !== undefined) throw needsStore(program);
+  const onFailure = options.onFailure ?? core.options.onFailure;
+  const cancellation = new Cancellation(options.signal !== undefined || onFailure === "abort");
+  const run = new Run(program, createShared(core, options, { threadId: options.thread }), { cancellation, maxSteps });
+  applyInput(run, input);
+  if (options.signal === undefined && !run.listening) return resultOf(run, await beginRun(run));
+  const unlink = linkSignal(options.signal, cancellation);
+  try {
+    return await executeRun(run, false, beginRun);
+  } finally {
+    unlink();
+  }
+}
+
 /** Runs, between the events that say so, and tells the result. */
-export async function executeRun(run: Run, resumed: boolean, work: (run: Run) => Promise<RunEnd>): Promise<RunResult> {
+export async function executeRun(
+  run: Run,
+  resumed: boolean,
+  work: (run: Run) => RunEnd | Promise<RunEnd>,
+): Promise<RunResult> {
   if (run.listening) emitEvent(run, { type: "run", phase: "start", graph: run.program.table.name, resumed });
   const end = await work(run);
   if (run.listening) {

@@ -4,7 +4,8 @@ import { RunError } from "../errors.ts";
 import type { ExpressionFunction } from "../expression/call-function.ts";
 import type { Evaluate } from "../expression/compile-expression.ts";
 import type { Json } from "../json.ts";
-import { compileRouting, type RoutingCode } from "../routing/plan-step.ts";
+import type { Task } from "./task.ts";
+import { compileRouting, type Routing, type RoutingCode } from "../routing/plan-step.ts";
 import type { CallSpec, NodeSpec, Table } from "../table.ts";
 import type { ValueType } from "../value-type.ts";
 import { ChannelCode } from "../program/channel-code.ts";
@@ -23,6 +24,8 @@ export interface Program {
   readonly initial: readonly Json[];
   readonly nodeIndex: ReadonlyMap<string, number>;
   readonly channelIndex: ReadonlyMap<string, number>;
+  /** Some node has `pause before` or `pause after`. */
+  readonly hasGates: boolean;
   /** Why a run needs a store: the first node that pauses, here or in a graph it calls. */
   readonly pausingNode: string | undefined;
   readonly secrets: ReadonlyMap<string, string> | undefined;
@@ -39,6 +42,10 @@ export interface NodeCode {
   readonly goes: ReadonlySet<number> | undefined;
   /** The names of a step in which only this node ran. */
   readonly stepNames: readonly string[];
+  /** Routing of an end that asks for nothing. */
+  readonly plainRouting: Routing;
+  /** Kept from the first run on: plain tasks of a node are all alike. */
+  plainTask: Task | undefined;
 }
 
 export type CallCode =
@@ -158,11 +165,14 @@ function link(
       hasErrorRoutes: spec.onError.length > 0,
       expects: expectedType(table, channels, spec),
       stepNames: Object.freeze([spec.name]),
+      plainRouting: { node: index, goto: undefined, exclusive: false, stopped: false, errorTargets: undefined },
+      plainTask: undefined,
       goes: spec.goes === undefined ? undefined : new Set(spec.goes),
     })),
     initial: table.channels.map((channel) => channel.initial ?? null),
     nodeIndex: new Map(table.nodes.map(({ name }, index) => [name, index])),
     channelIndex: new Map(table.channels.map(({ name }, index) => [name, index])),
+    hasGates: table.nodes.some((node) => node.pauseBefore === true || node.pauseAfter === true),
     pausingNode: pausingNode(table, graphs),
     secrets: readSecrets(table, options),
   };

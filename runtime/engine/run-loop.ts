@@ -7,13 +7,12 @@ import { planStart } from "../routing/plan-step.ts";
 import { commitStep } from "./commit-step.ts";
 import { emitEvent, planObserver } from "./run-events.ts";
 import { pausesByTask } from "./restore-run.ts";
-import { isThenable } from "./run-task.ts";
 import type { Run, RunEnd } from "./run.ts";
 import { replanUnrouted } from "./replan.ts";
 import { runTasks, tasksOf } from "./step-tasks.ts";
 
 /** A new run, its input applied. The input is durable before the first node runs (5.2). */
-export async function beginRun(run: Run): Promise<RunEnd> {
+export function beginRun(run: Run): RunEnd | Promise<RunEnd> {
   // Given up before it began: nothing runs, and nothing is stored.
   if (run.cancellation.aborted) return stopped("cancelled", run.cancelled());
   const plan = planStart(run.program.routing, run.scope, run.listening ? planObserver(run, []) : undefined);
@@ -22,7 +21,7 @@ export async function beginRun(run: Run): Promise<RunEnd> {
   const end = standing(run);
   if (run.chain !== undefined) {
     const saved = saveStanding(run, end?.status === "paused" ? "before" : "input", -1, [], end);
-    if (saved !== undefined) await saved;
+    if (saved !== undefined) return saved.then(() => (end === undefined ? loop(run) : finish(run, end)));
   }
   return end === undefined ? loop(run) : finish(run, end);
 }
@@ -74,18 +73,21 @@ async function loop(run: Run): Promise<RunEnd> {
     const tasks = tasksOf(run);
     if (run.listening) emitEvent(run, { type: "step", phase: "start", nodes: tasks.map(({ node }) => node.spec.name) });
     const outcomes = runTasks(run, tasks);
-    const committed = commitStep(run, tasks, isThenable(outcomes) ? await outcomes : outcomes);
-    const end = isThenable(committed) ? await committed : committed;
+    const committed = commitStep(run, tasks, outcomes instanceof Promise ? await outcomes : outcomes);
+    if (committed === undefined) continue;
+    const end = committed instanceof Promise ? await committed : committed;
     if (end !== undefined) return finish(run, end);
   }
 }
 
-async function finish(run: Run, end: RunEnd): Promise<RunEnd> {
-  // What the caller hears of is durable in every mode (5.8).
+/** What the caller hears of is durable in every mode (5.8). */
+function finish(run: Run, end: RunEnd): RunEnd | Promise<RunEnd> {
+  const told = (): RunEnd => {
+    if (run.listening && end.status === "paused") emitEvent(run, { type: "pause", pauses: end.pauses });
+    return end;
+  };
   const written = run.shared.durable?.journal.flush();
-  if (written !== undefined) await written;
-  if (run.listening && end.status === "paused") emitEvent(run, { type: "pause", pauses: end.pauses });
-  return end;
+  return written === undefined ? told() : written.then(told);
 }
 
 /** Whether the run can go on with the step to come; if not, how it ends. */
@@ -103,6 +105,7 @@ export function standing(run: Run): RunEnd | undefined {
 }
 
 function gatesOf(run: Run): readonly PauseItem[] {
+  if (!run.program.hasGates) return NO_GATES;
   let gates: PauseItem[] | undefined;
   const hold = (node: number): void => {
     const { spec } = run.program.nodes[node]!;

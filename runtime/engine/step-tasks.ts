@@ -1,6 +1,7 @@
 import type { Json } from "../json.ts";
 import { restoreOutcome, storeOutcome } from "./stored-outcome.ts";
 import { isThenable, runTask } from "./run-task.ts";
+import type { NodeCode } from "./program.ts";
 import type { Run } from "./run.ts";
 import {
   CANCELLED_OUTCOME,
@@ -26,8 +27,9 @@ export function tasksOf(run: Run): readonly Task[] {
 
 function nodeTask(run: Run, index: number): Task {
   const node = run.program.nodes[index]!;
-  const { name } = node.spec;
   const error = run.errors?.get(index) ?? null;
+  if (node.list === undefined && error === null) return (node.plainTask ??= plainTask(node));
+  const { name } = node.spec;
   const task = { node, id: name, item: undefined, itemIndex: -1, error, items: undefined, broken: undefined };
   if (node.list === undefined) return task;
   try {
@@ -45,6 +47,12 @@ function nodeTask(run: Run, index: number): Task {
   }
 }
 
+/** The task of a node as such: the same in every run. */
+function plainTask(node: NodeCode): Task {
+  const { name } = node.spec;
+  return { node, id: name, item: undefined, itemIndex: -1, error: null, items: undefined, broken: undefined };
+}
+
 /** Runs the tasks side by side; their outcomes in task order. No promise as long as nothing waits. */
 export function runTasks(run: Run, tasks: readonly Task[]): readonly Outcome[] | Promise<readonly Outcome[]> {
   const first = tasks[0]!;
@@ -55,7 +63,7 @@ export function runTasks(run: Run, tasks: readonly Task[]): readonly Outcome[] |
   let leaves = 0;
   for (const task of tasks) leaves += task.items?.length ?? 1;
   const keeps = run.chain !== undefined && leaves > 1;
-  const outcomes: Outcome[] = Array.from({ length: tasks.length });
+  const outcomes: Outcome[] = tasks.map(() => CANCELLED_OUTCOME);
   let open = 0;
   let resolve: (outcomes: readonly Outcome[]) => void = ignore;
   let reject: (error: unknown) => void = ignore;
@@ -126,7 +134,7 @@ function keep(run: Run, task: Task, outcome: Outcome): Outcome | Promise<Outcome
 
 /** The items of a `for` node: in parallel, at most as many as it allows, then one outcome. */
 function runItems(run: Run, task: Task, items: readonly Task[], keeps: boolean): Outcome | Promise<Outcome> {
-  const outcomes: Outcome[] = Array.from({ length: items.length });
+  const outcomes: Outcome[] = items.map(() => CANCELLED_OUTCOME);
   const limit = Math.min(task.node.spec.each?.parallel ?? items.length, items.length);
   let next = 0;
   const work = (): Promise<void> | undefined => {

@@ -46,7 +46,8 @@ interface Progress {
  */
 export class BarrierState {
   readonly #barriers: readonly BarrierCode[];
-  readonly #progress = new Map<number, Progress>();
+  /** Made with the first signal: most runs of most graphs need none. */
+  #progress: Map<number, Progress> | undefined;
 
   constructor(barriers: readonly BarrierCode[]) {
     this.#barriers = barriers;
@@ -57,6 +58,7 @@ export class BarrierState {
     const code = this.#barriers[barrier]!;
     const position = code.position.get(node);
     if (position === undefined) return false;
+    this.#progress ??= new Map();
     let progress = this.#progress.get(barrier);
     if (progress === undefined) {
       progress = newProgress(code);
@@ -79,7 +81,7 @@ export class BarrierState {
   /** Nodes that have signalled, ascending. */
   arrived(barrier: number): number[] {
     const code = this.#barriers[barrier]!;
-    const progress = this.#progress.get(barrier);
+    const progress = this.#progress?.get(barrier);
     if (progress === undefined) return [];
     return code.sources.filter((_, position) => progress.marks[position] === 1);
   }
@@ -87,13 +89,13 @@ export class BarrierState {
   /** Nodes of the members that nobody has filled. */
   missing(barrier: number): number[] {
     const code = this.#barriers[barrier]!;
-    const marks = this.#progress.get(barrier)?.marks;
+    const marks = this.#progress?.get(barrier)?.marks;
     return code.members.flatMap((nodes, member) => (marks?.[code.sources.length + member] === 1 ? [] : nodes));
   }
 
   /** Fired: its members have to come again. */
   clear(barrier: number): void {
-    const progress = this.#progress.get(barrier);
+    const progress = this.#progress?.get(barrier);
     if (progress === undefined) return;
     progress.marks.fill(0);
     progress.arrived = 0;
@@ -101,12 +103,15 @@ export class BarrierState {
   }
 
   /** Barriers with some signals, ascending. */
-  partlyFilled(): number[] {
+  partlyFilled(): readonly number[] {
+    if (this.#progress === undefined) return NONE;
     const found: number[] = [];
     for (const [barrier, { arrived }] of this.#progress) if (arrived > 0) found.push(barrier);
     return found.sort((a, b) => a - b);
   }
 }
+
+const NONE: readonly number[] = Object.freeze([]);
 
 function newProgress(code: BarrierCode): Progress {
   return {

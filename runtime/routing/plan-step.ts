@@ -127,9 +127,9 @@ export function planStart(code: RoutingCode, scope: Scope, observer?: PlanObserv
       if (target >= 0 && code.gates[target] !== -1) continue;
       plan.run(target);
     }
-    if (targets.length === 0 && code.start.edges.length > 0) plan.unrouted.push({ routing: -1, cause: undefined });
+    if (targets.length === 0 && code.start.edges.length > 0) plan.lacksRoute(-1, undefined);
   } catch (cause) {
-    plan.unrouted.push({ routing: -1, cause });
+    plan.lacksRoute(-1, cause);
   }
   return plan.finish(-1);
 }
@@ -155,24 +155,25 @@ function followOne(code: RoutingCode, plan: Plan, index: number, routing: Routin
   try {
     targets = followRoutes(routes, scope);
   } catch (cause) {
-    plan.unrouted.push({ routing: index, cause });
+    plan.lacksRoute(index, cause);
     return;
   }
   if (targets.length === 0 && routes.edges.length > 0) {
-    plan.unrouted.push({ routing: index, cause: undefined });
+    plan.lacksRoute(index, undefined);
     return;
   }
   observer?.route(index, "edges", targets, false);
   plan.signalAll(routing.node, targets);
 }
 
-class Plan {
+class Plan implements StepPlan {
   readonly code: RoutingCode;
   readonly barriers: BarrierState | undefined;
   readonly observer: PlanObserver | undefined;
   readonly ready: number[] = [];
   hitEnd = false;
-  unrouted: { routing: number; cause: unknown }[] = [];
+  winner = -1;
+  unrouted: readonly { readonly routing: number; readonly cause: unknown }[] = NO_FAULTS;
   /** Barriers that became complete, in the order in which they did. */
   private complete: number[] | undefined;
   private touched: number[] | undefined;
@@ -192,6 +193,10 @@ class Plan {
     }
     scratch.generation++;
     this.scratch = scratch;
+  }
+
+  lacksRoute(routing: number, cause: unknown): void {
+    this.unrouted = [...this.unrouted, { routing, cause }];
   }
 
   signalAll(source: number, targets: readonly Target[]): void {
@@ -235,7 +240,8 @@ class Plan {
     const { ready } = this;
     // Declaration order (2.2).
     if (!this.sorted) ready.sort((a, b) => a - b);
-    return { ready, hitEnd: this.hitEnd, winner, unrouted: this.unrouted };
+    this.winner = winner;
+    return this;
   }
 
   /** `complete` grows while it is walked: a join into a gated node is a signal of those who came to it. */
@@ -260,4 +266,5 @@ class Plan {
   }
 }
 
+const NO_FAULTS: readonly never[] = Object.freeze([]);
 const GENERATIONS = 2 ** 31 - 2;
