@@ -1,0 +1,39 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { compile } from "../../compiler/index.ts";
+import { DIAGNOSTIC_CODES, type CodeInfo, type DiagnosticCode } from "../../diagnostics/codes.ts";
+import { renderPretty } from "../../diagnostics/render/index.ts";
+
+const FIXTURES = "test/checks/fixtures";
+
+/** The page of a code: what it is about, and from its fixtures a graph that gets it, with the message, and one that comes close. */
+export function diagnosticPage(code: DiagnosticCode): string {
+  const { name, severity, title }: CodeInfo = DIAGNOSTIC_CODES[code];
+  const parts = [`# ${code} ${name}`, "", `${severity[0]?.toUpperCase()}${severity.slice(1)}: ${title}.`, ""];
+  const fires = fixture(code, "fires");
+  if (fires !== undefined) {
+    parts.push("## A graph that gets it", "", "```ngraph", fires, "```", "");
+    const message = messageOf(code, fires);
+    if (message !== undefined) parts.push("```text", message, "```", "");
+  }
+  const near = fixture(code, "near");
+  if (near !== undefined) parts.push("## One that comes close, and does not", "", "```ngraph", near, "```", "");
+  return parts.join("\n");
+}
+
+function fixture(code: string, kind: "fires" | "near"): string | undefined {
+  const path = join(FIXTURES, `${code}-${kind}.ngraph`);
+  if (!existsSync(path)) return undefined;
+  // The first line says what the tests expect.
+  return readFileSync(path, "utf8")
+    .replace(/^\/\/ findings:.*\n/m, "")
+    .trim();
+}
+
+function messageOf(code: DiagnosticCode, text: string): string | undefined {
+  const { diagnostics, graphs } = compile(text, { path: "example.ngraph" });
+  const found = diagnostics.filter((item) => item.code === code);
+  if (found.length > 0) return renderPretty(found).trim();
+  const proof = graphs.flatMap((graph) => graph.proofs).find((item) => item.code === code);
+  return proof === undefined ? undefined : `info[${code}]: ${proof.message}`;
+}
