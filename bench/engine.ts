@@ -51,7 +51,9 @@ async function measure(run: () => unknown, count: number): Promise<number> {
 }
 
 function row(name: string, ...microseconds: readonly (number | undefined)[]): void {
-  const cells = microseconds.map((us) => (us === undefined ? "-" : us < 100 ? us.toFixed(2) : us.toFixed(0)).padStart(12));
+  const cells = microseconds.map((us) =>
+    (us === undefined ? "-" : us < 100 ? us.toFixed(2) : us.toFixed(0)).padStart(12),
+  );
   console.log(name.padEnd(34) + cells.join(""));
 }
 
@@ -100,7 +102,13 @@ async function langgraph(): Promise<{ chain: () => unknown; fan: () => unknown }
   }
   const { StateGraph, Annotation } = (await import(pathToFileURL(path).href)) as PeerModule;
   const { addLater } = functions;
-  const State = Annotation.Root({ n: Annotation(), x: Annotation(), y: Annotation(), z: Annotation(), s: Annotation(SUM) });
+  const State = Annotation.Root({
+    n: Annotation(),
+    x: Annotation(),
+    y: Annotation(),
+    z: Annotation(),
+    s: Annotation(SUM),
+  });
   const chained = new StateGraph(State)
     .addNode("a", async ({ n = 0 }) => ({ x: await addLater(n) }))
     .addNode("b", async ({ x = 0 }) => ({ y: await addLater(x) }))

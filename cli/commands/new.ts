@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { CommandError } from "../command-error.ts";
 import { defineCommand } from "../define-command.ts";
@@ -11,6 +11,9 @@ export const newCommand = defineCommand<object>({
   usage: "new <directory>",
   summary: "a starter project: a graph, its node functions, and how to run them",
   run: ([directory = ""], _, output) => {
+    if (existsSync(directory) && !statSync(directory).isDirectory()) {
+      throw new CommandError(`${directory} is a file`, { help: "name a directory that does not exist yet" });
+    }
     if (existsSync(directory) && readdirSync(directory).length > 0) {
       throw new CommandError(`${directory} is not empty`, { help: "name a directory that does not exist yet" });
     }

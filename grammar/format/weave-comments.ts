@@ -168,7 +168,8 @@ function outermostWithout(list: TokenList, inside: Leaf, outside: Leaf): Element
 function placeOwnLine(previous: Leaf, run: CommentRun, isFirst: boolean, gap: Gap, weaving: Weaving): void {
   const isInside = OPENERS.has(previous.text);
   const doc = ownLine(run, run.blankBefore && !(isFirst && isInside));
-  const container = CLOSERS.has(gap.leaf.text) && !isInside ? outermostWithout(gap.list, previous, gap.leaf) : undefined;
+  const container =
+    CLOSERS.has(gap.leaf.text) && !isInside ? outermostWithout(gap.list, previous, gap.leaf) : undefined;
   at(weaving, container ?? previous).after.push(lineSuffix(isInside ? indent(doc) : doc));
 }
 
