@@ -47,6 +47,15 @@ export type Checked<A extends B, B> = A;
 /** What a node's function may return where `Result` is stored: itself, a promise of it, or a jump. */
 export type NodeResult<Result> = Result | Command | Promise<Result | Command> | PromiseLike<Result | Command>;
 
+/** What a function may declare for an argument of type T: lists and records with or without `readonly`. */
+export type Argument<T> = T extends readonly (infer Item)[]
+  ? Argument<Item>[]
+  : T extends (...args: never[]) => unknown
+    ? T
+    : T extends object
+      ? { -readonly [Field in keyof T]: Argument<T[Field]> }
+      : T;
+
 /** What `reduce merge` takes: any part of the record. */
 export type Merged<T> = { readonly [K in keyof T]?: T[K] };
 

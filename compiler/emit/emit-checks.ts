@@ -56,8 +56,14 @@ function writeParameters(args: readonly TypedExpression[], names: CheckNames): r
     const free = syntax.kind === "Name" && isFreeIdentifier(syntax.name) && !used.has(syntax.name);
     const name = free ? syntax.name : `$${at}`;
     used.add(name);
-    return `${name}: ${names.type(type)}`;
+    return `${name}: ${argumentType(type, names)}`;
   });
+}
+
+/** What is handed over is frozen, but functions are plain TypeScript: they may well declare `string[]`. */
+function argumentType(type: ValueType, names: CheckNames): string {
+  const text = names.type(type);
+  return ["list", "map", "record", "union", "ref"].includes(type.kind) ? `$.Argument<${text}>` : text;
 }
 
 /** What a node's call may return, from where it is stored. Of a `for` node: of one item. */
