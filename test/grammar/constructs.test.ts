@@ -33,7 +33,9 @@ describe("files", () => {
     const items = read(
       `type Message = { role: "user" | "assistant", content: string, at?: int }\nsecret API_KEY`,
     ).items;
-    expect(outline(items)).toMatchInlineSnapshot(`"[Type(name: Message, type: RecordType(fields: [RecordTypeField(name: role, optional: false, type: UnionType(members: [LiteralType(value: user), LiteralType(value: assistant)])), RecordTypeField(name: content, optional: false, type: string), RecordTypeField(name: at, optional: true, type: int)])), Secret(name: API_KEY)]"`);
+    expect(outline(items)).toMatchInlineSnapshot(
+      `"[Type(name: Message, type: RecordType(fields: [RecordTypeField(name: role, optional: false, type: UnionType(members: [LiteralType(value: user), LiteralType(value: assistant)])), RecordTypeField(name: content, optional: false, type: string), RecordTypeField(name: at, optional: true, type: int)])), Secret(name: API_KEY)]"`,
+    );
   });
 
   it("keep comments in source order, with their places", () => {
@@ -182,7 +184,9 @@ describe("nodes", () => {
     const node = readStatement(
       `node n = f(x, k: 1) for x in xs into { a, b: c, "d": e } { tries 4 backoff 200ms..5s timeout 10s }`,
     );
-    expect(outline(node)).toMatchInlineSnapshot(`"Node(name: n, call: Call(callee: f, args: [Argument(value: x), Argument(name: k, value: Number(value: 1, isFloat: false))]), each: (item: x, list: xs), output: FieldsOutput(fields: [OutputField(field: a, channel: a), OutputField(field: b, channel: c), OutputField(field: "d", channel: e)]), policies: [Tries(attempts: Count(value: 4), backoff: (min: Duration(milliseconds: 200), max: Duration(milliseconds: 5000))), Timeout(duration: Duration(milliseconds: 10000))])"`);
+    expect(outline(node)).toMatchInlineSnapshot(
+      `"Node(name: n, call: Call(callee: f, args: [Argument(value: x), Argument(name: k, value: Number(value: 1, isFloat: false))]), each: (item: x, list: xs), output: FieldsOutput(fields: [OutputField(field: a, channel: a), OutputField(field: b, channel: c), OutputField(field: "d", channel: e)]), policies: [Tries(attempts: Count(value: 4), backoff: (min: Duration(milliseconds: 200), max: Duration(milliseconds: 5000))), Timeout(duration: Duration(milliseconds: 10000))])"`,
+    );
   });
 
   it("have every policy", () => {
@@ -190,7 +194,9 @@ describe("nodes", () => {
       `node n = f() { tries 2 backoff 1s  timeout 10s cache cache for 1h cache inputs "a", "b" cache for 1d inputs "c" max parallel 3 waits a, b goes a, end
         pause before pause after idempotent touches "x", "y" touches read "z" alone done when a == 1 pool gpu pool cpu 2 estimate 5m }`,
     ) as NodeDecl;
-    expect(outline(node.policies)).toMatchInlineSnapshot(`"[Tries(attempts: Count(value: 2), backoff: (min: Duration(milliseconds: 1000))), Timeout(duration: Duration(milliseconds: 10000)), Cache(), Cache(duration: Duration(milliseconds: 3600000)), Cache(inputs: ["a", "b"]), Cache(duration: Duration(milliseconds: 86400000), inputs: ["c"]), MaxParallel(count: Count(value: 3)), Waits(nodes: [a, b]), Goes(nodes: [a, end]), Pause(when: before), Pause(when: after), Idempotent(), Touches(mode: write, paths: ["x", "y"]), Touches(mode: read, paths: ["z"]), Alone(), DoneWhen(check: Binary(operator: ==, left: a, right: Number(value: 1, isFloat: false))), Pool(name: gpu), Pool(name: cpu, count: Count(value: 2)), Estimate(duration: Duration(milliseconds: 300000))]"`);
+    expect(outline(node.policies)).toMatchInlineSnapshot(
+      `"[Tries(attempts: Count(value: 2), backoff: (min: Duration(milliseconds: 1000))), Timeout(duration: Duration(milliseconds: 10000)), Cache(), Cache(duration: Duration(milliseconds: 3600000)), Cache(inputs: ["a", "b"]), Cache(duration: Duration(milliseconds: 86400000), inputs: ["c"]), MaxParallel(count: Count(value: 3)), Waits(nodes: [a, b]), Goes(nodes: [a, end]), Pause(when: before), Pause(when: after), Idempotent(), Touches(mode: write, paths: ["x", "y"]), Touches(mode: read, paths: ["z"]), Alone(), DoneWhen(check: Binary(operator: ==, left: a, right: Number(value: 1, isFloat: false))), Pool(name: gpu), Pool(name: cpu, count: Count(value: 2)), Estimate(duration: Duration(milliseconds: 300000))]"`,
+    );
   });
 
   it("store into one channel, or nowhere", () => {
@@ -205,8 +211,12 @@ describe("edges", () => {
   const edge = (text: string) => readStatement(text) as EdgeDecl;
 
   it("have sources, chains and targets", () => {
-    expect(outline(edge("a, b -> c -> d, e when x > 3"))).toMatchInlineSnapshot(`"Edge(source: NodeList(nodes: [a, b]), chain: [c], to: Targets(nodes: [d, e], onError: false, guard: When(condition: Binary(operator: >, left: x, right: Number(value: 3, isFloat: false)))))"`);
-    expect(outline(edge("all(a, any(b, c),) -> d on error otherwise"))).toMatchInlineSnapshot(`"Edge(source: AllOf(members: [a, AnyOf(nodes: [b, c])]), chain: [], to: Targets(nodes: [d], onError: true, guard: Otherwise()))"`);
+    expect(outline(edge("a, b -> c -> d, e when x > 3"))).toMatchInlineSnapshot(
+      `"Edge(source: NodeList(nodes: [a, b]), chain: [c], to: Targets(nodes: [d, e], onError: false, guard: When(condition: Binary(operator: >, left: x, right: Number(value: 3, isFloat: false)))))"`,
+    );
+    expect(outline(edge("all(a, any(b, c),) -> d on error otherwise"))).toMatchInlineSnapshot(
+      `"Edge(source: AllOf(members: [a, AnyOf(nodes: [b, c])]), chain: [], to: Targets(nodes: [d], onError: true, guard: Otherwise()))"`,
+    );
   });
 
   it("match values", () => {
@@ -255,14 +265,18 @@ describe("edges", () => {
 describe("limits and assertions", () => {
   it("read every form", () => {
     const text = `limit steps 40 limit steps none max parallel 3 assert a before b assert once c assert eventually d assert never e with f assert once_ before g`;
-    expect(outline(readGraph(text))).toMatchInlineSnapshot(`"[Limit(of: steps, value: Count(value: 40)), Limit(of: steps, value: none), Limit(of: parallel, value: Count(value: 3)), Assert(form: before, node: a, other: b), Assert(form: once, node: c), Assert(form: eventually, node: d), Assert(form: never, node: e, other: f), Assert(form: before, node: once_, other: g)]"`);
+    expect(outline(readGraph(text))).toMatchInlineSnapshot(
+      `"[Limit(of: steps, value: Count(value: 40)), Limit(of: steps, value: none), Limit(of: parallel, value: Count(value: 3)), Assert(form: before, node: a, other: b), Assert(form: once, node: c), Assert(form: eventually, node: d), Assert(form: never, node: e, other: f), Assert(form: before, node: once_, other: g)]"`,
+    );
   });
 });
 
 describe("plans", () => {
   it("have settings, channels and tasks", () => {
     const text = `max parallel 3 order file pool gpu 2 on failure no-new on failure continue on failure kill input x: int`;
-    expect(outline(readPlan(text))).toMatchInlineSnapshot(`"[PlanMaxParallel(count: Count(value: 3)), PlanOrder(order: file), PlanPool(name: gpu, count: Count(value: 2)), PlanOnFailure(mode: no-new), PlanOnFailure(mode: continue), PlanOnFailure(mode: kill), Channel(role: input, name: x, type: int)]"`);
+    expect(outline(readPlan(text))).toMatchInlineSnapshot(
+      `"[PlanMaxParallel(count: Count(value: 3)), PlanOrder(order: file), PlanPool(name: gpu, count: Count(value: 2)), PlanOnFailure(mode: no-new), PlanOnFailure(mode: continue), PlanOnFailure(mode: kill), Channel(role: input, name: x, type: int)]"`,
+    );
   });
 
   it("have tasks with dependencies, conditions, a matrix", () => {
@@ -298,7 +312,9 @@ describe("tests", () => {
   it("read every line", () => {
     const text = `given ticket = "x" mock a = "b" mock draft = { score: 0.1 } then { score: 0.9 } mock c fails "no" answer d = "send" then "again"
       expect ran a, [b, c], d expect ran [a] expect status failed expect reply == "x" expect !ok`;
-    expect(outline(readTest(text))).toMatchInlineSnapshot(`"[Given(channel: ticket, value: "x"), Mock(node: a, results: ["b"]), Mock(node: draft, results: [Record(fields: [RecordField(name: score, value: Number(value: 0.1, isFloat: true))]), Record(fields: [RecordField(name: score, value: Number(value: 0.9, isFloat: true))])]), MockFails(node: c, message: "no"), Answer(node: d, values: ["send", "again"]), ExpectRan(steps: [[a], [b, c], [d]]), ExpectRan(steps: [[a]]), ExpectStatus(status: failed), Expect(condition: Binary(operator: ==, left: reply, right: "x")), Expect(condition: Unary(operator: !, operand: ok))]"`);
+    expect(outline(readTest(text))).toMatchInlineSnapshot(
+      `"[Given(channel: ticket, value: "x"), Mock(node: a, results: ["b"]), Mock(node: draft, results: [Record(fields: [RecordField(name: score, value: Number(value: 0.1, isFloat: true))]), Record(fields: [RecordField(name: score, value: Number(value: 0.9, isFloat: true))])]), MockFails(node: c, message: "no"), Answer(node: d, values: ["send", "again"]), ExpectRan(steps: [[a], [b, c], [d]]), ExpectRan(steps: [[a]]), ExpectStatus(status: failed), Expect(condition: Binary(operator: ==, left: reply, right: "x")), Expect(condition: Unary(operator: !, operand: ok))]"`,
+    );
   });
 
   it("tell traces and statuses from channels of that name", () => {
@@ -352,6 +368,8 @@ describe("expressions", () => {
   });
 
   it("know whole numbers, floats and durations", () => {
-    expect(outline(readExpression("[1, 1.0, 1e3, 90m, 1.5s]"))).toMatchInlineSnapshot(`"List(items: [Number(value: 1, isFloat: false), Number(value: 1, isFloat: true), Number(value: 1000, isFloat: true), DurationLiteral(milliseconds: 5400000), DurationLiteral(milliseconds: 1500)])"`);
+    expect(outline(readExpression("[1, 1.0, 1e3, 90m, 1.5s]"))).toMatchInlineSnapshot(
+      `"List(items: [Number(value: 1, isFloat: false), Number(value: 1, isFloat: true), Number(value: 1000, isFloat: true), DurationLiteral(milliseconds: 5400000), DurationLiteral(milliseconds: 1500)])"`,
+    );
   });
 });
