@@ -148,7 +148,13 @@ export function randomGraph(seed: number): RandomGraph {
     const used = shown.join().match(/[a-g]/g) ?? [];
     if (new Set(used).size === used.length) edges.push(`all(${shown.join(", ")}) -> ${to}`);
   }
-  const waits = gated === -1 ? [] : names.slice(0, gated).sort(() => random() - 0.5).slice(0, 2);
+  const waits =
+    gated === -1
+      ? []
+      : names
+          .slice(0, gated)
+          .sort(() => random() - 0.5)
+          .slice(0, 2);
   if (waits.length === 2) {
     for (const member of waits) {
       if (!edges.some((edge) => edge.startsWith(`${member} ->`) && edge.includes(names[gated]!))) {
