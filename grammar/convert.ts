@@ -28,6 +28,17 @@ export function convert(
   const at = path === undefined ? {} : { path };
   const { file, diagnostics } = to === "yaml" ? parse(text, at) : parseYaml(text, at);
   if (hasErrors(diagnostics)) return { text: "", diagnostics, lost: [] };
-  if (to === "ngraph") return { text: printFile(file), diagnostics, lost: [] };
+  if (to === "ngraph") {
+    const printed = printFile(file);
+    return { text: printed, diagnostics, lost: unreadable(printed) };
+  }
   return { ...toYaml(file, schema === undefined ? {} : { schema }), diagnostics };
+}
+
+/** A word of the grammar can be a name in YAML in a place where the text takes it for the word. */
+function unreadable(text: string): string[] {
+  const [first] = parse(text).diagnostics.filter(({ severity }) => severity === "error");
+  if (first === undefined) return [];
+  const { line } = first.file.position(first.span.start);
+  return [`line ${line}: the text cannot be read back as it is: ${first.message}; rename what stands there`];
 }

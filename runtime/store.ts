@@ -54,7 +54,7 @@ export interface SaveRequest {
 export interface ListOptions {
   /** Default 100. */
   readonly limit?: number;
-  /** Only checkpoints older than this one. */
+  /** Only checkpoints older than this one, along its parents. NG_UNKNOWN_CHECKPOINT when the namespace has no such. */
   readonly before?: CheckpointId;
   /** Default: the graph itself (`""`). */
   readonly namespace?: string;
@@ -65,6 +65,7 @@ export interface ThreadInfo {
   readonly headId: CheckpointId;
   readonly status: CheckpointHeader["status"];
   readonly step: number;
+  /** Of all namespaces. */
   readonly checkpoints: number;
   /** Of the head, in milliseconds since 1970. */
   readonly timestamp: number;
@@ -87,7 +88,10 @@ export interface Store {
   /** Gives the claim back; harmless when it is gone. */
   release(claim: Claim): MaybePromise<void>;
 
-  /** Insert, move of the head, and clearing of writes: one transaction. */
+  /**
+   * Insert, move of the head, and clearing of writes: one transaction. A checkpoint id is never used twice (NG_STORE_FAILED);
+   * a header with a label takes the label from whichever checkpoint had it.
+   */
   save(claim: Claim, request: SaveRequest): MaybePromise<void>;
   /** The head of a namespace. */
   loadLatest(threadId: ThreadId, namespace?: string): MaybePromise<Checkpoint | undefined>;
@@ -102,7 +106,7 @@ export interface Store {
   getWrites?(threadId: ThreadId, checkpointId: CheckpointId): MaybePromise<readonly PendingWrite[]>;
   clearWrites?(claim: Claim, checkpointId: CheckpointId, taskIds?: readonly string[]): MaybePromise<void>;
 
-  /** Optional conveniences. A label names one checkpoint of a thread; given again it moves. */
+  /** Optional conveniences. A label names one checkpoint of a thread, a checkpoint has one at most; given again it moves. */
   label?(threadId: ThreadId, checkpointId: CheckpointId, label: string): MaybePromise<void>;
   loadByLabel?(threadId: ThreadId, label: string): MaybePromise<Checkpoint | undefined>;
   /** Most recently written first. */

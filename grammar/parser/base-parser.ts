@@ -417,6 +417,9 @@ export abstract class BaseParser extends EmbeddedActionsParser {
   /** Whether the token ahead begins a line no further right than the statement that is being read. */
   protected abstract isOutdented(): boolean;
 
+  /** Where the line of the statement that is being read begins; -1 if it begins within a line. */
+  protected abstract statementColumn(): number;
+
   /** Whether the comma ahead only separates what needs no separator (arms, policies, statements). */
   protected abstract isStrayComma(): boolean;
 }

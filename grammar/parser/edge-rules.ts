@@ -46,7 +46,9 @@ export abstract class EdgeRules extends DeclarationRules {
 
   private failChain(to: EdgeDecl["to"]): never {
     const several = to.kind === "Targets" && to.nodes.length > 1;
+    const note = this.lineBreakNote();
     this.fail(this.LA(1), {
+      ...(note === undefined ? undefined : { notes: [note] }),
       message: several ? "a chain goes on from one node only" : "expected the end of the edge, found `->`",
       label: "cannot follow here",
       help: several
@@ -191,6 +193,7 @@ export abstract class EdgeRules extends DeclarationRules {
     return this.within(kind, () => this.siblings(index, read, (at) => this.startsArm(at, kind)));
   }
 
+  /** Whether an arm may begin here, as recovery sees it. */
   private startsArm(at: number, kind: "values" | "conditions"): boolean {
     const source = this.tokenText();
     const type = source.tokens[at]?.tokenType;
@@ -198,8 +201,11 @@ export abstract class EdgeRules extends DeclarationRules {
     const next = source.tokens[at + 1]?.tokenType;
     const isLiteral = type === t.Quoted || type === t.Numeral || type === t.True || type === t.False || type === t.Null;
     if (kind === "values" && isLiteral && (next === t.Arrow || next === t.Pipe)) return true;
-    const isName = type === t.Identifier || type === t.Not || type === t.LeftParen;
-    return (isLiteral || isName) && columnAtLineStart(source, at) !== undefined;
+    const column = columnAtLineStart(source, at);
+    if (column === undefined || column <= this.statementColumn()) return false;
+    if (isLiteral || (kind === "conditions" && (type === t.Not || type === t.LeftParen))) return true;
+    if (type !== t.Identifier || startsDeclaration(source, at, "graph")) return false;
+    return kind === "conditions" || next === t.Arrow || next === t.Pipe;
   }
 
   private readonly valueArm = this.RULE("valueArm", (): ValueArm => {

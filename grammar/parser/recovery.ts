@@ -159,28 +159,51 @@ export function closingBracket(source: TokenText, open: number): number | undefi
  */
 export function nextStatement(source: TokenText, first: number, body: BodyKind, ownerColumn: number): number {
   const column = columnAtLineStart(source, first) ?? 0;
-  let depth = 0;
+  const open = noBrackets();
   for (let at = first; at < source.tokens.length; at += 1) {
     if (at > first) {
       const here = columnAtLineStart(source, at);
       if (here !== undefined) {
         if (here <= ownerColumn && startsItem(source, at)) return at;
-        if (depth === 0 && startsStatement(source, at, body)) return at;
-        if (here <= column && (startsAnything(source, at) || (depth === 0 && beginsLikeStatement(source, at))))
-          return at;
+        if (open.expected.length === 0 && startsStatement(source, at, body)) return at;
+        const begins = startsAnything(source, at) || (open.expected.length === 0 && beginsLikeStatement(source, at));
+        if (here <= column && begins) return at;
         // A brace further left than the statement closes the body, whatever was left open within.
         if (here < column && is(source, at, t.RightBrace)) return at;
       }
     }
-    const type = source.tokens[at]?.tokenType;
-    if (opens(type) !== undefined && type !== t.TemplateStart) depth += 1;
-    else if (type === t.RightParen || type === t.RightSquare) depth = Math.max(0, depth - 1);
-    else if (type === t.RightBrace) {
-      if (depth === 0) return at;
-      depth -= 1;
-    }
+    if (closesAround(open, source.tokens[at]?.tokenType)) return at;
   }
   return source.tokens.length;
+}
+
+/** Brackets that are open: what closes each, and how many of a kind there are, so that a search never walks in vain. */
+interface OpenBrackets {
+  readonly expected: TokenType[];
+  readonly counts: Map<TokenType, number>;
+}
+
+function noBrackets(): OpenBrackets {
+  return { expected: [], counts: new Map() };
+}
+
+/** Follows the brackets; true at a brace that closes what stands around all of them. */
+function closesAround({ expected, counts }: OpenBrackets, type: TokenType | undefined): boolean {
+  const close = opens(type);
+  if (close !== undefined) {
+    expected.push(close);
+    counts.set(close, (counts.get(close) ?? 0) + 1);
+    return false;
+  }
+  if (type === undefined || !closes(type)) return false;
+  // A bracket that was never opened means nothing.
+  if ((counts.get(type) ?? 0) === 0) return type === t.RightBrace;
+  // Those that were never closed end with the one around them.
+  for (let last = expected.pop(); last !== undefined; last = expected.pop()) {
+    counts.set(last, (counts.get(last) ?? 1) - 1);
+    if (last === type) break;
+  }
+  return false;
 }
 
 /** At the indentation of the statement before, any name that is no clause's word begins the next one, however wrongly. */
@@ -238,19 +261,13 @@ export interface Resumption {
  * asked for tokens outside further brackets.
  */
 export function nextSibling(source: TokenText, first: number, starts: (index: number) => boolean): Resumption {
-  let depth = 0;
+  const open = noBrackets();
   for (let at = first; at < source.tokens.length; at += 1) {
-    const type = source.tokens[at]?.tokenType;
-    const isSibling = depth === 0 && starts(at);
+    const isSibling = open.expected.length === 0 && starts(at);
     if (isSibling && at > first) return { at, abandoned: false };
     const isLineStart = columnAtLineStart(source, at) !== undefined;
     if (!isSibling && isLineStart && startsAnything(source, at)) return { at, abandoned: true };
-    if (opens(type) !== undefined && type !== t.TemplateStart) depth += 1;
-    else if (type === t.RightParen || type === t.RightSquare) depth = Math.max(0, depth - 1);
-    else if (type === t.RightBrace) {
-      if (depth === 0) return { at, abandoned: false };
-      depth -= 1;
-    }
+    if (closesAround(open, source.tokens[at]?.tokenType)) return { at, abandoned: false };
   }
   return { at: source.tokens.length, abandoned: true };
 }

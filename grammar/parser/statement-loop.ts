@@ -3,9 +3,9 @@ import type { IToken } from "chevrotain";
 import { replacement, syntaxProblem, tooDeep } from "../../diagnostics/catalog/syntax.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { Broken } from "../ast.ts";
-import { endOf, shorten } from "../lexer/read-tokens.ts";
+import { endOf, shorten, type Tokens } from "../lexer/read-tokens.ts";
 import * as t from "../lexer/tokens.ts";
-import { MOST_DIAGNOSTICS, spanAt } from "../reading.ts";
+import { MOST_DIAGNOSTICS, spanAt, type Reading } from "../reading.ts";
 import { CHANNEL_WORDS } from "../words.ts";
 import { DEEPEST_NESTING, Halt } from "./base-parser.ts";
 import {
@@ -27,6 +27,13 @@ export abstract class StatementLoop extends TestRules {
   #first = 0;
   /** The body that is being read; `undefined` between items. */
   protected bodyKind: BodyKind | undefined;
+
+  override start(reading: Reading, tokens: Tokens): void {
+    super.start(reading, tokens);
+    this.#poisoned = false;
+    this.#first = 0;
+    this.bodyKind = undefined;
+  }
 
   /** The diagnostic for what a loop caught; anything but a `Halt` is a mistake of this program and goes on. */
   protected diagnosticOf(error: unknown): Diagnostic {
@@ -170,7 +177,11 @@ export abstract class StatementLoop extends TestRules {
   protected isOutdented(): boolean {
     const source = this.tokenText();
     const column = columnAtLineStart(source, this.position() + 1);
-    return column !== undefined && column <= (columnAtLineStart(source, this.#first) ?? -1);
+    return column !== undefined && column <= this.statementColumn();
+  }
+
+  protected statementColumn(): number {
+    return columnAtLineStart(this.tokenText(), this.#first) ?? -1;
   }
 
   protected lineBreakNote(): string | undefined {

@@ -56,6 +56,8 @@ export function readDocuments(reading: Reading): YamlDocument[] {
     version: "1.2",
     schema: "core",
     merge: false,
+    // `!!binary` and its kind are no data of graphs.
+    resolveKnownTags: false,
     // Quadratic; duplicates are looked for below.
     uniqueKeys: false,
     prettyErrors: false,

@@ -7,7 +7,7 @@ import { writeTest } from "./write-test.ts";
 import { docEntry, loseBroken, type Entry, type Writing } from "./writing.ts";
 
 /** Where an installed package keeps the schema, seen from the root of a project. */
-const SCHEMA = "./node_modules/ngraph/ngraph.schema.json";
+const SCHEMA = "./node_modules/ngraph/grammar/ngraph.schema.json";
 
 export interface ToYamlOptions {
   /** Path or address of the JSON Schema that the first line names for editors. */

@@ -206,12 +206,12 @@ export function edgeValue(edge: EdgeDecl, { source }: Writing): YamlValue {
     const arms = to.arms.map(({ patterns, targets }) =>
       armValue(patterns.length === 0 ? undefined : ["is", patternValue(patterns)], targets),
     );
-    return yamlMap([...entries, ["match", expressionValue(to.subject, source)], ["arms", yamlList(arms)]]);
+    return yamlMap([...entries, ["match", expressionValue(to.subject, source)], ["arms", yamlList(arms)]], true);
   }
   const arms = to.arms.map(({ condition, targets }) =>
     armValue(condition === undefined ? undefined : ["when", expressionValue(condition, source)], targets),
   );
-  return yamlMap([...entries, ["arms", yamlList(arms)]]);
+  return yamlMap([...entries, ["arms", yamlList(arms)]], true);
 }
 
 function armValue(head: Entry | undefined, targets: readonly Identifier[]): YamlValue {

@@ -1,8 +1,8 @@
 import { graphForm, headerForm, planForm, testForm } from "./document-forms.ts";
 import type { Definitions, JsonSchema } from "./form.ts";
 
-/** Where the schema will be found; also its identity. */
-const ID = "https://ngraph.dev/schema/ngraph.schema.json";
+/** The identity of the schema. */
+const ID = "urn:ngraph:yaml";
 
 /**
  * The JSON Schema (2020-12) of one YAML document, for editors: from the same forms that the reader uses. It says less than the

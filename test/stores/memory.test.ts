@@ -1,5 +1,69 @@
-import { describe, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import type { Json } from "../../runtime/json.ts";
 import { describeStore } from "../../runtime/stores/conformance/conformance.ts";
+import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 
 describeStore({ describe, it }, "MemoryStore", () => new MemoryStore());
+
+describe("MemoryStore", () => {
+  it("measures leases with the clock that it is given", () => {
+    let now = 0;
+    const store = new MemoryStore({ now: () => now });
+    const first = store.claim("thread", { owner: "first", leaseMs: 1000 });
+    now = 600;
+    store.renew(first, 1000);
+    now = 1599;
+    expect(() => store.claim("thread", { owner: "second", leaseMs: 1 })).toThrow(/is being run by first/);
+    now = 1600;
+    expect(store.claim("thread", { owner: "second", leaseMs: 1 }).epoch).toBeGreaterThan(first.epoch);
+  });
+
+  it("5.12 shares between checkpoints what did not change", async () => {
+    const store = new MemoryStore();
+    const run = await SampleRun.start(store);
+    const first = await run.save([
+      { channel: "large", set: { text: "x" } },
+      { channel: "log", append: [{ n: 0 }] },
+    ]);
+    for (let n = 1; n < 50; n++) await run.save([{ channel: "log", append: [{ n }] }]);
+    const [oldest, newest] = [store.loadById("thread", first.id)!, store.loadLatest("thread")!];
+    expect(newest.values["large"]).toBe(oldest.values["large"]);
+    expect((newest.values["log"] as Json[])[0]).toBe((oldest.values["log"] as Json[])[0]);
+  });
+
+  it("hands out what is frozen through and through", async () => {
+    const store = new MemoryStore();
+    const run = await SampleRun.start(store);
+    await run.save([{ channel: "log", append: [{ deep: [{}] }] }], {
+      metadata: { list: [1] },
+      barrierState: { a: ["b"] },
+    });
+    await run.save([{ channel: "log", append: [[]] }]);
+    const frozen = (value: unknown): boolean =>
+      typeof value !== "object" || value === null || (Object.isFrozen(value) && Object.values(value).every(frozen));
+    expect(store.list("thread").every(frozen)).toBe(true);
+  });
+
+  it.each([
+    ["a number that is none", Number.NaN],
+    ["infinity", [Number.POSITIVE_INFINITY]],
+    ["a date", { at: new Date(0) }],
+    ["a map", new Map()],
+    ["a function inside", { call: () => 1 }],
+    ["undefined in a list", [undefined]],
+  ])("refuses what a durable store could not give back: %s", async (_, value) => {
+    const run = await SampleRun.start(new MemoryStore());
+    await expect(run.save([{ channel: "x", set: value as unknown as Json }])).rejects.toMatchObject({
+      code: "NG_STORE_FAILED",
+      message: expect.stringContaining('channel "x"'),
+    });
+  });
+
+  it("keeps values as JSON would: no negative zero, no fields that are undefined", async () => {
+    const store = new MemoryStore();
+    const run = await SampleRun.start(store);
+    await run.save([{ channel: "x", set: { zero: -0, gone: undefined } as unknown as Json }]);
+    expect(store.loadLatest("thread")?.values["x"]).toStrictEqual({ zero: 0 });
+  });
+});

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "vitest";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { expectToAnswerAsModel, type StoresUnderTest } from "./random-operations.ts";
+import { FAST_DIRECTORY } from "./temporary-directory.ts";
 
 describe("after any sequence of operations", () => {
   it("a store in memory answers as the model does", () => expectToAnswerAsModel(inMemory, 200));
@@ -18,7 +18,7 @@ function inMemory(): StoresUnderTest {
 }
 
 function inFile(connections: number): StoresUnderTest {
-  const directory = mkdtempSync(join(tmpdir(), "ngraph-random-"));
+  const directory = mkdtempSync(join(FAST_DIRECTORY, "ngraph-random-"));
   const path = join(directory, "runs.db");
   let stores: readonly SqliteStore[] = [];
   const close = () => stores.forEach((store) => store.close());

@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "vitest";
 import { describeStore } from "../../runtime/stores/conformance/conformance.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { loadSqlite } from "../../runtime/stores/sqlite/driver.ts";
+import { FAST_DIRECTORY } from "./temporary-directory.ts";
 
 for (const journal of ["wal", "rollback"] as const) {
   describeStore({ describe, it }, `SqliteStore (${journal})`, () => {
-    const directory = mkdtempSync(join(tmpdir(), "ngraph-store-"));
+    const directory = mkdtempSync(join(FAST_DIRECTORY, "ngraph-store-"));
     const path = join(directory, "runs.db");
     const store = new SqliteStore({ path, journal });
     return {

@@ -5,14 +5,14 @@ import { StoreError } from "../../runtime/errors.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { loadSqlite } from "../../runtime/stores/sqlite/driver.ts";
 import { fillStore, readStore } from "./content.ts";
-import { temporaryDirectory } from "./temporary-directory.ts";
+import { FAST_DIRECTORY, temporaryDirectory } from "./temporary-directory.ts";
 
 const CODES = /^error NG_(?:CORRUPT_RECORD|STORE_FAILED|UNKNOWN_VERSION)$/;
 const HEADER_BYTES = 100;
 /** Coprime to page and cell sizes, so that every region is hit. */
 const STRIDE = 197;
 
-const inDirectory = temporaryDirectory();
+const inDirectory = temporaryDirectory(FAST_DIRECTORY);
 let good: Buffer;
 let answers: ReadonlyMap<string, string>;
 

@@ -9,9 +9,9 @@ import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { Connection } from "../../runtime/stores/sqlite/connection.ts";
 import { loadSqlite, type SqliteDatabase } from "../../runtime/stores/sqlite/driver.ts";
 import { runProgram } from "./program.ts";
-import { temporaryDirectory } from "./temporary-directory.ts";
+import { FAST_DIRECTORY, temporaryDirectory } from "./temporary-directory.ts";
 
-const inDirectory = temporaryDirectory();
+const inDirectory = temporaryDirectory(FAST_DIRECTORY);
 
 describe("making a file", () => {
   it("makes missing directories, and finds again what is in them", async () => {

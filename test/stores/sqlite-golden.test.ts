@@ -8,9 +8,9 @@ import { expect, it } from "vitest";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { SCHEMA_VERSION } from "../../runtime/stores/sqlite/schema.ts";
 import { readStore } from "./content.ts";
-import { temporaryDirectory } from "./temporary-directory.ts";
+import { FAST_DIRECTORY, temporaryDirectory } from "./temporary-directory.ts";
 
-const inDirectory = temporaryDirectory();
+const inDirectory = temporaryDirectory(FAST_DIRECTORY);
 const versions = Array.from({ length: SCHEMA_VERSION }, (_, index) => index + 1);
 
 it.each(versions)("5.11 a store of schema version %i is read, and written on", async (version) => {

@@ -1,5 +1,7 @@
-import type { Checkpoint, CheckpointHeader, Phase } from "../../checkpoint.ts";
+import type { Checkpoint, CheckpointHeader, PendingWrite, Phase } from "../../checkpoint.ts";
+import { StoreError } from "../../errors.ts";
 import type { Json } from "../../json.ts";
+import type { Store } from "../../store.ts";
 import { expectCode, expectEqual, expectTrue } from "./expect.ts";
 import { SampleRun } from "./sample-run.ts";
 import { storeCase, withMethods, type StoreCase } from "./store-case.ts";
@@ -81,6 +83,22 @@ export const ROUND_TRIPS: readonly StoreCase[] = [
     for (let level = 0; level < 500; level++) deep = level % 2 === 0 ? [deep] : { deep };
     await run.save([{ channel: "deep", set: deep }]);
     expectEqual((await store.loadLatest("thread"))?.values["deep"], deep, "the value");
+  }),
+
+  storeCase("what JSON cannot hold is refused, and nothing is written", async (store) => {
+    const run = await SampleRun.start(store);
+    const head = await run.save([{ channel: "x", set: 1 }]);
+    const cycle: Record<string, unknown> = {};
+    cycle["cycle"] = cycle;
+    for (const value of [cycle, 1n, () => 1, undefined] as unknown as Json[]) {
+      const save = () => run.save([{ channel: "x", set: value }]);
+      await expectCode("NG_STORE_FAILED", save, `saving a value of type ${typeof value}`);
+      const write = { taskId: "t", node: "a", result: [value] };
+      if (typeof value !== "object" && typeof value !== "bigint") continue;
+      await expectCode("NG_STORE_FAILED", async () => putWrite(store, run, head.id, write), "putting such a result");
+    }
+    expectEqual(await store.list("thread"), [head], "history");
+    expectEqual((await store.getWrites?.("thread", head.id)) ?? [], [], "pending writes");
   }),
 
   storeCase("what is not there is absent, not an error", async (store) => {
@@ -172,6 +190,11 @@ export const ROUND_TRIPS: readonly StoreCase[] = [
     }
   }),
 ];
+
+async function putWrite(store: Store, run: SampleRun, id: string, write: PendingWrite): Promise<void> {
+  if (store.putWrites === undefined) throw new StoreError("NG_STORE_FAILED", "it has no pending writes");
+  await store.putWrites(run.claim, id, [write]);
+}
 
 /** Writes wherever it is let; frozen data refuses, which is as good. */
 function scribble(value: unknown): void {

@@ -13,6 +13,8 @@ export interface Verdicts {
   readonly race: boolean;
   /** In the order of the graph's assertions: whether they hold. */
   readonly holds: readonly boolean[];
+  /** Whether some run goes through these steps, from its first on. */
+  canRun(steps: readonly (readonly string[])[]): boolean;
 }
 
 interface Concrete {
@@ -50,7 +52,19 @@ export function bruteForce(graph: RandomGraph, table: Table, maxStates = 3000): 
     deadlock,
     race,
     holds: graph.assertions.map((assertion) => holds(assertion, list, roots, startSignals)),
+    canRun: (steps) => canRun(roots, steps),
   };
+}
+
+function canRun(roots: readonly Concrete[], steps: readonly (readonly string[])[]): boolean {
+  let here = new Set(roots);
+  for (const [index, ran] of steps.entries()) {
+    const wanted = ran.toSorted().join();
+    here = new Set([...here].filter((state) => state.ready.toSorted().join() === wanted));
+    if (here.size === 0) return false;
+    if (index < steps.length - 1) here = new Set([...here].flatMap((state) => state.next.map((step) => step.to)));
+  }
+  return true;
 }
 
 type Barriers = ReturnType<Scheduler["barrierSpecs"]>;
@@ -66,6 +80,11 @@ interface Explored {
 function allStates(graph: RandomGraph, scheduler: Scheduler, maxStates: number): Explored | undefined {
   const byName = new Map(graph.nodes.map((node) => [node.name, node]));
   const barriers = scheduler.barrierSpecs();
+  const ids = barriers.map(({ id }) => id);
+  // Of a free choice nobody but the node that makes it ever asks: forgotten at once, it makes no states of its own.
+  const forgotten = Object.keys(graph.domains)
+    .filter((channel) => channel.startsWith("free"))
+    .map((channel) => [channel, false] as const);
   const known = new Map<string, Concrete>();
   const list: Concrete[] = [];
   const intern = (
@@ -73,7 +92,7 @@ function allStates(graph: RandomGraph, scheduler: Scheduler, maxStates: number):
     values: Readonly<Record<string, Value>>,
     held: BarrierSignals,
   ): Concrete => {
-    const key = JSON.stringify([ready, Object.entries(values).sort(), Object.entries(held).sort()]);
+    const key = `${ready.join()}|${Object.values(values).join()}|${ids.map((id) => held[id]?.join() ?? "").join(";")}`;
     let state = known.get(key);
     if (state === undefined) {
       state = { id: list.length, ready, values, barriers: held, next: [], failed: false };
@@ -113,7 +132,7 @@ function allStates(graph: RandomGraph, scheduler: Scheduler, maxStates: number):
         const fired = firedBarriers(barriers, state, signals);
         ends ||= fired.some((id) => barriers.find((barrier) => barrier.id === id)?.target === "end");
         state.next.push({
-          to: intern(plan.ready, values, plan.barrierState),
+          to: intern(plan.ready, { ...values, ...Object.fromEntries(forgotten) }, plan.barrierState),
           failed: way.filter((task) => task.outcome === "fails").map((task) => task.node.name),
           ends,
           signals,
