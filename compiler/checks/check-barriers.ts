@@ -12,6 +12,7 @@ import { type ControlBarrier, END_TARGET } from "../explore/model.ts";
 import { signalsOf, successorsOf } from "../explore/signals.ts";
 import type { CheckContext } from "./check-context.ts";
 import { memberSpan } from "./check-reachability.ts";
+import { isNgraph } from "./route-fixes.ts";
 
 /** NG305, NG315, and NG301 as far as edges alone show it: a barrier that waits for itself, or for what never signals. */
 export function checkBarriers(context: CheckContext): void {
@@ -58,7 +59,9 @@ function reportDegenerateEdge(
     const written = inner === undefined ? names : text.slice(inner.span.start, inner.span.end);
     // `a, b -> c` is what `all(any(a, b)) -> c` means, but for signals that wait until the next one clears them.
     const fixes: Fix[] =
-      only.length === 1 ? [{ title: "remove the barrier", edits: [{ span: source.span, text: names }] }] : [];
+      only.length === 1 && isNgraph(context.graph.file)
+        ? [{ title: "remove the barrier", edits: [{ span: source.span, text: names }] }]
+        : [];
     context.report(
       degenerateBarrier(context.place(source.span), {
         what: "one",
@@ -71,7 +74,9 @@ function reportDegenerateEdge(
   }
   const seen = new Set<string>();
   for (const reference of source.members.flat()) {
-    if (seen.has(reference.name)) reportRepeated(context, reference, removal(text, reference.span));
+    if (seen.has(reference.name)) {
+      reportRepeated(context, reference, isNgraph(context.graph.file) ? removal(text, reference.span) : []);
+    }
     seen.add(reference.name);
   }
 }

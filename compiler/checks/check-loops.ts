@@ -30,6 +30,7 @@ export function checkFrozenLoops(context: CheckContext, graph: StateGraph): void
       exitUnchanged(span === undefined ? context.nodePlace(loop.decides) : context.place(span), {
         cycle: cycle.map(context.nodeName),
         reads: loop.reads.map((channel) => context.model.data.channels[channel]?.name ?? ""),
+        areInputs: loop.reads.every((channel) => context.graph.channels[channel]?.role === "input"),
         labels: [],
       }),
     );

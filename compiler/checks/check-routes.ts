@@ -32,7 +32,7 @@ import {
 import { isBroken } from "../types/construct.ts";
 import type { CheckContext } from "./check-context.ts";
 import { describeCube } from "./describe-cube.ts";
-import { insertArm, insertEdge } from "./route-fixes.ts";
+import { insertArm, insertEdge, isNgraph } from "./route-fixes.ts";
 
 type Match = Extract<BoundEdge["to"], { kind: "match" }>;
 type Cases = Extract<BoundEdge["to"], { kind: "cases" }>;
@@ -318,6 +318,8 @@ function reportAgreement(context: CheckContext, edge: BoundEdge, arms: readonly 
   if (keys.size > 1 || arms[0]?.length === 0) return;
   const target = arms[0]!.map((reference) => `\`${reference.name}\``).join(", ");
   const plain = arms[0]!.map((reference) => reference.name).join(", ");
-  const fixes = [{ title: "make it a plain edge", edits: [{ span: edge.syntax.to.span, text: plain }] }];
+  const fixes = !isNgraph(context.graph.file)
+    ? []
+    : [{ title: "make it a plain edge", edits: [{ span: edge.syntax.to.span, text: plain }] }];
   context.report(armsAgree(context.place(edge.syntax.to.span), { target, fixes }));
 }

@@ -22,6 +22,7 @@ import type { DoubleRun } from "../explore/runs-twice.ts";
 import { branchesOf, signalsOf, successorsOf } from "../explore/signals.ts";
 import { endingOf, type StateGraph } from "../explore/state-graph.ts";
 import type { CheckContext } from "./check-context.ts";
+import { isNgraph } from "./route-fixes.ts";
 
 /** NG301 to NG303, NG306, NG307, NG309, NG311 and NG316: what keeps a graph from being sound. */
 export function reportDefects(context: CheckContext, graph: StateGraph, defects: Defects): void {
@@ -113,7 +114,7 @@ function armLabels(context: CheckContext, found: ExclusiveMembers): Label[] {
 /** `all(a, b) -> c` becomes `a, b -> c`. */
 function eitherFix(context: CheckContext, barrier: ControlBarrier): Fix[] {
   const source = barrier.origin?.edge?.source;
-  if (source?.kind !== "all" || barrier.members.length !== 2) return [];
+  if (source?.kind !== "all" || barrier.members.length !== 2 || !isNgraph(context.graph.file)) return [];
   const names = barrier.members.flatMap((member) => member.nodes).map(context.nodeName);
   return [{ title: "signal it from either", edits: [{ span: source.span, text: names.join(", ") }] }];
 }
@@ -275,7 +276,7 @@ function reportLivelocks(context: CheckContext, graph: StateGraph, defects: Defe
     const first = graph.states[run.states.at(-1) ?? 0]!.places[0] ?? nodes[0] ?? 0;
     const exit = deadExit(context, nodes);
     const severity = run.feasible ? "error" : "warning";
-    const shown = shownRun(graph, run, "and so on, without end");
+    const shown = shownRun(graph, onceAround(graph, run), "and so on, without end");
     if (exit === undefined) {
       const facts = { nodes: nodes.map(context.nodeName), severity, run: shown } as const;
       context.reportFinding(livelock(context.nodePlace(first), facts), run);
@@ -301,6 +302,18 @@ function reportLivelocks(context: CheckContext, graph: StateGraph, defects: Defe
       run,
     );
   }
+}
+
+/** The run goes on until it is back where it has been. */
+function onceAround(graph: StateGraph, run: Run): Run {
+  const states = [...run.states];
+  const seen = new Set(states);
+  for (let at = graph.successors[states.at(-1) ?? 0]?.[0]; at !== undefined; at = graph.successors[at]?.[0]) {
+    states.push(at);
+    if (seen.has(at)) break;
+    seen.add(at);
+  }
+  return { ...run, states };
 }
 
 /** A branch that leads out of these nodes: since runs do not leave, it is never taken among them. */
@@ -353,34 +366,35 @@ export function reportParallelBranches(context: CheckContext, graph: StateGraph,
   reportEarlyEnds(context, graph, finder);
 }
 
+/** States whose steps are looked at for branches that end early: only worth knowing, so not worth much time. */
+const MAX_LOOKED_AT = 2000;
+
 /** NG308. */
 function reportEarlyEnds(context: CheckContext, graph: StateGraph, finder: RunFinder): void {
-  const open = new Set(
-    context.model.nodes
-      .filter(({ index }) => graph.outcomes.nodes[index]!.some((o) => o.ends))
-      .map(({ index }) => index),
-  );
-  for (const node of open) {
-    const run = finder.toStep(
-      (step) => {
-        const { places, ready } = graph.states[step.from]!;
-        const position = places.indexOf(node);
-        return position !== -1 && position < ready && step.outcomes[position]?.ends === true && goesOn(graph, step.to);
-      },
-      ({ places, ready }) => ready > 1 && places.includes(node),
-    );
-    if (run === undefined || run.last === undefined) continue;
-    const { places, ready } = graph.states[run.last.from]!;
-    const others = places.slice(0, ready).filter((place, index) => {
-      return place !== node && (run.last?.outcomes[index]?.places.length ?? 0) > 0;
-    });
-    context.report(
-      branchEndsEarly(context.nodePlace(node), {
-        node: context.nodeName(node),
-        others: others.map(context.nodeName),
-        run: shownRun(graph, run, ""),
-      }),
-    );
+  const found = new Set<number>();
+  for (const { id, places, ready } of graph.states.slice(0, MAX_LOOKED_AT)) {
+    if (ready < 2) continue;
+    const running = places.slice(0, ready);
+    if (running.every((node) => found.has(node) || !graph.outcomes.nodes[node]!.some((outcome) => outcome.ends)))
+      continue;
+    for (const step of graph.steps(id)) {
+      if (!goesOn(graph, step.to)) continue;
+      for (const [position, node] of running.entries()) {
+        if (found.has(node) || step.outcomes[position]?.ends !== true) continue;
+        found.add(node);
+        const others = running.filter(
+          (other, index) => other !== node && (step.outcomes[index]?.places.length ?? 0) > 0,
+        );
+        const run = { ...finder.to(id), last: step };
+        context.report(
+          branchEndsEarly(context.nodePlace(node), {
+            node: context.nodeName(node),
+            others: others.map(context.nodeName),
+            run: shownRun(graph, run, ""),
+          }),
+        );
+      }
+    }
   }
 }
 

@@ -91,7 +91,7 @@ export function noLoopBound(place: Place, facts: { cycle: readonly string[]; lim
 /** NG208: the conditions that could end a loop look only at what the loop leaves alone. */
 export function exitUnchanged(
   place: Place,
-  facts: { cycle: readonly string[]; reads: readonly string[]; labels: readonly Label[] },
+  facts: { cycle: readonly string[]; reads: readonly string[]; areInputs: boolean; labels: readonly Label[] },
 ): Diagnostic {
   const shown = [...facts.cycle, facts.cycle[0] ?? ""].join(" -> ");
   const reads = facts.reads.length === 0 ? "nothing" : list(facts.reads);
@@ -101,7 +101,9 @@ export function exitUnchanged(
     help:
       facts.reads.length === 0
         ? "let the condition read a channel that the loop writes"
-        : `let a node of the loop write ${list(facts.reads)}, or ask about something that it writes`,
+        : facts.areInputs
+          ? "inputs never change: ask about something that a node of the loop writes"
+          : `let a node of the loop write ${list(facts.reads)}, or ask about something that it writes`,
   });
 }
 
@@ -114,14 +116,15 @@ export function stepLimitTooLow(
   return diagnostic("NG211", place, `${which} ${facts.needed} steps, and the limit is ${facts.limit}`, {
     label: facts.stated ? "stops runs that would complete" : "no `limit steps` here: 100 steps are the default",
     help: `\`limit steps ${facts.needed}\``,
-    fixes: facts.stated
-      ? [
-          {
-            title: `raise the limit to ${facts.needed}`,
-            edits: [{ span: place.span, text: `limit steps ${facts.needed}` }],
-          },
-        ]
-      : [],
+    fixes:
+      facts.stated && /^limit\b/.test(place.file.text.slice(place.span.start))
+        ? [
+            {
+              title: `raise the limit to ${facts.needed}`,
+              edits: [{ span: place.span, text: `limit steps ${facts.needed}` }],
+            },
+          ]
+        : [],
     ...facts.run,
   });
 }

@@ -111,7 +111,8 @@ function gatesOf(run: Run): readonly PauseItem[] {
     const { spec } = run.program.nodes[node]!;
     if (spec.pauseBefore !== true || run.passed?.has(spec.name) === true) return;
     if (gates?.some((gate) => gate.node === spec.name) === true) return;
-    (gates ??= []).push(gateItem(run, spec.name, "before", run.step));
+    const gate = gateItem(run, spec.name, "before", run.step);
+    if (!run.shared.answers.has(gate.id)) (gates ??= []).push(gate);
   };
   for (const node of run.ready) hold(node);
   for (const { node } of run.sends) hold(node);

@@ -106,13 +106,18 @@ function watch(attempt: Attempt, result: PromiseLike<unknown>): Promise<Outcome>
   const { run, task } = attempt;
   const { cancellation, shared } = run;
   const { timeout } = task.node.spec;
-  return new Promise<Outcome>((resolve) => {
+  return new Promise<Outcome>((resolve, reject) => {
     let timer: unknown;
     const end = (outcome: () => Outcome | Promise<Outcome>): void => {
       if (attempt.closed) return;
       if (timer !== undefined) shared.clock.clearTimeout(timer);
       cancellation.unlisten(onCancel);
-      resolve(outcome());
+      try {
+        resolve(outcome());
+      } catch (error) {
+        // What ends the run passes through.
+        reject(error);
+      }
     };
     const onCancel = (reason: unknown): void => {
       if (task.node.call.kind === "graph") {

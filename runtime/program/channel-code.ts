@@ -4,7 +4,7 @@ import type { Json } from "../json.ts";
 import type { ChannelSpec, Table } from "../table.ts";
 import { admitUnknown, compileAdmit, type Validator } from "../validate.ts";
 import type { ValueType } from "../value-type.ts";
-import { elementType, partialType } from "./update-types.ts";
+import { elementType, oneOrMany, partialType } from "./update-types.ts";
 import { reduceAppend, reduceMax, reduceMerge, reduceMin, reduceSum, reduceUnion } from "./reducers.ts";
 
 export type Reduce = (current: Json, update: Json) => Json;
@@ -67,8 +67,11 @@ export class ChannelCode {
   /** The type a result must have, for those who produce it (`llm`, `ask`). */
   resultType(isItem: boolean): ValueType {
     const { type, reducer } = this.spec;
+    const element = elementType(type, this.#types);
+    if (element !== undefined && (reducer?.kind === "append" || reducer?.kind === "union"))
+      return oneOrMany(element, type, this.#types);
     const inList = isItem && (reducer === undefined || !["sum", "min", "max", "merge"].includes(reducer.kind));
-    return inList ? (elementType(type, this.#types) ?? { kind: "json" }) : type;
+    return inList ? (element ?? { kind: "json" }) : type;
   }
 
   #makeReduce(imported: ImportedFunction | undefined): Reduce | undefined {

@@ -13,6 +13,11 @@ export function elementType(type: ValueType, types: Table["types"]): ValueType |
   return { kind: "union", members: elements.flatMap((element) => alternatives(element, types)) };
 }
 
+/** What a list that is joined takes: an item, or a list of items. */
+export function oneOrMany(element: ValueType, list: ValueType, types: Table["types"]): ValueType {
+  return { kind: "union", members: [...alternatives(element, types), ...alternatives(list, types)] };
+}
+
 /** What may be merged into a value: any part of a record, a map. `null` changes nothing. */
 export function partialType(type: ValueType, types: Table["types"]): ValueType {
   const members = alternatives(type, types).map((member): ValueType =>

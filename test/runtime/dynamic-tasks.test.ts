@@ -1,0 +1,243 @@
+/** Execution, 7.1: items of `for` nodes, and sends. */
+import { describe, expect, test } from "vitest";
+import type { NodeContext } from "../../runtime/index.ts";
+import { MemoryStore } from "../../runtime/stores/memory.ts";
+import { engineOf } from "../support/graph.ts";
+import { settle, VirtualClock } from "../support/virtual-clock.ts";
+
+describe("`for` nodes", () => {
+  test("7.1: results come in item order, an empty list signals, finished items are kept after a failure", async () => {
+    const runs = new Map<string, number>();
+    let broken = true;
+    const engine = engineOf(
+      `graph g { input items: string[]  output out: string[] reduce append  output lens: int[]  output done: bool = false
+        node each = work(item) for item in items into out { max parallel 2 }  node size = len(item) for item in items into lens
+        node end_of = true into done
+        start -> each, size  all(each, size) -> end_of }`,
+      {
+        work: async (item: string) => {
+          runs.set(item, (runs.get(item) ?? 0) + 1);
+          if (item === "bad" && broken) throw new Error("bad item");
+          return item.toUpperCase();
+        },
+      },
+      { store: new MemoryStore() },
+    );
+    expect(await engine.run({ items: [] })).toMatchObject({
+      status: "completed",
+      output: { out: [], lens: [], done: true },
+    });
+    const failed = await engine.run({ items: ["a", "bad", "c"] }, { thread: "t" });
+    expect(failed).toMatchObject({ status: "failed", error: { nodeId: "each", items: [1] } });
+    broken = false;
+    expect(await engine.resume("t")).toMatchObject({ output: { out: ["A", "BAD", "C"], lens: [1, 3, 1], done: true } });
+    expect([...runs]).toEqual([
+      ["a", 1],
+      ["bad", 2],
+      ["c", 1],
+    ]);
+  });
+
+  test("at most so many run at once, of the node and of the run", async () => {
+    for (const [policy, options, peak] of [
+      ["{ max parallel 3 }", {}, 3],
+      ["", { maxParallel: 2 }, 2],
+      ["", {}, 8],
+    ] as const) {
+      let running = 0;
+      let highest = 0;
+      const engine = engineOf(
+        `graph g { output out: int[] = []  node each = work(i) for i in range(8) into out ${policy}  start -> each }`,
+        {
+          work: async (i: number) => {
+            highest = Math.max(highest, ++running);
+            await settle();
+            running--;
+            return i;
+          },
+        },
+      );
+      expect((await engine.run({}, options)).output).toEqual({ out: [0, 1, 2, 3, 4, 5, 6, 7] });
+      expect(highest).toBe(peak);
+    }
+  });
+
+  test("retry is per item, and so is the timeout", async () => {
+    const clock = new VirtualClock();
+    const attempts: number[] = [];
+    const engine = engineOf(
+      `graph g { output out: string[] = []  node each = work(i) for i in ["a", "b"] into out { tries 3  timeout 1s }  start -> each }`,
+      {
+        work: async (i: string, context: NodeContext) => {
+          attempts.push(context.attempt);
+          if (i === "b" && context.attempt < 3) throw new Error("not yet");
+          return `${i}${context.attempt}`;
+        },
+      },
+      { clock },
+    );
+    expect((await clock.until(engine.run({}))).output).toEqual({ out: ["a1", "b3"] });
+    expect(attempts).toEqual([1, 1, 2, 3]);
+  });
+
+  test("an error edge takes a failed `for` node once, and says which items failed", async () => {
+    const engine = engineOf(
+      `graph g { output out: int[] = []  output bad: json = null
+        node each = work(i) for i in range(5) into out   node rescue = error into bad
+        start -> each   each -> end   each -> rescue on error   rescue -> end }`,
+      {
+        work: (i: number) => {
+          if (i % 2 === 1) throw new Error(`odd ${i}`);
+          return i;
+        },
+      },
+    );
+    const result = await engine.run({});
+    expect(result.output).toMatchObject({ out: [], bad: { node: "each", items: [1, 3], message: "odd 1" } });
+    expect(result.steps).toEqual([["each"], ["rescue"]]);
+  });
+
+  test("what its `for` goes over must be a list", async () => {
+    const engine = engineOf(
+      `graph g { input docs: json  node each = work(i) for i in docs  start -> each }`.replace(
+        "docs: json",
+        "docs: int[]",
+      ),
+      {
+        work: (i: number) => i,
+      },
+    );
+    expect((await engine.run({ docs: [1] })).status).toBe("completed");
+  });
+
+  test("items write fields, each one list; lists are joined where the reducer joins", async () => {
+    const engine = engineOf(
+      `graph g { output names: string[] = []  output words: string[] = ["first"] reduce append
+        node each = work(i) for i in ["a", "b"] into { name: names, words }  start -> each }`,
+      { work: (i: string) => ({ name: i, words: [i, `${i}!`] }) },
+    );
+    expect((await engine.run({})).output).toEqual({ names: ["a", "b"], words: ["first", "a", "a!", "b", "b!"] });
+  });
+
+  test("an item that does not fit fails with its index", async () => {
+    const engine = engineOf(
+      `graph g { output out: int[] = []  node each = work(i) for i in range(3) into out  start -> each }`,
+      { work: (i: number) => (i === 2 ? "two" : i) },
+    );
+    expect((await engine.run({})).error).toMatchObject({ code: "NG_BAD_RESULT", items: [2] });
+  });
+
+  test("jumps of items are those of the node: all targets, once each", async () => {
+    const engine = engineOf(
+      `graph g { output log: string[] = [] reduce append
+        node each = work(i) for i in range(3) { goes x, y }   node own = "own" into log   node x = "x" into log   node y = "y" into log
+        start -> each -> own   own, x, y -> end }`,
+      { work: (i: number, context: NodeContext) => (i === 1 ? undefined : context.goto(i === 0 ? "x" : "y")) },
+    );
+    expect((await engine.run({})).steps).toEqual([["each"], ["x", "y"]]);
+  });
+
+  test("items may wait for answers, one by one", async () => {
+    const runs: number[] = [];
+    const engine = engineOf(
+      `graph g { output out: string[] = []  node each = work(i) for i in range(3) into out  start -> each }`,
+      {
+        work: (i: number, context: NodeContext) => {
+          runs.push(i);
+          return i === 0 ? "free" : context.interrupt<string>(i);
+        },
+      },
+      { store: new MemoryStore() },
+    );
+    const first = await engine.run({}, { thread: "t" });
+    expect(first.pauses.map(({ payload, taskId }) => [payload, taskId])).toEqual([
+      [1, "each[1]"],
+      [2, "each[2]"],
+    ]);
+    const second = await engine.resume("t", { answers: { [first.pauses[1]!.id]: "two" } });
+    expect(second.pauses).toEqual([first.pauses[0]]);
+    expect((await engine.resume("t", { answer: "one" })).output).toEqual({ out: ["free", "one", "two"] });
+    expect(runs).toEqual([0, 1, 2, 2, 1]);
+  });
+
+  test("many items cost no stack", async () => {
+    const engine = engineOf(
+      `graph g { input n: int[]  output out: int[] = []  node each = work(i) for i in n into out { max parallel 1 }  start -> each }`,
+      { work: (i: number) => i },
+    );
+    const n = Array.from({ length: 50_000 }, (_, i) => i);
+    expect((await engine.run({ n })).output["out"]).toHaveLength(50_000);
+  });
+});
+
+describe("sends", () => {
+  const WORK = `graph g { output log: string[] = [] reduce append
+    node plan = plan() { goes work, each }
+    node work = work() into log { tries 3  goes work, tail }
+    node each = item(i) for i in ["x"] into log
+    node tail = "tail" into log
+    start -> plan   plan, work, each, tail -> end }`;
+  const run = (functions: Record<string, (...args: never[]) => unknown>, options = {}) =>
+    engineOf(
+      WORK,
+      { plan: () => undefined, work: () => "work", item: (i: string) => i, ...functions } as never,
+      options,
+    );
+
+  test("an item sent to a `for` node stands for its list", async () => {
+    const engine = run({ plan: (context: NodeContext) => ["p", "q"].map((i) => context.send("each", i))[0] });
+    expect((await engine.run({})).output).toEqual({ log: ["p", "q"] });
+  });
+
+  test("they may themselves send, jump and be retried", async () => {
+    const clock = new VirtualClock();
+    const tries = new Map<unknown, number>();
+    const engine = run(
+      {
+        plan: (context: NodeContext) => void [1, 2].forEach((item) => context.send("work", item)),
+        work: (context: NodeContext) => {
+          const count = (tries.get(context.item) ?? 0) + 1;
+          tries.set(context.item, count);
+          if (context.item === 1 && count < 3) throw new Error("again");
+          if (context.item === 1) context.send("work", 3);
+          if (context.item === 3) context.goto("tail");
+          return `work ${String(context.item)}`;
+        },
+      },
+      { clock },
+    );
+    const result = await clock.until(engine.run({}));
+    expect(result.steps).toEqual([["plan"], ["work", "work"], ["work"], ["tail"]]);
+    expect(result.output).toEqual({ log: ["work 1", "work 2", "work 3", "tail"] });
+    expect([...tries.values()]).toEqual([3, 1, 1]);
+  });
+
+  test("after a failure those that had finished do not run again; ids are stable", async () => {
+    let broken = true;
+    const ran: unknown[] = [];
+    const engine = engineOf(
+      `graph g { output log: int[] = [] reduce append   node plan = plan() { goes work }   node work = work() into log
+        start -> plan   plan, work -> end }`,
+      {
+        plan: (context: NodeContext) => void [0, 1, 2, 3, 4].forEach((item) => context.send("work", item)),
+        work: async (context: NodeContext) => {
+          ran.push(context.item);
+          if (context.item === 2 && broken) throw new Error("two");
+          return (context.item as number) * 10;
+        },
+      },
+      { store: new MemoryStore() },
+    );
+    const failed = await engine.run({}, { thread: "t" });
+    expect(failed).toMatchObject({ status: "failed", error: { nodeId: "work" } });
+    expect((await engine.history("t"))[0]!.finished).toHaveLength(4);
+    broken = false;
+    expect((await engine.resume("t")).output).toEqual({ log: [0, 10, 20, 30, 40] });
+    expect(ran).toEqual([0, 1, 2, 3, 4, 2]);
+  });
+
+  test("what is sent must be plain JSON", async () => {
+    const engine = run({ plan: (context: NodeContext) => context.send("work", new Date(0) as never) });
+    expect((await engine.run({})).error).toMatchObject({ code: "NG_BAD_RESULT", nodeId: "plan" });
+  });
+});
