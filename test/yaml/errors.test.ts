@@ -14,7 +14,7 @@ function first(marked: string) {
 type Case = readonly [marked: string, message: string, help?: string];
 
 function cases(code: string, all: readonly Case[]): void {
-  test.each(all)("%s", (marked, message, help) => {
+  test.each(all.map((entry) => [entry[0], entry] as const))("%s", (_, [marked, message, help]) => {
     const { diagnostic, expected } = first(marked);
     expect(diagnostic?.code).toBe(code);
     expect(diagnostic?.message).toBe(message);
