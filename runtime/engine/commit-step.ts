@@ -160,6 +160,7 @@ function settleStep(run: Run, tasks: readonly Task[], outcomes: readonly Outcome
   const names = namesOf(tasks);
   run.steps.push(names);
   if (run.listening) emitEvent(run, { type: "step", phase: "end", nodes: names });
+  if (run.path.length === 0) run.shared.onState?.(run.step, () => run.values());
   const step = run.step++;
   const gates = run.unrouted.length === 0 ? gatesAfter(run, tasks, outcomes, step) : NO_GATES;
   const end = gates.length > 0 ? paused(gates) : standing(run);

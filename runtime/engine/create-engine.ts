@@ -26,7 +26,14 @@ import { migrateCheckpoint } from "./restore-run.ts";
 import { emitEvent, eventError } from "./run-events.ts";
 import { applyInput, followRun } from "./run-input.ts";
 import { beginRun } from "./run-loop.ts";
-import { createCore, createShared, maxStepsOf, type EngineCore } from "./run-settings.ts";
+import {
+  createCore,
+  createShared,
+  maxStepsOf,
+  ON_STATE,
+  type EngineCore,
+  type WatchedOptions,
+} from "./run-settings.ts";
 import { createRunStream } from "./run-stream.ts";
 import { newId, Run, type RunEnd } from "./run.ts";
 import { asRunner, checkThreadId, findCheckpoint, loadHead, storeOf } from "./thread-access.ts";
@@ -163,25 +170,21 @@ function refuseUnfinished(head: Checkpoint): void {
 
 function streamOf<View extends keyof StreamViews<JsonObject> = "events">(
   options: ExecuteOptions & StreamOptions<View>,
-  start: (options: ExecuteOptions) => Promise<RunResult>,
+  start: (options: WatchedOptions) => Promise<RunResult>,
 ) {
-  return createRunStream<View>(options, (listener, signal) => start(watched(options, listener, signal)));
-}
-
-function watched<T extends ExecuteOptions>(options: T, listener: EventListener, signal: AbortSignal): T {
-  const { onEvent } = options;
-  const both: EventListener = (event) => {
-    try {
+  return createRunStream<View>(options, (watch) => {
+    const { onEvent, signal } = options;
+    const both: EventListener = (event) => {
+      watch.onEvent(event);
       onEvent?.(event);
-    } finally {
-      listener(event);
-    }
-  };
-  return {
-    ...options,
-    signal: options.signal === undefined ? signal : AbortSignal.any([options.signal, signal]),
-    onEvent: both,
-  };
+    };
+    return start({
+      ...options,
+      signal: signal === undefined ? watch.signal : AbortSignal.any([signal, watch.signal]),
+      onEvent: both,
+      ...(watch.onState === undefined ? {} : { [ON_STATE]: watch.onState }),
+    });
+  });
 }
 
 async function stateOf(core: EngineCore, thread: ThreadId): ReturnType<Engine["state"]> {

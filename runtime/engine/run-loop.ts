@@ -15,6 +15,7 @@ import { runTasks, tasksOf } from "./step-tasks.ts";
 export function beginRun(run: Run): RunEnd | Promise<RunEnd> {
   // Given up before it began: nothing runs, and nothing is stored.
   if (run.cancellation.aborted) return stopped("cancelled", run.cancelled());
+  if (run.path.length === 0) run.shared.onState?.(-1, () => run.values());
   const plan = planStart(run.program.routing, run.scope, run.listening ? planObserver(run, []) : undefined);
   run.ready = plan.ready;
   run.unrouted = plan.unrouted.map(({ cause }) => ({ node: -1, cause }));

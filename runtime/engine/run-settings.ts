@@ -26,6 +26,12 @@ export function createCore(program: Program, options: EngineOptions, cache: (clo
   return { program, options, cache: options.cache ?? cache(clock), clock, redact };
 }
 
+/** Set by streams of values, which hear of the state after each step; nobody else pays for it. */
+export const ON_STATE: unique symbol = Symbol("ngraph.onState");
+export interface WatchedOptions extends ExecuteOptions {
+  readonly [ON_STATE]?: Shared["onState"];
+}
+
 interface RunDetails {
   readonly threadId: ThreadId | undefined;
   readonly runId?: string;
@@ -36,7 +42,7 @@ interface RunDetails {
 }
 
 /** The settings of one run; those of the call win over those of the engine, those of the engine over the graph's. */
-export function createShared(core: EngineCore, options: ExecuteOptions, details: RunDetails): Shared {
+export function createShared(core: EngineCore, options: WatchedOptions, details: RunDetails): Shared {
   return new RunSettings(core, options, details);
 }
 
@@ -49,11 +55,12 @@ class RunSettings implements Shared {
   readonly onFailure: OnFailure;
   readonly metadata: JsonObject;
   readonly slots: Slots | undefined;
+  readonly onState: Shared["onState"];
   readonly core: EngineCore;
   private id: string | undefined;
   private given: Map<string, ConsumedAnswer> | undefined;
 
-  constructor(core: EngineCore, options: ExecuteOptions, details: RunDetails) {
+  constructor(core: EngineCore, options: WatchedOptions, details: RunDetails) {
     const { options: engine } = core;
     const maxParallel = maxParallelOf(core, options);
     this.core = core;
@@ -64,6 +71,7 @@ class RunSettings implements Shared {
     this.opensGates = details.opensGates ?? false;
     this.listeners = listenersOf(engine.onEvent, options.onEvent);
     this.onFailure = options.onFailure ?? engine.onFailure ?? "finish";
+    this.onState = options[ON_STATE];
     this.metadata = details.metadata ?? options.metadata ?? NO_METADATA;
     this.slots = maxParallel === null ? undefined : new Slots(maxParallel);
   }

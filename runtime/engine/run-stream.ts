@@ -1,8 +1,20 @@
 import type { RunResult, RunStream } from "../engine-options.ts";
-import type { EventListener, RunEvent, StreamViews } from "../events.ts";
+import type { RunEvent, StreamViews } from "../events.ts";
+import { setField } from "../expression/operations.ts";
 import type { Json, JsonObject } from "../json.ts";
 
 const DEFAULT_BUFFER = 1024;
+
+/** What a stream hears of its run. */
+export interface Watch {
+  readonly onEvent: (event: RunEvent) => void;
+  /** The graph's own state, after the input (-1) and after each step; where only a view of values asks for it. */
+  readonly onState: ((step: number, state: () => JsonObject) => void) | undefined;
+  /** Aborts when the consumer leaves. */
+  readonly signal: AbortSignal;
+}
+
+type Item<View extends keyof StreamViews<JsonObject>> = StreamViews<JsonObject>[View];
 
 /**
  * The items of a run as they happen. A slow consumer costs only its own buffer: beyond it the oldest items are dropped, and
@@ -10,73 +22,125 @@ const DEFAULT_BUFFER = 1024;
  */
 export function createRunStream<View extends keyof StreamViews<JsonObject>>(
   settings: { readonly view?: View; readonly buffer?: number },
-  start: (listener: EventListener, signal: AbortSignal) => Promise<RunResult>,
-): RunStream<StreamViews<JsonObject>[View]> {
+  start: (watch: Watch) => Promise<RunResult>,
+): RunStream<Item<View>> {
   const view = settings.view ?? "events";
-  const limit = Math.max(1, settings.buffer ?? DEFAULT_BUFFER);
+  const buffer = new StreamBuffer(Math.max(1, settings.buffer ?? DEFAULT_BUFFER));
   const controller = new AbortController();
-  let buffer: unknown[] = [];
-  let dropped = 0;
-  let lastEvent: RunEvent | undefined;
-  let over = false;
-  let wake: (() => void) | undefined;
-  const push = (item: unknown): void => {
-    buffer.push(item);
-    if (buffer.length > limit) {
-      buffer.shift();
-      dropped++;
-    }
-    wake?.();
-  };
-  const state: Record<string, Json> = {};
-  const updates = new Map<string, Record<string, Json>>();
-  const listener: EventListener = (event) => {
-    lastEvent = event;
-    if (view === "events") push(event);
-    else if (view === "updates") {
-      if (event.type === "write") {
-        const own = updates.get(event.node) ?? {};
-        own[event.channel] = event.update;
-        updates.set(event.node, own);
-      } else if (event.type === "step" && event.phase === "end") {
-        for (const [node, written] of updates)
-          push({ step: event.step, namespace: event.namespace, node, updates: written });
-        updates.clear();
-      }
-    } else if (event.namespace.length === 0) {
-      if (event.type === "write") state[event.channel] = event.value;
-      else if (event.type === "step" && event.phase === "end") push({ step: event.step, state: { ...state } });
-    }
-  };
-  const result = start(listener, controller.signal).finally(() => {
-    over = true;
-    wake?.();
-  });
+  const updates = view === "updates" ? new UpdatesByNode((item) => buffer.push(item)) : undefined;
+  let last: RunEvent | undefined;
+  const result = start({
+    signal: controller.signal,
+    onState: view === "values" ? (step, state) => buffer.push({ step, state: state() }) : undefined,
+    onEvent: (event) => {
+      last = event;
+      if (view === "events") buffer.push(event);
+      else updates?.take(event);
+    },
+  }).finally(() => buffer.end());
   // Whoever reads only the items still sees the error: the iterator rejects with it.
   result.catch(() => undefined);
 
-  async function* items(): AsyncGenerator<StreamViews<JsonObject>[View]> {
+  async function* items(): AsyncGenerator<Item<View>> {
     try {
       for (;;) {
-        if (buffer.length === 0 && !over) await new Promise<void>((resolve) => (wake = resolve));
-        wake = undefined;
-        if (dropped > 0 && view === "events" && lastEvent !== undefined) {
-          const { seq, namespace, runId, step } = lastEvent;
-          const count = dropped;
-          dropped = 0;
-          yield { type: "dropped", count, seq, namespace, runId, step } as unknown as StreamViews<JsonObject>[View];
+        await buffer.filled();
+        const count = buffer.takeDropped();
+        if (count > 0 && view === "events" && last !== undefined) {
+          const { seq, namespace, runId, step } = last;
+          yield { type: "dropped", count, seq, namespace, runId, step } as unknown as Item<View>;
         }
-        const batch = buffer;
-        buffer = [];
-        for (const item of batch) yield item as StreamViews<JsonObject>[View];
-        if (over && buffer.length === 0) {
+        const next = buffer.take();
+        if (next !== undefined) yield next as Item<View>;
+        else if (buffer.isOver) {
           await result;
           return;
         }
       }
     } finally {
-      if (!over) controller.abort(new Error("the stream was left"));
+      if (!buffer.isOver) controller.abort(new Error("the stream was left"));
     }
   }
   return { result, [Symbol.asyncIterator]: () => items() };
+}
+
+/** A ring: what does not fit pushes the oldest out. */
+class StreamBuffer {
+  readonly #limit: number;
+  readonly #items: unknown[] = [];
+  #first = 0;
+  #dropped = 0;
+  #wake: (() => void) | undefined;
+  isOver = false;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  push(item: unknown): void {
+    this.#items.push(item);
+    if (this.#items.length - this.#first > this.#limit) {
+      this.take();
+      this.#dropped++;
+    }
+    this.#wake?.();
+  }
+
+  take(): unknown {
+    const item = this.#items[this.#first];
+    if (item === undefined) return undefined;
+    this.#items[this.#first++] = undefined;
+    if (this.#first > this.#limit) {
+      this.#items.splice(0, this.#first);
+      this.#first = 0;
+    }
+    return item;
+  }
+
+  takeDropped(): number {
+    const count = this.#dropped;
+    this.#dropped = 0;
+    return count;
+  }
+
+  end(): void {
+    this.isOver = true;
+    this.#wake?.();
+  }
+
+  /** Settles when there is something to take, or nothing will come any more. */
+  async filled(): Promise<void> {
+    if (this.isOver || this.#items.length > this.#first) return;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    this.#wake = undefined;
+  }
+}
+
+/** Writes of a step, put together by node, told when the step has ended. */
+class UpdatesByNode {
+  readonly #push: (item: StreamViews<JsonObject>["updates"]) => void;
+  /** By namespace, then by node: steps of called graphs end inside steps of their callers. */
+  readonly #open = new Map<string, Map<string, Record<string, Json>>>();
+
+  constructor(push: (item: StreamViews<JsonObject>["updates"]) => void) {
+    this.#push = push;
+  }
+
+  take(event: RunEvent): void {
+    const place = event.namespace.join("/");
+    if (event.type === "write") {
+      const nodes = this.#open.get(place) ?? new Map<string, Record<string, Json>>();
+      this.#open.set(place, nodes);
+      const updates = nodes.get(event.node) ?? {};
+      nodes.set(event.node, updates);
+      setField(updates, event.channel, event.update);
+    } else if (event.type === "step" && event.phase === "end") {
+      for (const [node, updates] of this.#open.get(place) ?? []) {
+        this.#push({ step: event.step, namespace: event.namespace, node, updates });
+      }
+      this.#open.delete(place);
+    }
+  }
 }

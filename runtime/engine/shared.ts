@@ -20,6 +20,8 @@ export interface Shared {
   /** This call resumes without naming answers: gates let pass. */
   readonly opensGates: boolean;
   readonly listeners: readonly EventListener[];
+  /** Told of the outermost graph's state after the input and after each step. */
+  readonly onState: ((step: number, state: () => JsonObject) => void) | undefined;
   sequence: number;
   readonly clock: Clock;
   readonly random: () => number;
