@@ -37,7 +37,7 @@ export function convert(
 
 /** A word of the grammar can be a name in YAML in a place where the text takes it for the word. */
 function unreadable(text: string): string[] {
-  const [first] = parse(text).diagnostics.filter(({ severity }) => severity === "error");
+  const first = parse(text).diagnostics.find(({ severity }) => severity === "error");
   if (first === undefined) return [];
   const { line } = first.file.position(first.span.start);
   return [`line ${line}: the text cannot be read back as it is: ${first.message}; rename what stands there`];

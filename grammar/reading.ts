@@ -37,5 +37,14 @@ export function placeAt(reading: Reading, start: number, end: number): Place {
 export function report(reading: Reading, diagnostic: Diagnostic): void {
   if (reading.diagnostics.length >= MOST_DIAGNOSTICS || reading.reported.has(diagnostic.span.start)) return;
   reading.reported.add(diagnostic.span.start);
-  reading.diagnostics.push(diagnostic);
+  reading.diagnostics.push(reading.toSource === undefined ? diagnostic : withSafeFixes(diagnostic));
+}
+
+/** Text that means the same in every kind of YAML scalar: no quotes, commas, colons or line breaks. */
+const SAFE_IN_YAML = /^[\w!&|=<>.()+\- ]*$/;
+
+/** A fragment lies inside another language: a fix may not write what that language would read in its own way. */
+function withSafeFixes(diagnostic: Diagnostic): Diagnostic {
+  const fixes = diagnostic.fixes.filter(({ edits }) => edits.every(({ text }) => SAFE_IN_YAML.test(text)));
+  return fixes.length === diagnostic.fixes.length ? diagnostic : { ...diagnostic, fixes };
 }

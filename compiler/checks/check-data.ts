@@ -7,6 +7,9 @@ import type { CheckContext } from "./check-context.ts";
 import { isNgraph } from "./route-fixes.ts";
 import { shownRun } from "./check-soundness.ts";
 
+/** NG404 is only worth knowing: not looked for where very much runs at once. */
+const MAX_READERS = 50;
+
 /** NG401, NG402 and NG404: what nodes of one step do to the same channel. */
 export function checkSharedSteps(context: CheckContext, graph: StateGraph, finder: RunFinder): void {
   const { nodes, channels } = context.graph;
@@ -24,6 +27,7 @@ export function checkSharedSteps(context: CheckContext, graph: StateGraph, finde
       const channel = byName.get(name);
       if (channel === undefined) continue;
       if (channel.reducer === undefined || channel.reducer.kind === "function") notePairs(clashes, name, found);
+      if (state.ready > MAX_READERS || earlier.size >= MAX_READERS) continue;
       for (let index = 0; index < state.ready; index++) {
         const reader = state.places[index]!;
         if (!nodes[reader]!.reads.includes(name) || found.every((writer) => writer === reader)) continue;

@@ -11,7 +11,8 @@ import type { CheckContext } from "./check-context.ts";
 import { checkSharedSteps } from "./check-data.ts";
 import { checkDeadRoutes } from "./check-dead-routes.ts";
 import { checkBounds, checkFrozenLoops } from "./check-loops.ts";
-import { reportDefects, reportExclusiveMembers, reportParallelBranches } from "./check-soundness.ts";
+import { checkParallelBranches } from "./check-parallel-branches.ts";
+import { reportDefects, reportExclusiveMembers } from "./check-soundness.ts";
 import { proveApart } from "./prove-apart.ts";
 import { type Calls, type GraphSummary, proveWorstCase } from "./worst-case.ts";
 
@@ -35,7 +36,7 @@ export function checkRuns(
   if (states.complete) checkFrozenLoops(context, states);
   else reportExclusiveMembers(context);
   reportDefects(context, states, defects);
-  reportParallelBranches(context, states, finder);
+  checkParallelBranches(context, states, finder);
   checkSharedSteps(context, states, finder);
   const open = checkAssertions(context, assertions, states, finder);
   let calls: Calls | undefined;

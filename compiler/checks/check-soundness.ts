@@ -1,12 +1,9 @@
 import {
   accidentalJoin,
-  branchEndsEarly,
-  exclusiveJumpDiscards,
   exclusiveMembers,
   leftIncomplete,
   livelock,
   neverComplete,
-  pauseBesideSiblings,
   runsTwice,
   signalLost,
   waitsForExclusiveArms,
@@ -16,12 +13,13 @@ import type { Fix, Label, Place } from "../../diagnostics/diagnostic.ts";
 import type { Defects } from "../explore/defects.ts";
 import { type ExclusiveMembers, findExclusiveMembers } from "../explore/exclusive-members.ts";
 import { shortestCycle } from "../explore/components.ts";
-import type { Branch, ControlBarrier, Routing } from "../explore/model.ts";
-import { describeStuck, memberName, type Run, type RunFinder, traceOf } from "../explore/runs.ts";
+import type { BarrierMember, Branch, ControlBarrier, Routing } from "../explore/model.ts";
+import { describeStuck, memberName, type Run, traceOf } from "../explore/runs.ts";
 import type { DoubleRun } from "../explore/runs-twice.ts";
 import { branchesOf, signalsOf, successorsOf } from "../explore/signals.ts";
-import { endingOf, type StateGraph } from "../explore/state-graph.ts";
+import type { StateGraph } from "../explore/state-graph.ts";
 import type { CheckContext } from "./check-context.ts";
+import { memberSpan } from "./check-reachability.ts";
 import { isNgraph } from "./route-fixes.ts";
 
 /** NG301 to NG303, NG306, NG307, NG309, NG311 and NG316: what keeps a graph from being sound. */
@@ -131,10 +129,7 @@ function reportLeftIncomplete(
     const { places } = graph.states[run.states.at(-1) ?? 0]!;
     const present = barrier.members.filter((member) => places.includes(member.place));
     const missing = barrier.members.filter((member) => !places.includes(member.place));
-    const handler = errorHandlerOf(
-      context,
-      missing.flatMap((member) => member.nodes),
-    );
+    const handler = errorHandlerOf(context, barrier, missing);
     const name = context.nodeName(barrier.target);
     context.reportFinding(
       leftIncomplete(barrierPlace(context, barrier), {
@@ -146,8 +141,8 @@ function reportLeftIncomplete(
         undecided: !run.feasible,
         run: shownRun(graph, run, describeStuck(graph, index, places)),
         labels: [],
-        help: handler,
-        fixes: [],
+        help: handler?.help,
+        fixes: handler?.fixes ?? [],
       }),
       run,
     );
@@ -179,14 +174,31 @@ function reportExclusiveInRound(context: CheckContext, found: ExclusiveMembers):
 }
 
 /** A member that is missing because it failed, and somebody handles the failure: that node can stand in for it. */
-function errorHandlerOf(context: CheckContext, nodes: readonly number[]): string | undefined {
-  for (const node of nodes) {
-    const handler = signalsOf(context.model.nodes[node]?.errorRouting).find(
-      ({ place, node: target }) => place === target,
-    );
+function errorHandlerOf(
+  context: CheckContext,
+  barrier: ControlBarrier,
+  missing: readonly BarrierMember[],
+): { readonly help: string; readonly fixes: readonly Fix[] } | undefined {
+  for (const node of missing.flatMap((member) => member.nodes)) {
+    const signals = signalsOf(context.model.nodes[node]?.errorRouting);
+    const handler = signals.find(({ place, node: target }) => place === target && target !== barrier.target);
     if (handler === undefined) continue;
     const name = context.nodeName(node);
-    return `where \`${name}\` fails, let its handler fill the place: \`any(${name}, ${context.nodeName(handler.node)})\``;
+    const stands = `any(${name}, ${context.nodeName(handler.node)})`;
+    const isAlone = missing.some((member) => member.nodes.length === 1 && member.nodes[0] === node);
+    const span = isAlone && barrier.kind === "all" ? memberSpan(context, barrier, node) : undefined;
+    return {
+      help: `where \`${name}\` fails, let its handler fill the place: \`${stands}\``,
+      fixes:
+        span === undefined || !isNgraph(context.graph.file)
+          ? []
+          : [
+              {
+                title: `let \`${context.nodeName(handler.node)}\` stand in for \`${name}\``,
+                edits: [{ span, text: stands }],
+              },
+            ],
+    };
   }
   return undefined;
 }
@@ -329,75 +341,4 @@ function deadExit(context: CheckContext, nodes: readonly number[]): { node: numb
     }
   }
   return undefined;
-}
-
-/** NG308, NG312 and NG314: worth knowing in a graph with parallel branches. */
-export function reportParallelBranches(context: CheckContext, graph: StateGraph, finder: RunFinder): void {
-  const { model } = context;
-  const siblings = (places: readonly number[], node: number): string[] =>
-    places.filter((place) => place !== node).map(context.nodeName);
-  for (const node of model.nodes) {
-    const { index, name } = node;
-    if (graph.nodeRuns[index] === 0) continue;
-    const beside = ({ places, ready }: { places: readonly number[]; ready: number }): boolean =>
-      ready > 1 && places.indexOf(index) !== -1 && places.indexOf(index) < ready;
-    if (node.pauses || node.jumps !== undefined) {
-      const run = finder.toState(beside);
-      if (run === undefined) continue;
-      const state = graph.states[run.states.at(-1) ?? 0]!;
-      const facts = { node: name, siblings: siblings(state.places.slice(0, state.ready), index) };
-      if (node.pauses) {
-        context.report(pauseBesideSiblings(context.nodePlace(index), { ...facts, run: shownRun(graph, run, "") }));
-      }
-      const losing = state.places.slice(0, state.ready).filter((place) => {
-        return place !== index && graph.outcomes.nodes[place]!.some((outcome) => outcome.places.length > 0);
-      });
-      if (node.jumps !== undefined && losing.length > 0) {
-        context.report(
-          exclusiveJumpDiscards(context.nodePlace(index), {
-            node: name,
-            siblings: losing.map(context.nodeName),
-            run: shownRun(graph, run, ""),
-          }),
-        );
-      }
-    }
-  }
-  reportEarlyEnds(context, graph, finder);
-}
-
-/** States whose steps are looked at for branches that end early: only worth knowing, so not worth much time. */
-const MAX_LOOKED_AT = 2000;
-
-/** NG308. */
-function reportEarlyEnds(context: CheckContext, graph: StateGraph, finder: RunFinder): void {
-  const found = new Set<number>();
-  for (const { id, places, ready } of graph.states.slice(0, MAX_LOOKED_AT)) {
-    if (ready < 2) continue;
-    const running = places.slice(0, ready);
-    if (running.every((node) => found.has(node) || !graph.outcomes.nodes[node]!.some((outcome) => outcome.ends)))
-      continue;
-    for (const step of graph.steps(id)) {
-      if (!goesOn(graph, step.to)) continue;
-      for (const [position, node] of running.entries()) {
-        if (found.has(node) || step.outcomes[position]?.ends !== true) continue;
-        found.add(node);
-        const others = running.filter(
-          (other, index) => other !== node && (step.outcomes[index]?.places.length ?? 0) > 0,
-        );
-        const run = { ...finder.to(id), last: step };
-        context.report(
-          branchEndsEarly(context.nodePlace(node), {
-            node: context.nodeName(node),
-            others: others.map(context.nodeName),
-            run: shownRun(graph, run, ""),
-          }),
-        );
-      }
-    }
-  }
-}
-
-function goesOn(graph: StateGraph, state: number): boolean {
-  return state !== -1 && endingOf(graph, state) === undefined && graph.states[state]!.ready > 0;
 }

@@ -5,7 +5,7 @@ import type { Outcomes } from "./outcomes.ts";
 export type MayRunTogether = (a: number, b: number) => boolean;
 
 /** Larger graphs are not looked at: the relation grows with the square of the places. */
-const MAX_PLACES = 4000;
+const MAX_PLACES = 1500;
 
 /**
  * Places that may be marked at the same time, by their connections alone (A. Kovalyov's concurrency relation): exact for
@@ -17,12 +17,12 @@ export function findConcurrentPlaces(model: ControlModel, outcomes: Outcomes): M
   const words = (size + 31) >> 5;
   const relation = new Int32Array(size * words);
   const has = (a: number, b: number): boolean => (relation[a * words + (b >> 5)]! & (1 << (b & 31))) !== 0;
-  const pending: [number, number][] = [];
+  const pending: number[] = [];
   const add = (a: number, b: number): void => {
     if (has(a, b)) return;
     relation[a * words + (b >> 5)]! |= 1 << (b & 31);
     relation[b * words + (a >> 5)]! |= 1 << (a & 31);
-    pending.push([a, b]);
+    pending.push(a * size + b);
   };
   const addAll = (places: readonly number[]): void => {
     for (let i = 0; i < places.length; i++) for (let j = i + 1; j < places.length; j++) add(places[i]!, places[j]!);
@@ -47,8 +47,9 @@ export function findConcurrentPlaces(model: ControlModel, outcomes: Outcomes): M
   // A place that may be marked twice over: what comes of it may meet itself.
   const selfConcurrent = new Set<number>();
   for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
-    move(pair[0], pair[1]);
-    move(pair[1], pair[0]);
+    const [a, b] = [Math.floor(pair / size), pair % size];
+    move(a, b);
+    move(b, a);
   }
   if (selfConcurrent.size > 0) return undefined;
   return has;

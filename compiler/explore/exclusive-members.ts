@@ -17,6 +17,9 @@ export interface ExclusiveMembers {
   readonly repeats: boolean;
 }
 
+/** Steps up the tree of dominators, over all members: a large barrier at the end of a long chain has its bounds. */
+const MAX_WALK = 5_000_000;
+
 /**
  * Barriers that wait for what one choice lets happen only one at a time: each way from `start` to one member passes one
  * arm, each way to the other another. By dominators over nodes, arms and members.
@@ -29,11 +32,12 @@ export function findExclusiveMembers(model: ControlModel): ExclusiveMembers[] {
   const inner = (node: number): readonly number[] => successors[node] ?? [];
   let components: ReturnType<typeof findComponents> | undefined;
   const found: ExclusiveMembers[] = [];
+  const budget = { left: MAX_WALK };
   for (const barrier of model.barriers) {
     // By choice: the arm and member seen first.
     const seen = new Map<string, { vertex: number; member: number }>();
     search: for (const [member, { place }] of barrier.members.entries()) {
-      for (const [choice, vertex] of armsBefore(arms, idom, place)) {
+      for (const [choice, vertex] of armsBefore(arms, idom, place, budget)) {
         const other = seen.get(choice);
         if (other === undefined) seen.set(choice, { vertex, member });
         else if (other.vertex !== vertex) {
@@ -57,10 +61,16 @@ export function findExclusiveMembers(model: ControlModel): ExclusiveMembers[] {
 }
 
 /** By choice: the one arm that every way to a place passes. Choices of which it passes several arms say nothing. */
-function armsBefore(arms: Arms, idom: Int32Array, place: number): ReadonlyMap<string, number> {
+function armsBefore(
+  arms: Arms,
+  idom: Int32Array,
+  place: number,
+  budget: { left: number },
+): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   const several = new Set<string>();
   for (let vertex = idom[place]!; vertex !== -1 && vertex !== arms.start; vertex = idom[vertex]!) {
+    if (budget.left-- <= 0) return new Map();
     const arm = arms.arms.get(vertex);
     if (arm === undefined) continue;
     const choice = `${arm.choice}/${arm.branch === undefined ? "" : arm.group}`;

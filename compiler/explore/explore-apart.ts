@@ -27,6 +27,9 @@ export interface Apart {
   readonly states: number;
 }
 
+/** Places that states hold and questions go through, in all. */
+const MAX_WORK = 20_000_000;
+
 /** Looks at all runs of a graph with its nodes taken one at a time. */
 export function exploreApart(model: ControlModel, outcomes: Outcomes, options: ApartOptions): Apart {
   if (
@@ -59,9 +62,11 @@ export function exploreApart(model: ControlModel, outcomes: Outcomes, options: A
     if (next === undefined) return { holds: false, states: states.length };
     reach(next, false, -1);
   }
+  const budget: Budget = { left: MAX_WORK };
   for (let id = 0; id < states.length; id++) {
-    if (states.length > options.maxStates) return { holds: false, states: states.length };
     const { places, hasRun } = states[id]!;
+    budget.left -= places.length;
+    if (states.length > options.maxStates || budget.left < 0) return { holds: false, states: states.length };
     const ready = places.filter((place) => place < model.nodes.length && allowed(place).length > 0);
     if (ready.length === 0) {
       if (without === undefined ? !endsWell(model, outcomes, places) : places.length === 0) {
@@ -70,7 +75,7 @@ export function exploreApart(model: ControlModel, outcomes: Outcomes, options: A
       ends.push(id);
       continue;
     }
-    for (const node of chooseNodes(model, allowed, places, ready)) {
+    for (const node of chooseNodes(model, allowed, places, ready, budget)) {
       if (node === once && hasRun) return { holds: false, states: states.length };
       const rest = places.filter((place) => place !== node);
       for (const outcome of allowed(node)) {
@@ -81,6 +86,10 @@ export function exploreApart(model: ControlModel, outcomes: Outcomes, options: A
     }
   }
   return { holds: canAllEnd(predecessors, ends), states: states.length };
+}
+
+interface Budget {
+  left: number;
 }
 
 /** Nothing is left, or a node that always fails stops the run. */
@@ -120,9 +129,13 @@ function chooseNodes(
   allowed: (node: number) => readonly Outcome[],
   places: readonly number[],
   ready: readonly number[],
+  budget: Budget,
 ): readonly number[] {
   if (ready.length === 1) return ready;
-  for (const node of ready) if (!canBeSignalled(model, allowed, places, node)) return [node];
+  for (const node of ready) {
+    if (budget.left < 0) break;
+    if (!canBeSignalled(model, allowed, places, node, budget)) return [node];
+  }
   return ready;
 }
 
@@ -131,10 +144,13 @@ function canBeSignalled(
   allowed: (node: number) => readonly Outcome[],
   places: readonly number[],
   node: number,
+  budget: Budget,
 ): boolean {
   const marked = new Set(places);
   const pending = places.filter((place) => place < model.nodes.length && place !== node);
+  budget.left -= places.length;
   for (const at of pending) {
+    budget.left--;
     for (const { places: signals } of allowed(at)) {
       for (const place of signals) {
         if (place === node) return true;

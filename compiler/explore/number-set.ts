@@ -142,7 +142,7 @@ function someNumberOf(interval: Interval): number {
   if (contains(0)) return 0;
   if (!interval.lowOpen && interval.low > 0) return interval.low;
   if (!interval.highOpen && interval.high < 0) return interval.high;
-  const whole = interval.low > 0 ? Math.floor(interval.low) + 1 : Math.ceil(interval.high) - 1;
+  const whole = interval.low >= 0 ? Math.floor(interval.low) + 1 : Math.ceil(interval.high) - 1;
   if (contains(whole)) return whole;
   return (interval.low + interval.high) / 2;
 }

@@ -19,6 +19,10 @@ export interface DoubleRuns {
 /** States of the second search, over all nodes. */
 const MAX_VISITS = 50_000;
 const MAX_PARTIAL = 2000;
+/** Nodes reported; a graph with more has one problem, not many. */
+const MAX_FOUND = 50;
+/** Places that all questions of the first look may go through. */
+const MAX_LOOKS = 5_000_000;
 
 /**
  * Where parallel arms meet in a node in different steps. The first run is followed through everything that comes of it;
@@ -28,13 +32,14 @@ export function findDoubleRuns(graph: StateGraph, finder: RunFinder): DoubleRuns
   const { model } = graph;
   const merges = mergeNodes(model);
   if (merges.size === 0) return { found: [], complete: true };
-  const candidates = findCandidates(graph, merges);
-  if (candidates.size === 0) return { found: [], complete: true };
+  const { candidates, isCut } = findCandidates(graph, merges);
+  if (candidates.size === 0) return { found: [], complete: !isCut };
   const found = new Map<number, DoubleRun>();
   let visits = 0;
-  let complete = true;
+  let complete = !isCut;
   for (const { node, source, entries } of findFirstSignals(graph, candidates)) {
     if (found.has(node)) continue;
+    if (found.size >= MAX_FOUND) break;
     const result = follow(graph, entries, node, source, () => ++visits <= MAX_VISITS);
     if (result === "too many") complete = false;
     else if (result !== undefined) {
@@ -81,9 +86,13 @@ function directTargets(model: ControlModel, from: number): readonly number[] {
 }
 
 /** States in which a merge runs while something else that could signal it is still on its way. */
-function findCandidates(graph: StateGraph, merges: ReadonlySet<number>): Map<number, number[]> {
+function findCandidates(
+  graph: StateGraph,
+  merges: ReadonlySet<number>,
+): { readonly candidates: ReadonlyMap<number, readonly number[]>; readonly isCut: boolean } {
   const known = new Map<string, boolean>();
-  const found = new Map<number, number[]>();
+  const candidates = new Map<number, number[]>();
+  let looks = 0;
   for (const state of graph.states) {
     // What a search that gave up has not seen is not proven anyway: a look at its beginning shows what there is to see.
     if (!graph.complete && state.id > MAX_PARTIAL) break;
@@ -92,36 +101,44 @@ function findCandidates(graph: StateGraph, merges: ReadonlySet<number>): Map<num
       const node = state.places[index]!;
       if (!merges.has(node)) continue;
       const others = state.places.filter((place) => place !== node);
-      const key = `${node}|${others.join()}`;
+      // States that differ in what is known of values only ask the same again.
+      const key = others.length > 64 ? `${state.id}|${node}` : `${node}|${others.join()}`;
       let reaches = known.get(key);
       if (reaches === undefined) {
-        reaches = canSignal(graph, others, node);
+        const answer = canSignal(graph, others, node);
+        looks += answer.looks + others.length;
+        if (looks > MAX_LOOKS) return { candidates, isCut: true };
+        reaches = answer.reaches;
         known.set(key, reaches);
       }
       if (!reaches) continue;
-      const nodes = found.get(state.id);
-      if (nodes === undefined) found.set(state.id, [node]);
+      const nodes = candidates.get(state.id);
+      if (nodes === undefined) candidates.set(state.id, [node]);
       else nodes.push(node);
     }
   }
-  return found;
+  return { candidates, isCut: false };
 }
 
 /** Whether these places alone could ever signal a node; barriers wait for all their members. */
-function canSignal(graph: StateGraph, places: readonly number[], node: number): boolean {
+function canSignal(
+  graph: StateGraph,
+  places: readonly number[],
+  node: number,
+): { readonly reaches: boolean; readonly looks: number } {
   const { model, outcomes } = graph;
   const marked = new Set(places);
   const pending = places.filter((place) => place < model.nodes.length);
-  for (let at = 0; at < pending.length; at++) {
-    for (const outcome of outcomes.nodes[pending[at]!]!) {
+  for (const at of pending) {
+    for (const outcome of outcomes.nodes[at]!) {
       for (const place of outcome.places) {
-        if (place === node) return true;
+        if (place === node) return { reaches: true, looks: marked.size };
         if (marked.has(place)) continue;
         marked.add(place);
         const barrier = model.barriers[model.barrierOfPlace[place]!];
         if (barrier === undefined) pending.push(place);
         else if (barrier.members.every((member) => marked.has(member.place))) {
-          if (barrier.target === node) return true;
+          if (barrier.target === node) return { reaches: true, looks: marked.size };
           if (barrier.target === END_TARGET || marked.has(barrier.target)) continue;
           marked.add(barrier.target);
           pending.push(barrier.target);
@@ -129,7 +146,7 @@ function canSignal(graph: StateGraph, places: readonly number[], node: number): 
       }
     }
   }
-  return false;
+  return { reaches: false, looks: marked.size };
 }
 
 /** How a node came to run first: signalled by one source, in these steps. */

@@ -42,7 +42,7 @@ export function sitesOf(model: ControlModel, track: boolean): Sites {
   return {
     tracked,
     live: liveness(model, tracked, reads, successors),
-    entangled: entangledTerms([startReads, ...reads]),
+    entangled: entangledTerms([startReads, ...reads], tracked.length === MAX_TRACKED),
     asked: setsAsked([startReads, ...reads]),
   };
 }
@@ -96,10 +96,8 @@ function trackedTerms(
   successors: readonly (readonly number[])[],
 ): readonly Term[] {
   const channels = new Set<number>();
-  for (const { edges } of [startReads, ...reads]) {
-    for (const formula of edges) {
-      for (const term of termsOf(formula)) if (term.channel !== undefined) channels.add(term.channel);
-    }
+  for (const [term, sites] of sitesByTerm(startReads, reads)) {
+    if (term.channel !== undefined && !isFreshEachTime(model, term.channel, sites)) channels.add(term.channel);
   }
   for (const channel of channels) {
     for (const writes of model.data.writes) {
@@ -112,7 +110,17 @@ function trackedTerms(
   return [
     ...[...channels].sort((a, b) => a - b).map((channel) => termOf(model.terms, { op: "channel", channel })),
     ...termsAskedAgain(model, startReads, reads, successors),
-  ];
+  ].slice(0, MAX_TRACKED);
+}
+
+/** Asked about by one node only, which has just written it, with a value that the graph does not know: a free choice. */
+function isFreshEachTime(model: ControlModel, channel: number, sites: ReadonlySet<number>): boolean {
+  const [site] = sites;
+  if (site === undefined || site === START_NODE || sites.size > 1) return false;
+  const { reducer } = model.data.channels[channel]!;
+  if (reducer !== undefined || model.nodes[site]!.errorRouting !== undefined || isComputed(model, channel))
+    return false;
+  return model.data.writes[site]!.some((write) => write.channel === channel && !write.optional);
 }
 
 function liveness(
@@ -172,6 +180,9 @@ function liveness(
   }
   return live;
 }
+
+/** Terms that one environment holds; what is asked about beyond that is a free choice each time. */
+const MAX_TRACKED = 256;
 
 /** Terms outside the domain that are followed one by one; each costs a walk over its loop. */
 const MAX_OPAQUE = 200;
@@ -250,7 +261,7 @@ function isComputed(model: ControlModel, channel: number): boolean {
 }
 
 /** Different questions about one channel may have answers that exclude each other. Fields of a record are apart. */
-function entangledTerms(reads: readonly NodeReads[]): ReadonlySet<number> {
+function entangledTerms(reads: readonly NodeReads[], isCut: boolean): ReadonlySet<number> {
   const byChannel = new Map<number, Set<Term>>();
   for (const { edges, inside } of reads) {
     for (const formula of [...edges, ...inside]) {
@@ -265,7 +276,9 @@ function entangledTerms(reads: readonly NodeReads[]): ReadonlySet<number> {
   }
   const found = new Set<number>();
   for (const terms of byChannel.values()) {
-    if (terms.size < 2) continue;
+    // Where not all can be followed, what a run shows is possible at best.
+    if (isCut) for (const term of terms) found.add(term.id);
+    if (terms.size < 2 || isCut) continue;
     const paths = [...terms].map((term) => term.path);
     const areApart = paths.every(
       (path, index) =>

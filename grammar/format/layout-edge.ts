@@ -1,5 +1,5 @@
 import type * as Ast from "../ast.ts";
-import { bareList, bracedBlock, bracketed, words, wrap, type Doc } from "./doc-parts.ts";
+import { bareList, bracedBlock, bracketed, group, indent, line, words, wrap, type Doc } from "./doc-parts.ts";
 import { layoutExpression, beginsWithBrace } from "./layout-expression.ts";
 import { names } from "./layout-clauses.ts";
 import { layoutPatterns } from "./layout-type.ts";
@@ -9,16 +9,8 @@ import type { SourceView } from "./source-view.ts";
 const ARMS_ON_ONE_LINE = 2;
 
 export function layoutEdge(edge: Ast.EdgeDecl, source: SourceView): Doc {
-  const links = edge.chain.map(({ name }) => [name, " ", "->", wrap()]);
-  const isMatch = edge.to.kind !== "Targets";
-  return [
-    layoutSource(edge.source),
-    " ",
-    "->",
-    links.length === 0 && isMatch ? " " : wrap(),
-    links,
-    layoutTo(edge.to, source),
-  ];
+  const links = edge.chain.map(({ name }) => [wrap(), name, " ", "->"]);
+  return [layoutSource(edge.source), " ", "->", links, layoutTo(edge.to, source)];
 }
 
 function layoutSource(source: Ast.EdgeSource): Doc {
@@ -42,7 +34,7 @@ function layoutTo(to: Ast.EdgeDecl["to"], source: SourceView): Doc {
   if (to.kind === "Targets") {
     const { guard } = to;
     return [
-      names(to.nodes),
+      group(indent([line, names(to.nodes)])),
       to.onError ? [wrap(), words("on", "error")] : "",
       guard === undefined
         ? ""
@@ -56,7 +48,7 @@ function layoutTo(to: Ast.EdgeDecl["to"], source: SourceView): Doc {
       doc: arm(condition === undefined ? "else" : layoutExpression(condition, source), targets),
       span,
     }));
-    return words("match", bracedBlock(arms, arms.length > ARMS_ON_ONE_LINE));
+    return words("", "match", bracedBlock(arms, arms.length > ARMS_ON_ONE_LINE));
   }
   const subject = layoutExpression(to.subject, source);
   const arms = to.arms.map(({ patterns, targets, span }) => ({
@@ -64,6 +56,7 @@ function layoutTo(to: Ast.EdgeDecl["to"], source: SourceView): Doc {
     span,
   }));
   return words(
+    "",
     "match",
     beginsWithBrace(to.subject) ? ["(", subject, ")"] : subject,
     bracedBlock(arms, arms.length > ARMS_ON_ONE_LINE),

@@ -81,10 +81,10 @@ function placeAll(
   const runs = commentRuns(text, rest, { isFirst: previous === undefined, isLast: true });
   if (previous === undefined) return runs;
   const outermost = list.elementsAround(previous)[0] ?? previous;
-  for (const run of runs) {
-    if (run.isOwnLine) at(weaving, outermost).after.push(lineSuffix(ownLine(run, run.blankBefore)));
-    else at(weaving, previous).after.push(lineSuffix([" ", run.doc]));
-  }
+  const [first] = runs;
+  if (first?.isOwnLine === false) at(weaving, previous).after.push(lineSuffix([" ", first.doc]));
+  const own = runs.filter((run) => run.isOwnLine).map((run) => ownLine(run, run.blankBefore));
+  at(weaving, outermost).after.push(lineSuffix(own));
   return [];
 }
 
@@ -117,18 +117,30 @@ const PREFIXES = new Set([...OPENERS, ".", "?.", "!", "-"]);
 
 function placeRuns(runs: readonly CommentRun[], gap: Gap, weaving: Weaving): void {
   const { previous, leaf, element } = gap;
+  const isInside = previous !== undefined && OPENERS.has(previous.text);
   const leading: Doc[] = [];
+  // One suffix for all: the printer hands suffixes on as arguments, of which there may be only so many.
+  const own: Doc[] = [];
   let breaks = false;
   runs.forEach((run, index) => {
-    if (!run.endsLine) placeInline(run, breaks, gap, leading, weaving);
-    else if (previous !== undefined && !run.isOwnLine) at(weaving, previous).after.push(lineSuffix([" ", run.doc]));
+    if (!run.endsLine) {
+      if (breaks && element === undefined && CLOSERS.has(leaf.text)) own.push(ownLine(run, false));
+      else placeInline(run, breaks, gap, leading, weaving);
+      return;
+    }
+    breaks = true;
+    if (previous !== undefined && !run.isOwnLine) at(weaving, previous).after.push(lineSuffix([" ", run.doc]));
     else if (previous === undefined || element !== undefined) {
-      leading.push(run.doc, hardline, run.blankAfter ? hardline : "");
-    } else placeOwnLine(previous, run, index === 0, gap, weaving);
-    breaks ||= run.endsLine;
+      leading.push([run.doc, hardline, run.blankAfter ? hardline : ""]);
+    } else own.push(ownLine(run, run.blankBefore && !(index === 0 && isInside)));
   });
+  if (own.length > 0 && previous !== undefined) {
+    // Before a closing bracket comments stand at the indentation of the list, elsewhere at that of what ends there.
+    const container = CLOSERS.has(leaf.text) && !isInside ? outermostWithout(gap.list, previous, leaf) : undefined;
+    at(weaving, container ?? previous).after.push(lineSuffix(isInside ? indent(own) : own));
+  }
   const { before } = at(weaving, element ?? leaf);
-  before.push(...leading);
+  before.push(leading);
   if (!breaks) return;
   if (element !== undefined || CLOSERS.has(leaf.text)) before.unshift(breakParent, lineSuffixBoundary);
   else before.unshift(indent(lineSuffixBoundary));
@@ -142,9 +154,7 @@ function placeInline(run: CommentRun, breaks: boolean, gap: Gap, leading: Doc[],
     return;
   }
   if (CLOSERS.has(leaf.text)) {
-    if (breaks) {
-      placeOwnLine(previous, run, false, gap, weaving);
-    } else if (OPENERS.has(previous.text)) {
+    if (OPENERS.has(previous.text)) {
       at(weaving, previous).after.push(previous.text === "{" ? [" ", run.doc, " "] : run.doc);
     } else {
       // Where the list is broken the closing bracket moves to the next line, and the comment ends its own.
@@ -164,15 +174,7 @@ function outermostWithout(list: TokenList, inside: Leaf, outside: Leaf): Element
   return list.elementsAround(inside).find((element) => element.to <= outside.index);
 }
 
-/** A comment on a line of its own before a token that begins no element: it stands where what ends there stood. */
-function placeOwnLine(previous: Leaf, run: CommentRun, isFirst: boolean, gap: Gap, weaving: Weaving): void {
-  const isInside = OPENERS.has(previous.text);
-  const doc = ownLine(run, run.blankBefore && !(isFirst && isInside));
-  const container =
-    CLOSERS.has(gap.leaf.text) && !isInside ? outermostWithout(gap.list, previous, gap.leaf) : undefined;
-  at(weaving, container ?? previous).after.push(lineSuffix(isInside ? indent(doc) : doc));
-}
-
+/** A comment on a line of its own, behind what ends there. */
 function ownLine(run: CommentRun, isApart: boolean): Doc {
   return [hardlineWithoutBreakParent, isApart ? hardlineWithoutBreakParent : "", run.doc];
 }

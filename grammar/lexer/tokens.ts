@@ -173,8 +173,8 @@ export const Comma = symbol("Comma", ",");
 export const Colon = symbol("Colon", ":");
 export const Semicolon = symbol("Semicolon", ";");
 export const Arrow = symbol("Arrow", "->");
-/** `-->`, `=>`: reported, then read as `->`. */
-export const LongArrow = symbol("LongArrow", /--+>/, "-->");
+/** `-->`, `=>`: reported, then read as `->`. Bounded: a long row of dashes is looked at once. */
+export const LongArrow = symbol("LongArrow", /-{2,8}>/, "-->");
 export const FatArrow = symbol("FatArrow", "=>");
 export const StrictEqual = symbol("StrictEqual", "===", undefined, BINARY);
 export const StrictNotEqual = symbol("StrictNotEqual", "!==", undefined, BINARY);

@@ -2,7 +2,7 @@
  * The parser of the text spelling, bottom layer: tokens, words, names, documentation, errors.
  *
  * PURPOSE. One Chevrotain parser with embedded actions, in layers that extend each other so that each file holds one part
- * of the grammar: types, expressions, policies, declarations (channels, nodes, tasks), edges, plans, tests, files.
+ * of the grammar: types, primary expressions, expressions, policies, declarations (channels, nodes, tasks), edges, plans, tests, files.
  * `grammar/parse.ts` owns the one instance.
  *
  * CONVENTIONS
@@ -230,6 +230,24 @@ export abstract class BaseParser extends EmbeddedActionsParser {
 
   protected identifier(token: IToken): Identifier {
     return { kind: "Identifier", span: this.spanOf(token), name: token.image };
+  }
+
+  /** Takes the token ahead, whatever it is. */
+  protected takeAny(): IToken {
+    const token = this.LA(1);
+    this.SKIP_TOKEN();
+    return token;
+  }
+
+  /** Takes the token ahead for another one, and says so. */
+  protected instead(label: string, text: string, message: string, help?: string): void {
+    const place = this.placeOf(this.takeAny());
+    this.habit(place, {
+      message,
+      label: `write ${label}`,
+      help,
+      fixes: [replacement(`write ${label}`, place.span, text)],
+    });
   }
 
   /** The index in `tokens` of the token taken last; -1 before the first. */

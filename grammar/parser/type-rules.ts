@@ -37,8 +37,8 @@ export abstract class TypeRules extends BaseParser {
       this.report(error.diagnostic);
       this.splitEqual = undefined;
       this.moveTo(end - 1);
-      const start = this.startOf(source.tokens[first] ?? this.LA(1));
-      const span = spanAt(this.reading, start, end > first ? endOf(this.LA(0)) : start);
+      const token = source.tokens[first];
+      const span = end > first && token !== undefined ? this.spanFrom(token) : this.gapSpan();
       return { kind: "BrokenType", span, names: namesBetween(source, first, end) };
     }
   }

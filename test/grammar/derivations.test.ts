@@ -49,7 +49,7 @@ function terminals(random: () => number): (name: string) => string {
 
 const isWord = (token: string | undefined) => token !== undefined && /^[A-Za-z_]\w*$/.test(token);
 const isName = (token: string | undefined) => isWord(token) && !RESERVED.includes(token ?? "");
-const TEST_WORDS = ["given", "mock", "answer", "expect"];
+const TEST_WORDS = new Set(["given", "mock", "answer", "expect"]);
 
 /** The gates of the grammar's head comment, over the tokens from `at` on. */
 const GATES: Readonly<Record<string, (tokens: readonly string[], at: number) => boolean>> = {
@@ -59,7 +59,7 @@ const GATES: Readonly<Record<string, (tokens: readonly string[], at: number) => 
   G4: (tokens, at) => tokens[at] === "{",
   G5: (tokens, at) => {
     const next = tokens[at + 1];
-    const isLine = TEST_WORDS.includes(next ?? "") && tokens[at + 2] !== "," && tokens[at + 2] !== "}";
+    const isLine = TEST_WORDS.has(next ?? "") && tokens[at + 2] !== "," && tokens[at + 2] !== "}";
     if (tokens[at] === "ran") return next === "[" || (isName(next) && !isLine);
     return tokens[at] === "status" && isName(next) && !isLine;
   },

@@ -95,6 +95,18 @@ describe("fragments", () => {
     expect(node.span).toEqual({ start: 13, end: 34 });
   });
 
+  it("offers only fixes that every kind of YAML scalar can take", () => {
+    const fixes = (text: string) => {
+      const source = new SourceFile("x.yaml", text);
+      return parseFragment("expression", { text, source, toSource: (offset) => offset }).diagnostics.flatMap((item) =>
+        item.fixes.flatMap(({ edits }) => edits.map((edit) => edit.text)),
+      );
+    };
+    expect(fixes("a and b === c")).toEqual(["&&", "=="]);
+    expect(fixes("a == 'b'")).toEqual([]);
+    expect(fixes("f(a = 1, b c)")).toEqual([]);
+  });
+
   it("leaves nothing behind for the next reading", () => {
     read("edge", "a -> match x {");
     read("expression", "f(a, [b");

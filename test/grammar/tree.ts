@@ -6,46 +6,49 @@ export interface AnyNode {
   readonly span: Span;
 }
 
-/** Every object with a span, parents before children; `parent` is the nearest one around it. */
-export function* nodesOf(root: unknown, parent?: AnyNode): Generator<{ node: AnyNode; parent: AnyNode | undefined }> {
-  if (typeof root !== "object" || root === null) return;
+/** Calls `visit` for every object with a span, parents before children; `parent` is the nearest one around it. */
+export function visitNodes(
+  root: unknown,
+  visit: (node: AnyNode, parent: AnyNode | undefined) => void,
+  parent?: AnyNode,
+): void {
+  if (typeof root !== "object" || root === null || root instanceof SourceFile) return;
   if (Array.isArray(root)) {
-    for (const item of root) yield* nodesOf(item, parent);
+    for (const item of root) visitNodes(item, visit, parent);
     return;
   }
   let around = parent;
   if ("span" in root) {
     around = root as AnyNode;
-    yield { node: around, parent };
+    visit(around, parent);
   }
-  for (const [key, value] of Object.entries(root)) {
-    if (key !== "span" && key !== "operatorSpan" && !(value instanceof SourceFile)) yield* nodesOf(value, around);
+  for (const key in root) {
+    if (key !== "span" && key !== "operatorSpan") visitNodes((root as Record<string, unknown>)[key], visit, around);
   }
 }
 
 /** Sentences about spans that are not where they should be. */
 export function misplacedSpans(root: unknown, length: number): string[] {
   const wrong: string[] = [];
-  for (const { node, parent } of nodesOf(root)) {
+  visitNodes(root, (node, parent) => {
     const { start, end } = node.span;
-    if (!(start >= 0 && start <= end && end <= length))
-      wrong.push(`${node.kind ?? "?"} at ${start}..${end} of ${length}`);
+    const kind = node.kind ?? "?";
+    if (!(start >= 0 && start <= end && end <= length)) wrong.push(`${kind} at ${start}..${end} of ${length}`);
     // Documentation stands before what it documents.
-    const isDoc = node.kind === undefined && "text" in node;
-    if (parent !== undefined && !isDoc && (start < parent.span.start || end > parent.span.end)) {
-      wrong.push(
-        `${node.kind ?? "?"} at ${start}..${end} outside of ${parent.kind ?? "?"} at ${parent.span.start}..${parent.span.end}`,
-      );
-    }
-  }
+    if (parent === undefined || (node.kind === undefined && "text" in node)) return;
+    if (start >= parent.span.start && end <= parent.span.end) return;
+    wrong.push(
+      `${kind} at ${start}..${end} outside of ${parent.kind ?? "?"} at ${parent.span.start}..${parent.span.end}`,
+    );
+  });
   return wrong;
 }
 
 export function countKinds(root: unknown): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { node } of nodesOf(root)) {
-    if (node.kind !== undefined) counts.set(node.kind, (counts.get(node.kind) ?? 0) + 1);
-  }
+  visitNodes(root, ({ kind }) => {
+    if (kind !== undefined) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  });
   return counts;
 }
 

@@ -163,6 +163,28 @@ globalThis.main = async (table) => {
   });
 });
 
+test("what is published: the build, the pages of diagnostics and the schema for editors; no sources or tests", () => {
+  const output = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+    cwd: ROOT,
+    encoding: "utf8",
+  });
+  const [{ files }] = JSON.parse(output) as [{ files: { path: string }[] }];
+  const paths = new Set(files.map((file) => file.path));
+  for (const wanted of [
+    "dist/cli/ngc.js",
+    "dist/api/index.js",
+    "dist/api/index.d.ts",
+    "docs/diagnostics/NG301.md",
+    "grammar/ngraph.schema.json",
+    "LICENSE",
+    "README.md",
+  ]) {
+    expect(paths).toContain(wanted);
+  }
+  const allowed = /^(?:dist\/|docs\/|grammar\/ngraph\.schema\.json$|package\.json$|[A-Z]+(?:\.md)?$)/;
+  expect([...paths].filter((path) => !allowed.test(path))).toEqual([]);
+});
+
 describe("ngc", () => {
   test("npx finds the package's own program inside the repository", () => {
     const { bin } = packageJson;

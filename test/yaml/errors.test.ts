@@ -14,13 +14,15 @@ function first(marked: string) {
 type Case = readonly [marked: string, message: string, help?: string];
 
 function cases(code: string, all: readonly Case[]): void {
-  test.each(all.map((entry) => [entry[0], entry] as const))("%s", (_, [marked, message, help]) => {
-    const { diagnostic, expected } = first(marked);
-    expect(diagnostic?.code).toBe(code);
-    expect(diagnostic?.message).toBe(message);
-    expect(diagnostic?.span).toEqual(expected);
-    if (help !== undefined) expect(diagnostic?.help).toBe(help);
-  });
+  for (const [marked, message, help] of all) {
+    test(marked, () => {
+      const { diagnostic, expected } = first(marked);
+      expect(diagnostic?.code).toBe(code);
+      expect(diagnostic?.message).toBe(message);
+      expect(diagnostic?.span).toEqual(expected);
+      if (help !== undefined) expect(diagnostic?.help).toBe(help);
+    });
+  }
 }
 
 const NODE_KEYS = "a key with a similar name exists:";

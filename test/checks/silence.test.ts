@@ -1,0 +1,67 @@
+import { describe, expect, it } from "vitest";
+import { checkText } from "./support/check-text.ts";
+
+describe("what only follows from another error is not said", () => {
+  it("a misspelt node cuts nothing off", () => {
+    const { errors } = checkText(`graph shop {
+      node order = act()  node pay = act()  node pack = act()  node send = act()
+      start -> order -> paay -> send
+      order -> pack
+      all(pay, pack) -> send
+      send -> end
+      assert pay before send
+    }`);
+    expect(errors).toEqual(["NG101"]);
+  });
+  it("nor does a statement that cannot be read", () => {
+    const { errors } = checkText(`graph shop {
+      node order = act()  node pay = act(  node send = act()
+      start -> order -> pay -> send
+      send -> end
+    }`);
+    expect(errors.every((code) => code.startsWith("NG00"))).toBe(true);
+  });
+  it("a value that no arm can have leaves the missing one unsaid", () => {
+    const { errors } = checkText(`graph shop {
+      state kind: "card" | "cash"
+      node ask_kind = check() into kind  node pay = act()
+      start -> ask_kind
+      ask_kind -> match kind { "card" -> pay  "kash" -> end }
+      pay -> end
+    }`);
+    expect(errors).toEqual(["NG513"]);
+  });
+  it("one barrier that never fires explains those behind it", () => {
+    const { errors } = checkText(`graph shop {
+      state kind: "card" | "cash"
+      node choose = check() into kind  node card = act()  node cash = act()  node slow = act()  node pack = act()
+      node send = act()
+      start -> choose, slow
+      choose -> match kind { "card" -> card  "cash" -> cash }
+      all(card, cash) -> pack
+      all(pack, slow) -> send
+      send -> end
+    }`);
+    expect(errors).toEqual(["NG301"]);
+  });
+  it("one node that nothing leads to explains what it leads to", () => {
+    const { errors, diagnostics } = checkText(`graph shop {
+      node order = act()  node check_stock = act()  node pack = act()  node send = act()
+      start -> order -> end
+      check_stock -> pack -> send -> end
+    }`);
+    expect(errors).toEqual(["NG201"]);
+    expect(diagnostics.find(({ code }) => code === "NG201")?.notes).toEqual([
+      "what lies behind it is cut off too: `pack` and `send`",
+    ]);
+  });
+  it("with other errors in the graph what edges alone show is still said", () => {
+    const { errors } = checkText(`graph shop {
+      state total: int = "none"
+      node order = act(total)  node lost = act()
+      start -> order -> end
+      lost -> end
+    }`);
+    expect(errors).toEqual(["NG201", "NG408"]);
+  });
+});

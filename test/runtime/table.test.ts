@@ -1,0 +1,96 @@
+/** Execution, section 1: what an engine makes of a table. */
+import { describe, expect, test } from "vitest";
+import { createEngine, createScheduler, TableError, type Table } from "../../runtime/index.ts";
+import { engineOf, tableOf } from "../support/graph.ts";
+
+const TEXT = `graph inner { input n: int  output m: int = 0  node a = n + 1 into m  start -> a }
+  graph g { input n: int  output m: int = 0  output list: int[] = []
+    node call = inner(n: n) into { m }   node each = i * 2 for i in range(n) into list   node j = 1 { waits call, each }
+    start -> call, each   call -> j   each -> j   j -> end }`;
+
+describe("1.2 createEngine", () => {
+  test("freezes the table, all through, and runs it as often as one likes at once", async () => {
+    const table = tableOf(TEXT);
+    const engine = createEngine(table);
+    const open: object[] = [table];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      expect(Object.isFrozen(next)).toBe(true);
+      for (const child of Object.values(next) as unknown[])
+        if (typeof child === "object" && child !== null) open.push(child);
+    }
+    const results = await Promise.all(Array.from({ length: 20 }, (_, n) => engine.run({ n })));
+    expect(results.map(({ output }) => output["m"])).toEqual(results.map((_, n) => n + 1));
+    expect(createEngine(table).table).toBe(table);
+  });
+
+  test("accepts a table that went through JSON", async () => {
+    const engine = createEngine(JSON.parse(JSON.stringify(tableOf(TEXT))) as Table);
+    expect((await engine.run({ n: 2 })).output).toEqual({ m: 3, list: [0, 2] });
+  });
+
+  type Mutable = Record<string, never>;
+  const damage: readonly (readonly [string, (table: Mutable) => unknown, RegExp])[] = [
+    ["no table", () => null, /expected an object/],
+    ["another format", (table) => ({ ...table, format: "x" }), /format/],
+    ["a later version", (table) => ({ ...table, version: 2 }), /compile the graph again/],
+    ["no digest", (table) => ({ ...table, digest: "sha256:00" }), /digest/],
+    ["a missing list", (table) => ({ ...table, nodes: undefined }), /nodes/],
+    ["a target that is no node", set(["start", 0, "targets", 0], { node: 99 }), /start\[0\].*99 is no node/],
+    [
+      "a member its node does not fill",
+      set(["nodes", 2, "routes", 0, "targets", 0], { barrier: 0, member: 0 }),
+      /does not fill/,
+    ],
+    ["an expression of another language", set(["expressions", 0], { op: "eval" }), /unknown operation/],
+    ["a channel that is not there", set(["nodes", 0, "output"], { kind: "channel", channel: 7 }), /7 is no channel/],
+    ["two nodes of one name", set(["nodes", 1, "name"], "call"), /stands twice/],
+    ["a broken graph inside", set(["graphs", 0, "kind"], "plan"), /graphs\[0\].kind/],
+    ["a type that is none", set(["channels", 0, "type"], { kind: "date" }), /unknown type/],
+  ];
+  test.each(damage)("refuses %s, naming the place", (_name, change, message) => {
+    const table = change(JSON.parse(JSON.stringify(tableOf(TEXT))) as Mutable) as Table;
+    expect(() => createEngine(table)).toThrow(TableError);
+    expect(() => createEngine(table)).toThrow(message);
+  });
+
+  test("an expression that nests without end is refused, not run", () => {
+    const table = JSON.parse(JSON.stringify(tableOf(TEXT))) as { expressions: unknown[] };
+    let deep: unknown = { op: "const", value: true };
+    for (let i = 0; i < 20_000; i++) deep = { op: "not", of: deep };
+    table.expressions[0] = deep;
+    expect(() => createEngine(table as unknown as Table)).toThrow(/nests deeper/);
+  });
+});
+
+function set(path: readonly (string | number)[], value: unknown): (table: Record<string, never>) => unknown {
+  return (table) => {
+    let at = table as Record<string | number, unknown>;
+    for (const step of path.slice(0, -1)) at = at[step] as Record<string | number, unknown>;
+    at[path.at(-1)!] = value;
+    return table;
+  };
+}
+
+describe("1.3, 1.4", () => {
+  test("a large table routes like a small one", async () => {
+    const count = 2000;
+    const names = Array.from({ length: count }, (_, i) => `n${i}`);
+    const text = `graph g { output x: int = 0 reduce sum
+      ${names.map((name) => `node ${name} = 1 into x`).join("\n")}
+      start -> n0  ${names.join(" -> ")} -> end }`;
+    const engine = engineOf(text);
+    expect(await engine.run({}, { maxSteps: null })).toMatchObject({ status: "completed", output: { x: count } });
+  });
+
+  test("the scheduler neither changes its table nor remembers anything", () => {
+    const table = tableOf(TEXT);
+    const text = JSON.stringify(table);
+    const scheduler = createScheduler(table);
+    const first = scheduler.planNextStep([{ node: "call" }], {}, {});
+    expect(scheduler.planNextStep([{ node: "call" }], {}, {})).toEqual(first);
+    expect(first.barrierState).toEqual({ j: ["call"] });
+    expect(JSON.stringify(table)).toBe(text);
+    expect(() => scheduler.planNextStep([{ node: "nobody" }])).toThrow(/nobody/);
+    expect(() => scheduler.planStartStep({ nothing: 1 })).toThrow(/nothing/);
+  });
+});
