@@ -35,6 +35,11 @@ export interface PlanTable {
   readonly order: "priority" | "file";
   readonly onFailure: "continue" | "no-new" | "kill";
   readonly pools: readonly { readonly name: string; readonly size: number }[];
+  /**
+   * A task sees, of each channel, the start value with the updates of those tasks that it comes after (through any number of others) and
+   * that are done, put together in `topologicalOrder`: so what it reads does not depend on timing. The outputs are made of
+   * the updates of all tasks that are done. There are no `memory` channels.
+   */
   readonly channels: readonly ChannelSpec[];
   /** In file order; a matrix task stands here once a value. */
   readonly tasks: readonly TaskSpec[];
@@ -76,12 +81,15 @@ export interface TaskSpec {
   readonly pool?: { readonly pool: number; readonly count: number };
   /** All of them run after each attempt; the task has converged when all pass. */
   readonly checks: readonly CallSpec[];
+  /** Written out: what the file says, else 6 where there are checks, else 1. */
   readonly tries: number;
+  /** Milliseconds before the second attempt, doubled before each further one up to `max`; absent: 2 s, at most 60 s (9.6). */
+  readonly backoff?: { readonly min: number; readonly max: number };
   /** Milliseconds, of each attempt. */
   readonly timeout?: number;
   /** Milliseconds; what the schedule assumes until a duration has been recorded. */
   readonly estimate?: number;
-  /** Skip the task when nothing it depends on has changed; `inputs` are further globs. */
+  /** Skip the task when nothing it depends on has changed; `inputs` are further globs, normalised like `touches`. */
   readonly cache?: { readonly inputs: readonly string[] };
 }
 
