@@ -9,9 +9,14 @@ import { readSource } from "./source-files.ts";
  * @throws CommandError when the file cannot be read
  */
 export async function compileSource(path: string, host?: CompilerHost): Promise<CompileResult> {
+  return compileText(readSource(path), path, host);
+}
+
+/** Compiles a text as if it stood at `path`. */
+export async function compileText(text: string, path: string, host?: CompilerHost): Promise<CompileResult> {
   const [{ compile }, { createNodeHost }] = await Promise.all([
     import("../compiler/compile.ts"),
     import("../api/node-host.ts"),
   ]);
-  return compile(readSource(path), { path, host: host ?? createNodeHost() });
+  return compile(text, { path, host: host ?? createNodeHost() });
 }

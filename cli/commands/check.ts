@@ -1,22 +1,27 @@
 import type { CompileResult } from "../../compiler/compile.ts";
 import { hasErrors } from "../../diagnostics/diagnostic.ts";
 import { diagnosticsDocument } from "../check-document.ts";
-import { compileSource } from "../compile-source.ts";
+import { CommandError } from "../command-error.ts";
+import { compileSource, compileText } from "../compile-source.ts";
 import { defineCommand } from "../define-command.ts";
 import { EXIT } from "../exit-codes.ts";
+import { fixSources, fixTexts, type FixedSource, type FixedSources } from "../fix-sources.ts";
 import type { Output } from "../output.ts";
 import { parseChoice, parseCount } from "../parse-values.ts";
 import { countText, FORMATS, printDiagnostics, uniqueDiagnostics, type Format } from "../print-diagnostics.ts";
+import { readStdin } from "../read-stdin.ts";
 import { findSources } from "../source-files.ts";
 
 interface CheckOptions {
   readonly format?: Format;
   readonly verbose?: boolean;
   readonly maxDiagnostics?: number;
+  readonly fix?: boolean;
+  readonly stdinFilepath?: string;
 }
 
 export const checkCommand = defineCommand<CheckOptions>({
-  usage: "check <path...>",
+  usage: "check [path...]",
   summary: "report what is wrong with graphs; never runs user code",
   configure: (command) => {
     command
@@ -24,17 +29,29 @@ export const checkCommand = defineCommand<CheckOptions>({
         parseChoice("--format", FORMATS, text),
       )
       .option("-v, --verbose", "with what was proven, and remarks")
-      .option("--max-diagnostics <n>", "print at most so many (default 50)", parseCount("--max-diagnostics", 1));
+      .option("--max-diagnostics <n>", "print at most so many (default 50)", parseCount("--max-diagnostics", 1))
+      .option("--fix", "make the fixes that findings offer, as long as the file gets better by them")
+      .option("--stdin-filepath <path>", "check standard input as if it stood there; with --fix, print it fixed");
   },
-  examples: ["ngc check support.ngraph", "ngc check graphs/ -v", "ngc check . --format github"],
+  examples: [
+    "ngc check support.ngraph",
+    "ngc check graphs/ -v",
+    "ngc check . --format github",
+    "ngc check support.ngraph --fix",
+  ],
   run: async (paths, options, given) => {
     const output = options.format === "json" ? { ...given, json: true } : given;
-    const compiled: CompileResult[] = [];
-    for (const file of findSources(paths)) compiled.push(await compileSource(file));
+    const { compiled, fixed } = await compileAll(paths, options);
     const diagnostics = uniqueDiagnostics(compiled.flatMap((source) => source.diagnostics));
+    const fixedText = options.stdinFilepath === undefined ? undefined : fixed?.[0]?.text;
 
-    if (options.format === "json") given.raw(`${JSON.stringify(await diagnosticsDocument(compiled), null, 2)}\n`);
-    else if (given.json) given.document(await diagnosticsDocument(compiled));
+    if (output.json) {
+      const document = { ...(await diagnosticsDocument(compiled)), ...fixesDocument(fixed, fixedText) };
+      given.raw(`${JSON.stringify(document, null, 2)}\n`);
+    } else {
+      if (fixedText !== undefined) output.raw(fixedText);
+      for (const line of fixLines(fixed ?? [])) output.note(line);
+    }
     printDiagnostics(
       diagnostics,
       {
@@ -55,6 +72,42 @@ export const checkCommand = defineCommand<CheckOptions>({
     return hasErrors(diagnostics) ? EXIT.invalid : EXIT.ok;
   },
 });
+
+/** The sources, compiled; with `--fix` after what could be fixed was. */
+async function compileAll(
+  paths: readonly string[],
+  { fix, stdinFilepath }: CheckOptions,
+): Promise<{ compiled: readonly CompileResult[]; fixed?: readonly FixedSource[] }> {
+  if (stdinFilepath !== undefined) {
+    if (paths.length > 0)
+      throw new CommandError("--stdin-filepath checks standard input alone: name no files beside it");
+    const source = { path: stdinFilepath, text: readStdin() };
+    if (fix !== true) return { compiled: [await compileText(source.text, source.path)] };
+    const { compiled, fixed }: FixedSources = await fixTexts([source]);
+    return { compiled, fixed: fixed.length > 0 ? fixed : [{ ...source, fixes: [] }] };
+  }
+  if (paths.length === 0) throw new CommandError("missing required argument 'path'", { help: "ngc check FILE…" });
+  const files = findSources(paths);
+  if (fix === true) return fixSources(files);
+  const compiled: CompileResult[] = [];
+  for (const file of files) compiled.push(await compileSource(file));
+  return { compiled };
+}
+
+function fixLines(fixed: readonly FixedSource[]): string[] {
+  return fixed.flatMap(({ path, fixes }) =>
+    fixes.map(({ code, title, position }) => `${path}(${position.line},${position.column}): fixed ${code}: ${title}`),
+  );
+}
+
+/** What `--fix` adds to the document: the fixes by file, and the text where it came from standard input. */
+function fixesDocument(fixed: readonly FixedSource[] | undefined, text: string | undefined): object {
+  if (fixed === undefined) return {};
+  return {
+    fixed: fixed.flatMap(({ path, fixes }) => fixes.map((fix) => ({ file: path, ...fix }))),
+    ...(text === undefined ? {} : { text }),
+  };
+}
 
 /** What holds for every run, a line each, at the graph's name. Documents have it inside. */
 function printProofs(compiled: readonly CompileResult[], output: Output): void {

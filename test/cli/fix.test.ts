@@ -1,0 +1,95 @@
+import { chmodSync, readdirSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { BROKEN, createProject, HELLO } from "./project.ts";
+
+const FIXED = BROKEN.replace("great", "greet");
+
+describe("ngc check --fix", () => {
+  test("writes the fixed file, says what it did, and exits as the fixed file deserves", () => {
+    const project = createProject({ "broken.ngraph": BROKEN });
+    const { status, stdout, stderr } = project.ngc(["check", "broken.ngraph", "--fix"]);
+    expect(stderr).toContain("broken.ngraph(6,12): fixed NG101: ");
+    expect(stderr).toContain("1 graph checked, nothing to report");
+    expect({ status, stdout }).toEqual({ status: 0, stdout: "" });
+    expect(project.read("broken.ngraph")).toBe(FIXED);
+    expect(readdirSync(project.directory)).toEqual(["broken.ngraph"]);
+  });
+
+  test("leaves alone what has nothing to fix, and reports what is left", () => {
+    const unfixable = HELLO.replace("start -> greet", "start -> qqqqqq");
+    const project = createProject({ "hello.ngraph": HELLO, "a.ngraph": unfixable });
+    const { status, stderr } = project.ngc(["check", "hello.ngraph", "a.ngraph", "--fix"]);
+    expect(status).toBe(2);
+    expect(stderr).not.toContain("fixed");
+    expect(stderr).toMatch(/^a\.ngraph\(7,12\): error NG101/m);
+    expect(project.read("a.ngraph")).toBe(unfixable);
+    expect(project.read("hello.ngraph")).toBe(HELLO);
+  });
+
+  test("--json is one document: what was fixed, and what is left", () => {
+    const project = createProject({ "graphs/broken.ngraph": BROKEN, "graphs/hello.ngraph": HELLO });
+    const { status, document } = project.json(["check", "graphs", "--fix"]);
+    expect(status).toBe(0);
+    expect(document).toMatchObject({ version: 1, ok: true, errors: 0, warnings: 0 });
+    expect(document.fixed).toEqual([
+      {
+        file: "graphs/broken.ngraph",
+        code: "NG101",
+        title: expect.stringContaining("greet"),
+        position: { line: 6, column: 12 },
+      },
+    ]);
+    expect(project.read("graphs/broken.ngraph")).toBe(FIXED);
+    expect(project.json(["check", "graphs"]).document.fixed).toBeUndefined();
+  });
+
+  test("standard input is printed fixed, and nothing is written", () => {
+    const project = createProject();
+    const args = ["check", "--fix", "--stdin-filepath", "x.ngraph"];
+    expect(project.ngc(args, { input: BROKEN })).toMatchObject({ status: 0, stdout: FIXED });
+    expect(project.ngc(args, { input: HELLO })).toMatchObject({ status: 0, stdout: HELLO });
+    expect(project.json(args, { input: BROKEN }).document).toMatchObject({ ok: true, text: FIXED });
+    expect(readdirSync(project.directory)).toEqual([]);
+    expect(project.ngc(["check", "--stdin-filepath", "x.ngraph"], { input: BROKEN })).toMatchObject({
+      status: 2,
+      stdout: "",
+      stderr: expect.stringMatching(/^x\.ngraph\(6,12\): error NG101/m),
+    });
+    expect(project.ngc([...args, "y.ngraph"], { input: BROKEN }).status).toBe(64);
+  });
+
+  test("only named files are changed; one that is named twice once", () => {
+    const project = createProject({
+      "lib/broken.ngraph": BROKEN,
+      "main.ngraph": `import { broken } from "./lib/broken.ngraph"\ngraph m { node b = broken()  start -> b }\n`,
+    });
+    expect(project.ngc(["check", "main.ngraph", "--fix"]).status).toBe(2);
+    expect(project.read("lib/broken.ngraph")).toBe(BROKEN);
+    const { status, stderr } = project.ngc([
+      "check",
+      "main.ngraph",
+      "lib/broken.ngraph",
+      "./lib/broken.ngraph",
+      "--fix",
+    ]);
+    expect(stderr.match(/fixed NG101/g)).toHaveLength(1);
+    expect(status).toBe(0);
+    expect(project.read("lib/broken.ngraph")).toBe(FIXED);
+  });
+
+  test("what cannot be written is said, and nothing is half written", () => {
+    const project = createProject({ "closed/broken.ngraph": BROKEN });
+    chmodSync(`${project.directory}/closed`, 0o555);
+    const { status, stderr } = project.ngc(["check", "closed/broken.ngraph", "--fix"]);
+    // Root may write anywhere.
+    const isRoot = process.getuid?.() === 0;
+    expect(status).toBe(isRoot ? 0 : 64);
+    if (!isRoot) expect(stderr).toContain("cannot write closed/broken.ngraph");
+    expect(project.read("closed/broken.ngraph")).toBe(isRoot ? FIXED : BROKEN);
+    chmodSync(`${project.directory}/closed`, 0o755);
+  });
+
+  test("no path and no standard input is wrong usage", () => {
+    expect(createProject().ngc(["check"])).toMatchObject({ status: 64, stderr: expect.stringContaining("path") });
+  });
+});
