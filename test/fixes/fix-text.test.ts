@@ -108,7 +108,7 @@ test("both spellings of a graph whose names are misspelt end up the same", () =>
   const good = `graph g {\n  output text: string\n\n  node greet = "hi" into text\n\n  start -> greet\n}\n`;
   const bad = good.replace("start -> greet", "start -> gret").replace("into text", "into txet");
   const asText = fixText(bad, check("g.ngraph"));
-  const yaml = convert(bad, { from: "ngraph", to: "yaml", path: "g.ngraph" });
+  const yaml = convert(bad, { to: "yaml", path: "g.ngraph" });
   const asYaml = fixText(yaml.text, check("g.ngraph.yaml"));
   expect(asText.text).toBe(good);
   const digest = (text: string, path: string): string | undefined => compile(text, { path }).table?.digest;
