@@ -15,5 +15,19 @@ export async function diagnosticsDocument(compiled: readonly CompileResult[]): P
     warnings: count("warning"),
     graphs: compiled.flatMap(({ path, graphs }) => graphs.map((graph) => ({ ...summariseGraph(graph), file: path }))),
     diagnostics: toJson(shownDiagnostics(all, true)),
+    suppressed: suppressedDocument(compiled),
   };
+}
+
+function suppressedDocument(compiled: readonly CompileResult[]): object[] {
+  return compiled.flatMap(({ suppressed }) =>
+    suppressed.map(({ diagnostic: { code, name, message, file, span }, reason }) => ({
+      code,
+      name,
+      message,
+      file: file.path,
+      range: file.range(span),
+      reason,
+    })),
+  );
 }

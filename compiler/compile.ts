@@ -12,6 +12,7 @@ import { emptyHost, type CompilerHost } from "./host.ts";
 import { createImporterIndex } from "./importer-index.ts";
 import { lowerGraph, type LoweredGraphs } from "./lower/lower-graph.ts";
 import type { Spelling } from "./load/read-syntax.ts";
+import { suppressFindings, type SuppressedDiagnostic } from "./suppress/suppress-findings.ts";
 
 export interface CompileOptions {
   /** Where the text stands: imports are relative to it, and messages name it. Default `input.ngraph`. */
@@ -44,6 +45,8 @@ export interface CompileResult {
   readonly tables: ReadonlyMap<string, Table>;
   /** Of the file all, of files that it imports the errors; sorted by place. */
   readonly diagnostics: readonly Diagnostic[];
+  /** What comments in the text suppress: no part of `diagnostics`. */
+  readonly suppressed: readonly SuppressedDiagnostic[];
   /** The graphs of the file in source order, those with errors included. */
   readonly graphs: readonly CompiledGraph[];
   /** The types that the file declares, in source order. */
@@ -71,7 +74,8 @@ export function compile(text: string, options: CompileOptions = {}): CompileResu
     root: options.root,
     spelling: options.spelling,
   });
-  const { diagnostics, proofs } = checkGraphs(project, options);
+  const { found, proofs } = checkGraphs(project, options);
+  const { diagnostics, suppressed } = suppressFindings(found, project.entry.syntax);
   const lowered: LoweredGraphs = new Map();
   const isValid = !hasErrors(diagnostics);
   const graphs = project.graphs.map((bound): CompiledGraph => ({
@@ -85,6 +89,7 @@ export function compile(text: string, options: CompileOptions = {}): CompileResu
     table: graphs[0]?.table,
     tables: new Map(graphs.flatMap(({ name, table }) => (table === undefined ? [] : [[name, table]]))),
     diagnostics,
+    suppressed,
     graphs,
     types: declaredTypes(project),
     namedTypes: project.types,
@@ -98,7 +103,7 @@ function checkGraphs(
   project: BoundProject,
   options: CompileOptions,
 ): {
-  readonly diagnostics: readonly Diagnostic[];
+  readonly found: readonly Diagnostic[];
   readonly proofs: ReadonlyMap<BoundGraph, readonly Proof[]>;
 } {
   const found = [...project.diagnostics];
@@ -109,7 +114,7 @@ function checkGraphs(
     proofs.set(graph, result.proofs);
     for (const item of result.diagnostics) if (item.severity === "error" || item.file === source) found.push(item);
   }
-  return { diagnostics: sortDiagnostics(found), proofs };
+  return { found: sortDiagnostics(found), proofs };
 }
 
 function declaredTypes({ scope, entry }: BoundProject): CompileResult["types"] {

@@ -7,6 +7,7 @@ export type { EmitOptions, ModuleSource } from "./emit/emit-module.ts";
 export { emitDeclarations, emitJavaScript, emitTypeScript } from "./emit/emit-typescript.ts";
 export { emptyHost, memoryHost, type CompilerHost } from "./host.ts";
 export { loadTable } from "./load-table.ts";
+export type { SuppressedDiagnostic } from "./suppress/suppress-findings.ts";
 export { EXPRESSION_SCHEMA, TABLE_SCHEMA, TYPE_SCHEMA } from "./table-schema.ts";
 
 export { DIAGNOSTIC_CODES, type CodeInfo, type DiagnosticCode, type Severity } from "../diagnostics/codes.ts";

@@ -42,6 +42,8 @@ export const DIAGNOSTIC_CODES = {
   NG115: { name: "undeclared-jump-target", severity: "error", title: "undeclared jump target" },
   NG116: { name: "graph-call-cycle", severity: "error", title: "graphs call each other in a cycle" },
   NG117: { name: "not-supported", severity: "error", title: "not supported yet" },
+  NG118: { name: "bad-suppression", severity: "error", title: "comment that cannot suppress what it names" },
+  NG119: { name: "unused-suppression", severity: "warning", title: "suppression of a finding that is not reported" },
   NG201: { name: "unreachable-node", severity: "error", title: "unreachable node" },
   NG202: { name: "reachable-only-by-dead-route", severity: "warning", title: "reachable only through a dead route" },
   NG203: { name: "no-way-to-end", severity: "error", title: "no way from here to an end" },

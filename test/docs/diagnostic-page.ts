@@ -4,7 +4,8 @@ import { compile } from "../../compiler/index.ts";
 import { DIAGNOSTIC_CODES, type CodeInfo, type DiagnosticCode } from "../../diagnostics/codes.ts";
 import { renderPretty } from "../../diagnostics/render/index.ts";
 
-const FIXTURES = "test/checks/fixtures";
+/** Graphs that the tests of the checks share, and those of findings that only a whole compilation has. */
+const FIXTURES = ["test/checks/fixtures", "test/docs/fixtures"];
 
 /** The page of a code: what it is about, and from its fixtures a graph that gets it, with the message, and one that comes close. */
 export function diagnosticPage(code: DiagnosticCode): string {
@@ -22,8 +23,8 @@ export function diagnosticPage(code: DiagnosticCode): string {
 }
 
 function fixture(code: string, kind: "fires" | "near"): string | undefined {
-  const path = join(FIXTURES, `${code}-${kind}.ngraph`);
-  if (!existsSync(path)) return undefined;
+  const path = FIXTURES.map((directory) => join(directory, `${code}-${kind}.ngraph`)).find((each) => existsSync(each));
+  if (path === undefined) return undefined;
   // The first line says what the tests expect.
   return readFileSync(path, "utf8")
     .replace(/^\/\/ findings:.*\n/m, "")

@@ -1,0 +1,109 @@
+import { suppressedError, unusedSuppression } from "../../diagnostics/catalog/suppressions.ts";
+import { hasErrors, sortDiagnostics, type Diagnostic, type Fix } from "../../diagnostics/diagnostic.ts";
+import type { Span } from "../../diagnostics/source.ts";
+import type * as Ast from "../../grammar/ast.ts";
+import { readSuppressions, type Suppression } from "./read-suppressions.ts";
+
+/** A finding that a comment in the text suppresses. */
+export interface SuppressedDiagnostic {
+  readonly diagnostic: Diagnostic;
+  /** As the comment gives it. */
+  readonly reason: string;
+}
+
+/**
+ * Takes out the warnings and remarks that comments suppress. Errors stay, whatever a comment says. Comments that cannot be followed
+ * are errors (NG118), and those that suppress nothing are warnings (NG119) where the file has no error: behind one, the finding
+ * may only not have been looked for.
+ */
+export function suppressFindings(
+  found: readonly Diagnostic[],
+  file: Ast.File,
+): { readonly diagnostics: readonly Diagnostic[]; readonly suppressed: readonly SuppressedDiagnostic[] } {
+  const { suppressions, diagnostics: problems } = readSuppressions(file);
+  if (suppressions.length === 0 && problems.length === 0) return { diagnostics: found, suppressed: [] };
+  const left: Diagnostic[] = [];
+  const suppressed: SuppressedDiagnostic[] = [];
+  const used = new Set<Suppression["codes"][number]>();
+  const more: Diagnostic[] = [...problems];
+  for (const diagnostic of found) {
+    const match = diagnostic.file === file.source ? findSuppression(diagnostic, suppressions) : undefined;
+    if (match === undefined) {
+      left.push(diagnostic);
+      continue;
+    }
+    if (diagnostic.severity === "error") {
+      left.push(diagnostic);
+      if (!used.has(match.entry)) {
+        const { code, file: at, span } = diagnostic;
+        more.push(
+          suppressedError({ file: file.source, span: match.entry.span }, { code, finding: { file: at, span } }),
+        );
+      }
+    } else {
+      suppressed.push({ diagnostic, reason: match.reason });
+    }
+    used.add(match.entry);
+  }
+  if (!hasErrors(left) && problems.length === 0) {
+    for (const suppression of suppressions) more.push(...reportUnused(suppression, used, file));
+  }
+  return { diagnostics: sortDiagnostics([...left, ...more]), suppressed };
+}
+
+function findSuppression(
+  { code, span }: Diagnostic,
+  suppressions: readonly Suppression[],
+): { readonly entry: Suppression["codes"][number]; readonly reason: string } | undefined {
+  for (const { codes, range, reason } of suppressions) {
+    if (span.start < range.start || span.start > range.end) continue;
+    const entry = codes.find((each) => each.code === code);
+    if (entry !== undefined) return { entry, reason };
+  }
+  return undefined;
+}
+
+function reportUnused(
+  suppression: Suppression,
+  used: ReadonlySet<Suppression["codes"][number]>,
+  file: Ast.File,
+): Diagnostic[] {
+  const unused = suppression.codes.filter((entry) => !used.has(entry));
+  const isAll = unused.length === suppression.codes.length;
+  return unused.map((entry, index) => {
+    const { code, span } = entry;
+    const fixes: Fix[] = isAll
+      ? index > 0
+        ? []
+        : [{ title: "remove the comment", edits: [{ span: commentWithBlanks(suppression.comment, file), text: "" }] }]
+      : [
+          {
+            title: `remove ${code}`,
+            edits: [{ span: entryWithComma(suppression, entry, file.source.text), text: "" }],
+          },
+        ];
+    return unusedSuppression({ file: file.source, span }, { code, fixes });
+  });
+}
+
+/** With the blanks in front, and with its line where it stands alone there. */
+function commentWithBlanks({ span }: Ast.Comment, { source: { text } }: Ast.File): Span {
+  let { start, end } = span;
+  while (start > 0 && (text[start - 1] === " " || text[start - 1] === "\t")) start--;
+  const isAlone = start === 0 || text[start - 1] === "\n";
+  if (!isAlone) return { start, end };
+  const lineBreak = /^[ \t]*\r?\n/.exec(text.slice(end, end + 80))?.[0];
+  // Something follows on the line of a block comment: its indentation stays.
+  if (lineBreak === undefined && end < text.length) return span;
+  end += lineBreak?.length ?? 0;
+  return { start, end };
+}
+
+/** One code of several, with the comma that parts it from its neighbour. */
+function entryWithComma({ codes }: Suppression, entry: Suppression["codes"][number], text: string): Span {
+  const index = codes.indexOf(entry);
+  const next = codes[index + 1];
+  if (next !== undefined) return { start: entry.span.start, end: next.span.start };
+  const before = codes[index - 1];
+  return { start: before?.span.end ?? entry.span.start, end: Math.min(entry.span.end, text.length) };
+}
