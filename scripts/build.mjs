@@ -52,7 +52,7 @@ async function buildModules(output) {
     throw Object.assign(new Error("tsc failed", { cause }), { isReported: true });
   }
   // Sources that are JavaScript already (generated validators) keep their place.
-  for (const file of listFiles(root, ["diagnostics", "grammar", "compiler", "runtime", "stdlib", "api"])) {
+  for (const file of listFiles(root, ["diagnostics", "grammar", "compiler", "runtime", "stdlib", "adapters", "api"])) {
     if (/\.js$|\.d\.ts$/.test(file)) {
       mkdirSync(dirname(join(output, file)), { recursive: true });
       copyFileSync(join(root, file), join(output, file));

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const SOURCES = ["diagnostics", "grammar", "compiler", "runtime", "stdlib", "api", "cli"] as const;
+const SOURCES = ["diagnostics", "grammar", "compiler", "runtime", "stdlib", "adapters", "api", "cli"] as const;
 
 interface SourceImport {
   readonly from: string;
@@ -38,7 +38,8 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
   ],
   runtime: [],
   stdlib: [/^runtime\//],
-  api: [/^diagnostics\//, /^grammar\//, /^compiler\//, /^runtime\//, /^stdlib\//],
+  adapters: [/^runtime\//],
+  api: [/^diagnostics\//, /^grammar\//, /^compiler\//, /^runtime\//, /^stdlib\//, /^adapters\//],
   cli: [/^diagnostics\//, /^grammar\//, /^compiler\//, /^runtime\//, /^stdlib\//, /^api\//],
 };
 
@@ -49,6 +50,7 @@ const PACKAGES: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = 
   compiler: [/^ajv(?:\/|$)/],
   runtime: [],
   stdlib: [],
+  adapters: [/^@langchain\/(?:langgraph-checkpoint|core\/runnables)$/],
   api: [/^node:/, /^esbuild$/, /^prettier$/],
   cli: [/^node:/, /^esbuild$/, /^commander$/, /^prettier$/],
 };
