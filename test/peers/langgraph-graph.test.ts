@@ -56,7 +56,6 @@ describe("a graph that waits for a person", () => {
     expect((await app.getState(config)).values.log).toContain("edited");
     expect((await app.getState(history[0]!.config)).values.log).not.toContain("edited");
 
-    (await app.checkpointer) instanceof LangGraphSaver;
     await new LangGraphSaver(second).deleteThread("t");
     expect((await app.getState(config)).values).toEqual({});
     second.close();
