@@ -9,6 +9,7 @@ import { pathToFileURL } from "node:url";
 import type { BuildFailure, Loader, Plugin } from "esbuild";
 import { CommandError } from "./command-error.ts";
 import { EXIT } from "./exit-codes.ts";
+import { importModule } from "./import-module.ts";
 import { describeUserError, rememberUserSources, USER_BUNDLE_MARK } from "./user-error.ts";
 
 /** A module that a graph file imports: as it is written there, seen from the file's directory. */
@@ -49,7 +50,7 @@ async function importBundle(modules: readonly UserModule[]): Promise<Readonly<Re
   try {
     const file = join(directory, `${USER_BUNDLE_MARK}.mjs`);
     writeFileSync(file, await bundle(modules, file));
-    return (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
+    return (await importModule(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
   } catch (error) {
     if (error instanceof CommandError) throw error;
     throw new CommandError(`the imported modules could not be loaded: ${messageOf(error)}`, {
@@ -63,7 +64,7 @@ async function importBundle(modules: readonly UserModule[]): Promise<Readonly<Re
 }
 
 async function bundle(modules: readonly UserModule[], outfile: string): Promise<string> {
-  const { build } = await import("esbuild");
+  const { build } = (await importModule("esbuild")) as typeof import("esbuild");
   // Two graph files may both say "./nodes.ts" and mean different files: each import goes through its own directory.
   const entry = modules.map((_, index) => `export * as m${index} from "ngraph-import:${index}";`).join("\n");
   try {

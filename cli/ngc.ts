@@ -1,16 +1,19 @@
 #!/usr/bin/env node
 /** The program's entry: as little as possible is loaded before it is known what to do. */
-import nodeModule from "node:module";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
 import { ignoreClosedPipes } from "./closed-pipes.ts";
+import { loadProgram } from "./load-program.ts";
 import { VERSION } from "./version.ts";
 
 ignoreClosedPipes();
-const [first, ...rest] = process.argv.slice(2);
-if (rest.length === 0 && (first === "--version" || first === "-V")) {
+const args = process.argv.slice(2);
+const [first = ""] = args;
+if (args.length === 1 && (first === "--version" || first === "-V")) {
   process.stdout.write(`${VERSION}\n`);
 } else {
-  // From Node 22.8 on: compiled code is kept between runs, which saves a good part of the start.
-  nodeModule.enableCompileCache?.();
+  const command = /^[a-z]{1,12}$/.test(first) ? first : "other";
+  const { main } = loadProgram(dirname(fileURLToPath(import.meta.url)), import.meta.url, command);
   // Not awaited up here: Node would remark on it when a node waits for what never happens; `main` says so better.
-  void import("./main.ts").then(({ main }) => main(process.argv.slice(2)));
+  void main(args);
 }

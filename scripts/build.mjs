@@ -1,7 +1,6 @@
 /**
- * Builds `dist/`: the package's modules with their types (tsc, a file each), and the command line (esbuild, split so that a
- * command loads only what it needs). Builds beside the old `dist/` and swaps at the end: whoever runs it never finds half
- * of it.
+ * Builds `dist/`: the package's modules with their types (tsc, a file each), and the command line (esbuild).
+ * Builds beside the old `dist/` and swaps at the end: whoever runs it never finds half of it.
  *
  *   node scripts/build.mjs          everything
  *   node scripts/build.mjs --cli    only the command line, without type checks: for work on it
@@ -71,28 +70,37 @@ async function buildModules(output) {
   }
 }
 
+/** The entry is a module that loads the rest, one script, with V8's code cache (cli/load-program.ts). */
 async function buildCli(outdir) {
-  await build({
+  const common = {
     absWorkingDir: root,
-    entryPoints: { ngc: "cli/ngc.ts" },
-    outdir,
     bundle: true,
-    splitting: true,
-    chunkNames: "chunks/[name]-[hash]",
-    format: "esm",
     platform: "node",
     target: "node20",
-    // Loaded only by the commands that need them, from where they are installed.
-    external: ["esbuild", "prettier", "pg", "@photostructure/sqlite"],
     define: { __NGRAPH_VERSION__: JSON.stringify(version) },
-    // Bundled CommonJS packages ask for Node's modules with `require`.
-    banner: {
-      js: 'import { createRequire as __ngcRequire } from "node:module"; const require = __ngcRequire(import.meta.url);',
-    },
-    keepNames: true,
+    minifyWhitespace: true,
+    minifySyntax: true,
     legalComments: "none",
     logLevel: "warning",
+  };
+  await build({ ...common, entryPoints: ["cli/ngc.ts"], outfile: join(outdir, "ngc.js"), format: "esm" });
+  const { metafile } = await build({
+    ...common,
+    metafile: true,
+    entryPoints: ["cli/main.ts"],
+    outfile: join(outdir, "main.cjs"),
+    format: "cjs",
+    // Loaded only by the commands that need them, from where they are installed.
+    external: ["esbuild", "prettier", "pg", "@photostructure/sqlite"],
+    // A script has no `import.meta`: the entry hands it over.
+    define: { ...common.define, "import.meta.url": "__ngcUrl" },
   });
+  const imported = Object.values(metafile.outputs)
+    .flatMap((output) => output.imports)
+    .filter(({ kind, external }) => kind === "dynamic-import" && external);
+  if (imported.length > 0) {
+    throw new Error(`import(${JSON.stringify(imported[0].path)}) in the program: use cli/import-module.ts`);
+  }
   chmodSync(join(outdir, "ngc.js"), 0o755);
 }
 

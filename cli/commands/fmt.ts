@@ -2,6 +2,7 @@ import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import { CommandError } from "../command-error.ts";
 import { defineCommand } from "../define-command.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { importModule } from "../import-module.ts";
 import type { Output } from "../output.ts";
 import { printDiagnostics } from "../print-diagnostics.ts";
 import { readStdin } from "../read-stdin.ts";
@@ -96,7 +97,7 @@ async function formatText(text: string, path: string): Promise<string | readonly
 }
 
 async function formatYaml(text: string, path: string): Promise<string | readonly Diagnostic[]> {
-  const { format } = await import("prettier");
+  const { format } = (await importModule("prettier")) as typeof import("prettier");
   try {
     return await format(text, { parser: "yaml", printWidth: 120 });
   } catch (error) {

@@ -40,7 +40,6 @@ import { endOf, shorten, type Tokens } from "../lexer/read-tokens.ts";
 import * as t from "../lexer/tokens.ts";
 import { newReading, placeAt, report, spanAt, type Reading } from "../reading.ts";
 import { RESERVED_WORDS } from "../words.ts";
-import { noLookahead } from "./no-lookahead.ts";
 
 /** Levels of brackets and choices that one expression or type may nest. */
 export const DEEPEST_NESTING = 64;
@@ -92,13 +91,22 @@ export abstract class BaseParser extends EmbeddedActionsParser {
   #nextDoc = 0;
   #recorded = 0;
 
-  constructor(validate: boolean) {
-    super(t.VOCABULARY, {
-      recoveryEnabled: false,
-      maxLookahead: 1,
-      skipValidations: !validate,
-      ...(validate ? {} : { lookaheadStrategy: noLookahead() }),
-    });
+  readonly #isRecorded: boolean;
+
+  /** `record`: see `performSelfAnalysis`. */
+  constructor(record: boolean) {
+    super(t.VOCABULARY, { recoveryEnabled: false, maxLookahead: 1 });
+    this.#isRecorded = record;
+  }
+
+  /**
+   * Chevrotain records the grammar, validates it and computes a lookahead function for every option, repetition and alternation:
+   * longer work than reading a small file. This parser decides by gates of its own (`maybe`, `repeat`, `choose`), so nothing of
+   * it is used while reading, and only a test asks for it, which thereby checks the grammar.
+   */
+  protected override performSelfAnalysis(): void {
+    if (this.#isRecorded) super.performSelfAnalysis();
+    else (this as unknown as { selfAnalysisDone: boolean }).selfAnalysisDone = true;
   }
 
   /** Points the parser at a text. Nothing of the one before is left. */

@@ -22,9 +22,9 @@ import { columnAtLineStart, nextItem, startsItem, startsStatement, type BodyKind
 import { StatementLoop } from "./statement-loop.ts";
 
 export class NgraphParser extends StatementLoop {
-  /** `validate` runs Chevrotain's checks of the grammar itself: for tests, start-up does not pay for them. */
-  constructor(validate = false) {
-    super(validate);
+  /** `record` makes Chevrotain record and check the grammar itself: for tests, reading a file does not pay for it. */
+  constructor(record = false) {
+    super(record);
     this.performSelfAnalysis();
   }
 
