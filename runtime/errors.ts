@@ -12,7 +12,8 @@ export type RunErrorCode =
   | "NG_MISSING_FUNCTION"
   | "NG_STEP_LIMIT"
   | "NG_CANCELLED"
-  | "NG_EFFECT_DENIED";
+  | "NG_EFFECT_DENIED"
+  | "NG_DEADLOCK";
 export type ThreadErrorCode =
   | "NG_THREAD_CONFLICT"
   | "NG_THREAD_BUSY"

@@ -26,7 +26,7 @@ export async function takeAnswers(
   store: Store,
   head: Checkpoint,
   writes: readonly PendingWrite[],
-  options: ResumeOptions,
+  options: Pick<ResumeOptions, "answer" | "answers">,
 ): Promise<GivenAnswers> {
   const answers = new Map(head.answers.map((answer) => [answer.id, answer]));
   for (const write of writes) {
@@ -55,7 +55,7 @@ export async function takeAnswers(
 function namedAnswers(
   head: Checkpoint,
   open: readonly PauseItem[],
-  { answer, answers }: ResumeOptions,
+  { answer, answers }: Pick<ResumeOptions, "answer" | "answers">,
 ): readonly (readonly [string, unknown])[] {
   const named = Object.entries(answers ?? {});
   if (answer === undefined) return named;

@@ -3,7 +3,8 @@ import type { Bindings, EngineOptions, FunctionRegistry, ImportedFunction } from
 import { RunError } from "../errors.ts";
 import type { ExpressionFunction } from "../expression/call-function.ts";
 import type { Evaluate } from "../expression/compile-expression.ts";
-import type { Json } from "../json.ts";
+import type { Json, JsonObject } from "../json.ts";
+import type { Attempt } from "./task-context.ts";
 import type { Task } from "./task.ts";
 import { compileRouting, type Routing, type RoutingCode } from "../routing/plan-step.ts";
 import type { CallSpec, NodeSpec, Table } from "../table.ts";
@@ -63,6 +64,13 @@ export type CallCode =
       readonly args: readonly Evaluate[];
     }
   | { readonly kind: "expression"; readonly value: Evaluate }
+  /** Code of this package that needs the attempt itself: a plan called as a task. */
+  | {
+      readonly kind: "attempt";
+      readonly body: (attempt: Attempt, args: JsonObject) => unknown;
+      readonly names: readonly string[];
+      readonly args: readonly Evaluate[];
+    }
   | { readonly kind: "mock"; readonly body: (context: NodeContext) => unknown };
 
 /**

@@ -22,13 +22,23 @@ export function runTask(run: Run, task: Task): Outcome | Promise<Outcome> {
   return attemptTask(run, task, 1);
 }
 
-function attemptTask(run: Run, task: Task, number: number): Outcome | Promise<Outcome> {
+/**
+ * One attempt, and those that the node's own policy adds.
+ * @param onBody told what the body returned, which may go on after the attempt was given up
+ */
+export function attemptTask(
+  run: Run,
+  task: Task,
+  number: number,
+  onBody?: (result: unknown) => void,
+): Outcome | Promise<Outcome> {
   if (run.cancellation.aborted || run.aborting) return CANCELLED_OUTCOME;
   const attempt = new Attempt(run, task, number);
   if (run.listening) emitNodeEvent(run, task, number, { phase: "start" });
   let result: unknown;
   try {
     result = invoke(attempt);
+    onBody?.(result);
     if (!isThenable(result)) return settleResult(attempt, result);
   } catch (error) {
     return settleFailure(attempt, error);
@@ -62,10 +72,12 @@ function invoke(attempt: Attempt): unknown {
       return call.body(...args);
     }
     case "builtin":
+    case "attempt":
     case "graph": {
       const scope = scopeOf(run, task);
       const args: Record<string, Json> = {};
       for (let i = 0; i < call.names.length; i++) setField(args, call.names[i]!, call.args[i]!(scope));
+      if (call.kind === "attempt") return call.body(attempt, args);
       const body = (context: TaskContext): unknown =>
         call.kind === "graph" ? callGraph(attempt, call.graph, args) : call.body(args, context);
       if (task.node.spec.cache !== undefined) return cached(attempt, [args], body);
@@ -120,7 +132,7 @@ function watch(attempt: Attempt, result: PromiseLike<unknown>): Promise<Outcome>
       }
     };
     const onCancel = (reason: unknown): void => {
-      if (task.node.call.kind === "graph") {
+      if (task.node.call.kind === "graph" || task.node.call.kind === "attempt") {
         // It stops by itself, and says where it stood.
         attempt.onGivenUp?.(reason);
         return;

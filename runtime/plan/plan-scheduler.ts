@@ -31,6 +31,10 @@ export interface PlanScheduler {
   begin(): void;
   /** What an earlier run has finished: done without running. Call once, before `begin`. */
   restore(tasks: readonly TaskIndex[]): void;
+  /** Tasks that are not wanted in this run: skipped, and whoever comes after them need not wait. Call before `restore` and `begin`. */
+  leaveOut(tasks: readonly TaskIndex[], reason: string): void;
+  /** These go before all others when they are ready: what they hold in the world is half done. Call before `begin`. */
+  prefer(tasks: readonly TaskIndex[]): void;
   /** Tasks to start now, in order; they are running from here on. */
   next(): TaskIndex[];
   /** Tells how a task that runs (or, for `skipped`, that is about to) has ended. */
@@ -54,6 +58,8 @@ export interface PlanSchedulerOptions {
   readonly expected?: ExpectedDuration;
   readonly maxParallel?: number;
   readonly onTransition?: (transition: TaskTransition) => void;
+  /** Asked when a task would start: why it is skipped instead, `undefined` to start it. */
+  readonly skips?: (task: TaskIndex) => string | undefined;
 }
 
 /** @throws RangeError when `maxParallel` is below 1 */
@@ -79,7 +85,9 @@ export function createPlanScheduler(plan: PlanTable, options: PlanSchedulerOptio
   let aloneRunning = false;
   let stopped = false;
 
-  const priorityOf = (task: TaskIndex): number => priorities.of(task);
+  const leftOut = new Uint8Array(count);
+  const preferred = new Uint8Array(count);
+  const priorityOf = (task: TaskIndex): number => (preferred[task] === 1 ? Infinity : priorities.of(task));
   const ready = createTaskQueue(priorityOf);
   /** Ready tasks that something held keeps from starting, by the gate that does. */
   const parkedBehind = new Int32Array(count).fill(-1);
@@ -111,7 +119,7 @@ export function createPlanScheduler(plan: PlanTable, options: PlanSchedulerOptio
       const status = statuses[task];
       for (const next of successors[task] ?? []) {
         ended[next] = (ended[next] ?? 0) + 1;
-        if (status === "done") endedDone[next] = (endedDone[next] ?? 0) + 1;
+        if (status === "done" || leftOut[task] === 1) endedDone[next] = (endedDone[next] ?? 0) + 1;
         else if (status === "skipped") endedSkipped[next] = (endedSkipped[next] ?? 0) + 1;
         else endedBadly[next]?.push(task);
         if (statuses[next] !== "pending") continue;
@@ -172,6 +180,12 @@ export function createPlanScheduler(plan: PlanTable, options: PlanSchedulerOptio
     if (passedOn !== -1 && passedOn !== gate) unparkFirst(passedOn);
   };
 
+  const passOn = (task: TaskIndex): void => {
+    const gate = unparkedFrom[task] ?? -1;
+    unparkedFrom[task] = -1;
+    if (gate !== -1) unparkFirst(gate);
+  };
+
   /** Brings the first task behind a gate back among the ready; the others stay until that one is seen to. */
   const unparkFirst = (gate: number): void => {
     const task = parked.get(gate)?.pop();
@@ -218,6 +232,16 @@ export function createPlanScheduler(plan: PlanTable, options: PlanSchedulerOptio
       for (const task of tasks) transition(task, "done", "restored");
       for (const task of tasks) conclude(task);
     },
+    leaveOut(tasks, reason) {
+      for (const task of tasks) {
+        leftOut[task] = 1;
+        transition(task, "skipped", reason);
+      }
+      for (const task of tasks) conclude(task);
+    },
+    prefer(tasks) {
+      for (const task of tasks) preferred[task] = 1;
+    },
     next() {
       const started: TaskIndex[] = [];
       const passedOver: TaskIndex[] = [];
@@ -236,6 +260,14 @@ export function createPlanScheduler(plan: PlanTable, options: PlanSchedulerOptio
         const blocker = holdsLocks[task] === 1 ? -1 : locks.blocker(task);
         if (blocker !== -1) {
           park(task, blocker);
+          continue;
+        }
+        const skipped = holdsLocks[task] === 1 ? undefined : options.skips?.(task);
+        if (skipped !== undefined) {
+          transition(task, "skipped", skipped);
+          // Whoever waits behind the gate that it was let through has its turn now.
+          passOn(task);
+          conclude(task);
           continue;
         }
         start(task);

@@ -1,0 +1,125 @@
+import type { Evaluate } from "../expression/compile-expression.ts";
+import { setField } from "../expression/operations.ts";
+import type { Json, JsonObject } from "../json.ts";
+import type { CallSpec } from "../table.ts";
+import type { Update } from "../engine/task.ts";
+import { Mismatch } from "../mismatch.ts";
+import type { PlanProgram, TaskCode } from "./plan-program.ts";
+import type { TaskIndex } from "./plan-table.ts";
+import { runPlanTask, type PlanTaskEnd, type TaskSurroundings } from "./run-plan-task.ts";
+import type { TaskCache, TaskCacheRequest } from "./task-cache.ts";
+
+/** What tasks of a run were made from, for those that come after them. */
+export interface CacheKeys {
+  readonly cache: TaskCache | undefined;
+  readonly keys: Map<TaskIndex, string>;
+}
+
+/** Runs a task, or takes what it gave when everything that it depends on was the same (policy `cache`). */
+export async function runOrRecall(
+  program: PlanProgram,
+  task: TaskCode,
+  around: TaskSurroundings,
+  { cache, keys }: CacheKeys,
+): Promise<PlanTaskEnd> {
+  if (cache === undefined || task.spec.cache === undefined) {
+    const end = await runPlanTask(task, around);
+    if (end.kind === "done") keys.set(task.index, JSON.stringify(storedUpdates(program, end.updates)));
+    return end;
+  }
+  const request = requestOf(program, task, around, keys);
+  if (request === undefined) return runPlanTask(task, around);
+  const entry = await cache.look(request);
+  const recalled = entry.result === undefined ? undefined : readUpdates(program, entry.result);
+  if (recalled !== undefined) {
+    keys.set(task.index, entry.key);
+    around.onAttempt({
+      node_id: task.spec.name,
+      attempt: 1,
+      duration_s: 0,
+      converged: true,
+      done_when_results: [],
+      cached: true,
+    });
+    return { kind: "done", updates: recalled, attempts: 0 };
+  }
+  around.onChanged?.(task.spec.name, entry.changed);
+  const end = await runPlanTask(task, around);
+  if (end.kind === "done") keys.set(task.index, await cache.keep(request, storedUpdates(program, end.updates)));
+  return end;
+}
+
+/** By channel name, so that it outlives a change of the plan. */
+export function storedUpdates(program: PlanProgram, updates: readonly Update[]): Json {
+  const { channels } = program.program;
+  return updates.map(({ channel, value }) => [channels[channel]?.name ?? "", value]);
+}
+
+/** `undefined` where something does not fit the plan (any more). */
+export function readUpdates(program: PlanProgram, stored: Json | undefined): readonly Update[] | undefined {
+  const { channels, channelIndex } = program.program;
+  const updates: Update[] = [];
+  for (const entry of Array.isArray(stored) ? (stored as readonly Json[]) : []) {
+    const [name, value] = entry as readonly [string, Json];
+    const index = channelIndex.get(name);
+    const admitted = index === undefined ? undefined : channels[index]?.admitUpdate(value);
+    if (index === undefined || admitted === undefined || admitted instanceof Mismatch) return undefined;
+    updates.push({ channel: index, value: admitted });
+  }
+  return updates;
+}
+
+/** `undefined` when an argument has no value: the attempt will say why. */
+function requestOf(
+  program: PlanProgram,
+  task: TaskCode,
+  { run, values }: TaskSurroundings,
+  keys: ReadonlyMap<TaskIndex, string>,
+): TaskCacheRequest | undefined {
+  const { spec } = task;
+  const { expressions } = program.program.routing;
+  const locals = spec.item === undefined ? undefined : new Map([[spec.item.name, spec.item.value]]);
+  values.show(task);
+  const scope = { state: run.state, secrets: run.scope.secrets, error: null, locals };
+  const valueOf = (index: number): Json => (expressions[index] as Evaluate)(scope);
+  const upstream: Record<string, string> = {};
+  for (const before of spec.after) {
+    setField(upstream as Record<string, Json>, program.plan.tasks[before]?.name ?? "", keys.get(before) ?? "");
+  }
+  try {
+    const checks = spec.checks.map((call) => describe(program, call, valueOf));
+    return {
+      plan: program.plan.name,
+      task: spec.name,
+      call: { call: describe(program, spec.call, valueOf), checks },
+      touches: spec.touches,
+      inputs: spec.cache?.inputs ?? [],
+      upstream,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function describe(
+  { plan }: PlanProgram,
+  call: PlanProgram["plan"]["tasks"][number]["call"] | CallSpec,
+  valueOf: (index: number) => Json,
+): JsonObject {
+  const named = (args: readonly { readonly name: string; readonly expression: number }[]): Json =>
+    args.map(({ name, expression }) => [name, valueOf(expression)]);
+  switch (call.kind) {
+    case "builtin":
+      return { builtin: call.name, args: named(call.args) };
+    case "function": {
+      const { module, export: name } = plan.functions[call.function] ?? { module: "", export: "" };
+      return { module, name, args: call.args.map(valueOf) };
+    }
+    case "graph":
+      return { digest: plan.graphs[call.graph]?.digest ?? "", args: named(call.args) };
+    case "plan":
+      return { digest: plan.plans[call.plan]?.digest ?? "", args: named(call.args) };
+    case "expression":
+      return { value: valueOf(call.expression) };
+  }
+}

@@ -1,0 +1,71 @@
+import { NodeError } from "../errors.ts";
+import { ChildStopped } from "../engine/call-graph.ts";
+import { Cancellation } from "../engine/cancellation.ts";
+import { asStoreError } from "../engine/journal.ts";
+import { PauseSignal } from "../engine/pause-signal.ts";
+import { migrateCheckpoint } from "../engine/restore-run.ts";
+import { applyInput, followRun } from "../engine/run-input.ts";
+import { Run } from "../engine/run.ts";
+import type { Attempt } from "../engine/task-context.ts";
+import { loadWrites } from "../engine/thread-access.ts";
+import type { JsonObject } from "../json.ts";
+import { drivePlan } from "./drive-plan.ts";
+import { planSurroundings } from "./plan-surroundings.ts";
+import type { PlanProgram } from "./plan-program.ts";
+import { restorePlan, type RestoredPlan } from "./restore-plan.ts";
+import { beginChain, endChain } from "./save-plan.ts";
+import { exitCodeOf, statusOf, totalsOf } from "./plan-totals.ts";
+
+/**
+ * Runs a plan as a task of another (or as a node): with its own slots, values and paths, under the caller's namespace. After a
+ * resume it goes on with what was not done; a further try begins anew.
+ */
+export async function callPlan(attempt: Attempt, program: PlanProgram, input: JsonObject): Promise<JsonObject> {
+  const { run: caller, task } = attempt;
+  const { shared } = caller;
+  const { durable } = shared;
+  const cancellation = new Cancellation(true);
+  attempt.onGivenUp = (reason) => cancellation.cancel(reason);
+  const run = new Run(program.program, shared, {
+    cancellation,
+    maxSteps: null,
+    place: { path: [...caller.path, task.id], runId: `${caller.runId}/${task.id}@${caller.step}` },
+  });
+  const found =
+    durable === undefined
+      ? undefined
+      : await asStoreError(() => durable.store.loadLatest(durable.threadId, run.namespace));
+  const head = found === undefined ? undefined : migrateCheckpoint(found);
+  let restored: RestoredPlan = { tasks: new Map(), waited: [] };
+  if (head !== undefined && durable !== undefined && head.runId === run.runId && attempt.number === 1) {
+    restored = restorePlan(program, run, head, await loadWrites(durable.store, durable.threadId, head.id));
+  } else {
+    applyInput(run, input);
+    followRun(run, head);
+  }
+  await beginChain(program, run, restored);
+  const begin = shared.clock.now();
+  const { emit, options, prefix } = planSurroundings(shared);
+  const end = await drivePlan({
+    program,
+    run,
+    emit: (body) => emit?.(body),
+    prefix: `${prefix}${run.path.join("/")}/`,
+    options,
+    restored: restored.tasks,
+    waited: restored.waited,
+    leftOut: [],
+  });
+  const totals = totalsOf(end, shared.clock.now() - begin);
+  const status = statusOf(end, cancellation.aborted);
+  await endChain(run, end, status, totals.outcome);
+  if (exitCodeOf(status, totals.outcome) === 0) return run.output();
+  if (run.chain !== undefined && run.chain.headId !== null) {
+    attempt.children = { ...end.children, [run.namespace]: run.chain.headId };
+  }
+  if (status === "paused") throw new PauseSignal(end.pauses);
+  const failed = end.tasks.filter((one) => one.status === "failed").map(({ id }) => id);
+  const why = end.deadlock?.message ?? (failed.length === 0 ? totals.outcome : `${failed.join(", ")} failed`);
+  const reason = `plan \`${program.plan.name}\`: ${why}`;
+  throw new ChildStopped(new NodeError("NG_NODE_FAILED", failed[0] ?? task.node.spec.name, reason), reason);
+}

@@ -1,0 +1,345 @@
+import type { PauseItem, PendingWrite } from "../checkpoint.ts";
+import type { Run } from "../engine/run.ts";
+import type { Update } from "../engine/task.ts";
+import { RunError, type NgraphError } from "../errors.ts";
+import type { Json } from "../json.ts";
+import { runOrRecall, storedUpdates, type CacheKeys } from "./cached-task.ts";
+import type { PlanEventBody } from "./plan-events.ts";
+import type { PlanExecuteOptions, PlanTaskResult } from "./plan-options.ts";
+import type { PlanProgram, TaskCode } from "./plan-program.ts";
+import { createPlanScheduler, type PlanScheduler, type TaskEnd } from "./plan-scheduler.ts";
+import type { TaskIndex } from "./plan-table.ts";
+import { createPlanValues, type PlanValues } from "./plan-values.ts";
+import type { PlanTaskEnd } from "./run-plan-task.ts";
+
+/** What a run of a plan starts with and how it goes about it. */
+export interface DriveRequest {
+  readonly program: PlanProgram;
+  /** With the input applied, and the cancellation that ends what runs. */
+  readonly run: Run;
+  readonly options: Pick<PlanExecuteOptions, "drain" | "maxParallel" | "expected" | "taskCache" | "afterTask">;
+  readonly emit: (body: PlanEventBody) => void;
+  /** What names of tasks in events begin with, in a plan that a task called. */
+  readonly prefix: string;
+  readonly restored: ReadonlyMap<TaskIndex, RestoredTask>;
+  /** Waited for an answer when the last run ended. */
+  readonly waited: readonly TaskIndex[];
+  /** Not wanted in this run. */
+  readonly leftOut: readonly TaskIndex[];
+}
+
+/** A task that an earlier run has finished. */
+export interface RestoredTask {
+  readonly updates: readonly Update[];
+  readonly attempts: number;
+  readonly duration: number | null;
+}
+
+export interface DriveEnd {
+  readonly scheduler: PlanScheduler;
+  readonly batches: readonly (readonly string[])[];
+  readonly tasks: readonly PlanTaskResult[];
+  readonly pauses: readonly PauseItem[];
+  /** Attempts in this run. */
+  readonly attempts: number;
+  readonly retries: number;
+  readonly flaky: number;
+  /** Of called graphs and plans that have not finished: namespace -> checkpoint. */
+  readonly children: Readonly<Record<string, string>>;
+  /** Of the first task that failed with one. */
+  readonly firstFailure: NgraphError | undefined;
+  /** Tasks remain that nothing can ever start. */
+  readonly deadlock: RunError | undefined;
+}
+
+/** Runs a plan to its end, or to where it waits for answers. Rejects with what ends the whole run: a store that failed, a lost claim. */
+export function drivePlan(request: DriveRequest): Promise<DriveEnd> {
+  return new Drive(request).start();
+}
+
+class Drive {
+  readonly #request: DriveRequest;
+  readonly #scheduler: PlanScheduler;
+  readonly #values: PlanValues;
+  readonly #keys: CacheKeys;
+  readonly #batches: (readonly string[])[] = [];
+  readonly #attempts: Int32Array;
+  readonly #started: Float64Array;
+  readonly #durations: (number | null)[];
+  readonly #errors = new Map<TaskIndex, string>();
+  readonly #pauses = new Map<TaskIndex, readonly PauseItem[]>();
+  #children: Record<string, string> = {};
+  /** Tasks whose `when` has no value, and why. */
+  readonly #conditionFailed = new Map<TaskIndex, PlanTaskEnd>();
+  #firstFailure: NgraphError | undefined;
+  #whyCancelled = "interrupted";
+  #inFlight = 0;
+  #pumping = false;
+  /** Ends the whole run. */
+  #fault: unknown;
+  #hasFault = false;
+  #resolve: (end: DriveEnd) => void = () => undefined;
+  #reject: (error: unknown) => void = () => undefined;
+
+  constructor(request: DriveRequest) {
+    const { program, run, options, emit, prefix } = request;
+    this.#request = request;
+    this.#values = createPlanValues(program, run);
+    this.#keys = { cache: options.taskCache, keys: new Map() };
+    const count = program.tasks.length;
+    this.#attempts = new Int32Array(count);
+    this.#started = new Float64Array(count).fill(-1);
+    this.#durations = program.tasks.map(() => null);
+    this.#scheduler = createPlanScheduler(program.plan, {
+      ...(options.maxParallel === undefined ? {} : { maxParallel: options.maxParallel }),
+      ...(options.expected === undefined
+        ? {}
+        : { expected: (task) => options.expected?.(`${prefix}${program.plan.tasks[task]?.name ?? ""}`) }),
+      skips: (task) => this.#skips(program.tasks[task] as TaskCode),
+      onTransition: ({ task, from, to, reason }) =>
+        emit({
+          type: "node_transition",
+          node_id: `${prefix}${program.plan.tasks[task]?.name ?? ""}`,
+          from,
+          to,
+          ...(to === "running" ? { attempt: (this.#attempts[task] ?? 0) + 1 } : {}),
+          ...(reason === null ? {} : { reason }),
+        }),
+    });
+  }
+
+  start(): Promise<DriveEnd> {
+    const { restored, waited, leftOut, options, run } = this.#request;
+    const scheduler = this.#scheduler;
+    for (const [task, { updates, attempts, duration }] of restored) {
+      this.#values.add(task, updates);
+      this.#attempts[task] = attempts;
+      this.#durations[task] = duration;
+      this.#keys.keys.set(task, JSON.stringify(storedUpdates(this.#request.program, updates)));
+    }
+    scheduler.leaveOut(leftOut, "left_out");
+    scheduler.restore([...restored.keys()]);
+    scheduler.prefer(waited);
+    scheduler.begin();
+
+    const onDrain = (): void => this.#stop("interrupted");
+    const onCancel = (): void => this.#stop("interrupted");
+    run.cancellation.listen(onCancel);
+    options.drain?.addEventListener("abort", onDrain, { once: true });
+    return new Promise<DriveEnd>((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+      if (options.drain?.aborted === true || run.cancellation.aborted) scheduler.cancelRest("interrupted");
+      this.#pump();
+    }).finally(() => {
+      run.cancellation.unlisten(onCancel);
+      options.drain?.removeEventListener("abort", onDrain);
+    });
+  }
+
+  #stop(reason: string): void {
+    this.#scheduler.cancelRest(reason);
+    this.#pumpSoon();
+  }
+
+  /** Once for all tasks that end in the same moment, so that those that start then are one batch. */
+  #pumpSoon(): void {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    queueMicrotask(() => {
+      this.#pumping = false;
+      this.#pump();
+    });
+  }
+
+  #pump(): void {
+    try {
+      const started = this.#hasFault ? [] : this.#scheduler.next();
+      if (started.length > 0) {
+        const { tasks } = this.#request.program;
+        this.#batches.push(started.map((task) => tasks[task]?.spec.name ?? ""));
+        for (const task of started) this.#run(tasks[task] as TaskCode);
+      }
+    } catch (error) {
+      this.#giveUp(error);
+    }
+    if (this.#inFlight > 0) return;
+    if (this.#hasFault) this.#reject(this.#fault);
+    else this.#resolve(this.#end());
+  }
+
+  #run(task: TaskCode): void {
+    this.#inFlight++;
+    const { run } = this.#request;
+    this.#started[task.index] = run.shared.clock.now();
+    this.#work(task)
+      .catch((error: unknown) => this.#giveUp(error))
+      .finally(() => {
+        this.#inFlight--;
+        this.#pumpSoon();
+      });
+  }
+
+  async #work(task: TaskCode): Promise<void> {
+    const { program, run, options, emit, prefix } = this.#request;
+    const condition = this.#conditionFailed.get(task.index);
+    const end: PlanTaskEnd =
+      condition ??
+      (await runOrRecall(
+        program,
+        task,
+        {
+          run,
+          values: this.#values,
+          afterTask: options.afterTask,
+          onAttempt: (attempt) => {
+            this.#attempts[task.index] = attempt.attempt;
+            const error = attempt.error === undefined ? {} : { error: run.shared.redact(attempt.error) };
+            emit({ type: "node_attempt", ...attempt, ...error, node_id: `${prefix}${attempt.node_id}` });
+          },
+          onChanged: (name, changed) => emit({ type: "node_changed", node_id: `${prefix}${name}`, changed }),
+        },
+        this.#keys,
+      ));
+    this.#attempts[task.index] = Math.max(this.#attempts[task.index] ?? 0, end.attempts);
+    const now = run.shared.clock.now();
+    this.#durations[task.index] = now - (this.#started[task.index] ?? now);
+    await this.#settle(task, end);
+  }
+
+  async #settle(task: TaskCode, end: PlanTaskEnd): Promise<void> {
+    const { run, program } = this.#request;
+    const { index, spec } = task;
+    if (end.kind !== "done" && end.children !== undefined) Object.assign(this.#children, end.children);
+    switch (end.kind) {
+      case "done": {
+        try {
+          this.#values.add(index, end.updates);
+        } catch (error) {
+          return this.#failTask(task, "reducer_failed", error instanceof Error ? error.message : String(error));
+        }
+        const kept = run.chain?.keep(
+          doneWrite(spec.name, program, end.updates, end.attempts, this.#durations[index] ?? null),
+        );
+        if (kept !== undefined) await kept;
+        return this.#scheduler.settle(index, { status: "done" });
+      }
+      case "failed":
+        this.#firstFailure ??= end.error;
+        return this.#failTask(task, end.reason, end.message);
+      case "waiting":
+        this.#pauses.set(index, end.pauses);
+        return this.#scheduler.settle(index, { status: "waiting" });
+      case "cancelled":
+        return this.#scheduler.settle(index, { status: "cancelled", reason: this.#whyCancelled });
+    }
+  }
+
+  #failTask(task: TaskCode, reason: string, message: string): void {
+    const { program, run } = this.#request;
+    this.#errors.set(task.index, run.shared.redact(message));
+    const end: TaskEnd = { status: "failed", reason: run.shared.redact(reason) };
+    this.#scheduler.settle(task.index, end);
+    const { onFailure } = program.plan;
+    if (onFailure === "continue" || this.#whyCancelled !== "interrupted") return;
+    this.#whyCancelled = `stopped_by_failure:${task.spec.name}`;
+    this.#scheduler.cancelRest(this.#whyCancelled);
+    // What runs is ended, the run itself goes on to its end.
+    if (onFailure === "kill") {
+      run.aborting = true;
+      run.cancellation.interrupt(new Error(`task ${task.spec.name} failed`));
+    }
+  }
+
+  #skips(task: TaskCode): string | undefined {
+    if (task.condition === undefined) return undefined;
+    const { run } = this.#request;
+    const { item } = task.spec;
+    const locals = item === undefined ? undefined : new Map([[item.name, item.value]]);
+    try {
+      this.#values.show(task);
+      const holds = task.condition({ state: run.state, secrets: run.scope.secrets, error: null, locals });
+      return holds === true ? undefined : "when";
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      this.#conditionFailed.set(task.index, {
+        kind: "failed",
+        reason: "when_failed",
+        message,
+        error: undefined,
+        attempts: 0,
+        children: undefined,
+      });
+      return undefined;
+    }
+  }
+
+  #giveUp(error: unknown): void {
+    if (!this.#hasFault) {
+      this.#hasFault = true;
+      this.#fault = error;
+    }
+    this.#request.run.cancellation.cancel(error);
+  }
+
+  #end(): DriveEnd {
+    const { program } = this.#request;
+    const scheduler = this.#scheduler;
+    let attempts = 0;
+    let retries = 0;
+    let flaky = 0;
+    const stuck: string[] = [];
+    const tasks = program.plan.tasks.map(({ name }, task): PlanTaskResult => {
+      const status = scheduler.status(task);
+      const own = this.#attempts[task] ?? 0;
+      const isRestored = this.#request.restored.has(task);
+      if (!isRestored) attempts += own;
+      if (status === "done" && own > 1 && !isRestored) {
+        retries += own - 1;
+        flaky++;
+      }
+      if (status === "pending" || status === "ready") stuck.push(name);
+      return {
+        id: name,
+        status,
+        attempts: own,
+        reason: scheduler.reason(task),
+        duration: this.#durations[task] ?? null,
+        error: this.#errors.get(task) ?? null,
+      };
+    });
+    this.#values.showAll();
+    const waits = this.#pauses.size > 0;
+    return {
+      scheduler,
+      batches: this.#batches,
+      tasks,
+      pauses: [...this.#pauses].sort(([a], [b]) => a - b).flatMap(([, pauses]) => pauses),
+      attempts,
+      retries,
+      flaky,
+      children: this.#children,
+      firstFailure: this.#firstFailure,
+      deadlock:
+        waits || stuck.length === 0
+          ? undefined
+          : new RunError(
+              "NG_DEADLOCK",
+              `plan \`${program.plan.name}\` is stuck: nothing runs, and ${stuck.slice(0, 10).join(", ")} can never start`,
+              { nodeIds: stuck },
+            ),
+    };
+  }
+}
+
+/** A finished task as the store keeps it. */
+export function doneWrite(
+  name: string,
+  program: PlanProgram,
+  updates: readonly Update[],
+  attempts: number,
+  duration: number | null,
+): PendingWrite {
+  const result: Json = { updates: storedUpdates(program, updates), attempts, duration };
+  return { taskId: name, node: name, result };
+}

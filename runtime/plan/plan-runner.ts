@@ -1,0 +1,252 @@
+import type { Checkpoint, ThreadId } from "../checkpoint.ts";
+import { StoreError, ThreadError } from "../errors.ts";
+import { takeAnswers } from "../engine/answers.ts";
+import { Cancellation, linkSignal } from "../engine/cancellation.ts";
+import { asStoreError } from "../engine/journal.ts";
+import { answerWrite, migrateCheckpoint } from "../engine/restore-run.ts";
+import { applyInput, followRun } from "../engine/run-input.ts";
+import { createCore, createShared, type EngineCore } from "../engine/run-settings.ts";
+import { newId, Run } from "../engine/run.ts";
+import type { Shared } from "../engine/shared.ts";
+import { asRunner, checkThreadId, loadHead, loadWrites, storeOf } from "../engine/thread-access.ts";
+import type { JsonObject } from "../json.ts";
+import { MemoryNodeCache } from "../node-cache.ts";
+import { freezePlanTable } from "./check-plan-table.ts";
+import { drivePlan } from "./drive-plan.ts";
+import { createPlanEmitter } from "./plan-events.ts";
+import type {
+  PlanExecuteOptions,
+  PlanResumeOptions,
+  PlanRunInfo,
+  PlanRunner,
+  PlanRunnerOptions,
+  PlanRunOptions,
+  PlanRunResult,
+} from "./plan-options.ts";
+import { compilePlan, type PlanProgram } from "./plan-program.ts";
+import { setPlanSurroundings } from "./plan-surroundings.ts";
+import type { PlanTable, TaskIndex } from "./plan-table.ts";
+import { exitCodeOf, statusOf, totalsOf } from "./plan-totals.ts";
+import { restorePlan, type RestoredPlan } from "./restore-plan.ts";
+import { beginChain, endChain } from "./save-plan.ts";
+import { selectTasks } from "./select-tasks.ts";
+
+/** A runner with its code. */
+interface PlanCore {
+  readonly plan: PlanProgram;
+  readonly core: EngineCore;
+}
+
+/**
+ * Makes a runner for a plan: checks it, links it with its code once, then serves any number of runs (execution.md, section 9).
+ *
+ * @throws TableError NG_BAD_TABLE; RunError NG_MISSING_FUNCTION that lists all that is missing, NG_EFFECT_DENIED
+ * @example
+ * const runner = createPlanRunner(table, { builtins: builtinNodes, store: new MemoryStore() });
+ * const { outcome, tasks } = await runner.run({}, { maxParallel: 8 });
+ */
+export function createPlanRunner(table: PlanTable, options: PlanRunnerOptions = {}): PlanRunner {
+  freezePlanTable(table);
+  const plan = compilePlan(table, options);
+  const core = createCore(plan.program, options, (clock) => new MemoryNodeCache({ now: () => clock.now() }));
+  return {
+    table,
+    run: (input, settings = {}) => startPlan({ plan, core }, input, settings),
+    resume: (thread, settings = {}) => resumePlan({ plan, core }, thread, settings),
+  };
+}
+
+async function startPlan(
+  { plan, core }: PlanCore,
+  input: JsonObject = {},
+  options: PlanRunOptions,
+): Promise<PlanRunResult> {
+  const selected = selectTasks(plan, options);
+  const runId = newId();
+  if (core.options.store === undefined) return startWithoutStore({ plan, core }, input, options, selected, runId);
+  const threadId = checkThreadId(options.thread ?? newId());
+  return asRunner(core, threadId, forRunner(options), async (durable, cancellation) => {
+    const found = await asStoreError(() => durable.store.loadLatest(threadId));
+    const head = found === undefined ? undefined : migrateCheckpoint(found);
+    if (head !== undefined && options.abandon !== true) refuseUnfinished(head);
+    const info: PlanRunInfo = { runId, resumedFrom: null, thread: threadId };
+    const shared = createShared(core, {}, { threadId, runId, durable, metadata: metadataOf(plan, info, options) });
+    const run = new Run(plan.program, shared, { cancellation, maxSteps: null });
+    applyInput(run, input);
+    followRun(run, head);
+    return executePlan(plan, run, { tasks: new Map(), waited: [] }, selected, info, options);
+  });
+}
+
+async function startWithoutStore(
+  { plan, core }: PlanCore,
+  input: JsonObject,
+  options: PlanRunOptions,
+  selected: ReadonlySet<TaskIndex> | undefined,
+  runId: string,
+): Promise<PlanRunResult> {
+  const { pausingNode, table } = plan.program;
+  if (pausingNode !== undefined) {
+    throw new StoreError(
+      "NG_NO_STORE",
+      `plan \`${table.name}\` waits for an answer at task \`${pausingNode}\`, and a run without a store cannot: give the runner a \`store\``,
+    );
+  }
+  const cancellation = new Cancellation(true);
+  const unlink = linkSignal(options.signal, cancellation);
+  try {
+    const shared = createShared(core, {}, { threadId: options.thread, runId });
+    const run = new Run(plan.program, shared, { cancellation, maxSteps: null });
+    applyInput(run, input);
+    const info: PlanRunInfo = { runId, resumedFrom: null, thread: null };
+    return await executePlan(plan, run, { tasks: new Map(), waited: [] }, selected, info, options);
+  } finally {
+    unlink();
+  }
+}
+
+/** The claim is taken before the last run's end is looked at, and nothing starts before `beforeStart` has seen to what it left (9.10). */
+async function resumePlan({ plan, core }: PlanCore, thread: ThreadId, options: PlanResumeOptions) {
+  const store = storeOf(core, "a thread can only be resumed from a store");
+  const threadId = checkThreadId(thread);
+  const selected = selectTasks(plan, options);
+  await loadHead(store, threadId);
+  return asRunner(core, threadId, forRunner(options), async (durable, cancellation) => {
+    const head = await loadHead(store, threadId);
+    const writes = await loadWrites(store, threadId, head.id);
+    const { answers, fresh } = await takeAnswers(store, head, writes, options);
+    if (head.status === "completed" && head.nextNodes.length === 0 && selected === undefined) {
+      throw new ThreadError(
+        "NG_NOT_PAUSED",
+        threadId,
+        `the last run of thread \`${threadId}\` is completed: nothing is left to resume; \`fromTask\` runs a part of it again`,
+      );
+    }
+    if (fresh.length > 0 && store.putWrites !== undefined) {
+      const records = fresh.map(({ pause, value }) => answerWrite(pause, value));
+      await durable.journal.write(() => store.putWrites?.(durable.claim, head.id, records) ?? undefined, true);
+    }
+    const info: PlanRunInfo = { runId: newId(), resumedFrom: lastRunOf(head), thread: threadId };
+    const shared = createShared(
+      core,
+      {},
+      {
+        threadId,
+        // Keys and namespaces of called graphs go by the first run: what a graph has done is not done again.
+        runId: head.runId,
+        durable,
+        answers,
+        metadata: { ...head.metadata, ...metadataOf(plan, info, options) },
+      },
+    );
+    const run = new Run(plan.program, shared, { cancellation, maxSteps: null });
+    const restored = restorePlan(plan, run, head, writes);
+    return executePlan(plan, run, withoutSelected(run, plan, restored, selected), selected, info, options);
+  });
+}
+
+async function executePlan(
+  plan: PlanProgram,
+  run: Run,
+  restored: RestoredPlan,
+  selected: ReadonlySet<TaskIndex> | undefined,
+  info: PlanRunInfo,
+  options: PlanExecuteOptions,
+): Promise<PlanRunResult> {
+  const { shared, cancellation } = run;
+  const { clock } = shared;
+  await beginChain(plan, run, restored);
+  await options.beforeStart?.(info);
+  const listeners = options.onEvent === undefined ? [] : [options.onEvent];
+  const emit = createPlanEmitter(info.runId, () => clock.now(), listeners);
+  watchDrain(shared, options, emit);
+  emit({
+    type: "run_start",
+    plan: plan.plan.name,
+    total_nodes: plan.tasks.length,
+    ...(info.resumedFrom === null ? {} : { resumed_from: info.resumedFrom }),
+  });
+  const begin = clock.now();
+  const end = await drivePlan({
+    program: plan,
+    run,
+    options,
+    emit,
+    prefix: "",
+    restored: restored.tasks,
+    waited: restored.waited,
+    leftOut:
+      selected === undefined
+        ? []
+        : plan.tasks.flatMap(({ index }) => (selected.has(index) || restored.tasks.has(index) ? [] : [index])),
+  });
+  const totals = totalsOf(end, clock.now() - begin);
+  const isCancelled =
+    cancellation.aborted || (options.drain?.aborted === true && end.tasks.some((task) => task.status === "cancelled"));
+  const status = statusOf(end, isCancelled);
+  const exitCode = exitCodeOf(status, totals.outcome);
+  await endChain(run, end, status, totals.outcome);
+  emit({ type: "run_end", ...totals, exit_code: exitCode });
+  return {
+    status,
+    outcome: totals.outcome,
+    runId: info.runId,
+    resumedFrom: info.resumedFrom,
+    thread: info.thread,
+    batches: end.batches,
+    tasks: end.tasks,
+    totals,
+    output: run.output(),
+    pauses: end.pauses,
+    error: end.deadlock ?? (isCancelled ? run.cancelled() : null),
+    exitCode,
+  };
+}
+
+function watchDrain(shared: Shared, options: PlanExecuteOptions, emit: ReturnType<typeof createPlanEmitter>): void {
+  const { drain, expected, taskCache } = options;
+  setPlanSurroundings(shared, {
+    emit,
+    prefix: "",
+    options: {
+      ...(drain === undefined ? {} : { drain }),
+      ...(expected === undefined ? {} : { expected }),
+      ...(taskCache === undefined ? {} : { taskCache }),
+    },
+  });
+}
+
+/** Selected tasks run again although they were done. */
+function withoutSelected(
+  run: Run,
+  plan: PlanProgram,
+  restored: RestoredPlan,
+  selected: ReadonlySet<TaskIndex> | undefined,
+): RestoredPlan {
+  if (selected === undefined) return restored;
+  for (const task of selected) run.chain?.results.delete(plan.plan.tasks[task]?.name ?? "");
+  return { ...restored, tasks: new Map([...restored.tasks].filter(([task]) => !selected.has(task))) };
+}
+
+function forRunner({ signal }: PlanExecuteOptions): { readonly signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal };
+}
+
+function metadataOf(plan: PlanProgram, info: PlanRunInfo, options: PlanExecuteOptions): JsonObject {
+  return { ...options.metadata, plan: plan.plan.name, run: info.runId, resumedFrom: info.resumedFrom };
+}
+
+function lastRunOf(head: Checkpoint): string {
+  const run = head.metadata["run"];
+  return typeof run === "string" ? run : head.runId;
+}
+
+function refuseUnfinished(head: Checkpoint): void {
+  if (head.status === "completed") return;
+  const how = head.status === "paused" ? "waits for an answer" : `has not finished (${head.status})`;
+  throw new ThreadError(
+    "NG_THREAD_BUSY",
+    head.threadId,
+    `the last run of thread \`${head.threadId}\` ${how}: resume it, or start with \`abandon\` to give it up`,
+  );
+}

@@ -1,0 +1,46 @@
+import type { DriveEnd } from "./drive-plan.ts";
+import type { PlanTotals } from "./plan-events.ts";
+import { planOutcome, type PlanOutcome, type TaskStatus } from "./plan-scheduler.ts";
+import type { PlanRunStatus } from "./plan-options.ts";
+
+/** The sums of a run, and its outcome (9.8). */
+export function totalsOf(end: DriveEnd, milliseconds: number): PlanTotals {
+  const count = (status: TaskStatus): number => end.tasks.filter((task) => task.status === status).length;
+  const done = count("done");
+  const failed = count("failed");
+  const blocked = count("blocked");
+  const cancelled = count("cancelled");
+  const unfinished = cancelled + count("waiting") + count("pending") + count("ready");
+  return {
+    outcome: outcomeOf({ done, failed, blocked, flaky: end.flaky, unfinished }),
+    done,
+    failed,
+    blocked,
+    skipped: count("skipped"),
+    cancelled,
+    waiting: count("waiting"),
+    total_duration_s: milliseconds / 1000,
+    total_attempts: end.attempts,
+    flake_retries: end.retries,
+    flaky_tasks: end.flaky,
+  };
+}
+
+/** A run that was interrupted or waits has not ended well, whatever was done until then. */
+function outcomeOf(counts: Parameters<typeof planOutcome>[0] & { readonly unfinished: number }): PlanOutcome {
+  if (counts.unfinished === 0 || counts.failed + counts.blocked > 0) return planOutcome(counts);
+  return counts.done === 0 ? "catastrophic" : "partial";
+}
+
+export function statusOf(end: DriveEnd, isCancelled: boolean): PlanRunStatus {
+  if (isCancelled) return "cancelled";
+  if (end.deadlock !== undefined) return "failed";
+  return end.pauses.length > 0 ? "paused" : "completed";
+}
+
+/** 0 for the clean outcomes, 3 when paused, 130 when interrupted, else 1 (interface.md). */
+export function exitCodeOf(status: PlanRunStatus, outcome: PlanOutcome): number {
+  if (status === "cancelled") return 130;
+  if (status === "paused") return 3;
+  return status === "completed" && (outcome === "clean" || outcome === "clean_with_flake") ? 0 : 1;
+}

@@ -1,0 +1,116 @@
+import { RunError } from "../errors.ts";
+import type { Run } from "../engine/run.ts";
+import type { Update } from "../engine/task.ts";
+import type { Json } from "../json.ts";
+import type { ChannelCode } from "../program/channel-code.ts";
+import type { PlanProgram, TaskCode } from "./plan-program.ts";
+import type { TaskIndex } from "./plan-table.ts";
+
+/**
+ * What tasks have given, and what others see of it. A task reads, of each channel, the start value with the updates of the tasks that it
+ * comes after, in topological order: what it sees does not depend on who was faster. The plan's outputs are made of all updates.
+ */
+export interface PlanValues {
+  /** Puts what a task sees into the run's state. Costs what it reads and what it comes after; nothing for one that reads no task's output. */
+  show(task: TaskCode): void;
+  /** The same with the task's own updates on top: what its checks see. */
+  showWith(task: TaskCode, updates: readonly Update[]): void;
+  /** @throws RunError NG_REDUCER_FAILED when a reducer refuses an update */
+  add(task: TaskIndex, updates: readonly Update[]): void;
+  updatesOf(task: TaskIndex): readonly Update[] | undefined;
+  /** Puts the value of every channel, all updates applied, into the run's state. */
+  showAll(): void;
+}
+
+export function createPlanValues(program: PlanProgram, run: Run): PlanValues {
+  const { channels } = program.program;
+  const updates = new Map<TaskIndex, readonly Update[]>();
+  /** Inputs included. */
+  const start = run.state.slice();
+  const seen = new Int32Array(program.tasks.length);
+  let generation = 0;
+
+  /** Marks the tasks that one comes after, through any number of others. */
+  const markAncestors = (task: TaskCode): number => {
+    generation++;
+    const open = [...task.spec.after];
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (seen[next] === generation) continue;
+      seen[next] = generation;
+      open.push(...(program.tasks[next]?.spec.after ?? []));
+    }
+    return generation;
+  };
+
+  const valueOf = (channel: number, isSeen: (task: TaskIndex) => boolean): Json => {
+    const code = channels[channel] as ChannelCode;
+    const lists: Json[][] = [];
+    let value = start[channel] ?? null;
+    for (const task of program.writers[channel] ?? []) {
+      const given = updates.get(task);
+      if (given === undefined || !isSeen(task)) continue;
+      for (const update of given) {
+        if (update.channel !== channel) continue;
+        // Joined once at the end: one list after the other would copy the first as often as there are tasks.
+        if (code.spec.reducer?.kind === "append") lists.push(update.value as Json[]);
+        else value = apply(code, program.tasks[task]?.spec.name ?? "", value, update.value);
+      }
+    }
+    if (lists.length === 0) return value;
+    return Object.freeze([...((value ?? []) as readonly Json[]), ...lists.flat(1)]);
+  };
+
+  const show = (task: TaskCode): void => {
+    if (task.reads.length === 0) return;
+    const mark = markAncestors(task);
+    for (const channel of task.reads) run.state[channel] = valueOf(channel, (other) => seen[other] === mark);
+  };
+
+  return {
+    show,
+    showWith(task, own) {
+      show(task);
+      for (const { channel, value } of own) {
+        if (!task.reads.includes(channel)) continue;
+        const code = channels[channel] as ChannelCode;
+        run.state[channel] = apply(code, task.spec.name, run.state[channel] ?? null, value);
+      }
+    },
+    add(task, given) {
+      if (given.length === 0) return;
+      updates.set(task, given);
+      for (const { channel, value } of given) {
+        const code = channels[channel] as ChannelCode;
+        const kind = code.spec.reducer?.kind;
+        try {
+          if (kind === "sum" || kind === "function") valueOf(channel, () => true);
+          else if (kind !== "append" && kind !== "last" && kind !== undefined)
+            apply(code, "", start[channel] ?? null, value);
+        } catch (error) {
+          updates.delete(task);
+          throw error;
+        }
+      }
+    },
+    updatesOf: (task) => updates.get(task),
+    showAll() {
+      for (let channel = 0; channel < channels.length; channel++) {
+        if ((program.writers[channel]?.length ?? 0) === 0) continue;
+        const before = start[channel] ?? null;
+        run.state[channel] = valueOf(channel, () => true);
+        if (run.state[channel] !== before) run.chain?.touch(channel, before, false);
+      }
+    },
+  };
+}
+
+function apply(code: ChannelCode, task: string, current: Json, update: Json): Json {
+  if (code.reduce === undefined) return update;
+  try {
+    return code.reduce(current, update);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const message = `the reducer of channel \`${code.name}\` failed on what task \`${task}\` wrote: ${reason}`;
+    throw new RunError("NG_REDUCER_FAILED", message, { nodeIds: [task], cause });
+  }
+}

@@ -1,0 +1,88 @@
+import type { Checkpoint, PendingWrite } from "../checkpoint.ts";
+import { pausesByTask, isAnswer } from "../engine/restore-run.ts";
+import type { Run } from "../engine/run.ts";
+import { ThreadError } from "../errors.ts";
+import type { JsonObject } from "../json.ts";
+import { Mismatch } from "../mismatch.ts";
+import { readUpdates } from "./cached-task.ts";
+import type { RestoredTask } from "./drive-plan.ts";
+import type { PlanProgram } from "./plan-program.ts";
+import type { TaskIndex } from "./plan-table.ts";
+
+/** What an earlier run of a plan left behind. */
+export interface RestoredPlan {
+  readonly tasks: ReadonlyMap<TaskIndex, RestoredTask>;
+  readonly waited: readonly TaskIndex[];
+}
+
+/**
+ * Puts inputs back, and gives what was done (9.10). Tasks are found by name, so a plan may have got others since; what was done must
+ * still be there and fit.
+ *
+ * @param writes results that were stored since the checkpoint
+ * @throws ThreadError NG_DRIFT that lists what no longer fits
+ */
+export function restorePlan(
+  program: PlanProgram,
+  run: Run,
+  head: Checkpoint,
+  writes: readonly PendingWrite[],
+): RestoredPlan {
+  const problems: string[] = [];
+  const { channels, channelIndex } = program.program;
+  for (const [name, value] of Object.entries(head.values)) {
+    const index = channelIndex.get(name);
+    const channel = index === undefined ? undefined : channels[index];
+    // What tasks gave is made again from what they gave.
+    if (index === undefined || channel?.spec.role !== "input") continue;
+    const admitted = value === null ? null : channel.admit(value);
+    if (admitted instanceof Mismatch) problems.push(`input \`${name}\` has another type: ${admitted.describe()}`);
+    else {
+      run.state[index] = admitted;
+      run.chain?.touch(index, null, false);
+    }
+  }
+  const tasks = new Map<TaskIndex, RestoredTask>();
+  for (const write of [...(head.finished ?? []), ...writes]) {
+    if (isAnswer(write)) continue;
+    const task = program.taskIndex.get(write.node);
+    if (task === undefined) {
+      problems.push(`task \`${write.node}\` is gone, and was done`);
+      continue;
+    }
+    const { updates, attempts, duration } = write.result as JsonObject;
+    const read = readUpdates(program, updates);
+    if (read === undefined) problems.push(`what task \`${write.node}\` gave no longer fits its outputs`);
+    else {
+      run.chain?.results.set(write.taskId, write);
+      tasks.set(task, {
+        updates: read,
+        attempts: typeof attempts === "number" ? attempts : 1,
+        duration: typeof duration === "number" ? duration : null,
+      });
+    }
+  }
+  if (problems.length > 0) {
+    throw new ThreadError(
+      "NG_DRIFT",
+      head.threadId,
+      `thread \`${head.threadId}\` cannot go on under this version of plan \`${program.plan.name}\`: ${problems.join("; ")}`,
+      { details: problems },
+    );
+  }
+  const { chain } = run;
+  if (chain !== undefined) {
+    chain.headId = head.id;
+    for (const [name, count] of Object.entries(head.versions)) {
+      const index = channelIndex.get(name);
+      if (index === undefined) continue;
+      chain.versions.set(index, count);
+      chain.written.add(index);
+    }
+  }
+  const waited = [...pausesByTask(run, head.pauses).keys()].flatMap((id) => {
+    const task = program.taskIndex.get(id);
+    return task === undefined || tasks.has(task) ? [] : [task];
+  });
+  return { tasks, waited: waited.sort((a, b) => a - b) };
+}

@@ -1,0 +1,165 @@
+import type { PauseItem } from "../checkpoint.ts";
+import type { NgraphError } from "../errors.ts";
+import { attemptTask } from "../engine/run-task.ts";
+import type { Run } from "../engine/run.ts";
+import type { Failure, Outcome, Update } from "../engine/task.ts";
+import type { TaskAttempt } from "./plan-events.ts";
+import type { TaskCode } from "./plan-program.ts";
+import type { PlanValues } from "./plan-values.ts";
+import { runChecks } from "./run-checks.ts";
+import { taskBackoff } from "./task-backoff.ts";
+import { taskOf } from "./task-of.ts";
+
+/** How a task that was started has ended. */
+export type PlanTaskEnd =
+  | { readonly kind: "done"; readonly updates: readonly Update[]; readonly attempts: number }
+  | {
+      readonly kind: "failed";
+      readonly reason: string;
+      readonly message: string;
+      readonly error: NgraphError | undefined;
+      readonly attempts: number;
+      readonly children: Outcome["children"];
+    }
+  | {
+      readonly kind: "waiting";
+      readonly pauses: readonly PauseItem[];
+      readonly attempts: number;
+      readonly children: Outcome["children"];
+    }
+  | { readonly kind: "cancelled"; readonly attempts: number; readonly children: Outcome["children"] };
+
+export interface TaskSurroundings {
+  readonly run: Run;
+  readonly values: PlanValues;
+  readonly onAttempt: (attempt: TaskAttempt) => void;
+  /** A task with a `cache` policy runs after all: what has changed. */
+  readonly onChanged?: (task: string, changed: readonly string[]) => void;
+  /** Why what the task did is not allowed, once it has converged. */
+  readonly afterTask: ((task: string) => Promise<string | undefined> | string | undefined) | undefined;
+}
+
+/** How long a body that was given up may take to end: its paths are not free before. Commands are ended within three seconds. */
+const GRACE_MS = 5000;
+
+/**
+ * Runs a task until it has converged or its tries are spent (9.6): the body, then all checks; the checks decide where there are some,
+ * else the body's end. Rejects only with what ends the whole run (a store that failed, a lost claim).
+ */
+export async function runPlanTask(task: TaskCode, around: TaskSurroundings): Promise<PlanTaskEnd> {
+  const { run, values } = around;
+  const { clock } = run.shared;
+  const { spec } = task;
+  for (let attempt = 1; ; attempt++) {
+    const backoff = attempt === 1 ? 0 : taskBackoff(task.backoff, attempt);
+    if (backoff > 0 && !(await wait(run, backoff))) {
+      return { kind: "cancelled", attempts: attempt - 1, children: undefined };
+    }
+    const begin = clock.now();
+    values.show(task);
+    let body: unknown;
+    const started = attemptTask(run, taskOf(task.node, task), attempt, (result) => {
+      body = result;
+    });
+    const outcome = started instanceof Promise ? await started : started;
+    if (outcome.pauses !== undefined) {
+      return { kind: "waiting", pauses: outcome.pauses, attempts: attempt, children: outcome.children };
+    }
+    if (outcome.cancelled) {
+      await bodyEnd(run, body);
+      return { kind: "cancelled", attempts: attempt, children: outcome.children };
+    }
+    const { failure, updates } = outcome;
+    if (failure?.error.code === "NG_NODE_TIMEOUT") await bodyEnd(run, body);
+    const checks =
+      task.checks.length === 0 ? undefined : await runChecks(run, task, attempt, () => values.showWith(task, updates));
+    if (checks?.cancelled === true) return { kind: "cancelled", attempts: attempt, children: undefined };
+    const converged = checks === undefined ? failure === undefined : checks.passed;
+    around.onAttempt({
+      node_id: spec.name,
+      attempt,
+      duration_s: (clock.now() - begin) / 1000,
+      converged,
+      ...(attempt === 1 ? {} : { backoff_s: backoff / 1000 }),
+      done_when_results: checks?.results ?? [],
+      ...(failure === undefined ? {} : { error: failure.reason }),
+    });
+    if (converged) {
+      const problem = await around.afterTask?.(spec.name);
+      if (problem === undefined) return { kind: "done", updates, attempts: attempt };
+      return fail(problem, problem, undefined, attempt, undefined);
+    }
+    const message = failure?.reason ?? failedChecks(checks?.results ?? []);
+    const hopeless = checks === undefined && failure !== undefined && !isRetryable(failure);
+    if (attempt >= spec.tries || hopeless) {
+      const reason = checks !== undefined || (attempt > 1 && !hopeless) ? "max_tries_reached" : kindOf(failure);
+      return fail(reason, message, failure?.error, attempt, outcome.children);
+    }
+  }
+}
+
+function fail(
+  reason: string,
+  message: string,
+  error: NgraphError | undefined,
+  attempts: number,
+  children: Outcome["children"],
+): PlanTaskEnd {
+  return { kind: "failed", reason, message, error, attempts, children };
+}
+
+function failedChecks(results: readonly { readonly cmd: string; readonly rc: number }[]): string {
+  const failed = results.filter(({ rc }) => rc !== 0);
+  return `not done: ${failed.map(({ cmd, rc }) => `\`${cmd}\` ended with ${rc}`).join(", ")}`;
+}
+
+function kindOf(failure: Failure | undefined): string {
+  switch (failure?.error.code) {
+    case "NG_NODE_TIMEOUT":
+      return "timeout";
+    case "NG_BAD_RESULT":
+      return "bad_result";
+    default:
+      return "task_failed";
+  }
+}
+
+/** As for nodes: what does not fit, or says `retryable: false`, fails the same way again. */
+function isRetryable({ error }: Failure): boolean {
+  if (error.code === "NG_BAD_RESULT") return false;
+  const { cause } = error;
+  return !(typeof cause === "object" && cause !== null && "retryable" in cause && cause.retryable === false);
+}
+
+/** A body that was given up may still be at work on what the task holds: waits until it has ended, or for so long. */
+async function bodyEnd(run: Run, body: unknown): Promise<void> {
+  if (typeof body !== "object" || body === null || !("then" in body)) return;
+  const { clock } = run.shared;
+  let timer: unknown;
+  const grace = new Promise<void>((resolve) => {
+    timer = clock.setTimeout(resolve, GRACE_MS);
+  });
+  const end = Promise.resolve(body).then(
+    () => undefined,
+    () => undefined,
+  );
+  await Promise.race([end, grace]);
+  clock.clearTimeout(timer);
+}
+
+/** Whether the time has passed; false when the run was cancelled meanwhile. */
+function wait({ cancellation, aborting, shared: { clock } }: Run, ms: number): Promise<boolean> {
+  if (cancellation.aborted || aborting) return Promise.resolve(false);
+  return new Promise((resolve) => {
+    const onCancel = (): void => {
+      clock.clearTimeout(timer);
+      cancellation.unlisten(onCancel);
+      resolve(false);
+    };
+    const timer = clock.setTimeout(() => {
+      cancellation.unlisten(onCancel);
+      resolve(true);
+    }, ms);
+    cancellation.listen(onCancel);
+  });
+}

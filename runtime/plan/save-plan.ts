@@ -1,0 +1,50 @@
+import type { Run } from "../engine/run.ts";
+import { NodeError } from "../errors.ts";
+import type { DriveEnd } from "./drive-plan.ts";
+import type { PlanOutcome } from "./plan-scheduler.ts";
+import type { PlanRunStatus } from "./plan-options.ts";
+import type { PlanProgram } from "./plan-program.ts";
+import type { RestoredPlan } from "./restore-plan.ts";
+
+/** The first checkpoint of a run: its input, and what it starts with as done. Durable before anything starts (5.2). */
+export async function beginChain(program: PlanProgram, run: Run, restored: RestoredPlan): Promise<void> {
+  const next = program.plan.tasks.flatMap(({ name }, task) => (restored.tasks.has(task) ? [] : [name]));
+  await run.chain?.save("input", {
+    status: "running",
+    step: -1,
+    current: program.plan.tasks.flatMap(({ name }, task) => (restored.tasks.has(task) ? [name] : [])),
+    unfinished: { next, children: {} },
+  });
+}
+
+/** The last checkpoint of a run: what every task gave, and what a resume has to do. */
+export async function endChain(run: Run, end: DriveEnd, status: PlanRunStatus, outcome: PlanOutcome): Promise<void> {
+  if (run.chain === undefined) return;
+  const isClean = status === "completed" && (outcome === "clean" || outcome === "clean_with_flake");
+  const failed = end.tasks.filter((task) => task.status === "failed");
+  const [first] = failed;
+  const names = failed.map((task) => `\`${task.id}\``).join(", ");
+  await run.chain.save(isClean ? "completed" : "interrupted", {
+    status: status === "completed" ? (isClean ? "completed" : "failed") : status,
+    step: 0,
+    current: end.tasks.filter((task) => task.status === "done").map(({ id }) => id),
+    pauses: end.pauses,
+    error:
+      end.deadlock ??
+      (first === undefined
+        ? undefined
+        : new NodeError("NG_NODE_FAILED", first.id, `${names} failed: ${first.error ?? first.reason ?? ""}`, {
+            attempts: first.attempts,
+            threadId: run.shared.threadId,
+          })),
+    unfinished: {
+      next: end.tasks.filter(isLeft).map(({ id }) => id),
+      children: end.children,
+    },
+  });
+}
+
+/** What a resume would run: what has not been done, but for tasks whose `when` did not hold. */
+function isLeft({ status, reason }: DriveEnd["tasks"][number]): boolean {
+  return status !== "done" && (status !== "skipped" || reason === "left_out");
+}

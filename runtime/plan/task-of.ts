@@ -1,0 +1,16 @@
+import type { Task } from "../engine/task.ts";
+import type { NodeCode } from "../engine/program.ts";
+import type { TaskCode } from "./plan-program.ts";
+
+/** A plan's task, or a check of it, as the engine runs it. */
+export function taskOf(node: NodeCode, { spec }: TaskCode): Task {
+  return {
+    node,
+    id: node.spec.name,
+    item: spec.item?.value,
+    itemIndex: -1,
+    error: null,
+    items: undefined,
+    broken: undefined,
+  };
+}
