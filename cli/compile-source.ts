@@ -1,4 +1,4 @@
-import type { CompileResult } from "../compiler/compile.ts";
+import type { CompileOptions, CompileResult } from "../compiler/compile.ts";
 import type { CompilerHost } from "../compiler/host.ts";
 import { readSource } from "./source-files.ts";
 
@@ -9,14 +9,18 @@ import { readSource } from "./source-files.ts";
  * @throws CommandError when the file cannot be read
  */
 export async function compileSource(path: string, host?: CompilerHost): Promise<CompileResult> {
-  return compileText(readSource(path), path, host);
+  return compileText(readSource(path), path, host === undefined ? {} : { host });
 }
 
 /** Compiles a text as if it stood at `path`. */
-export async function compileText(text: string, path: string, host?: CompilerHost): Promise<CompileResult> {
+export async function compileText(
+  text: string,
+  path: string,
+  options: Omit<CompileOptions, "path"> = {},
+): Promise<CompileResult> {
   const [{ compile }, { createNodeHost }] = await Promise.all([
     import("../compiler/compile.ts"),
     import("../api/node-host.ts"),
   ]);
-  return compile(text, { path, host: host ?? createNodeHost() });
+  return compile(text, { ...options, path, host: options.host ?? createNodeHost() });
 }

@@ -6,6 +6,7 @@ import { hasErrors, sortDiagnostics, type Diagnostic } from "../diagnostics/diag
 import type { Table } from "../runtime/table.ts";
 import type { ValueType } from "../runtime/value-type.ts";
 import { bindProject, type BoundProject } from "./bind/bind-project.ts";
+import { compareWithBaseline, type Baseline } from "./baseline/compare-with-baseline.ts";
 import type { BoundGraph } from "./bound-graph.ts";
 import { checkGraph, type Proof } from "./checks/check-graph.ts";
 import { emptyHost, type CompilerHost } from "./host.ts";
@@ -25,6 +26,8 @@ export interface CompileOptions {
   readonly spelling?: Spelling;
   /** States that a proof may look at before it gives up (NG900); default 100,000. */
   readonly maxStates?: number;
+  /** The graphs as they were when threads were kept: what would keep those from going on is reported (NG610). */
+  readonly baseline?: Baseline;
 }
 
 /** A graph of the file. */
@@ -75,7 +78,10 @@ export function compile(text: string, options: CompileOptions = {}): CompileResu
     spelling: options.spelling,
   });
   const { found, proofs } = checkGraphs(project, options);
-  const { diagnostics, suppressed } = suppressFindings(found, project.entry.syntax);
+  const { baseline } = options;
+  const { syntax } = project.entry;
+  // Without a baseline nobody has looked for what breaks one.
+  let { diagnostics, suppressed } = suppressFindings(found, syntax, { notLookedFor: ["NG610"] });
   const lowered: LoweredGraphs = new Map();
   const isValid = !hasErrors(diagnostics);
   const graphs = project.graphs.map((bound): CompiledGraph => ({
@@ -84,6 +90,10 @@ export function compile(text: string, options: CompileOptions = {}): CompileResu
     table: isValid ? lowerGraph(bound, lowered) : undefined,
     proofs: proofs.get(bound) ?? [],
   }));
+  if (isValid && baseline !== undefined) {
+    const breaking = compareWithBaseline(baseline, graphs, project.entry.source);
+    ({ diagnostics, suppressed } = suppressFindings(sortDiagnostics([...found, ...breaking]), syntax));
+  }
   return {
     path,
     table: graphs[0]?.table,

@@ -8,9 +8,10 @@ import { EXIT } from "../exit-codes.ts";
 import { fixSources, fixTexts, type FixedSource, type FixedSources } from "../fix-sources.ts";
 import type { Output } from "../output.ts";
 import { parseChoice, parseCount } from "../parse-values.ts";
+import { readBaseline } from "../read-baseline.ts";
 import { countText, FORMATS, printDiagnostics, uniqueDiagnostics, type Format } from "../print-diagnostics.ts";
 import { readStdin } from "../read-stdin.ts";
-import { findSources } from "../source-files.ts";
+import { findSources, readSource } from "../source-files.ts";
 
 interface CheckOptions {
   readonly format?: Format;
@@ -18,6 +19,7 @@ interface CheckOptions {
   readonly maxDiagnostics?: number;
   readonly fix?: boolean;
   readonly stdinFilepath?: string;
+  readonly baseline?: string;
 }
 
 export const checkCommand = defineCommand<CheckOptions>({
@@ -31,13 +33,15 @@ export const checkCommand = defineCommand<CheckOptions>({
       .option("-v, --verbose", "with what was proven, and remarks")
       .option("--max-diagnostics <n>", "print at most so many (default 50)", parseCount("--max-diagnostics", 1))
       .option("--fix", "make the fixes that findings offer, as long as the file gets better by them")
-      .option("--stdin-filepath <path>", "check standard input as if it stood there; with --fix, print it fixed");
+      .option("--stdin-filepath <path>", "check standard input as if it stood there; with --fix, print it fixed")
+      .option("--baseline <old>", "what would keep threads of this older file or compiled table from going on (NG610)");
   },
   examples: [
     "ngc check support.ngraph",
     "ngc check graphs/ -v",
     "ngc check . --format github",
     "ngc check support.ngraph --fix",
+    "git show main:support.ngraph > old.ngraph && ngc check support.ngraph --baseline old.ngraph",
   ],
   run: async (paths, options, given) => {
     const output = options.format === "json" ? { ...given, json: true } : given;
@@ -76,10 +80,10 @@ export const checkCommand = defineCommand<CheckOptions>({
 /** The sources, compiled; with `--fix` after what could be fixed was. */
 async function compileAll(
   paths: readonly string[],
-  { fix, stdinFilepath }: CheckOptions,
+  { fix, stdinFilepath, baseline }: CheckOptions,
 ): Promise<{ compiled: readonly CompileResult[]; fixed?: readonly FixedSource[] }> {
   if (stdinFilepath !== undefined) {
-    if (paths.length > 0)
+    if (paths.length > 0 || baseline !== undefined)
       throw new CommandError("--stdin-filepath checks standard input alone: name no files beside it");
     const source = { path: stdinFilepath, text: readStdin() };
     if (fix !== true) return { compiled: [await compileText(source.text, source.path)] };
@@ -88,10 +92,22 @@ async function compileAll(
   }
   if (paths.length === 0) throw new CommandError("missing required argument 'path'", { help: "ngc check FILE…" });
   const files = findSources(paths);
+  if (baseline !== undefined) return { compiled: [await compileAgainst(files, baseline, fix)] };
   if (fix === true) return fixSources(files);
   const compiled: CompileResult[] = [];
   for (const file of files) compiled.push(await compileSource(file));
   return { compiled };
+}
+
+/** One file beside what it was. */
+async function compileAgainst(files: readonly string[], old: string, fix: boolean | undefined): Promise<CompileResult> {
+  const [file] = files;
+  if (file === undefined || files.length > 1) {
+    throw new CommandError(`--baseline compares one file with what it was, not ${files.length}`);
+  }
+  if (fix === true) throw new CommandError("--baseline and --fix exclude each other");
+  const baseline = await readBaseline(old);
+  return compileText(readSource(file), file, { baseline });
 }
 
 function fixLines(fixed: readonly FixedSource[]): string[] {

@@ -1,4 +1,5 @@
 import { suppressedError, unusedSuppression } from "../../diagnostics/catalog/suppressions.ts";
+import type { DiagnosticCode } from "../../diagnostics/codes.ts";
 import { hasErrors, sortDiagnostics, type Diagnostic, type Fix } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
@@ -14,11 +15,12 @@ export interface SuppressedDiagnostic {
 /**
  * Takes out the warnings and remarks that comments suppress. Errors stay, whatever a comment says. Comments that cannot be followed
  * are errors (NG118), and those that suppress nothing are warnings (NG119) where the file has no error: behind one, the finding
- * may only not have been looked for.
+ * may only not have been looked for; so may those of `notLookedFor`.
  */
 export function suppressFindings(
   found: readonly Diagnostic[],
   file: Ast.File,
+  options: { readonly notLookedFor?: readonly DiagnosticCode[] } = {},
 ): { readonly diagnostics: readonly Diagnostic[]; readonly suppressed: readonly SuppressedDiagnostic[] } {
   const { suppressions, diagnostics: problems } = readSuppressions(file);
   if (suppressions.length === 0 && problems.length === 0) return { diagnostics: found, suppressed: [] };
@@ -46,7 +48,8 @@ export function suppressFindings(
     used.add(match.entry);
   }
   if (!hasErrors(left) && problems.length === 0) {
-    for (const suppression of suppressions) more.push(...reportUnused(suppression, used, file));
+    for (const suppression of suppressions)
+      more.push(...reportUnused(suppression, used, file, options.notLookedFor ?? []));
   }
   return { diagnostics: sortDiagnostics([...left, ...more]), suppressed };
 }
@@ -67,8 +70,9 @@ function reportUnused(
   suppression: Suppression,
   used: ReadonlySet<Suppression["codes"][number]>,
   file: Ast.File,
+  notLookedFor: readonly DiagnosticCode[],
 ): Diagnostic[] {
-  const unused = suppression.codes.filter((entry) => !used.has(entry));
+  const unused = suppression.codes.filter((entry) => !used.has(entry) && !notLookedFor.includes(entry.code));
   const isAll = unused.length === suppression.codes.length;
   return unused.map((entry, index) => {
     const { code, span } = entry;

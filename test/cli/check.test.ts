@@ -116,3 +116,38 @@ describe("ngc check", () => {
     expect(project.has("ran")).toBe(false);
   });
 });
+
+describe("ngc check --baseline", () => {
+  const NOW = HELLO.replaceAll("greet", "welcome");
+
+  test("compares with an older source, in either spelling, and with a compiled table", () => {
+    const project = createProject({ "old.ngraph": HELLO, "now.ngraph": NOW, "same.ngraph": `// new\n${HELLO}` });
+    project.ngc(["compile", "old.ngraph", "--target", "json", "-q"]);
+    project.ngc(["convert", "old.ngraph", "--to", "yaml", "-o", "old.ngraph.yaml"]);
+    for (const old of ["old.ngraph", "hello.table.json", "old.ngraph.yaml"]) {
+      const { status, stderr } = project.ngc(["check", "now.ngraph", "--baseline", old]);
+      expect(status).toBe(0);
+      expect(stderr).toMatch(/^now\.ngraph\(1,7\): warning NG610: node `greet` is gone/m);
+      expect(project.ngc(["check", "same.ngraph", "--baseline", old]).stderr).not.toContain("NG610");
+    }
+    expect(project.json(["check", "now.ngraph", "--baseline", "old.ngraph"]).document).toMatchObject({
+      ok: true,
+      warnings: 1,
+    });
+  });
+
+  test("what cannot be compared is said", () => {
+    const { ngc } = createProject({ "now.ngraph": NOW, "broken.ngraph": BROKEN, "x.json": "{}" });
+    const fails = (...args: string[]): string => {
+      const { status, stderr } = ngc(["check", ...args]);
+      expect(status).toBe(64);
+      expect(stderr).not.toContain("    at ");
+      return stderr;
+    };
+    expect(fails("now.ngraph", "--baseline", "nowhere.ngraph")).toContain("no such file");
+    expect(fails("now.ngraph", "--baseline", "broken.ngraph")).toContain("NG101");
+    expect(fails("now.ngraph", "--baseline", "x.json")).toContain("no compiled graph");
+    expect(fails("now.ngraph", "broken.ngraph", "--baseline", "now.ngraph")).toContain("one file");
+    expect(fails("now.ngraph", "--fix", "--baseline", "now.ngraph")).toContain("exclude each other");
+  });
+});

@@ -22,7 +22,7 @@ export function diagnosticPage(code: DiagnosticCode): string {
   return parts.join("\n");
 }
 
-function fixture(code: string, kind: "fires" | "near"): string | undefined {
+export function fixture(code: string, kind: "fires" | "near"): string | undefined {
   const path = FIXTURES.map((directory) => join(directory, `${code}-${kind}.ngraph`)).find((each) => existsSync(each));
   if (path === undefined) return undefined;
   // The first line says what the tests expect.
@@ -31,8 +31,12 @@ function fixture(code: string, kind: "fires" | "near"): string | undefined {
     .trim();
 }
 
-function messageOf(code: DiagnosticCode, text: string): string | undefined {
-  const { diagnostics, graphs } = compile(text, { path: "example.ngraph" });
+/** What the compiler says about a fixture, as far as it is about the code. */
+export function messageOf(code: DiagnosticCode, text: string): string | undefined {
+  // A first line `// baseline: …` gives the graph as it was.
+  const old = /^\/\/ baseline: (.*)$/m.exec(text)?.[1];
+  const baseline = old === undefined ? {} : { baseline: compile(old, { path: "old.ngraph" }).tables };
+  const { diagnostics, graphs } = compile(text, { path: "example.ngraph", ...baseline });
   const found = diagnostics.filter((item) => item.code === code);
   if (found.length > 0) return renderPretty(found).trim();
   const proof = graphs.flatMap((graph) => graph.proofs).find((item) => item.code === code);

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from "../../diagnostics/codes.ts";
-import { diagnosticPage } from "./diagnostic-page.ts";
+import { diagnosticPage, fixture, messageOf } from "./diagnostic-page.ts";
 
 const DIRECTORY = "docs/diagnostics";
 const CODES = Object.keys(DIAGNOSTIC_CODES) as DiagnosticCode[];
@@ -18,4 +18,9 @@ test("every code has a page, and there are no others", () => {
 
 test.each(CODES)("the page of %s says what the compiler says", (code) => {
   expect(readFileSync(`${DIRECTORY}/${code}.md`, "utf8")).toBe(diagnosticPage(code));
+});
+
+test.each(["NG118", "NG119", "NG610"] as const)("the graph of %s gets it, the near miss does not", (code) => {
+  expect(messageOf(code, fixture(code, "fires") ?? "")).toContain(code);
+  expect(messageOf(code, fixture(code, "near") ?? "graph")).toBeUndefined();
 });

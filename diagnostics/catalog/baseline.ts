@@ -1,0 +1,92 @@
+/** Edits after which a thread that was kept before cannot go on: NG610. */
+import { diagnostic, type Diagnostic, type Place } from "../diagnostic.ts";
+
+const UNTIL = "until no thread needs it (`ngc threads` lists them)";
+
+/** The graph itself is not there any more. */
+export function graphGone(place: Place, facts: { graph: string; similar?: string | undefined }): Diagnostic {
+  const { graph, similar } = facts;
+  return diagnostic("NG610", place, `graph \`${graph}\` is gone: its threads cannot go on`, {
+    label: "it stood in this file",
+    help:
+      similar === undefined
+        ? `keep it ${UNTIL}`
+        : `a graph with a similar name exists: \`${similar}\`; where it was renamed, resume with \`--graph ${similar}\`, or keep the name`,
+  });
+}
+
+/** A checkpoint may say that this node runs next. */
+export function nodeGone(
+  place: Place,
+  facts: { node: string; stood: string | undefined; similar?: string | undefined },
+): Diagnostic {
+  const { node, stood, similar } = facts;
+  return diagnostic("NG610", place, `node \`${node}\` is gone: a thread that is about to run it cannot go on`, {
+    label: `had a node \`${node}\``,
+    notes: stood === undefined ? [] : [`it stood at ${stood}`],
+    help:
+      similar === undefined
+        ? `keep the node ${UNTIL}`
+        : `a node with a similar name exists: \`${similar}\`; a renamed node keeps its old name ${UNTIL}`,
+  });
+}
+
+/** Every checkpoint holds a value of it. */
+export function channelGone(place: Place, facts: { channel: string; similar?: string | undefined }): Diagnostic {
+  const { channel, similar } = facts;
+  return diagnostic("NG610", place, `channel \`${channel}\` is gone: threads that hold a value of it cannot go on`, {
+    label: `had a channel \`${channel}\``,
+    help:
+      similar === undefined
+        ? `keep the channel ${UNTIL}`
+        : `a channel with a similar name exists: \`${similar}\`; a renamed channel keeps its old name ${UNTIL}`,
+  });
+}
+
+/** Some of the old values do not fit. */
+export function channelTypeChanged(
+  place: Place,
+  facts: { channel: string; before: string; now: string; at: string },
+): Diagnostic {
+  const { channel, before, now, at } = facts;
+  return diagnostic(
+    "NG610",
+    place,
+    `channel \`${channel}\` was \`${before}\` and is \`${now}\`: threads that hold another value cannot go on`,
+    {
+      label: at === "" ? `takes no \`${before}\`` : `does not take every \`${before}\`: see \`${channel}${at}\``,
+      help: `widen the type so that it takes the old values too, or give the new ones a channel of their own`,
+    },
+  );
+}
+
+/** Who had signalled it would be lost. */
+export function barrierGone(
+  place: Place,
+  facts: { barrier: string; target: string; members: readonly string[] },
+): Diagnostic {
+  const members = facts.members.map((name) => `\`${name}\``).join(", ");
+  return diagnostic(
+    "NG610",
+    place,
+    `the barrier of ${members} in front of \`${facts.target}\` is gone: a thread in which one of them has signalled cannot go on`,
+    { label: `had the barrier \`${facts.barrier}\``, help: `keep \`all(…) -> ${facts.target}\` ${UNTIL}` },
+  );
+}
+
+/** The same for one of its members. */
+export function barrierMemberGone(
+  place: Place,
+  facts: { barrier: string; target: string; member: string },
+): Diagnostic {
+  const { barrier, target, member } = facts;
+  return diagnostic(
+    "NG610",
+    place,
+    `\`${member}\` no longer belongs to the barrier in front of \`${target}\`: a thread in which it has signalled cannot go on`,
+    {
+      label: `belonged to the barrier \`${barrier}\``,
+      help: `keep it a member ${UNTIL}; barriers of one target are told apart by their order`,
+    },
+  );
+}
