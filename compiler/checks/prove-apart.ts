@@ -36,7 +36,7 @@ export function proveApart(
   // Only where that leaves something open are all states looked at once more.
   let whole: StateGraph | undefined;
   const wholeGraph = (): StateGraph | undefined => {
-    if (followed.states[0]!.environment.length === 0) return undefined;
+    if (!followed.followsValues) return undefined;
     whole ??= explore(model, outcomes, { data: false, maxStates, watched: followed.watched });
     return whole.complete ? whole : undefined;
   };

@@ -25,16 +25,23 @@ export interface Known {
   readonly exact: boolean;
 }
 
-/** In the order of `Sites.tracked`. */
-export type Environment = readonly Known[];
+/**
+ * By position in `Sites.tracked`; what is not in it has the value that it has at the start of a run. So long graphs, where
+ * few values matter at a time, cost little.
+ */
+export type Environment = ReadonlyMap<number, Known>;
 
 export interface Tracker {
+  /** Of the start of a run. */
   readonly initial: Environment;
+  valueOf(environment: Environment, position: number): Known;
+  /** With other values at some positions. */
+  update(environment: Environment, changes: ReadonlyMap<number, Known>): Environment;
   /** By term id: its position in environments. */
   readonly positions: ReadonlyMap<number, number>;
   /** The environment after these nodes have written. */
   write(environment: Environment, nodes: readonly number[]): Environment;
-  /** With everything forgotten that matters to none of these places. */
+  /** With everything forgotten that matters to none of these places: no condition asks for it before it is written again. */
   forget(environment: Environment, places: readonly number[]): Environment;
   key(environment: Environment): string;
 }
@@ -53,6 +60,21 @@ export function createTracker(model: ControlModel, sites: Sites): Tracker {
   const windows = sites.tracked.map((term) =>
     term.channel === undefined ? undefined : windowOf(model, sites, term.channel),
   );
+  const start = sites.tracked.map((term): Known => ({
+    set: term.channel === undefined ? term.domain : channels[term.channel]!.initial,
+    exact: true,
+  }));
+  const valueOf = (environment: Environment, position: number): Known => environment.get(position) ?? start[position]!;
+  const update = (environment: Environment, changes: ReadonlyMap<number, Known>): Environment => {
+    if (changes.size === 0) return environment;
+    const next = new Map(environment);
+    for (const [position, known] of changes) {
+      const first = start[position]!;
+      if (known === first || (known.exact === first.exact && sameValues(known.set, first.set))) next.delete(position);
+      else next.set(position, known);
+    }
+    return next;
+  };
   const keys = new WeakMap<ValueSet, string>();
   const keyOf = (set: ValueSet): string => {
     let key = keys.get(set);
@@ -77,8 +99,8 @@ export function createTracker(model: ControlModel, sites: Sites): Tracker {
       }
     }
     if (updates.size === 0 && renewed.size === 0) return environment;
-    const next = [...environment];
-    for (const position of renewed) next[position] = anything[position]!;
+    const changes = new Map<number, Known>();
+    for (const position of renewed) changes.set(position, anything[position]!);
     for (const [position, items] of updates) {
       const index = sites.tracked[position]!.channel!;
       const context: Evaluation = {
@@ -86,7 +108,7 @@ export function createTracker(model: ControlModel, sites: Sites): Tracker {
         positions,
         ofChannel,
         entangled: sites.entangled,
-        environment,
+        valueOf: (at) => valueOf(environment, at),
         writes: index,
       };
       const values = items.map(({ expression, domain }) =>
@@ -94,30 +116,37 @@ export function createTracker(model: ControlModel, sites: Sites): Tracker {
           ? { set: domain, exact: true }
           : within(evaluateAbstractly(context, expression), domain),
       );
-      const current = environment[position]!;
+      const current = valueOf(environment, position);
       const value = reduce(channels[index]!, current, values);
       const merged = items.every((item) => item.optional) ? unite(current, value) : value;
-      next[position] = clamp(merged, windows[position]!);
+      changes.set(position, clamp(merged, windows[position]!));
     }
-    return next;
+    return update(environment, changes);
   };
 
   const forget = (environment: Environment, places: readonly number[]): Environment => {
-    if (environment.length === 0) return environment;
-    let live = 0n;
-    for (const place of places) live |= sites.live[place]!;
-    return environment.map((known, position) => ((live >> BigInt(position)) & 1n ? known : anything[position]!));
+    let dead: number[] | undefined;
+    for (const position of environment.keys()) {
+      if (!places.some((place) => sites.live.has(place, position))) (dead ??= []).push(position);
+    }
+    if (dead === undefined) return environment;
+    const next = new Map(environment);
+    for (const position of dead) next.delete(position);
+    return next;
   };
 
   return {
-    initial: sites.tracked.map((term): Known => ({
-      set: term.channel === undefined ? term.domain : channels[term.channel]!.initial,
-      exact: true,
-    })),
+    initial: new Map(),
+    valueOf,
+    update,
     positions,
     write,
     forget,
-    key: (environment) => environment.map(({ set, exact }) => (exact ? "" : "~") + keyOf(set)).join("|"),
+    key: (environment) =>
+      [...environment]
+        .sort(([a], [b]) => a - b)
+        .map(([position, { set, exact }]) => `${position}${exact ? "=" : "~"}${keyOf(set)}`)
+        .join("|"),
   };
 }
 

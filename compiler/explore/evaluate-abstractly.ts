@@ -1,5 +1,5 @@
 import type { Expression } from "../../runtime/expression/expression.ts";
-import type { Environment, Known } from "./environment.ts";
+import type { Known } from "./environment.ts";
 import { cubesOf, formulaOf, isCondition, termsOf } from "./formula.ts";
 import type { ControlModel } from "./model.ts";
 import { addNumbers, negateNumbers, onlyNumber } from "./number-set.ts";
@@ -21,11 +21,12 @@ import {
 
 export interface Evaluation {
   readonly model: ControlModel;
-  /** By term id, and by channel: its position in the environment. */
+  /** By term id, and by channel: its position in environments. */
   readonly positions: ReadonlyMap<number, number>;
   readonly ofChannel: ReadonlyMap<number, number>;
   readonly entangled: ReadonlySet<number>;
-  readonly environment: Environment;
+  /** What is known of a position. */
+  valueOf(position: number): Known;
   /** The channel that the value is written to: its old value is gone afterwards. */
   readonly writes: number;
 }
@@ -38,7 +39,7 @@ export function evaluateAbstractly(context: Evaluation, expression: Expression):
       return { set: valueSetOfJson(expression.value), exact: true };
     case "channel": {
       const position = context.ofChannel.get(expression.channel);
-      const known = position === undefined ? undefined : context.environment[position];
+      const known = position === undefined ? undefined : context.valueOf(position);
       if (known === undefined) return UNKNOWN;
       // A copy follows its original: the two are not free of each other, unless the original is overwritten by it.
       if (expression.channel === context.writes || onlyValue(known.set) !== undefined) return known;
@@ -94,7 +95,7 @@ function isNumeric(set: ValueSet): boolean {
 
 /** Whether a condition can be true, false, or both; exact when it may freely be either. */
 function truth(context: Evaluation, expression: Expression): Known {
-  const { model, positions, environment } = context;
+  const { model, positions } = context;
   const formula = formulaOf(model.terms, expression);
   const isTrue = isPossible(true);
   const isFalse = isPossible(false);
@@ -108,7 +109,7 @@ function truth(context: Evaluation, expression: Expression): Known {
     return cubesOf(formula, holds).cubes.some((cube) => {
       for (const [id, set] of cube) {
         const position = positions.get(id);
-        const known = position === undefined ? undefined : environment[position];
+        const known = position === undefined ? undefined : context.valueOf(position);
         if (known !== undefined && isNothing(intersectValues(known.set, set))) return false;
       }
       return true;

@@ -106,7 +106,7 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
     model,
     outcomes,
     complete,
-    withData: options.data,
+    followsValues: sites.tracked.length > 0,
     states,
     successors,
     flags,

@@ -126,6 +126,24 @@ export function isSubsetOfNumbers(a: NumberSet, b: NumberSet): boolean {
   return numberSetKey(intersectNumbers(a, b)) === numberSetKey(a);
 }
 
+export function sameNumbers(a: NumberSet, b: NumberSet): boolean {
+  if (a.intervals.length !== b.intervals.length) return false;
+  if (a.intervals.length === 0) return true;
+  if (a.integer !== b.integer) return false;
+  return (
+    a.intervals === b.intervals ||
+    a.intervals.every((item, index) => {
+      const other = b.intervals[index]!;
+      return (
+        item.low === other.low &&
+        item.high === other.high &&
+        item.lowOpen === other.lowOpen &&
+        item.highOpen === other.highOpen
+      );
+    })
+  );
+}
+
 /** Equal keys for equal sets. */
 export function numberSetKey(set: NumberSet): string {
   if (set.intervals.length === 0) return "";

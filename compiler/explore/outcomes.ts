@@ -2,10 +2,23 @@
  * What one node's step can lead to: every set of signals that its routes allow, with the conditions under which
  * it comes about. Contradictory combinations (`x < 1` and `x > 2`) are left out here already.
  */
-import { ALWAYS, both, type Cube, cubeKey, type Cubes, cubesOf, type Formula, meetCubes, negation } from "./formula.ts";
+import {
+  ALWAYS,
+  both,
+  type Cube,
+  cubeKey,
+  type Cubes,
+  cubesOf,
+  type Formula,
+  meetCubes,
+  negation,
+  NEVER,
+  termsOf,
+} from "./formula.ts";
 import { type Branch, type ControlModel, type ControlNode, END_TARGET, type Routing, type Signal } from "./model.ts";
-import type { ValueSet } from "./value-set.ts";
-import { channelsWrittenAfter } from "./written-before.ts";
+import { formulasOf } from "./signals.ts";
+import { uniteDisjoint, type ValueSet } from "./value-set.ts";
+import { channelsWrittenAfter, type WrittenAfter } from "./written-before.ts";
 
 /** More combinations than this at one node are not looked at one by one. */
 const MAX_OUTCOMES = 4096;
@@ -53,7 +66,7 @@ export function outcomesOf(model: ControlModel, reading: JumpReading = "plain"):
   const written = mayBeNull.size === 0 ? undefined : channelsWrittenAfter(model, mayBeNull);
   const tooMany: number[] = [];
   const nodes = model.nodes.map((node) => {
-    const known = notNull(model, written?.[node.index]);
+    const known = notNull(model, node, written);
     const found = outcomesOfNode(model, node, reading, known);
     if (found === undefined) tooMany.push(node.index);
     return found ?? [];
@@ -63,14 +76,16 @@ export function outcomesOf(model: ControlModel, reading: JumpReading = "plain"):
   return { start: start ?? [], nodes, tooMany };
 }
 
-/** Channels that have been written are not null any more: what every condition at this node may rely on. */
-function notNull(model: ControlModel, written: ReadonlySet<number> | undefined): Cube {
+/** Channels that have been written are not null any more: what the conditions of this node may rely on. */
+function notNull(model: ControlModel, node: ControlNode, written: WrittenAfter | undefined): Cube {
   const known = new Map<number, ValueSet>();
-  if (written === undefined || written.size === 0) return known;
-  for (const term of model.terms.terms) {
-    if (term.channel === undefined || !written.has(term.channel)) continue;
-    const declared = model.data.channels[term.channel]?.declared;
-    if (declared !== undefined) known.set(term.id, declared);
+  if (written === undefined) return known;
+  for (const formula of formulasOf(node.routing)) {
+    for (const { id, channel } of termsOf(formula)) {
+      if (channel === undefined || known.has(id) || !written(node.index, channel)) continue;
+      const declared = model.data.channels[channel]?.declared;
+      if (declared !== undefined) known.set(id, declared);
+    }
   }
   return known;
 }
@@ -102,15 +117,72 @@ function outcomesOfNode(
   return found;
 }
 
+/** What some of a routing's groups contribute. */
+interface Partial {
+  readonly signals: readonly Signal[];
+  readonly branches: readonly Branch[];
+  readonly cubes: Cubes;
+}
+
+/** With more branches taken, where their conditions can hold. */
+type Extend = (from: Partial, branches: readonly Branch[], conditions: readonly Formula[]) => Partial | undefined;
+
+/** The first branch that holds, or none. */
+function oneOf(partial: Partial, branches: readonly Branch[], extend: Extend): Partial[] {
+  const found: Partial[] = [];
+  const add = (extended: Partial | undefined): void => {
+    if (extended !== undefined) found.push(extended);
+  };
+  const apart = branchesApart(branches);
+  if (apart !== undefined) {
+    for (const { branch, formula } of apart.branches) add(extend(partial, [branch], [formula]));
+    add(extend(partial, [], [apart.none]));
+    return found;
+  }
+  // What is left for the branches that follow: kept as it shrinks.
+  let left: Partial | undefined = partial;
+  for (const branch of branches) {
+    add(left && extend(left, [branch], [branch.formula]));
+    left = left && extend(left, [], [negation(branch.formula)]);
+    if (left === undefined || found.length > MAX_OUTCOMES) return found;
+  }
+  add(left);
+  return found;
+}
+
+/**
+ * Arms of a `match` ask for different values of one term: each holds by itself, and what none asks for is worked out once. So
+ * a choice among thousands of values does not cost millions of comparisons.
+ */
+function branchesApart(
+  branches: readonly Branch[],
+):
+  | { readonly branches: readonly { readonly branch: Branch; readonly formula: Formula }[]; readonly none: Formula }
+  | undefined {
+  const last = branches.at(-1);
+  const fallback = last?.formula.kind === "const" && last.formula.value ? last : undefined;
+  const arms = fallback === undefined ? branches : branches.slice(0, -1);
+  const [first] = arms;
+  if (first?.formula.kind !== "in") return undefined;
+  const { term } = first.formula;
+  const sets: ValueSet[] = [];
+  for (const { formula } of arms) {
+    if (formula.kind !== "in" || formula.term !== term) return undefined;
+    sets.push(formula.set);
+  }
+  const union = uniteDisjoint(sets);
+  if (union === undefined) return undefined;
+  const rest = negation({ kind: "in", term, set: union });
+  const found = arms.map((branch) => ({ branch, formula: branch.formula }));
+  return fallback === undefined
+    ? { branches: found, none: rest }
+    : { branches: [...found, { branch: fallback, formula: rest }], none: NEVER };
+}
+
 /** Every combination of one routing's groups; `undefined` when there are too many. */
 function combine(routing: Routing, kind: "own" | "error", known: Cube): readonly Outcome[] | undefined {
-  interface Partial {
-    readonly signals: readonly Signal[];
-    readonly branches: readonly Branch[];
-    readonly cubes: Cubes;
-  }
   let partials: Partial[] = [{ signals: [], branches: [], cubes: { cubes: [known], exact: true } }];
-  const extend = (from: Partial, branches: readonly Branch[], conditions: readonly Formula[]): Partial | undefined => {
+  const extend: Extend = (from, branches, conditions) => {
     const cubes = restrict(from.cubes, both(conditions));
     if (cubes.cubes.length === 0) return undefined;
     return {
@@ -123,17 +195,8 @@ function combine(routing: Routing, kind: "own" | "error", known: Cube): readonly
     const next: Partial[] = [];
     for (const partial of partials) {
       if (group.kind === "always") next.push({ ...partial, signals: [...partial.signals, ...group.signals] });
-      else if (group.kind === "one") {
-        // What is left for the branches that follow: kept as it shrinks, so that a long list stays cheap.
-        let left: Partial | undefined = partial;
-        for (const branch of group.branches) {
-          const extended: Partial | undefined = left && extend(left, [branch], [branch.formula]);
-          if (extended !== undefined) next.push(extended);
-          left = left && extend(left, [], [negation(branch.formula)]);
-          if (left === undefined || next.length > MAX_OUTCOMES) break;
-        }
-        if (left !== undefined) next.push(left);
-      } else {
+      else if (group.kind === "one") next.push(...oneOf(partial, group.branches, extend));
+      else {
         let ways: Partial[] = [partial];
         for (const branch of group.branches) {
           const widened: Partial[] = [];

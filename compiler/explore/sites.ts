@@ -3,6 +3,7 @@
  * term as soon as no condition can ask for it before its channels are written anew.
  */
 import { expressionParts } from "../../runtime/expression/expression-depth.ts";
+import { type BitRows, createBitRows } from "./bit-rows.ts";
 import { findComponents, isCyclic } from "./components.ts";
 import { type Formula, formulaOf, isCondition, termsOf } from "./formula.ts";
 import type { ControlModel, Routing } from "./model.ts";
@@ -14,8 +15,8 @@ import type { ValueSet } from "./value-set.ts";
 export interface Sites {
   /** Terms whose values are followed, in the order of environments. */
   readonly tracked: readonly Term[];
-  /** By place: which tracked terms (bits, in that order) matter while it is marked. */
-  readonly live: readonly bigint[];
+  /** By place: which tracked terms (by position) matter while it is marked. */
+  readonly live: BitRows;
   /** Terms (by id) that say something about each other, which this domain does not follow. */
   readonly entangled: ReadonlySet<number>;
   /** By channel index: the sets that conditions ask about. */
@@ -42,7 +43,7 @@ export function sitesOf(model: ControlModel, track: boolean): Sites {
   return {
     tracked,
     live: liveness(model, tracked, reads, successors),
-    entangled: entangledTerms([startReads, ...reads], tracked.length === MAX_TRACKED),
+    entangled: entangledTerms([startReads, ...reads], tracked.length === mostTracked(model)),
     asked: setsAsked([startReads, ...reads]),
   };
 }
@@ -110,7 +111,7 @@ function trackedTerms(
   return [
     ...[...channels].sort((a, b) => a - b).map((channel) => termOf(model.terms, { op: "channel", channel })),
     ...termsAskedAgain(model, startReads, reads, successors),
-  ].slice(0, MAX_TRACKED);
+  ].slice(0, mostTracked(model));
 }
 
 /** Asked about by one node only, which has just written it, with a value that the graph does not know: a free choice. */
@@ -128,39 +129,43 @@ function liveness(
   tracked: readonly Term[],
   reads: readonly NodeReads[],
   successors: readonly (readonly number[])[],
-): readonly bigint[] {
-  const bits = new Map(tracked.map((term, index) => [term, 1n << BigInt(index)]));
-  const bitOfChannel = new Map(
-    tracked.flatMap((term) => (term.channel === undefined ? [] : [[term.channel, bits.get(term)!]])),
-  );
-  const maskOf = (terms: Iterable<Term>): bigint => {
-    let mask = 0n;
-    for (const term of terms) mask |= bits.get(term) ?? 0n;
-    return mask;
-  };
-  const opaque = tracked.filter((term) => term.channel === undefined);
-  const live: bigint[] = Array.from({ length: model.placeCount }, () => 0n);
+): BitRows {
+  const live = createBitRows(model.placeCount, tracked.length);
   if (tracked.length === 0) return live;
-  const needed = model.nodes.map((node) => maskOf(reads[node.index]!.after));
-  const computedFrom = model.nodes.map((node) => {
-    let mask = maskOf(reads[node.index]!.inside.flatMap((formula) => [...termsOf(formula)]));
-    for (const write of model.data.writes[node.index] ?? []) {
-      if (!bitOfChannel.has(write.channel) || write.expression === undefined) continue;
-      for (const channel of channelsOf(write.expression)) mask |= bitOfChannel.get(channel) ?? 0n;
-    }
-    return mask;
+  const positions = new Map(tracked.map((term, position) => [term, position]));
+  const ofChannel = new Map<number, number>();
+  /** By channel: positions of other terms that depend on it. */
+  const dependents = new Map<number, number[]>();
+  tracked.forEach((term, position) => {
+    if (term.channel !== undefined) ofChannel.set(term.channel, position);
+    else for (const channel of term.channels) dependents.set(channel, [...(dependents.get(channel) ?? []), position]);
   });
-  const overwritten = model.nodes.map((node) => {
-    if (node.errorRouting !== undefined) return 0n;
-    let mask = 0n;
-    for (const { channel, optional } of model.data.writes[node.index] ?? []) {
-      if (optional) continue;
+  const overwritten = createBitRows(model.nodes.length, tracked.length);
+  // Asked after the node's step, whatever it writes in it.
+  const needed = createBitRows(model.nodes.length, tracked.length);
+  for (const { index, errorRouting } of model.nodes) {
+    const ask = (rows: BitRows, terms: Iterable<Term>): void => {
+      for (const term of terms) {
+        const position = positions.get(term);
+        if (position !== undefined) rows.add(index, position);
+      }
+    };
+    ask(needed, reads[index]!.after);
+    for (const formula of reads[index]!.inside) ask(live, termsOf(formula));
+    for (const { channel, expression, optional } of model.data.writes[index] ?? []) {
+      const own = ofChannel.get(channel);
+      if (own !== undefined && expression !== undefined) {
+        for (const source of channelsOf(expression)) {
+          const position = ofChannel.get(source);
+          if (position !== undefined) live.add(index, position);
+        }
+      }
+      if (optional || errorRouting !== undefined) continue;
       // What a reducer makes of a counter depends on what it was; any other term is a new one after a write.
-      if (model.data.channels[channel]?.reducer === undefined) mask |= bitOfChannel.get(channel) ?? 0n;
-      for (const term of opaque) if (term.channels.includes(channel)) mask |= bits.get(term)!;
+      if (own !== undefined && model.data.channels[channel]?.reducer === undefined) overwritten.add(index, own);
+      for (const position of dependents.get(channel) ?? []) overwritten.add(index, position);
     }
-    return mask;
-  });
+  }
   const predecessors: number[][] = model.nodes.map(() => []);
   successors.forEach((targets, from) => {
     for (const target of targets) predecessors[target]?.push(from);
@@ -168,21 +173,35 @@ function liveness(
   const pending = new Set(model.nodes.map((node) => node.index).reverse());
   for (const node of pending) {
     pending.delete(node);
-    let after = needed[node]!;
-    for (const successor of successors[node] ?? []) after |= live[successor]!;
-    const next = computedFrom[node]! | (after & ~overwritten[node]!);
-    if (next === live[node]) continue;
-    live[node] = next;
-    for (const predecessor of predecessors[node]!) pending.add(predecessor);
+    const own = live.row(node);
+    const asked = needed.row(node);
+    const gone = overwritten.row(node);
+    const behind = (successors[node] ?? []).map((successor) => live.row(successor));
+    let grew = false;
+    for (let word = 0; word < live.words; word++) {
+      let after = asked[word]!;
+      for (const row of behind) after |= row[word]!;
+      const next = own[word]! | (after & ~gone[word]!);
+      if (next === own[word]) continue;
+      own[word] = next;
+      grew = true;
+    }
+    if (grew) for (const predecessor of predecessors[node]!) pending.add(predecessor);
   }
   for (const barrier of model.barriers) {
-    for (const member of barrier.members) live[member.place] = live[barrier.target] ?? 0n;
+    if (barrier.target < 0) continue;
+    for (const member of barrier.members) live.row(member.place).set(live.row(barrier.target));
   }
   return live;
 }
 
-/** Terms that one environment holds; what is asked about beyond that is a free choice each time. */
-const MAX_TRACKED = 256;
+/** Bits that say which terms matter where. */
+const MAX_LIVENESS = 2 ** 28;
+
+/** Terms that are followed; what is asked about beyond that is a free choice each time. */
+function mostTracked(model: ControlModel): number {
+  return Math.max(256, Math.floor(MAX_LIVENESS / Math.max(1, model.placeCount)));
+}
 
 /** Terms outside the domain that are followed one by one; each costs a walk over its loop. */
 const MAX_OPAQUE = 200;

@@ -51,8 +51,8 @@ export interface StateGraph {
   readonly outcomes: Outcomes;
   /** Whether every reachable state is in it. */
   readonly complete: boolean;
-  /** Whether conditions were followed. */
-  readonly withData: boolean;
+  /** Whether the values of conditions were followed: otherwise every choice was free. */
+  readonly followsValues: boolean;
   readonly states: readonly State[];
   /** By state: the states that one step leads to, each edge once; aligned with `flags`. */
   readonly successors: readonly Int32Array[];

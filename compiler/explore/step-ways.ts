@@ -213,13 +213,16 @@ function narrow(context: StepContext, partial: Partial, outcome: Outcome): reado
   if (outcome.cubes === undefined) return [partial];
   const found: Partial[] = [];
   for (const cube of outcome.cubes) {
-    let environment: Known[] | undefined;
+    let followedNow: Map<number, Known> | undefined;
     let decided: Map<number, ValueSet> | undefined;
     let isExact = true;
     let isPossible = true;
     for (const [id, set] of cube) {
       const position = context.tracker.positions.get(id);
-      const followed = position === undefined ? undefined : (environment ?? partial.environment)[position]!;
+      const followed =
+        position === undefined
+          ? undefined
+          : (followedNow?.get(position) ?? context.tracker.valueOf(partial.environment, position));
       const known = followed === undefined ? (decided ?? partial.decided).get(id) : followed.set;
       const met = known === undefined ? set : intersectValues(known, set);
       if (isNothing(met)) {
@@ -230,8 +233,8 @@ function narrow(context: StepContext, partial: Partial, outcome: Outcome): reado
       if (context.sites.entangled.has(id)) isExact = false;
       if (position !== undefined && followed !== undefined) {
         if (!followed.exact) isExact = false;
-        environment ??= [...partial.environment];
-        environment[position] = { set: met, exact: followed.exact };
+        followedNow ??= new Map();
+        followedNow.set(position, { set: met, exact: followed.exact });
       } else {
         decided ??= new Map(partial.decided);
         decided.set(id, met);
@@ -240,7 +243,8 @@ function narrow(context: StepContext, partial: Partial, outcome: Outcome): reado
     if (!isPossible) continue;
     found.push({
       ...partial,
-      environment: environment ?? partial.environment,
+      environment:
+        followedNow === undefined ? partial.environment : context.tracker.update(partial.environment, followedNow),
       decided: decided ?? partial.decided,
       flags: isExact ? partial.flags : partial.flags | FLAG_INEXACT,
     });
@@ -292,7 +296,7 @@ function flagsOf(context: StepContext, node: number, outcome: Outcome): number {
 
 function partialKey(context: StepContext, partial: Partial): string {
   const places = partial.places.length < 2 ? partial.places : partial.places.toSorted((a, b) => a - b);
-  const environment = partial.environment.length === 0 ? "" : context.tracker.key(partial.environment);
+  const environment = partial.environment.size === 0 ? "" : context.tracker.key(partial.environment);
   const decided =
     partial.decided.size === 0
       ? ""
@@ -351,7 +355,7 @@ function finishWay(context: StepContext, state: State, partial: Partial): Way {
   for (const target of firedInto.keys()) marked.add(target);
   const places = [...marked].sort((a, b) => a - b);
   const environment = tracker.forget(partial.environment, places);
-  const key = environment.length === 0 ? places.join() : `${places.join()}|${tracker.key(environment)}`;
+  const key = environment.size === 0 ? places.join() : `${places.join()}|${tracker.key(environment)}`;
   return { key, places, environment, flags, signalled, fired, meetings, chosen: partial.chosen };
 }
 

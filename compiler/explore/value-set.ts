@@ -14,6 +14,7 @@ import {
   numberSetKey,
   type NumberSet,
   onlyNumber,
+  sameNumbers,
   someNumber,
   uniteNumbers,
 } from "./number-set.ts";
@@ -58,19 +59,46 @@ export const FALSE_ONLY: ValueSet = { ...NOTHING, false: true };
 export const BOTH_BOOLEANS: ValueSet = { ...NOTHING, true: true, false: true };
 
 export function valueSetOf(values: readonly (string | number | boolean | null)[]): ValueSet {
-  let numbers = NO_NUMBERS;
-  for (const value of values) {
-    if (typeof value === "number") numbers = uniteNumbers(numbers, numberPoint(value));
-  }
+  const numbers = uniteAll(values.filter((value) => typeof value === "number").map(numberPoint), uniteNumbers);
   const strings = values.filter((value) => typeof value === "string");
   return {
     null: values.includes(null),
     true: values.includes(true),
     false: values.includes(false),
     strings: { negated: false, values: [...new Set(strings)].sort() },
-    numbers: { ...numbers, integer: false },
+    numbers: numbers === undefined ? NO_NUMBERS : { ...numbers, integer: false },
     other: false,
   };
+}
+
+/** By halves, so that a union of thousands of values is not made over and over. */
+function uniteAll<T>(items: readonly T[], unite: (a: T, b: T) => T): T | undefined {
+  let level = items;
+  while (level.length > 1) {
+    const pairs: T[] = [];
+    for (let index = 0; index < level.length; index += 2) {
+      const [a, b] = [level[index]!, level[index + 1]];
+      pairs.push(b === undefined ? a : unite(a, b));
+    }
+    level = pairs;
+  }
+  return level[0];
+}
+
+/** The union of sets no two of which have a value in common; `undefined` where some have. */
+export function uniteDisjoint(sets: readonly ValueSet[]): ValueSet | undefined {
+  const union = uniteAll(sets, uniteValues) ?? NOTHING;
+  const count = (size: (set: ValueSet) => number): boolean =>
+    sets.reduce((sum, set) => sum + size(set), 0) === size(union);
+  const areDisjoint =
+    sets.every((set) => !set.strings.negated) &&
+    count((set) => Number(set.null)) &&
+    count((set) => Number(set.true)) &&
+    count((set) => Number(set.false)) &&
+    count((set) => Number(set.other)) &&
+    count((set) => set.strings.values.length) &&
+    count((set) => set.numbers.intervals.length);
+  return areDisjoint ? union : undefined;
 }
 
 export function numbersAsValues(numbers: NumberSet): ValueSet {
@@ -145,7 +173,17 @@ export function valueSetKey(set: ValueSet): string {
 }
 
 export function sameValues(a: ValueSet, b: ValueSet): boolean {
-  return a === b || valueSetKey(a) === valueSetKey(b);
+  if (a === b) return true;
+  return (
+    a.null === b.null &&
+    a.true === b.true &&
+    a.false === b.false &&
+    a.other === b.other &&
+    a.strings.negated === b.strings.negated &&
+    a.strings.values.length === b.strings.values.length &&
+    (a.strings.values === b.strings.values || a.strings.values.every((value, i) => value === b.strings.values[i])) &&
+    sameNumbers(a.numbers, b.numbers)
+  );
 }
 
 /** The only value of the set, if it has exactly one (never a list or record). */
@@ -195,7 +233,12 @@ function ofType(type: ValueType, resolve: (name: string) => ValueType | undefine
       return Number.isInteger(type.value) ? { ...set, numbers: { ...set.numbers, integer: true } } : set;
     }
     case "union":
-      return type.members.map((member) => ofType(member, resolve, depth)).reduce(uniteValues, NOTHING);
+      return (
+        uniteAll(
+          type.members.map((member) => ofType(member, resolve, depth)),
+          uniteValues,
+        ) ?? NOTHING
+      );
     case "list":
     case "map":
     case "record":
@@ -214,8 +257,25 @@ function intersectStrings(a: StringSet, b: StringSet): StringSet {
   if (a.negated && b.negated) return { negated: true, values: [...new Set([...a.values, ...b.values])].sort() };
   if (a.negated) return intersectStrings(b, a);
   if (a.values.length === 0) return NO_STRINGS;
-  const other = new Set(b.values);
-  return { negated: false, values: a.values.filter((value) => other.has(value) !== b.negated) };
+  if (b.negated) {
+    if (b.values.length === 0) return a;
+    return { negated: false, values: a.values.filter((value) => !hasString(b.values, value)) };
+  }
+  const [few, many] = a.values.length <= b.values.length ? [a, b] : [b, a];
+  const values = few.values.filter((value) => hasString(many.values, value));
+  return values.length === few.values.length ? few : { negated: false, values };
+}
+
+/** In a sorted list: one arm's value is looked up among thousands. */
+function hasString(sorted: readonly string[], wanted: string): boolean {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]! < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return sorted[low] === wanted;
 }
 
 function complementStrings(set: StringSet): StringSet {

@@ -1,37 +1,44 @@
+import { type BitRows, createBitRows } from "./bit-rows.ts";
 import { type ControlModel, END_TARGET, type Routing } from "./model.ts";
 
+/** Whether a channel has certainly been written once a node's own step is over, on every way from `start`. */
+export type WrittenAfter = (node: number, channel: number) => boolean;
+
 /**
- * By node: which of the wanted channels have certainly been written once its own step is over, on every way from
- * `start`. A channel that starts as `null` is not null any more where it is among them.
+ * For some channels, at every node: whether they have been written by then. A channel that starts as `null` is not null any
+ * more where it has. The greatest solution, from which sets only shrink, as one bit for each channel and node.
  */
-export function channelsWrittenAfter(model: ControlModel, wanted: ReadonlySet<number>): readonly ReadonlySet<number>[] {
+export function channelsWrittenAfter(model: ControlModel, wanted: ReadonlySet<number>): WrittenAfter {
   const count = model.nodes.length;
-  const own = model.data.writes.map(
-    (writes) => new Set(writes.filter((w) => !w.optional && wanted.has(w.channel)).map((w) => w.channel)),
-  );
+  const bits = new Map([...wanted].map((channel, bit) => [channel, bit]));
   const arrivals = arrivalsOf(model);
-  // `undefined` is "everything": the greatest solution, from which sets only shrink.
-  const before: (ReadonlySet<number> | undefined)[] = model.nodes.map(() => undefined);
-  const after = (node: number): ReadonlySet<number> | undefined => {
-    const known = before[node];
-    if (known === undefined) return undefined;
-    const added = own[node] ?? NONE;
-    return added.size === 0 ? known : new Set([...known, ...added]);
-  };
+  const own = createBitRows(count, bits.size);
+  for (const { index } of model.nodes) {
+    for (const write of model.data.writes[index]!) {
+      const bit = bits.get(write.channel);
+      if (bit !== undefined && !write.optional) own.add(index, bit);
+    }
+  }
+  const before = createBitRows(count, bits.size);
+  // What no way leads to has no bits yet: everything may still have been written there.
+  const isReached = new Uint8Array(count);
   const pending = new Set<number>();
   for (let node = 0; node < count; node++) if (arrivals[node]?.fromStart === true) pending.add(node);
+  const next = new Int32Array(before.words);
   for (const node of pending) {
     pending.delete(node);
-    const next = writtenBefore(arrivals[node]!, (from) => after(from), before);
-    const known = before[node];
-    if (next === undefined || (known !== undefined && known.size === next.size)) continue;
-    before[node] = next;
+    if (!writtenBefore(arrivals[node]!, next, { before, own, isReached })) continue;
+    const known = before.row(node);
+    if (isReached[node] === 1 && next.every((word, index) => word === known[index])) continue;
+    known.set(next);
+    isReached[node] = 1;
     for (const successor of arrivals[node]?.leadsTo ?? []) pending.add(successor);
   }
-  return model.nodes.map((node) => after(node.index) ?? NONE);
+  return (node, channel) => {
+    const bit = bits.get(channel);
+    return bit !== undefined && isReached[node] === 1 && (before.has(node, bit) || own.has(node, bit));
+  };
 }
-
-const NONE: ReadonlySet<number> = new Set();
 
 interface Arrivals {
   fromStart: boolean;
@@ -89,28 +96,46 @@ function arrivalsOf(model: ControlModel): Arrivals[] {
   return arrivals;
 }
 
-function writtenBefore(
-  arrivals: Arrivals,
-  after: (node: number) => ReadonlySet<number> | undefined,
-  before: readonly (ReadonlySet<number> | undefined)[],
-): ReadonlySet<number> | undefined {
-  let result: ReadonlySet<number> | undefined = arrivals.fromStart ? NONE : undefined;
-  const meet = (set: ReadonlySet<number> | undefined): void => {
-    if (set === undefined) return;
-    result = result === undefined ? set : new Set([...result].filter((channel) => set.has(channel)));
-  };
-  for (const node of arrivals.direct) meet(after(node));
-  for (const node of arrivals.failed) meet(before[node]);
-  for (const members of arrivals.barriers) {
-    const all = new Set<number>();
-    let known = false;
-    for (const nodes of members) {
-      const any = nodes.map(after).filter((set) => set !== undefined);
-      if (any.length === 0) continue;
-      known = true;
-      for (const channel of any[0]!) if (any.every((set) => set.has(channel))) all.add(channel);
-    }
-    if (known) meet(all);
+interface Written {
+  readonly before: BitRows;
+  readonly own: BitRows;
+  readonly isReached: Uint8Array;
+}
+
+/** Fills `result` with what all ways to a node have written. False: no way leads there yet. */
+function writtenBefore(arrivals: Arrivals, result: Int32Array, { before, own, isReached }: Written): boolean {
+  result.fill(-1);
+  let isKnown = arrivals.fromStart;
+  if (isKnown) result.fill(0);
+  for (const node of arrivals.direct) {
+    if (isReached[node] === 0) continue;
+    isKnown = true;
+    const [earlier, written] = [before.row(node), own.row(node)];
+    for (let word = 0; word < result.length; word++) result[word]! &= earlier[word]! | written[word]!;
   }
-  return result;
+  for (const node of arrivals.failed) {
+    if (isReached[node] === 0) continue;
+    isKnown = true;
+    const earlier = before.row(node);
+    for (let word = 0; word < result.length; word++) result[word]! &= earlier[word]!;
+  }
+  for (const members of arrivals.barriers) {
+    // All members have signalled; of those that several can fill, one has.
+    const all = new Int32Array(result.length);
+    let isOpen = false;
+    for (const nodes of members) {
+      const reached = nodes.filter((node) => isReached[node] === 1);
+      if (reached.length === 0) continue;
+      isOpen = true;
+      for (let word = 0; word < all.length; word++) {
+        let common = -1;
+        for (const node of reached) common &= before.row(node)[word]! | own.row(node)[word]!;
+        all[word]! |= common;
+      }
+    }
+    if (!isOpen) continue;
+    isKnown = true;
+    for (let word = 0; word < result.length; word++) result[word]! &= all[word]!;
+  }
+  return isKnown;
 }

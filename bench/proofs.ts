@@ -1,0 +1,74 @@
+/**
+ * What a proof costs: `check` of a sound graph of a hundred nodes and ten barriers, of realistic graphs of ten thousand nodes (chains,
+ * diamonds, choices, loops), how cost grows with size up to the cap, and with the values of an enum. Parsing and binding stand
+ * beside it, in the same run.
+ */
+import { bindProject } from "../compiler/bind/bind-project.ts";
+import type { BoundGraph } from "../compiler/bound-graph.ts";
+import { type CheckResult, checkGraph } from "../compiler/checks/check-graph.ts";
+import { emptyHost } from "../compiler/host.ts";
+import {
+  chains,
+  choices,
+  diamonds,
+  enumChoice,
+  independentCounters,
+  loops,
+  mixture,
+  soundWithBarriers,
+} from "./support/proof-graphs.ts";
+
+interface Measured {
+  /** Milliseconds. */
+  readonly bind: number;
+  readonly check: number;
+  readonly result: CheckResult;
+}
+
+function bind(text: string): BoundGraph {
+  const { graphs } = bindProject(text, { path: "bench.ngraph", host: emptyHost, root: undefined, spelling: undefined });
+  const [graph] = graphs;
+  if (graph === undefined || graph.hasErrors) throw new Error("the graph of a benchmark does not bind");
+  return graph;
+}
+
+/** The fastest of some rounds: the rest is the machine's noise. Each round binds anew, because results are remembered by graph. */
+function measure(text: string, rounds: number): Measured {
+  let best: Measured | undefined;
+  for (let round = 0; round < rounds; round++) {
+    const begin = performance.now();
+    const graph = bind(text);
+    const bound = performance.now();
+    const result = checkGraph(graph);
+    const check = performance.now() - bound;
+    if (best === undefined || check < best.check) best = { bind: bound - begin, check, result };
+  }
+  return best!;
+}
+
+function row(name: string, { bind: binding, check, result }: Measured, goal?: number): void {
+  const codes = [...new Set(result.diagnostics.filter((d) => d.severity !== "info").map((d) => d.code))];
+  const sound = result.proofs.find((proof) => proof.code === "NG310");
+  const states = /[\d,]+(?= states)/.exec(sound?.message ?? "")?.[0] ?? "-";
+  const verdict = goal === undefined ? "" : check < goal ? `  < ${goal}` : `  NOT < ${goal}`;
+  console.log(
+    `${name.padEnd(44)}${binding.toFixed(1).padStart(9)}${check.toFixed(1).padStart(9)}${states.padStart(9)}  ${codes.join(" ")}${verdict}`,
+  );
+}
+
+console.log(`ms${" ".repeat(42)}${["bind", "check", "states"].map((head) => head.padStart(9)).join("")}`);
+row("100 nodes, 10 barriers, sound", measure(soundWithBarriers(10), 30), 30);
+for (const [name, build] of [
+  ["chains", chains],
+  ["diamonds", diamonds],
+  ["choices", choices],
+  ["loops", loops],
+  ["mixture", mixture],
+] as const) {
+  for (const size of [1250, 2500, 5000, 10_000])
+    row(`${name}, ${size} nodes`, measure(build(size), 3), size === 10_000 ? 2000 : undefined);
+}
+for (const values of [250, 500, 1000, 2000, 4000])
+  row(`a choice among ${values} values`, measure(enumChoice(values), 3));
+for (const count of [2, 3, 4, 5])
+  row(`${count} parallel loops that count to 8`, measure(independentCounters(count, 8), 1));

@@ -1,0 +1,162 @@
+/** Graphs of a given size whose shape is that of real ones, as text. */
+
+const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+function graph(lines: readonly string[]): string {
+  return `import { act, check } from "functions"\ngraph large {\nlimit steps none\n${lines.join("\n")}\n}\n`;
+}
+
+/** A part of a graph: the node it begins with, the node it ends with, and what it consists of. */
+interface Part {
+  readonly first: string;
+  readonly last: string;
+  readonly size: number;
+  readonly lines: readonly string[];
+}
+
+const node = (name: string): string => `node ${name} = act()`;
+
+function chainPart(name: string): Part {
+  const names = range(5).map((i) => `${name}c${i}`);
+  return {
+    first: names[0]!,
+    last: names[4]!,
+    size: 5,
+    lines: [...names.map(node), names.join(" -> ")],
+  };
+}
+
+/** A fork into three branches of different length, and a barrier. */
+function diamondPart(name: string): Part {
+  const [fork, a, b, b2, c, join] = ["fork", "a", "b", "b2", "c", "join"].map((part) => name + part) as [
+    string,
+    string,
+    string,
+    string,
+    string,
+    string,
+  ];
+  return {
+    first: fork,
+    last: join,
+    size: 6,
+    lines: [
+      ...[fork, a, b, b2, c, join].map(node),
+      `${fork} -> ${a}, ${b}, ${c}`,
+      `${b} -> ${b2}`,
+      `all(${a}, ${b2}, ${c}) -> ${join}`,
+    ],
+  };
+}
+
+/** A classifier with three ways on, one of them longer. */
+function choicePart(name: string): Part {
+  const of = (part: string): string => name + part;
+  return {
+    first: of("classify"),
+    last: of("merge"),
+    size: 6,
+    lines: [
+      `state ${of("kind")}: "low" | "middle" | "high"`,
+      `node ${of("classify")} = check() into ${of("kind")}`,
+      ...["low", "middle", "high", "review", "merge"].map((part) => node(of(part))),
+      `${of("classify")} -> match ${of("kind")} { "low" -> ${of("low")}  "middle" -> ${of("middle")}  "high" -> ${of("high")} }`,
+      `${of("high")} -> ${of("review")} -> ${of("merge")}`,
+      `${of("low")}, ${of("middle")} -> ${of("merge")}`,
+    ],
+  };
+}
+
+/** Draft and improve until it is good or was tried three times. */
+function loopPart(name: string): Part {
+  const of = (part: string): string => name + part;
+  return {
+    first: of("draft"),
+    last: of("done"),
+    size: 4,
+    lines: [
+      `state ${of("good")}: bool = false`,
+      `state ${of("rounds")}: int = 0`,
+      node(of("draft")),
+      `node ${of("judge")} = check() into ${of("good")}`,
+      `node ${of("count")} = ${of("rounds")} + 1 into ${of("rounds")}`,
+      node(of("done")),
+      `${of("draft")} -> ${of("judge")} -> ${of("count")}`,
+      `${of("count")} -> ${of("draft")} when !${of("good")} && ${of("rounds")} < 3`,
+      `${of("count")} -> ${of("done")} otherwise`,
+    ],
+  };
+}
+
+function inSequence(size: number, make: readonly ((name: string) => Part)[]): string {
+  const parts: Part[] = [];
+  for (let made = 0; made < size;) {
+    const part = make[parts.length % make.length]!(`p${parts.length}`);
+    parts.push(part);
+    made += part.size;
+  }
+  const links = parts.map((part, index) => `${parts[index - 1]?.last ?? "start"} -> ${part.first}`);
+  return graph([...parts.flatMap((part) => part.lines), ...links, `${parts.at(-1)?.last ?? "start"} -> end`]);
+}
+
+export const chains = (size: number): string => inSequence(size, [chainPart]);
+export const diamonds = (size: number): string => inSequence(size, [diamondPart]);
+export const choices = (size: number): string => inSequence(size, [choicePart]);
+export const loops = (size: number): string => inSequence(size, [loopPart]);
+export const mixture = (size: number): string => inSequence(size, [chainPart, diamondPart, choicePart, loopPart]);
+
+/** Blocks of ten nodes: a choice, two parallel branches and a barrier each. */
+export function soundWithBarriers(blocks: number): string {
+  const names = range(blocks).map((i) => `b${i}`);
+  return graph([
+    ...names.flatMap((name) => [
+      `state ${name}ok: bool = false`,
+      `node ${name}check = check() into ${name}ok`,
+      ...["fix", "fork", "left", "left2", "right", "right2", "right3", "join", "after"].map((part) =>
+        node(name + part),
+      ),
+      `${name}check -> match ${name}ok { true -> ${name}fork  false -> ${name}fix }`,
+      `${name}fix -> ${name}fork -> ${name}left, ${name}right`,
+      `${name}left -> ${name}left2`,
+      `${name}right -> ${name}right2 -> ${name}right3`,
+      `all(${name}left2, ${name}right3) -> ${name}join`,
+      `${name}join -> ${name}after`,
+    ]),
+    ...names.map((name, i) => `${i === 0 ? "start" : `b${i - 1}after`} -> ${name}check`),
+    `b${blocks - 1}after -> end`,
+  ]);
+}
+
+export function enumChoice(count: number): string {
+  const values = range(count).map((i) => `"v${i}"`);
+  return graph([
+    `state kind: ${values.join(" | ")}`,
+    "node sort = check() into kind",
+    ...range(count).map((i) => node(`n${i}`)),
+    "start -> sort",
+    `sort -> match kind { ${values.map((value, i) => `${value} -> n${i}`).join("  ")} }`,
+  ]);
+}
+
+/** States multiply: what runs into the cap. */
+export function independentCounters(count: number, limit: number): string {
+  return graph([
+    ...range(count).flatMap((i) => [
+      `state n${i}: int = 0`,
+      `node count${i} = n${i} + 1 into n${i}`,
+      ...range(i + 1).map((k) => node(`step${i}x${k}`)),
+      node(`last${i}`),
+      `${["count" + i, ...range(i + 1).map((k) => `step${i}x${k}`)].join(" -> ")}`,
+      `step${i}x${i} -> count${i} when n${i} < ${limit}`,
+      `step${i}x${i} -> last${i} otherwise`,
+    ]),
+    node("join"),
+    `start -> ${range(count)
+      .map((i) => `count${i}`)
+      .join(", ")}`,
+    `all(${range(count)
+      .map((i) => `last${i}`)
+      .join(", ")}) -> join`,
+    "join -> end",
+  ]);
+}
