@@ -11,8 +11,8 @@ import {
   chains,
   choices,
   diamonds,
+  driftingBranches,
   enumChoice,
-  independentCounters,
   loops,
   mixture,
   soundWithBarriers,
@@ -70,5 +70,5 @@ for (const [name, build] of [
 }
 for (const values of [250, 500, 1000, 2000, 4000])
   row(`a choice among ${values} values`, measure(enumChoice(values), 3));
-for (const count of [2, 3, 4, 5])
-  row(`${count} parallel loops that count to 8`, measure(independentCounters(count, 8), 1));
+for (const length of [2, 4, 8, 16, 32])
+  row(`three branches that drift apart, ${length} choices each`, measure(driftingBranches(length), 1));

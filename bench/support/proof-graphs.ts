@@ -138,25 +138,25 @@ export function enumChoice(count: number): string {
   ]);
 }
 
-/** States multiply: what runs into the cap. */
-export function independentCounters(count: number, limit: number): string {
+/**
+ * Three parallel branches whose choices take one step or two: their positions drift apart, and states multiply until the cap.
+ */
+export function driftingBranches(length: number): string {
+  const branches = ["x", "y", "z"];
   return graph([
-    ...range(count).flatMap((i) => [
-      `state n${i}: int = 0`,
-      `node count${i} = n${i} + 1 into n${i}`,
-      ...range(i + 1).map((k) => node(`step${i}x${k}`)),
-      node(`last${i}`),
-      `${["count" + i, ...range(i + 1).map((k) => `step${i}x${k}`)].join(" -> ")}`,
-      `step${i}x${i} -> count${i} when n${i} < ${limit}`,
-      `step${i}x${i} -> last${i} otherwise`,
-    ]),
+    ...branches.flatMap((name) =>
+      range(length).flatMap((i) => [
+        `state ${name}ok${i}: bool = false`,
+        `node ${name}${i} = check() into ${name}ok${i}`,
+        node(`${name}detour${i}`),
+        `${name}${i} -> match ${name}ok${i} { true -> ${name}${i + 1}  false -> ${name}detour${i} }`,
+        `${name}detour${i} -> ${name}${i + 1}`,
+      ]),
+    ),
+    ...branches.map((name) => node(`${name}${length}`)),
     node("join"),
-    `start -> ${range(count)
-      .map((i) => `count${i}`)
-      .join(", ")}`,
-    `all(${range(count)
-      .map((i) => `last${i}`)
-      .join(", ")}) -> join`,
+    `start -> ${branches.map((name) => `${name}0`).join(", ")}`,
+    `all(${branches.map((name) => `${name}${length}`).join(", ")}) -> join`,
     "join -> end",
   ]);
 }

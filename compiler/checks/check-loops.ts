@@ -1,7 +1,7 @@
 import { unboundedList } from "../../diagnostics/catalog/data.ts";
 import { loopBoundText, stepBoundText } from "../../diagnostics/catalog/proofs.ts";
 import { exitUnchanged, noLoopBound, stepLimitTooLow } from "../../diagnostics/catalog/reachability.ts";
-import { type Bounds, findBounds, heaviestStretch } from "../explore/bounds.ts";
+import { type Bounds, findBounds, findStretches } from "../explore/bounds.ts";
 import { findComponents, isCyclic, shortestCycle } from "../explore/components.ts";
 import { findFrozenLoops } from "../explore/frozen-loops.ts";
 import type { Run, RunFinder } from "../explore/runs.ts";
@@ -72,13 +72,14 @@ function reportEndless(
   limit: StepLimit,
 ): void {
   const seen = new Set<string>();
+  const ranks = ranksFromStart(context, successors);
   for (const group of bounds.endless.slice(0, MAX_LOOPS)) {
     const nodes = new Set<number>();
     for (const id of group) {
       const { places, ready } = graph.states[id]!;
       for (let index = 0; index < ready; index++) nodes.add(places[index]!);
     }
-    for (const cycle of cyclesWithin(context, nodes, successors)) {
+    for (const cycle of cyclesWithin(context, nodes, ranks, MAX_LOOPS, successors)) {
       const key = cycle.nodes.join();
       if (seen.has(key) || cycle.nodes.some((node) => context.trapped.has(node))) continue;
       seen.add(key);
@@ -96,32 +97,34 @@ function reportEndless(
 function cyclesWithin(
   context: CheckContext,
   nodes: ReadonlySet<number>,
+  ranks: ReadonlyMap<number, number>,
+  most: number,
   successors: readonly (readonly number[])[],
 ): { readonly nodes: readonly number[]; readonly shown: readonly number[] }[] {
   const inside = (node: number): readonly number[] =>
     nodes.has(node) ? successors[node]!.filter((target) => nodes.has(target)) : [];
   const { members } = findComponents(context.model.nodes.length, inside);
+  const rank = (node: number): number => ranks.get(node) ?? Infinity;
   return members
     .filter((group) => nodes.has(group[0]!) && isCyclic(group, inside))
+    .slice(0, most)
     .map((group) => {
-      const entry = entryOf(context, new Set(group), successors);
-      const shown = shortestCycle(entry, inside, (node) => group.includes(node));
+      // The first of these nodes that runs come to.
+      const entry = group.reduce((a, b) => (rank(b) < rank(a) ? b : a));
+      const own = new Set(group);
+      const shown = shortestCycle(entry, inside, (node) => own.has(node));
       return { nodes: group.toSorted((a, b) => a - b), shown: shown.length > 0 ? shown : [entry] };
     });
 }
 
-/** The first of these nodes that runs come to. */
-function entryOf(
+/** Nodes by how early runs come to them. */
+function ranksFromStart(
   context: CheckContext,
-  nodes: ReadonlySet<number>,
   successors: readonly (readonly number[])[],
-): number {
+): ReadonlyMap<number, number> {
   const seen = new Set(startTargets(context.model));
-  for (const node of seen) {
-    if (nodes.has(node)) return node;
-    for (const next of successors[node]!) seen.add(next);
-  }
-  return Math.min(...nodes);
+  for (const node of seen) for (const next of successors[node]!) seen.add(next);
+  return new Map([...seen].map((node, rank) => [node, rank]));
 }
 
 /** NG410. */
@@ -147,14 +150,20 @@ function proveLoopBounds(
   bounds: Bounds,
   successors: readonly (readonly number[])[],
 ): void {
+  const ranks = ranksFromStart(context, successors);
   const all = new Set(context.model.nodes.filter(({ index }) => graph.nodeRuns[index] === 1).map(({ index }) => index));
-  for (const { shown } of cyclesWithin(context, all, successors).slice(0, MAX_LOOPS)) {
-    const [node = 0] = shown;
-    const rounds = heaviestStretch(graph, bounds.perAnswer, (id) => {
-      const { places, ready } = graph.states[id]!;
-      const position = places.indexOf(node);
-      return position !== -1 && position < ready ? 1 : 0;
-    });
+  const loops = cyclesWithin(context, all, ranks, MAX_LOOPS, successors);
+  if (loops.length === 0) return;
+  const statesOf = new Map(loops.map(({ shown: [node = 0] }): [number, number[]] => [node, []]));
+  for (const { id, places, ready } of graph.states) {
+    for (let index = 0; index < ready; index++) statesOf.get(places[index]!)?.push(id);
+  }
+  const stretches = findStretches(graph, bounds.perAnswer);
+  const weights = new Uint8Array(graph.states.length);
+  for (const [node, states] of statesOf) {
+    for (const id of states) weights[id] = 1;
+    const rounds = stretches.heaviest(weights);
+    for (const id of states) weights[id] = 0;
     if (rounds < 1) continue;
     context.prove("NG207", loopBoundText({ node: context.nodeName(node), rounds, perAnswer: bounds.perAnswer }));
   }

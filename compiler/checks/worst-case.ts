@@ -1,6 +1,6 @@
 import { parallelismText, worstCaseCallsText } from "../../diagnostics/catalog/proofs.ts";
 import type { BoundGraph, BoundNode } from "../bound-graph.ts";
-import { type Bounds, heaviestStretch } from "../explore/bounds.ts";
+import { type Bounds, findStretches } from "../explore/bounds.ts";
 import type { StateGraph } from "../explore/state-graph.ts";
 import type { CheckContext } from "./check-context.ts";
 
@@ -29,13 +29,14 @@ export function proveWorstCase(
   if (perNode.includes(undefined)) return undefined;
   const kinds = new Set(perNode.flatMap((calls) => [...(calls?.keys() ?? [])]));
   const total = new Map<string, number>();
+  const stretches = findStretches(graph, bounds.perAnswer);
   for (const kind of [...kinds].sort()) {
-    const count = heaviestStretch(graph, bounds.perAnswer, (id) => {
-      const { places, ready } = graph.states[id]!;
+    const weights = Float64Array.from(graph.states, ({ places, ready }) => {
       let sum = 0;
       for (let index = 0; index < ready; index++) sum += perNode[places[index]!]?.get(kind) ?? 0;
       return sum;
     });
+    const count = stretches.heaviest(weights);
     if (count > 0) total.set(kind, count);
   }
   if (total.size > 0) {

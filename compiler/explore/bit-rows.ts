@@ -2,9 +2,8 @@
 export interface BitRows {
   has(row: number, bit: number): boolean;
   add(row: number, bit: number): void;
-  /** Words of a row: read them, or change them in place. */
-  row(index: number): Int32Array;
-  /** Words in a row. */
+  /** All rows, one behind the other, `words` words each. */
+  readonly all: Int32Array;
   readonly words: number;
 }
 
@@ -12,11 +11,11 @@ export function createBitRows(rows: number, bits: number): BitRows {
   const words = (bits + 31) >> 5;
   const all = new Int32Array(rows * words);
   return {
+    all,
     words,
     has: (row, bit) => (all[row * words + (bit >> 5)]! & (1 << (bit & 31))) !== 0,
     add(row, bit) {
       all[row * words + (bit >> 5)]! |= 1 << (bit & 31);
     },
-    row: (index) => all.subarray(index * words, (index + 1) * words),
   };
 }

@@ -20,28 +20,52 @@ export function findBounds(graph: StateGraph): Bounds {
   return {
     endless,
     perAnswer,
-    steps: endless.length > 0 ? undefined : heaviestStretch(graph, perAnswer, () => 1),
+    steps: endless.length > 0 ? undefined : findStretches(graph, perAnswer).heaviest(steps(graph)),
   };
 }
 
-/** Most often that a weight can add up along one stretch of a run; only where no loop is endless. */
-export function heaviestStretch(graph: StateGraph, perAnswer: boolean, weight: (state: number) => number): number {
+/** Stretches of runs: from one pause to the next where `perAnswer` says so, otherwise whole runs. */
+export interface Stretches {
+  /** Most often that a weight of states can add up along one stretch. By state; states that are not in it weigh nothing. */
+  heaviest(weights: ArrayLike<number>): number;
+}
+
+/** Only for graphs in which no loop is endless. */
+export function findStretches(graph: StateGraph, perAnswer: boolean): Stretches {
   const { states } = graph;
   // A stretch ends with the pause; the next begins behind it.
   const leads = (state: number): ArrayLike<number> =>
     perAnswer && isPause(graph, state) ? NONE : (graph.successors[state] ?? NONE);
-  const { members } = findComponents(states.length, leads);
-  const heaviest = new Float64Array(states.length);
-  let most = 0;
   // Sinks come first, and without cycles every component is one state.
-  for (const [id = 0] of members) {
-    let behind = 0;
-    const targets = leads(id);
-    for (let edge = 0; edge < targets.length; edge++) behind = Math.max(behind, heaviest[targets[edge]!]!);
-    heaviest[id] = behind + (id > 0 && states[id]!.ready > 0 ? weight(id) : 0);
-    most = Math.max(most, heaviest[id]!);
-  }
-  return most;
+  const order = Int32Array.from(findComponents(states.length, leads).members, ([id = 0]) => id);
+  const sums = new Float64Array(states.length);
+  // Successors of all states in one array: there is one walk for each loop.
+  const firstEdge = new Int32Array(order.length + 1);
+  order.forEach((id, index) => (firstEdge[index + 1] = firstEdge[index]! + leads(id).length));
+  const edges = new Int32Array(firstEdge[order.length]!);
+  order.forEach((id, index) => edges.set(Array.from(leads(id)), firstEdge[index]));
+  return {
+    heaviest(weights) {
+      let most = 0;
+      for (let index = 0; index < order.length; index++) {
+        const id = order[index]!;
+        let behind = 0;
+        for (let edge = firstEdge[index]!; edge < firstEdge[index + 1]!; edge++) {
+          const beyond = sums[edges[edge]!]!;
+          if (beyond > behind) behind = beyond;
+        }
+        const sum = behind + (weights[id] ?? 0);
+        sums[id] = sum;
+        if (sum > most) most = sum;
+      }
+      return most;
+    },
+  };
+}
+
+/** By state, whether it is a step of the run: neither the start nor one in which nothing is left to run. */
+function steps(graph: StateGraph): Uint8Array {
+  return Uint8Array.from(graph.states, ({ id, ready }) => (id > 0 && ready > 0 ? 1 : 0));
 }
 
 /** Whether some node that runs in a state waits for a person. */

@@ -24,7 +24,7 @@ import {
   type Routing,
   type Signal,
 } from "./model.ts";
-import { createTermTable, type TermTable, type TypeNames } from "./terms.ts";
+import { channelsOf, createTermTable, type TermTable, type TypeNames } from "./terms.ts";
 import { numberPoint } from "./number-set.ts";
 import {
   ANYTHING,
@@ -319,7 +319,16 @@ function buildData(graph: BoundGraph, resolve: TypeNames): DataModel {
       return [{ channel: index, expression, domain, optional: node.goes !== undefined }];
     }),
   );
-  return { channels, writes };
+  const computed: ChannelWrite[][] = channels.map(() => []);
+  const computedFrom: ChannelWrite[][] = channels.map(() => []);
+  for (const write of writes.flat()) {
+    if (write.expression === undefined) continue;
+    computed[write.channel]!.push(write);
+    for (const source of channelsOf(write.expression)) {
+      if (source !== write.channel) computedFrom[source]?.push(write);
+    }
+  }
+  return { channels, writes, computed, computedFrom };
 }
 
 function initialValues(channel: BoundGraph["channels"][number], declared: ValueSet): ValueSet {

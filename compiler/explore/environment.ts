@@ -58,7 +58,7 @@ export function createTracker(model: ControlModel, sites: Sites): Tracker {
   });
   const anything = sites.tracked.map((term): Known => ({ set: term.domain, exact: true }));
   const windows = sites.tracked.map((term) =>
-    term.channel === undefined ? undefined : windowOf(model, sites, term.channel),
+    term.channel === undefined ? undefined : windowOf(model, sites, ofChannel, term.channel),
   );
   const start = sites.tracked.map((term): Known => ({
     set: term.channel === undefined ? term.domain : channels[term.channel]!.initial,
@@ -192,12 +192,13 @@ interface Window {
 
 /** Beyond the outermost numbers that a counter is compared with, a channel that moves both ways is still followed this far. */
 const MARGIN = 16;
+const WIDE_MARGIN = 256;
 
 /**
  * Counters would otherwise make endless new states. A channel that only grows need not be followed beyond the largest number
  * that a condition compares it with; below the smallest it must be, since it comes from there.
  */
-function windowOf(model: ControlModel, sites: Sites, channel: number): Window {
+function windowOf(model: ControlModel, sites: Sites, followed: ReadonlyMap<number, number>, channel: number): Window {
   let low = Infinity;
   let high = -Infinity;
   for (const set of sites.asked.get(channel) ?? []) {
@@ -211,26 +212,20 @@ function windowOf(model: ControlModel, sites: Sites, channel: number): Window {
   }
   let grows = false;
   let shrinks = false;
-  for (const items of model.data.writes) {
-    for (const item of items) {
-      if (item.expression === undefined) continue;
-      const reads = channelsOf(item.expression).includes(channel);
-      // Others are computed from it: their values tell its values apart.
-      if (item.channel !== channel) {
-        if (reads) return { above: Infinity, below: -Infinity };
-        continue;
-      }
-      const step = stepOf(item, channel, model.data.channels[channel]?.reducer === "sum");
-      if (step === undefined) {
-        if (reads || model.data.channels[channel]?.reducer !== undefined) grows = shrinks = true;
-      } else {
-        grows ||= step > 0;
-        shrinks ||= step < 0;
-      }
+  const { reducer } = model.data.channels[channel]!;
+  for (const item of model.data.computed[channel]!) {
+    const step = stepOf(item, channel, reducer === "sum");
+    if (step === undefined) {
+      if (reducer !== undefined || channelsOf(item.expression!).includes(channel)) grows = shrinks = true;
+    } else {
+      grows ||= step > 0;
+      shrinks ||= step < 0;
     }
   }
   if (low > high) low = high = 0;
-  const margin = grows && shrinks ? MARGIN : 0;
+  // Where others that conditions look at are computed from it, its values tell theirs apart.
+  const isSource = model.data.computedFrom[channel]!.some((write) => followed.has(write.channel));
+  const margin = isSource ? WIDE_MARGIN : grows && shrinks ? MARGIN : 0;
   return {
     above: grows ? high + margin : Infinity,
     below: shrinks ? low - margin : -Infinity,

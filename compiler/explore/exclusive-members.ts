@@ -33,14 +33,21 @@ export function findExclusiveMembers(model: ControlModel): ExclusiveMembers[] {
   let components: ReturnType<typeof findComponents> | undefined;
   const found: ExclusiveMembers[] = [];
   const budget = { left: MAX_WALK };
+  const depths = depthsOf(idom, arms.start);
   for (const barrier of model.barriers) {
     // By choice: the arm and member seen first.
     const seen = new Map<string, { vertex: number; member: number }>();
+    // What is on the way to all of them tells none of them apart.
+    const common = barrier.members
+      .map(({ place }) => place)
+      .reduce((a, b) => nearestCommon(idom, depths, a, b, budget));
     search: for (const [member, { place }] of barrier.members.entries()) {
-      for (const [choice, vertex] of armsBefore(arms, idom, place, budget)) {
+      for (const [choice, vertex] of armsBefore(arms, idom, place, common, budget)) {
         const other = seen.get(choice);
         if (other === undefined) seen.set(choice, { vertex, member });
         else if (other.vertex !== vertex) {
+          // Made before already, and then again: the arms of different rounds say nothing.
+          if (armsBefore(arms, idom, common, arms.start, budget, true).has(choice)) continue;
           const [first, second] = [arms.arms.get(other.vertex)!, arms.arms.get(vertex)!];
           if (!excludes(first, second)) continue;
           components ??= findComponents(model.nodes.length, inner);
@@ -60,16 +67,22 @@ export function findExclusiveMembers(model: ControlModel): ExclusiveMembers[] {
   return found;
 }
 
-/** By choice: the one arm that every way to a place passes. Choices of which it passes several arms say nothing. */
+/**
+ * By choice: the one arm that every way from `until` to a vertex passes. Choices of which it passes several arms say nothing.
+ * With `inclusive` the vertex itself counts.
+ */
 function armsBefore(
   arms: Arms,
   idom: Int32Array,
-  place: number,
+  from: number,
+  until: number,
   budget: { left: number },
+  inclusive = false,
 ): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   const several = new Set<string>();
-  for (let vertex = idom[place]!; vertex !== -1 && vertex !== arms.start; vertex = idom[vertex]!) {
+  const first = inclusive ? from : idom[from]!;
+  for (let vertex = first; vertex !== -1 && vertex !== until && vertex !== arms.start; vertex = idom[vertex]!) {
     if (budget.left-- <= 0) return new Map();
     const arm = arms.arms.get(vertex);
     if (arm === undefined) continue;
@@ -77,8 +90,44 @@ function armsBefore(
     if (found.has(choice)) several.add(choice);
     found.set(choice, vertex);
   }
-  for (const choice of several) found.delete(choice);
+  if (!inclusive) for (const choice of several) found.delete(choice);
   return found;
+}
+
+/** By vertex: how many vertices are on every way to it; -1 for what nothing leads to. */
+function depthsOf(idom: Int32Array, start: number): Int32Array {
+  const depths = new Int32Array(idom.length).fill(-1);
+  depths[start] = 0;
+  const path: number[] = [];
+  for (let vertex = 0; vertex < idom.length; vertex++) {
+    let at = vertex;
+    while (at !== -1 && depths[at] === -1 && idom[at] !== -1) {
+      path.push(at);
+      at = idom[at]!;
+    }
+    for (let next = path.pop(); next !== undefined; next = path.pop()) {
+      const above = depths[idom[next]!]!;
+      if (above !== -1) depths[next] = above + 1;
+    }
+  }
+  return depths;
+}
+
+/** The last vertex that every way to either passes; `a` itself where nothing leads to one of them. */
+function nearestCommon(
+  idom: Int32Array,
+  depths: Int32Array,
+  first: number,
+  second: number,
+  budget: { left: number },
+): number {
+  let [a, b] = [first, second];
+  if (depths[a] === -1 || depths[b] === -1) return first;
+  while (a !== b && budget.left-- > 0) {
+    if (depths[a]! >= depths[b]!) a = idom[a]!;
+    else b = idom[b]!;
+  }
+  return a;
 }
 
 interface Arm {

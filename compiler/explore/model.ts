@@ -106,6 +106,9 @@ export interface DataModel {
   readonly channels: readonly DataChannel[];
   /** By node: the channels it writes when it succeeds. */
   readonly writes: readonly (readonly ChannelWrite[])[];
+  /** By channel: writes whose value the graph computes, and writes to other channels that are computed from it. */
+  readonly computed: readonly (readonly ChannelWrite[])[];
+  readonly computedFrom: readonly (readonly ChannelWrite[])[];
 }
 
 export interface DataChannel {

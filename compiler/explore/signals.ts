@@ -3,11 +3,21 @@ import type { Formula } from "./formula.ts";
 import { type Branch, type ControlModel, END_TARGET, type Routing, type Signal } from "./model.ts";
 
 /** Every branch of a routing; an unconditional group counts as one. */
-export function signalsOf(routing: Routing | undefined): Signal[] {
-  return (routing?.groups ?? []).flatMap((group) =>
-    group.kind === "always" ? group.signals : branchesOf(group).flatMap((branch) => branch.signals),
-  );
+export function signalsOf(routing: Routing | undefined): readonly Signal[] {
+  if (routing === undefined) return NO_SIGNALS;
+  let found = known.get(routing);
+  if (found === undefined) {
+    found = routing.groups.flatMap((group) =>
+      group.kind === "always" ? group.signals : branchesOf(group).flatMap((branch) => branch.signals),
+    );
+    known.set(routing, found);
+  }
+  return found;
 }
+
+/** A dozen checks ask for the same. */
+const known = new WeakMap<Routing, readonly Signal[]>();
+const NO_SIGNALS: readonly Signal[] = [];
 
 export function branchesOf(group: Exclude<Routing["groups"][number], { kind: "always" }>): readonly Branch[] {
   return group.kind === "several" && group.otherwise !== undefined

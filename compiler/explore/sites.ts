@@ -101,11 +101,8 @@ function trackedTerms(
     if (term.channel !== undefined && !isFreshEachTime(model, term.channel, sites)) channels.add(term.channel);
   }
   for (const channel of channels) {
-    for (const writes of model.data.writes) {
-      for (const write of writes) {
-        if (write.channel !== channel || write.expression === undefined) continue;
-        for (const source of channelsOf(write.expression)) channels.add(source);
-      }
+    for (const { expression } of model.data.computed[channel]!) {
+      for (const source of expression === undefined ? [] : channelsOf(expression)) channels.add(source);
     }
   }
   return [
@@ -170,27 +167,27 @@ function liveness(
   successors.forEach((targets, from) => {
     for (const target of targets) predecessors[target]?.push(from);
   });
+  const { words } = live;
   const pending = new Set(model.nodes.map((node) => node.index).reverse());
   for (const node of pending) {
     pending.delete(node);
-    const own = live.row(node);
-    const asked = needed.row(node);
-    const gone = overwritten.row(node);
-    const behind = (successors[node] ?? []).map((successor) => live.row(successor));
+    const behind = successors[node] ?? [];
     let grew = false;
-    for (let word = 0; word < live.words; word++) {
-      let after = asked[word]!;
-      for (const row of behind) after |= row[word]!;
-      const next = own[word]! | (after & ~gone[word]!);
-      if (next === own[word]) continue;
-      own[word] = next;
+    for (let word = 0; word < words; word++) {
+      const at = node * words + word;
+      let after = needed.all[at]!;
+      for (const successor of behind) after |= live.all[successor * words + word]!;
+      const next = live.all[at]! | (after & ~overwritten.all[at]!);
+      if (next === live.all[at]) continue;
+      live.all[at] = next;
       grew = true;
     }
     if (grew) for (const predecessor of predecessors[node]!) pending.add(predecessor);
   }
   for (const barrier of model.barriers) {
     if (barrier.target < 0) continue;
-    for (const member of barrier.members) live.row(member.place).set(live.row(barrier.target));
+    const from = barrier.target * words;
+    for (const { place } of barrier.members) live.all.copyWithin(place * words, from, from + words);
   }
   return live;
 }
@@ -274,9 +271,7 @@ export function hasFreeLoops(model: ControlModel): boolean {
 }
 
 function isComputed(model: ControlModel, channel: number): boolean {
-  return model.data.writes.some((writes) =>
-    writes.some((write) => write.channel === channel && write.expression !== undefined),
-  );
+  return model.data.computed[channel]!.length > 0;
 }
 
 /** Different questions about one channel may have answers that exclude each other. Fields of a record are apart. */

@@ -28,9 +28,9 @@ export function channelsWrittenAfter(model: ControlModel, wanted: ReadonlySet<nu
   for (const node of pending) {
     pending.delete(node);
     if (!writtenBefore(arrivals[node]!, next, { before, own, isReached })) continue;
-    const known = before.row(node);
-    if (isReached[node] === 1 && next.every((word, index) => word === known[index])) continue;
-    known.set(next);
+    const from = node * before.words;
+    if (isReached[node] === 1 && next.every((word, index) => word === before.all[from + index])) continue;
+    before.all.set(next, from);
     isReached[node] = 1;
     for (const successor of arrivals[node]?.leadsTo ?? []) pending.add(successor);
   }
@@ -104,38 +104,39 @@ interface Written {
 
 /** Fills `result` with what all ways to a node have written. False: no way leads there yet. */
 function writtenBefore(arrivals: Arrivals, result: Int32Array, { before, own, isReached }: Written): boolean {
+  const words = result.length;
+  const after = (node: number, word: number): number =>
+    before.all[node * words + word]! | own.all[node * words + word]!;
   result.fill(-1);
   let isKnown = arrivals.fromStart;
   if (isKnown) result.fill(0);
   for (const node of arrivals.direct) {
     if (isReached[node] === 0) continue;
     isKnown = true;
-    const [earlier, written] = [before.row(node), own.row(node)];
-    for (let word = 0; word < result.length; word++) result[word]! &= earlier[word]! | written[word]!;
+    for (let word = 0; word < words; word++) result[word]! &= after(node, word);
   }
   for (const node of arrivals.failed) {
     if (isReached[node] === 0) continue;
     isKnown = true;
-    const earlier = before.row(node);
-    for (let word = 0; word < result.length; word++) result[word]! &= earlier[word]!;
+    for (let word = 0; word < words; word++) result[word]! &= before.all[node * words + word]!;
   }
   for (const members of arrivals.barriers) {
     // All members have signalled; of those that several can fill, one has.
-    const all = new Int32Array(result.length);
+    const all = new Int32Array(words);
     let isOpen = false;
     for (const nodes of members) {
       const reached = nodes.filter((node) => isReached[node] === 1);
       if (reached.length === 0) continue;
       isOpen = true;
-      for (let word = 0; word < all.length; word++) {
+      for (let word = 0; word < words; word++) {
         let common = -1;
-        for (const node of reached) common &= before.row(node)[word]! | own.row(node)[word]!;
+        for (const node of reached) common &= after(node, word);
         all[word]! |= common;
       }
     }
     if (!isOpen) continue;
     isKnown = true;
-    for (let word = 0; word < result.length; word++) result[word]! &= all[word]!;
+    for (let word = 0; word < words; word++) result[word]! &= all[word]!;
   }
   return isKnown;
 }
