@@ -5,7 +5,7 @@ import { shownDiagnostics, uniqueDiagnostics } from "./print-diagnostics.ts";
 
 /** The document of `ngc check --json` (interface.md). */
 export async function diagnosticsDocument(compiled: readonly CompileResult[]): Promise<object> {
-  const { summariseGraph } = await import("../compiler/check.ts");
+  const { summariseGraph, summarisePlan } = await import("../compiler/check.ts");
   const all = uniqueDiagnostics(compiled.flatMap((result) => result.diagnostics));
   const count = (severity: Diagnostic["severity"]): number => all.filter((item) => item.severity === severity).length;
   return {
@@ -13,7 +13,9 @@ export async function diagnosticsDocument(compiled: readonly CompileResult[]): P
     ok: count("error") === 0,
     errors: count("error"),
     warnings: count("warning"),
-    graphs: compiled.flatMap(({ path, graphs }) => graphs.map((graph) => ({ ...summariseGraph(graph), file: path }))),
+    graphs: compiled.flatMap(({ path, graphs, plans }) =>
+      [...graphs.map(summariseGraph), ...plans.map(summarisePlan)].map((summary) => ({ ...summary, file: path })),
+    ),
     diagnostics: toJson(shownDiagnostics(all, true)),
     suppressed: suppressedDocument(compiled),
   };

@@ -1,5 +1,7 @@
 import { hasErrors } from "../diagnostics/diagnostic.ts";
 import { findSimilar, listNames } from "../diagnostics/similar.ts";
+import type { CompileResult } from "../compiler/compile.ts";
+import type { PlanTable } from "../runtime/plan/plan-table.ts";
 import type { Table } from "../runtime/table.ts";
 import { diagnosticsDocument } from "./check-document.ts";
 import { CommandError } from "./command-error.ts";
@@ -8,33 +10,62 @@ import type { Output } from "./output.ts";
 import { printDiagnostics } from "./print-diagnostics.ts";
 
 /**
- * The table of one graph of a file. Where the file is invalid its diagnostics are printed (with `--json`, the document of `ngc
- * check`), and there is none.
+ * The table of one graph or plan of a file, the first where no name is given. Where the file is invalid its diagnostics are printed
+ * (with `--json`, the document of `ngc check`), and there is none.
  *
- * @throws CommandError when the file cannot be read or has no such graph
+ * @throws CommandError when the file cannot be read or has none of that name
  */
+export async function loadGraphOrPlan(
+  file: string,
+  name: string | undefined,
+  output: Output,
+): Promise<Table | PlanTable | undefined> {
+  return (await loadCompiled(file, name, "graph or plan", output))?.table;
+}
+
+/** Likewise a graph: of a file of plans alone too, there is none. */
 export async function loadGraph(file: string, name: string | undefined, output: Output): Promise<Table | undefined> {
+  const loaded = await loadCompiled(file, name, "graph", output);
+  return loaded?.table.kind === "graph" ? loaded.table : undefined;
+}
+
+/** Likewise a plan, with the bound plan it was made from. */
+export async function loadPlan(
+  file: string,
+  name: string | undefined,
+  output: Output,
+): Promise<{ readonly table: PlanTable; readonly compiled: CompileResult } | undefined> {
+  const loaded = await loadCompiled(file, name, "plan", output);
+  return loaded?.table.kind === "plan" ? { table: loaded.table, compiled: loaded.compiled } : undefined;
+}
+
+type Wanted = "graph" | "plan" | "graph or plan";
+
+async function loadCompiled(
+  file: string,
+  name: string | undefined,
+  wanted: Wanted,
+  output: Output,
+): Promise<{ readonly table: Table | PlanTable; readonly compiled: CompileResult } | undefined> {
   const compiled = await compileSource(file);
   printDiagnostics(compiled.diagnostics, {}, output);
   if (hasErrors(compiled.diagnostics)) {
     if (output.json) output.document(await diagnosticsDocument([compiled]));
     return undefined;
   }
-  const { tables } = compiled;
-  if (name === undefined) {
-    const [first] = tables.values();
-    if (first === undefined) throw new CommandError(`${file} holds no graph`);
-    return first;
-  }
-  const table = tables.get(name);
-  if (table !== undefined) return table;
-  const similar = findSimilar(name, tables.keys());
-  throw new CommandError(`${file} has no graph \`${name}\``, {
+  const fits = (table: Table | PlanTable): boolean => wanted === "graph or plan" || table.kind === wanted;
+  const names = [...compiled.tables].flatMap(([key, table]) => (fits(table) ? [key] : []));
+  const table = compiled.tables.get(name ?? names[0] ?? "");
+  if (table !== undefined && fits(table)) return { table, compiled };
+  if (name === undefined) throw new CommandError(`${file} holds no ${wanted}`);
+  if (table !== undefined) throw new CommandError(`\`${name}\` of ${file} is a ${table.kind}, not a ${wanted}`);
+  const similar = findSimilar(name, names);
+  throw new CommandError(`${file} has no ${wanted} \`${name}\``, {
     help:
       similar !== undefined
-        ? `a graph with a similar name exists: \`${similar}\``
-        : tables.size === 0
-          ? "it holds no graph"
-          : `it holds ${listNames(tables.keys())}`,
+        ? `a ${wanted} with a similar name exists: \`${similar}\``
+        : names.length === 0
+          ? `it holds no ${wanted}`
+          : `it holds ${listNames(names)}`,
   });
 }

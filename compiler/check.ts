@@ -2,16 +2,17 @@ import type { DiagnosticCode } from "../diagnostics/codes.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { Digest, Effect } from "../runtime/table.ts";
 import type { BoundEdge } from "./bound-graph.ts";
-import { compile, type CompiledGraph, type CompileOptions } from "./compile.ts";
+import { compile, type CompiledGraph, type CompiledPlan, type CompileOptions } from "./compile.ts";
 
-/** What `ngc check --json` says of a graph. */
+/** What `ngc check --json` says of a graph or plan. */
 export interface GraphSummary {
   readonly name: string;
-  readonly kind: "graph";
+  readonly kind: "graph" | "plan";
   /** `null` where the file has errors. */
   readonly digest: Digest | null;
+  /** Nodes, or tasks: those of a matrix once a value. */
   readonly nodes: number;
-  /** Links from a source to a target; those of a barrier from each of its members. */
+  /** Links from a source to a target; those of a barrier from each of its members. Of a plan: from each task to those after it. */
   readonly edges: number;
   readonly effects: readonly Effect[];
   readonly proofs: readonly { readonly code: DiagnosticCode; readonly message: string }[];
@@ -28,11 +29,12 @@ export interface CheckReport {
 
 /** Checks a text: what is wrong with it, and what is proven of its graphs. Never throws. */
 export function check(text: string, options: CompileOptions = {}): CheckReport {
-  const { diagnostics, graphs } = compile(text, options);
+  const { diagnostics, graphs, plans } = compile(text, options);
   const count = (severity: Diagnostic["severity"]): number =>
     diagnostics.filter((item) => item.severity === severity).length;
   const errors = count("error");
-  return { ok: errors === 0, errors, warnings: count("warning"), graphs: graphs.map(summariseGraph), diagnostics };
+  const summaries = [...graphs.map(summariseGraph), ...plans.map(summarisePlan)];
+  return { ok: errors === 0, errors, warnings: count("warning"), graphs: summaries, diagnostics };
 }
 
 export function summariseGraph({ name, bound, table, proofs }: CompiledGraph): GraphSummary {
@@ -44,6 +46,18 @@ export function summariseGraph({ name, bound, table, proofs }: CompiledGraph): G
     edges: bound.edges.reduce((sum, edge) => sum + sourcesOf(edge) * targetsOf(edge), 0),
     effects: table?.effects ?? [...new Set(bound.nodes.flatMap((node) => node.effects))].sort(),
     proofs,
+  };
+}
+
+export function summarisePlan({ name, bound, table }: CompiledPlan): GraphSummary {
+  return {
+    name,
+    kind: "plan",
+    digest: table?.digest ?? null,
+    nodes: bound.tasks.length,
+    edges: bound.tasks.reduce((sum, task) => sum + task.after.length, 0),
+    effects: table?.effects ?? [...new Set(bound.tasks.flatMap((task) => task.effects))].sort(),
+    proofs: [],
   };
 }
 

@@ -3,15 +3,20 @@
  * never throws, whatever the text is.
  */
 import { hasErrors, sortDiagnostics, type Diagnostic } from "../diagnostics/diagnostic.ts";
+import type { PlanTable } from "../runtime/plan/plan-table.ts";
 import type { Table } from "../runtime/table.ts";
 import type { ValueType } from "../runtime/value-type.ts";
 import { bindProject, type BoundProject } from "./bind/bind-project.ts";
 import { compareWithBaseline, type Baseline } from "./baseline/compare-with-baseline.ts";
+import type { Feature } from "./bind/features.ts";
 import type { BoundGraph } from "./bound-graph.ts";
+import type { BoundPlan } from "./bound-plan.ts";
+import { checkPlan } from "./checks/check-plan.ts";
 import { checkGraph, type Proof } from "./checks/check-graph.ts";
 import { emptyHost, type CompilerHost } from "./host.ts";
 import { createImporterIndex } from "./importer-index.ts";
 import { lowerGraph, type LoweredGraphs } from "./lower/lower-graph.ts";
+import { lowerPlan, type LoweredPlans } from "./lower/lower-plan.ts";
 import type { Spelling } from "./load/read-syntax.ts";
 import { suppressFindings, type SuppressedDiagnostic } from "./suppress/suppress-findings.ts";
 
@@ -28,6 +33,8 @@ export interface CompileOptions {
   readonly maxStates?: number;
   /** The graphs as they were when threads were kept: what would keep those from going on is reported (NG610). */
   readonly baseline?: Baseline;
+  /** What is done although this version cannot do it all: for the parts that bring it. */
+  readonly supports?: Iterable<Feature>;
 }
 
 /** A graph of the file. */
@@ -40,18 +47,28 @@ export interface CompiledGraph {
   readonly proofs: readonly Proof[];
 }
 
+/** A plan of the file. */
+export interface CompiledPlan {
+  readonly name: string;
+  readonly bound: BoundPlan;
+  /** Absent where the file has errors. */
+  readonly table: PlanTable | undefined;
+}
+
 export interface CompileResult {
   readonly path: string;
   /** Of the first graph; absent where there is none or the file has errors. */
   readonly table: Table | undefined;
-  /** Of all graphs of the file, by name, in source order; empty where the file has errors. */
-  readonly tables: ReadonlyMap<string, Table>;
+  /** Of all graphs and plans of the file, by name, in source order; empty where the file has errors. Their `kind` tells them apart. */
+  readonly tables: ReadonlyMap<string, Table | PlanTable>;
   /** Of the file all, of files that it imports the errors; sorted by place. */
   readonly diagnostics: readonly Diagnostic[];
   /** What comments in the text suppress: no part of `diagnostics`. */
   readonly suppressed: readonly SuppressedDiagnostic[];
   /** The graphs of the file in source order, those with errors included. */
   readonly graphs: readonly CompiledGraph[];
+  /** Likewise the plans. */
+  readonly plans: readonly CompiledPlan[];
   /** The types that the file declares, in source order. */
   readonly types: readonly { readonly name: string; readonly type: ValueType; readonly doc?: string }[];
   /** What `ref`s point to, over all files. */
@@ -76,6 +93,7 @@ export function compile(text: string, options: CompileOptions = {}): CompileResu
     host: options.host ?? emptyHost,
     root: options.root,
     spelling: options.spelling,
+    supports: options.supports,
   });
   const { found, proofs } = checkGraphs(project, options);
   const { baseline } = options;
@@ -94,13 +112,20 @@ export function compile(text: string, options: CompileOptions = {}): CompileResu
     const breaking = compareWithBaseline(baseline, graphs, project.entry.source);
     ({ diagnostics, suppressed } = suppressFindings(sortDiagnostics([...found, ...breaking]), syntax));
   }
+  const loweredPlans: LoweredPlans = new Map();
+  const plans = project.plans.map((bound): CompiledPlan => ({
+    name: bound.name,
+    bound,
+    table: isValid && !bound.hasErrors ? lowerPlan(bound, loweredPlans, lowered) : undefined,
+  }));
   return {
     path,
     table: graphs[0]?.table,
-    tables: new Map(graphs.flatMap(({ name, table }) => (table === undefined ? [] : [[name, table]]))),
+    tables: tablesInOrder([...graphs, ...plans]),
     diagnostics,
     suppressed,
     graphs,
+    plans,
     types: declaredTypes(project),
     namedTypes: project.types,
     importerOf: createImporterIndex(project.files),
@@ -108,7 +133,7 @@ export function compile(text: string, options: CompileOptions = {}): CompileResu
   };
 }
 
-/** Checks the graphs of the file and those they call. Of other files' graphs only errors are told. */
+/** Checks the graphs and plans of the file and those they call. Of other files' graphs only errors are told. */
 function checkGraphs(
   project: BoundProject,
   options: CompileOptions,
@@ -124,7 +149,15 @@ function checkGraphs(
     proofs.set(graph, result.proofs);
     for (const item of result.diagnostics) if (item.severity === "error" || item.file === source) found.push(item);
   }
+  for (const plan of project.allPlans) {
+    for (const item of checkPlan(plan)) if (item.severity === "error" || item.file === source) found.push(item);
+  }
   return { found: sortDiagnostics(found), proofs };
+}
+
+function tablesInOrder(compiled: readonly (CompiledGraph | CompiledPlan)[]): CompileResult["tables"] {
+  const ordered = [...compiled].sort((a, b) => a.bound.declaration.span.start - b.bound.declaration.span.start);
+  return new Map(ordered.flatMap(({ name, table }) => (table === undefined ? [] : [[name, table]])));
 }
 
 function declaredTypes({ scope, entry }: BoundProject): CompileResult["types"] {

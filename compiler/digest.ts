@@ -1,3 +1,4 @@
+import type { PlanTable } from "../runtime/plan/plan-table.ts";
 import type { Digest, Table } from "../runtime/table.ts";
 import { canonicalJson } from "./canonical-json.ts";
 import { sha256 } from "./sha256.ts";
@@ -9,4 +10,12 @@ import { sha256 } from "./sha256.ts";
 export function tableDigest(table: Omit<Table, "digest">): Digest {
   const { debug: _debug, digest: _digest, graphs, ...meaning } = table as Table;
   return `sha256:${sha256(canonicalJson({ ...meaning, graphs: graphs.map((graph) => graph.digest) }))}`;
+}
+
+/** The digest of a plan's table: likewise, and without `ranks`, which only say in which order a run is shortest. */
+export function planDigest(table: Omit<PlanTable, "digest">): Digest {
+  const { debug: _debug, digest: _digest, ranks: _ranks, graphs, plans, ...meaning } = table as PlanTable;
+  const digests = (tables: readonly { readonly digest: Digest }[]): readonly Digest[] =>
+    tables.map(({ digest }) => digest);
+  return `sha256:${sha256(canonicalJson({ ...meaning, graphs: digests(graphs), plans: digests(plans) }))}`;
 }

@@ -33,6 +33,8 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
     // Table and value types, the expression evaluator, and the digest that the runtime checks.
     /^runtime\/(?:errors|json|table|value-type)\.ts$/,
     /^runtime\/(?:table|values?|expression)\//,
+    // The same of plans: their table, and which paths overlap.
+    /^runtime\/plan\/(?:plan-table|path-pattern)\.ts$/,
     // Signatures only.
     /^stdlib\/signatures?\.ts$/,
   ],

@@ -15,7 +15,8 @@ import type { Effect } from "../../runtime/table.ts";
 import type { ValueType } from "../../runtime/value-type.ts";
 import type { NodeSignature, Parameter } from "../../stdlib/signature.ts";
 import { nodeSignatures } from "../../stdlib/signatures.ts";
-import type { BoundArgument, BoundCall, BoundGraph } from "../bound-graph.ts";
+import type { BoundArgument, BoundChannel, BoundGraph } from "../bound-graph.ts";
+import type { BoundPlan, BoundTaskCall } from "../bound-plan.ts";
 import { librarySignatures } from "../expressions/library-signatures.ts";
 import type { ExpressionScope, Typed } from "../expressions/scope.ts";
 import { typeFunctionArguments } from "../expressions/type-call.ts";
@@ -27,7 +28,8 @@ import { placeIn, useFunction, type GraphContext } from "./graph-context.ts";
 import { toTypedExpression } from "./typed-expression.ts";
 
 export interface CallResult {
-  readonly call: BoundCall;
+  /** A plan only where the context binds plans. */
+  readonly call: BoundTaskCall;
   /** `infer`: from the channels; `undefined`: not known here (an imported function). */
   readonly result: ValueType | "infer" | undefined;
   readonly effects: readonly Effect[];
@@ -79,7 +81,7 @@ function bindDeclared(
     case "import": {
       useFunction(declared.spec, context);
       const args = typeFunctionArguments(syntax, scope).map((typed) => toTypedExpression(typed, context));
-      const call: BoundCall = { kind: "function", function: declared.spec, args };
+      const call: BoundTaskCall = { kind: "function", function: declared.spec, args };
       return { call, result: undefined, effects: ["code"], callee: callee.name };
     }
     case "graph": {
@@ -88,9 +90,21 @@ function bindDeclared(
         typeAll(syntax, scope);
         return BROKEN;
       }
-      return bindGraphCall(syntax, graph, scope, context);
+      const { args, result } = bindOwnCall(syntax, graph, scope, context);
+      context.called.add(graph);
+      return { call: { kind: "graph", graph, args }, result, effects: effectsOf(graph), callee: callee.name };
     }
     case "plan": {
+      if (context.boundPlan !== undefined) {
+        const plan = context.boundPlan(declared.unit);
+        if (plan === undefined) {
+          typeAll(syntax, scope);
+          return BROKEN;
+        }
+        const { args, result } = bindOwnCall(syntax, plan, scope, context);
+        context.calledPlans.add(plan);
+        return { call: { kind: "plan", plan, args }, result, effects: effectsOf(plan), callee: callee.name };
+      }
       typeAll(syntax, scope);
       const what = "calling a plan from a graph is";
       context.report(notSupported(placeIn(context, callee.span), { what, help: "run the plan by itself" }));
@@ -121,43 +135,45 @@ function bindBuiltin(
 ): CallResult {
   const callee = { name: signature.name, parameters: signature.parameters, isGraph: false };
   const args = bindArguments(syntax, callee, scope, context);
-  const call: BoundCall = { kind: "builtin", signature, args };
+  const call: BoundTaskCall = { kind: "builtin", signature, args };
   return { call, result: signature.result, effects: signature.effects, callee: signature.name };
 }
 
-function bindGraphCall(
+/** The call of a graph or plan: its inputs are the parameters, its outputs the result. */
+function bindOwnCall(
   syntax: Ast.CallExpr,
-  graph: BoundGraph,
+  called: BoundGraph | BoundPlan,
   scope: ExpressionScope,
   context: GraphContext,
-): CallResult {
-  const inputs = graph.channels.filter((channel) => channel.role === "input");
+): { args: readonly BoundArgument[]; result: ValueType } {
+  const channels: readonly BoundChannel[] = called.channels;
+  const inputs = channels.filter((channel) => channel.role === "input");
   const parameters = inputs.map((channel): Parameter => {
     const { name, type } = channel;
     return channel.initial === undefined ? { name, type } : { name, type, optional: true };
   });
-  const place = { file: graph.file, span: graph.declaration.name.span };
+  const place = { file: called.file, span: called.declaration.name.span };
   const callee = { name: syntax.callee.name, parameters, isGraph: true, declared: place };
   const args = bindArguments(syntax, callee, scope, context);
-  context.called.add(graph);
-  const outputs = graph.channels.filter((channel) => channel.role === "output");
+  const outputs = channels.filter((channel) => channel.role === "output");
   const result = recordOf(
     outputs.map(({ name, type, mayEndNull }) => ({ name, type: mayEndNull === true ? nullable(type) : type })),
   );
-  return { call: { kind: "graph", graph, args }, result, effects: effectsOf(graph), callee: callee.name };
+  return { args, result };
 }
 
-/** Of a graph and all that it calls. Kept, because a large graph may be called from many nodes. */
-function effectsOf(graph: BoundGraph): readonly Effect[] {
-  const known = knownEffects.get(graph);
+/** Of a graph or plan and all that it calls. Kept, because a large one may be called from many nodes. */
+function effectsOf(called: BoundGraph | BoundPlan): readonly Effect[] {
+  const known = knownEffects.get(called);
   if (known !== undefined) return known;
-  const effects = new Set(graph.nodes.flatMap((node) => node.effects));
-  if (graph.functions.length > 0) effects.add("code");
+  const parts: readonly { readonly effects: readonly Effect[] }[] = "tasks" in called ? called.tasks : called.nodes;
+  const effects = new Set(parts.flatMap((part) => part.effects));
+  if (called.functions.length > 0) effects.add("code");
   const sorted = [...effects].sort();
-  knownEffects.set(graph, sorted);
+  knownEffects.set(called, sorted);
   return sorted;
 }
-const knownEffects = new WeakMap<BoundGraph, readonly Effect[]>();
+const knownEffects = new WeakMap<BoundGraph | BoundPlan, readonly Effect[]>();
 
 interface Callee {
   readonly name: string;

@@ -59,6 +59,7 @@ export function bindGraph(unit: GraphUnit, options: BindGraphOptions): BoundGrap
     functions: new Map(),
     secrets: new Set(),
     called: new Set(),
+    calledPlans: new Set(),
     boundGraph: options.boundGraph,
   };
   const writes = declarations.nodes.map((node) => resolveWrites(node.declaration.output, context));
@@ -116,13 +117,13 @@ function byNode(lists: readonly (readonly number[])[]): ReadonlyMap<number, read
   return new Map([...lists.entries()].filter(([, list]) => list.length > 0));
 }
 
-function toBoundChannel(channel: ChannelEntry, mayEndNull: ReadonlySet<string>): BoundChannel {
+export function toBoundChannel(channel: ChannelEntry, mayEndNull: ReadonlySet<string>): BoundChannel {
   const { startsNull: _start, index: _position, hasWrongReducer: _reported, ...bound } = channel;
   return mayEndNull.has(channel.name) ? { ...bound, mayEndNull: true } : bound;
 }
 
 /** Functions that expressions refer to by index come first, then reducers that are nothing else. */
-function functionsOf(channels: readonly ChannelEntry[], context: GraphContext): BoundGraph["functions"] {
+export function functionsOf(channels: readonly ChannelEntry[], context: GraphContext): BoundGraph["functions"] {
   const specs = [...context.functions.values()].map(({ spec }) => spec);
   const known = new Set(context.functions.keys());
   for (const { reducer } of channels) {

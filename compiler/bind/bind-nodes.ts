@@ -44,7 +44,9 @@ export function bindNode(
   const each = declaration.each === undefined ? undefined : bindEach(declaration.each, outside, context);
   const scope =
     each === undefined ? outside : scopeWith(new Map([[each.item, each.type]]), hideFacts(flow.facts, each.item));
-  const { call, result, effects: own, callee, unwritten } = bindCall(declaration.call, scope, context);
+  const { call: called, result, effects: own, callee, unwritten } = bindCall(declaration.call, scope, context);
+  // No context of a graph binds plans: a call of one has been refused.
+  const call = called.kind === "plan" ? BROKEN_CALL : called;
   for (const effect of own) effects.add(effect);
   const type = result === "infer" ? inferResult(parts.writes, each !== undefined) : result;
   if (type !== undefined && result !== "infer") {
@@ -67,10 +69,11 @@ export function bindNode(
   };
 }
 
+const BROKEN_CALL = { kind: "broken" } as const;
 const NO_LOCALS: ReadonlyMap<string, ValueType> = new Map();
 
 /** Notes that an expression calls imported code, which is an effect of its node. */
-function withCode(names: ExpressionScope["names"], effects: Set<Effect>): ExpressionScope["names"] {
+export function withCode(names: ExpressionScope["names"], effects: Set<Effect>): ExpressionScope["names"] {
   return {
     ...names,
     callee: (name, span) => {

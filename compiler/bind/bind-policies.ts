@@ -96,7 +96,7 @@ const WAYS_OUT: Readonly<Record<"Touches" | "Alone" | "DoneWhen" | "Pool" | "Est
 };
 
 /** As the source writes it. */
-function nameOf(policy: Ast.Policy): string {
+export function nameOf(policy: Ast.Policy): string {
   switch (policy.kind) {
     case "MaxParallel":
       return "max parallel";
@@ -109,12 +109,15 @@ function nameOf(policy: Ast.Policy): string {
   }
 }
 
-function reportZero(span: Span, label: string, context: GraphContext): void {
+export function reportZero(span: Span, label: string, context: GraphContext): void {
   const message = "this duration must be longer than nothing";
   context.report(illegalPolicyValue(placeIn(context, span), { message, label }));
 }
 
-function bindTries(policy: Ast.Policy & { kind: "Tries" }, context: GraphContext): BoundPolicies["tries"] | undefined {
+export function bindTries(
+  policy: Ast.Policy & { kind: "Tries" },
+  context: GraphContext,
+): BoundPolicies["tries"] | undefined {
   const { attempts, backoff } = policy;
   if (attempts.value < 1) {
     const facts = {

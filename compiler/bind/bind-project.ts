@@ -8,6 +8,7 @@ import { sortDiagnostics, type Diagnostic } from "../../diagnostics/diagnostic.t
 import type * as Ast from "../../grammar/ast.ts";
 import type { ValueType } from "../../runtime/value-type.ts";
 import type { BoundGraph } from "../bound-graph.ts";
+import type { BoundPlan } from "../bound-plan.ts";
 import type { CompilerHost } from "../host.ts";
 import { loadFiles, type LoadedFile } from "../load/load-files.ts";
 import { readSyntax, type Spelling } from "../load/read-syntax.ts";
@@ -16,7 +17,8 @@ import { bindGraph } from "./bind-graph.ts";
 import { orderCalls } from "./call-order.ts";
 import { declareTypes, nameTypes } from "./declare-types.ts";
 import { FEATURES, type Feature, type Features } from "./features.ts";
-import { declareFile, type FileScope, type GraphUnit } from "./file-scope.ts";
+import { declareFile, type CallableUnit, type FileScope, type GraphUnit, type PlanUnit } from "./file-scope.ts";
+import { bindPlan } from "./plan/bind-plan.ts";
 import { reportJumps } from "./report-jumps.ts";
 
 export interface BindOptions {
@@ -36,6 +38,10 @@ export interface BoundProject {
   readonly graphs: readonly BoundGraph[];
   /** All graphs that were bound, called ones before their callers. */
   readonly allGraphs: readonly BoundGraph[];
+  /** Plans of the entry file, in source order. */
+  readonly plans: readonly BoundPlan[];
+  /** All plans that were bound, called ones before their callers. */
+  readonly allPlans: readonly BoundPlan[];
   /** What a file imports stands before it; the entry file is the last. */
   readonly files: readonly LoadedFile[];
   readonly entry: LoadedFile;
@@ -71,24 +77,35 @@ export function bindProject(text: string, options: BindOptions): BoundProject {
   }
   const scope = scopes.get(entry) as FileScope;
 
-  const order = orderCalls(scope.graphs, report);
+  const order = orderCalls([...scope.graphs, ...scope.plans], report);
   const bound = new Map<Ast.GraphDecl, BoundGraph>();
+  const plans = new Map<Ast.PlanDecl, BoundPlan>();
   for (const unit of order.units) {
-    const graph = bindGraph(unit, {
+    const options = {
       types,
       features,
       report,
       hasSyntaxErrors: hasErrorWithin(unit),
       boundGraph: (callee: GraphUnit) => (order.isCut(unit, callee) ? undefined : bound.get(callee.declaration)),
-    });
+    };
+    if (isPlanUnit(unit)) {
+      if (!features.has("plan")) continue;
+      const boundPlan = (callee: PlanUnit): BoundPlan | undefined =>
+        order.isCut(unit, callee) ? undefined : plans.get(callee.declaration);
+      plans.set(unit.declaration, bindPlan(unit, { ...options, boundPlan }));
+      continue;
+    }
+    const graph = bindGraph(unit, options);
     reportJumps(graph, unit, report);
     bound.set(unit.declaration, graph);
   }
   reportUnsupported(entry, features, report);
-  reportUnused(scope, report);
+  reportUnused(scope, features, report);
   return {
     graphs: scope.graphs.flatMap((unit) => bound.get(unit.declaration) ?? []),
     allGraphs: [...bound.values()],
+    plans: scope.plans.flatMap((unit) => plans.get(unit.declaration) ?? []),
+    allPlans: [...plans.values()],
     files: loaded.files,
     entry,
     scope,
@@ -97,8 +114,12 @@ export function bindProject(text: string, options: BindOptions): BoundProject {
   };
 }
 
-/** Whether the text of a graph could not be read as it stands. */
-function hasErrorWithin({ declaration, scope }: GraphUnit): boolean {
+function isPlanUnit(unit: CallableUnit): unit is PlanUnit {
+  return unit.declaration.kind === "Plan";
+}
+
+/** Whether the text of a graph or plan could not be read as it stands. */
+function hasErrorWithin({ declaration, scope }: CallableUnit): boolean {
   const { errors } = scope.file;
   const { start, end } = declaration.span;
   let low = 0;
@@ -128,11 +149,12 @@ function reportUnsupported(file: LoadedFile, features: Features, report: (diagno
  * NG111 for imports and secrets. Types, graphs and plans may be there for other files; graphs and plans are what a file is
  * run by.
  */
-function reportUnused(scope: FileScope, report: (diagnostic: Diagnostic) => void): void {
+function reportUnused(scope: FileScope, features: Features, report: (diagnostic: Diagnostic) => void): void {
   const { file, used } = scope;
   // What could not be read may be what uses it; so may a test or plan that was refused.
   const isPartial =
-    file.errors.length > 0 || file.syntax.items.some((item) => item.kind === "Plan" || item.kind === "Test");
+    file.errors.length > 0 ||
+    file.syntax.items.some((item) => (item.kind === "Plan" && !features.has("plan")) || item.kind === "Test");
   if (isPartial) return;
   for (const [name, { kind, identifier }] of scope.names) {
     if (used.has(name) || kind === "broken") continue;

@@ -1,29 +1,31 @@
 import { callCycle } from "../../diagnostics/catalog/names.ts";
 import type { Diagnostic, Label } from "../../diagnostics/diagnostic.ts";
 import type * as Ast from "../../grammar/ast.ts";
-import type { GraphUnit } from "./file-scope.ts";
+import type { CallableUnit } from "./file-scope.ts";
 
-/** Graphs in an order in which each stands after those that it calls, and the calls that would close a cycle. */
+/** Graphs and plans in an order in which each stands after those that it calls, and the calls that would close a cycle. */
 export interface CallOrder {
-  readonly units: readonly GraphUnit[];
+  readonly units: readonly CallableUnit[];
   /** Whether a graph's call of another is part of a cycle and was cut. */
-  readonly isCut: (caller: GraphUnit, callee: GraphUnit) => boolean;
+  readonly isCut: (caller: CallableUnit, callee: CallableUnit) => boolean;
 }
 
+type Declaration = CallableUnit["declaration"];
+
 interface Call {
-  readonly callee: GraphUnit;
+  readonly callee: CallableUnit;
   readonly at: Ast.Identifier;
 }
 
-/** Orders the given graphs and all that they reach; each cycle is reported (NG116) at the call that closes it. */
-export function orderCalls(roots: readonly GraphUnit[], report: (diagnostic: Diagnostic) => void): CallOrder {
-  const units: GraphUnit[] = [];
-  const state = new Map<Ast.GraphDecl, "open" | "done">();
-  const cut = new Map<Ast.GraphDecl, Set<Ast.GraphDecl>>();
+/** Orders the given graphs and plans and all that they reach; each cycle is reported (NG116) at the call that closes it. */
+export function orderCalls(roots: readonly CallableUnit[], report: (diagnostic: Diagnostic) => void): CallOrder {
+  const units: CallableUnit[] = [];
+  const state = new Map<Declaration, "open" | "done">();
+  const cut = new Map<Declaration, Set<Declaration>>();
   for (const root of roots) {
     if (state.has(root.declaration)) continue;
-    const path: { unit: GraphUnit; calls: readonly Call[]; next: number }[] = [];
-    const enter = (unit: GraphUnit): void => {
+    const path: { unit: CallableUnit; calls: readonly Call[]; next: number }[] = [];
+    const enter = (unit: CallableUnit): void => {
       state.set(unit.declaration, "open");
       path.push({ unit, calls: callsOf(unit), next: 0 });
     };
@@ -50,21 +52,26 @@ export function orderCalls(roots: readonly GraphUnit[], report: (diagnostic: Dia
   return { units, isCut: (caller, callee) => cut.get(caller.declaration)?.has(callee.declaration) ?? false };
 }
 
-/** The graphs that a graph's nodes call, the first call of each. */
-function callsOf({ declaration, scope }: GraphUnit): readonly Call[] {
-  const calls = new Map<Ast.GraphDecl, Call>();
-  for (const statement of declaration.statements) {
-    if (statement.kind !== "Node" || statement.call.kind !== "Call") continue;
-    const at = statement.call.callee;
+/** The graphs and plans that the nodes or tasks of one call, the first call of each. */
+function callsOf({ declaration, scope }: CallableUnit): readonly Call[] {
+  const calls = new Map<Declaration, Call>();
+  const add = (call: Ast.Expr): void => {
+    if (call.kind !== "Call") return;
+    const at = call.callee;
     const declared = scope.names.get(at.name);
-    if (declared?.kind !== "graph" || calls.has(declared.unit.declaration)) continue;
-    calls.set(declared.unit.declaration, { callee: declared.unit, at });
+    if (declared?.kind !== "graph" && declared?.kind !== "plan") return;
+    if (!calls.has(declared.unit.declaration)) calls.set(declared.unit.declaration, { callee: declared.unit, at });
+  };
+  for (const statement of declaration.statements) {
+    if (statement.kind !== "Node" && statement.kind !== "Task") continue;
+    add(statement.call);
+    for (const policy of statement.policies) if (policy.kind === "DoneWhen") add(policy.check);
   }
   return [...calls.values()];
 }
 
 function cycleThrough(
-  path: readonly { unit: GraphUnit; calls: readonly Call[]; next: number }[],
+  path: readonly { unit: CallableUnit; calls: readonly Call[]; next: number }[],
   closing: Call,
 ): Diagnostic {
   const from = path.findIndex(({ unit }) => unit.declaration === closing.callee.declaration);

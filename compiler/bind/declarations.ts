@@ -106,7 +106,7 @@ export function collectDeclarations(
 }
 
 /** NG110: names that differ only in case, underscores, or characters that look alike (`l1I`, `O0`). */
-function reportConfusable(
+export function reportConfusable(
   names: ReadonlyMap<string, { span: Span }>,
   file: SourceFile,
   report: (diagnostic: Diagnostic) => void,

@@ -24,7 +24,7 @@ export type Declared =
   | { readonly kind: "type"; readonly declaration: Ast.TypeDecl; readonly identifier: Ast.Identifier; type: ValueType }
   | { readonly kind: "secret"; readonly identifier: Ast.Identifier }
   | { readonly kind: "graph"; readonly unit: GraphUnit; readonly identifier: Ast.Identifier }
-  | { readonly kind: "plan"; readonly declaration: Ast.PlanDecl; readonly identifier: Ast.Identifier }
+  | { readonly kind: "plan"; readonly unit: PlanUnit; readonly identifier: Ast.Identifier }
   /** An error has been reported about it. */
   | { readonly kind: "broken"; readonly identifier: Ast.Identifier };
 
@@ -34,11 +34,21 @@ export interface GraphUnit {
   readonly scope: FileScope;
 }
 
+/** A plan declaration in its file. */
+export interface PlanUnit {
+  readonly declaration: Ast.PlanDecl;
+  readonly scope: FileScope;
+}
+
+/** What a node or task calls by its name, and what has a body of its own to bind. */
+export type CallableUnit = GraphUnit | PlanUnit;
+
 export interface FileScope {
   readonly file: LoadedFile;
   readonly names: ReadonlyMap<string, Declared>;
   /** Graphs that are called by their names; of two with one name only the first. */
   readonly graphs: readonly GraphUnit[];
+  readonly plans: readonly PlanUnit[];
   /** Where each secret is declared. */
   readonly secrets: ReadonlyMap<string, Span>;
   /** Names that stand in statements which could not be read. */
@@ -77,6 +87,7 @@ export function declareFile(
 ): FileScope {
   const names = new Map<string, Declared>();
   const graphs: GraphUnit[] = [];
+  const plans: PlanUnit[] = [];
   const secrets = new Map<string, Span>();
   const poisoned = new Set<string>();
   let hasUnknownNames = false;
@@ -84,6 +95,7 @@ export function declareFile(
     file,
     names,
     graphs,
+    plans,
     secrets,
     poisoned,
     hasUnknownNames: false,
@@ -124,9 +136,11 @@ export function declareFile(
         if (declare({ kind: "graph", unit, identifier: item.name })) graphs.push(unit);
         break;
       }
-      case "Plan":
-        declare({ kind: "plan", declaration: item, identifier: item.name });
+      case "Plan": {
+        const unit: PlanUnit = { declaration: item, scope };
+        if (declare({ kind: "plan", unit, identifier: item.name })) plans.push(unit);
         break;
+      }
       case "Broken":
         for (const name of item.names) poisoned.add(name);
         if (item.names.length === 0 && item.of !== "test") hasUnknownNames = true;

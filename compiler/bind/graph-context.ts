@@ -7,8 +7,9 @@ import type { Json } from "../../runtime/json.ts";
 import type { FunctionSpec } from "../../runtime/table.ts";
 import type { ValueType } from "../../runtime/value-type.ts";
 import type { BoundChannel, BoundGraph } from "../bound-graph.ts";
+import type { BoundPlan } from "../bound-plan.ts";
 import type { TypeTable } from "../types/type-table.ts";
-import type { FileScope, GraphUnit } from "./file-scope.ts";
+import type { CallableUnit, FileScope, GraphUnit, PlanUnit } from "./file-scope.ts";
 import type { Features } from "./features.ts";
 
 export interface ChannelEntry {
@@ -32,7 +33,7 @@ export interface NodeEntry {
 }
 
 export interface GraphContext {
-  readonly unit: GraphUnit;
+  readonly unit: CallableUnit;
   readonly scope: FileScope;
   readonly file: SourceFile;
   readonly types: TypeTable;
@@ -53,8 +54,11 @@ export interface GraphContext {
   readonly functions: Map<string, { readonly spec: FunctionSpec; readonly index: number }>;
   readonly secrets: Set<string>;
   readonly called: Set<BoundGraph>;
+  readonly calledPlans: Set<BoundPlan>;
   /** A graph that this one may call; `undefined` where calling it would close a cycle (reported) or it is broken. */
   readonly boundGraph: (unit: GraphUnit) => BoundGraph | undefined;
+  /** Likewise of plans; absent in a graph, whose nodes call none. */
+  readonly boundPlan?: (unit: PlanUnit) => BoundPlan | undefined;
 }
 
 export function placeIn(context: Pick<GraphContext, "file">, span: Span): { file: SourceFile; span: Span } {

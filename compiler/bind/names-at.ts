@@ -29,6 +29,8 @@ export interface Place {
   readonly reader: string;
   /** Names that hide channels here: the item of a `for`. */
   readonly locals: ReadonlyMap<string, ValueType>;
+  /** What to do about a channel that nothing has written here, where it is known. */
+  readonly adviceOn?: (channel: string) => string | undefined;
 }
 
 export function namesAt(place: Place, context: GraphContext): Names {
@@ -118,6 +120,7 @@ function reportUnwritten(
       when: when === "always" && !isWritten ? "no writer" : when,
       type: typeToText(channel.type),
       declared,
+      help: place.adviceOn?.(name),
     }),
   );
 }

@@ -17,8 +17,11 @@ export interface ExpressionPool {
   function(spec: FunctionSpec): FunctionIndex;
 }
 
-/** `channelIndex`: position in the table by position in the bound graph. */
-export function createExpressionPool(bound: BoundGraph, channelIndex: readonly number[]): ExpressionPool {
+/** `channelIndex`: position in the table by position in the bound graph or plan. */
+export function createExpressionPool(
+  bound: Pick<BoundGraph, "functions" | "file">,
+  channelIndex: readonly number[],
+): ExpressionPool {
   const expressions: Expression[] = [];
   const positions: Position[] = [];
   const functions: FunctionSpec[] = [];

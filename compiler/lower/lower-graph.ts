@@ -77,7 +77,7 @@ function lowerOne(bound: BoundGraph, known: LoweredGraphs): Table {
     types: bound.types,
     graphs,
     secrets: [...bound.secrets].sort(),
-    effects: collectEffects(bound, graphs, pool.functions.length > 0),
+    effects: collectEffects(bound.nodes, graphs, pool.functions.length > 0),
     limits: bound.limits,
     assertions: bound.assertions.map((assertion) => lowerAssertion(assertion, nodeIndex)),
     debug: {

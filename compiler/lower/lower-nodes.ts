@@ -10,16 +10,20 @@ import type {
   OutputSpec,
 } from "../../runtime/table.ts";
 import { END } from "../../runtime/table.ts";
-import type { BoundArgument, BoundAssertion, BoundGraph, BoundNode } from "../bound-graph.ts";
+import type { BoundArgument, BoundAssertion, BoundCall, BoundGraph, BoundNode } from "../bound-graph.ts";
 import type { ExpressionPool } from "./expression-pool.ts";
 import { indexOf } from "./lower-routes.ts";
 
-export interface NodeContext {
+/** What calls and outputs refer to. */
+export interface CallContext {
   readonly channelIndex: ReadonlyMap<string, ChannelIndex>;
-  readonly nodeIndex: ReadonlyMap<string, NodeIndex>;
   readonly pool: ExpressionPool;
   /** Number of a called graph. */
   graph(graph: BoundGraph): GraphIndex;
+}
+
+export interface NodeContext extends CallContext {
+  readonly nodeIndex: ReadonlyMap<string, NodeIndex>;
 }
 
 /** A node without its edges, which are lowered once all nodes are. */
@@ -29,7 +33,7 @@ export function lowerNode(node: BoundNode, context: NodeContext): LoweredNode {
   const output = node.output === undefined ? undefined : lowerOutput(node.output, context);
   return {
     name: node.name,
-    call: lowerCall(node, context),
+    call: lowerCall(node.call, node.name, context),
     ...(node.each === undefined
       ? {}
       : {
@@ -50,8 +54,8 @@ export function lowerNode(node: BoundNode, context: NodeContext): LoweredNode {
   };
 }
 
-function lowerCall(node: BoundNode, context: NodeContext): CallSpec {
-  const { call } = node;
+/** `owner`: the node or task, for messages. */
+export function lowerCall(call: BoundCall, owner: string, context: CallContext): CallSpec {
   switch (call.kind) {
     case "function":
       return {
@@ -66,15 +70,15 @@ function lowerCall(node: BoundNode, context: NodeContext): CallSpec {
     case "expression":
       return { kind: "expression", expression: context.pool.expression(call.expression) };
     case "broken":
-      throw new TypeError(`node ${node.name} has errors: only graphs without errors are lowered`);
+      throw new TypeError(`${owner} has errors: only what has none is lowered`);
   }
 }
 
-function lowerArguments(args: readonly BoundArgument[], { pool }: NodeContext): readonly NamedArgument[] {
+export function lowerArguments(args: readonly BoundArgument[], { pool }: CallContext): readonly NamedArgument[] {
   return args.map(({ name, value }) => ({ name, expression: pool.expression(value) }));
 }
 
-function lowerOutput(output: NonNullable<BoundNode["output"]>, { channelIndex }: NodeContext): OutputSpec {
+export function lowerOutput(output: NonNullable<BoundNode["output"]>, { channelIndex }: CallContext): OutputSpec {
   const channel = (name: string): ChannelIndex => channelIndex.get(name) ?? 0;
   return output.kind === "channel"
     ? { kind: "channel", channel: channel(output.channel) }
@@ -99,11 +103,11 @@ export function lowerAssertion(assertion: BoundAssertion, nodeIndex: ReadonlyMap
 
 /** Sorted, each once: what the nodes do, what the called graphs do, and `code` where imported functions are called. */
 export function collectEffects(
-  bound: BoundGraph,
+  parts: readonly { readonly effects: readonly Effect[] }[],
   called: readonly { readonly effects: readonly Effect[] }[],
   callsFunctions: boolean,
 ): readonly Effect[] {
   const effects = new Set<Effect>(callsFunctions ? ["code"] : []);
-  for (const part of [...bound.nodes, ...called]) for (const effect of part.effects) effects.add(effect);
+  for (const part of [...parts, ...called]) for (const effect of part.effects) effects.add(effect);
   return [...effects].sort();
 }

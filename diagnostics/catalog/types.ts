@@ -11,6 +11,7 @@ export function readBeforeWrite(
     when: "always" | "sometimes" | "no writer";
     type: string;
     declared?: Label;
+    help?: string | undefined;
   },
 ): Diagnostic {
   const { channel, reader, type } = facts;
@@ -19,21 +20,21 @@ export function readBeforeWrite(
     return diagnostic("NG403", place, `\`${channel}\` is read, but nothing writes it`, {
       label: "always `null`",
       labels,
-      help: `let a node write it with \`into ${channel}\`, or give it a default: \`${channel}: ${type} = …\``,
+      help: facts.help ?? `let a node write it with \`into ${channel}\`, or give it a default: \`${channel}: ${type} = …\``,
     });
   }
   if (facts.when === "always") {
     return diagnostic("NG403", place, `\`${channel}\` is read before anything writes it`, {
       label: `nothing has written it before ${reader}`,
       labels,
-      help: `give it a default (\`${channel}: ${type} = …\`), or run a node that writes it first`,
+      help: facts.help ?? `give it a default (\`${channel}: ${type} = …\`), or run a node that writes it first`,
     });
   }
   return diagnostic("NG403", place, `\`${channel}\` may be read before anything writes it`, {
     severity: "warning",
     label: `on some way to ${reader} nothing has written it`,
     labels,
-    help: `give it a default, or say that \`null\` is meant: \`${channel}: ${type} | null\``,
+    help: facts.help ?? `give it a default, or say that \`null\` is meant: \`${channel}: ${type} | null\``,
   });
 }
 

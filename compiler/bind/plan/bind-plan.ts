@@ -1,0 +1,228 @@
+/** One plan: names resolved, calls typed, matrix tasks multiplied, in the order in which each part needs the others. */
+import { writeNeverRead } from "../../../diagnostics/catalog/data.ts";
+import { unusedChannel } from "../../../diagnostics/catalog/types.ts";
+import type { Diagnostic } from "../../../diagnostics/diagnostic.ts";
+import type * as Ast from "../../../grammar/ast.ts";
+import type { BoundChannel, BoundGraph } from "../../bound-graph.ts";
+import type { BoundPlan, BoundTask } from "../../bound-plan.ts";
+import { referencedTypes } from "../../types/referenced-types.ts";
+import type { TypeTable } from "../../types/type-table.ts";
+import { bindChannel } from "../bind-channels.ts";
+import { functionsOf, toBoundChannel } from "../bind-graph.ts";
+import { resolveWrites } from "../bind-output.ts";
+import type { Features } from "../features.ts";
+import type { GraphUnit, PlanUnit } from "../file-scope.ts";
+import { placeIn, type ChannelEntry, type GraphContext, type NodeEntry } from "../graph-context.ts";
+import { bindTask, type TypedTask } from "./bind-task.ts";
+import { resolveDependencies } from "./dependencies.ts";
+import { bindMatrix, matrixNames, type Matrix } from "./matrix.ts";
+import { collectPlan } from "./plan-declarations.ts";
+import { analyseTaskData, reportUnorderedWrites } from "./task-data.ts";
+import { bindTaskPolicies, type TaskPolicies } from "./task-policies.ts";
+
+export interface BindPlanOptions {
+  readonly types: TypeTable;
+  readonly features: Features;
+  readonly report: (diagnostic: Diagnostic) => void;
+  readonly boundGraph: (unit: GraphUnit) => BoundGraph | undefined;
+  readonly boundPlan: (unit: PlanUnit) => BoundPlan | undefined;
+  /** Its text could not be read in full. */
+  readonly hasSyntaxErrors: boolean;
+}
+
+export function bindPlan(unit: PlanUnit, options: BindPlanOptions): BoundPlan {
+  const { declaration, scope } = unit;
+  const file = scope.file.source;
+  let hasErrors = options.hasSyntaxErrors;
+  const report = (diagnostic: Diagnostic): void => {
+    if (diagnostic.severity === "error") hasErrors = true;
+    options.report(diagnostic);
+  };
+  const declarations = collectPlan(declaration, file, scope.secrets, report);
+  const { tasks, settings } = declarations;
+  const channels = declarations.channels.map((channel, index) =>
+    bindChannel(channel, index, { scope, types: options.types, report }),
+  );
+  const entries = tasks.map(asNode);
+  const written = new Set<string>();
+  const context: GraphContext = {
+    unit,
+    scope,
+    file,
+    types: options.types,
+    features: options.features,
+    report,
+    suggestions: scope.suggestions,
+    channels: new Map(channels.map((channel) => [channel.name, channel])),
+    channelNames: channels.map((channel) => channel.name),
+    nodes: new Map(entries.map((entry) => [entry.name, entry])),
+    written,
+    poisoned: declarations.poisoned,
+    hasUnknownNames: declarations.hasUnknownNames,
+    functions: new Map(),
+    secrets: new Set(),
+    called: new Set(),
+    calledPlans: new Set(),
+    boundGraph: options.boundGraph,
+    boundPlan: options.boundPlan,
+  };
+  const writes = tasks.map((task) => resolveWrites(task.output, context));
+  for (const list of writes) for (const write of list) written.add(write.channel.name);
+  const { hasBroken } = declarations;
+  const dependencies = resolveDependencies(tasks, { name: declaration.name, hasBroken }, context);
+  const policies = tasks.map((task) => bindTaskPolicies(task, settings.pools, context));
+  const matrices = tasks.map((task) => (task.each === undefined ? undefined : bindMatrix(task.each, context)));
+  const isPartial = dependencies.isPartial || hasBroken || options.hasSyntaxErrors;
+  const input = { tasks, writes, dependencies, channels, isPartial };
+  const data = analyseTaskData(input);
+  const adviceOn = adviser(
+    tasks,
+    writes.map((list) => list.map(({ channel }) => channel.name)),
+  );
+  const typed = tasks.map((task, index) =>
+    bindTask(
+      {
+        entry: entries[index] ?? asNode(task, index),
+        task,
+        matrix: matrices[index],
+        writes: writes[index] ?? [],
+        policies: policies[index] ?? NO_POLICIES,
+        unwritten: data.unwritten[index] ?? new Map(),
+        adviceOn: adviceOn(task.name.name),
+      },
+      context,
+    ),
+  );
+  if (!isPartial) reportUnorderedWrites(input, context);
+  if (!hasErrors && !hasBroken) reportUnusedChannels(channels, typed, context);
+  for (const called of [...context.called, ...context.calledPlans]) if (called.hasErrors) hasErrors = true;
+  return {
+    file,
+    declaration,
+    name: declaration.name.name,
+    ...(declaration.doc === undefined ? {} : { doc: declaration.doc.text }),
+    channels: channels.map((channel): BoundChannel => toBoundChannel(channel, data.mayEndNull)),
+    tasks: multiply(typed, policies, matrices, dependencies.after),
+    ...settings,
+    functions: functionsOf(channels, context),
+    types: referencedTypes(
+      [...channels.map(({ type }) => type), ...typed.flatMap(({ result }) => result ?? [])],
+      options.types,
+    ),
+    graphs: [...context.called],
+    plans: [...context.calledPlans],
+    secrets: [...context.secrets],
+    hasErrors: hasErrors || hasBroken,
+    poisoned: context.poisoned,
+  };
+}
+
+const NO_POLICIES: TaskPolicies = { touches: [], alone: false, idempotent: false, checks: [] };
+
+/** What the parts that bind nodes need to know of a task. */
+function asNode(task: Ast.TaskDecl, index: number): NodeEntry {
+  const { span, name, call, output } = task;
+  const declaration: Ast.NodeDecl = {
+    kind: "Node",
+    span,
+    name,
+    call,
+    ...(output === undefined ? {} : { output }),
+    policies: [],
+  };
+  return { declaration, name: name.name, index };
+}
+
+/** A task for every value of its matrix. Whoever comes after a matrix task comes after all of them. */
+function multiply(
+  typed: readonly TypedTask[],
+  policies: readonly TaskPolicies[],
+  matrices: readonly (Matrix | undefined)[],
+  after: readonly (readonly number[])[],
+): readonly BoundTask[] {
+  const firsts: number[] = [];
+  const sizes = matrices.map((matrix) => matrix?.values.length ?? 1);
+  let total = 0;
+  for (const size of sizes) {
+    firsts.push(total);
+    total += size;
+  }
+  return typed.flatMap(({ result: _result, ...task }, declared) => {
+    const { touches = [], alone = false, pool } = policies[declared] ?? NO_POLICIES;
+    const { name } = task.declaration.name;
+    const before = (after[declared] ?? []).flatMap((index) =>
+      Array.from({ length: sizes[index] ?? 0 }, (_, value) => (firsts[index] ?? 0) + value),
+    );
+    const whole = { ...task, name, after: before, touches, alone, ...(pool === undefined ? {} : { pool }) };
+    const matrix = matrices[declared];
+    if (matrix === undefined) return [whole];
+    const names = matrixNames(name, matrix.values);
+    return matrix.values.map((value, at): BoundTask => ({
+      ...whole,
+      name: names[at] ?? name,
+      item: { name: matrix.item, value },
+    }));
+  });
+}
+
+/** What to do about a channel that no earlier task has written: come after one that does. */
+function adviser(
+  tasks: readonly Ast.TaskDecl[],
+  writes: readonly (readonly string[])[],
+): (reader: string) => (channel: string) => string | undefined {
+  return (reader) => (channel) => {
+    const at = writes.findIndex((list, index) => list.includes(channel) && tasks[index]?.name.name !== reader);
+    const writer = tasks[at]?.name.name;
+    return writer === undefined
+      ? `let a task that \`${reader}\` comes after write it with \`into ${channel}\`, or give it a default`
+      : `a task sees what those before it wrote: \`after ${writer}\`, or give the channel a default`;
+  };
+}
+
+/** NG406 and NG405: neither read nor written, or written in vain. */
+function reportUnusedChannels(
+  channels: readonly ChannelEntry[],
+  tasks: readonly TypedTask[],
+  context: GraphContext,
+): void {
+  const reads = new Set(tasks.flatMap((task) => task.reads));
+  for (const channel of channels) {
+    const { name, role, declaration } = channel;
+    if (context.poisoned.has(name)) continue;
+    const isRead = reads.has(name);
+    const isWritten = context.written.has(name);
+    const place = placeIn(context, declaration.name.span);
+    const problem =
+      role === "input"
+        ? isRead
+          ? undefined
+          : "read"
+        : role === "output"
+          ? isWritten
+            ? undefined
+            : "written"
+          : isRead || isWritten
+            ? undefined
+            : "used";
+    if (problem !== undefined) context.report(unusedChannel(place, { name, role, problem }));
+    else if (role === "state" && !isRead) reportUnread(channel, tasks, context);
+  }
+}
+
+function reportUnread(channel: ChannelEntry, tasks: readonly TypedTask[], context: GraphContext): void {
+  const { name, declaration } = channel;
+  const writers = tasks.filter((task) => task.writes.includes(name)).map((task) => task.declaration);
+  const output = writers[0]?.output;
+  const at =
+    output?.kind === "ChannelOutput"
+      ? output.channel
+      : output?.fields.find((field) => field.channel.name === name)?.channel;
+  if (at === undefined) return;
+  context.report(
+    writeNeverRead(placeIn(context, at.span), {
+      channel: name,
+      writers: writers.map((writer) => writer.name.name),
+      declaration: { ...placeIn(context, declaration.name.span), message: "declared here" },
+    }),
+  );
+}

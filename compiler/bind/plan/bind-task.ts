@@ -1,0 +1,133 @@
+/** One declared task: its call, condition and checks typed, once for all values of a matrix. */
+import { notSupported } from "../../../diagnostics/catalog/names.ts";
+import { wrongType } from "../../../diagnostics/catalog/types.ts";
+import type * as Ast from "../../../grammar/ast.ts";
+import type { Effect } from "../../../runtime/table.ts";
+import type { ValueType } from "../../../runtime/value-type.ts";
+import type { BoundCall, TypedExpression } from "../../bound-graph.ts";
+import type { BoundTask } from "../../bound-plan.ts";
+import { factsOf, NO_FACTS, type Facts } from "../../expressions/facts.ts";
+import type { ExpressionScope } from "../../expressions/scope.ts";
+import { typeCondition } from "../../expressions/type-expression.ts";
+import { isAssignable } from "../../types/assignable.ts";
+import { BOOL, isBroken } from "../../types/construct.ts";
+import { typeToText } from "../../types/type-text.ts";
+import { bindCall } from "../bind-call.ts";
+import { withCode } from "../bind-nodes.ts";
+import { boundOutput, checkResult, inferResult, type Write } from "../bind-output.ts";
+import { placeIn, type GraphContext, type NodeEntry } from "../graph-context.ts";
+import { namesAt } from "../names-at.ts";
+import { toTypedExpression } from "../typed-expression.ts";
+import type { Unwritten } from "../unwritten.ts";
+import type { Matrix } from "./matrix.ts";
+import type { TaskPolicies } from "./task-policies.ts";
+
+export interface TaskParts {
+  /** As a node: with the call and the `into`, and nothing else. */
+  readonly entry: NodeEntry;
+  readonly task: Ast.TaskDecl;
+  readonly matrix: Matrix | undefined;
+  readonly writes: readonly Write[];
+  readonly policies: TaskPolicies;
+  readonly unwritten: ReadonlyMap<number, Unwritten>;
+  readonly adviceOn: (channel: string) => string | undefined;
+}
+
+/** A task before its matrix is multiplied. */
+export type TypedTask = Omit<BoundTask, "name" | "item" | "after" | "touches" | "alone" | "pool"> & {
+  readonly result: ValueType | undefined;
+};
+
+export function bindTask(parts: TaskParts, context: GraphContext): TypedTask {
+  const { entry, task, matrix, writes, policies } = parts;
+  const reads = new Set<string>();
+  const effects = new Set<Effect>();
+  const locals = new Map(matrix === undefined ? [] : [[matrix.item, matrix.type]]);
+  const scopeAt = (
+    unwritten: ReadonlyMap<number, Unwritten>,
+    facts: Facts,
+    where: ExpressionScope["where"],
+  ): ExpressionScope => {
+    const flow = { unwritten, facts, error: "never" } as const;
+    const place = { flow, reader: `\`${entry.name}\``, locals, adviceOn: parts.adviceOn };
+    return {
+      file: context.file,
+      types: context.types,
+      names: withCode(namesAt(place, context), effects),
+      report: context.report,
+      suggestions: context.suggestions,
+      where,
+      locals,
+      facts,
+      reads,
+      depth: 0,
+    };
+  };
+  let condition: TypedExpression | undefined;
+  let facts = NO_FACTS;
+  if (task.condition !== undefined) {
+    const scope = scopeAt(parts.unwritten, NO_FACTS, "condition");
+    condition = toTypedExpression(typeCondition(task.condition, scope), context);
+    facts = factsOf(task.condition, true);
+  }
+  const {
+    call,
+    result,
+    effects: own,
+    callee,
+    unwritten,
+  } = bindCall(task.call, scopeAt(parts.unwritten, facts, "argument"), context);
+  for (const effect of own) effects.add(effect);
+  const type = result === "infer" ? inferResult(writes, false) : result;
+  if (type !== undefined && result !== "infer") {
+    checkResult(entry.declaration, { type, isChecked: call.kind === "builtin", callee, unwritten }, writes, context);
+  }
+  // A check sees what the attempt has written.
+  const after = new Map(parts.unwritten);
+  for (const { channel } of writes) after.delete(channel.index);
+  const checks = policies.checks.map((check) =>
+    bindCheck(check, scopeAt(after, NO_FACTS, "argument"), effects, context),
+  );
+  const output = boundOutput(task.output, writes);
+  const { tries, timeout, estimate, cache, idempotent } = policies;
+  return {
+    declaration: task,
+    ...(task.doc === undefined ? {} : { doc: task.doc.text }),
+    call,
+    trigger: task.trigger,
+    ...(condition === undefined ? {} : { condition }),
+    ...(output === undefined ? {} : { output }),
+    checks,
+    ...(tries === undefined ? {} : { tries }),
+    ...(timeout === undefined ? {} : { timeout }),
+    ...(estimate === undefined ? {} : { estimate }),
+    ...(cache === undefined ? {} : { cache }),
+    idempotent,
+    effects: [...effects].sort(),
+    reads: [...reads],
+    writes: [...new Set(writes.map(({ channel }) => channel.name))],
+    result: type,
+  };
+}
+
+/** A call passes when it does not fail and does not give `false`; an expression must be a bool. */
+function bindCheck(check: Ast.Expr, scope: ExpressionScope, effects: Set<Effect>, context: GraphContext): BoundCall {
+  const { call, effects: own, result } = bindCall(check, scope, context);
+  for (const effect of own) effects.add(effect);
+  if (call.kind === "plan") {
+    const help = "let a task of its own call the plan, and come after it";
+    context.report(notSupported(placeIn(context, check.span), { what: "a plan as a check is", help }));
+    return { kind: "broken" };
+  }
+  if (call.kind === "expression" && result !== undefined && result !== "infer" && !isBroken(result)) {
+    if (isAssignable(result, BOOL, context.types) !== undefined) {
+      const facts = {
+        message: "`done when` takes a call or a bool",
+        label: `this is \`${typeToText(result)}\``,
+        help: "call something that fails when the task is not done, or compare: `done when score > 0.8`",
+      };
+      context.report(wrongType(placeIn(context, check.span), facts));
+    }
+  }
+  return call;
+}

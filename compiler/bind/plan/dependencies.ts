@@ -1,0 +1,149 @@
+/** `after`: names become indexes, and what could never start is refused (NG701 to NG704). */
+import {
+  dependencyCycle,
+  noRoots,
+  repeatedDependency,
+  selfDependency,
+  unknownDependency,
+} from "../../../diagnostics/catalog/plans.ts";
+import type { Label } from "../../../diagnostics/diagnostic.ts";
+import { suggest } from "../../../diagnostics/similar.ts";
+import type { Span } from "../../../diagnostics/source.ts";
+import type * as Ast from "../../../grammar/ast.ts";
+import { isSilenced, placeIn, type GraphContext } from "../graph-context.ts";
+
+export interface Dependencies {
+  /** By declared task: those that it comes after, ascending. */
+  readonly after: readonly (readonly number[])[];
+  /** By declared task: those that come after it. */
+  readonly next: readonly (readonly number[])[];
+  /** Every task stands after those it comes after; those on a cycle are missing. */
+  readonly order: readonly number[];
+  /** Dependencies that could not be resolved are missing, or some form a cycle. */
+  readonly isPartial: boolean;
+}
+
+interface Dependency {
+  readonly task: number;
+  readonly at: Ast.Identifier;
+}
+
+export function resolveDependencies(
+  tasks: readonly Ast.TaskDecl[],
+  plan: { readonly name: Ast.Identifier; readonly hasBroken: boolean },
+  context: GraphContext,
+): Dependencies {
+  const indexes = new Map(tasks.map((task, index) => [task.name.name, index]));
+  let isPartial = plan.hasBroken;
+  const resolved = tasks.map((task) => {
+    const found: Dependency[] = [];
+    const seen = new Map<string, Span>();
+    for (const at of task.after) {
+      const { name, span } = at;
+      const first = seen.get(name);
+      const index = indexes.get(name);
+      const facts = { task: task.name.name, name };
+      if (name === task.name.name) context.report(selfDependency(placeIn(context, span), facts));
+      else if (first !== undefined) {
+        context.report(repeatedDependency(placeIn(context, span), { ...facts, first: placeIn(context, first) }));
+      } else if (index === undefined) {
+        isPartial = true;
+        reportUnknown(at, indexes, context);
+      } else found.push({ task: index, at });
+      seen.set(name, first ?? span);
+    }
+    return found;
+  });
+  const after = resolved.map((list) => list.map(({ task }) => task).sort((a, b) => a - b));
+  const next: number[][] = tasks.map(() => []);
+  for (const [index, list] of after.entries()) for (const before of list) next[before]?.push(index);
+  const order = topologicalOrder(after, next);
+  if (order.length < tasks.length || tasks.length === 0) {
+    const cycles = findCycles(resolved);
+    const hasRoots = after.some((list) => list.length === 0);
+    if (!hasRoots && !(tasks.length === 0 && isPartial)) {
+      const cycle = cycles[0]?.map(({ task }) => tasks[task]?.name.name ?? "");
+      const place = placeIn(context, plan.name.span);
+      context.report(noRoots(place, { cycle: closed(cycle), isEmpty: tasks.length === 0 }));
+    } else for (const cycle of cycles) reportCycle(cycle, tasks, context);
+    isPartial = true;
+  }
+  return { after, next, order, isPartial };
+}
+
+function reportUnknown(at: Ast.Identifier, indexes: ReadonlyMap<string, number>, context: GraphContext): void {
+  const { name, span } = at;
+  if (isSilenced(name, context)) return;
+  const { similar, known } = suggest(name, () => indexes.keys(), context.suggestions);
+  const isChannel = context.channels.has(name);
+  context.report(unknownDependency(placeIn(context, span), { name, similar, known, isChannel }));
+}
+
+function topologicalOrder(after: readonly (readonly number[])[], next: readonly (readonly number[])[]): number[] {
+  const waiting = after.map((list) => list.length);
+  const order = waiting.flatMap((count, task) => (count === 0 ? [task] : []));
+  for (let at = 0; at < order.length; at++) {
+    for (const task of next[order[at] ?? -1] ?? []) {
+      const left = (waiting[task] ?? 0) - 1;
+      waiting[task] = left;
+      if (left === 0) order.push(task);
+    }
+  }
+  return order;
+}
+
+/** Cycles in the order in which their tasks would run, each beginning with its first task of the file; `at` names the one before. */
+function findCycles(after: readonly (readonly Dependency[])[]): readonly (readonly Dependency[])[] {
+  const cycles: Dependency[][] = [];
+  const state = new Uint8Array(after.length);
+  for (let root = 0; root < after.length; root++) {
+    if (state[root] !== 0) continue;
+    const path: { readonly task: number; readonly next: Iterator<Dependency>; via?: Dependency }[] = [];
+    const enter = (task: number): void => {
+      state[task] = 1;
+      path.push({ task, next: (after[task] ?? [])[Symbol.iterator]() });
+    };
+    enter(root);
+    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
+      const { value, done } = top.next.next();
+      if (done === true) {
+        state[top.task] = 2;
+        path.pop();
+        continue;
+      }
+      top.via = value;
+      if (state[value.task] === 0) enter(value.task);
+      else if (state[value.task] === 1) {
+        const from = path.findIndex(({ task }) => task === value.task);
+        const cycle = path.slice(from).map(({ task, via }): Dependency => ({ task, at: (via ?? value).at }));
+        cycles.push(firstFirst(cycle.reverse()));
+      }
+    }
+  }
+  return cycles;
+}
+
+function firstFirst(cycle: Dependency[]): Dependency[] {
+  const first = cycle.reduce((least, { task }) => Math.min(least, task), Infinity);
+  const at = cycle.findIndex(({ task }) => task === first);
+  return [...cycle.slice(at), ...cycle.slice(0, at)];
+}
+
+function closed(cycle: readonly string[] | undefined): readonly string[] | undefined {
+  return cycle?.[0] === undefined ? undefined : [...cycle, cycle[0]];
+}
+
+/** Labels beyond this many only hide the first. */
+const MAX_LABELS = 8;
+
+function reportCycle(cycle: readonly Dependency[], tasks: readonly Ast.TaskDecl[], context: GraphContext): void {
+  const nameOf = ({ task }: Dependency): string => tasks[task]?.name.name ?? "";
+  const [first, ...others] = cycle;
+  if (first === undefined) return;
+  const labels = others.slice(0, MAX_LABELS).map((step): Label => ({
+    ...placeIn(context, step.at.span),
+    message: `\`${nameOf(step)}\` comes after \`${step.at.name}\``,
+  }));
+  const names = closed(cycle.map(nameOf)) ?? [];
+  context.report(dependencyCycle(placeIn(context, first.at.span), { cycle: names, labels }));
+}

@@ -1,0 +1,84 @@
+/** `for version in ["20", "22"]`: one task a value, known before the plan runs. */
+import { badMatrix, matrixNotConstant } from "../../../diagnostics/catalog/plans.ts";
+import type * as Ast from "../../../grammar/ast.ts";
+import type { Json } from "../../../runtime/json.ts";
+import type { ValueType } from "../../../runtime/value-type.ts";
+import { canonicalJson } from "../../canonical-json.ts";
+import { evaluateConstant } from "../../expressions/constant.ts";
+import { BROKEN_TYPE } from "../../types/construct.ts";
+import { placeIn, type GraphContext } from "../graph-context.ts";
+
+export interface Matrix {
+  readonly item: string;
+  readonly type: ValueType;
+  readonly values: readonly Json[];
+}
+
+/** Tasks that one declaration may stand for. */
+const MOST_VALUES = 1000;
+
+/** The values of a task's matrix; without values where they are wrong, which has been reported. */
+export function bindMatrix(each: NonNullable<Ast.TaskDecl["each"]>, context: GraphContext): Matrix {
+  const item = each.item.name;
+  const place = placeIn(context, each.list.span);
+  const broken: Matrix = { item, type: BROKEN_TYPE, values: [] };
+  const constant = evaluateConstant(each.list);
+  if (constant.kind === "broken") return broken;
+  if (constant.kind === "computed" || constant.type.kind !== "list" || !Array.isArray(constant.value)) {
+    const span = constant.kind === "computed" ? constant.span : each.list.span;
+    context.report(matrixNotConstant(placeIn(context, span)));
+    return broken;
+  }
+  const values: readonly Json[] = constant.value;
+  const { type } = constant;
+  if (values.length === 0) {
+    const facts = {
+      message: "a matrix has at least one value",
+      label: "there would be no task",
+      help: "remove the task",
+    };
+    context.report(badMatrix(place, facts));
+    return broken;
+  }
+  if (values.length > MOST_VALUES) {
+    const message = `a matrix has at most ${MOST_VALUES} values`;
+    context.report(badMatrix(place, { message, label: `these are ${values.length}` }));
+    return broken;
+  }
+  const items = each.list.kind === "List" ? each.list.items : [];
+  const seen = new Set<string>();
+  for (const [at, value] of values.entries()) {
+    const text = canonicalJson(value);
+    if (seen.has(text)) {
+      const span = items[at]?.span ?? each.list.span;
+      const facts = {
+        message: `the value ${text} stands twice in a matrix`,
+        label: "stands here again",
+        help: "remove it",
+      };
+      context.report(badMatrix(placeIn(context, span), facts));
+      return broken;
+    }
+    seen.add(text);
+  }
+  return { item, type: type.item, values };
+}
+
+/** `test[20]`: short text as it is where that is plain, else JSON, and never the same for two values. */
+export function matrixNames(task: string, values: readonly Json[]): readonly string[] {
+  const plain = values.map((value) =>
+    typeof value === "string" && /^[\w.+-]{1,40}$/.test(value) ? value : shorten(canonicalJson(value)),
+  );
+  const counts = new Map<string, number>();
+  for (const text of plain) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return values.map((value, at) => {
+    const text = plain[at] ?? "";
+    if (counts.get(text) === 1) return `${task}[${text}]`;
+    const json = canonicalJson(value);
+    return `${task}[${typeof value === "string" && json.length <= 40 ? json : `${text}#${at + 1}`}]`;
+  });
+}
+
+function shorten(text: string): string {
+  return text.length <= 40 ? text : `${text.slice(0, 39)}…`;
+}

@@ -1,0 +1,130 @@
+/** What a plan declares: channels, tasks, pools and settings; duplicates are reported here. */
+import { duplicateName, notSupported, statedTwice } from "../../../diagnostics/catalog/names.ts";
+import { illegalPolicyValue, maxParallelBelowOne } from "../../../diagnostics/catalog/policies.ts";
+import type { Diagnostic } from "../../../diagnostics/diagnostic.ts";
+import type { SourceFile, Span } from "../../../diagnostics/source.ts";
+import type * as Ast from "../../../grammar/ast.ts";
+import { DEFAULT_MAX_PARALLEL } from "../../../runtime/plan/plan-table.ts";
+import type { BoundPlan } from "../../bound-plan.ts";
+import { reportConfusable } from "../declarations.ts";
+
+export type PlanSettings = Pick<BoundPlan, "maxParallel" | "order" | "onFailure" | "pools">;
+
+export interface PlanDeclarations {
+  readonly channels: readonly Ast.ChannelDecl[];
+  readonly tasks: readonly Ast.TaskDecl[];
+  readonly settings: PlanSettings;
+  readonly poisoned: Set<string>;
+  readonly hasUnknownNames: boolean;
+  /** Statements could not be read: tasks or channels may be missing. */
+  readonly hasBroken: boolean;
+}
+
+export function collectPlan(
+  plan: Ast.PlanDecl,
+  file: SourceFile,
+  secrets: ReadonlyMap<string, Span>,
+  report: (diagnostic: Diagnostic) => void,
+): PlanDeclarations {
+  const channels: Ast.ChannelDecl[] = [];
+  const tasks: Ast.TaskDecl[] = [];
+  const settings: Ast.PlanSetting[] = [];
+  const poisoned = new Set<string>();
+  let hasUnknownNames = false;
+  let hasBroken = false;
+  const seen = new Map<string, { span: Span; what: string }>(
+    [...secrets].map(([name, span]) => [name, { span, what: "a secret" }]),
+  );
+  const declare = ({ name, span }: Ast.Identifier, what: string): boolean => {
+    const first = seen.get(name);
+    if (first === undefined) {
+      seen.set(name, { span, what });
+      return true;
+    }
+    report(duplicateName({ file, span }, { name, what: first.what, first: { file, span: first.span } }));
+    poisoned.add(name);
+    hasBroken = true;
+    return false;
+  };
+  for (const statement of plan.statements) {
+    switch (statement.kind) {
+      case "Channel":
+        if (statement.role === "memory") {
+          const help = "write `state`: every run of a plan begins afresh, and a resumed one keeps what is done";
+          report(notSupported({ file, span: statement.span }, { what: "`memory` in a plan is", help }));
+        }
+        if (declare(statement.name, statement.role === "state" ? "a state" : `an ${statement.role}`))
+          channels.push(statement);
+        break;
+      case "Task":
+        if (declare(statement.name, "a task")) tasks.push(statement);
+        break;
+      case "Broken":
+        hasBroken = true;
+        for (const name of statement.names) poisoned.add(name);
+        if (statement.names.length === 0) hasUnknownNames = true;
+        break;
+      default:
+        settings.push(statement);
+    }
+  }
+  for (const name of secrets.keys()) seen.delete(name);
+  reportConfusable(seen, file, report);
+  return { channels, tasks, settings: readSettings(settings, file, report), poisoned, hasUnknownNames, hasBroken };
+}
+
+function readSettings(
+  settings: readonly Ast.PlanSetting[],
+  file: SourceFile,
+  report: (diagnostic: Diagnostic) => void,
+): PlanSettings {
+  const read: { -readonly [Key in keyof PlanSettings]: PlanSettings[Key] } = {
+    maxParallel: DEFAULT_MAX_PARALLEL,
+    order: "priority",
+    onFailure: "continue",
+    pools: [],
+  };
+  const stated = new Map<string, Span>();
+  for (const setting of settings) {
+    const what =
+      setting.kind === "PlanMaxParallel"
+        ? "`max parallel`"
+        : setting.kind === "PlanOrder"
+          ? "`order`"
+          : setting.kind === "PlanOnFailure"
+            ? "`on failure`"
+            : `pool ${setting.name.name}`;
+    const first = stated.get(what);
+    if (first !== undefined) {
+      const place = { file, span: setting.span };
+      if (setting.kind === "PlanPool") {
+        const { name, span } = setting.name;
+        report(duplicateName({ file, span }, { name, what: "a pool", first: { file, span: first } }));
+      } else report(statedTwice(place, { what, first: { file, span: first } }));
+      continue;
+    }
+    stated.set(what, setting.span);
+    switch (setting.kind) {
+      case "PlanMaxParallel":
+        if (setting.count.value >= 1) read.maxParallel = setting.count.value;
+        else report(maxParallelBelowOne({ file, span: setting.count.span }));
+        break;
+      case "PlanOrder":
+        read.order = setting.order;
+        break;
+      case "PlanOnFailure":
+        read.onFailure = setting.mode;
+        break;
+      case "PlanPool": {
+        const size = setting.count.value;
+        if (size < 1) {
+          const facts = { message: "a pool has at least 1 place", label: "no task could ever take one" };
+          report(illegalPolicyValue({ file, span: setting.count.span }, facts));
+        }
+        read.pools = [...read.pools, { name: setting.name.name, size: Math.max(1, size) }];
+        break;
+      }
+    }
+  }
+  return read;
+}

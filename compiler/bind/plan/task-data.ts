@@ -1,0 +1,164 @@
+/**
+ * What tasks may read: a task sees what those that it comes after have written. Worked out along the dependencies for 32 channels at a time;
+ * and whether two tasks write one channel although neither comes after the other.
+ */
+import { unorderedWrites } from "../../../diagnostics/catalog/plans.ts";
+import type * as Ast from "../../../grammar/ast.ts";
+import type { Write } from "../bind-output.ts";
+import { placeIn, type ChannelEntry, type GraphContext } from "../graph-context.ts";
+import type { Unwritten } from "../unwritten.ts";
+import type { Dependencies } from "./dependencies.ts";
+
+export interface TaskData {
+  /** By declared task, for channels (by index) that start as `null` although their type has none. */
+  readonly unwritten: readonly ReadonlyMap<number, Unwritten>[];
+  /** Outputs (by name) that a run without failures may leave unwritten. */
+  readonly mayEndNull: ReadonlySet<string>;
+}
+
+export interface TaskDataInput {
+  readonly tasks: readonly Ast.TaskDecl[];
+  readonly writes: readonly (readonly Write[])[];
+  readonly dependencies: Dependencies;
+  readonly channels: readonly ChannelEntry[];
+  readonly isPartial: boolean;
+}
+
+export function analyseTaskData(input: TaskDataInput): TaskData {
+  const { tasks, channels, isPartial } = input;
+  const starts = channels.filter((channel) => channel.startsNull);
+  const unwritten = tasks.map(() => new Map<number, Unwritten>());
+  if (isPartial) return { unwritten, mayEndNull: new Set() };
+  const local = new Map(starts.map((channel, at) => [channel.name, at]));
+  for (let base = 0; base < starts.length; base += 32) {
+    const block = starts.slice(base, base + 32);
+    const bits = (task: number): number => {
+      let found = 0;
+      for (const { channel } of input.writes[task] ?? []) {
+        const at = (local.get(channel.name) ?? -1) - base;
+        if (at >= 0 && at < 32) found |= 1 << at;
+      }
+      return found;
+    };
+    const { surely, maybe } = spread(input, bits);
+    for (let task = 0; task < tasks.length; task++) {
+      for (const [at, { index }] of block.entries()) {
+        const bit = 1 << at;
+        if (((surely[task] ?? 0) & bit) !== 0) continue;
+        unwritten[task]?.set(index, ((maybe[task] ?? 0) & bit) === 0 ? "always" : "sometimes");
+      }
+    }
+  }
+  return { unwritten, mayEndNull: unwrittenAtEnd(input) };
+}
+
+/** Bits of what is written as a task starts: on every way, and on some. */
+function spread(
+  { tasks, dependencies }: TaskDataInput,
+  bits: (task: number) => number,
+): { readonly surely: Int32Array; readonly maybe: Int32Array } {
+  const surely = new Int32Array(tasks.length);
+  const maybe = new Int32Array(tasks.length);
+  for (const task of dependencies.order) {
+    const after = dependencies.after[task] ?? [];
+    const left = (before: number): number => (surely[before] ?? 0) | bits(before);
+    switch (tasks[task]?.trigger) {
+      case "any":
+        surely[task] = after.length === 0 ? 0 : after.reduce((all, before) => all & left(before), -1);
+        break;
+      case "done":
+        // They may have failed, and those before them too.
+        break;
+      default:
+        for (const before of after) surely[task] = (surely[task] ?? 0) | left(before);
+    }
+    for (const before of after) maybe[task] = (maybe[task] ?? 0) | (maybe[before] ?? 0) | bits(before);
+  }
+  return { surely, maybe };
+}
+
+/** Outputs that no task surely writes: those that a condition may skip do not count, nor what is skipped with them. */
+function unwrittenAtEnd({ tasks, writes, dependencies, channels }: TaskDataInput): ReadonlySet<string> {
+  const skippable = new Uint8Array(tasks.length);
+  for (const task of dependencies.order) {
+    const { trigger, condition } = tasks[task] ?? {};
+    const after = dependencies.after[task] ?? [];
+    const isSkipped = (before: number): boolean => skippable[before] === 1;
+    const follows =
+      trigger === "done"
+        ? false
+        : trigger === "any"
+          ? after.length > 0 && after.every(isSkipped)
+          : after.some(isSkipped);
+    if (condition !== undefined || follows) skippable[task] = 1;
+  }
+  const open = new Set(
+    channels.filter((channel) => channel.role === "output" && channel.startsNull).map(({ name }) => name),
+  );
+  for (const [task, list] of writes.entries()) {
+    if (skippable[task] === 0) for (const { channel } of list) open.delete(channel.name);
+  }
+  return open;
+}
+
+/**
+ * NG401. Where tasks write a channel without a reducer each must come after the one before it: which of two would win is not said
+ * otherwise. Costs one walk over the plan for every such channel.
+ */
+export function reportUnorderedWrites(input: TaskDataInput, context: GraphContext): void {
+  const { tasks, writes, dependencies } = input;
+  const writers = new Map<ChannelEntry, { task: number; write: Write }[]>();
+  for (const task of dependencies.order) {
+    for (const write of writes[task] ?? []) {
+      const { channel } = write;
+      if (channel.reducer !== undefined || channel.hasWrongReducer) continue;
+      const list = writers.get(channel);
+      if (list === undefined) writers.set(channel, [{ task, write }]);
+      else list.push({ task, write });
+    }
+  }
+  const nameOf = (task: number): string => tasks[task]?.name.name ?? "";
+  for (const [channel, list] of writers) {
+    const matrix = list.find(({ task }) => tasks[task]?.each !== undefined);
+    if (matrix !== undefined) {
+      const name = nameOf(matrix.task);
+      const place = placeIn(context, matrix.write.span);
+      context.report(unorderedWrites(place, { channel: channel.name, tasks: [name, name], first: place }));
+      continue;
+    }
+    const gap =
+      list.length < 2
+        ? undefined
+        : firstUnordered(
+            list.map(({ task }) => task),
+            dependencies,
+          );
+    if (gap === undefined) continue;
+    const pair = [list[gap - 1], list[gap]].sort((a, b) => (a?.write.span.start ?? 0) - (b?.write.span.start ?? 0));
+    const [first, second] = pair;
+    if (first === undefined || second === undefined) continue;
+    context.report(
+      unorderedWrites(placeIn(context, second.write.span), {
+        channel: channel.name,
+        tasks: [nameOf(first.task), nameOf(second.task)],
+        first: placeIn(context, first.write.span),
+      }),
+    );
+  }
+}
+
+/** The position of the first task in a list (in topological order) that does not come after the one before it in the list. */
+function firstUnordered(list: readonly number[], { order, after }: Dependencies): number | undefined {
+  const position = new Map(list.map((task, at) => [task, at]));
+  /** By task: the last of the list that it comes after. */
+  const last = new Int32Array(after.length).fill(-1);
+  for (const task of order) {
+    let latest = -1;
+    for (const before of after[task] ?? []) latest = Math.max(latest, position.get(before) ?? -1, last[before] ?? -1);
+    last[task] = latest;
+    const own = position.get(task);
+    // In topological order, so what comes after the one before comes after all earlier ones, too.
+    if (own !== undefined && own > 0 && latest < own - 1) return own;
+  }
+  return undefined;
+}

@@ -1,0 +1,156 @@
+/** The policies of tasks. Repeated, impossible and misplaced ones are reported and left out. */
+import { notSupported, statedTwice } from "../../../diagnostics/catalog/names.ts";
+import { policyOfGraphs, touchEscapesRoot, unknownPool } from "../../../diagnostics/catalog/plans.ts";
+import { illegalPolicyValue } from "../../../diagnostics/catalog/policies.ts";
+import { suggest } from "../../../diagnostics/similar.ts";
+import type { Span } from "../../../diagnostics/source.ts";
+import type * as Ast from "../../../grammar/ast.ts";
+import { normalizePath, PathEscapesRoot } from "../../../runtime/plan/path-pattern.ts";
+import type { BoundPlan, BoundTask, BoundTouch } from "../../bound-plan.ts";
+import { bindTries, nameOf, reportZero } from "../bind-policies.ts";
+import { placeIn, type GraphContext } from "../graph-context.ts";
+
+export type TaskPolicies = Pick<
+  BoundTask,
+  "touches" | "alone" | "pool" | "tries" | "timeout" | "estimate" | "cache" | "idempotent"
+> & {
+  /** `done when`, as written. */
+  readonly checks: readonly Ast.Expr[];
+};
+type Draft = { -readonly [Key in keyof TaskPolicies]: TaskPolicies[Key] };
+
+export function bindTaskPolicies(task: Ast.TaskDecl, pools: BoundPlan["pools"], context: GraphContext): TaskPolicies {
+  const bound: Draft = { touches: [], alone: false, idempotent: false, checks: [] };
+  const stated = new Map<string, Span>();
+  for (const policy of task.policies) {
+    if (policy.kind !== "Touches" && policy.kind !== "DoneWhen") {
+      const what = nameOf(policy);
+      const first = stated.get(what);
+      if (first !== undefined) {
+        const facts = { what: `\`${what}\``, first: placeIn(context, first) };
+        context.report(statedTwice(placeIn(context, policy.span), facts));
+        continue;
+      }
+      stated.set(what, policy.span);
+    }
+    bindPolicy(policy, bound, pools, context);
+  }
+  return bound;
+}
+
+function bindPolicy(policy: Ast.Policy, bound: Draft, pools: BoundPlan["pools"], context: GraphContext): void {
+  switch (policy.kind) {
+    case "Tries": {
+      const tries = bindTries(policy, context);
+      if (tries !== undefined) bound.tries = tries;
+      break;
+    }
+    case "Timeout":
+      if (policy.duration.milliseconds > 0) bound.timeout = policy.duration.milliseconds;
+      else reportZero(policy.duration.span, "a timeout of nothing fails every attempt", context);
+      break;
+    case "Estimate":
+      if (policy.duration.milliseconds > 0) bound.estimate = policy.duration.milliseconds;
+      else reportZero(policy.duration.span, "every task takes some time", context);
+      break;
+    case "Idempotent":
+      bound.idempotent = true;
+      break;
+    case "Alone":
+      bound.alone = true;
+      break;
+    case "DoneWhen":
+      bound.checks = [...bound.checks, policy.check];
+      break;
+    case "Touches":
+      bound.touches = [...bound.touches, ...bindTouches(policy, bound.touches, context)];
+      break;
+    case "Pool":
+      bindPool(policy, bound, pools, context);
+      break;
+    case "Cache":
+      if (policy.duration !== undefined) {
+        const help =
+          "write `cache`: a task is skipped as long as its command, its files and what it comes after are the same";
+        const what = "`cache for` in a plan is";
+        context.report(notSupported(placeIn(context, policy.duration.span), { what, help }));
+      } else {
+        const inputs = (policy.inputs ?? []).map((path) => pathOf(path, "cache inputs", context));
+        bound.cache = { inputs: [...new Set(inputs)] };
+      }
+      break;
+    default:
+      context.report(
+        policyOfGraphs(placeIn(context, policy.span), { policy: nameOf(policy), help: WAYS_OUT[policy.kind] }),
+      );
+  }
+}
+
+/** What does in a plan what a policy of graphs does there. */
+const WAYS_OUT: Readonly<Record<"MaxParallel" | "Waits" | "Goes" | "Pause", string>> = {
+  MaxParallel: "write `max parallel N` in the plan itself, or let tasks share a `pool`",
+  Waits: "a task waits for those it names: `after a, b`",
+  Goes: "tasks do not jump: their order is fixed by `after`",
+  Pause: "let a task of its own ask: `task approve = ask(…)`",
+};
+
+function bindTouches(
+  policy: Ast.Policy & { kind: "Touches" },
+  before: readonly BoundTouch[],
+  context: GraphContext,
+): readonly BoundTouch[] {
+  const { mode } = policy;
+  const known = new Map(before.map((touch) => [`${touch.mode} ${touch.path}`, touch.span]));
+  const touches: BoundTouch[] = [];
+  for (const literal of policy.paths) {
+    const path = pathOf(literal, "touches", context);
+    const key = `${mode} ${path}`;
+    const first = known.get(key);
+    if (first !== undefined) {
+      const facts = { what: `the path \`${path}\``, first: placeIn(context, first) };
+      context.report(statedTwice(placeIn(context, literal.span), facts));
+      continue;
+    }
+    known.set(key, literal.span);
+    touches.push({ path, mode, span: literal.span });
+  }
+  return touches;
+}
+
+/** A path in its one form. One that leaves the root is kept as it is, and meets only its like. */
+function pathOf({ value, span }: Ast.StringLiteral, what: "touches" | "cache inputs", context: GraphContext): string {
+  try {
+    return normalizePath(value);
+  } catch (error) {
+    if (!(error instanceof PathEscapesRoot)) throw error;
+    context.report(touchEscapesRoot(placeIn(context, span), { path: value, what }));
+    return value.replaceAll("\\", "/");
+  }
+}
+
+function bindPool(
+  policy: Ast.Policy & { kind: "Pool" },
+  bound: Draft,
+  pools: BoundPlan["pools"],
+  context: GraphContext,
+): void {
+  const { name, span } = policy.name;
+  const pool = pools.findIndex((candidate) => candidate.name === name);
+  const size = pools[pool]?.size;
+  if (size === undefined) {
+    const { similar, known } = suggest(name, () => pools.map((candidate) => candidate.name), context.suggestions);
+    context.report(unknownPool(placeIn(context, span), { name, similar, known }));
+    return;
+  }
+  const count = policy.count?.value ?? 1;
+  const at = placeIn(context, policy.count?.span ?? span);
+  if (count < 1) {
+    context.report(illegalPolicyValue(at, { message: "a task takes at least 1 place of a pool", label: "takes none" }));
+  } else if (count > size) {
+    const facts = {
+      message: `the pool \`${name}\` has only ${size} place${size === 1 ? "" : "s"}`,
+      label: "it could never start",
+    };
+    context.report(illegalPolicyValue(at, facts));
+  } else bound.pool = { pool, count };
+}

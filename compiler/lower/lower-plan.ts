@@ -1,0 +1,132 @@
+/**
+ * Lowering: a bound plan without errors becomes its table. Linear in the plan. Tasks keep the order of the file, which decides between
+ * equals; what has no order (paths, secrets, effects) is sorted, so that two spellings give one digest.
+ */
+import {
+  DEFAULT_TRIES,
+  PLAN_FORMAT,
+  PLAN_VERSION,
+  type PlanTable,
+  type TaskSpec,
+  type TouchSpec,
+} from "../../runtime/plan/plan-table.ts";
+import type { Table } from "../../runtime/table.ts";
+import type { BoundGraph } from "../bound-graph.ts";
+import type { BoundPlan, BoundTask, BoundTaskCall } from "../bound-plan.ts";
+import { deepFreeze } from "../deep-freeze.ts";
+import { planDigest } from "../digest.ts";
+import { createExpressionPool } from "./expression-pool.ts";
+import { lowerChannel, orderChannels } from "./lower-channels.ts";
+import { lowerGraph, type LoweredGraphs } from "./lower-graph.ts";
+import { collectEffects, lowerArguments, lowerCall, lowerOutput, type CallContext } from "./lower-nodes.ts";
+
+/** Tables by the bound plans they came from: a plan that several others call is lowered once. */
+export type LoweredPlans = Map<BoundPlan, PlanTable>;
+
+/** The frozen table of a plan and, in `plans` and `graphs`, those of all it calls. None of them may have errors. */
+export function lowerPlan(plan: BoundPlan, plans: LoweredPlans, graphs: LoweredGraphs): PlanTable {
+  const open = [plan];
+  for (let next = open.at(-1); next !== undefined; next = open.at(-1)) {
+    const missing = plans.has(next) ? [] : next.plans.filter((called) => !plans.has(called));
+    if (missing.length > 0) open.push(...missing);
+    else {
+      open.pop();
+      if (!plans.has(next)) plans.set(next, lowerOne(next, plans, graphs));
+    }
+  }
+  return plans.get(plan) as PlanTable;
+}
+
+function lowerOne(bound: BoundPlan, knownPlans: LoweredPlans, knownGraphs: LoweredGraphs): PlanTable {
+  const { ordered, index } = orderChannels(bound);
+  const pool = createExpressionPool(bound, index);
+  const graphs = createCalled((graph: BoundGraph) => lowerGraph(graph, knownGraphs));
+  const plans = createCalled((plan: BoundPlan) => knownPlans.get(plan) as PlanTable);
+  const context: PlanContext = {
+    channelIndex: new Map(ordered.map((channel, at) => [channel.name, at])),
+    pool,
+    graph: graphs.number,
+    plan: plans.number,
+  };
+  const channels = ordered.map((channel) => lowerChannel(channel, pool));
+  const tasks = bound.tasks.map((task) => lowerTask(task, context));
+  const called: readonly (Table | PlanTable)[] = [...graphs.tables, ...plans.tables];
+  const table: Omit<PlanTable, "digest"> = {
+    format: PLAN_FORMAT,
+    version: PLAN_VERSION,
+    kind: "plan",
+    name: bound.name,
+    maxParallel: bound.maxParallel,
+    order: bound.order,
+    onFailure: bound.onFailure,
+    pools: bound.pools,
+    channels,
+    tasks,
+    expressions: pool.expressions,
+    functions: pool.functions,
+    types: bound.types,
+    graphs: graphs.tables,
+    plans: plans.tables,
+    secrets: [...bound.secrets].sort(),
+    effects: collectEffects(bound.tasks, called, pool.functions.length > 0),
+    debug: {
+      file: bound.file.path,
+      nodes: bound.tasks.map((task) => bound.file.position(task.declaration.name.span.start)),
+      expressions: pool.positions,
+      ...(bound.doc === undefined ? {} : { doc: bound.doc }),
+    },
+  };
+  return deepFreeze({ ...table, digest: planDigest(table) });
+}
+
+interface PlanContext extends CallContext {
+  /** Number of a called plan. */
+  plan(plan: BoundPlan): number;
+}
+
+/** Called tables, numbered in the order in which tasks first call them. */
+function createCalled<Bound, Lowered>(tableOf: (bound: Bound) => Lowered) {
+  const tables: Lowered[] = [];
+  const numbers = new Map<Bound, number>();
+  return {
+    tables,
+    number(bound: Bound): number {
+      const known = numbers.get(bound) ?? tables.push(tableOf(bound)) - 1;
+      numbers.set(bound, known);
+      return known;
+    },
+  };
+}
+
+function lowerTask(task: BoundTask, context: PlanContext): TaskSpec {
+  const { name, condition, output, tries } = task;
+  return {
+    name,
+    call: lowerTaskCall(task.call, name, context),
+    ...(task.item === undefined ? {} : { item: task.item }),
+    after: task.after,
+    trigger: task.trigger,
+    ...(condition === undefined ? {} : { condition: context.pool.expression(condition) }),
+    ...(output === undefined ? {} : { output: lowerOutput(output, context) }),
+    touches: task.touches.map(({ path, mode }): TouchSpec => ({ path, mode })).sort(byPath),
+    ...(task.alone ? { alone: true } : {}),
+    ...(task.pool === undefined ? {} : { pool: task.pool }),
+    checks: task.checks.map((check) => lowerCall(check, name, context)),
+    // A task with checks is repeated until they pass; one without only where that is asked for.
+    tries: tries?.attempts ?? (task.checks.length > 0 ? DEFAULT_TRIES : 1),
+    ...(tries?.backoff === undefined ? {} : { backoff: tries.backoff }),
+    ...(task.timeout === undefined ? {} : { timeout: task.timeout }),
+    ...(task.estimate === undefined ? {} : { estimate: task.estimate }),
+    ...(task.cache === undefined ? {} : { cache: { inputs: [...task.cache.inputs].sort() } }),
+  };
+}
+
+function lowerTaskCall(call: BoundTaskCall, owner: string, context: PlanContext): TaskSpec["call"] {
+  if (call.kind !== "plan") return lowerCall(call, owner, context);
+  return { kind: "plan", plan: context.plan(call.plan), args: lowerArguments(call.args, context) };
+}
+
+function byPath(a: TouchSpec, b: TouchSpec): number {
+  if (a.path !== b.path) return a.path < b.path ? -1 : 1;
+  return a.mode === b.mode ? 0 : a.mode < b.mode ? -1 : 1;
+}

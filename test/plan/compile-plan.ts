@@ -1,0 +1,21 @@
+import { compile, type CompileResult } from "../../compiler/compile.ts";
+import type { PlanTable } from "../../runtime/plan/plan-table.ts";
+
+export function compilePlan(text: string, path = "plan.ngraph"): CompileResult {
+  return compile(text, { path, supports: ["plan"] });
+}
+
+/** The table of the first plan; fails with what is wrong where the text has errors. */
+export function planTable(text: string, path?: string): PlanTable {
+  const { plans, diagnostics } = compilePlan(text, path);
+  const table = plans[0]?.table;
+  if (table === undefined) throw new Error(diagnostics.map(({ code, message }) => `${code}: ${message}`).join("\n"));
+  return table;
+}
+
+/** `CODE: message` of what is not mere information, in order. */
+export function findingsOf(text: string, path?: string): readonly string[] {
+  return compilePlan(text, path)
+    .diagnostics.filter(({ severity }) => severity !== "info")
+    .map(({ code, message }) => `${code}: ${message}`);
+}
