@@ -14,13 +14,14 @@ import {
 import type { Diagnostic, Place } from "../../diagnostics/diagnostic.ts";
 import { findSimilar } from "../../diagnostics/similar.ts";
 import type { SourceFile } from "../../diagnostics/source.ts";
+import type { PlanTable } from "../../runtime/plan/plan-table.ts";
 import type { BarrierSpec, Table } from "../../runtime/table.ts";
 import type { BoundGraph } from "../bound-graph.ts";
 import { typeToText } from "../types/type-text.ts";
 import { misfit } from "./old-values.ts";
 
-/** A graph as it was: by name, as a compiled table. */
-export type Baseline = ReadonlyMap<string, Table>;
+/** Graphs as they were: by name, as compiled tables. Plans keep no threads, and are left out of account. */
+export type Baseline = ReadonlyMap<string, Table | PlanTable>;
 
 interface Compared {
   readonly before: Table;
@@ -38,6 +39,7 @@ export function compareWithBaseline(
   const open: Compared[] = [];
   const byName = new Map(graphs.map((graph) => [graph.bound.name, graph]));
   for (const [name, before] of baseline) {
+    if (before.kind === "plan") continue;
     const graph = byName.get(name);
     if (graph?.table !== undefined) {
       open.push({ before, now: graph.table, graph: graph.bound });

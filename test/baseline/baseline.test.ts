@@ -29,7 +29,7 @@ graph flow {
 const tableOf = (text: string, name = "flow"): Table => {
   const { tables, diagnostics } = compile(text);
   const table = tables.get(name);
-  if (table === undefined) throw new Error(diagnostics.map((item) => `${item.code} ${item.message}`).join("\n"));
+  if (table?.kind !== "graph") throw new Error(diagnostics.map((item) => `${item.code} ${item.message}`).join("\n"));
   return table;
 };
 
