@@ -20,7 +20,8 @@ export function readBeforeWrite(
     return diagnostic("NG403", place, `\`${channel}\` is read, but nothing writes it`, {
       label: "always `null`",
       labels,
-      help: facts.help ?? `let a node write it with \`into ${channel}\`, or give it a default: \`${channel}: ${type} = …\``,
+      help:
+        facts.help ?? `let a node write it with \`into ${channel}\`, or give it a default: \`${channel}: ${type} = …\``,
     });
   }
   if (facts.when === "always") {
