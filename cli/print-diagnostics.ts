@@ -1,5 +1,11 @@
 import { sortDiagnostics, type Diagnostic } from "../diagnostics/diagnostic.ts";
-import { renderGithub, renderPlain, renderPretty, renderSarif } from "../diagnostics/render/index.ts";
+import {
+  renderGithub,
+  renderPlain,
+  renderPretty,
+  renderSarif,
+  type SarifOptions,
+} from "../diagnostics/render/index.ts";
 import type { Output } from "./output.ts";
 import { VERSION } from "./version.ts";
 
@@ -12,6 +18,8 @@ export interface PrintOptions {
   /** With information: proofs and remarks. */
   readonly verbose?: boolean;
   readonly max?: number;
+  /** What only `sarif` shows. */
+  readonly sarif?: Omit<SarifOptions, "version">;
 }
 
 /** The diagnostics that are shown: information only where it was asked for. */
@@ -37,7 +45,7 @@ export function printDiagnostics(diagnostics: readonly Diagnostic[], options: Pr
       if (shown.length > 0) output.result(renderGithub(shown, max));
       break;
     case "sarif":
-      output.result(renderSarif(shown, { version: VERSION }));
+      output.result(renderSarif(shown, { ...options.sarif, version: VERSION }));
       break;
     case "json":
       break;

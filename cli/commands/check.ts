@@ -1,5 +1,5 @@
 import type { CompileResult } from "../../compiler/compile.ts";
-import { hasErrors } from "../../diagnostics/diagnostic.ts";
+import { hasErrors, type Diagnostic, type Place } from "../../diagnostics/diagnostic.ts";
 import { diagnosticsDocument } from "../check-document.ts";
 import { CommandError } from "../command-error.ts";
 import { compileSource, compileText } from "../compile-source.ts";
@@ -62,6 +62,7 @@ export const checkCommand = defineCommand<CheckOptions>({
         ...(options.format === undefined ? {} : { format: options.format }),
         verbose: options.verbose === true,
         ...(options.maxDiagnostics === undefined ? {} : { max: options.maxDiagnostics }),
+        sarif: { suppressed: compiled.flatMap((source) => source.suppressed), placeOfNode: nodePlaces(compiled) },
       },
       output,
     );
@@ -122,6 +123,19 @@ function fixesDocument(fixed: readonly FixedSource[] | undefined, text: string |
   return {
     fixed: fixed.flatMap(({ path, fixes }) => fixes.map((fix) => ({ file: path, ...fix }))),
     ...(text === undefined ? {} : { text }),
+  };
+}
+
+/** Where the nodes of the graph that a diagnostic is about are declared. */
+function nodePlaces(compiled: readonly CompileResult[]): (diagnostic: Diagnostic, node: string) => Place | undefined {
+  const graphs = compiled.flatMap((source) => source.graphs.map(({ bound }) => bound));
+  return ({ file, span }, name) => {
+    const graph = graphs.find(
+      ({ file: own, declaration }) =>
+        own === file && declaration.span.start <= span.start && span.end <= declaration.span.end,
+    );
+    const node = graph?.nodes.find((item) => item.name === name);
+    return node === undefined ? undefined : { file, span: node.declaration.name.span };
   };
 }
 

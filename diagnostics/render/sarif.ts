@@ -1,13 +1,26 @@
 import { DIAGNOSTIC_CODES, type DiagnosticCode, type Severity } from "../codes.ts";
-import type { Diagnostic } from "../diagnostic.ts";
+import type { Diagnostic, Place, TraceStep } from "../diagnostic.ts";
 import type { SourceFile, Span } from "../source.ts";
-import { formatTrace } from "./trace.ts";
+import { formatBarriers, formatTrace } from "./trace.ts";
 
 const LEVELS: Readonly<Record<Severity, string>> = { error: "error", warning: "warning", info: "note" };
 
-/** A SARIF 2.1.0 log of one run, for code scanning services. `version` is the version of this program. */
-export function renderSarif(diagnostics: readonly Diagnostic[], options: { readonly version: string }): string {
-  const codes = [...new Set(diagnostics.map((diagnostic) => diagnostic.code))].sort();
+export interface SarifOptions {
+  /** Of this program. */
+  readonly version: string;
+  /** What comments in the sources suppress: told too, with the reason. */
+  readonly suppressed?: readonly { readonly diagnostic: Diagnostic; readonly reason: string }[];
+  /** Where a node of a diagnostic's trace is declared. Without it code flows name nodes and have no places. */
+  readonly placeOfNode?: (diagnostic: Diagnostic, node: string) => Place | undefined;
+}
+
+/** A SARIF 2.1.0 log of one run, for code scanning services. Traces are code flows, fixes are fixes. */
+export function renderSarif(diagnostics: readonly Diagnostic[], options: SarifOptions): string {
+  const suppressed = options.suppressed ?? [];
+  const all = [...diagnostics, ...suppressed.map(({ diagnostic }) => diagnostic)];
+  const codes = [...new Set(all.map((diagnostic) => diagnostic.code))].sort();
+  const indexes = new Map(codes.map((code, index) => [code, index]));
+  const write = (diagnostic: Diagnostic): object => result(diagnostic, indexes.get(diagnostic.code) ?? 0, options);
   const log = {
     $schema: "https://json.schemastore.org/sarif-2.1.0.json",
     version: "2.1.0",
@@ -15,7 +28,13 @@ export function renderSarif(diagnostics: readonly Diagnostic[], options: { reado
       {
         tool: { driver: { name: "ngc", semanticVersion: options.version, rules: codes.map(rule) } },
         columnKind: "utf16CodeUnits",
-        results: diagnostics.map((diagnostic) => result(diagnostic, codes.indexOf(diagnostic.code))),
+        results: [
+          ...diagnostics.map(write),
+          ...suppressed.map(({ diagnostic, reason }) => ({
+            ...write(diagnostic),
+            suppressions: [{ kind: "inSource", justification: reason }],
+          })),
+        ],
       },
     ],
   };
@@ -33,11 +52,11 @@ function rule(code: DiagnosticCode): object {
   };
 }
 
-function result(diagnostic: Diagnostic, ruleIndex: number): object {
-  const { trace } = diagnostic;
+function result(diagnostic: Diagnostic, ruleIndex: number, options: SarifOptions): object {
+  const trace = diagnostic.trace ?? [];
   const text = [
     diagnostic.message,
-    ...(trace === undefined || trace.length === 0 ? [] : [`trace: ${formatTrace(trace)}`]),
+    ...(trace.length === 0 ? [] : [`trace: ${formatTrace(trace)}${endOf(diagnostic, " · ")}`]),
     ...diagnostic.notes,
     ...(diagnostic.help === undefined ? [] : [`help: ${diagnostic.help}`]),
   ].join("\n");
@@ -52,6 +71,7 @@ function result(diagnostic: Diagnostic, ruleIndex: number): object {
       ...location(label.file, label.span),
       message: { text: label.message },
     })),
+    ...(trace.length === 0 ? {} : { codeFlows: [codeFlow(diagnostic, trace, options)] }),
     fixes: diagnostic.fixes.map((fix) => ({
       description: { text: fix.title },
       artifactChanges: [
@@ -65,6 +85,38 @@ function result(diagnostic: Diagnostic, ruleIndex: number): object {
       ],
     })),
   };
+}
+
+/** The run that shows the problem: a location for each node that ran, numbered by its step. */
+function codeFlow(diagnostic: Diagnostic, trace: readonly TraceStep[], { placeOfNode }: SarifOptions): object {
+  const locations = trace.flatMap(({ step, ran, chose }) =>
+    ran.map((node) => {
+      const choice = Object.hasOwn(chose, node) ? ` chooses ${chose[node]}` : "";
+      const place = placeOfNode?.(diagnostic, node);
+      return {
+        executionOrder: step + 1,
+        location: {
+          ...(place === undefined ? {} : location(place.file, place.span)),
+          logicalLocations: [{ name: node, kind: "node" }],
+          message: { text: `step ${step}: ${node}${choice}` },
+        },
+      };
+    }),
+  );
+  const end = endOf(diagnostic, "");
+  const last = {
+    location: {
+      ...location(diagnostic.file, diagnostic.span),
+      message: { text: end === "" ? diagnostic.message : end },
+    },
+  };
+  return { message: { text: formatTrace(trace) }, threadFlows: [{ locations: [...locations, last] }] };
+}
+
+/** How the run of a trace ends. */
+function endOf({ trace, traceEnd }: Diagnostic, separator: string): string {
+  const end = traceEnd ?? formatBarriers(trace?.at(-1));
+  return end === "" ? "" : separator + end;
 }
 
 function location(file: SourceFile, span: Span): object {
