@@ -82,6 +82,8 @@ export class Chain {
     const isChild = run.path.length > 0;
     const goesOn = details.status === "running";
     if (durability === "exit" && (isChild ? goesOn || details.status === "completed" : goesOn && phase !== "input")) {
+      // Results belong to their step also where nothing is written at its end.
+      if (details.unfinished === undefined) this.results.clear();
       return undefined;
     }
     const id = newId();
@@ -155,8 +157,9 @@ export class Chain {
   }
 
   #takeChanges(): ChannelChange[] {
-    const changes = this.#resets;
-    const { channels } = this.#run.program;
+    const { channels, channelIndex } = this.#run.program;
+    // What was reset and then written again, with no checkpoint in between, has one change.
+    const changes = this.#resets.filter(({ channel }) => !this.#dirty.has(channelIndex.get(channel) ?? -1));
     for (const [channel, begin] of this.#dirty) {
       const version = (this.versions.get(channel) ?? 0) + 1;
       this.versions.set(channel, version);

@@ -46,7 +46,7 @@ export async function continueRun(run: Run, head: Checkpoint): Promise<RunEnd> {
   if (isHeld) {
     // Nobody has answered what holds the run; where some did, the rest goes on waiting under a checkpoint that says so.
     if (held.length < head.pauses.length)
-      await saveStanding(run, head.phase, head.step, head.currentNodes, paused(held));
+      await saveStanding(run, head.phase, head.step, head.currentNodes, paused(held), true);
     return finish(run, paused(held));
   }
   if (run.unrouted.length > 0) replanUnrouted(run);
@@ -55,8 +55,9 @@ export async function continueRun(run: Run, head: Checkpoint): Promise<RunEnd> {
   // Gates that hold the run now are others than those it has just passed.
   const isNew = end.status !== head.status || end.status === "paused";
   if (run.chain !== undefined && isNew && end.status !== "cancelled") {
-    const phase = end.status === "paused" ? "before" : "completed";
-    await saveStanding(run, phase, run.step - 1, head.currentNodes, end);
+    const isInside = head.phase === "interrupted";
+    const phase = end.status === "paused" ? "before" : isInside ? "interrupted" : "completed";
+    await saveStanding(run, phase, isInside ? head.step : run.step - 1, head.currentNodes, end, true);
   }
   return finish(run, end);
 }
@@ -132,22 +133,26 @@ export function paused(pauses: readonly PauseItem[]): RunEnd {
   return { status: "paused", pauses, incompleteBarriers: [], error: null };
 }
 
-/** A checkpoint between two steps, which says whether and how the run goes on. */
+/**
+ * A checkpoint between two steps, which says whether and how the run goes on.
+ *
+ * @param keeps results of the step to come that are stored already stay with it: the run stops before that step has ended
+ */
 export function saveStanding(
   run: Run,
   phase: Phase,
   step: number,
   current: readonly string[],
   end: RunEnd | undefined,
+  keeps = false,
 ): Promise<void> | undefined {
-  const unfinished = phase === "interrupted" ? { next: unfinishedNodes(run), children: run.children } : undefined;
   return run.chain?.save(phase, {
     status: end?.status ?? "running",
     step,
     current,
     pauses: end?.pauses ?? [],
     error: end?.status === "failed" ? (end.error ?? undefined) : undefined,
-    ...(unfinished === undefined ? {} : { unfinished }),
+    ...(keeps ? { unfinished: { next: unfinishedNodes(run), children: run.children } } : {}),
   });
 }
 

@@ -165,7 +165,11 @@ function combineItems(run: Run, task: Task, outcomes: readonly Outcome[]): Outco
   const children = Object.assign({}, ...outcomes.map((outcome) => outcome.children ?? {})) as Record<string, string>;
   const failures = outcomes.flatMap(({ failure }) => (failure === undefined ? [] : [failure]));
   const first = failures[0];
-  if (first !== undefined) {
+  const isCancelled = outcomes.some((outcome) => outcome.cancelled);
+  const pauses = outcomes.flatMap((outcome) => outcome.pauses ?? []);
+  // An error edge is taken once all items have finished; a failure that nothing handles ends the run whoever waits.
+  const isDecided = !task.node.hasErrorRoutes || (!isCancelled && pauses.length === 0);
+  if (first !== undefined && isDecided) {
     const items = failures.flatMap((failure) => failure.items);
     const attempts = Math.max(...failures.map((failure) => failure.attempts));
     const { error, reason } = first;
@@ -180,8 +184,7 @@ function combineItems(run: Run, task: Task, outcomes: readonly Outcome[]): Outco
         : error;
     return failedOutcome({ error: combined, reason, attempts, items }, children);
   }
-  if (outcomes.some((outcome) => outcome.cancelled)) return { ...CANCELLED_OUTCOME, children };
-  const pauses = outcomes.flatMap((outcome) => outcome.pauses ?? []);
+  if (isCancelled) return { ...CANCELLED_OUTCOME, children };
   if (pauses.length > 0) return pausedOutcome(pauses, children);
 
   const gotos = outcomes.flatMap((outcome) => outcome.goto ?? []);

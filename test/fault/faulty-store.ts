@@ -1,0 +1,151 @@
+import type { CheckpointHeader, PendingWrite } from "../../runtime/checkpoint.ts";
+import type { Claim, SaveRequest, Store } from "../../runtime/store.ts";
+import { chance } from "./random.ts";
+import type { FaultKind, Life, World } from "./world.ts";
+
+/**
+ * One process's way to the store: its calls may fail, hang, come twice, answer with what was true before, or be the last thing
+ * that the process does. It also watches what promises 5.2 to 5.6 say about the order of what it sees.
+ *
+ * @param isSlow calls answer when the seed says so, not at once
+ */
+export function faultyStore(world: World, life: Life, isSlow: boolean, keepsWrites: boolean): Store {
+  const { store: base, random } = world;
+  const never = new Promise<never>(() => undefined);
+
+  const call = <T>(effect: () => T, old?: () => T, quiet = false): T | Promise<T> => {
+    if (life.dead) return never;
+    const fault = world.faults.get(world.calls++);
+    if (!isSlow && fault !== "hang") return deliver(fault, effect, old);
+    return new Promise<T>((resolve, reject) => {
+      world.later(
+        fault === "hang" ? undefined : life,
+        () => {
+          if (fault === "hang") {
+            // It arrives some time, whoever still waits for it.
+            if (chance(random, 0.5)) swallow(effect);
+            return;
+          }
+          try {
+            resolve(deliver(fault, effect, old));
+          } catch (error) {
+            reject(error as Error);
+          }
+        },
+        quiet,
+      );
+      if (fault === "hang") life.disturbed = true;
+    });
+  };
+
+  const deliver = <T>(fault: FaultKind | undefined, effect: () => T, old?: () => T): T | Promise<never> => {
+    if (fault === undefined || fault === "hang") return effect();
+    if (fault === "stale read") {
+      if (old === undefined) return effect();
+      life.misled = true;
+    }
+    life.disturbed = true;
+    switch (fault) {
+      case "stale read":
+        return old!();
+      case "error before":
+        throw new Error("the store is not there");
+      case "error after":
+        effect();
+        throw new Error("the store has gone");
+      case "delivered twice": {
+        const first = effect();
+        if (chance(random, 0.5)) return effect();
+        swallow(effect);
+        return first;
+      }
+      case "crash after":
+        swallow(effect);
+        life.dead = true;
+        return never;
+      case "crash before":
+        life.dead = true;
+        return never;
+    }
+  };
+
+  const store: Store = {
+    claim: (threadId, runner) =>
+      call(() => {
+        const claim = base.claim(threadId, runner) as Claim;
+        life.claimed = true;
+        return claim;
+      }),
+    renew: (claim, leaseMs) => call(() => base.renew(claim, leaseMs), undefined, true),
+    release: (claim) => call(() => base.release(claim), undefined, true),
+    save: (claim, request) => call(() => save(world, life, claim, request, keepsWrites)),
+    loadLatest: (threadId, namespace) =>
+      call(
+        () => base.loadLatest(threadId, namespace),
+        () => (base.list(threadId, { limit: 2, ...(namespace === undefined ? {} : { namespace }) }) as [])[1],
+      ),
+    loadById: (threadId, id) => call(() => base.loadById(threadId, id)),
+    list: (threadId, options) => call(() => base.list(threadId, options)),
+    deleteThread: (threadId) => call(() => base.deleteThread(threadId)),
+  };
+  if (!keepsWrites) return store;
+  return {
+    ...store,
+    putWrites: (claim, id, writes) =>
+      call(() => {
+        base.putWrites!(claim, id, writes);
+        const header = base.loadById(claim.threadId, id) as CheckpointHeader | undefined;
+        if (header !== undefined) noteWrites(world, header, resumesAt(header), writes);
+      }),
+    getWrites: (threadId, id) =>
+      call(
+        () => base.getWrites!(threadId, id),
+        () => [],
+      ),
+    clearWrites: (claim, id, taskIds) => call(() => base.clearWrites!(claim, id, taskIds)),
+  };
+}
+
+function swallow(effect: () => unknown): void {
+  try {
+    effect();
+  } catch {
+    // Nobody hears of it.
+  }
+}
+
+function resumesAt({ phase, step }: CheckpointHeader): number {
+  return phase === "interrupted" ? step : step + 1;
+}
+
+function noteWrites(world: World, { runId }: CheckpointHeader, step: number, writes: readonly PendingWrite[]): void {
+  world.moment++;
+  for (const { taskId } of writes) {
+    if (taskId.startsWith("answer:")) continue;
+    const key = `${runId}:${taskId}@${step}`;
+    if (!world.durable.has(key)) world.durable.set(key, world.moment);
+  }
+}
+
+function save(world: World, life: Life, claim: Claim, request: SaveRequest, keepsWrites: boolean): void {
+  const { header } = request;
+  const head = world.store.loadLatest(claim.threadId, header.namespace) as CheckpointHeader | undefined;
+  const isDone = header.phase === "completed" || header.phase === "after" || header.phase === "before";
+  const inTime = [...(world.returned.get(`${header.runId}@${header.step}`) ?? [])].filter((key) => !world.durable.has(key));
+  world.store.save(claim, request);
+  if (process.env["DBG"]) console.log("SAVE", header.namespace, header.phase, header.status, header.step, header.currentNodes, header.nextNodes, header.finished?.map((w) => w.taskId));
+  world.moment++;
+  if ((head?.id ?? null) !== request.expectedHead) world.report("5.6: a save went through that followed another head");
+  if (!life.claimed) world.report("5.6: a save without a claim");
+  if (isDone) {
+    const steps = world.committed.get(header.runId) ?? [];
+    world.committed.set(header.runId, steps);
+    const isFirst = !steps.some(({ step }) => step === header.step);
+    steps.push({ step: header.step, since: world.moment });
+    const all = world.returned.get(`${header.runId}@${header.step}`)?.size ?? 0;
+    if (isFirst && keepsWrites && !life.isExit && all > 1 && inTime.length > 0) {
+      world.report(`5.3: the step was superseded before the results of ${inTime.join(", ")} were durable`);
+    }
+  }
+  noteWrites(world, header, header.step, header.finished ?? []);
+}

@@ -1,0 +1,300 @@
+/**
+ * One graph, one seed: it runs under faults, is resumed until it ends, and has to end as the reference interpreter says, with
+ * every promise about crashes kept on the way.
+ */
+import type { Checkpoint } from "../../runtime/checkpoint.ts";
+import type { Engine, EngineOptions, RunResult } from "../../runtime/engine-options.ts";
+import type { NodeContext } from "../../runtime/context.ts";
+import type { Json } from "../../runtime/json.ts";
+import type { Store } from "../../runtime/store.ts";
+import type { Table } from "../../runtime/table.ts";
+import { faultyStore } from "./faulty-store.ts";
+import { answerTo, body, randomModel, type BodyResult, type Model } from "./model.ts";
+import { below, chance, pick, randomOf, type Random } from "./random.ts";
+import { interpret, type Expected } from "./reference.ts";
+import { modelsByName, tableOfModel } from "./table-of-model.ts";
+import { FAULT_KINDS, World, type FaultKind, type FaultPlan, type Life } from "./world.ts";
+
+/** What is simulated: the engine as it is, or one with a planted mistake. */
+export interface Subject {
+  readonly createEngine: (table: Table, options: EngineOptions) => Engine;
+  readonly makeStore: (now: () => number) => Store;
+}
+
+export interface Simulation {
+  readonly problems: readonly string[];
+  /** How often the store was called. */
+  readonly calls: number;
+}
+
+const THREAD = "thread";
+const LEASE = 30_000;
+const MAX_LIVES = 300;
+/** Steps of every run in the end; some are held by a lower limit first. */
+const LIMIT = 14;
+
+/** A seed's faults: none, or some at calls of its choice. */
+export function randomFaults(seed: number): FaultPlan {
+  const random = randomOf(seed ^ 0x5eed);
+  return new Map(Array.from({ length: below(random, 4) }, () => [below(random, 45), pick(random, FAULT_KINDS)]));
+}
+
+export async function simulate(subject: Subject, seed: number, faults: FaultPlan = randomFaults(seed)): Promise<Simulation> {
+  const random = randomOf(seed);
+  const model = randomModel(random);
+  const input = below(random, 20);
+  const firstLimit = chance(random, 0.3) ? 1 + below(random, 4) : LIMIT;
+  const expected = interpret(model, input, LIMIT);
+  const world = new World(random, faults, subject.makeStore);
+  const setting: Setting = {
+    subject,
+    world,
+    model,
+    table: tableOfModel(model),
+    models: modelsByName(model),
+    triedAgain: calledWithTries(model),
+    isSlow: chance(random, 0.6),
+    keepsWrites: !chance(random, 0.1),
+    mayExit: chance(random, 0.15),
+    mayRival: chance(random, 0.1),
+    mayCancel: chance(random, 0.1),
+  };
+  try {
+    const usedExit = await live(setting, input, firstLimit, expected);
+    if (world.problems.length === 0) compare(world, expected, usedExit);
+  } catch (error) {
+    world.report(`it broke: ${error instanceof Error ? error.stack : String(error)}`);
+  }
+  return { problems: world.problems, calls: world.calls };
+}
+
+interface Setting {
+  readonly subject: Subject;
+  readonly world: World;
+  readonly model: Model;
+  readonly table: Table;
+  readonly models: ReadonlyMap<string, Model>;
+  /** Graphs that a node calls which has several tries: each begins them anew (7.2). */
+  readonly triedAgain: ReadonlySet<string>;
+  readonly isSlow: boolean;
+  readonly keepsWrites: boolean;
+  readonly mayExit: boolean;
+  readonly mayRival: boolean;
+  readonly mayCancel: boolean;
+}
+
+type Settled = { readonly result: RunResult } | { readonly error: unknown };
+
+/** Life after life, until the thread's run is over. Returns whether some of them stored only their end. */
+async function live(setting: Setting, input: number, firstLimit: number, expected: Expected): Promise<boolean> {
+  const { world } = setting;
+  const { random } = world;
+  let maxSteps = firstLimit;
+  let usedExit = false;
+  for (let count = 0; count < MAX_LIVES; count++) {
+    const head = world.store.loadLatest(THREAD) as Checkpoint | undefined;
+    if (head !== undefined && isOver(head, expected)) return usedExit;
+    if (head?.status === "step_limit") maxSteps = LIMIT;
+    const durability = setting.mayExit ? pick(random, ["sync", "async", "exit"] as const) : pick(random, ["sync", "async"] as const);
+    usedExit ||= durability === "exit";
+    const life = newLife(world, `life ${count}`, durability === "exit");
+    const engine = engineOf(setting, life);
+    const abort = new AbortController();
+    if (process.env["DBG"]) console.log("LIFE", count, durability, head?.status, head?.phase, head?.step, head?.nextNodes, setting.mayCancel, setting.mayRival);
+    const options = { durability, maxSteps, ...(setting.mayCancel ? { signal: abort.signal } : {}) };
+    let settled: Settled | undefined;
+    const running = head === undefined ? engine.run({ input }, { ...options, thread: THREAD }) : engine.resume(THREAD, { ...options, ...answers(random, head, count > 20) });
+    void running.then(
+      (result) => (settled = { result }),
+      (error: unknown) => (settled = { error }),
+    );
+    const rivalAt = setting.mayRival ? below(random, 25) : -1;
+    const cancelAt = setting.mayCancel && chance(random, 0.3) ? below(random, 25) : -1;
+    let rival: Life | undefined;
+    let rivalSettled = true;
+    const went = await world.drive(
+      () => life.dead || (settled !== undefined && rivalSettled),
+      (turn) => {
+        if (turn === cancelAt) abort.abort(new Error("enough"));
+        if (turn !== rivalAt) return;
+        rival = newLife(world, `rival ${count}`, durability === "exit");
+        rivalSettled = false;
+        void engineOf(setting, rival)
+          .resume(THREAD, options)
+          .catch(() => undefined)
+          .finally(() => (rivalSettled = true));
+      },
+    );
+    const isDisturbed = life.disturbed || rival !== undefined;
+    if (!went && !isDisturbed) return (world.report(`life ${count} hangs after ${world.turns} turns`), usedExit);
+    judge(world, life, settled, isDisturbed);
+    life.dead = true;
+    if (rival !== undefined) rival.dead = true;
+    // Its lease runs out, unless it was given back.
+    world.now += LEASE + 1;
+    if (world.problems.length > 0) return usedExit;
+  }
+  world.report(`the run has not ended after ${MAX_LIVES} lives`);
+  return usedExit;
+}
+
+function newLife(world: World, name: string, isExit: boolean): Life {
+  return { name, dead: false, claimed: false, misled: false, disturbed: false, born: world.moment, isExit };
+}
+
+function isOver({ status, step }: Checkpoint, expected: Expected): boolean {
+  if (status === "completed" || status === "incomplete") return true;
+  if (status === "step_limit") return step === LIMIT - 1;
+  return status === "failed" && expected.status === "failed";
+}
+
+/** Some of what is asked, or all of it. */
+function answers(random: Random, head: Checkpoint, all: boolean): { answers?: Record<string, Json> } {
+  const asked = head.pauses.filter(({ kind }) => kind === "interrupt");
+  if (asked.length === 0 && chance(random, 0.5)) return {};
+  const chosen = head.pauses.filter(() => all || chance(random, 0.7));
+  const some = chosen.length === 0 ? head.pauses : chosen;
+  if (some.length === 0) return {};
+  return { answers: Object.fromEntries(some.map(({ id, kind, payload }) => [id, kind === "interrupt" ? answerTo(payload) : true])) };
+}
+
+function judge(world: World, life: Life, settled: Settled | undefined, isDisturbed: boolean): void {
+  if (settled === undefined) return;
+  if ("error" in settled) {
+    const { error } = settled;
+    if (!isDisturbed) world.report(`${life.name} was rejected: ${String(error)}`);
+    if (!(error instanceof Error && "code" in error)) world.report(`${life.name} was rejected with no error of ours: ${String(error)}`);
+    return;
+  }
+  const { result } = settled;
+  const head = world.store.loadLatest(THREAD) as Checkpoint | undefined;
+  if (!life.disturbed && !isDisturbed && result.status !== "cancelled" && head?.id !== result.checkpointId) {
+    world.report(`5.8: the caller heard of ${result.status} before it was durable`);
+  }
+  if (head?.status !== result.status && result.status === "completed" && !isDisturbed) {
+    world.report(`5.8: completed, but the thread says ${head?.status}`);
+  }
+  if (result.status === "completed" && head?.status === "running") world.report("5.8: completed, but the thread is running");
+}
+
+function engineOf(setting: Setting, life: Life): Engine {
+  const { subject, world, table, isSlow, keepsWrites } = setting;
+  return subject.createEngine(table, {
+    store: faultyStore(world, life, isSlow, keepsWrites),
+    clock: world.clockOf(life),
+    random: () => 0.5,
+    leaseMs: LEASE,
+    functions: { work: (...args: unknown[]) => work(setting, life, args) },
+  });
+}
+
+/** A body, watched. */
+function work(setting: Setting, life: Life, args: readonly unknown[]): unknown {
+  const { world, models } = setting;
+  const [id, counter, last, error, context] = args as [readonly [string, number], number, unknown, FailureSeen | null, NodeContext];
+  const model = models.get(id[0])!;
+  const key = context.idempotencyKey;
+  // What dies stops at once; here it can only be kept from doing more.
+  if (life.dead) return new Promise(() => undefined);
+  watchStart(world, life, key, `${id.join(".")}[${JSON.stringify(context.item ?? null)}]`, setting.triedAgain.has(model.name));
+  const seen = error === null ? null : { node: error.node, attempts: error.attempts, items: error.items };
+  let result: BodyResult;
+  try {
+    result = body(
+      { model, node: id[1], counter, last, item: context.item, error: seen },
+      {
+        attempt: context.attempt,
+        goto: ([target], exclusive) => void (exclusive ? context.goto(target!, { exclusive }) : context.goto(target!)),
+        stop: () => void context.stop(),
+        send: (target, item) => void context.send(target, item as Json),
+        ask: (question) => context.interrupt(question),
+      },
+    );
+  } catch (thrown) {
+    if (!model.nodes[id[1]]!.does.waits) throw thrown;
+    return new Promise((_, reject) => world.later(life, () => reject(thrown as Error)));
+  }
+  const done = (): BodyResult => {
+    noteReturned(world, key);
+    return result;
+  };
+  if (!model.nodes[id[1]]!.does.waits) return done();
+  return new Promise((resolve) => world.later(life, () => resolve(done())));
+}
+
+interface FailureSeen {
+  readonly node: string;
+  readonly attempts: number;
+  readonly items: readonly number[];
+}
+
+function watchStart(world: World, life: Life, key: string, names: string, isTriedAgain: boolean): void {
+  if (world.store.loadLatest(THREAD) === undefined) world.report(`5.2: a body runs before the input is durable`);
+  if (!life.claimed) world.report(`5.6: a body runs before the thread is claimed`);
+  const known = world.keys.get(key);
+  if (known === undefined) world.keys.set(key, names);
+  else if (known !== names) world.report(`5.5: ${known} and ${names} have the same key`);
+  if (life.misled || isTriedAgain) return;
+  const [runId, step] = parseKey(key);
+  const stored = world.durable.get(key);
+  const done = world.committed.get(runId)?.some((commit) => commit.step >= step && commit.since <= life.born) === true;
+  if (done || (stored !== undefined && stored <= life.born)) world.report(`5.4: ${names} runs again although its result was stored (${key})`);
+}
+
+function noteReturned(world: World, key: string): void {
+  const [runId, step] = parseKey(key);
+  const place = `${runId}@${step}`;
+  const keys = world.returned.get(place) ?? new Set<string>();
+  world.returned.set(place, keys);
+  keys.add(key);
+}
+
+function parseKey(key: string): readonly [runId: string, step: number] {
+  return [key.slice(0, key.lastIndexOf(":")), Number(key.slice(key.lastIndexOf("@") + 1))];
+}
+
+/** Names of graphs that are called by nodes with several tries, and of those they call. */
+function calledWithTries(model: Model, isTried = false): Set<string> {
+  const found = new Set<string>();
+  model.graphs.forEach((graph, index) => {
+    const again = isTried || model.nodes.some((node) => node.graph === index && node.tries > 1);
+    if (again) found.add(graph.name);
+    for (const name of calledWithTries(graph, again)) found.add(name);
+  });
+  return found;
+}
+
+/** The thread's end against the reference. */
+function compare(world: World, expected: Expected, usedExit: boolean): void {
+  const history = (world.store.list(THREAD, { limit: 10_000 }) as readonly Checkpoint[]).toReversed();
+  const head = history.at(-1)!;
+  const same = (what: string, found: unknown, wanted: unknown): void => {
+    const [a, b] = [`${JSON.stringify(found)}`, `${JSON.stringify(wanted)}`];
+    if (a === b) return;
+    let at = 0;
+    while (a[at] === b[at]) at++;
+    const part = (text: string): string => text.slice(Math.max(0, at - 60), at + 200);
+    world.report(`${what} is …${part(a)}, expected …${part(b)} (from character ${at} on)`);
+  };
+  same("the status", head.status, expected.status);
+  same("the log", head.values["log"] ?? [], expected.log);
+  same("the counter", head.values["counter"] ?? 0, expected.counter);
+  same("the last writer", head.values["last"] ?? null, expected.last);
+  const arrived = Object.entries(head.barrierState).map(([id, names]) => [id.replace(/#.*/, ""), names] as const);
+  same("who waits", sorted(arrived), sorted(Object.entries(expected.waiting)));
+  if (!usedExit) {
+    const steps: (readonly string[])[] = [];
+    for (const { phase, step, currentNodes } of history) {
+      if (step >= 0 && phase !== "interrupted" && phase !== "input") steps[step] = currentNodes;
+    }
+    same("the steps", steps, expected.steps);
+  }
+  const left = world.store.getWrites!(THREAD, head.id) as readonly unknown[];
+  if (left.length > 0) same("what is left of pending writes", left, []);
+}
+
+function sorted(entries: readonly (readonly [string, unknown])[]): unknown {
+  return [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+export type { FaultKind };

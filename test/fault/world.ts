@@ -1,0 +1,139 @@
+/**
+ * What the runs of a simulation share: one thread of execution whose every choice is made by a seed, one clock, one store
+ * underneath, and what has been seen of it. Nothing in it waits for real time.
+ */
+import type { Clock } from "../../runtime/clock.ts";
+import { MemoryStore } from "../../runtime/stores/memory.ts";
+import type { Store } from "../../runtime/store.ts";
+import { below, chance, type Random } from "./random.ts";
+
+/** What may go wrong with a call of the store. */
+export const FAULT_KINDS = [
+  "error before",
+  "error after",
+  "crash before",
+  "crash after",
+  "hang",
+  "stale read",
+  "delivered twice",
+] as const;
+export type FaultKind = (typeof FAULT_KINDS)[number];
+/** By number of the call, counted over the whole simulation. */
+export type FaultPlan = ReadonlyMap<number, FaultKind>;
+
+/** A process: what it has under way is gone when it dies. */
+export interface Life {
+  readonly name: string;
+  dead: boolean;
+  claimed: boolean;
+  /** It was told something old: what it does again is not its fault. */
+  misled: boolean;
+  /** Some call of it failed, was lost, or came late. */
+  disturbed: boolean;
+  /** When it began, on the world's own count. */
+  readonly born: number;
+  readonly isExit: boolean;
+}
+
+interface Event {
+  readonly life: Life | undefined;
+  readonly quiet: boolean;
+  readonly happen: () => void;
+}
+interface Timer extends Event {
+  readonly at: number;
+}
+
+export class World {
+  readonly random: Random;
+  readonly faults: FaultPlan;
+  readonly store: Store;
+  /** Calls of the store so far. */
+  calls = 0;
+  /** Grows with everything that becomes durable. */
+  moment = 0;
+  now = 1_000_000;
+  /** Turns that the last drive took. */
+  turns = 0;
+  readonly problems: string[] = [];
+  /** Task keys -> when their results became durable. */
+  readonly durable = new Map<string, number>();
+  /** Run -> the steps that are done, and since when. */
+  readonly committed = new Map<string, { readonly step: number; readonly since: number }[]>();
+  /** Task keys -> what they name. */
+  readonly keys = new Map<string, string>();
+  /** `run@step` -> keys of tasks whose body has returned. */
+  readonly returned = new Map<string, Set<string>>();
+  #events: Event[] = [];
+  #timers: Timer[] = [];
+
+  constructor(random: Random, faults: FaultPlan, makeStore: (now: () => number) => Store) {
+    this.random = random;
+    this.faults = faults;
+    this.store = makeStore(() => this.now);
+  }
+
+  report(problem: string): void {
+    if (this.problems.length < 5) this.problems.push(problem);
+  }
+
+  /** Happens when the seed says so. Quiet events alone mean that nothing goes on. */
+  later(life: Life | undefined, happen: () => void, quiet = false): void {
+    this.#events.push({ life, happen, quiet });
+  }
+
+  clockOf(life: Life): Clock {
+    return {
+      now: () => this.now,
+      setTimeout: (happen, ms) => {
+        const timer = { life, happen, quiet: false, at: this.now + ms };
+        this.#timers.push(timer);
+        return timer;
+      },
+      clearTimeout: (timer) => {
+        this.#timers = this.#timers.filter((other) => other !== timer);
+      },
+    };
+  }
+
+  /** Lets things happen until `isDone`; false when nothing happens any more but time going by. */
+  async drive(isDone: () => boolean, onTurn: (turn: number) => void): Promise<boolean> {
+    let idle = 0;
+    this.turns = 0;
+    for (let turn = 0; turn < 5000; turn++) {
+      await allReactions();
+      if (isDone()) return true;
+      this.turns = turn;
+      onTurn(turn);
+      this.#events = this.#events.filter(({ life }) => life?.dead !== true);
+      const { length } = this.#events;
+      if (length > 0 && !chance(this.random, 0.01)) {
+        const [event] = this.#events.splice(below(this.random, length), 1);
+        if (event?.quiet === false) idle = 0;
+        event?.happen();
+      } else if (!this.#fireTimer() && length === 0) { if (process.env.DBG) console.log("nothing left", turn, this.calls, this.problems); return isDone(); }
+      else if (++idle > 40) return false;
+    }
+    return false;
+  }
+
+  #fireTimer(): boolean {
+    this.#timers = this.#timers.filter(({ life }) => life?.dead !== true);
+    let first = this.#timers[0];
+    if (first === undefined) return false;
+    for (const timer of this.#timers) if (timer.at < first.at) first = timer;
+    this.#timers = this.#timers.filter((timer) => timer !== first);
+    this.now = Math.max(this.now, first.at);
+    first.happen();
+    return true;
+  }
+}
+
+/** All that follows at once from what has happened: promises settle before the next turn of the loop. */
+function allReactions(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+export function memoryStore(now: () => number): Store {
+  return new MemoryStore({ now });
+}
