@@ -42,7 +42,7 @@ export function faultyStore(world: World, life: Life, isSlow: boolean, keepsWrit
     if (fault === undefined || fault === "hang") return effect();
     if (fault === "stale read") {
       if (old === undefined) return effect();
-      life.misled = true;
+      world.misled = true;
     }
     life.disturbed = true;
     switch (fault) {
@@ -72,7 +72,7 @@ export function faultyStore(world: World, life: Life, isSlow: boolean, keepsWrit
   const store: Store = {
     claim: (threadId, runner) =>
       call(() => {
-        const claim = base.claim(threadId, runner) as Claim;
+        const claim = base.claim(threadId, runner);
         life.claimed = true;
         return claim;
       }),
@@ -82,7 +82,7 @@ export function faultyStore(world: World, life: Life, isSlow: boolean, keepsWrit
     loadLatest: (threadId, namespace) =>
       call(
         () => base.loadLatest(threadId, namespace),
-        () => (base.list(threadId, { limit: 2, ...(namespace === undefined ? {} : { namespace }) }) as [])[1],
+        () => base.list(threadId, { limit: 2, ...(namespace === undefined ? {} : { namespace }) })[1],
       ),
     loadById: (threadId, id) => call(() => base.loadById(threadId, id)),
     list: (threadId, options) => call(() => base.list(threadId, options)),
@@ -93,17 +93,22 @@ export function faultyStore(world: World, life: Life, isSlow: boolean, keepsWrit
     ...store,
     putWrites: (claim, id, writes) =>
       call(() => {
-        base.putWrites!(claim, id, writes);
-        const header = base.loadById(claim.threadId, id) as CheckpointHeader | undefined;
-        if (header !== undefined) noteWrites(world, header, resumesAt(header), writes);
+        base.putWrites(claim, id, writes);
+        noteWrites(world, world.places.get(id)!, writes);
       }),
     getWrites: (threadId, id) =>
       call(
-        () => base.getWrites!(threadId, id),
+        () => base.getWrites(threadId, id),
         () => [],
       ),
-    clearWrites: (claim, id, taskIds) => call(() => base.clearWrites!(claim, id, taskIds)),
+    clearWrites: (claim, id, taskIds) => call(() => base.clearWrites(claim, id, taskIds)),
   };
+}
+
+/** A run's step. */
+interface Place {
+  readonly runId: string;
+  readonly step: number;
 }
 
 function swallow(effect: () => unknown): void {
@@ -118,7 +123,7 @@ function resumesAt({ phase, step }: CheckpointHeader): number {
   return phase === "interrupted" ? step : step + 1;
 }
 
-function noteWrites(world: World, { runId }: CheckpointHeader, step: number, writes: readonly PendingWrite[]): void {
+function noteWrites(world: World, { runId, step }: Place, writes: readonly PendingWrite[]): void {
   world.moment++;
   for (const { taskId } of writes) {
     if (taskId.startsWith("answer:")) continue;
@@ -129,13 +134,17 @@ function noteWrites(world: World, { runId }: CheckpointHeader, step: number, wri
 
 function save(world: World, life: Life, claim: Claim, request: SaveRequest, keepsWrites: boolean): void {
   const { header } = request;
-  const head = world.store.loadLatest(claim.threadId, header.namespace) as CheckpointHeader | undefined;
+  const head = world.heads.get(header.namespace);
   const isDone = header.phase === "completed" || header.phase === "after" || header.phase === "before";
-  const inTime = [...(world.returned.get(`${header.runId}@${header.step}`) ?? [])].filter((key) => !world.durable.has(key));
+  const inTime = [...(world.returned.get(`${header.runId}@${header.step}`) ?? [])].filter(
+    (key) => !world.durable.has(key),
+  );
   world.store.save(claim, request);
-  if (process.env["DBG"]) console.log("SAVE", header.namespace, header.phase, header.status, header.step, header.currentNodes, header.nextNodes, header.finished?.map((w) => w.taskId));
   world.moment++;
-  if ((head?.id ?? null) !== request.expectedHead) world.report("5.6: a save went through that followed another head");
+  const place = { runId: header.runId, step: resumesAt(header) };
+  world.heads.set(header.namespace, header.id);
+  world.places.set(header.id, place);
+  if ((head ?? null) !== request.expectedHead) world.report("5.6: a save went through that followed another head");
   if (!life.claimed) world.report("5.6: a save without a claim");
   if (isDone) {
     const steps = world.committed.get(header.runId) ?? [];
@@ -147,5 +156,5 @@ function save(world: World, life: Life, claim: Claim, request: SaveRequest, keep
       world.report(`5.3: the step was superseded before the results of ${inTime.join(", ")} were durable`);
     }
   }
-  noteWrites(world, header, header.step, header.finished ?? []);
+  noteWrites(world, place, header.finished ?? []);
 }

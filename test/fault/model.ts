@@ -115,8 +115,8 @@ export function randomModel(random: Random, name = "main", depth = 0): Model {
       ...(isFor && chance(random, 0.3) ? { parallel: 1 + below(random, 2) } : {}),
       ...(isCall ? { graph: 0 } : {}),
       tries,
-      pauseBefore: chance(random, 0.06),
-      pauseAfter: chance(random, 0.06),
+      pauseBefore: chance(random, isChild ? 0.03 : 0.06),
+      pauseAfter: chance(random, isChild ? 0.03 : 0.06),
       goes,
       does: {
         jumps: goes.length > 0 && chance(random, 0.3),
@@ -192,7 +192,7 @@ export function body(input: BodyInput, tools: BodyTools): BodyResult {
   if (does.fails && dice % 3 === 0) throw new Error("no good");
   if (does.sends && dice % 2 === 0) {
     const to = node.goes.filter((target) => target > input.node);
-    for (let i = 0; i < 1 + (dice % 3); i++) {
+    for (let i = 0; i < 1 + (dice % 5 === 0 ? 2 : dice % 3 === 0 ? 1 : 0); i++) {
       tools.send(model.nodes[to[i % to.length]!]!.name, i % 2 === 0 ? i : { deep: [i] });
     }
   }

@@ -13,6 +13,8 @@ export interface Expected {
   readonly steps: readonly (readonly string[])[];
   /** Names of the targets that still wait, with the names of who came. */
   readonly waiting: Readonly<Record<string, readonly string[]>>;
+  /** Tasks in all, those of called graphs included. */
+  readonly tasks: number;
 }
 
 interface Task {
@@ -28,21 +30,25 @@ interface Ending {
   readonly exclusive: boolean;
   readonly stopped: boolean;
   readonly sends: readonly Task[];
+  readonly tasks: number;
 }
 
 interface Failing {
+  readonly tasks: number;
   readonly failed: { readonly node: string; readonly attempts: number; readonly items: readonly number[] };
 }
 
 /** @param limit steps of the run; called graphs have none */
 export function interpret(model: Model, input: number, limit = Number.POSITIVE_INFINITY): Expected {
-  let log: readonly unknown[] = [];
+  const log: unknown[] = [];
   let counter = 0;
   let last: unknown = null;
+  let count = 0;
   const steps: (readonly string[])[] = [];
   const came = model.barriers.map(() => new Set<number>());
   const errors = new Map<number, unknown>();
-  const gate = (node: number): number => model.barriers.findIndex((barrier) => barrier.gates && barrier.target === node);
+  const gate = (node: number): number =>
+    model.barriers.findIndex((barrier) => barrier.gates && barrier.target === node);
   let ready = model.start.filter((node) => gate(node) === -1).sort((a, b) => a - b);
   let sent: readonly Task[] = [];
 
@@ -52,15 +58,26 @@ export function interpret(model: Model, input: number, limit = Number.POSITIVE_I
       const names = [...came[index]!].map((node) => model.nodes[node]!.name).sort();
       if (names.length > 0) waiting[model.nodes[target]!.name] = names;
     });
-    const end = (status: Expected["status"]): Expected => ({ status, log, counter, last, steps, waiting });
-    if (ready.length === 0 && sent.length === 0) return end(came.some((nodes) => nodes.size > 0) ? "incomplete" : "completed");
+    const end = (status: Expected["status"]): Expected => ({
+      status,
+      log,
+      counter,
+      last,
+      steps,
+      waiting,
+      tasks: count,
+    });
+    if (ready.length === 0 && sent.length === 0)
+      return end(came.some((nodes) => nodes.size > 0) ? "incomplete" : "completed");
     if (steps.length >= limit) return end("step_limit");
 
     // 2.1: all of them read the state as it is before any of them has written.
     const tasks: Task[] = [...ready.map((node) => ({ node })), ...sent];
     const endings = tasks.map((task, at) => {
       const error = at < ready.length ? (errors.get(task.node) ?? null) : null;
-      return runTask(model, task, input + counter, last, error, at >= ready.length);
+      const ending = runTask(model, task, input + counter, last, error, at >= ready.length);
+      count += ending.tasks;
+      return ending;
     });
     // 4.3: nothing of the step is applied when a failure leads nowhere.
     if (endings.some((ending, at) => "failed" in ending && model.nodes[tasks[at]!.node]!.onError.length === 0)) {
@@ -68,7 +85,7 @@ export function interpret(model: Model, input: number, limit = Number.POSITIVE_I
     }
     for (const ending of endings) {
       if ("failed" in ending) continue;
-      log = [...log, ...ending.logs];
+      log.push(...ending.logs);
       counter += ending.counter;
       if (ending.last !== undefined) last = ending.last;
     }
@@ -116,14 +133,21 @@ export function interpret(model: Model, input: number, limit = Number.POSITIVE_I
 }
 
 /** @param single an item that was sent, in place of a list's */
-function runTask(model: Model, task: Task, counter: number, last: unknown, error: unknown, single: boolean): Ending | Failing {
+function runTask(
+  model: Model,
+  task: Task,
+  counter: number,
+  last: unknown,
+  error: unknown,
+  single: boolean,
+): Ending | Failing {
   const node = model.nodes[task.node]!;
   const items = single || node.items === undefined ? [task.item] : Array.from({ length: node.items }, (_, i) => i);
   const endings = items.map((item) => runItem(model, node, task.node, item, counter, last, error));
   const broken = endings.flatMap((ending, at) => (ending === undefined ? [at] : []));
   if (broken.length > 0) {
     const list = single || node.items === undefined ? [] : broken;
-    return { failed: { node: node.name, attempts: node.tries, items: list } };
+    return { failed: { node: node.name, attempts: node.tries, items: list }, tasks: items.length };
   }
   const all = endings.map((ending) => ending!);
   const gotos = all.flatMap((ending) => ending.goto ?? []);
@@ -135,22 +159,32 @@ function runTask(model: Model, task: Task, counter: number, last: unknown, error
     exclusive: all.some((ending) => ending.exclusive),
     stopped: gotos.length === 0 && all.length > 0 && all.every((ending) => ending.stopped),
     sends: all.flatMap((ending) => ending.sends),
+    tasks: all.reduce((sum, ending) => sum + ending.tasks, 0),
   };
 }
 
 /** `undefined`: it failed for good. */
-function runItem(model: Model, node: ModelNode, index: number, item: unknown, counter: number, last: unknown, error: unknown): Ending | undefined {
-  const nothing = { goto: undefined, exclusive: false, stopped: false, sends: [] };
+function runItem(
+  model: Model,
+  node: ModelNode,
+  index: number,
+  item: unknown,
+  counter: number,
+  last: unknown,
+  error: unknown,
+): Ending | undefined {
+  const nothing = { goto: undefined, exclusive: false, stopped: false, sends: [], tasks: 1 };
   if (node.graph !== undefined) {
     const inner = interpret(model.graphs[node.graph]!, counter);
     if (inner.status !== "completed") return undefined;
-    return { logs: [...inner.log], counter: inner.counter, last: undefined, ...nothing };
+    return { logs: [...inner.log], counter: inner.counter, last: undefined, ...nothing, tasks: inner.tasks };
   }
   let goto: readonly number[] | undefined;
   let exclusive = false;
   let stopped = false;
   const sends: Task[] = [];
-  const number = (name: string): number => (name === "end" ? STOP : model.nodes.findIndex((other) => other.name === name));
+  const number = (name: string): number =>
+    name === "end" ? STOP : model.nodes.findIndex((other) => other.name === name);
   try {
     const result = body(
       { model, node: index, counter, last, item, error },
@@ -162,7 +196,16 @@ function runItem(model: Model, node: ModelNode, index: number, item: unknown, co
         ask: answerTo,
       },
     );
-    return { logs: [...result.log], counter: result.counter, last: result.last, goto, exclusive, stopped, sends };
+    return {
+      logs: [...result.log],
+      counter: result.counter,
+      last: result.last,
+      goto,
+      exclusive,
+      stopped,
+      sends,
+      tasks: 1,
+    };
   } catch {
     return undefined;
   }
@@ -174,7 +217,7 @@ function follow(edges: readonly ModelEdge[], counter: number): readonly number[]
   return edges.flatMap((edge): readonly number[] => {
     if (edge.kind === "plain") return edge.to;
     if (edge.kind === "when") return holds(edge) ? edge.to : [];
-    if (edge.kind === "otherwise") return edges.some(holds) ? [] : edge.to;
-    return edge.arms[counter % edge.by] ?? edge.otherwise;
+    if (edge.kind === "match") return edge.arms[counter % edge.by] ?? edge.otherwise;
+    return edges.some(holds) ? [] : edge.to;
   });
 }

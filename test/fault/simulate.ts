@@ -6,19 +6,19 @@ import type { Checkpoint } from "../../runtime/checkpoint.ts";
 import type { Engine, EngineOptions, RunResult } from "../../runtime/engine-options.ts";
 import type { NodeContext } from "../../runtime/context.ts";
 import type { Json } from "../../runtime/json.ts";
-import type { Store } from "../../runtime/store.ts";
+import type { MemoryStore } from "../../runtime/stores/memory.ts";
 import type { Table } from "../../runtime/table.ts";
 import { faultyStore } from "./faulty-store.ts";
 import { answerTo, body, randomModel, type BodyResult, type Model } from "./model.ts";
 import { below, chance, pick, randomOf, type Random } from "./random.ts";
 import { interpret, type Expected } from "./reference.ts";
 import { modelsByName, tableOfModel } from "./table-of-model.ts";
-import { FAULT_KINDS, World, type FaultKind, type FaultPlan, type Life } from "./world.ts";
+import { FAULT_KINDS, World, type FaultPlan, type Life } from "./world.ts";
 
 /** What is simulated: the engine as it is, or one with a planted mistake. */
 export interface Subject {
   readonly createEngine: (table: Table, options: EngineOptions) => Engine;
-  readonly makeStore: (now: () => number) => Store;
+  readonly makeStore: (now: () => number) => MemoryStore;
 }
 
 export interface Simulation {
@@ -30,8 +30,9 @@ export interface Simulation {
 const THREAD = "thread";
 const LEASE = 30_000;
 const MAX_LIVES = 300;
-/** Steps of every run in the end; some are held by a lower limit first. */
-const LIMIT = 14;
+/** Steps of a run in the end, the most that keep it short; some are held by a lower limit first. */
+const LIMITS = [12, 8, 5, 3, 2];
+const MAX_TASKS = 60;
 
 /** A seed's faults: none, or some at calls of its choice. */
 export function randomFaults(seed: number): FaultPlan {
@@ -39,12 +40,16 @@ export function randomFaults(seed: number): FaultPlan {
   return new Map(Array.from({ length: below(random, 4) }, () => [below(random, 45), pick(random, FAULT_KINDS)]));
 }
 
-export async function simulate(subject: Subject, seed: number, faults: FaultPlan = randomFaults(seed)): Promise<Simulation> {
+export async function simulate(
+  subject: Subject,
+  seed: number,
+  faults: FaultPlan = randomFaults(seed),
+): Promise<Simulation> {
   const random = randomOf(seed);
   const model = randomModel(random);
   const input = below(random, 20);
-  const firstLimit = chance(random, 0.3) ? 1 + below(random, 4) : LIMIT;
-  const expected = interpret(model, input, LIMIT);
+  const firstLimit = chance(random, 0.3) ? 1 + below(random, 4) : undefined;
+  const { limit, expected } = expect(model, input);
   const world = new World(random, faults, subject.makeStore);
   const setting: Setting = {
     subject,
@@ -60,12 +65,21 @@ export async function simulate(subject: Subject, seed: number, faults: FaultPlan
     mayCancel: chance(random, 0.1),
   };
   try {
-    const usedExit = await live(setting, input, firstLimit, expected);
+    const usedExit = await live(setting, input, Math.min(firstLimit ?? limit, limit), limit, expected);
     if (world.problems.length === 0) compare(world, expected, usedExit);
   } catch (error) {
     world.report(`it broke: ${error instanceof Error ? error.stack : String(error)}`);
   }
   return { problems: world.problems, calls: world.calls };
+}
+
+function expect(model: Model, input: number): { readonly limit: number; readonly expected: Expected } {
+  let last: { readonly limit: number; readonly expected: Expected } | undefined;
+  for (const limit of LIMITS) {
+    last = { limit, expected: interpret(model, input, limit) };
+    if (last.expected.tasks <= MAX_TASKS) break;
+  }
+  return last!;
 }
 
 interface Setting {
@@ -86,24 +100,34 @@ interface Setting {
 type Settled = { readonly result: RunResult } | { readonly error: unknown };
 
 /** Life after life, until the thread's run is over. Returns whether some of them stored only their end. */
-async function live(setting: Setting, input: number, firstLimit: number, expected: Expected): Promise<boolean> {
+async function live(
+  setting: Setting,
+  input: number,
+  firstLimit: number,
+  limit: number,
+  expected: Expected,
+): Promise<boolean> {
   const { world } = setting;
   const { random } = world;
   let maxSteps = firstLimit;
   let usedExit = false;
   for (let count = 0; count < MAX_LIVES; count++) {
-    const head = world.store.loadLatest(THREAD) as Checkpoint | undefined;
-    if (head !== undefined && isOver(head, expected)) return usedExit;
-    if (head?.status === "step_limit") maxSteps = LIMIT;
-    const durability = setting.mayExit ? pick(random, ["sync", "async", "exit"] as const) : pick(random, ["sync", "async"] as const);
+    const head = world.store.loadLatest(THREAD);
+    if (head !== undefined && isOver(head, expected, limit)) return usedExit;
+    if (head?.status === "step_limit") maxSteps = limit;
+    const durability = setting.mayExit
+      ? pick(random, ["sync", "async", "exit"] as const)
+      : pick(random, ["sync", "async"] as const);
     usedExit ||= durability === "exit";
     const life = newLife(world, `life ${count}`, durability === "exit");
     const engine = engineOf(setting, life);
     const abort = new AbortController();
-    if (process.env["DBG"]) console.log("LIFE", count, durability, head?.status, head?.phase, head?.step, head?.nextNodes, setting.mayCancel, setting.mayRival);
     const options = { durability, maxSteps, ...(setting.mayCancel ? { signal: abort.signal } : {}) };
     let settled: Settled | undefined;
-    const running = head === undefined ? engine.run({ input }, { ...options, thread: THREAD }) : engine.resume(THREAD, { ...options, ...answers(random, head, count > 20) });
+    const running =
+      head === undefined
+        ? engine.run({ input }, { ...options, thread: THREAD })
+        : engine.resume(THREAD, { ...options, ...answers(random, head, count > 5) });
     void running.then(
       (result) => (settled = { result }),
       (error: unknown) => (settled = { error }),
@@ -126,7 +150,7 @@ async function live(setting: Setting, input: number, firstLimit: number, expecte
       },
     );
     const isDisturbed = life.disturbed || rival !== undefined;
-    if (!went && !isDisturbed) return (world.report(`life ${count} hangs after ${world.turns} turns`), usedExit);
+    if (!went && !isDisturbed) world.report(`life ${count} hangs after ${world.turns} turns`);
     judge(world, life, settled, isDisturbed);
     life.dead = true;
     if (rival !== undefined) rival.dead = true;
@@ -139,12 +163,12 @@ async function live(setting: Setting, input: number, firstLimit: number, expecte
 }
 
 function newLife(world: World, name: string, isExit: boolean): Life {
-  return { name, dead: false, claimed: false, misled: false, disturbed: false, born: world.moment, isExit };
+  return { name, dead: false, claimed: false, disturbed: false, born: world.moment, isExit };
 }
 
-function isOver({ status, step }: Checkpoint, expected: Expected): boolean {
+function isOver({ status, step }: Checkpoint, expected: Expected, limit: number): boolean {
   if (status === "completed" || status === "incomplete") return true;
-  if (status === "step_limit") return step === LIMIT - 1;
+  if (status === "step_limit") return step === limit - 1;
   return status === "failed" && expected.status === "failed";
 }
 
@@ -155,7 +179,11 @@ function answers(random: Random, head: Checkpoint, all: boolean): { answers?: Re
   const chosen = head.pauses.filter(() => all || chance(random, 0.7));
   const some = chosen.length === 0 ? head.pauses : chosen;
   if (some.length === 0) return {};
-  return { answers: Object.fromEntries(some.map(({ id, kind, payload }) => [id, kind === "interrupt" ? answerTo(payload) : true])) };
+  return {
+    answers: Object.fromEntries(
+      some.map(({ id, kind, payload }) => [id, kind === "interrupt" ? answerTo(payload) : true]),
+    ),
+  };
 }
 
 function judge(world: World, life: Life, settled: Settled | undefined, isDisturbed: boolean): void {
@@ -163,18 +191,20 @@ function judge(world: World, life: Life, settled: Settled | undefined, isDisturb
   if ("error" in settled) {
     const { error } = settled;
     if (!isDisturbed) world.report(`${life.name} was rejected: ${String(error)}`);
-    if (!(error instanceof Error && "code" in error)) world.report(`${life.name} was rejected with no error of ours: ${String(error)}`);
+    if (!(error instanceof Error && "code" in error))
+      world.report(`${life.name} was rejected with no error of ours: ${String(error)}`);
     return;
   }
   const { result } = settled;
-  const head = world.store.loadLatest(THREAD) as Checkpoint | undefined;
+  const head = world.store.loadLatest(THREAD);
   if (!life.disturbed && !isDisturbed && result.status !== "cancelled" && head?.id !== result.checkpointId) {
     world.report(`5.8: the caller heard of ${result.status} before it was durable`);
   }
   if (head?.status !== result.status && result.status === "completed" && !isDisturbed) {
     world.report(`5.8: completed, but the thread says ${head?.status}`);
   }
-  if (result.status === "completed" && head?.status === "running") world.report("5.8: completed, but the thread is running");
+  if (result.status === "completed" && head?.status === "running")
+    world.report("5.8: completed, but the thread is running");
 }
 
 function engineOf(setting: Setting, life: Life): Engine {
@@ -191,12 +221,24 @@ function engineOf(setting: Setting, life: Life): Engine {
 /** A body, watched. */
 function work(setting: Setting, life: Life, args: readonly unknown[]): unknown {
   const { world, models } = setting;
-  const [id, counter, last, error, context] = args as [readonly [string, number], number, unknown, FailureSeen | null, NodeContext];
+  const [id, counter, last, error, context] = args as [
+    readonly [string, number],
+    number,
+    unknown,
+    FailureSeen | null,
+    NodeContext,
+  ];
   const model = models.get(id[0])!;
   const key = context.idempotencyKey;
   // What dies stops at once; here it can only be kept from doing more.
   if (life.dead) return new Promise(() => undefined);
-  watchStart(world, life, key, `${id.join(".")}[${JSON.stringify(context.item ?? null)}]`, setting.triedAgain.has(model.name));
+  watchStart(
+    world,
+    life,
+    key,
+    `${id.join(".")}[${JSON.stringify(context.item ?? null)}]`,
+    setting.triedAgain.has(model.name),
+  );
   const seen = error === null ? null : { node: error.node, attempts: error.attempts, items: error.items };
   let result: BodyResult;
   try {
@@ -229,16 +271,17 @@ interface FailureSeen {
 }
 
 function watchStart(world: World, life: Life, key: string, names: string, isTriedAgain: boolean): void {
-  if (world.store.loadLatest(THREAD) === undefined) world.report(`5.2: a body runs before the input is durable`);
+  if (!world.heads.has("")) world.report(`5.2: a body runs before the input is durable`);
   if (!life.claimed) world.report(`5.6: a body runs before the thread is claimed`);
   const known = world.keys.get(key);
   if (known === undefined) world.keys.set(key, names);
   else if (known !== names) world.report(`5.5: ${known} and ${names} have the same key`);
-  if (life.misled || isTriedAgain) return;
+  if (world.misled || isTriedAgain) return;
   const [runId, step] = parseKey(key);
   const stored = world.durable.get(key);
   const done = world.committed.get(runId)?.some((commit) => commit.step >= step && commit.since <= life.born) === true;
-  if (done || (stored !== undefined && stored <= life.born)) world.report(`5.4: ${names} runs again although its result was stored (${key})`);
+  if (done || (stored !== undefined && stored <= life.born))
+    world.report(`5.4: ${names} runs again although its result was stored (${key})`);
 }
 
 function noteReturned(world: World, key: string): void {
@@ -266,7 +309,7 @@ function calledWithTries(model: Model, isTried = false): Set<string> {
 
 /** The thread's end against the reference. */
 function compare(world: World, expected: Expected, usedExit: boolean): void {
-  const history = (world.store.list(THREAD, { limit: 10_000 }) as readonly Checkpoint[]).toReversed();
+  const history = [...world.store.list(THREAD, { limit: 10_000 })].reverse();
   const head = history.at(-1)!;
   const same = (what: string, found: unknown, wanted: unknown): void => {
     const [a, b] = [`${JSON.stringify(found)}`, `${JSON.stringify(wanted)}`];
@@ -289,12 +332,10 @@ function compare(world: World, expected: Expected, usedExit: boolean): void {
     }
     same("the steps", steps, expected.steps);
   }
-  const left = world.store.getWrites!(THREAD, head.id) as readonly unknown[];
+  const left = world.store.getWrites(THREAD, head.id);
   if (left.length > 0) same("what is left of pending writes", left, []);
 }
 
 function sorted(entries: readonly (readonly [string, unknown])[]): unknown {
   return [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
 }
-
-export type { FaultKind };

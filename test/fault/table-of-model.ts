@@ -37,7 +37,12 @@ export function tableOfModel(model: Model): Table {
       case "when":
         return {
           kind: "when",
-          condition: add({ op: "binary", operator: "==", left: rest(edge.by), right: { op: "const", value: edge.rest } }),
+          condition: add({
+            op: "binary",
+            operator: "==",
+            left: rest(edge.by),
+            right: { op: "const", value: edge.rest },
+          }),
           targets: targets(edge.to),
         };
       case "match":
@@ -64,7 +69,11 @@ export function tableOfModel(model: Model): Table {
       name: node.name,
       call:
         node.graph === undefined
-          ? { kind: "function", function: 0, args: [add({ op: "const", value: [model.name, index] }), shown, last, error] }
+          ? {
+              kind: "function",
+              function: 0,
+              args: [add({ op: "const", value: [model.name, index] }), shown, last, error],
+            }
           : { kind: "graph", graph: node.graph, args: [{ name: "input", expression: shown }] },
       ...(node.items === undefined
         ? {}
@@ -121,4 +130,3 @@ export function tableOfModel(model: Model): Table {
 export function modelsByName(model: Model): Map<string, Model> {
   return new Map([[model.name, model] as const, ...model.graphs.flatMap((graph) => [...modelsByName(graph)])]);
 }
-

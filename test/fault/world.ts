@@ -4,7 +4,6 @@
  */
 import type { Clock } from "../../runtime/clock.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
-import type { Store } from "../../runtime/store.ts";
 import { below, chance, type Random } from "./random.ts";
 
 /** What may go wrong with a call of the store. */
@@ -26,8 +25,6 @@ export interface Life {
   readonly name: string;
   dead: boolean;
   claimed: boolean;
-  /** It was told something old: what it does again is not its fault. */
-  misled: boolean;
   /** Some call of it failed, was lost, or came late. */
   disturbed: boolean;
   /** When it began, on the world's own count. */
@@ -47,7 +44,7 @@ interface Timer extends Event {
 export class World {
   readonly random: Random;
   readonly faults: FaultPlan;
-  readonly store: Store;
+  readonly store: MemoryStore;
   /** Calls of the store so far. */
   calls = 0;
   /** Grows with everything that becomes durable. */
@@ -56,6 +53,8 @@ export class World {
   /** Turns that the last drive took. */
   turns = 0;
   readonly problems: string[] = [];
+  /** Somebody was told something old: what is done again from then on is nobody's fault. */
+  misled = false;
   /** Task keys -> when their results became durable. */
   readonly durable = new Map<string, number>();
   /** Run -> the steps that are done, and since when. */
@@ -64,10 +63,13 @@ export class World {
   readonly keys = new Map<string, string>();
   /** `run@step` -> keys of tasks whose body has returned. */
   readonly returned = new Map<string, Set<string>>();
+  /** Heads by namespace, and of each checkpoint whose step its pending writes belong to. */
+  readonly heads = new Map<string, string>();
+  readonly places = new Map<string, { readonly runId: string; readonly step: number }>();
   #events: Event[] = [];
   #timers: Timer[] = [];
 
-  constructor(random: Random, faults: FaultPlan, makeStore: (now: () => number) => Store) {
+  constructor(random: Random, faults: FaultPlan, makeStore: (now: () => number) => MemoryStore) {
     this.random = random;
     this.faults = faults;
     this.store = makeStore(() => this.now);
@@ -111,7 +113,7 @@ export class World {
         const [event] = this.#events.splice(below(this.random, length), 1);
         if (event?.quiet === false) idle = 0;
         event?.happen();
-      } else if (!this.#fireTimer() && length === 0) { if (process.env.DBG) console.log("nothing left", turn, this.calls, this.problems); return isDone(); }
+      } else if (!this.#fireTimer() && length === 0) return isDone();
       else if (++idle > 40) return false;
     }
     return false;
@@ -134,6 +136,6 @@ function allReactions(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-export function memoryStore(now: () => number): Store {
+export function memoryStore(now: () => number): MemoryStore {
   return new MemoryStore({ now });
 }

@@ -1,0 +1,25 @@
+/** The simulation is worth what it finds: each of these mistakes, planted into the engine's text, within its seeds. */
+import { describe, expect, test } from "vitest";
+import { plant, PLANTED_BUGS } from "./planted-bugs.ts";
+import { simulate } from "./simulate.ts";
+
+const SEEDS = 20_000;
+
+describe("a planted mistake is found", () => {
+  test.each(PLANTED_BUGS)(
+    "$name",
+    async (bug) => {
+      const subject = await plant(bug);
+      let seed = 0;
+      let problems: readonly string[] = [];
+      for (; seed < SEEDS && problems.length === 0; seed++) problems = (await simulate(subject, seed)).problems;
+      expect(problems, `after ${seed} seeds`).not.toEqual([]);
+    },
+    600_000,
+  );
+});
+
+test("without a mistake the same way of building finds nothing", async () => {
+  const subject = await plant({ name: "none", edits: [] });
+  for (let seed = 0; seed < 100; seed++) expect((await simulate(subject, seed)).problems).toEqual([]);
+});
