@@ -1,14 +1,14 @@
 /** `ngraph/compiler`: from text to tables, diagnostics and modules. */
-export { check, summariseGraph, type CheckReport, type GraphSummary } from "./check.ts";
+export { check, summariseGraph, summarisePlan, type CheckReport, type GraphSummary } from "./check.ts";
 export type { Proof } from "./checks/check-graph.ts";
-export { compile, type CompiledGraph, type CompileOptions, type CompileResult } from "./compile.ts";
-export { tableDigest } from "./digest.ts";
+export { compile, type CompiledGraph, type CompiledPlan, type CompileOptions, type CompileResult } from "./compile.ts";
+export { planDigest, tableDigest } from "./digest.ts";
 export type { EmitOptions, ModuleSource } from "./emit/emit-module.ts";
 export { emitDeclarations, emitJavaScript, emitTypeScript } from "./emit/emit-typescript.ts";
 export { emptyHost, memoryHost, type CompilerHost } from "./host.ts";
-export { loadTable } from "./load-table.ts";
+export { loadPlanTable, loadTable } from "./load-table.ts";
 export type { SuppressedDiagnostic } from "./suppress/suppress-findings.ts";
-export { EXPRESSION_SCHEMA, TABLE_SCHEMA, TYPE_SCHEMA } from "./table-schema.ts";
+export { EXPRESSION_SCHEMA, PLAN_SCHEMA, TABLE_SCHEMA, TYPE_SCHEMA } from "./table-schema.ts";
 
 export { DIAGNOSTIC_CODES, type CodeInfo, type DiagnosticCode, type Severity } from "../diagnostics/codes.ts";
 export {
@@ -23,5 +23,6 @@ export {
 export { SourceFile, type Position, type Range, type Span } from "../diagnostics/source.ts";
 export { TableError } from "../runtime/errors.ts";
 export type { Expression } from "../runtime/expression/expression.ts";
+export * from "../runtime/plan/plan-table.ts";
 export * from "../runtime/table.ts";
 export type { FieldType, ValueType } from "../runtime/value-type.ts";

@@ -1,10 +1,18 @@
 import { TableError } from "../runtime/errors.ts";
+import { PLAN_FORMAT, PLAN_VERSION, type PlanTable } from "../runtime/plan/plan-table.ts";
 import { TABLE_FORMAT, TABLE_VERSION, type Table } from "../runtime/table.ts";
 import { deepFreeze } from "./deep-freeze.ts";
-import { tableDigest } from "./digest.ts";
+import { planDigest, tableDigest } from "./digest.ts";
+import { findBadPlanIndex } from "./plan-indexes.ts";
 import { findBadIndex } from "./table-indexes.ts";
 import { expressionChildren, typeChildren, type TablePart } from "./table-parts.ts";
-import { validateExpression, validateTable, validateType, type SchemaValidator } from "./table-validator.js";
+import {
+  validateExpression,
+  validatePlan,
+  validateTable,
+  validateType,
+  type SchemaValidator,
+} from "./table-validator.js";
 
 /** Nesting of the JSON of one table, its called graphs apart. Deeper than any expression the compiler accepts. */
 const MAX_JSON_DEPTH = 4000;
@@ -20,14 +28,33 @@ const MAX_JSON_DEPTH = 4000;
  * ```
  */
 export function loadTable(json: unknown): Table {
+  return deepFreeze(readTable(json, "graph") as Table);
+}
+
+/**
+ * A plan's table from JSON: likewise. The order that `ngc plan --optimize` found (`ranks`) is kept.
+ *
+ * Throws `TableError`: NG_BAD_TABLE with the path of the first problem, or NG_BAD_DIGEST.
+ */
+export function loadPlanTable(json: unknown): PlanTable {
+  return deepFreeze(readTable(json, "plan") as PlanTable);
+}
+
+type Kind = "graph" | "plan";
+
+interface KindPart extends TablePart {
+  readonly kind: Kind;
+}
+
+function readTable(json: unknown, kind: Kind): unknown {
   const value = readJson(json);
   checkPlainJson(value);
-  const tables = listTables(value);
-  // From the innermost outwards: the digest of a table covers those of the graphs it calls.
+  const tables = listTables(value, kind);
+  // From the innermost outwards: the digest of a table covers those of the graphs and plans it calls.
   for (let at = tables.length - 1; at >= 0; at--) {
-    checkTable(tables[at] as TablePart);
+    checkTable(tables[at] as KindPart);
   }
-  return deepFreeze(value as Table);
+  return value;
 }
 
 function readJson(json: unknown): unknown {
@@ -60,25 +87,30 @@ function checkPlainJson(value: unknown): void {
   }
 }
 
-/** The table and all graphs called in it, each before those it calls. */
-function listTables(value: unknown): readonly TablePart[] {
-  const tables: TablePart[] = [{ value, path: "" }];
+/** The table and all graphs and plans called in it, each before those it calls. */
+function listTables(value: unknown, kind: Kind): readonly KindPart[] {
+  const tables: KindPart[] = [{ value, path: "", kind }];
   for (let at = 0; at < tables.length; at++) {
-    const { value: table, path } = tables[at] as TablePart;
-    const graphs = typeof table === "object" && table !== null ? (table as { graphs?: unknown }).graphs : undefined;
-    if (!Array.isArray(graphs)) continue;
-    for (const [index, graph] of (graphs as unknown[]).entries()) {
-      tables.push({ value: graph, path: `${path}/graphs/${index}` });
-    }
+    const { value: table, path } = tables[at] as KindPart;
+    if (typeof table !== "object" || table === null) continue;
+    const { graphs, plans } = table as { graphs?: unknown; plans?: unknown };
+    const add = (list: unknown, name: string, of: Kind): void => {
+      if (!Array.isArray(list)) return;
+      for (const [index, item] of (list as unknown[]).entries()) {
+        tables.push({ value: item, path: `${path}/${name}/${index}`, kind: of });
+      }
+    };
+    add(graphs, "graphs", "graph");
+    if (tables[at]?.kind === "plan") add(plans, "plans", "plan");
   }
   return tables;
 }
 
-function checkTable(part: TablePart): void {
-  const { value, path } = part;
-  checkFormat(value, path);
-  checkShape(part, validateTable);
-  const table = value as Table;
+function checkTable(part: KindPart): void {
+  const { value, path, kind } = part;
+  checkFormat(value, path, kind);
+  checkShape(part, kind === "plan" ? validatePlan : validateTable);
+  const table = value as Table | PlanTable;
   checkParts(
     table.expressions.map((expression, at) => ({ value: expression, path: `${path}/expressions/${at}` })),
     validateExpression,
@@ -92,9 +124,9 @@ function checkTable(part: TablePart): void {
     validateType,
     typeChildren,
   );
-  const problem = findBadIndex(table);
+  const problem = table.kind === "plan" ? findBadPlanIndex(table) : findBadIndex(table);
   if (problem !== undefined) bad(`${path}${problem.path}`, problem.message);
-  const digest = tableDigest(table);
+  const digest = table.kind === "plan" ? planDigest(table) : tableDigest(table);
   if (digest === table.digest) return;
   const which = path === "" ? "the table" : `the table at ${path}`;
   throw new TableError(
@@ -123,13 +155,14 @@ function checkParts(
 }
 
 /** Before the schema, because what is no table of this version would only give a confusing path. */
-function checkFormat(value: unknown, path: string): void {
+function checkFormat(value: unknown, path: string, kind: Kind): void {
   if (typeof value !== "object" || value === null || Array.isArray(value)) bad(path, "a table is an object");
   const { format, version } = value as { format?: unknown; version?: unknown };
-  if (format !== TABLE_FORMAT) bad(`${path}/format`, `this is no routing table: its format is not "${TABLE_FORMAT}"`);
-  if (version !== TABLE_VERSION) {
-    bad(`${path}/version`, `this package reads version ${TABLE_VERSION}: compile the graph again`);
-  }
+  const expected = kind === "plan" ? PLAN_FORMAT : TABLE_FORMAT;
+  const what = kind === "plan" ? "table of a plan" : "routing table";
+  if (format !== expected) bad(`${path}/format`, `this is no ${what}: its format is not "${expected}"`);
+  const known = kind === "plan" ? PLAN_VERSION : TABLE_VERSION;
+  if (version !== known) bad(`${path}/version`, `this package reads version ${known}: compile the ${kind} again`);
 }
 
 function describe(keyword: string, params: Readonly<Record<string, unknown>>): string {

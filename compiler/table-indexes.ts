@@ -2,8 +2,11 @@
 import { expressionDepth, expressionParts } from "../runtime/expression/expression-depth.ts";
 import type { Expression } from "../runtime/expression/expression.ts";
 import { MAX_EXPRESSION_DEPTH } from "../runtime/expression/limits.ts";
-import type { CallSpec, NodeSpec, RouteSpec, Table, TargetSpec } from "../runtime/table.ts";
+import type { CallSpec, NodeSpec, OutputSpec, RouteSpec, Table, TargetSpec } from "../runtime/table.ts";
 import type { ValueType } from "../runtime/value-type.ts";
+
+/** What tables of graphs and of plans are both made of. */
+export type TableParts = Pick<Table, "channels" | "types" | "expressions" | "functions" | "graphs">;
 
 export interface TableProblem {
   /** JSON pointer into the table. */
@@ -15,15 +18,10 @@ export interface TableProblem {
 export function findBadIndex(table: Table): TableProblem | undefined {
   const found: TableProblem[] = [];
   const check = createChecker(table, found);
-  const types = new Set(table.types.map((item) => item.name));
-  checkNames(table, found);
-  for (const [at, channel] of table.channels.entries()) {
-    const path = `/channels/${at}`;
-    checkType(channel.type, `${path}/type`, types, found);
-    if (channel.reducer?.kind === "function") check.function(channel.reducer.function, `${path}/reducer/function`);
-  }
-  for (const [at, { type }] of table.types.entries()) checkType(type, `/types/${at}/type`, types, found);
-  for (const [at, expression] of table.expressions.entries()) checkExpression(expression, `/expressions/${at}`, check);
+  checkNames(table.channels, "/channels", "channels", found);
+  checkNames(table.nodes, "/nodes", "nodes", found);
+  checkNames(table.barriers, "/barriers", "barriers", found);
+  checkParts(table, check);
   for (const [at, barrier] of table.barriers.entries()) {
     check.target({ node: barrier.target }, `/barriers/${at}/target`);
     for (const [member, nodes] of barrier.members.entries()) {
@@ -40,31 +38,58 @@ export function findBadIndex(table: Table): TableProblem | undefined {
   return found[0];
 }
 
-interface Checker {
+/** Channels, types and expressions. */
+export function checkParts(table: TableParts, check: PartChecker): void {
+  const { found } = check;
+  const types = new Set(table.types.map((item) => item.name));
+  for (const [at, channel] of table.channels.entries()) {
+    const path = `/channels/${at}`;
+    checkType(channel.type, `${path}/type`, types, found);
+    if (channel.reducer?.kind === "function") check.function(channel.reducer.function, `${path}/reducer/function`);
+  }
+  for (const [at, { type }] of table.types.entries()) checkType(type, `/types/${at}/type`, types, found);
+  for (const [at, expression] of table.expressions.entries()) checkExpression(expression, `/expressions/${at}`, check);
+}
+
+/** Each notes an index that points at nothing. */
+export interface PartChecker {
   readonly found: TableProblem[];
   readonly channel: (index: number, path: string) => void;
-  readonly node: (index: number, path: string) => void;
   readonly expression: (index: number, path: string) => void;
   readonly function: (index: number, path: string) => void;
   readonly graph: (index: number, path: string) => void;
+}
+
+interface Checker extends PartChecker {
+  readonly node: (index: number, path: string) => void;
   readonly barrier: (index: number, path: string) => void;
   /** A node, `END`, or a member of a barrier. */
   readonly target: (target: TargetSpec, path: string) => void;
 }
 
-function createChecker(table: Table, found: TableProblem[]): Checker {
-  const within = (length: number, what: string) => (index: number, path: string) => {
+/** Notes an index that is not one of `length` things. */
+export function within(length: number, what: string, found: TableProblem[]): (index: number, path: string) => void {
+  return (index, path) => {
     if (index < 0 || index >= length) found.push({ path, message: `there is no ${what} ${index}` });
   };
-  const node = within(table.nodes.length, "node");
-  const barrier = within(table.barriers.length, "barrier");
+}
+
+export function createPartChecker(table: TableParts, found: TableProblem[]): PartChecker {
   return {
     found,
-    channel: within(table.channels.length, "channel"),
+    channel: within(table.channels.length, "channel", found),
+    expression: within(table.expressions.length, "expression", found),
+    function: within(table.functions.length, "function", found),
+    graph: within(table.graphs.length, "graph", found),
+  };
+}
+
+function createChecker(table: Table, found: TableProblem[]): Checker {
+  const node = within(table.nodes.length, "node", found);
+  const barrier = within(table.barriers.length, "barrier", found);
+  return {
+    ...createPartChecker(table, found),
     node,
-    expression: within(table.expressions.length, "expression"),
-    function: within(table.functions.length, "function"),
-    graph: within(table.graphs.length, "graph"),
     barrier,
     target(target, path) {
       if ("node" in target) {
@@ -73,37 +98,29 @@ function createChecker(table: Table, found: TableProblem[]): Checker {
       }
       barrier(target.barrier, `${path}/barrier`);
       const members = table.barriers[target.barrier]?.members;
-      if (members !== undefined) within(members.length, "member")(target.member, `${path}/member`);
+      if (members !== undefined) within(members.length, "member", found)(target.member, `${path}/member`);
     },
   };
 }
 
-function checkNames({ channels, nodes, barriers }: Table, found: TableProblem[]): void {
-  const once = (
-    list: readonly { readonly name?: string; readonly id?: string }[],
-    path: string,
-    what: string,
-  ): void => {
-    const seen = new Set<string>();
-    for (const [at, item] of list.entries()) {
-      const name = item.name ?? item.id ?? "";
-      if (seen.has(name))
-        found.push({ path: `${path}/${at}`, message: `two ${what} are named ${JSON.stringify(name)}` });
-      seen.add(name);
-    }
-  };
-  once(channels, "/channels", "channels");
-  once(nodes, "/nodes", "nodes");
-  once(barriers, "/barriers", "barriers");
+export function checkNames(
+  list: readonly { readonly name?: string; readonly id?: string }[],
+  path: string,
+  what: string,
+  found: TableProblem[],
+): void {
+  const seen = new Set<string>();
+  for (const [at, item] of list.entries()) {
+    const name = item.name ?? item.id ?? "";
+    if (seen.has(name)) found.push({ path: `${path}/${at}`, message: `two ${what} are named ${JSON.stringify(name)}` });
+    seen.add(name);
+  }
 }
 
 function checkNode(node: NodeSpec, path: string, check: Checker): void {
   checkCall(node.call, `${path}/call`, check);
   if (node.each !== undefined) check.expression(node.each.list, `${path}/each/list`);
-  if (node.output?.kind === "channel") check.channel(node.output.channel, `${path}/output/channel`);
-  if (node.output?.kind === "fields") {
-    for (const [at, { channel }] of node.output.fields.entries()) check.channel(channel, `${path}/output/fields/${at}`);
-  }
+  checkOutput(node.output, `${path}/output`, check);
   for (const [at, goal] of (node.goes ?? []).entries()) check.target({ node: goal }, `${path}/goes/${at}`);
   if (node.waits !== undefined) check.barrier(node.waits, `${path}/waits`);
   checkRoutes(node.routes, `${path}/routes`, check);
@@ -113,7 +130,13 @@ function checkNode(node: NodeSpec, path: string, check: Checker): void {
   }
 }
 
-function checkCall(call: CallSpec, path: string, check: Checker): void {
+export function checkOutput(output: OutputSpec | undefined, path: string, check: PartChecker): void {
+  if (output?.kind === "channel") check.channel(output.channel, `${path}/channel`);
+  if (output?.kind !== "fields") return;
+  for (const [at, { channel }] of output.fields.entries()) check.channel(channel, `${path}/fields/${at}`);
+}
+
+export function checkCall(call: CallSpec, path: string, check: PartChecker): void {
   if (call.kind === "function") {
     check.function(call.function, `${path}/function`);
     for (const [at, argument] of call.args.entries()) check.expression(argument, `${path}/args/${at}`);
@@ -145,7 +168,7 @@ function checkTargets(targets: readonly TargetSpec[], path: string, check: Check
   for (const [at, target] of targets.entries()) check.target(target, `${path}/${at}`);
 }
 
-function checkExpression(expression: Expression, path: string, check: Checker): void {
+function checkExpression(expression: Expression, path: string, check: PartChecker): void {
   if (expressionDepth(expression) > MAX_EXPRESSION_DEPTH) {
     check.found.push({ path, message: `the expression nests deeper than ${MAX_EXPRESSION_DEPTH}` });
     return;

@@ -1,9 +1,10 @@
 /**
- * The JSON Schema (2020-12) of a routing table: the shape that `loadTable` asks for, with no field but those of
+ * The JSON Schemas (2020-12) of a routing table and of a plan: the shapes that `loadTable` and `loadPlanTable` ask for, with no field but those of
  * `runtime/table.ts`. What a schema cannot say (that an index points at something) is checked after it.
  *
  * `node scripts/generate-table-validator.mjs` turns this into `table-validator.js`; a test fails when that file is stale.
  */
+import { PLAN_FORMAT, PLAN_VERSION } from "../runtime/plan/plan-table.ts";
 import { TABLE_FORMAT, TABLE_VERSION } from "../runtime/table.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -86,12 +87,13 @@ const CHANNEL = object({
 });
 
 const ARGUMENTS = definition("arguments");
-const CALL = tagged("kind", [
+const CALLS = [
   object({ kind: tag("function"), function: INDEX, args: list(INDEX) }),
   object({ kind: tag("builtin"), name: TEXT, args: ARGUMENTS }),
   object({ kind: tag("graph"), graph: INDEX, args: ARGUMENTS }),
   object({ kind: tag("expression"), expression: INDEX }),
-]);
+];
+const CALL = tagged("kind", CALLS);
 
 const OUTPUT = tagged("kind", [
   object({ kind: tag("channel"), channel: INDEX }),
@@ -154,7 +156,38 @@ const ASSERTION = tagged("kind", [
   object({ kind: tag("never"), node: NODE, with: NODE }),
 ]);
 
+const TASK_SPEC = object({
+  name: TEXT,
+  call: tagged("kind", [...CALLS, object({ kind: tag("plan"), plan: INDEX, args: ARGUMENTS })]),
+  "item?": object({ name: TEXT, value: ANY }),
+  after: list(INDEX),
+  trigger: { enum: ["all", "any", "done"] },
+  "condition?": INDEX,
+  "output?": OUTPUT,
+  touches: list(object({ path: TEXT, mode: { enum: ["read", "write"] } })),
+  "alone?": YES,
+  "pool?": object({ pool: INDEX, count: COUNT }),
+  checks: list(definition("call")),
+  tries: COUNT,
+  "backoff?": object({ min: MILLISECONDS, max: MILLISECONDS }),
+  "timeout?": MILLISECONDS,
+  "estimate?": MILLISECONDS,
+  "cache?": object({ inputs: list(TEXT) }),
+});
+
 const POSITIONS = list(object({ line: COUNT, column: COUNT }));
+
+/** What tables of graphs and of plans both hold. */
+const COMMON: Readonly<Record<string, Schema>> = {
+  expressions: list(PART),
+  functions: list(object({ name: TEXT, module: TEXT, export: TEXT })),
+  types: list(object({ name: TEXT, type: LATER })),
+  graphs: list(LATER),
+  secrets: list(TEXT),
+  effects: list({ enum: ["net", "shell", "files", "code", "model", "person"] }),
+  digest: { type: "string", pattern: "^sha256:[0-9a-f]{64}$" },
+  "debug?": object({ file: TEXT, nodes: POSITIONS, expressions: POSITIONS, "doc?": TEXT }),
+};
 
 export const TABLE_SCHEMA: Schema = {
   $schema: "https://json-schema.org/draft/2020-12/schema",
@@ -168,16 +201,9 @@ export const TABLE_SCHEMA: Schema = {
     nodes: list(definition("node")),
     start: list(definition("route")),
     barriers: list(BARRIER),
-    expressions: list(PART),
-    functions: list(object({ name: TEXT, module: TEXT, export: TEXT })),
-    types: list(object({ name: TEXT, type: LATER })),
-    graphs: list(LATER),
-    secrets: list(TEXT),
-    effects: list({ enum: ["net", "shell", "files", "code", "model", "person"] }),
+    ...COMMON,
     limits: object({ steps: nullable(COUNT), parallel: nullable(COUNT) }),
     assertions: list(ASSERTION),
-    digest: { type: "string", pattern: "^sha256:[0-9a-f]{64}$" },
-    "debug?": object({ file: TEXT, nodes: POSITIONS, expressions: POSITIONS, "doc?": TEXT }),
   }),
   $defs: {
     channel: CHANNEL,
@@ -187,5 +213,31 @@ export const TABLE_SCHEMA: Schema = {
     target: TARGET,
     targets: list(definition("target")),
     route: ROUTE,
+  },
+};
+
+export const PLAN_SCHEMA: Schema = {
+  $schema: "https://json-schema.org/draft/2020-12/schema",
+  title: "ngraph plan table",
+  ...object({
+    format: { const: PLAN_FORMAT },
+    version: { const: PLAN_VERSION },
+    kind: { const: "plan" },
+    name: TEXT,
+    maxParallel: COUNT,
+    order: { enum: ["priority", "file"] },
+    onFailure: { enum: ["continue", "no-new", "kill"] },
+    pools: list(object({ name: TEXT, size: COUNT })),
+    channels: list(definition("channel")),
+    tasks: list(definition("task")),
+    ...COMMON,
+    plans: list(LATER),
+    "ranks?": list(INDEX),
+  }),
+  $defs: {
+    channel: CHANNEL,
+    arguments: list(object({ name: TEXT, expression: INDEX })),
+    call: CALL,
+    task: TASK_SPEC,
   },
 };

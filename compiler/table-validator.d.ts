@@ -13,5 +13,6 @@ export interface SchemaValidator {
     | undefined;
 }
 export declare const validateTable: SchemaValidator;
+export declare const validatePlan: SchemaValidator;
 export declare const validateExpression: SchemaValidator;
 export declare const validateType: SchemaValidator;

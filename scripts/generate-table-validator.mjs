@@ -19,7 +19,7 @@ const bundle = await build({
   write: false,
 });
 const schemaUrl = `data:text/javascript;base64,${Buffer.from(bundle.outputFiles[0].text).toString("base64")}`;
-const { TABLE_SCHEMA, EXPRESSION_SCHEMA, TYPE_SCHEMA } = await import(schemaUrl);
+const { TABLE_SCHEMA, PLAN_SCHEMA, EXPRESSION_SCHEMA, TYPE_SCHEMA } = await import(schemaUrl);
 
 const ajv = new Ajv2020({
   strict: true,
@@ -31,9 +31,14 @@ const ajv = new Ajv2020({
   messages: false,
   code: { source: true, esm: true, optimize: 2 },
 });
-ajv.addSchema(TABLE_SCHEMA, "table").addSchema(EXPRESSION_SCHEMA, "expression").addSchema(TYPE_SCHEMA, "type");
+ajv
+  .addSchema(TABLE_SCHEMA, "table")
+  .addSchema(PLAN_SCHEMA, "plan")
+  .addSchema(EXPRESSION_SCHEMA, "expression")
+  .addSchema(TYPE_SCHEMA, "type");
 const code = standalone.default(ajv, {
   validateTable: "table",
+  validatePlan: "plan",
   validateExpression: "expression",
   validateType: "type",
 });
