@@ -58,7 +58,7 @@ async function openSqlite(path: string, { mustExist }: { mustExist: boolean }): 
 }
 
 /** `.ngraph` is made with a note to Git that runs are not sources. */
-function makeDirectory(directory: string): void {
+export function makeDirectory(directory: string): void {
   if (existsSync(directory)) return;
   mkdirSync(directory, { recursive: true });
   if (resolve(directory) === resolve(".ngraph")) writeFileSync(join(directory, ".gitignore"), "*\n");

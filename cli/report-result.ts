@@ -65,7 +65,12 @@ function statusText(result: RunResult, output: Output): string {
   return result.status === "completed" || result.status === "paused" ? styles.info(text) : styles.error(text);
 }
 
-function reportPauses(result: RunResult, place: RunPlace, output: Output): void {
+/** What waits for an answer, and the command that gives it. */
+export function reportPauses(
+  result: Pick<RunResult, "pauses" | "thread">,
+  place: RunPlace,
+  output: Output,
+): void {
   const { pauses, thread } = result;
   for (const pause of pauses) output.result(describePause(pause));
   if (place.isMemory) {

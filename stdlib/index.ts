@@ -6,7 +6,7 @@ export { fail } from "./nodes/fail.ts";
 export { http } from "./nodes/http.ts";
 export { createLlm, type LlmOptions } from "./nodes/llm.ts";
 export { createPrint, print } from "./nodes/print.ts";
-export { shell } from "./nodes/shell.ts";
+export { createShell, shell, type RunningCommand, type ShellOptions } from "./nodes/shell.ts";
 export { sleep } from "./nodes/sleep.ts";
 export type { NodeSignature, Parameter } from "./signature.ts";
 export { nodeSignatures, SUPPLIED_BY_RUNNER } from "./signatures.ts";

@@ -41,6 +41,8 @@ export interface PlanRunInfo {
   readonly runId: string;
   readonly resumedFrom: string | null;
   readonly thread: ThreadId | null;
+  /** The last run on the thread, where there was one: this one goes on with it, or gives it up. */
+  readonly lastRun: { readonly runId: string; readonly metadata: JsonObject } | null;
 }
 
 export interface PlanRunOptions extends PlanExecuteOptions {

@@ -69,7 +69,8 @@ async function startPlan(
     const found = await asStoreError(() => durable.store.loadLatest(threadId));
     const head = found === undefined ? undefined : migrateCheckpoint(found);
     if (head !== undefined && options.abandon !== true) refuseUnfinished(head);
-    const info: PlanRunInfo = { runId, resumedFrom: null, thread: threadId };
+    const lastRun = head === undefined ? null : lastRunOf(head);
+    const info: PlanRunInfo = { runId, resumedFrom: null, thread: threadId, lastRun };
     const shared = createShared(core, {}, { threadId, runId, durable, metadata: metadataOf(plan, info, options) });
     const run = new Run(plan.program, shared, { cancellation, maxSteps: null });
     applyInput(run, input);
@@ -98,7 +99,7 @@ async function startWithoutStore(
     const shared = createShared(core, {}, { threadId: options.thread, runId });
     const run = new Run(plan.program, shared, { cancellation, maxSteps: null });
     applyInput(run, input);
-    const info: PlanRunInfo = { runId, resumedFrom: null, thread: null };
+    const info: PlanRunInfo = { runId, resumedFrom: null, thread: null, lastRun: null };
     return await executePlan(plan, run, { tasks: new Map(), waited: [] }, selected, info, options);
   } finally {
     unlink();
@@ -126,7 +127,8 @@ async function resumePlan({ plan, core }: PlanCore, thread: ThreadId, options: P
       const records = fresh.map(({ pause, value }) => answerWrite(pause, value));
       await durable.journal.write(() => store.putWrites?.(durable.claim, head.id, records) ?? undefined, true);
     }
-    const info: PlanRunInfo = { runId: newId(), resumedFrom: lastRunOf(head), thread: threadId };
+    const lastRun = lastRunOf(head);
+    const info: PlanRunInfo = { runId: newId(), resumedFrom: lastRun.runId, thread: threadId, lastRun };
     const shared = createShared(
       core,
       {},
@@ -155,8 +157,9 @@ async function executePlan(
 ): Promise<PlanRunResult> {
   const { shared, cancellation } = run;
   const { clock } = shared;
-  await beginChain(plan, run, restored);
+  // Before the first write: should this process die here, the next one still finds the run that left something behind.
   await options.beforeStart?.(info);
+  await beginChain(plan, run, restored);
   const listeners = options.onEvent === undefined ? [] : [options.onEvent];
   const emit = createPlanEmitter(info.runId, () => clock.now(), listeners);
   watchDrain(shared, options, emit);
@@ -236,9 +239,9 @@ function metadataOf(plan: PlanProgram, info: PlanRunInfo, options: PlanExecuteOp
   return { ...options.metadata, plan: plan.plan.name, run: info.runId, resumedFrom: info.resumedFrom };
 }
 
-function lastRunOf(head: Checkpoint): string {
-  const run = head.metadata["run"];
-  return typeof run === "string" ? run : head.runId;
+function lastRunOf({ metadata, runId }: Checkpoint): NonNullable<PlanRunInfo["lastRun"]> {
+  const { run } = metadata;
+  return { runId: typeof run === "string" ? run : runId, metadata };
 }
 
 function refuseUnfinished(head: Checkpoint): void {

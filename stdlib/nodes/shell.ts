@@ -21,26 +21,50 @@ let cleansUpOnExit = false;
  * environment, where the command also finds `NGRAPH_THREAD` and `NGRAPH_IDEMPOTENCY_KEY`. On timeout and cancellation the
  * command and everything it started is ended.
  */
-export const shell: BuiltinNode = async ({ command, cwd, env, input, check = true }, context) => {
-  const line = String(command);
-  const { code, stdout, stderr } = await runCommand(line, {
-    ...(typeof cwd === "string" ? { cwd } : {}),
-    env: {
-      ...textEntries(env),
-      NGRAPH_THREAD: context.thread,
-      NGRAPH_IDEMPOTENCY_KEY: context.idempotencyKey,
-    },
-    ...(typeof input === "string" ? { input } : {}),
-    signal: context.signal,
-  });
-  if (check !== false && code !== 0) {
-    const excerpt = (stderr.trim() === "" ? stdout : stderr).trim().slice(-EXCERPT);
-    throw new NodeFailure(`\`${line}\` ended with exit code ${code}${excerpt === "" ? "" : `:\n${excerpt}`}`, {
-      details: { code },
-    });
-  }
-  return { code, stdout, stderr };
-};
+export const shell: BuiltinNode = createShell();
+
+/** A command that runs, for whoever has to be able to end it after a crash of this process. */
+export interface RunningCommand {
+  /** Its process group, which is the id of its first process. */
+  readonly group: number;
+  readonly command: string;
+  /** What the command finds as `NGRAPH_IDEMPOTENCY_KEY`. */
+  readonly key: string;
+}
+
+export interface ShellOptions {
+  /** Called before the command does anything: it waits until this has returned. Not on Windows, which has no process groups. */
+  readonly onStart?: (command: RunningCommand) => void;
+  readonly onEnd?: (command: RunningCommand) => void;
+}
+
+/** The node `shell`, with somebody who watches its commands. */
+export function createShell(watch: ShellOptions = {}): BuiltinNode {
+  return async ({ command, cwd, env, input, check = true }, context) => {
+    const line = String(command);
+    const { code, stdout, stderr } = await runCommand(
+      line,
+      {
+        ...(typeof cwd === "string" ? { cwd } : {}),
+        env: {
+          ...textEntries(env),
+          NGRAPH_THREAD: context.thread,
+          NGRAPH_IDEMPOTENCY_KEY: context.idempotencyKey,
+        },
+        ...(typeof input === "string" ? { input } : {}),
+        signal: context.signal,
+      },
+      watch,
+    );
+    if (check !== false && code !== 0) {
+      const excerpt = (stderr.trim() === "" ? stdout : stderr).trim().slice(-EXCERPT);
+      throw new NodeFailure(`\`${line}\` ended with exit code ${code}${excerpt === "" ? "" : `:\n${excerpt}`}`, {
+        details: { code },
+      });
+    }
+    return { code, stdout, stderr };
+  };
+}
 
 interface CommandOptions {
   readonly cwd?: string;
@@ -55,22 +79,38 @@ interface CommandResult {
   readonly stderr: string;
 }
 
-function runCommand(command: string, options: CommandOptions): Promise<CommandResult> {
+/**
+ * Holds a command back until a line comes in on descriptor 3. When the process that was to write it dies, the descriptor is closed
+ * and the command never runs: so nothing runs that nobody has noted down.
+ */
+const GATE = 'read -r go <&3 || exit 125; exec 3<&-; exec /bin/sh -c "$1"';
+
+function runCommand(command: string, options: CommandOptions, watch: ShellOptions): Promise<CommandResult> {
   const { spawn, signals, posix } = nodeModules();
+  const isGated = posix && watch.onStart !== undefined;
   const { signal, cwd, input } = options;
   signal.throwIfAborted();
   const spawnOptions: SpawnOptions = {
-    shell: true,
+    shell: !isGated,
     // A group of its own: ending it ends what the command started.
     detached: posix,
     windowsHide: true,
     env: { ...process.env, ...options.env },
-    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe", ...(isGated ? (["pipe"] as const) : [])],
     ...(cwd === undefined ? {} : { cwd }),
   };
   return new Promise((resolve, reject) => {
-    const child = spawn(command, spawnOptions);
+    const child = isGated ? spawn("/bin/sh", ["-c", GATE, "sh", command], spawnOptions) : spawn(command, spawnOptions);
     if (posix && child.pid !== undefined) watchGroup(child.pid);
+    const running: RunningCommand | undefined =
+      isGated && child.pid !== undefined
+        ? { group: child.pid, command, key: options.env["NGRAPH_IDEMPOTENCY_KEY"] ?? "" }
+        : undefined;
+    const ended = (): void => {
+      signal.removeEventListener("abort", onAbort);
+      if (child.pid !== undefined) liveGroups.delete(child.pid);
+      if (running !== undefined) watch.onEnd?.(running);
+    };
     let failure: unknown;
     const end = (reason: unknown): void => {
       if (failure !== undefined) return;
@@ -84,8 +124,7 @@ function runCommand(command: string, options: CommandOptions): Promise<CommandRe
     const stdout = collect(child, "stdout", command, end);
     const stderr = collect(child, "stderr", command, end);
     child.once("error", (error) => {
-      signal.removeEventListener("abort", onAbort);
-      if (child.pid !== undefined) liveGroups.delete(child.pid);
+      ended();
       const missing = "code" in error && error.code === "ENOENT" && cwd !== undefined;
       reject(
         new NodeFailure(
@@ -95,11 +134,23 @@ function runCommand(command: string, options: CommandOptions): Promise<CommandRe
       );
     });
     child.once("close", (code, name) => {
-      signal.removeEventListener("abort", onAbort);
-      if (child.pid !== undefined) liveGroups.delete(child.pid);
+      ended();
       if (failure !== undefined) reject(failure);
       else resolve({ code: code ?? 128 + (name === null ? 0 : signals[name]), stdout: stdout(), stderr: stderr() });
     });
+    if (running !== undefined) {
+      const gate = child.stdio[3] as import("node:stream").Duplex;
+      gate.on("error", () => {});
+      // Its end has to be read, or the command never counts as closed.
+      gate.resume();
+      try {
+        watch.onStart?.(running);
+        gate.end("go\n");
+      } catch (error) {
+        gate.destroy();
+        end(error);
+      }
+    }
     if (input !== undefined) {
       // A command may end without reading its input.
       child.stdin?.on("error", () => {});

@@ -1,0 +1,64 @@
+import { createHash } from "node:crypto";
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { parsePathPattern, patternsOverlap, type PathPattern } from "../../runtime/plan/path-pattern.ts";
+
+/** Not looked into: what is in them is nobody's input, and large. */
+const IGNORED: ReadonlySet<string> = new Set([".git", ".ngraph", "node_modules"]);
+
+/** SHA-256 of the content of every file that one of the patterns means, by path relative to the root; sorted. */
+export function hashFiles(root: string, patterns: readonly string[]): Record<string, string> {
+  const hashes = Object.create(null) as Record<string, string>;
+  const found = new Set<string>();
+  for (const text of new Set(patterns)) {
+    const pattern = parsePathPattern(text);
+    for (const path of filesOf(root, pattern)) found.add(path);
+  }
+  for (const path of [...found].sort()) {
+    const hash = hashFile(join(root, path));
+    if (hash !== undefined) hashes[path] = hash;
+  }
+  return hashes;
+}
+
+function filesOf(root: string, pattern: PathPattern): readonly string[] {
+  // Only the folder below which it can match is walked.
+  const fixed: string[] = [];
+  for (const segment of pattern.segments) {
+    if (segment.kind !== "literal") break;
+    fixed.push(segment.text);
+  }
+  const files: string[] = [];
+  const open = [fixed.join("/")];
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    const stat = lstatSync(join(root, path), { throwIfNoEntry: false });
+    if (stat === undefined) continue;
+    if (!stat.isDirectory()) {
+      if (path === pattern.text || matches(pattern, path)) files.push(path);
+      continue;
+    }
+    for (const name of readdirSync(join(root, path))) {
+      // Named outright, it is looked into.
+      if (IGNORED.has(name) && !fixed.includes(name)) continue;
+      open.push(path === "" ? name : `${path}/${name}`);
+    }
+  }
+  return files;
+}
+
+/** A folder that is named as it is means what is in it. */
+function matches(pattern: PathPattern, path: string): boolean {
+  if (pattern.exact) return path.startsWith(`${pattern.text}/`);
+  const segments = path.split("/").map((text) => ({ kind: "literal" as const, text }));
+  return patternsOverlap(pattern, { segments, exact: true, text: path });
+}
+
+function hashFile(path: string): string | undefined {
+  try {
+    const stat = lstatSync(path);
+    const content = stat.isSymbolicLink() ? readlinkSync(path) : readFileSync(path);
+    return createHash("sha256").update(content).digest("hex");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,162 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { RunningCommand } from "../../stdlib/nodes/shell.ts";
+import { CommandError } from "../command-error.ts";
+import { PROCESSES, readJsonLines, type RunDirectory } from "./run-directory.ts";
+
+/**
+ * Notes down the process groups of a run's commands, so that a later run can end those that outlive this process. Process ids come round
+ * again: a group is known by when its first process started, and by the key that its commands carry in their environment.
+ */
+export function processRecorder(directory: Pick<RunDirectory, "appendProcess">): {
+  readonly onStart: (command: RunningCommand) => void;
+  readonly onEnd: (command: RunningCommand) => void;
+} {
+  return {
+    onStart: ({ group, command, key }) =>
+      directory.appendProcess({ event: "start", group, started: startOf(group), key, command }),
+    onEnd: ({ group }) => directory.appendProcess({ event: "end", group }),
+  };
+}
+
+interface Leftover {
+  readonly group: number;
+  readonly started: string | undefined;
+  readonly key: string;
+  readonly command: string;
+}
+
+/** How long a command may take to end after it was told to, in milliseconds. */
+const GRACE_MS = 3000;
+/** After it was killed: the system needs a moment. */
+const KILL_MS = 5000;
+
+/**
+ * Ends the commands of a run that were left running, and returns once none of them is there. Gives their command lines.
+ * @throws CommandError when one cannot be ended
+ */
+export async function endLeftovers(runDirectory: string): Promise<readonly string[]> {
+  const open = new Map<number, Leftover>();
+  for (const line of readJsonLines(join(runDirectory, PROCESSES))) {
+    const { event, group, started, key, command } = line;
+    if (typeof group !== "number" || !Number.isSafeInteger(group) || group <= 1) continue;
+    if (event === "end") open.delete(group);
+    else {
+      open.set(group, {
+        group,
+        started: typeof started === "string" ? started : undefined,
+        key: typeof key === "string" ? key : "",
+        command: String(command),
+      });
+    }
+  }
+  const alive = [...open.values()].filter(isOurs);
+  if (alive.length === 0) return [];
+  for (const { group } of alive) signalGroup(group, "SIGTERM");
+  if (!(await allGone(alive, GRACE_MS))) {
+    for (const { group } of alive) if (members(group).length > 0) signalGroup(group, "SIGKILL");
+    if (!(await allGone(alive, KILL_MS))) {
+      const left = alive.filter(({ group }) => members(group).length > 0);
+      throw new CommandError(
+        `a command of the last run is still there and cannot be ended: ${left.map(({ command, group }) => `${command} (process group ${group})`).join(", ")}`,
+        { help: "end it, then resume again", code: "NG_LEFTOVER" },
+      );
+    }
+  }
+  return alive.map(({ command }) => command);
+}
+
+async function allGone(groups: readonly Leftover[], milliseconds: number): Promise<boolean> {
+  for (const until = Date.now() + milliseconds; ;) {
+    if (groups.every(({ group }) => members(group).length === 0)) return true;
+    if (Date.now() > until) return false;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** A group is never ended on the strength of its number alone. */
+function isOurs({ group, started, key }: Leftover): boolean {
+  const present = members(group);
+  if (present.length === 0) return false;
+  if (present.includes(group)) return started !== undefined && startOf(group) === started;
+  // The first process is gone, and what it started goes on.
+  return key !== "" && present.some((pid) => environmentOf(pid).includes(`NGRAPH_IDEMPOTENCY_KEY=${key}`));
+}
+
+function signalGroup(group: number, signal: "SIGTERM" | "SIGKILL"): void {
+  try {
+    process.kill(-group, signal);
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+/** Processes of a group that still run; those that only wait to be collected do not count. */
+function members(group: number): readonly number[] {
+  if (process.platform !== "linux") {
+    return listProcesses().flatMap(({ pid, ownGroup, state }) =>
+      ownGroup === group && !state.startsWith("Z") ? [pid] : [],
+    );
+  }
+  try {
+    // Asks for the group as a whole first: most often it is gone.
+    process.kill(-group, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ESRCH") return [];
+  }
+  return readdirSync("/proc").flatMap((name) => {
+    const stat = /^\d+$/.test(name) ? statOf(Number(name)) : undefined;
+    return stat !== undefined && stat.group === group && stat.state !== "Z" && stat.state !== "X" ? [Number(name)] : [];
+  });
+}
+
+/** When a process started, in a form that is only ever compared; `undefined` when it is gone. */
+function startOf(pid: number): string | undefined {
+  if (process.platform !== "linux") return listProcesses().find((entry) => entry.pid === pid)?.started;
+  const stat = statOf(pid);
+  return stat === undefined ? undefined : `${bootId()}:${stat.started}`;
+}
+
+function statOf(pid: number): { readonly state: string; readonly group: number; readonly started: string } | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The name in parentheses may hold anything; the fields after it are counted from the third.
+    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+    return { state: fields[0] ?? "", group: Number(fields[2]), started: fields[19] ?? "" };
+  } catch {
+    return undefined;
+  }
+}
+
+function bootId(): string {
+  try {
+    return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+  } catch {
+    return "";
+  }
+}
+
+function environmentOf(pid: number): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+  } catch {
+    return [];
+  }
+}
+
+function listProcesses(): readonly {
+  readonly pid: number;
+  readonly ownGroup: number;
+  readonly state: string;
+  readonly started: string;
+}[] {
+  if (process.platform === "win32") return [];
+  const text = execFileSync("ps", ["-A", "-o", "pid=,pgid=,stat=,lstart="], { encoding: "utf8" });
+  return text.split("\n").flatMap((line) => {
+    const match = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.+?)\s*$/.exec(line);
+    return match === null
+      ? []
+      : [{ pid: Number(match[1]), ownGroup: Number(match[2]), state: match[3] ?? "", started: match[4] ?? "" }];
+  });
+}

@@ -1,0 +1,98 @@
+import { closeSync, existsSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { basename, extname, join, resolve } from "node:path";
+import { CommandError } from "../command-error.ts";
+import { makeDirectory } from "../open-store.ts";
+import { reasonOf } from "../source-files.ts";
+
+/** Where runs of plans keep their logs, below the working directory. */
+export const RUNS_DIRECTORY = ".ngraph/runs";
+
+/**
+ * One run's directory: `transitions.jsonl`, which is only ever appended to; the plan's file as it was at the start; `processes.jsonl`;
+ * and at the end `summary.json`, written once.
+ */
+export interface RunDirectory {
+  readonly path: string;
+  appendEvent(line: object): void;
+  appendProcess(line: object): void;
+  /** @throws CommandError when there is one already */
+  writeSummary(summary: object): void;
+  close(): void;
+}
+
+/** @throws CommandError when the directory cannot be made, or is another run's */
+export function createRunDirectory(runs: string, runId: string, file: string): RunDirectory {
+  const path = join(runs, checkRunId(runId));
+  try {
+    makeDirectory(resolve(runs, ".."));
+    mkdirSync(runs, { recursive: true });
+    mkdirSync(path);
+    writeFileSync(join(path, snapshotName(file)), readFileSync(file), { flag: "wx" });
+  } catch (error) {
+    throw new CommandError(`cannot keep the run's log in ${path}: ${reasonOf(error)}`, { cause: error });
+  }
+  const events = openSync(join(path, "transitions.jsonl"), "a");
+  let processes: number | undefined;
+  return {
+    path,
+    appendEvent: (line) => append(events, line),
+    appendProcess: (line) => append((processes ??= openSync(join(path, PROCESSES), "a")), line),
+    writeSummary: (summary) => writeOnce(join(path, "summary.json"), `${JSON.stringify(summary, null, 2)}\n`),
+    close() {
+      closeSync(events);
+      if (processes !== undefined) closeSync(processes);
+    },
+  };
+}
+
+export const PROCESSES = "processes.jsonl";
+
+/** `plan.ngraph` or `plan.yaml`: the file as it was when the run started. */
+function snapshotName(file: string): string {
+  const extension = extname(basename(file));
+  return `plan${extension === "" ? ".ngraph" : extension}`;
+}
+
+function checkRunId(runId: string): string {
+  if (/^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$/.test(runId)) return runId;
+  throw new CommandError(`\`${runId}\` is no id of a run`);
+}
+
+/** One write call a line: lines of writers at the same time do not mix. */
+function append(descriptor: number, line: object): void {
+  writeSync(descriptor, `${JSON.stringify(line)}\n`);
+}
+
+/** Complete or not there at all, and never a second time. */
+function writeOnce(path: string, text: string): void {
+  const temporary = `${path}.${process.pid}.tmp`;
+  try {
+    writeFileSync(temporary, text);
+    linkSync(temporary, path);
+  } catch (error) {
+    const isThere = existsSync(path);
+    throw new CommandError(isThere ? `${path} has been written already` : `cannot write ${path}: ${reasonOf(error)}`, {
+      cause: error,
+    });
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+/** The lines of a JSON lines file; one that a crash has cut off at the end is left out. */
+export function readJsonLines(path: string): readonly Readonly<Record<string, unknown>>[] {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch {
+    return [];
+  }
+  return text.split("\n").flatMap((line) => {
+    try {
+      const value: unknown = JSON.parse(line);
+      return typeof value === "object" && value !== null ? [value as Readonly<Record<string, unknown>>] : [];
+    } catch {
+      return [];
+    }
+  });
+}

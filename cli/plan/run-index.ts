@@ -1,0 +1,109 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { writeAtomically } from "../write-atomically.ts";
+import { readJsonLines } from "./run-directory.ts";
+
+/** A run of a plan, as `ngc threads` lists it and schedules learn from it. */
+export interface RunEntry {
+  readonly id: string;
+  readonly plan: string;
+  readonly thread: string | null;
+  /** RFC 3339. */
+  readonly startedAt: string;
+  /** `null` for a run that has not ended, or not in order. */
+  readonly outcome: string | null;
+  readonly resumedFrom: string | null;
+  /** Milliseconds by task, for those that were done. */
+  readonly durations: Readonly<Record<string, number>>;
+}
+
+/** The runs of a directory, oldest first. The index is a convenience: what is not in it is read from the runs themselves. */
+export function readRunIndex(runs: string): readonly RunEntry[] {
+  let ids: string[];
+  try {
+    ids = readdirSync(runs, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+  } catch {
+    return [];
+  }
+  const known = new Map(readIndexFile(runs).map((entry) => [entry.id, entry]));
+  return ids
+    .flatMap((id): RunEntry[] => {
+      const entry = known.get(id);
+      // A run without an outcome may have ended since.
+      if (entry !== undefined && entry.outcome !== null) return [entry];
+      const read = readRun(runs, id);
+      return read === undefined ? [] : [read];
+    })
+    .sort((a, b) => (a.startedAt < b.startedAt ? -1 : a.startedAt > b.startedAt ? 1 : 0));
+}
+
+/** Writes the index anew; failing to is no failure of the run. */
+export function writeRunIndex(runs: string): void {
+  try {
+    if (existsSync(runs))
+      writeAtomically(join(runs, "index.json"), `${JSON.stringify({ version: 1, runs: readRunIndex(runs) }, null, 2)}\n`);
+  } catch {
+    // It is made again when somebody needs it.
+  }
+}
+
+function readIndexFile(runs: string): readonly RunEntry[] {
+  try {
+    const value = JSON.parse(readFileSync(join(runs, "index.json"), "utf8")) as { version?: unknown; runs?: unknown };
+    return value.version === 1 && Array.isArray(value.runs) ? (value.runs as RunEntry[]).filter(isEntry) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isEntry(entry: Partial<RunEntry> | null): boolean {
+  return typeof entry === "object" && entry !== null && typeof entry.id === "string" && typeof entry.plan === "string";
+}
+
+function readRun(runs: string, id: string): RunEntry | undefined {
+  const events = readJsonLines(join(runs, id, "transitions.jsonl"));
+  const [start] = events;
+  if (start?.["type"] !== "run_start") return undefined;
+  const end = events.findLast((event) => event["type"] === "run_end");
+  const begun = new Map<string, number>();
+  const durations = Object.create(null) as Record<string, number>;
+  for (const event of events) {
+    if (event["type"] !== "node_transition") continue;
+    const name = String(event["node_id"]);
+    const time = Date.parse(String(event["ts"]));
+    if (event["to"] === "running") begun.set(name, begun.get(name) ?? time);
+    const since = begun.get(name);
+    if (event["to"] === "done" && since !== undefined && Number.isFinite(time - since)) durations[name] = time - since;
+  }
+  return {
+    id,
+    plan: String(start["plan"]),
+    thread: textOf(readSummary(runs, id)["thread"]),
+    startedAt: String(start["ts"]),
+    outcome: textOf(end?.["outcome"]),
+    resumedFrom: textOf(start["resumed_from"]),
+    durations,
+  };
+}
+
+function readSummary(runs: string, id: string): Readonly<Record<string, unknown>> {
+  try {
+    return JSON.parse(readFileSync(join(runs, id, "summary.json"), "utf8")) as Readonly<Record<string, unknown>>;
+  } catch {
+    return {};
+  }
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+/** How long tasks of a plan took when they were done last, in milliseconds. */
+export function recordedDurations(runs: string, plan: string): (task: string) => number | undefined {
+  const found = new Map<string, number>();
+  for (const entry of readRunIndex(runs)) {
+    if (entry.plan !== plan) continue;
+    for (const [task, duration] of Object.entries(entry.durations)) found.set(task, duration);
+  }
+  return (task) => found.get(task);
+}
