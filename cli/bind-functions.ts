@@ -2,9 +2,13 @@ import { dirname, resolve } from "node:path";
 import { findSimilar, listNames } from "../diagnostics/similar.ts";
 import type { BuiltinNode } from "../runtime/context.ts";
 import type { Bindings, ImportedFunction } from "../runtime/engine-options.ts";
+import type { PlanTable } from "../runtime/plan/plan-table.ts";
 import type { Table } from "../runtime/table.ts";
 import { CommandError } from "./command-error.ts";
 import { loadUserModules, moduleKey, type LoadedModules, type UserModule } from "./load-user-modules.ts";
+
+/** Graphs and plans name their code alike. */
+type Linkable = Table | PlanTable;
 
 export interface UserCode {
   readonly bindings: Bindings;
@@ -16,7 +20,7 @@ export interface UserCode {
  * Loads everything that a table and the graphs it calls import, and, where given, a module whose exports supply or
  * replace built-in nodes (`llm`).
  */
-export async function bindFunctions(table: Table, builtinsFile: string | undefined): Promise<UserCode> {
+export async function bindFunctions(table: Linkable, builtinsFile: string | undefined): Promise<UserCode> {
   const modules = new Map<string, UserModule>();
   const remember = (module: UserModule): void => void modules.set(moduleKey(module), module);
   for (const each of allTables(table)) {
@@ -47,7 +51,7 @@ export function unrunnableBindings(table: Table): Bindings {
   return { functions, graphs };
 }
 
-function bindingsOf(table: Table, loaded: LoadedModules): Bindings {
+function bindingsOf(table: Linkable, loaded: LoadedModules): Bindings {
   const directory = directoryOf(table);
   const functions: Record<string, ImportedFunction> = emptyRecord();
   for (const { name, module, export: exported } of table.functions) {
@@ -57,7 +61,7 @@ function bindingsOf(table: Table, loaded: LoadedModules): Bindings {
     functions[name] = value as ImportedFunction;
   }
   const graphs: Record<string, Bindings> = emptyRecord();
-  for (const called of table.graphs) graphs[called.name] = bindingsOf(called, loaded);
+  for (const called of calledBy(table)) graphs[called.name] = bindingsOf(called, loaded);
   return { functions, graphs };
 }
 
@@ -89,12 +93,16 @@ function functionsOf(exports: Readonly<Record<string, unknown>> | undefined): Re
   return functions;
 }
 
-function allTables(table: Table): Table[] {
-  return [table, ...table.graphs.flatMap(allTables)];
+function allTables(table: Linkable): Linkable[] {
+  return [table, ...calledBy(table).flatMap(allTables)];
+}
+
+function calledBy(table: Linkable): readonly Linkable[] {
+  return "plans" in table ? [...table.graphs, ...table.plans] : table.graphs;
 }
 
 /** Imports are relative to the file that the graph stands in. */
-function directoryOf(table: Table): string {
+function directoryOf(table: Linkable): string {
   return dirname(resolve(table.debug?.file ?? "."));
 }
 

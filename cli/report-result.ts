@@ -66,11 +66,7 @@ function statusText(result: RunResult, output: Output): string {
 }
 
 /** What waits for an answer, and the command that gives it. */
-export function reportPauses(
-  result: Pick<RunResult, "pauses" | "thread">,
-  place: RunPlace,
-  output: Output,
-): void {
+export function reportPauses(result: Pick<RunResult, "pauses" | "thread">, place: RunPlace, output: Output): void {
   const { pauses, thread } = result;
   for (const pause of pauses) output.result(describePause(pause));
   if (place.isMemory) {

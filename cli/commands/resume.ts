@@ -1,13 +1,17 @@
 import type { PauseItem } from "../../runtime/checkpoint.ts";
+import type { Engine, ExecuteOptions } from "../../runtime/engine-options.ts";
+import type { PlanExecuteOptions, PlanRunner } from "../../runtime/plan/plan-options.ts";
 import { defineCommand } from "../define-command.ts";
 import { addExecutionOptions, execute, type ExecutionOptions } from "../execution.ts";
 import { EXIT } from "../exit-codes.ts";
-import { loadGraph } from "../load-graph.ts";
+import { loadGraphOrPlan } from "../load-graph.ts";
 import { openStore, quoteArgument } from "../open-store.ts";
 import { parseAnswers } from "../parse-values.ts";
+import { addPlanOptions, executePlan, type PlanFlags } from "../plan/execute-plan.ts";
+import { refuseGraphFlags, refusePlanFlags } from "../plan/refuse-flags.ts";
 import { latestOf, sourceOf } from "../thread-source.ts";
 
-interface ResumeOptions extends ExecutionOptions {
+interface ResumeOptions extends ExecutionOptions, PlanFlags {
   readonly answer?: readonly string[];
   readonly from?: string;
   readonly at?: string;
@@ -26,35 +30,35 @@ export const resumeCommand = defineCommand<ResumeOptions>({
       .option("--file <file>", "the graph's file, where it is not the one that the run recorded")
       .option("--graph <name>", "the graph's name, where it is not the one that the run recorded");
     addExecutionOptions(command);
+    addPlanOptions(command);
   },
   examples: ["ngc resume 42 --answer send", "ngc resume 42 --from after-validation"],
   run: async ([thread = ""], options, output) => {
     const store = await openStore(options.store, { mustExist: true });
     const head = await latestOf(store.store, thread);
     const { file, graph } = sourceOf(head, options);
-    const table = await loadGraph(file, graph, output);
+    const table = await loadGraphOrPlan(file, graph, output);
     if (table === undefined) return EXIT.invalid;
+    refusePlanFlags(table, options);
     const answers = parseAnswers(options.answer ?? [], new Set(head.pauses.map((pause: PauseItem) => pause.id)));
-    return execute(
-      {
-        table,
-        file,
-        store,
-        options,
-        flags: [
-          options.file === undefined ? "" : ` --file ${quoteArgument(options.file)}`,
-          options.builtins === undefined ? "" : ` --builtins ${quoteArgument(options.builtins)}`,
-        ].join(""),
-        start: (engine, common) =>
-          engine.resume(thread, {
-            ...common,
-            ...answers,
-            ...(options.from === undefined ? {} : { from: options.from }),
-            ...(options.at === undefined ? {} : { at: options.at }),
-          }),
-      },
-      output,
-    );
+    const flags = [
+      options.file === undefined ? "" : ` --file ${quoteArgument(options.file)}`,
+      options.builtins === undefined ? "" : ` --builtins ${quoteArgument(options.builtins)}`,
+    ].join("");
+    if (table.kind === "plan") {
+      refuseGraphFlags(options);
+      const start = (runner: PlanRunner, common: PlanExecuteOptions) =>
+        runner.resume(thread, { ...common, ...answers });
+      return executePlan({ table, file, store, options, flags, start }, output);
+    }
+    const start = (engine: Engine, common: ExecuteOptions) =>
+      engine.resume(thread, {
+        ...common,
+        ...answers,
+        ...(options.from === undefined ? {} : { from: options.from }),
+        ...(options.at === undefined ? {} : { at: options.at }),
+      });
+    return execute({ table, file, store, options, flags, start }, output);
   },
 });
 

@@ -1,11 +1,15 @@
+import type { Engine, ExecuteOptions } from "../../runtime/engine-options.ts";
+import type { PlanExecuteOptions, PlanRunner } from "../../runtime/plan/plan-options.ts";
 import { defineCommand } from "../define-command.ts";
 import { addExecutionOptions, execute, type ExecutionOptions } from "../execution.ts";
 import { EXIT } from "../exit-codes.ts";
-import { loadGraph } from "../load-graph.ts";
+import { loadGraphOrPlan } from "../load-graph.ts";
 import { openStore, quoteArgument } from "../open-store.ts";
 import { parseInput } from "../parse-values.ts";
+import { addPlanOptions, dryRun, executePlan, type PlanFlags } from "../plan/execute-plan.ts";
+import { refusePlanFlags } from "../plan/refuse-flags.ts";
 
-interface RunOptions extends ExecutionOptions {
+interface RunOptions extends ExecutionOptions, PlanFlags {
   readonly graph?: string;
   readonly input?: string;
   readonly thread?: string;
@@ -14,39 +18,39 @@ interface RunOptions extends ExecutionOptions {
 
 export const runCommand = defineCommand<RunOptions>({
   usage: "run <file>",
-  summary: "run a graph",
+  summary: "run a graph or a plan",
   configure: (command) => {
     command
-      .option("--graph <name>", "which graph of the file (default the first)")
+      .option("--graph <name>", "which graph or plan of the file (default the first)")
       .option("--input <json>", "the graph's inputs: JSON, @file, or - for standard input")
       .option("--thread <id>", "where the run is kept; made up when absent");
     addExecutionOptions(command);
+    addPlanOptions(command);
+    command.option("--dry-run", "a plan: print what would start when, and run nothing");
     command.option("--abandon", "give up the thread's last run where it is paused, failed or unfinished");
   },
   examples: [
     `ngc run support.ngraph --input '{"ticket": "the API answers 500"}'`,
     "ngc run support.ngraph --input @ticket.json --thread 42 --allow net,person",
+    "ngc run ship.ngraph --max-parallel 8 --verify-touches",
   ],
   run: async ([file = ""], options, output) => {
-    const table = await loadGraph(file, options.graph, output);
+    const table = await loadGraphOrPlan(file, options.graph, output);
     if (table === undefined) return EXIT.invalid;
+    refusePlanFlags(table, options);
+    if (table.kind === "plan" && options.dryRun === true) return dryRun(table, options, output);
     const input = parseInput(options.input);
     const store = await openStore(options.store, { mustExist: false });
-    return execute(
-      {
-        table,
-        file,
-        store,
-        options,
-        flags: options.builtins === undefined ? "" : ` --builtins ${quoteArgument(options.builtins)}`,
-        start: (engine, common) =>
-          engine.run(input, {
-            ...common,
-            ...(options.thread === undefined ? {} : { thread: options.thread }),
-            ...(options.abandon === true ? { abandon: true } : {}),
-          }),
-      },
-      output,
-    );
+    const flags = options.builtins === undefined ? "" : ` --builtins ${quoteArgument(options.builtins)}`;
+    const place = {
+      ...(options.thread === undefined ? {} : { thread: options.thread }),
+      ...(options.abandon === true ? { abandon: true } : {}),
+    };
+    if (table.kind === "plan") {
+      const start = (runner: PlanRunner, common: PlanExecuteOptions) => runner.run(input, { ...common, ...place });
+      return executePlan({ table, file, store, options, flags, start }, output);
+    }
+    const start = (engine: Engine, common: ExecuteOptions) => engine.run(input, { ...common, ...place });
+    return execute({ table, file, store, options, flags, start }, output);
   },
 });

@@ -23,7 +23,8 @@ interface CacheRecord {
  * @param isForced everything runs, and is remembered anew
  */
 export function createFileTaskCache(directory: string, root: string, isForced: boolean): TaskCache {
-  const place = ({ plan, task }: TaskCacheRequest): string => join(directory, `${sha256(JSON.stringify([plan, task]))}.json`);
+  const place = ({ plan, task }: TaskCacheRequest): string =>
+    join(directory, `${sha256(JSON.stringify([plan, task]))}.json`);
   return {
     look(request): TaskCacheEntry {
       const record = readRecord(place(request));

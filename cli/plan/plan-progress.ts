@@ -23,7 +23,7 @@ export function createPlanProgress(view: PlanView, output: Output, now: () => nu
   return {
     onEvent(event) {
       view.onEvent(event);
-      const line = lineOf(event, output, started, now, live !== undefined);
+      const line = lineOf(event, output, started, now, live !== undefined, view.triesOf);
       if (line !== undefined) print(line);
       else live?.draw();
     },
@@ -37,11 +37,12 @@ function lineOf(
   started: Map<string, number>,
   now: () => number,
   isLive: boolean,
+  triesOf: (task: string) => number,
 ): string | undefined {
   if (event.type === "node_changed") return `· ${event.node_id} runs: changed since: ${event.changed.join(", ")}`;
   if (event.type === "node_attempt") {
     if (event.cached === true) return `${styles.info("=")} ${event.node_id}: nothing it depends on has changed`;
-    if (event.converged) return undefined;
+    if (event.converged || event.attempt >= triesOf(event.node_id)) return undefined;
     const failed = event.done_when_results.filter(({ rc }) => rc !== 0).map(({ cmd, rc }) => `${cmd} (${rc})`);
     const why = failed.length > 0 ? failed.join(", ") : (event.error ?? "").split("\n")[0];
     return `${styles.warning("↻")} ${event.node_id}: try ${event.attempt} not done: ${why}`;

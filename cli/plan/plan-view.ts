@@ -13,6 +13,7 @@ export interface PlanView {
   /** Wait for an answer. */
   readonly asking: readonly string[];
   readonly failed: readonly string[];
+  readonly triesOf: (task: string) => number;
   readonly ended: number;
   readonly total: number;
   /** Milliseconds along the longest path that is left; `undefined` when nothing is known of durations. */
@@ -86,6 +87,7 @@ export function createPlanView(
       return [...asking];
     },
     failed,
+    triesOf: (task) => plan.tasks[indexes.get(task) ?? -1]?.tries ?? 1,
     get ended() {
       return ended;
     },

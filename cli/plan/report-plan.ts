@@ -44,8 +44,7 @@ export function reportPlan(
   output.result(
     `${isClean ? stdoutStyles.info(status) : stdoutStyles.error(status)}: ${parts.join(", ") || "nothing to do"} in ${duration(totals.total_duration_s * 1000)}`,
   );
-  if (result.thread !== null)
-    output.note(`run ${result.runId} · thread ${result.thread}`);
+  if (result.thread !== null) output.note(`run ${result.runId} · thread ${result.thread}`);
   if (!place.isMemory && result.thread !== null && !isClean && result.status !== "paused") {
     output.note(`go on with: ngc resume ${quoteArgument(result.thread)}${place.flags}`);
   }

@@ -1,4 +1,14 @@
-import { closeSync, existsSync, linkSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { basename, extname, join, resolve } from "node:path";
 import { CommandError } from "../command-error.ts";
 import { makeDirectory } from "../open-store.ts";

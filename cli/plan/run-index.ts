@@ -41,7 +41,10 @@ export function readRunIndex(runs: string): readonly RunEntry[] {
 export function writeRunIndex(runs: string): void {
   try {
     if (existsSync(runs))
-      writeAtomically(join(runs, "index.json"), `${JSON.stringify({ version: 1, runs: readRunIndex(runs) }, null, 2)}\n`);
+      writeAtomically(
+        join(runs, "index.json"),
+        `${JSON.stringify({ version: 1, runs: readRunIndex(runs) }, null, 2)}\n`,
+      );
   } catch {
     // It is made again when somebody needs it.
   }

@@ -74,7 +74,16 @@ interface Tree {
 }
 
 function readTree(root: string): Tree {
-  const status = git(root, ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignored=no", "--", "."]);
+  const status = git(root, [
+    "status",
+    "--porcelain=v1",
+    "-z",
+    "--untracked-files=all",
+    "--no-renames",
+    "--ignored=no",
+    "--",
+    ".",
+  ]);
   const prefix = git(root, ["rev-parse", "--show-prefix"]).trim();
   const files = new Map<string, string>();
   for (const entry of status.split("\0")) {

@@ -120,7 +120,7 @@ async function resumePlan({ plan, core }: PlanCore, thread: ThreadId, options: P
       throw new ThreadError(
         "NG_NOT_PAUSED",
         threadId,
-        `the last run of thread \`${threadId}\` is completed: nothing is left to resume; \`fromTask\` runs a part of it again`,
+        `the last run of thread \`${threadId}\` is completed: nothing is left to resume; \`fromTask\` (\`--from-task\`) runs a part of it again`,
       );
     }
     if (fresh.length > 0 && store.putWrites !== undefined) {

@@ -139,7 +139,7 @@ function runCommand(command: string, options: CommandOptions, watch: ShellOption
       else resolve({ code: code ?? 128 + (name === null ? 0 : signals[name]), stdout: stdout(), stderr: stderr() });
     });
     if (running !== undefined) {
-      const gate = child.stdio[3] as import("node:stream").Duplex;
+      const gate = child.stdio[3] as unknown as NodeJS.ReadWriteStream & { destroy(): void };
       gate.on("error", () => {});
       // Its end has to be read, or the command never counts as closed.
       gate.resume();
