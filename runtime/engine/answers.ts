@@ -28,7 +28,9 @@ export async function takeAnswers(
   writes: readonly PendingWrite[],
   options: Pick<ResumeOptions, "answer" | "answers">,
 ): Promise<GivenAnswers> {
-  const answers = new Map(head.answers.map((answer) => [answer.id, answer]));
+  // Those of a step that is done are recorded with it: the next one has nothing to do with them.
+  const isDone = head.phase === "completed";
+  const answers = new Map(isDone ? [] : head.answers.map((answer) => [answer.id, answer]));
   for (const write of writes) {
     if (isAnswer(write)) answers.set(answeredPause(write), { id: answeredPause(write), value: write.result });
   }
@@ -39,7 +41,7 @@ export async function takeAnswers(
     if (admitted instanceof Mismatch)
       throw bad(head, `the answer to \`${id}\` is no plain JSON: ${admitted.describe()}`);
     const pause = open.find((item) => item.id === id);
-    const known = answers.get(id) ?? (pause === undefined ? await olderAnswer(store, head, id) : undefined);
+    const known = answers.get(id) ?? (pause === undefined ? await recordedAnswer(store, head, id) : undefined);
     if (known !== undefined) {
       if (equal(known.value, admitted)) continue;
       throw bad(head, `\`${id}\` has been answered already, with ${shorten(JSON.stringify(known.value))}`);
@@ -78,7 +80,9 @@ function fit(head: Checkpoint, pause: PauseItem, value: Json): Json {
 }
 
 /** Answers stand in the checkpoints of the steps that consumed them; only somebody who repeats one looks there. */
-async function olderAnswer(store: Store, head: Checkpoint, id: string): Promise<ConsumedAnswer | undefined> {
+async function recordedAnswer(store: Store, head: Checkpoint, id: string): Promise<ConsumedAnswer | undefined> {
+  const newest = head.answers.find((answer) => answer.id === id);
+  if (newest !== undefined) return newest;
   let before: string | undefined = head.id;
   while (before !== undefined) {
     const options = { before, limit: 100 };

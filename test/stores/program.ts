@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { buildSync } from "esbuild";
@@ -26,9 +26,14 @@ export interface ProgramOptions {
   readonly fileBlocks?: number;
 }
 
-export function runProgram(name: string, ...parameters: readonly (string | ProgramOptions)[]): RunningProgram {
+/** @param program the name of one in `programs/`, or the file of another */
+export function runProgram(program: string | URL, ...parameters: readonly (string | ProgramOptions)[]): RunningProgram {
   const options = parameters.find((parameter) => typeof parameter === "object") ?? {};
-  const command = [process.execPath, bundle(name), ...parameters.filter((parameter) => typeof parameter === "string")];
+  const command = [
+    process.execPath,
+    bundle(program),
+    ...parameters.filter((parameter) => typeof parameter === "string"),
+  ];
   // The bundle lies outside of the project.
   const packages = fileURLToPath(new URL("../../node_modules", import.meta.url));
   const limit = options.fileBlocks === undefined ? "" : `ulimit -f ${options.fileBlocks}; `;
@@ -45,13 +50,15 @@ export function runProgram(name: string, ...parameters: readonly (string | Progr
   };
 }
 
-function bundle(name: string): string {
-  let file = built.get(name);
+function bundle(program: string | URL): string {
+  const entry = fileURLToPath(new URL(program instanceof URL ? program : `programs/${program}.ts`, import.meta.url));
+  let file = built.get(entry);
   if (file === undefined) {
-    file = join(mkdtempSync(join(tmpdir(), "ngraph-program-")), `${name}.mjs`);
-    const entry = fileURLToPath(new URL(`programs/${name}.ts`, import.meta.url));
+    const directory = mkdtempSync(join(tmpdir(), "ngraph-program-"));
+    process.once("exit", () => rmSync(directory, { recursive: true, force: true }));
+    file = join(directory, `${basename(entry, ".ts")}.mjs`);
     buildSync({ entryPoints: [entry], outfile: file, bundle: true, platform: "node", format: "esm" });
-    built.set(name, file);
+    built.set(entry, file);
   }
   return file;
 }

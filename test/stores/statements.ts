@@ -1,6 +1,9 @@
 import { Connection } from "../../runtime/stores/sqlite/connection.ts";
 
-/** Calls `before` ahead of every statement that a store in this process runs. Gives a function that ends it. */
+/**
+ * Calls `before` ahead of every statement that a store in this process runs, the begin and the end of transactions included. Gives
+ * a function that ends it.
+ */
 export function watchStatements(before: () => void): () => void {
   const { prototype } = Connection;
   const { run, get, all } = prototype;

@@ -107,7 +107,7 @@ export class Connection {
     try {
       const result = await body(this.#transactionOn(client));
       await client.query("COMMIT");
-      client.release();
+      giveBack(client);
       return result;
     } catch (error) {
       // Whatever state the connection is in: when it cannot roll back, it is not used again.
@@ -115,7 +115,7 @@ export class Connection {
         () => true,
         () => false,
       );
-      client.release(!isUsable);
+      giveBack(client, !isUsable);
       throw error;
     }
   }
@@ -124,11 +124,12 @@ export class Connection {
   async #begin(begin: string): Promise<PoolClient> {
     for (let idle = this.#pool.idleCount; ; idle--) {
       const client = await this.#pool.connect();
+      client.on("error", hearNothing);
       try {
         await client.query(begin);
         return client;
       } catch (error) {
-        client.release(true);
+        giveBack(client, true);
         if (idle <= 0 || !isConnectionLost(error)) throw error;
       }
     }
@@ -190,6 +191,17 @@ export class Connection {
       `schema ${this.#schema} of database ${this.#place} holds tables of another application: use another schema`,
     );
   }
+}
+
+/**
+ * A connection may end between two questions of a transaction: then nobody waits for an answer that could be the error, and an
+ * event that nobody hears ends the process. The next question fails, which says enough.
+ */
+function hearNothing(): void {}
+
+function giveBack(client: PoolClient, isBroken = false): void {
+  client.off("error", hearNothing);
+  client.release(isBroken);
 }
 
 function placeOf(url: string | undefined, pool: Pool): string {

@@ -92,9 +92,9 @@ export class Connection {
   #transaction<T>(begin: string, body: () => T): T {
     if (this.#closed) throw storeIsClosed();
     try {
-      this.#statement(begin).run();
+      this.run(begin);
       const result = body();
-      this.#statement("COMMIT").run();
+      this.run("COMMIT");
       return result;
     } catch (error) {
       this.recent.forget();

@@ -1,0 +1,116 @@
+/**
+ * The run that is killed over and over: twelve steps with parallel branches, a question, items, sent tasks, a graph called as
+ * a node and a gate. Every body writes into a ledger of its own when it begins and when it ends.
+ */
+import { appendFileSync } from "node:fs";
+import {
+  createEngine,
+  type Engine,
+  type NodeContext,
+  type PauseItem,
+  type Store,
+  type Table,
+} from "../../runtime/index.ts";
+
+export const KILL_GRAPH = `
+graph child {
+  input n: int
+  output total: int = 0
+  output trail: string[] reduce append
+  node c1 = work("c1") into trail
+  node c2 = work("c2") into trail
+  node c3 = work("c3") into trail
+  node c4 = n * 2 into total
+  start -> c1 -> c2, c3
+  all(c2, c3) -> c4
+}
+graph flow {
+  input n: int
+  output log: string[] reduce append
+  output answer: string
+  output total: int = 0
+  output trail: string[] reduce append
+  state count: int reduce sum
+  node first = work("first") into log
+  node a = work("a") into log
+  node b = work("b") into log
+  node c = one() into count
+  node join = work("join") into log
+  node approve = approve() into answer
+  node each = item(i) for i in [1, 2, 3] into log
+  node call = child(n: n) into { total, trail }
+  node spread = spread() { goes sent }
+  node sent = sent() into log
+  node side = one() into count
+  node late = work("late") into log
+  node held = work("held") into log { pause before }
+  node near = work("near") into log
+  node last = work("last") into log
+  start -> first -> a, b, c
+  all(a, b, c) -> join -> approve -> each -> call -> spread
+  spread -> side
+  all(sent, side) -> late
+  late -> held -> near -> last
+}`;
+
+export const KILL_FUNCTIONS = ["work", "one", "item", "approve", "spread", "sent"] as const;
+
+/** One line of the ledger. */
+export interface LedgerEntry {
+  readonly event: "start" | "end";
+  readonly process: number;
+  /** The task, by a name that no other task of the run has. */
+  readonly task: string;
+  readonly key: string;
+}
+
+export function killEngine(table: Table, store: Store, ledger: string): Engine {
+  /** Results carry the key: one that changed on the way would show in the state. */
+  const body = async (task: string, context: NodeContext): Promise<string> => {
+    const note = (event: LedgerEntry["event"]) => {
+      const entry: LedgerEntry = { event, process: process.pid, task, key: context.idempotencyKey };
+      appendFileSync(ledger, `${JSON.stringify(entry)}\n`);
+    };
+    note("start");
+    await Promise.resolve();
+    note("end");
+    return task;
+  };
+  const functions = {
+    work: body,
+    one: async (context: NodeContext) => {
+      await body(`one at ${context.step}`, context);
+      return 1;
+    },
+    item: (item: number, context: NodeContext) => body(`item ${item}`, context),
+    approve: async (context: NodeContext) => {
+      const answer = context.interrupt<string>({ question: "go on?" });
+      await body("approve", context);
+      return answer;
+    },
+    spread: async (context: NodeContext) => {
+      await body("spread", context);
+      for (const item of ["x", "y"]) context.send("sent", item);
+    },
+    sent: (context: NodeContext) => body(`sent ${String(context.item)}`, context),
+  };
+  return createEngine(table, { functions, store, graphs: { child: { functions } } });
+}
+
+export const THREAD = "killed";
+
+/** Begins the run or goes on with it, however far it is, and answers what it asks. */
+export async function driveToEnd(engine: Engine): Promise<void> {
+  for (;;) {
+    const state = await engine.state(THREAD);
+    if (state?.status === "completed") return;
+    if (state === undefined) await engine.run({ n: 21 }, { thread: THREAD });
+    else if (state.pauses.length > 0) await answer(engine, state.pauses);
+    else await engine.resume(THREAD);
+  }
+}
+
+/** By id: an answer that a killed process has stored already is harmless when it is given again (6.2). */
+async function answer(engine: Engine, pauses: readonly PauseItem[]): Promise<void> {
+  await engine.resume(THREAD, { answers: Object.fromEntries(pauses.map(({ id }) => [id, "yes"])) });
+}
