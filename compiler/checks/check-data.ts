@@ -156,9 +156,17 @@ export function checkUnreadWrites(context: CheckContext): void {
     if (to.kind === "match") for (const channel of to.subject.reads) read.add(channel);
     if (to.kind === "cases") for (const arm of to.arms) for (const channel of arm.condition.reads) read.add(channel);
   }
+  const writersOf = new Map<string, number[]>();
+  for (const [index, node] of graph.nodes.entries()) {
+    for (const channel of new Set(node.writes)) {
+      const known = writersOf.get(channel);
+      if (known === undefined) writersOf.set(channel, [index]);
+      else known.push(index);
+    }
+  }
   for (const channel of graph.channels) {
     if ((channel.role !== "state" && channel.role !== "memory") || read.has(channel.name)) continue;
-    const writers = graph.nodes.flatMap((node, index) => (node.writes.includes(channel.name) ? [index] : []));
+    const writers = writersOf.get(channel.name) ?? [];
     const [first] = writers;
     if (first === undefined) continue;
     context.report(

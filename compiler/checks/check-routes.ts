@@ -11,6 +11,7 @@ import type { Fix } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import { type BoundEdge, type BoundReference, END_NAME, START, type TypedExpression } from "../bound-graph.ts";
 import {
+  ALWAYS,
   both,
   cubesOf,
   type Formula,
@@ -18,6 +19,7 @@ import {
   formulaOfArm,
   isUnsatisfiable,
   negation,
+  productOf,
   termsOf,
 } from "../explore/formula.ts";
 import { createTermTable, type TermTable } from "../explore/terms.ts";
@@ -166,12 +168,13 @@ function armFix(context: CheckContext, edge: BoundEdge, to: Match | Cases, value
 
 function checkCases(context: CheckContext, terms: TermTable, edge: BoundEdge, to: Cases): void {
   const earlier: { formula: Formula; span: Span }[] = [];
+  // What no arm has taken yet: kept as it shrinks, so that a long list stays cheap.
+  let missing = cubesOf(ALWAYS);
   for (const { condition, span } of to.arms) {
     const formula = formulaOf(terms, condition.expression);
     const isDecided = reportDecided(context, condition, formula);
     if (!isDecided) {
-      const rest = both([formula, ...earlier.map((arm) => negation(arm.formula))]);
-      if (isUnsatisfiable(rest)) {
+      if (productOf(missing, cubesOf(formula)).cubes.length === 0) {
         const by = earlier.find((arm) => isUnsatisfiable(both([formula, negation(arm.formula)])));
         context.report(
           shadowedArm(context.place(span), {
@@ -184,9 +187,8 @@ function checkCases(context: CheckContext, terms: TermTable, edge: BoundEdge, to
     // An arm that always holds ends the list; saying so once is enough.
     if (isUnsatisfiable(formula, false)) return;
     earlier.push({ formula, span });
+    missing = productOf(missing, cubesOf(formula, false));
   }
-  const none = both(earlier.map((arm) => negation(arm.formula)));
-  const missing = cubesOf(none);
   if (to.otherwise !== undefined) {
     if (missing.cubes.length === 0 && earlier.length > 0) {
       context.report(

@@ -172,7 +172,8 @@ export function cubeKey(cube: Cube): string {
     .join(";");
 }
 
-function productOf(a: Cubes, b: Cubes): Cubes {
+/** What holds when both do. */
+export function productOf(a: Cubes, b: Cubes): Cubes {
   const found = new Map<string, Cube>();
   for (const left of a.cubes) {
     for (const right of b.cubes) {

@@ -17,7 +17,14 @@ import {
 } from "./formula.ts";
 import { type Branch, type ControlModel, type ControlNode, END_TARGET, type Routing, type Signal } from "./model.ts";
 import { formulasOf } from "./signals.ts";
-import { uniteDisjoint, type ValueSet } from "./value-set.ts";
+import {
+  areDisjoint,
+  complementValues,
+  intersectValues,
+  isNothing,
+  uniteDisjoint,
+  type ValueSet,
+} from "./value-set.ts";
 import { channelsWrittenAfter, type WrittenAfter } from "./written-before.ts";
 
 /** More combinations than this at one node are not looked at one by one. */
@@ -201,6 +208,10 @@ function combine(routing: Routing, kind: "own" | "error", known: Cube): readonly
         for (const branch of group.branches) {
           const widened: Partial[] = [];
           for (const way of ways) {
+            if (isOutside(way.cubes, branch.formula)) {
+              widened.push(way);
+              continue;
+            }
             const taken = extend(way, [branch], [branch.formula]);
             const passed = extend(way, [], [negation(branch.formula)]);
             if (taken !== undefined) widened.push(taken);
@@ -240,8 +251,22 @@ function combine(routing: Routing, kind: "own" | "error", known: Cube): readonly
   });
 }
 
+/** Whether a formula about one term cannot hold there: most of a long list of `x == …` cannot. */
+function isOutside({ cubes }: Cubes, formula: Formula): boolean {
+  if (formula.kind !== "in" || cubes.length !== 1) return false;
+  const known = cubes[0]?.get(formula.term.id);
+  return known !== undefined && areDisjoint(known, formula.set);
+}
+
 function restrict(cubes: Cubes, formula: Formula): Cubes {
   if (formula.kind === "const") return formula.value ? cubes : { cubes: [], exact: true };
+  const part = formula.kind === "not" ? formula.of : formula;
+  const [only] = cubes.cubes;
+  const known = part.kind === "in" && cubes.cubes.length === 1 ? only?.get(part.term.id) : undefined;
+  if (part.kind === "in" && only !== undefined && known !== undefined) {
+    const met = intersectValues(known, part === formula ? part.set : complementValues(part.set));
+    return { cubes: isNothing(met) ? [] : [new Map(only).set(part.term.id, met)], exact: cubes.exact };
+  }
   const wanted = cubesOf(formula);
   const found = new Map<string, Cube>();
   for (const left of cubes.cubes) {

@@ -150,6 +150,34 @@ export function complementValues(set: ValueSet): ValueSet {
   };
 }
 
+/** Whether the sets have no value in common: without making the set of what they have. */
+export function areDisjoint(a: ValueSet, b: ValueSet): boolean {
+  if ((a.null && b.null) || (a.true && b.true) || (a.false && b.false) || (a.other && b.other)) return false;
+  if (
+    a.numbers.intervals.length > 0 &&
+    b.numbers.intervals.length > 0 &&
+    intersectNumbers(a.numbers, b.numbers).intervals.length > 0
+  ) {
+    return false;
+  }
+  const [few, many] =
+    a.strings.negated || (!b.strings.negated && b.strings.values.length < a.strings.values.length)
+      ? [b.strings, a.strings]
+      : [a.strings, b.strings];
+  return !few.negated && !few.values.some((value) => isAmong(value, many.values) !== many.negated);
+}
+
+function isAmong(value: string, sorted: readonly string[]): boolean {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]! < value) low = middle + 1;
+    else high = middle;
+  }
+  return sorted[low] === value;
+}
+
 export function isNothing(set: ValueSet): boolean {
   return (
     !set.null &&

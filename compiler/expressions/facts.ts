@@ -153,11 +153,24 @@ function excludesNull(fact: Fact): boolean {
 /** The part of a type that agrees with facts. Contradictions leave the type as it was: other checks speak about those. */
 export function narrow(type: ValueType, facts: readonly Fact[], types: TypeTable): ValueType {
   let result = type;
-  for (const fact of facts) {
+  for (const fact of mergeExclusions(facts)) {
     const next = narrowOnce(result, fact, types);
     if (!isNever(next)) result = next;
   }
   return result;
+}
+
+/** `!= "a"`, `!= "b"`, … as one: the later arms of a long `match` know what all earlier ones took. */
+function mergeExclusions(facts: readonly Fact[]): readonly Fact[] {
+  const values: Scalar[] = [];
+  let count = 0;
+  for (const fact of facts) {
+    if (fact.kind !== "isNot") continue;
+    count++;
+    for (const value of fact.values) values.push(value);
+  }
+  if (count < 2) return facts;
+  return [{ kind: "isNot", values: [...new Set(values)] }, ...facts.filter((fact) => fact.kind !== "isNot")];
 }
 
 function narrowOnce(type: ValueType, fact: Fact, types: TypeTable): ValueType {
@@ -175,7 +188,13 @@ function narrowOnce(type: ValueType, fact: Fact, types: TypeTable): ValueType {
   if (fact.kind === "isNot" && members.length > MAX_MEMBERS) return type;
   const kept: ValueType[] = [];
   let changed = false;
+  const excluded = fact.kind === "isNot" ? new Set(fact.values) : undefined;
   for (const member of members) {
+    if (excluded !== undefined && member.kind === "literal") {
+      if (excluded.has(member.value)) changed = true;
+      else kept.push(member);
+      continue;
+    }
     const parts = narrowMember(member, fact, types);
     if (parts.length !== 1 || parts[0] !== member) changed = true;
     kept.push(...parts);
