@@ -14,6 +14,7 @@ interface RunOptions extends ExecutionOptions, PlanFlags {
   readonly input?: string;
   readonly thread?: string;
   readonly abandon?: boolean;
+  readonly replayTrace?: string;
 }
 
 export const runCommand = defineCommand<RunOptions>({
@@ -28,13 +29,22 @@ export const runCommand = defineCommand<RunOptions>({
     addPlanOptions(command);
     command.option("--dry-run", "a plan: print what would start when, and run nothing");
     command.option("--abandon", "give up the thread's last run where it is paused, failed or unfinished");
+    command.option(
+      "--replay-trace <file>",
+      "go the way of a trace that `ngc check --json` wrote, with mocked nodes, and show what happens",
+    );
   },
   examples: [
     `ngc run support.ngraph --input '{"ticket": "the API answers 500"}'`,
     "ngc run support.ngraph --input @ticket.json --thread 42 --allow net,person",
     "ngc run ship.ngraph --max-parallel 8 --verify-touches",
+    "ngc check review.ngraph --json > found.json; ngc run review.ngraph --replay-trace found.json",
   ],
   run: async ([file = ""], options, output) => {
+    if (options.replayTrace !== undefined) {
+      const { runReplay } = await import("../replay/run-replay.ts");
+      return runReplay(file, options.replayTrace, options.graph, output);
+    }
     const table = await loadGraphOrPlan(file, options.graph, output);
     if (table === undefined) return EXIT.invalid;
     refusePlanFlags(table, options);

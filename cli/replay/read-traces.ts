@@ -1,0 +1,101 @@
+import type { TraceStep } from "../../diagnostics/diagnostic.ts";
+import { CommandError } from "../command-error.ts";
+import { readSource } from "../source-files.ts";
+
+/** A trace out of a file, with what the file says about it. */
+export interface GivenTrace {
+  readonly trace: readonly TraceStep[];
+  readonly code?: string;
+  readonly message?: string;
+  /** 1-based line at which its finding stands. */
+  readonly line?: number;
+}
+
+/** Steps of one trace: far more than any that a check shows. */
+const MAX_STEPS = 10_000;
+
+/**
+ * The traces of a file: a document of `ngc check --json` (those of its errors and warnings, or of its remarks where it has no
+ * others), one of its diagnostics, or a trace alone.
+ *
+ * @throws CommandError when there is none, or it is malformed
+ */
+export function readTraces(path: string): readonly GivenTrace[] {
+  const value = parseJson(path);
+  if (Array.isArray(value)) return [{ trace: readSteps(value, path) }];
+  if (!isRecord(value)) throw notATrace(path);
+  if ("trace" in value) {
+    const found = readDiagnostic(value, path);
+    if (found === undefined) throw withoutTrace(path);
+    return [found];
+  }
+  const { diagnostics } = value;
+  if (!Array.isArray(diagnostics)) throw notATrace(path);
+  const all = diagnostics.flatMap((item: unknown) => {
+    const found = isRecord(item) ? readDiagnostic(item, path) : undefined;
+    return found === undefined ? [] : [{ found, isRemark: isRecord(item) && item["severity"] === "info" }];
+  });
+  const serious = all.filter(({ isRemark }) => !isRemark);
+  const chosen = (serious.length > 0 ? serious : all).map(({ found }) => found);
+  if (chosen.length === 0) throw withoutTrace(path);
+  return chosen;
+}
+
+function parseJson(path: string): unknown {
+  try {
+    return JSON.parse(readSource(path)) as unknown;
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    throw new CommandError(`${path} is no JSON: ${error instanceof Error ? error.message : String(error)}`, {
+      help: "write one with `ngc check FILE --json > trace.json`",
+      cause: error,
+    });
+  }
+}
+
+function readDiagnostic(value: Readonly<Record<string, unknown>>, path: string): GivenTrace | undefined {
+  const { trace, code, message, range } = value;
+  if (!Array.isArray(trace) || trace.length === 0) return undefined;
+  const start = isRecord(range) ? range["start"] : undefined;
+  const line = isRecord(start) ? start["line"] : undefined;
+  return {
+    trace: readSteps(trace, path),
+    ...(typeof code === "string" ? { code } : {}),
+    ...(typeof message === "string" ? { message } : {}),
+    ...(typeof line === "number" ? { line } : {}),
+  };
+}
+
+function readSteps(steps: readonly unknown[], path: string): TraceStep[] {
+  if (steps.length === 0) throw withoutTrace(path);
+  if (steps.length > MAX_STEPS) throw new CommandError(`the trace in ${path} has more than ${MAX_STEPS} steps`);
+  return steps.map((step, index) => {
+    if (!isRecord(step)) throw badStep(path, index, "is no object");
+    const { ran, chose = {} } = step;
+    if (!Array.isArray(ran) || ran.length === 0 || !ran.every((name) => typeof name === "string")) {
+      throw badStep(path, index, "has no list `ran` with the names of nodes");
+    }
+    if (!isRecord(chose) || !Object.values(chose).every((choice) => typeof choice === "string")) {
+      throw badStep(path, index, "has a `chose` that does not give a text for each node");
+    }
+    return { step: index, ran, chose: chose as Record<string, string>, barriers: {} };
+  });
+}
+
+function badStep(path: string, index: number, what: string): CommandError {
+  return new CommandError(`step ${index} of the trace in ${path} ${what}`, { help: HELP });
+}
+
+function notATrace(path: string): CommandError {
+  return new CommandError(`${path} holds no trace`, { help: HELP });
+}
+
+function withoutTrace(path: string): CommandError {
+  return new CommandError(`${path} holds no finding with a trace`, { help: HELP });
+}
+
+const HELP = "give a document of `ngc check FILE --json`, one of its diagnostics, or a `trace` of one";
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

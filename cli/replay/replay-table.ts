@@ -1,0 +1,72 @@
+import type { Expression } from "../../runtime/expression/expression.ts";
+import type { ErrorRouteSpec, ExpressionIndex, NodeSpec, RouteSpec, Table } from "../../runtime/table.ts";
+import { branchKey } from "./read-choice.ts";
+
+/** The imported function that stands in place of every condition. */
+export const DECIDE = "ngraph replay";
+
+/** What `DECIDE` is asked: does this branch of this node (`""` for `start`) hold? */
+export interface Question {
+  readonly node: string;
+  readonly kind: "own" | "error";
+  readonly branch: string;
+}
+
+/**
+ * The same graph for a replay: nodes, edges, barriers and what nodes write stay; every condition asks `DECIDE`, nodes compute
+ * nothing (the replay mocks them), nothing pauses, is cached, waits or has items.
+ */
+export function replayTable(table: Table): Table {
+  const expressions: Expression[] = [...table.expressions];
+  const decide = table.functions.length;
+  const ask = (question: Question): ExpressionIndex =>
+    expressions.push({ op: "call", function: decide, args: [{ op: "const", value: { ...question } }] }) - 1;
+  const nothing = expressions.push({ op: "const", value: null }) - 1;
+  const nodes = table.nodes.map((node): NodeSpec => {
+    const { name, output, goes, waits } = node;
+    return {
+      name,
+      call: { kind: "expression", expression: nothing },
+      ...(output === undefined ? {} : { output }),
+      ...(goes === undefined ? {} : { goes }),
+      ...(waits === undefined ? {} : { waits }),
+      routes: askRoutes(node.routes, (branch) => ask({ node: name, kind: "own", branch })),
+      onError: askErrorRoutes(node.onError, (branch) => ask({ node: name, kind: "error", branch })),
+    };
+  });
+  const start = askRoutes(table.start, (branch) => ask({ node: "", kind: "own", branch }));
+  return {
+    ...table,
+    nodes,
+    start,
+    expressions,
+    functions: [...table.functions, { name: DECIDE, module: "ngraph", export: DECIDE }],
+    graphs: [],
+    secrets: [],
+    effects: ["code"],
+  };
+}
+
+/** Groups are numbered as the proofs see them: conditional edges together come first, then each `match`. */
+function askRoutes(routes: readonly RouteSpec[], ask: (branch: string) => ExpressionIndex): RouteSpec[] {
+  const hasConditions = routes.some((route) => route.kind === "when" || route.kind === "otherwise");
+  let when = 0;
+  let group = hasConditions ? 1 : 0;
+  return routes.map((route): RouteSpec => {
+    if (route.kind === "plain" || route.kind === "otherwise") return route;
+    if (route.kind === "when") return { ...route, condition: ask(branchKey(0, when++)) };
+    const own = group++;
+    return {
+      kind: "cases",
+      arms: route.arms.map(({ targets }, branch) => ({ condition: ask(branchKey(own, branch)), targets })),
+      ...(route.otherwise === undefined ? {} : { otherwise: route.otherwise }),
+    };
+  });
+}
+
+function askErrorRoutes(routes: readonly ErrorRouteSpec[], ask: (branch: string) => ExpressionIndex): ErrorRouteSpec[] {
+  let when = 0;
+  return routes.map((route) =>
+    typeof route.condition === "number" ? { ...route, condition: ask(branchKey(0, when++)) } : route,
+  );
+}

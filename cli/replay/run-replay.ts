@@ -1,0 +1,133 @@
+import type { BoundGraph } from "../../compiler/bound-graph.ts";
+import type { CompileResult } from "../../compiler/compile.ts";
+import { formatTrace } from "../../diagnostics/render/trace.ts";
+import { listNames } from "../../diagnostics/similar.ts";
+import type { IncompleteBarrier, RunStatus } from "../../runtime/engine-options.ts";
+import { CommandError } from "../command-error.ts";
+import { compileSource } from "../compile-source.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
+import type { Output } from "../output.ts";
+import { printDiagnostics } from "../print-diagnostics.ts";
+import { expectedHappenings } from "./expected-happenings.ts";
+import { nextNodes, observe, type Observation } from "./observe.ts";
+import { readTraces, type GivenTrace } from "./read-traces.ts";
+import { replayTrace, type Replayed } from "./replay-trace.ts";
+
+/**
+ * `ngc run FILE --replay-trace TRACE`: runs each trace of the file, and says whether its failure happened. Runs no code of the
+ * user's and keeps nothing.
+ */
+export async function runReplay(
+  file: string,
+  traceFile: string,
+  graphName: string | undefined,
+  output: Output,
+): Promise<ExitCode> {
+  const traces = readTraces(traceFile);
+  const compiled = await compileSource(file);
+  const graphs = boundGraphs(compiled, graphName, file);
+  if (graphs.every((graph) => graph.hasErrors)) {
+    printDiagnostics(compiled.diagnostics, {}, output);
+    throw new CommandError(`${file} cannot be run, not even with mocks: its names and types have errors`, {
+      exitCode: EXIT.invalid,
+      code: "invalid",
+    });
+  }
+  const replays: ReplayReport[] = [];
+  for (const given of traces) {
+    const graph = chooseGraph(graphs, given);
+    const replayed = await replayTrace(graph, given.trace, { ownLimit: given.code === "NG211" });
+    replays.push(report(graph, given, replayed, output));
+  }
+  output.document({ version: 1, ok: replays.every(({ shown }) => !shown), replays });
+  return replays.some(({ shown }) => shown) ? EXIT.failed : EXIT.ok;
+}
+
+/** An entry of `replays` in the document. */
+interface ReplayReport {
+  readonly graph: string;
+  readonly code: string | null;
+  readonly message: string | null;
+  /** The failure happened. */
+  readonly shown: boolean;
+  readonly status: RunStatus;
+  readonly steps: readonly (readonly string[])[];
+  /** What would run next. */
+  readonly next: readonly string[];
+  readonly happenings: readonly Observation[];
+  readonly incompleteBarriers: readonly IncompleteBarrier[];
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+function report(graph: BoundGraph, given: GivenTrace, replayed: Replayed, output: Output): ReplayReport {
+  const { code, trace, message } = given;
+  const expected = expectedHappenings(code);
+  const happenings = observe(replayed).filter(({ what }) => expected.includes(what));
+  const { result, steps } = replayed;
+  const next = nextNodes(replayed);
+  const shown = happenings.length > 0;
+  output.result(`${graph.name}${code === undefined ? "" : ` · ${code}`}${message === undefined ? "" : `: ${message}`}`);
+  output.result(`  chosen: ${formatTrace(trace)}`);
+  output.result(`  ran: ${steps.map((step) => (step.length === 1 ? step[0] : `[${step.join(", ")}]`)).join(" · ")}`);
+  if (next.length > 0) output.result(`  next: ${next.join(", ")}`);
+  const styles = output.stdoutStyles;
+  for (const { text } of happenings) output.result(`  ${styles.error("shown")}: ${text}`);
+  if (!shown) {
+    output.result(
+      `  ${styles.info("not shown")}: the run follows the trace, and ${result.status === "step_limit" ? "nothing is wrong so far" : `ends ${result.status}`}`,
+    );
+  }
+  return {
+    graph: graph.name,
+    code: code ?? null,
+    message: message ?? null,
+    shown,
+    status: result.status,
+    steps,
+    next,
+    happenings,
+    incompleteBarriers: result.incompleteBarriers,
+    error: result.error === null ? null : { code: result.error.code, message: result.error.message },
+  };
+}
+
+/** Graphs of the file, and those that they call, whose findings may be told with them. */
+function boundGraphs({ graphs }: CompileResult, name: string | undefined, file: string): BoundGraph[] {
+  const found = new Set<BoundGraph>();
+  const open = graphs.filter((graph) => name === undefined || graph.name === name).map(({ bound }) => bound);
+  if (open.length === 0) {
+    throw new CommandError(name === undefined ? `${file} holds no graph` : `${file} has no graph \`${name}\``, {
+      help: graphs.length === 0 ? undefined : `it holds ${listNames(graphs.map((graph) => graph.name))}`,
+    });
+  }
+  for (let next = open.shift(); next !== undefined; next = open.shift()) {
+    if (found.has(next)) continue;
+    found.add(next);
+    open.push(...next.graphs);
+  }
+  return [...found];
+}
+
+/** The graph that has all nodes of the trace; of several the one in which the finding stands. */
+function chooseGraph(graphs: readonly BoundGraph[], { trace, line }: GivenTrace): BoundGraph {
+  const wanted = new Set(trace.flatMap(({ ran }) => ran));
+  const runnable = graphs.filter((graph) => !graph.hasErrors);
+  const fitting = runnable.filter((graph) => {
+    const names = new Set(graph.nodes.map((node) => node.name));
+    return [...wanted].every((name) => names.has(name));
+  });
+  const here = fitting.find(({ file, declaration: { span } }) => {
+    const { start, end } = file.range(span);
+    return line !== undefined && start.line <= line && line <= end.line;
+  });
+  const found = here ?? fitting[0];
+  if (found !== undefined) return found;
+  const known = new Set(runnable.flatMap((graph) => graph.nodes.map((node) => node.name)));
+  const missing = [...wanted].filter((name) => !known.has(name));
+  throw new CommandError(
+    missing.length > 0
+      ? `the trace does not fit the graph: it runs ${listNames(missing)}, and there is no such node`
+      : "the trace does not fit the file: no graph of it has all the nodes that it runs",
+    { code: "trace_misfit", help: "it may be of an older text: make it anew with `ngc check FILE --json`" },
+  );
+}

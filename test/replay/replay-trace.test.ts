@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { expectedHappenings } from "../../cli/replay/expected-happenings.ts";
+import { observe } from "../../cli/replay/observe.ts";
+import { replayTrace } from "../../cli/replay/replay-trace.ts";
+import { compile } from "../../compiler/index.ts";
+
+const FIXTURES = join(import.meta.dirname, "../checks/fixtures");
+
+const traces = readdirSync(FIXTURES)
+  .filter((file) => file.endsWith(".ngraph"))
+  .flatMap((file) => {
+    const { diagnostics, graphs } = compile(readFileSync(join(FIXTURES, file), "utf8"), { path: file });
+    return diagnostics.flatMap(({ code, trace = [], message, span }) => {
+      const graph = graphs.find(({ bound }) => {
+        const own = bound.declaration.span;
+        return own.start <= span.start && span.end <= own.end;
+      });
+      return trace.length === 0 || graph === undefined ? [] : [{ file, code, message, trace, bound: graph.bound }];
+    });
+  });
+
+describe("every trace of a fixture replays, and the failure happens", () => {
+  test("there are many, of many codes", () => {
+    expect(new Set(traces.map(({ code }) => code)).size).toBeGreaterThanOrEqual(15);
+  });
+
+  test.each(traces)("$file $code", async ({ code, trace, bound }) => {
+    const replayed = await replayTrace(bound, trace, { ownLimit: code === "NG211" });
+    const seen = observe(replayed).map(({ what }) => what);
+    expect(expectedHappenings(code).filter((what) => seen.includes(what))).not.toEqual([]);
+  });
+});
+
+const GRAPH = `import { act } from "functions"
+graph g {
+  state word: string
+  state kind: "a" | "b"
+  state list: string[] = []
+  node one = act() into kind { goes two, three }
+  node two = act() into word
+  node three = act(item) for item in list into word
+  node four = act()
+  start -> one
+  one -> match kind { "a" -> two, three  "b" -> four }
+  one -> four on error when error.code == "a, b"
+  one -> two on error otherwise
+  two -> four when word == "x, y"
+  two -> three when word != "x, y"
+  three -> end
+}
+`;
+
+const bound = compile(GRAPH).graphs[0]!.bound;
+const step = (ran: string[], chose: Record<string, string> = {}) => ({ step: 0, ran, chose, barriers: {} });
+
+describe("a trace written by hand", () => {
+  test.each([
+    ["an arm", [step(["one"], { one: '"b"' }), step(["four"])]],
+    ["a jump", [step(["one"], { one: "goto three" }), step(["three"])]],
+    ["a jump to two", [step(["one"], { one: "goto two, three" }), step(["two", "three"])]],
+    ["a jump that takes the step over", [step(["one"], { one: "exclusive goto two" }), step(["two"])]],
+    ["a send beside an arm", [step(["one"], { one: '"b", send two' }), step(["two", "four"])]],
+    ["a failure", [step(["one"], { one: "on error, otherwise" }), step(["two"])]],
+    [
+      "a condition with a comma",
+      [step(["one"], { one: "goto two" }), step(["two"], { two: 'when word == "x, y"' }), step(["four"])],
+    ],
+    [
+      "a failure's condition with a comma",
+      [step(["one"], { one: 'on error, when error.code == "a, b"' }), step(["four"])],
+    ],
+  ])("goes %s", async (_, trace) => {
+    const { steps } = await replayTrace(bound, trace);
+    expect(steps.map((nodes) => nodes.toSorted())).toEqual(trace.map(({ ran }) => ran.toSorted()));
+  });
+
+  test.each([
+    ["a node that is not there", [step(["nowhere"])], /step 0 .*`nowhere`.* no such node/],
+    ["an edge that is not there", [step(["one"], { one: '"c"' })], /step 0 .*`one` chooses "c", and has no such edge/],
+    ["another way", [step(["one"], { one: '"b"' }), step(["two"])], /step 1 .*`two` ran, and the graph runs `four`/],
+    ["more steps", [step(["one"], { one: '"b"' }), step(["four"]), step(["two"])], /step 2 .*the run has ended/],
+    ["a failure without an edge", [step(["one"]), step(["four"], { four: "on error" })], /no such edge/],
+  ])("that has %s does not fit, and says where", async (_, trace, message) => {
+    await expect(replayTrace(bound, trace)).rejects.toThrow(message);
+    await expect(replayTrace(bound, trace)).rejects.toMatchObject({ code: "trace_misfit" });
+  });
+});
