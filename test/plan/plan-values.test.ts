@@ -1,0 +1,251 @@
+import { describe, expect, test } from "vitest";
+import { MemoryStore } from "../../runtime/stores/memory.ts";
+import { ask } from "../../stdlib/nodes/ask.ts";
+import { attemptsOf, textRunner, transitions } from "./run-text.ts";
+
+describe("values", () => {
+  test("what a task gives is read by those that come after it, through the channel's reducer", async () => {
+    const run = textRunner(`plan p {
+      input  n: int
+      output sum: int = 0 reduce sum
+      output text: string = ""
+      task a = n + 1 into sum
+      task b = n * 10 into sum
+      task c = \`\${sum}\` after a, b into text
+      task d = \`\${sum}\` after a
+    }`);
+    const result = await run.run({}, { n: 4 });
+    expect(result.output).toEqual({ sum: 45, text: "45" });
+  });
+
+  test("a list is put together in the order of the plan, whatever was faster", async () => {
+    const text = `plan p {
+      output lines: string[] = [] reduce append
+      task a = shell("a") into { stdout: lines }
+      task b = shell("b") into { stdout: lines }
+      task c = shell("c") after a into { stdout: lines }
+    }`;
+    const commands = { a: { takes: 9, stdout: "a" }, b: { stdout: "b" }, c: { stdout: "c" } };
+    expect((await textRunner(text, commands).run()).output).toEqual({ lines: ["a", "b", "c"] });
+  });
+
+  test("a check reads what its own task has given", async () => {
+    const run = textRunner(`plan p {
+      state score: int = 0
+      task a = 7 into score { done when score > 5 }
+    }`);
+    expect(await run.run()).toMatchObject({ outcome: "clean" });
+  });
+
+  test("a command whose checks pass gives its result, whatever its exit code", async () => {
+    const run = textRunner(
+      `plan p {
+        output code: int = 0
+        task a = shell("a") into { code } { done when shell("check") }
+      }`,
+      { a: { codes: [3] } },
+    );
+    expect(await run.run()).toMatchObject({ outcome: "clean", output: { code: 3 } });
+  });
+
+  test("a bad input is refused before anything runs", async () => {
+    const run = textRunner(`plan p { input n: int  task a = shell("a") }`);
+    await expect(run.runner.run({ n: "x" })).rejects.toMatchObject({ code: "NG_BAD_INPUT" });
+    expect(run.started).toEqual([]);
+  });
+});
+
+describe("when and triggers", () => {
+  const text = `plan p {
+    input deploy: bool
+    task build  = shell("build")
+    task ship   = shell("ship") after build when deploy
+    task tell   = shell("tell") after ship
+    task clean  = shell("clean") after done ship
+    task either = shell("either") after any build, ship
+  }`;
+  test("a task whose condition does not hold is skipped, and with it what needs it", async () => {
+    const run = textRunner(text);
+    const result = await run.run({}, { deploy: false });
+    expect(transitions(run.events, "ship")).toEqual(["pending→ready", "ready→skipped when"]);
+    expect(transitions(run.events, "tell")).toEqual(["pending→skipped dependency_skipped:ship"]);
+    expect([...run.started].sort()).toEqual(["build", "clean", "either"]);
+    expect(result).toMatchObject({ outcome: "clean", exitCode: 0 });
+    expect(result.totals).toMatchObject({ done: 3, skipped: 2 });
+  });
+  test("it runs where it holds", async () => {
+    const run = textRunner(text);
+    expect((await run.run({}, { deploy: true })).totals).toMatchObject({ done: 5, skipped: 0 });
+  });
+  test("`after done` runs after a failure too; `after any` needs one that is done", async () => {
+    const run = textRunner(text, { ship: { codes: [1] } });
+    const result = await run.run({}, { deploy: true });
+    expect(result.tasks.map(({ status }) => status)).toEqual(["done", "failed", "blocked", "done", "done"]);
+  });
+  test("a condition without a value fails its task", async () => {
+    const run = textRunner(`plan p { input n: int  task a = shell("a") when 1 / n > 0  task b = shell("b") after a }`);
+    const result = await run.run({}, { n: 0 });
+    expect(result.tasks).toMatchObject([{ status: "failed", reason: "when_failed" }, { status: "blocked" }]);
+    expect(run.started).toEqual([]);
+  });
+});
+
+test("a matrix task runs once a value, each with its own", async () => {
+  const run = textRunner(`plan p {
+    task test = shell(\`test \${v}\`) for v in ["20", "22"] { done when shell(\`check \${v}\`) }
+    task end  = shell("end") after test
+  }`);
+  const result = await run.run();
+  expect(result.batches).toEqual([["test[20]", "test[22]"], ["end"]]);
+  expect(run.started.filter((line) => line.startsWith("check")).sort()).toEqual(["check 20", "check 22"]);
+  expect(attemptsOf(run.events)[0]?.done_when_results[0]?.cmd).toBe("check 20");
+});
+
+describe("called plans and graphs", () => {
+  const text = `
+    plan inner {
+      input  n: int
+      output twice: int = 0
+      task one = shell("one")
+      task two = n * 2 after one into twice
+    }
+    graph g { input n: int  output more: int = 0  node add = n + 1 into more  start -> add }
+  `;
+  const outer = `plan outer {
+      output a: int = 0
+      output b: int = 0
+      task first  = inner(n: 4) into { twice: a }
+      task second = g(n: a) after first into { more: b }
+    }`;
+
+  test("give their outputs to the calling task", async () => {
+    const run = textRunner(`${outer}\n${text}`);
+    const result = await run.run();
+    expect(result).toMatchObject({ outcome: "clean", output: { a: 8, b: 9 } });
+    expect(transitions(run.events, "first/one")).toEqual(["pending→ready", "ready→running", "running→done"]);
+  });
+
+  test("a failure inside fails the calling task, and a resume goes on inside", async () => {
+    const store = new MemoryStore();
+    const run = textRunner(
+      `plan outer { task first = inner()  task last = shell("last") after first }
+       plan inner { task one = shell("one")  task two = shell("two") after one  task three = shell("three") after two }`,
+      { two: { codes: [1, 0] } },
+      { store },
+    );
+    const failed = await run.run({ thread: "t" });
+    expect(failed.tasks).toMatchObject([
+      { status: "failed", error: "plan `inner`: two failed" },
+      { status: "blocked" },
+    ]);
+    const resumed = await run.resume("t");
+    expect(resumed).toMatchObject({ outcome: "clean", resumedFrom: failed.runId });
+    expect(run.started).toEqual(["one", "two", "two", "three", "last"]);
+  });
+
+  test("a question in a called graph frees the slot, keeps the paths, and is answered on resume", async () => {
+    const store = new MemoryStore();
+    const run = textRunner(
+      `plan p {
+         max parallel 1
+         order file
+         output answer: string = ""
+         task asks  = question() into { reply: answer } { touches "x" }
+         task holds = shell("holds") { touches "x" }
+         task free  = shell("free")
+         task after_it = shell("after") after asks
+       }
+       graph question { output reply: string = ""  node q = ask("sure?") into reply  start -> q }`,
+      {},
+      { store, builtins: { ask } },
+    );
+    const paused = await run.run({ thread: "t" });
+    expect(paused).toMatchObject({ status: "paused", outcome: "partial", exitCode: 3 });
+    expect(run.started).toEqual(["free"]);
+    expect(paused.tasks.map(({ status }) => status)).toEqual(["waiting", "ready", "done", "pending"]);
+    expect(paused.pauses).toMatchObject([{ node: "q", namespace: ["asks"] }]);
+    const resumed = await run.resume("t", { answer: "yes" });
+    expect(resumed).toMatchObject({ outcome: "clean", output: { answer: "yes" } });
+    expect(run.started).toEqual(["free", "holds", "after"]);
+    await expect(run.runner.resume("t")).rejects.toMatchObject({ code: "NG_NOT_PAUSED" });
+  });
+
+  test("without a store a plan that asks is refused", async () => {
+    const run = textRunner(`plan p { state a: string = ""  task q = ask("?") into a }`, {}, { builtins: { ask } });
+    await expect(run.runner.run()).rejects.toMatchObject({ code: "NG_NO_STORE" });
+  });
+});
+
+describe("resume (9.10)", () => {
+  const text = `plan p {
+    order file
+    input  n: int
+    output total: int = 0 reduce sum
+    task a = n into total
+    task b = shell("b") after a
+    task c = total * 2 after a, b into total
+    task d = shell("d")
+  }`;
+
+  test("is a new run: what is done is restored with what it gave, the rest starts again", async () => {
+    const run = textRunner(text, { b: { codes: [1, 0] } }, { store: new MemoryStore() });
+    const failed = await run.run({ thread: "t" }, { n: 3 });
+    expect(failed).toMatchObject({ outcome: "stuck", output: { total: 3 } });
+    const resumed = await run.resume("t");
+    expect(resumed).toMatchObject({ outcome: "clean", output: { total: 9 }, resumedFrom: failed.runId });
+    expect(resumed.runId).not.toBe(failed.runId);
+    expect([...run.started].sort()).toEqual(["b", "b", "d"]);
+    expect(run.events[0]).toMatchObject({ type: "run_start", resumed_from: failed.runId });
+    expect(transitions(run.events, "a")).toEqual(["pending→done restored"]);
+    expect(resumed.batches).toEqual([["b"], ["c"]]);
+  });
+
+  test("a run that did not end well is not begun anew by accident", async () => {
+    const run = textRunner(text, { b: { codes: [1] } }, { store: new MemoryStore() });
+    await run.run({ thread: "t" }, { n: 3 });
+    await expect(run.runner.run({ n: 3 }, { thread: "t" })).rejects.toMatchObject({ code: "NG_THREAD_BUSY" });
+    const again = await run.run({ thread: "t", abandon: true }, { n: 1 });
+    expect(again.resumedFrom).toBe(null);
+  });
+
+  test("fromTask runs a finished part again, with what came before it", async () => {
+    const run = textRunner(text, {}, { store: new MemoryStore() });
+    await run.run({ thread: "t" }, { n: 3 });
+    const again = await run.resume("t", { fromTask: "b" });
+    expect(again.batches).toEqual([["b"], ["c"]]);
+    expect(again).toMatchObject({ outcome: "clean", output: { total: 9 } });
+  });
+
+  test("only, then the rest", async () => {
+    const run = textRunner(text, {}, { store: new MemoryStore() });
+    expect((await run.run({ thread: "t", only: ["a"] }, { n: 3 })).batches).toEqual([["a"]]);
+    const rest = await run.resume("t");
+    expect(rest.batches).toEqual([["b", "d"], ["c"]]);
+    expect(rest.output).toEqual({ total: 9 });
+  });
+
+  test("a plan that lost a task that was done is refused (5.7)", async () => {
+    const store = new MemoryStore();
+    await textRunner(text, { b: { codes: [1] } }, { store }).run({ thread: "t" }, { n: 3 });
+    const changed = textRunner(
+      text.replace("task a = n into total", "task z = n into total").replaceAll("after a", "after z"),
+      {},
+      { store },
+    );
+    await expect(changed.runner.resume("t")).rejects.toMatchObject({
+      code: "NG_DRIFT",
+      details: ["task `a` is gone, and was done"],
+    });
+  });
+
+  test("two runners on one thread: the second has nothing run or written", async () => {
+    const store = new MemoryStore();
+    const run = textRunner(text, { b: { takes: 5 } }, { store });
+    const first = run.runner.run({ n: 1 }, { thread: "t" });
+    await run.clock.advance(1000);
+    const started = run.started.length;
+    await expect(run.runner.resume("t")).rejects.toMatchObject({ code: "NG_THREAD_CONFLICT" });
+    expect(run.started).toHaveLength(started);
+    await run.clock.until(first);
+  });
+});
