@@ -86,6 +86,8 @@ export interface CheckpointHeader {
   };
   /** Nodes that ran but whose edges led nowhere (NG_NO_ROUTE): a resume asks their edges again. */
   readonly unrouted?: readonly string[];
+  /** Of a graph called as a node: which try of the caller this run of it is, from 2 on; absent for the first. */
+  readonly attempt?: number;
   /** Of graphs called as nodes that have not finished: namespace -> their checkpoint at this moment. */
   readonly children?: Readonly<Record<string, CheckpointId>>;
 }

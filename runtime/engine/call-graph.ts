@@ -35,7 +35,11 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
   const child = new Run(program, shared, {
     cancellation,
     maxSteps: program.table.limits.steps,
-    place: { path: [...caller.path, task.id], runId: `${caller.runId}/${task.id}@${caller.step}` },
+    place: {
+      path: [...caller.path, task.id],
+      runId: `${caller.runId}/${task.id}@${caller.step}`,
+      attempt: attempt.number,
+    },
   });
   const { durable } = shared;
   const found =
@@ -45,6 +49,8 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
   const head = found === undefined ? undefined : migrateCheckpoint(found);
   let end: RunEnd;
   if (head !== undefined && durable !== undefined && head.runId === child.runId && attempt.number === 1) {
+    // The tries that it took to come here count.
+    attempt.number = child.attempt = head.attempt ?? 1;
     refuseDrift(program, head);
     const { getWrites } = durable.store;
     const writes =

@@ -145,6 +145,7 @@ export class Chain {
       ...(run.unrouted.length === 0
         ? {}
         : { unrouted: run.unrouted.map(({ node }) => (node === -1 ? "start" : run.nodeName(node))) }),
+      ...(run.attempt === 1 ? {} : { attempt: run.attempt }),
       ...(unfinished === undefined || Object.keys(unfinished.children).length === 0
         ? {}
         : { children: unfinished.children }),

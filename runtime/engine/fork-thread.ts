@@ -117,7 +117,7 @@ async function forkChildren(
     const run = new Run(program, shared, {
       cancellation,
       maxSteps: null,
-      place: { path: namespace.split("/"), runId: childId },
+      place: { path: namespace.split("/"), runId: childId, attempt: child.attempt ?? 1 },
     });
     restoreRun(run, child, await loadWrites(durable.store, source.threadId, id));
     const head = await asStoreError(() => durable.store.loadLatest(durable.threadId, namespace));

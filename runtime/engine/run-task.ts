@@ -120,6 +120,7 @@ function watch(attempt: Attempt, result: PromiseLike<unknown>): Promise<Outcome>
   const { timeout } = task.node.spec;
   return new Promise<Outcome>((resolve, reject) => {
     let timer: unknown;
+    let late: NodeError | undefined;
     const end = (outcome: () => Outcome | Promise<Outcome>): void => {
       if (attempt.closed) return;
       if (timer !== undefined) shared.clock.clearTimeout(timer);
@@ -145,19 +146,25 @@ function watch(attempt: Attempt, result: PromiseLike<unknown>): Promise<Outcome>
     cancellation.listen(onCancel);
     if (timeout !== undefined) {
       timer = shared.clock.setTimeout(() => {
+        const { name } = task.node.spec;
+        const { threadId } = shared;
+        const message = `node \`${name}\` did not finish within ${timeout} ms`;
+        const error = new NodeError("NG_NODE_TIMEOUT", name, message, { attempts: attempt.number, threadId });
+        if (task.node.call.kind === "graph") {
+          // It stops by itself: a further try must not meet checkpoints that are still being written.
+          late = error;
+          attempt.onGivenUp?.(error);
+          return;
+        }
         end(() => {
-          const { name } = task.node.spec;
-          const { threadId } = shared;
-          const message = `node \`${name}\` did not finish within ${timeout} ms`;
-          const error = new NodeError("NG_NODE_TIMEOUT", name, message, { attempts: attempt.number, threadId });
           attempt.giveUp(error);
           return settleFailure(attempt, error);
         });
       }, timeout);
     }
     result.then(
-      (value) => end(() => settleResult(attempt, value)),
-      (error: unknown) => end(() => settleFailure(attempt, error)),
+      (value) => end(() => (late === undefined ? settleResult(attempt, value) : settleFailure(attempt, late))),
+      (error: unknown) => end(() => settleFailure(attempt, endsTheRun(error) ? error : (late ?? error))),
     );
   });
 }

@@ -33,6 +33,8 @@ export interface Place {
   readonly path: readonly string[];
   /** Begins with the outermost run's id; equal on every re-execution. */
   readonly runId: string;
+  /** Which try of the caller's node, from 1 (the default). */
+  readonly attempt?: number;
 }
 
 /**
@@ -45,6 +47,8 @@ export class Run {
   readonly cancellation: Cancellation;
   readonly path: readonly string[];
   readonly namespace: string;
+  /** Of the node that calls the graph, from 1. */
+  attempt: number;
   readonly maxSteps: number | null;
   readonly listening: boolean;
   /** Values by channel, changed in place between steps only: no task reads while updates are applied. */
@@ -84,6 +88,7 @@ export class Run {
     this.cancellation = details.cancellation;
     this.path = details.place?.path ?? NOTHING;
     this.namespace = this.path.length === 0 ? "" : this.path.join("/");
+    this.attempt = details.place?.attempt ?? 1;
     this.#runId = details.place?.runId;
     this.maxSteps = details.maxSteps;
     this.listening = shared.listeners.length > 0;

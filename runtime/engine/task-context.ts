@@ -18,7 +18,8 @@ export function isCommand(value: unknown): value is Command {
 export class Attempt {
   readonly run: Run;
   readonly task: Task;
-  readonly number: number;
+  /** From 1. A called graph that is gone on with says which it was. */
+  number: number;
   /** The attempt is over: what its body still does counts for nothing. */
   closed = false;
   gotos: number[] | undefined;
