@@ -1,0 +1,118 @@
+import { EXIT } from "../exit-codes.ts";
+import type { PlanTable } from "../../runtime/plan/plan-table.ts";
+import type { Schedule, ScheduleOptions } from "../../runtime/plan/schedule.ts";
+import { CommandError } from "../command-error.ts";
+import { defineCommand } from "../define-command.ts";
+import { loadPlan } from "../load-graph.ts";
+import { parseChoice, parseCount } from "../parse-values.ts";
+import { planTablePath, withKnownOrder } from "../plan-order.ts";
+import { RUNS_DIRECTORY } from "../plan/run-directory.ts";
+import { recordedDurations } from "../plan/run-index.ts";
+import { scheduleMermaid } from "../schedule/schedule-mermaid.ts";
+import { scheduleSvg } from "../schedule/schedule-svg.ts";
+import { scheduleText } from "../schedule/schedule-text.ts";
+import { viewSchedule, type ScheduleView } from "../schedule/schedule-view.ts";
+import { writeAtomically } from "../write-atomically.ts";
+
+const FORMATS = ["text", "json", "mermaid", "svg"] as const;
+type ScheduleFormat = (typeof FORMATS)[number];
+
+/** How long an order is searched for where nothing is said. */
+const DEFAULT_BUDGET_MS = 2000;
+
+interface PlanOptions {
+  readonly format?: ScheduleFormat;
+  readonly graph?: string;
+  readonly maxParallel?: number;
+  /** Milliseconds, or `true` for the default. */
+  readonly optimize?: number | true;
+  readonly output?: string;
+}
+
+export const planCommand = defineCommand<PlanOptions>({
+  usage: "plan <file>",
+  summary: "the schedule of a plan, without running it",
+  configure: (command) => {
+    command
+      .option("--format <format>", `${FORMATS.join(", ")} (default text; svg is a Gantt chart)`, (text) =>
+        parseChoice("--format", FORMATS, text),
+      )
+      .option("--graph <name>", "which plan of the file (default the first)")
+      .option("--max-parallel <n>", "as if at most so many tasks ran at a time", parseCount("--max-parallel", 1))
+      .option("--optimize [budget]", "search for a shorter order, for 2s or as long as is said (--optimize=10s)", parseBudget)
+      .option("-o, --output <file>", "write a file instead of printing; NAME.table.json is the plan with its order");
+  },
+  examples: [
+    "ngc plan ship.ngraph",
+    "ngc plan ship.ngraph --format svg -o ship.svg",
+    "ngc plan ship.ngraph --optimize=10s -o ship_auth.table.json",
+  ],
+  run: async ([file = ""], options, output) => {
+    const loaded = await loadPlan(file, options.graph, output);
+    if (loaded === undefined) return EXIT.invalid;
+    const recorded = recordedDurations(RUNS_DIRECTORY, loaded.table.name);
+    const maxParallel = options.maxParallel ?? loaded.table.maxParallel;
+    const { table, schedule, attempts } = await scheduleOf(withKnownOrder(loaded.table, file), options.optimize, {
+      expected: (task) => recorded(loaded.table.tasks[task]?.name ?? ""),
+      maxParallel,
+    });
+    const view = viewSchedule(table, schedule, { maxParallel, recorded, ...(attempts === undefined ? {} : { attempts }) });
+    output.document(view);
+    const target = options.output;
+    if (target === undefined) {
+      output.result(render(view, options.format ?? "text"));
+      if (options.optimize !== undefined && table.ranks !== undefined) {
+        output.note(`to keep this order: -o ${planTablePath(file, table.name)}`);
+      }
+      return EXIT.ok;
+    }
+    const isTable = target.endsWith(".table.json") && options.format === undefined;
+    writeAtomically(target, `${isTable ? JSON.stringify(table, null, 2) : render(view, options.format ?? "text")}\n`);
+    output.note(`wrote ${target}`);
+    return EXIT.ok;
+  },
+});
+
+async function scheduleOf(
+  table: PlanTable,
+  optimize: number | true | undefined,
+  options: ScheduleOptions,
+): Promise<{ readonly table: PlanTable; readonly schedule: Schedule; readonly attempts?: number }> {
+  const { optimizePlan, planSchedule } = await import("../../runtime/plan/schedule.ts");
+  if (optimize === undefined) return { table, schedule: planSchedule(table, options) };
+  if (table.order === "file") {
+    throw new CommandError(`\`${table.name}\` says \`order file\`: there is no order to search for`, {
+      help: "remove `order file` from the plan",
+    });
+  }
+  const until = performance.now() + (optimize === true ? DEFAULT_BUDGET_MS : optimize);
+  const { ranks, schedule, attempts } = optimizePlan(table, {
+    ...options,
+    shouldStop: () => performance.now() > until,
+  });
+  return { table: { ...table, ranks }, schedule, attempts };
+}
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+function parseBudget(text: string): number {
+  const [, count, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
+  const milliseconds = Number(count) * (UNITS[unit ?? ""] ?? NaN);
+  if (milliseconds > 0) return milliseconds;
+  throw new CommandError(`--optimize takes a duration like 10s, not \`${text}\``, {
+    help: "the file stands before it: `ngc plan FILE --optimize`",
+  });
+}
+
+function render(view: ScheduleView, format: ScheduleFormat): string {
+  switch (format) {
+    case "text":
+      return scheduleText(view);
+    case "json":
+      return JSON.stringify(view, null, 2);
+    case "mermaid":
+      return scheduleMermaid(view);
+    case "svg":
+      return scheduleSvg(view);
+  }
+}

@@ -1,0 +1,31 @@
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { PlanTable } from "../runtime/plan/plan-table.ts";
+
+/** Where the table of a plan is written, with the order that was found for it. */
+export function planTablePath(file: string, plan: string): string {
+  return join(dirname(file), `${plan}.table.json`);
+}
+
+/**
+ * A plan with the order that `ngc plan --optimize` found for it, where that has been kept: in the plan's table beside its source, and of
+ * the plan as it is now (an order of another plan would be one for other tasks). Anything else in its place is not looked at.
+ */
+export function withKnownOrder(table: PlanTable, file: string): PlanTable {
+  if (table.ranks !== undefined) return table;
+  let kept: Partial<PlanTable> | null;
+  try {
+    kept = JSON.parse(readFileSync(planTablePath(file, table.name), "utf8")) as Partial<PlanTable> | null;
+  } catch {
+    return table;
+  }
+  const ranks: unknown = kept?.ranks;
+  if (kept?.digest !== table.digest || !isOrder(ranks, table.tasks.length)) return table;
+  return Object.freeze({ ...table, ranks: Object.freeze(ranks) });
+}
+
+function isOrder(ranks: unknown, count: number): ranks is number[] {
+  if (!Array.isArray(ranks) || ranks.length !== count) return false;
+  const seen = new Set<unknown>(ranks);
+  return seen.size === count && ranks.every((rank) => Number.isInteger(rank) && rank >= 0 && rank < count);
+}

@@ -1,0 +1,27 @@
+import type { ScheduleView } from "./schedule-view.ts";
+
+/** Where every task counts as 1 it is drawn as a minute. */
+const UNIT = 60_000;
+
+/** A Gantt chart that GitHub and editors draw: a section a slot. */
+export function scheduleMermaid(view: ScheduleView): string {
+  const scale = view.unit === "tasks" ? UNIT : 1;
+  const lines = ["gantt", `  title ${plain(view.plan)}`, "  dateFormat x", "  axisFormat %H:%M:%S"];
+  const slots = Math.max(0, ...view.tasks.map(({ slot }) => slot + 1));
+  for (let slot = 0; slot < slots; slot++) {
+    lines.push(`  section slot ${slot + 1}`);
+    for (const [index, task] of view.tasks.entries()) {
+      if (task.slot !== slot) continue;
+      const tag = task.critical ? "crit, " : "";
+      lines.push(
+        `  ${plain(task.id)} :${tag}t${index}, ${Math.round(task.start * scale)}, ${Math.round(task.end * scale)}`,
+      );
+    }
+  }
+  return lines.join("\n");
+}
+
+/** Characters that end a name in Mermaid become ones that look like them. */
+function plain(text: string): string {
+  return text.replaceAll(":", "꞉").replaceAll(";", "；").replaceAll("#", "＃").replaceAll(",", "‚").replaceAll("%%", "％％");
+}

@@ -1,0 +1,57 @@
+import { formatTime, type ScheduleView } from "./schedule-view.ts";
+
+/** Names on one line; the rest of a large batch goes on in the next. */
+const WIDTH = 90;
+
+/** When tasks start, a moment a line, and how good that is. */
+export function scheduleText(view: ScheduleView): string {
+  const { unit } = view;
+  const time = (value: number): string => formatTime(value, unit);
+  const starts = new Map<string, number>(view.tasks.map((task) => [task.id, task.start]));
+  const moments = view.batches.map((batch) => ({ at: time(starts.get(batch[0] ?? "") ?? 0), names: batch }));
+  const column = Math.max(5, ...moments.map(({ at }) => at.length));
+  const count = view.tasks.length;
+  const lines = [
+    `plan ${view.plan}: ${count} task${count === 1 ? "" : "s"}, at most ${view.maxParallel} at a time${ORDERS[view.order]}`,
+    "",
+  ];
+  for (const { at, names } of moments) {
+    for (const [index, line] of wrap(names.join(", ")).entries()) {
+      lines.push(`  ${(index === 0 ? at : "").padStart(column)}  ${line}`);
+    }
+  }
+  lines.push(`  ${time(view.makespan).padStart(column)}  end`, "");
+  const [first = "", ...others] = wrap(view.criticalPath.join(" → "));
+  lines.push(`critical path  ${first}`, ...others.map((line) => `               ${line}`));
+  lines.push(`length         ${lengthText(view)}`);
+  if (view.attempts !== undefined) lines.push(`searched       ${view.attempts} orders`);
+  const unknown = view.tasks.filter(({ basis }) => basis === "none").length;
+  if (unit === "tasks") lines.push("durations      none known: every task counts as 1 (write `estimate 5m`, or run the plan once)");
+  else if (unknown > 0) lines.push(`durations      of ${unknown} of ${count} tasks not known: they count as 1 ms`);
+  return lines.join("\n");
+}
+
+const ORDERS: Readonly<Record<ScheduleView["order"], string>> = {
+  priority: "",
+  file: ", in the order of the file",
+  optimized: ", in an order that was searched for",
+};
+
+function lengthText({ makespan, lowerBound, gap, unit }: ScheduleView): string {
+  const length = formatTime(makespan, unit);
+  if (gap < 1e-9) return `${length}, and no order is shorter`;
+  return `${length}, ${(100 * gap).toFixed(1)} % above the lower bound of ${formatTime(lowerBound, unit)}`;
+}
+
+function wrap(text: string): readonly string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && line.length + word.length + 1 > WIDTH) {
+      lines.push(line);
+      line = "";
+    }
+    line = line === "" ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+}

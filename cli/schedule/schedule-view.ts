@@ -1,0 +1,113 @@
+import type { PlanTable } from "../../runtime/plan/plan-table.ts";
+import type { Schedule } from "../../runtime/plan/schedule.ts";
+
+/** Where the time that a task is expected to take comes from; `none`: it counts as 1. */
+export type Basis = "recorded" | "estimate" | "none";
+
+/** A plan's schedule with names in place of numbers: what every format is made from, and the document of `--json`. */
+export interface ScheduleView {
+  readonly version: 1;
+  readonly plan: string;
+  readonly digest: string;
+  readonly maxParallel: number;
+  /** What decides among ready tasks: the longest remaining path, the file, or an order that was searched for. */
+  readonly order: "priority" | "file" | "optimized";
+  /** `tasks`: nothing is known of how long any task takes, so each counts as 1. */
+  readonly unit: "ms" | "tasks";
+  /** Tasks in start order, grouped by the moment they start. */
+  readonly batches: readonly (readonly string[])[];
+  /** In start order. */
+  readonly tasks: readonly ScheduledTask[];
+  readonly criticalPath: readonly string[];
+  readonly makespan: number;
+  /** No order is shorter. */
+  readonly lowerBound: number;
+  /** How much longer than the bound the schedule is: 0 is optimal, 0.1 is 10 %. */
+  readonly gap: number;
+  /** Orders that a search has looked at. */
+  readonly attempts?: number;
+}
+
+export interface ScheduledTask {
+  readonly id: string;
+  readonly start: number;
+  readonly end: number;
+  readonly basis: Basis;
+  /** Which of the slots it takes, from 0. */
+  readonly slot: number;
+  readonly critical: boolean;
+  readonly after: readonly string[];
+}
+
+export function viewSchedule(
+  table: PlanTable,
+  schedule: Schedule,
+  facts: {
+    readonly maxParallel: number;
+    readonly recorded: (task: string) => number | undefined;
+    readonly attempts?: number;
+  },
+): ScheduleView {
+  const nameOf = (task: number): string => table.tasks[task]?.name ?? "";
+  const basisOf = (task: number): Basis =>
+    facts.recorded(nameOf(task)) !== undefined
+      ? "recorded"
+      : table.tasks[task]?.estimate !== undefined
+        ? "estimate"
+        : "none";
+  const critical = new Set(schedule.criticalPath);
+  const slots: number[] = [];
+  const tasks = schedule.batches.flat().map((task): ScheduledTask => {
+    const start = schedule.starts[task] ?? 0;
+    const end = schedule.ends[task] ?? 0;
+    const free = slots.findIndex((until) => until <= start);
+    const slot = free === -1 ? slots.length : free;
+    slots[slot] = end;
+    return {
+      id: nameOf(task),
+      start,
+      end,
+      basis: basisOf(task),
+      slot,
+      critical: critical.has(task),
+      after: (table.tasks[task]?.after ?? []).map(nameOf),
+    };
+  });
+  return {
+    version: 1,
+    plan: table.name,
+    digest: table.digest,
+    maxParallel: facts.maxParallel,
+    order: table.order === "file" ? "file" : table.ranks === undefined ? "priority" : "optimized",
+    unit: tasks.every(({ basis }) => basis === "none") ? "tasks" : "ms",
+    batches: schedule.batches.map((batch) => batch.map(nameOf)),
+    tasks,
+    criticalPath: schedule.criticalPath.map(nameOf),
+    makespan: schedule.makespan,
+    lowerBound: schedule.lowerBound,
+    gap: schedule.gap,
+    ...(facts.attempts === undefined ? {} : { attempts: facts.attempts }),
+  };
+}
+
+/** `5m`, `1m 30s`, `250ms`; a plain number where every task counts as 1. */
+export function formatTime(value: number, unit: ScheduleView["unit"]): string {
+  if (unit === "tasks") return String(value);
+  const milliseconds = Math.round(value);
+  if (milliseconds < 1000) return `${milliseconds}ms`;
+  const parts: [number, string][] = [
+    [86_400_000, "d"],
+    [3_600_000, "h"],
+    [60_000, "m"],
+    [1000, "s"],
+  ];
+  let rest = milliseconds;
+  const texts: string[] = [];
+  for (const [size, letter] of parts) {
+    const count = Math.floor(rest / size);
+    rest -= count * size;
+    if (count > 0 && texts.length < 2) texts.push(`${count}${letter}`);
+    else if (texts.length > 0) break;
+  }
+  return texts.join(" ");
+}
