@@ -1,6 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import type { CompileResult } from "../compiler/compile.ts";
 import { CommandError } from "./command-error.ts";
+import { withKnownOrder } from "./plan-order.ts";
 
 export const TARGETS = ["ts", "js", "json"] as const;
 export type Target = (typeof TARGETS)[number];
@@ -13,7 +14,7 @@ export interface CompileOutput {
 
 /**
  * What a checked file becomes: `support.ngraph.ts`; or `support.ngraph.js` with `support.ngraph.d.ts`; or the table of each
- * graph, `support.table.json`. Beside the source, or in `directory`.
+ * graph and plan, `support.table.json`. Beside the source, or in `directory`.
  */
 export async function compileOutputs(
   result: CompileResult,
@@ -37,10 +38,12 @@ export async function compileOutputs(
       ];
     }
     case "json":
-      return [...result.tables].map(([name, table]) => ({
-        path: place(`${name}.table.json`),
-        text: `${JSON.stringify(table, null, 2)}\n`,
-      }));
+      return [...result.tables].map(([name, table]) => {
+        const path = place(`${name}.table.json`);
+        // An order that was found for a plan stays with it: beside the source, or where the table is written.
+        const ordered = table.kind === "plan" ? withKnownOrder(withKnownOrder(table, result.path), path) : table;
+        return { path, text: `${JSON.stringify(ordered, null, 2)}\n` };
+      });
   }
 }
 

@@ -7,10 +7,11 @@ import { diagnosticsDocument } from "./check-document.ts";
 import { CommandError } from "./command-error.ts";
 import { compileSource } from "./compile-source.ts";
 import type { Output } from "./output.ts";
+import { withKnownOrder } from "./plan-order.ts";
 import { printDiagnostics } from "./print-diagnostics.ts";
 
 /**
- * The table of one graph or plan of a file, the first where no name is given. Where the file is invalid its diagnostics are printed
+ * The table of one graph or plan of a file, the first where no name is given; a plan with the order that was found for it. Where the file is invalid its diagnostics are printed
  * (with `--json`, the document of `ngc check`), and there is none.
  *
  * @throws CommandError when the file cannot be read or has none of that name
@@ -29,14 +30,10 @@ export async function loadGraph(file: string, name: string | undefined, output: 
   return loaded?.table.kind === "graph" ? loaded.table : undefined;
 }
 
-/** Likewise a plan, with the bound plan it was made from. */
-export async function loadPlan(
-  file: string,
-  name: string | undefined,
-  output: Output,
-): Promise<{ readonly table: PlanTable; readonly compiled: CompileResult } | undefined> {
+/** Likewise a plan, with the order that was found for it. */
+export async function loadPlan(file: string, name: string | undefined, output: Output): Promise<PlanTable | undefined> {
   const loaded = await loadCompiled(file, name, "plan", output);
-  return loaded?.table.kind === "plan" ? { table: loaded.table, compiled: loaded.compiled } : undefined;
+  return loaded?.table.kind === "plan" ? loaded.table : undefined;
 }
 
 type Wanted = "graph" | "plan" | "graph or plan";
@@ -56,7 +53,9 @@ async function loadCompiled(
   const fits = (table: Table | PlanTable): boolean => wanted === "graph or plan" || table.kind === wanted;
   const names = [...compiled.tables].flatMap(([key, table]) => (fits(table) ? [key] : []));
   const table = compiled.tables.get(name ?? names[0] ?? "");
-  if (table !== undefined && fits(table)) return { table, compiled };
+  if (table !== undefined && fits(table)) {
+    return { table: table.kind === "plan" ? withKnownOrder(table, file) : table, compiled };
+  }
   if (name === undefined) throw new CommandError(`${file} holds no ${wanted}`);
   if (table !== undefined) throw new CommandError(`\`${name}\` of ${file} is a ${table.kind}, not a ${wanted}`);
   const similar = findSimilar(name, names);

@@ -8,6 +8,7 @@ import { forkCommand } from "./commands/fork.ts";
 import { graphCommand } from "./commands/graph.ts";
 import { historyCommand } from "./commands/history.ts";
 import { newCommand } from "./commands/new.ts";
+import { planCommand } from "./commands/plan.ts";
 import { resumeCommand } from "./commands/resume.ts";
 import { runCommand } from "./commands/run.ts";
 import { showCommand } from "./commands/show.ts";
@@ -28,6 +29,7 @@ const COMMANDS = [
   fmtCommand,
   convertCommand,
   graphCommand,
+  planCommand,
   explainCommand,
   newCommand,
 ];

@@ -67,16 +67,22 @@ export const checkCommand = defineCommand<CheckOptions>({
       output,
     );
     if (options.verbose === true) printProofs(compiled, output);
-    const graphs = compiled.reduce((total, source) => total + source.graphs.length, 0);
     const count = countText(diagnostics);
     if (!output.json && options.format !== "sarif" && options.format !== "github") {
-      given.note(
-        `${graphs} graph${graphs === 1 ? "" : "s"} checked${count === "" ? ", nothing to report" : `: ${count}`}`,
-      );
+      given.note(`${checkedText(compiled)} checked${count === "" ? ", nothing to report" : `: ${count}`}`);
     }
     return hasErrors(diagnostics) ? EXIT.invalid : EXIT.ok;
   },
 });
+
+/** `2 graphs and 1 plan` */
+function checkedText(compiled: readonly CompileResult[]): string {
+  const graphs = compiled.reduce((total, source) => total + source.graphs.length, 0);
+  const plans = compiled.reduce((total, source) => total + source.plans.length, 0);
+  const text = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+  if (plans === 0) return text(graphs, "graph");
+  return graphs === 0 ? text(plans, "plan") : `${text(graphs, "graph")} and ${text(plans, "plan")}`;
+}
 
 /** The sources, compiled; with `--fix` after what could be fixed was. */
 async function compileAll(

@@ -1,3 +1,4 @@
+import { drawPlan } from "../drawing/plan.ts";
 import { drawTable, type Drawing } from "../drawing/drawing.ts";
 import { renderDot } from "../drawing/dot.ts";
 import { renderHtml } from "../drawing/html.ts";
@@ -6,7 +7,7 @@ import { renderSvg } from "../drawing/svg.ts";
 import { renderText } from "../drawing/text.ts";
 import { defineCommand } from "../define-command.ts";
 import { EXIT } from "../exit-codes.ts";
-import { loadGraph } from "../load-graph.ts";
+import { loadGraphOrPlan } from "../load-graph.ts";
 import { parseChoice } from "../parse-values.ts";
 import { writeAtomically } from "../write-atomically.ts";
 
@@ -21,20 +22,20 @@ interface GraphOptions {
 
 export const graphCommand = defineCommand<GraphOptions>({
   usage: "graph <file>",
-  summary: "a picture of a graph",
+  summary: "a picture of a graph or plan",
   configure: (command) => {
     command
       .option("--format <format>", `${FORMATS.join(", ")} (default text)`, (text) =>
         parseChoice("--format", FORMATS, text),
       )
-      .option("--graph <name>", "which graph of the file (default the first)")
+      .option("--graph <name>", "which graph or plan of the file (default the first)")
       .option("-o, --output <file>", "write a file instead of printing");
   },
   examples: ["ngc graph support.ngraph", "ngc graph support.ngraph --format svg -o support.svg"],
   run: async ([file = ""], options, output) => {
-    const table = await loadGraph(file, options.graph, output);
+    const table = await loadGraphOrPlan(file, options.graph, output);
     if (table === undefined) return EXIT.invalid;
-    const drawing = drawTable(table);
+    const drawing = table.kind === "plan" ? drawPlan(table) : drawTable(table);
     const picture = render(drawing, options.format ?? "text");
     output.document({ version: 1, ...drawing });
     if (options.output !== undefined) {

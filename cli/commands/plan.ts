@@ -1,11 +1,11 @@
-import { EXIT } from "../exit-codes.ts";
 import type { PlanTable } from "../../runtime/plan/plan-table.ts";
 import type { Schedule, ScheduleOptions } from "../../runtime/plan/schedule.ts";
 import { CommandError } from "../command-error.ts";
 import { defineCommand } from "../define-command.ts";
+import { EXIT } from "../exit-codes.ts";
 import { loadPlan } from "../load-graph.ts";
 import { parseChoice, parseCount } from "../parse-values.ts";
-import { planTablePath, withKnownOrder } from "../plan-order.ts";
+import { planTablePath } from "../plan-order.ts";
 import { RUNS_DIRECTORY } from "../plan/run-directory.ts";
 import { recordedDurations } from "../plan/run-index.ts";
 import { scheduleMermaid } from "../schedule/schedule-mermaid.ts";
@@ -39,7 +39,11 @@ export const planCommand = defineCommand<PlanOptions>({
       )
       .option("--graph <name>", "which plan of the file (default the first)")
       .option("--max-parallel <n>", "as if at most so many tasks ran at a time", parseCount("--max-parallel", 1))
-      .option("--optimize [budget]", "search for a shorter order, for 2s or as long as is said (--optimize=10s)", parseBudget)
+      .option(
+        "--optimize [budget]",
+        "search for a shorter order, for 2s or as long as is said (--optimize=10s)",
+        parseBudget,
+      )
       .option("-o, --output <file>", "write a file instead of printing; NAME.table.json is the plan with its order");
   },
   examples: [
@@ -50,13 +54,17 @@ export const planCommand = defineCommand<PlanOptions>({
   run: async ([file = ""], options, output) => {
     const loaded = await loadPlan(file, options.graph, output);
     if (loaded === undefined) return EXIT.invalid;
-    const recorded = recordedDurations(RUNS_DIRECTORY, loaded.table.name);
-    const maxParallel = options.maxParallel ?? loaded.table.maxParallel;
-    const { table, schedule, attempts } = await scheduleOf(withKnownOrder(loaded.table, file), options.optimize, {
-      expected: (task) => recorded(loaded.table.tasks[task]?.name ?? ""),
+    const recorded = recordedDurations(RUNS_DIRECTORY, loaded.name);
+    const maxParallel = options.maxParallel ?? loaded.maxParallel;
+    const { table, schedule, attempts } = await scheduleOf(loaded, options.optimize, {
+      expected: (task) => recorded(loaded.tasks[task]?.name ?? ""),
       maxParallel,
     });
-    const view = viewSchedule(table, schedule, { maxParallel, recorded, ...(attempts === undefined ? {} : { attempts }) });
+    const view = viewSchedule(table, schedule, {
+      maxParallel,
+      recorded,
+      ...(attempts === undefined ? {} : { attempts }),
+    });
     output.document(view);
     const target = options.output;
     if (target === undefined) {

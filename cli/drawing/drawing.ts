@@ -1,5 +1,5 @@
 import { printExpression, type ExpressionNames } from "../../runtime/expression/print-expression.ts";
-import { END, type NodeSpec, type RouteSpec, type Table, type TargetSpec } from "../../runtime/table.ts";
+import { END, type CallSpec, type NodeSpec, type RouteSpec, type Table, type TargetSpec } from "../../runtime/table.ts";
 
 /** A graph as boxes and arrows: what every picture format is made from. */
 export interface Drawing {
@@ -29,14 +29,7 @@ export interface DrawnEdge {
 const MAX_LABEL = 60;
 
 export function drawTable(table: Table): Drawing {
-  const names: ExpressionNames = {
-    channels: table.channels.map((channel) => channel.name),
-    functions: table.functions.map((item) => item.name),
-  };
-  const expression = (index: number): string => {
-    const found = table.expressions[index];
-    return found === undefined ? "" : shorten(printExpression(found, names));
-  };
+  const expression = expressionPrinter(table);
   const nodeName = (index: number): string => (index === END ? "end" : (table.nodes[index]?.name ?? "end"));
   const targetName = (target: TargetSpec): string => {
     if ("node" in target) return nodeName(target.node);
@@ -91,7 +84,7 @@ export function drawTable(table: Table): Drawing {
         id: node.name,
         kind: "node",
         label: node.name,
-        detail: describeCall(table, node, expression),
+        detail: describeNode(table, node, expression),
         pauses: node.pauseBefore === true || node.pauseAfter === true || isAsk(node),
       })),
       ...table.barriers.map((barrier): DrawnNode => ({
@@ -107,6 +100,20 @@ export function drawTable(table: Table): Drawing {
   };
 }
 
+/** The text of an expression by its index. */
+export function expressionPrinter(
+  table: Pick<Table, "channels" | "functions" | "expressions">,
+): (index: number) => string {
+  const names: ExpressionNames = {
+    channels: table.channels.map((channel) => channel.name),
+    functions: table.functions.map((item) => item.name),
+  };
+  return (index) => {
+    const found = table.expressions[index];
+    return found === undefined ? "" : shorten(printExpression(found, names));
+  };
+}
+
 function barrierName(id: string): string {
   return `[${id}]`;
 }
@@ -115,18 +122,26 @@ function isAsk(node: NodeSpec): boolean {
   return node.call.kind === "builtin" && node.call.name === "ask";
 }
 
-function describeCall(table: Table, node: NodeSpec, expression: (index: number) => string): string {
+function describeNode(table: Table, node: NodeSpec, expression: (index: number) => string): string {
   const each = node.each === undefined ? "" : ` for each of ${expression(node.each.list)}`;
-  const { call } = node;
+  return `${describeCall(table, node.call, expression)}${each}`;
+}
+
+/** What a node or task does, in a few words. */
+export function describeCall(
+  table: Pick<Table, "functions" | "graphs">,
+  call: CallSpec,
+  expression: (index: number) => string,
+): string {
   switch (call.kind) {
     case "function":
-      return `${table.functions[call.function]?.name ?? ""}()${each}`;
+      return `${table.functions[call.function]?.name ?? ""}()`;
     case "builtin":
-      return `${call.name}()${each}`;
+      return `${call.name}()`;
     case "graph":
-      return `graph ${table.graphs[call.graph]?.name ?? ""}${each}`;
+      return `graph ${table.graphs[call.graph]?.name ?? ""}`;
     case "expression":
-      return `${expression(call.expression)}${each}`;
+      return expression(call.expression);
   }
 }
 

@@ -23,5 +23,10 @@ export function scheduleMermaid(view: ScheduleView): string {
 
 /** Characters that end a name in Mermaid become ones that look like them. */
 function plain(text: string): string {
-  return text.replaceAll(":", "꞉").replaceAll(";", "；").replaceAll("#", "＃").replaceAll(",", "‚").replaceAll("%%", "％％");
+  return text
+    .replaceAll(":", "꞉")
+    .replaceAll(";", "；")
+    .replaceAll("#", "＃")
+    .replaceAll(",", "‚")
+    .replaceAll("%%", "％％");
 }

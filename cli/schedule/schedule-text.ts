@@ -9,7 +9,7 @@ export function scheduleText(view: ScheduleView): string {
   const time = (value: number): string => formatTime(value, unit);
   const starts = new Map<string, number>(view.tasks.map((task) => [task.id, task.start]));
   const moments = view.batches.map((batch) => ({ at: time(starts.get(batch[0] ?? "") ?? 0), names: batch }));
-  const column = Math.max(5, ...moments.map(({ at }) => at.length));
+  const column = Math.max(5, time(view.makespan).length, ...moments.map(({ at }) => at.length));
   const count = view.tasks.length;
   const lines = [
     `plan ${view.plan}: ${count} task${count === 1 ? "" : "s"}, at most ${view.maxParallel} at a time${ORDERS[view.order]}`,
@@ -26,7 +26,8 @@ export function scheduleText(view: ScheduleView): string {
   lines.push(`length         ${lengthText(view)}`);
   if (view.attempts !== undefined) lines.push(`searched       ${view.attempts} orders`);
   const unknown = view.tasks.filter(({ basis }) => basis === "none").length;
-  if (unit === "tasks") lines.push("durations      none known: every task counts as 1 (write `estimate 5m`, or run the plan once)");
+  if (unit === "tasks")
+    lines.push("durations      none known: every task counts as 1 (write `estimate 5m`, or run the plan once)");
   else if (unknown > 0) lines.push(`durations      of ${unknown} of ${count} tasks not known: they count as 1 ms`);
   return lines.join("\n");
 }
@@ -40,6 +41,7 @@ const ORDERS: Readonly<Record<ScheduleView["order"], string>> = {
 function lengthText({ makespan, lowerBound, gap, unit }: ScheduleView): string {
   const length = formatTime(makespan, unit);
   if (gap < 1e-9) return `${length}, and no order is shorter`;
+  if (gap < 0.0005) return `${length}, less than 0.1 % above the lower bound`;
   return `${length}, ${(100 * gap).toFixed(1)} % above the lower bound of ${formatTime(lowerBound, unit)}`;
 }
 

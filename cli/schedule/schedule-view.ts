@@ -94,6 +94,7 @@ export function viewSchedule(
 export function formatTime(value: number, unit: ScheduleView["unit"]): string {
   if (unit === "tasks") return String(value);
   const milliseconds = Math.round(value);
+  if (milliseconds === 0) return "0";
   if (milliseconds < 1000) return `${milliseconds}ms`;
   const parts: [number, string][] = [
     [86_400_000, "d"],

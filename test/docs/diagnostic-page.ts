@@ -13,7 +13,8 @@ export function diagnosticPage(code: DiagnosticCode): string {
   const parts = [`# ${code} ${name}`, "", `${severity[0]?.toUpperCase()}${severity.slice(1)}: ${title}.`, ""];
   const fires = fixture(code, "fires");
   if (fires !== undefined) {
-    parts.push("## A graph that gets it", "", "```ngraph", fires, "```", "");
+    const what = /^plan /m.test(fires) && !/^graph /m.test(fires) ? "plan" : "graph";
+    parts.push(`## A ${what} that gets it`, "", "```ngraph", fires, "```", "");
     const message = messageOf(code, fires);
     if (message !== undefined) parts.push("```text", message, "```", "");
   }

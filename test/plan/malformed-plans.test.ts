@@ -1,5 +1,8 @@
 /** What is refused before anything runs (execution.md, 9.9; diagnostics NG701 to NG707; kahn's K-18 to K-21). */
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { parse } from "../../grammar/parse.ts";
+import { toYaml } from "../../grammar/yaml/to-yaml.ts";
 import { compilePlan, findingsOf } from "./compile-plan.ts";
 
 const plan = (body: string): string => `plan p {\n${body}\n}`;
@@ -178,3 +181,16 @@ describe("calls", () => {
     );
   });
 });
+
+test.each(["NG701", "NG702", "NG703", "NG704", "NG705", "NG706", "NG707"])(
+  "%s fires on its page's plan, and nothing fires on the one that comes close; in both spellings",
+  (code) => {
+    const read = (kind: string): string => readFileSync(`test/docs/fixtures/${code}-${kind}.ngraph`, "utf8");
+    const codes = (text: string, path?: string): readonly string[] => [
+      ...new Set(compilePlan(text, path).diagnostics.map((item) => item.code)),
+    ];
+    const yaml = (text: string): string => toYaml(parse(text, { path: "plan.ngraph" }).file).text;
+    expect([codes(read("fires")), codes(yaml(read("fires")), "plan.yaml")]).toEqual([[code], [code]]);
+    expect([codes(read("near")), codes(yaml(read("near")), "plan.yaml")]).toEqual([[], []]);
+  },
+);

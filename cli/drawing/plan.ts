@@ -1,0 +1,35 @@
+import type { PlanTable, TaskSpec } from "../../runtime/plan/plan-table.ts";
+import { describeCall, expressionPrinter, type Drawing, type DrawnEdge, type DrawnNode } from "./drawing.ts";
+
+/** A plan as boxes and arrows: tasks, what each comes after, and `start` before those that come after none. */
+export function drawPlan(plan: PlanTable): Drawing {
+  const expression = expressionPrinter(plan);
+  const detail = ({ call }: TaskSpec): string =>
+    call.kind === "plan" ? `plan ${plan.plans[call.plan]?.name ?? ""}` : describeCall(plan, call, expression);
+  return {
+    name: plan.name,
+    nodes: [
+      { id: "start", kind: "start", label: "start", detail: "", pauses: false },
+      ...plan.tasks.map((task): DrawnNode => ({
+        id: idOf(task.name),
+        kind: "node",
+        label: task.name,
+        detail: `${detail(task)}${task.alone === true ? ", alone" : ""}`,
+        pauses: task.call.kind === "builtin" && task.call.name === "ask",
+      })),
+    ],
+    edges: plan.tasks.flatMap((task) => {
+      const when = task.condition === undefined ? "" : `when ${expression(task.condition)}`;
+      const trigger = task.trigger === "all" ? "" : task.trigger;
+      const kind = when === "" && task.trigger !== "any" ? "plain" : "conditional";
+      const label = `${trigger} ${when}`.trim();
+      const from = task.after.length === 0 ? ["start"] : task.after.map((at) => idOf(plan.tasks[at]?.name ?? ""));
+      return from.map((source): DrawnEdge => ({ from: source, to: idOf(task.name), kind, label }));
+    }),
+  };
+}
+
+/** Tasks may be called `start` or `end`, which stand for something else in a drawing. */
+function idOf(task: string): string {
+  return task === "start" || task === "end" ? `task ${task}` : task;
+}
