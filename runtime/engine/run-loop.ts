@@ -74,6 +74,8 @@ async function loop(run: Run): Promise<RunEnd> {
   for (;;) {
     const tasks = tasksOf(run);
     if (run.listening) emitEvent(run, { type: "step", phase: "start", nodes: tasks.map(({ node }) => node.spec.name) });
+    const held = run.shared.durable?.ensureHeld();
+    if (held !== undefined) await held;
     const outcomes = runTasks(run, tasks);
     const committed = commitStep(run, tasks, outcomes instanceof Promise ? await outcomes : outcomes);
     if (committed === undefined) continue;

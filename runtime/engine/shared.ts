@@ -38,6 +38,8 @@ export interface Durable {
   readonly store: Store;
   readonly threadId: ThreadId;
   readonly claim: Claim;
+  /** Before bodies run: nothing to wait for while the lease surely holds; rejects when another runner has the thread (5.6). */
+  readonly ensureHeld: () => Promise<void> | undefined;
   readonly journal: Journal;
   readonly durability: Durability;
 }

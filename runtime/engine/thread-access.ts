@@ -39,11 +39,11 @@ export async function asRunner<T>(
     clock: core.clock,
     onLost: (error: ThreadError) => cancellation.cancel(error),
   };
-  return withClaim(store, threadId, settings, async (claim) => {
+  return withClaim(store, threadId, settings, async (claim, ensureHeld) => {
     const unlink = linkSignal(options.signal, cancellation);
     try {
       const journal = new Journal(durability === "async");
-      return await work({ store, threadId, claim, journal, durability }, cancellation);
+      return await work({ store, threadId, claim, ensureHeld, journal, durability }, cancellation);
     } catch (error) {
       cancellation.cancel(error);
       throw error;

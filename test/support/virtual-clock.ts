@@ -29,6 +29,11 @@ export class VirtualClock implements Clock {
     return [...this.#timers.values()].map(({ at }) => at - this.#now).sort((a, b) => a - b);
   }
 
+  /** Time passes and no timer fires: the machine slept. */
+  skip(ms: number): void {
+    this.#now += ms;
+  }
+
   /** Moves time on, firing what falls due on the way, each with the reactions to it. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
