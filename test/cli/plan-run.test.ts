@@ -1,0 +1,245 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { createProject, type Document, type Project } from "./project.ts";
+
+const SHIP = `plan ship {
+  max parallel 3
+  order file
+  task init  = shell("echo init >> ran")
+  task left  = shell("echo left >> ran") after init
+  task right = shell("echo right >> ran") after init
+  task check = shell("test -f allowed") after left, right
+  task last  = shell("echo last >> ran") after check
+}
+`;
+
+const runsOf = (project: Project): string[] =>
+  readdirSync(join(project.directory, ".ngraph/runs"), { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? [entry.name] : [],
+  );
+const logOf = (project: Project, run: string): Document[] =>
+  project
+    .read(`.ngraph/runs/${run}/transitions.jsonl`)
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Document);
+
+describe("ngc run of a plan", () => {
+  test("the document of --json, the log, and the exit code of a clean run", () => {
+    const project = createProject({ "ship.ngraph": SHIP, allowed: "" });
+    const { status, document } = project.json(["run", "ship.ngraph", "--thread", "t"]);
+    expect(status).toBe(0);
+    expect(document).toMatchObject({
+      version: 1,
+      outcome: "clean",
+      thread: "t",
+      batches: [["init"], ["left", "right"], ["check"], ["last"]],
+      exitCode: 0,
+    });
+    expect(document.tasks[0]).toMatchObject({ id: "init", status: "done", attempts: 1, reason: null });
+    const [run = ""] = runsOf(project);
+    expect(run).toBe(document.run);
+    const log = logOf(project, run);
+    expect(log[0]).toMatchObject({ type: "run_start", run_id: run, total_nodes: 5 });
+    expect(log.at(-1)).toMatchObject({ type: "run_end", outcome: "clean", done: 5, exit_code: 0 });
+    expect(project.read(`.ngraph/runs/${run}/plan.ngraph`)).toBe(SHIP);
+    expect(JSON.parse(project.read(`.ngraph/runs/${run}/summary.json`))).toMatchObject({ outcome: "clean" });
+    expect(project.read(".ngraph/.gitignore")).toBe("*\n");
+  });
+
+  test("failures are listed together at the end; a resume runs what is left", () => {
+    const project = createProject({ "ship.ngraph": SHIP });
+    const failed = project.ngc(["run", "ship.ngraph", "--thread", "t"]);
+    expect(failed.status).toBe(1);
+    expect(failed.stdout).toContain("stuck: 3 done, 1 failed, 1 blocked");
+    expect(failed.stderr).toContain("failed: check: task_failed after 1 attempt");
+    expect(failed.stderr).toContain("blocked: last (ancestor_failed:check)");
+    expect(failed.stderr).toContain("go on with: ngc resume t");
+    project.write("allowed", "");
+    const resumed = project.json(["resume", "t"]);
+    expect(resumed.status).toBe(0);
+    expect(resumed.document).toMatchObject({ outcome: "clean", batches: [["check"], ["last"]] });
+    expect(project.read("ran").trim().split("\n").sort()).toEqual(["init", "last", "left", "right"]);
+    const runs = runsOf(project);
+    expect(runs).toContain(resumed.document.resumedFrom);
+    const over = project.ngc(["resume", "t"]);
+    expect(over.status).not.toBe(0);
+    expect(over.stderr).toContain("nothing is left to resume");
+    expect(project.json(["threads"]).document.threads).toMatchObject([{ thread: "t", status: "completed" }]);
+    expect(project.ngc(["history", "t"]).stdout).toContain("init, left, right");
+  });
+
+  test("plain lines where there is no terminal", () => {
+    const { stderr } = createProject({ "ship.ngraph": SHIP, allowed: "" }).ngc(["run", "ship.ngraph"]);
+    expect(stderr).toMatch(/^▸ init$/m);
+    expect(stderr).toMatch(/^✓ init \d+ms$/m);
+    expect(stderr).not.toContain("\u001b");
+  });
+
+  test("--dry-run, --only, --from-task", () => {
+    const project = createProject({ "ship.ngraph": SHIP, allowed: "" });
+    expect(project.ngc(["run", "ship.ngraph", "--dry-run"]).stdout).toBe(
+      "1. init\n2. left, right\n3. check\n4. last\n",
+    );
+    expect(project.has("ran")).toBe(false);
+    expect(project.has(".ngraph")).toBe(false);
+    expect(project.json(["run", "ship.ngraph", "--only", "left, last"]).document.batches).toEqual([["left", "last"]]);
+    expect(project.json(["run", "ship.ngraph", "--from-task", "check"]).document.batches).toEqual([
+      ["check"],
+      ["last"],
+    ]);
+    const wrong = project.ngc(["run", "ship.ngraph", "--only", "lift"]);
+    expect(wrong.status).toBe(64);
+    expect(wrong.stderr).toContain("has no task `lift`");
+  });
+
+  test("K-18: a plan without roots: exit 2, the message, and nothing ran", () => {
+    const project = createProject({
+      "bad.ngraph": `plan p {\n  task a = shell("echo a >> ran") after b\n  task b = shell("echo b >> ran") after a\n}\n`,
+    });
+    const { status, stderr } = project.ngc(["run", "bad.ngraph"]);
+    expect(status).toBe(2);
+    expect(stderr).toContain("graph has no roots — cycle or malformed deps");
+    expect(project.has("ran") || project.has(".ngraph/runs")).toBe(false);
+  });
+
+  test("flags that mean nothing for what is run are refused", () => {
+    const project = createProject({
+      "ship.ngraph": SHIP,
+      "g.ngraph": "graph g { output n: int = 0 node a = 1 into n start -> a }",
+    });
+    expect(project.ngc(["run", "g.ngraph", "--only", "a"])).toMatchObject({ status: 64 });
+    expect(project.ngc(["run", "ship.ngraph", "--max-steps", "3"])).toMatchObject({ status: 64 });
+  });
+
+  test("what checks print is kept, 4,096 bytes at most, secrets taken out", () => {
+    const project = createProject({
+      "p.ngraph": `secret TOKEN
+plan p {
+  task a = shell("true") { done when shell("printf %05000d 7; echo $T; exit 3", env: { T: TOKEN }) tries 1 }
+}
+`,
+    });
+    const { status, stderr } = project.ngc(["run", "p.ngraph", "--store", "memory"], {
+      env: { TOKEN: "hunter2secret" },
+    });
+    expect(stderr).not.toContain("hunter2secret");
+    expect(status).toBe(1);
+    const [run = ""] = runsOf(project);
+    const attempt = logOf(project, run).find(({ type }) => type === "node_attempt");
+    expect(attempt.done_when_results).toMatchObject([{ rc: 3, truncated: true }]);
+    expect(Buffer.byteLength(attempt.done_when_results[0].tail)).toBeLessThanOrEqual(4096);
+    expect(attempt.done_when_results[0].tail).not.toContain("hunter2secret");
+  });
+});
+
+describe("cache", () => {
+  const CACHED = `plan p {
+  task build = shell("echo build >> ran; cat src/a.txt > out.txt") { touches "out.txt"  cache inputs "src/**" }
+  task test  = shell("echo test >> ran") after build { cache }
+}
+`;
+  test("a task runs again when something it depends on has changed, and says what", () => {
+    const project = createProject({ "p.ngraph": CACHED, "src/a.txt": "1" });
+    const ran = (): string[] => (project.has("ran") ? project.read("ran").trim().split("\n") : []);
+    expect(project.ngc(["run", "p.ngraph"]).status).toBe(0);
+    expect(ran()).toEqual(["build", "test"]);
+    const again = project.ngc(["run", "p.ngraph"]);
+    expect(again.stderr).toContain("build: nothing it depends on has changed");
+    expect(ran()).toEqual(["build", "test"]);
+    project.write("src/a.txt", "2");
+    const changed = project.ngc(["run", "p.ngraph"]);
+    expect(changed.stderr).toContain("build runs: changed since: src/a.txt");
+    expect(changed.stderr).toContain("test runs: changed since: upstream build");
+    expect(ran()).toEqual(["build", "test", "build", "test"]);
+    project.write("out.txt", "tampered");
+    expect(project.ngc(["run", "p.ngraph"]).stderr).toContain("build runs: changed since: out.txt");
+    expect(project.ngc(["run", "p.ngraph", "--no-cache"]).stderr).toContain("build runs: changed since: --no-cache");
+  });
+});
+
+describe("--verify-touches", () => {
+  const git = (project: Project, ...args: string[]): void =>
+    void execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.org", ...args], {
+      cwd: project.directory,
+      stdio: "ignore",
+    });
+  const TOUCHES = `plan p {
+  order file
+  task good  = shell("echo x > src/a.ts") { touches "src/*.ts" }
+  task moved = shell("echo x > src/b.ts && git add -A && git -c user.name=t -c user.email=t@e.org commit -qm x") after good { touches "src/**" }
+  task bad   = shell("echo x > other.txt") after moved { touches "src/a.ts" }
+  task last  = shell("true") after bad
+}
+`;
+  test("a task that changes what it has not declared fails", () => {
+    const project = createProject({ "p.ngraph": TOUCHES, "src/a.ts": "", "old.txt": "uncommitted" });
+    git(project, "init", "-q");
+    const { document } = project.json(["run", "p.ngraph", "--verify-touches"]);
+    expect(document.tasks.map(({ id, status, reason }: Document) => [id, status, reason])).toEqual([
+      ["good", "done", null],
+      ["moved", "done", null],
+      ["bad", "failed", "undeclared_touches:other.txt"],
+      ["last", "blocked", "ancestor_failed:bad"],
+    ]);
+  });
+
+  test("with others beside it nobody is blamed, and it is said", () => {
+    const project = createProject({
+      "p.ngraph": `plan p {
+  task a = shell("echo x > stray.txt; sleep 0.3")
+  task b = shell("sleep 0.1")
+}
+`,
+    });
+    git(project, "init", "-q");
+    const { status, stderr } = project.ngc(["run", "p.ngraph", "--verify-touches"]);
+    expect(status).toBe(0);
+    expect(stderr).toMatch(/stray\.txt: changed by one of (a, b|b, a), which none of them declares/);
+  });
+
+  test("outside of a git tree it is refused", () => {
+    const project = createProject({ "p.ngraph": `plan p { task a = shell("echo a >> ran") }` });
+    const env = { GIT_CEILING_DIRECTORIES: join(project.directory, "..") };
+    const { status, stderr } = project.ngc(["run", "p.ngraph", "--verify-touches"], { env });
+    expect(status).toBe(64);
+    expect(stderr).toContain("inside a git working tree");
+    expect(project.has("ran")).toBe(false);
+  });
+});
+
+describe("interruption", () => {
+  const SLOW = `plan p {
+  order file
+  task a = shell("echo a >> started; sleep 0.5; echo a >> ended")
+  task b = shell("echo b >> started") after a
+}
+`;
+  const whenStarted = (child: ReturnType<Project["start"]>): Promise<void> =>
+    new Promise((resolve) => child.stderr.on("data", (chunk) => String(chunk).includes("▸ a") && resolve()));
+  const ended = (child: ReturnType<Project["start"]>): Promise<number | null> =>
+    new Promise((resolve) => child.once("close", resolve));
+
+  test("the first SIGINT lets what runs end; the run can be resumed", async () => {
+    const project = createProject({ "p.ngraph": SLOW });
+    const child = project.start(["run", "p.ngraph", "--thread", "t"]);
+    await whenStarted(child);
+    child.kill("SIGINT");
+    expect(await ended(child)).toBe(130);
+    expect(project.read("ended")).toBe("a\n");
+    expect(project.read("started")).toBe("a\n");
+    expect(project.json(["resume", "t"])).toMatchObject({ status: 0, document: { batches: [["b"]] } });
+  });
+
+  test("a second SIGINT ends what runs", async () => {
+    const project = createProject({ "p.ngraph": SLOW.replace("sleep 0.5", "sleep 60") });
+    const child = project.start(["run", "p.ngraph", "--thread", "t"]);
+    await whenStarted(child);
+    child.stderr.on("data", (chunk) => String(chunk).includes("press Ctrl-C again") && child.kill("SIGINT"));
+    child.kill("SIGINT");
+    expect(await ended(child)).toBe(130);
+    expect(project.has("ended")).toBe(false);
+  });
+});
