@@ -13,7 +13,6 @@ import { bindNode } from "./bind-nodes.ts";
 import { resolveWrites } from "./bind-output.ts";
 import { bindPolicies } from "./bind-policies.ts";
 import { bindAssertions, bindLimits, collectDeclarations, type Declarations } from "./declarations.ts";
-import type { Features } from "./features.ts";
 import type { GraphUnit } from "./file-scope.ts";
 import { analyseFlow } from "./flow.ts";
 import { placeIn, type ChannelEntry, type GraphContext } from "./graph-context.ts";
@@ -22,7 +21,6 @@ import { END_INDEX, resolveEdges, START_INDEX, targetsOf, type ResolvedEdge } fr
 
 export interface BindGraphOptions {
   readonly types: TypeTable;
-  readonly features: Features;
   readonly report: (diagnostic: Diagnostic) => void;
   readonly boundGraph: (unit: GraphUnit) => BoundGraph | undefined;
   /** Its text could not be read in full. */
@@ -47,7 +45,6 @@ export function bindGraph(unit: GraphUnit, options: BindGraphOptions): BoundGrap
     scope,
     file,
     types: options.types,
-    features: options.features,
     report,
     suggestions: scope.suggestions,
     channels: new Map(channels.map((channel) => [channel.name, channel])),

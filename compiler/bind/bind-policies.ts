@@ -4,7 +4,7 @@ import {
   policyOfPlans,
   policyWithoutEffect,
 } from "../../diagnostics/catalog/policies.ts";
-import { edgeAtBoundary, notSupported, statedTwice } from "../../diagnostics/catalog/names.ts";
+import { edgeAtBoundary, statedTwice } from "../../diagnostics/catalog/names.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import { END_NAME, START, type BoundNode } from "../bound-graph.ts";
@@ -58,7 +58,7 @@ function bindPolicy(
       else reportZero(policy.duration.span, "a timeout of nothing fails every attempt", context);
       break;
     case "Cache":
-      bindCache(policy, bound, context);
+      bindCache(policy, node, bound, context);
       break;
     case "MaxParallel":
       if (policy.count.value >= 1) bound.maxParallel = policy.count.value;
@@ -146,16 +146,18 @@ export function bindTries(
 
 function bindCache(
   policy: Ast.Policy & { kind: "Cache" },
+  node: Ast.NodeDecl,
   bound: { -readonly [Key in keyof BoundPolicies]: BoundPolicies[Key] },
   context: GraphContext,
 ): void {
   const place = placeIn(context, policy.span);
-  if (!context.features.has("cache")) {
-    context.report(notSupported(place, { what: "`cache` is", help: "remove it: the node runs every time" }));
-    return;
-  }
   if (policy.inputs !== undefined) {
     context.report(policyOfPlans(place, { policy: "cache inputs", help: "the arguments of the node are its key" }));
+    return;
+  }
+  const message = whyNotCached(node.call, context);
+  if (message !== undefined) {
+    context.report(policyWithoutEffect(place, { policy: "cache", message, help: "remove it" }));
     return;
   }
   if (policy.duration !== undefined && policy.duration.milliseconds <= 0) {
@@ -163,6 +165,16 @@ function bindCache(
     return;
   }
   bound.cache = { for: policy.duration?.milliseconds ?? null };
+}
+
+/** What is computed in no time, and what asks anew each time by its nature. */
+function whyNotCached(call: Ast.Expr, context: GraphContext): string | undefined {
+  const name = call.kind === "Call" ? call.callee.name : undefined;
+  const isDeclared = name !== undefined && context.scope.names.has(name);
+  if (name === undefined || (!isDeclared && librarySignatures.has(name) && !nodeSignatures.has(name))) {
+    return "an expression is computed each time: there is nothing to keep";
+  }
+  return name === "ask" && !isDeclared ? "an answer is asked for each time" : undefined;
 }
 
 function bindGoes(policy: Ast.Policy & { kind: "Goes" }, node: Ast.NodeDecl, context: GraphContext): readonly string[] {

@@ -83,7 +83,6 @@ export function bindProject(text: string, options: BindOptions): BoundProject {
   for (const unit of order.units) {
     const options = {
       types,
-      features,
       report,
       hasSyntaxErrors: hasErrorWithin(unit),
       boundGraph: (callee: GraphUnit) => (order.isCut(unit, callee) ? undefined : bound.get(callee.declaration)),

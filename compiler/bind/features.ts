@@ -6,9 +6,7 @@ export type Feature =
   /** `plan` blocks, and calls of plans as nodes. */
   | "plan"
   /** `test` blocks. */
-  | "test"
-  /** The policy `cache`. */
-  | "cache";
+  | "test";
 
 export type Features = ReadonlySet<Feature>;
 

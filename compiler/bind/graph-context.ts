@@ -10,7 +10,6 @@ import type { BoundChannel, BoundGraph } from "../bound-graph.ts";
 import type { BoundPlan } from "../bound-plan.ts";
 import type { TypeTable } from "../types/type-table.ts";
 import type { CallableUnit, FileScope, GraphUnit, PlanUnit } from "./file-scope.ts";
-import type { Features } from "./features.ts";
 
 export interface ChannelEntry {
   readonly declaration: Ast.ChannelDecl;
@@ -37,7 +36,6 @@ export interface GraphContext {
   readonly scope: FileScope;
   readonly file: SourceFile;
   readonly types: TypeTable;
-  readonly features: Features;
   readonly report: (diagnostic: Diagnostic) => void;
   readonly suggestions: Suggestions;
   readonly channels: ReadonlyMap<string, ChannelEntry>;

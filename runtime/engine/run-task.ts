@@ -93,7 +93,7 @@ function scopeOf(run: Run, task: Task): Scope {
   return { state: run.state, secrets: run.scope.secrets, error: task.error, locals };
 }
 
-/** Equal calls give the stored result (policy `cache`); what jumped, sent or paused is not stored. */
+/** Equal calls give the stored result (policy `cache`). */
 function cached(attempt: Attempt, args: readonly Json[], call: (context: TaskContext) => unknown): unknown {
   const { run, task } = attempt;
   const { cache } = run.shared;
@@ -103,14 +103,16 @@ function cached(attempt: Attempt, args: readonly Json[], call: (context: TaskCon
     attempt.cached = true;
     return hit;
   }
-  const store = (value: unknown): unknown => {
-    if (isCommand(value) || attempt.asked || attempt.pause !== undefined) return value;
-    const admitted = admitJson(value);
-    if (!(admitted instanceof Mismatch)) cache.set(key, admitted, task.node.spec.cache?.for ?? null);
-    return value;
-  };
-  const result = call(new TaskContext(attempt));
-  return isThenable(result) ? result.then(store) : store(result);
+  attempt.cacheKey = key;
+  return call(new TaskContext(attempt));
+}
+
+/** Kept once it is known to fit its channels: a wrong result would fail every run from then on. What people answered is theirs to say anew. */
+function keep({ run, task, cacheKey, asked, interrupts }: Attempt, value: unknown): void {
+  if (cacheKey === undefined || isCommand(value) || asked || interrupts > 0) return;
+  if (task.node.call.kind === "graph" && Object.keys(run.children).length > 0) return;
+  const admitted = admitJson(value);
+  if (!(admitted instanceof Mismatch)) run.shared.cache.set(cacheKey, admitted, task.node.spec.cache?.for ?? null);
 }
 
 /** Settles on timeout and cancellation too, so that no body can keep the run alive (4.4). */
@@ -177,6 +179,7 @@ function settleResult(attempt: Attempt, value: unknown): Outcome | Promise<Outco
   const hasNoResult = isCommand(value) || (value === undefined && attempt.asked);
   const updates = hasNoResult ? [] : updatesOf(run, task, value);
   if (updates instanceof NodeError) return failTask(run, task, updates, attempt.number);
+  keep(attempt, value);
   if (run.listening) {
     emitNodeEvent(run, task, attempt.number, attempt.cached ? { phase: "end", cached: true } : { phase: "end" });
   }

@@ -35,6 +35,8 @@ export class Attempt {
   interrupts = 0;
   /** The result came from the cache. */
   cached = false;
+  /** Where the result is to be kept (policy `cache`), if it fits. */
+  cacheKey: string | undefined;
   /** Of a called graph that has not finished: namespace -> checkpoint. */
   children: Readonly<Record<string, string>> | undefined;
   #controller: AbortController | undefined;

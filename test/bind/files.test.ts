@@ -234,12 +234,19 @@ describe("NG117", () => {
   const plan = `plan p { task a = shell("x") }\n`;
   const test = `test "t" for main { expect status completed }\n`;
   const main = graph(`node x = print("")`, `start -> x`);
-  it("refuses plans, tests and cache while they cannot run", () => {
+  it("refuses plans and tests while they cannot run", () => {
     const found = bindText(`${plan}${main}${test}`, {}, { features: new Set() } as never).diagnostics;
     expect(found.every(({ code }) => code === "NG117")).toBe(true);
     expect(explain(bindText(`${plan}${main}${test}`, {}, { supports: ["plan", "test"] }).diagnostics)).toBe("");
-    const cached = main.replace(`print("")`, `print("") { cache for 1h }`);
-    expect(explain(bindText(cached, {}, { supports: ["cache"] }).diagnostics)).toBe("");
+  });
+  it("refuses `cache` where there is nothing to keep", () => {
+    const marks = (call: string): string[] =>
+      bindText(graph(`node x = ${call}`, `start -> x`)).diagnostics.map((item) => `${item.code} ${item.message}`);
+    expect(marks(`1 + 2 { cache }`)).toEqual(["NG117 an expression is computed each time: there is nothing to keep"]);
+    expect(marks(`len("x") { cache for 1h }`)).toHaveLength(1);
+    expect(marks(`ask("x") { cache for 1h }`)).toEqual(["NG117 an answer is asked for each time"]);
+    expect(marks(`print("x") { cache for 1h }`)).toEqual([]);
+    expect(marks(`print("x") { cache }`)).toEqual([]);
   });
   it("marks the smallest part", () => {
     const { diagnostics } = bindText(main.replace(`print("")`, `print("") { touches "a" }`));

@@ -39,7 +39,7 @@ describe("binding never throws", () => {
     const { diagnostics, graphs } = bindProject(text, {
       path: "main.ngraph",
       host: memoryHost(FILES),
-      supports: ["cache", "plan", "test"],
+      supports: ["plan", "test"],
     });
     for (const item of diagnostics) {
       expect(item.span.start).toBeGreaterThanOrEqual(0);

@@ -4,18 +4,10 @@
  * those of stores run in `test/stores`, those of its compiler in the compiler's tests.
  */
 import { describe, expect, test } from "vitest";
-import {
-  createEngine,
-  MemoryNodeCache,
-  type Engine,
-  type EngineOptions,
-  type FunctionRegistry,
-  type NodeContext,
-  type RunEvent,
-} from "../../runtime/index.ts";
+import { MemoryNodeCache, type FunctionRegistry, type NodeContext, type RunEvent } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { deferred } from "../support/deferred.ts";
-import { engineOf, tableOf } from "../support/graph.ts";
+import { engineOf } from "../support/graph.ts";
 import { settle, VirtualClock } from "../support/virtual-clock.ts";
 
 describe("routing from end to end", () => {
@@ -480,13 +472,6 @@ describe("resume", () => {
   });
 });
 
-/** The policy as a table has it. */
-function cachingEngine(text: string, functions: FunctionRegistry, options: EngineOptions = {}): Engine {
-  const table = tableOf(text, Object.keys(functions));
-  const nodes = table.nodes.map((node) => (node.name === "a" ? { ...node, cache: { for: 3_600_000 } } : node));
-  return createEngine({ ...table, nodes }, { functions, ...options });
-}
-
 describe("parallel, cancel, cache, safe point", () => {
   test("C78: parallel nodes overlap; results come in order; the first failing node in order is told", async () => {
     let active = 0;
@@ -530,13 +515,14 @@ describe("parallel, cancel, cache, safe point", () => {
     let runs = 0;
     const text = `graph g { input n: int  output m: int = 0  node a = a(n) into m  start -> a }`;
     const functions = { a: async (n: number) => (runs++, n * 2) };
+    const cached = text.replace("into m", "into m { cache for 1h }");
     const off = engineOf(text, functions);
     for (let i = 0; i < 3; i++) await off.run({ n: 1 });
     expect(runs).toBe(3);
     runs = 0;
     const clock = new VirtualClock();
     const events: RunEvent[] = [];
-    const on = cachingEngine(text, functions, { clock, onEvent: (event) => events.push(event) });
+    const on = engineOf(cached, functions, { clock, onEvent: (event) => events.push(event) });
     for (let i = 0; i < 3; i++) expect((await on.run({ n: 1 })).output).toEqual({ m: 2 });
     expect(runs).toBe(1);
     expect(
@@ -548,14 +534,14 @@ describe("parallel, cancel, cache, safe point", () => {
     await on.run({ n: 1 });
     expect(runs).toBe(3);
     runs = 0;
-    await cachingEngine(text, functions).run({ n: 1 });
+    await engineOf(cached, functions).run({ n: 1 });
     expect(runs).toBe(1);
   });
 
   test("C80: failures and jumps are not kept", async () => {
     let runs = 0;
-    const engine = cachingEngine(
-      `graph g { output x: int = 0  node a = a() into x { goes b }  node b = 1  start -> a -> end  b -> end }`,
+    const engine = engineOf(
+      `graph g { output x: int = 0  node a = a() into x { goes b  cache }  node b = 1  start -> a -> end  b -> end }`,
       {
         a: (context: NodeContext) => {
           if (++runs === 1) throw new Error("no");

@@ -10,7 +10,6 @@ import type { TypeTable } from "../../types/type-table.ts";
 import { bindChannel } from "../bind-channels.ts";
 import { functionsOf, toBoundChannel } from "../bind-graph.ts";
 import { resolveWrites } from "../bind-output.ts";
-import type { Features } from "../features.ts";
 import type { GraphUnit, PlanUnit } from "../file-scope.ts";
 import { placeIn, type ChannelEntry, type GraphContext, type NodeEntry } from "../graph-context.ts";
 import { bindTask, type TypedTask } from "./bind-task.ts";
@@ -22,7 +21,6 @@ import { bindTaskPolicies, type TaskPolicies } from "./task-policies.ts";
 
 export interface BindPlanOptions {
   readonly types: TypeTable;
-  readonly features: Features;
   readonly report: (diagnostic: Diagnostic) => void;
   readonly boundGraph: (unit: GraphUnit) => BoundGraph | undefined;
   readonly boundPlan: (unit: PlanUnit) => BoundPlan | undefined;
@@ -50,7 +48,6 @@ export function bindPlan(unit: PlanUnit, options: BindPlanOptions): BoundPlan {
     scope,
     file,
     types: options.types,
-    features: options.features,
     report,
     suggestions: scope.suggestions,
     channels: new Map(channels.map((channel) => [channel.name, channel])),
