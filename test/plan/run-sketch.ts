@@ -65,8 +65,8 @@ export function sketchFunctions(
   tasks: Readonly<Record<string, RunSketch>>,
   clock: VirtualClock,
   watch: { started?: (name: string) => void; ended?: (name: string) => void } = {},
+  attempts: Map<string, number> = new Map(),
 ): NonNullable<PlanRunnerOptions["functions"]> {
-  const attempts = new Map<string, number>();
   const last = <T>(list: readonly T[], attempt: number): T | undefined => list[Math.min(attempt, list.length) - 1];
   const functions: Record<string, (...args: never[]) => unknown> = {
     check: (name: string, number: number) => last(tasks[name]?.checks ?? [], attempts.get(name) ?? 1)?.[number],
