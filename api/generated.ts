@@ -4,14 +4,24 @@
  */
 import type { Bindings, Engine, EngineOptions } from "../runtime/engine-options.ts";
 import type { Command } from "../runtime/context.ts";
+import type {
+  PlanExecuteOptions,
+  PlanResumeOptions,
+  PlanRunnerOptions,
+  PlanRunOptions,
+  PlanRunResult,
+} from "../runtime/plan/plan-options.ts";
+import type { PlanTable } from "../runtime/plan/plan-table.ts";
 import type { Table } from "../runtime/table.ts";
 import { createEngine } from "./create-engine.ts";
+import { createPlanRunner } from "./create-plan-runner.ts";
 
 export * from "../runtime/expression/generated.ts";
 export type { GeneratedExpression } from "../runtime/expression/compile-expression.ts";
 export type { NodeContext } from "../runtime/context.ts";
 export type { Bindings, Engine } from "../runtime/engine-options.ts";
 export type { Json } from "../runtime/json.ts";
+export type { PlanTable } from "../runtime/plan/plan-table.ts";
 export type { Table } from "../runtime/table.ts";
 
 /** A graph as a module holds it. */
@@ -31,6 +41,45 @@ export function createGraph<Input, Output, State>(
   return createEngine<Input, Output, State>(table, { secrets: fromEnvironment, ...options, ...bindings });
 }
 
+/** A plan as a module holds it. */
+export interface GeneratedPlan {
+  readonly table: PlanTable;
+  readonly bindings: Bindings;
+}
+
+/** What the function of a generated plan takes. */
+export interface PlanOptions extends Omit<PlanRunnerOptions, keyof Bindings> {}
+
+/** Options of a run that name tasks name those of the plan; a matrix task's own name means all of its tasks. */
+type Naming<Options extends PlanExecuteOptions, Task extends string> = Omit<Options, "only" | "fromTask"> & {
+  readonly only?: readonly (Task | Base<Task>)[];
+  readonly fromTask?: Task | Base<Task>;
+};
+type Base<Task extends string> = Task extends `${infer Name}[${string}` ? Name : never;
+
+/** How a run of a generated plan ended. */
+export interface PlanResult<Output, Task extends string> extends Omit<PlanRunResult, "output" | "batches" | "tasks"> {
+  readonly output: Output;
+  readonly batches: readonly (readonly Task[])[];
+  readonly tasks: readonly (Omit<PlanRunResult["tasks"][number], "id"> & { readonly id: Task })[];
+}
+
+/** The runner of a generated plan. */
+export interface Plan<Input, Output, Task extends string> {
+  readonly table: PlanTable;
+  run(input: Input, options?: Naming<PlanRunOptions, Task>): Promise<PlanResult<Output, Task>>;
+  resume(thread: string, options?: Naming<PlanResumeOptions, Task>): Promise<PlanResult<Output, Task>>;
+}
+
+/** The runner of a generated plan. Secrets that the options do not give come from the environment, where there is one. */
+export function createPlan<Input, Output, Task extends string>(
+  { table, bindings }: GeneratedPlan,
+  options: PlanOptions,
+): Plan<Input, Output, Task> {
+  const runner: unknown = createPlanRunner(table, { secrets: fromEnvironment, ...options, ...bindings });
+  return runner as Plan<Input, Output, Task>;
+}
+
 function fromEnvironment(name: string): string | undefined {
   const host = globalThis as { readonly process?: { readonly env?: Readonly<Record<string, string | undefined>> } };
   return host.process?.env?.[name];
@@ -39,6 +88,11 @@ function fromEnvironment(name: string): string | undefined {
 /** A table that stands in a module as text, because it is large. */
 export function largeTable(json: string, graphs: readonly Table[]): Table {
   return { ...(JSON.parse(json) as Omit<Table, "graphs">), graphs };
+}
+
+/** Likewise that of a plan. */
+export function largePlan(json: string, graphs: readonly Table[], plans: readonly PlanTable[]): PlanTable {
+  return { ...(JSON.parse(json) as Omit<PlanTable, "graphs" | "plans">), graphs, plans };
 }
 
 /** A fits B: an error of `tsc` where it does not. */

@@ -12,6 +12,7 @@
  */
 export { check, compile, compileFile } from "./compile-text.ts";
 export { createEngine } from "./create-engine.ts";
+export { createPlanRunner } from "./create-plan-runner.ts";
 export { createNodeHost } from "./node-host.ts";
 
 export type { CheckReport } from "../compiler/check.ts";
@@ -33,4 +34,6 @@ export { NgraphError, NodeError, RunError, StoreError, TableError, ThreadError }
 export type { RunEvent } from "../runtime/events.ts";
 export type { Json, JsonObject } from "../runtime/json.ts";
 export type { Store } from "../runtime/store.ts";
+export type { PlanRunner, PlanRunnerOptions, PlanRunOptions, PlanRunResult } from "../runtime/plan/plan-options.ts";
+export type { PlanTable } from "../runtime/plan/plan-table.ts";
 export type { Table } from "../runtime/table.ts";

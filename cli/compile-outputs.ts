@@ -24,17 +24,24 @@ export async function compileOutputs(
   const { emitDeclarations, emitJavaScript, emitTypeScript } = await import("../compiler/emit/emit-typescript.ts");
   const place = (name: string): string => join(directory ?? dirname(result.path), name);
   const module = place(basename(result.path));
+  // An order that was found for a plan stays with it.
+  const source: CompileResult = {
+    ...result,
+    plans: result.plans.map((plan) =>
+      plan.table === undefined ? plan : { ...plan, table: withKnownOrder(plan.table, result.path) },
+    ),
+  };
   switch (target) {
     case "ts": {
       const path = `${module}.ts`;
-      return [{ path, text: emitTypeScript(result, { outPath: path }) }];
+      return [{ path, text: emitTypeScript(source, { outPath: path }) }];
     }
     case "js": {
       const path = `${module}.js`;
       const types = `${module}.d.ts`;
       return [
-        { path, text: emitJavaScript(result, { outPath: path }) },
-        { path: types, text: emitDeclarations(result, { outPath: types }) },
+        { path, text: emitJavaScript(source, { outPath: path }) },
+        { path: types, text: emitDeclarations(source, { outPath: types }) },
       ];
     }
     case "json":

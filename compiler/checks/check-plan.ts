@@ -6,8 +6,8 @@ import { neverBeside } from "../../diagnostics/catalog/plans.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import { parsePathPattern, patternsOverlap, type PathPattern } from "../../runtime/plan/path-pattern.ts";
-import { START, type BoundCall, type BoundEdge, type BoundGraph, type BoundNode } from "../bound-graph.ts";
 import type { BoundPlan, BoundTask } from "../bound-plan.ts";
+import { planAsGraph } from "../plan-as-graph.ts";
 import { createCheckContext } from "./check-context.ts";
 import { checkModelOutput } from "./check-model-output.ts";
 import { checkPolicies } from "./check-policies.ts";
@@ -19,7 +19,7 @@ const MOST_TASKS = 500;
 /** What is wrong with a plan beyond what binding it reported. Never throws. */
 export function checkPlan(plan: BoundPlan): readonly Diagnostic[] {
   const found: Diagnostic[] = [];
-  const graph = asGraph(plan);
+  const graph = planAsGraph(plan);
   const context = createCheckContext(
     graph,
     // A plan says itself what a failure means: no task has to handle one.
@@ -91,98 +91,4 @@ function conflict(a: readonly Touched[], b: readonly Touched[]): boolean {
   return a.some((one) =>
     b.some((other) => (one.mode === "write" || other.mode === "write") && patternsOverlap(one.pattern, other.pattern)),
   );
-}
-
-/**
- * A plan as a graph of the same control, for checks that ask what calls are made and what they are given: dependencies are barriers, and
- * each check is a node behind its task. Tasks with checks have no tries here, since to be repeated is what they are for.
- */
-function asGraph(plan: BoundPlan): BoundGraph {
-  const nodes: BoundNode[] = [];
-  const edges: BoundEdge[] = [];
-  const statements: Ast.Statement[] = plan.declaration.statements.flatMap((statement): Ast.Statement[] => {
-    if (statement.kind === "Channel") return [statement];
-    if (statement.kind !== "Task") return [];
-    const checks = statement.policies.flatMap((policy) => (policy.kind === "DoneWhen" ? [policy.check] : []));
-    return [asNode(statement, statement.call), ...checks.map((check) => asNode(statement, check))];
-  });
-  for (const task of plan.tasks) {
-    const { declaration, name, tries, timeout, output, idempotent } = task;
-    const call: BoundCall = task.call.kind === "plan" ? { kind: "broken" } : task.call;
-    const rest = {
-      ...(timeout === undefined ? {} : { timeout }),
-      pauseBefore: false,
-      pauseAfter: false,
-      idempotent,
-      effects: task.effects,
-    };
-    nodes.push({
-      ...rest,
-      declaration: asNode(declaration, declaration.call),
-      name,
-      call,
-      ...(output === undefined ? {} : { output }),
-      ...(tries === undefined || task.checks.length > 0 ? {} : { tries }),
-      reads: task.reads,
-      writes: task.writes,
-    });
-    const syntax = task.declaration.policies.flatMap((policy) => (policy.kind === "DoneWhen" ? [policy.check] : []));
-    for (const [at, check] of task.checks.entries()) {
-      const checkName = `${name} check ${at + 1}`;
-      const node = asNode(declaration, syntax[at] ?? declaration.call);
-      nodes.push({ ...rest, declaration: node, name: checkName, call: check, reads: [], writes: [] });
-      edges.push(edge([name], checkName, declaration));
-    }
-    if (task.after.length === 0) edges.push(edge([START], name, declaration));
-    else
-      edges.push(
-        edge(
-          task.after.map((index) => plan.tasks[index]?.name ?? START),
-          name,
-          declaration,
-        ),
-      );
-  }
-  return {
-    file: plan.file,
-    declaration: { kind: "Graph", span: plan.declaration.span, name: plan.declaration.name, statements },
-    name: plan.name,
-    channels: plan.channels,
-    nodes,
-    edges,
-    assertions: [],
-    limits: { steps: null, parallel: null },
-    functions: plan.functions,
-    types: plan.types,
-    graphs: plan.graphs,
-    secrets: plan.secrets,
-    hasErrors: plan.hasErrors,
-    poisoned: plan.poisoned,
-  };
-}
-
-function asNode(task: Ast.TaskDecl, call: Ast.Expr): Ast.NodeDecl {
-  const { span, name, output, each, policies } = task;
-  return {
-    kind: "Node",
-    span,
-    name,
-    call,
-    ...(each === undefined ? {} : { each }),
-    ...(output === undefined ? {} : { output }),
-    policies,
-  };
-}
-
-function edge(from: readonly string[], to: string, task: Ast.TaskDecl): BoundEdge {
-  const { span } = task.name;
-  const source = { kind: "NodeList", span, nodes: [] } as const;
-  const targets = { kind: "Targets", span, nodes: [], onError: false } as const;
-  return {
-    span,
-    syntax: { kind: "Edge", span, source, chain: [], to: targets },
-    source: { kind: "nodes", nodes: from.map((name) => ({ name, span })) },
-    onError: false,
-    to: { kind: "plain", targets: [{ name: to, span }] },
-  };
 }

@@ -4,8 +4,8 @@ import { docComment, propertyName } from "./quote.ts";
 
 /** The interfaces of what a run is given, what it gives, and of its state. */
 export function emitChannelTypes(
-  bound: BoundGraph,
-  names: { readonly input: string; readonly output: string; readonly state: string },
+  bound: Pick<BoundGraph, "name" | "channels">,
+  names: { readonly input: string; readonly output: string; readonly state?: string },
   type: (type: ValueType) => string,
 ): readonly string[] {
   const ofRole = (role: BoundChannel["role"]): readonly BoundChannel[] =>
@@ -21,7 +21,9 @@ export function emitChannelTypes(
       `What a run of \`${bound.name}\` gives; \`null\` is what it has not written.`,
       ofRole("output").map(stored),
     ),
-    emitInterface(names.state, `All channels of \`${bound.name}\`.`, bound.channels.map(stored)),
+    ...(names.state === undefined
+      ? []
+      : [emitInterface(names.state, `All channels of \`${bound.name}\`.`, bound.channels.map(stored))]),
   ];
 }
 

@@ -1,3 +1,4 @@
+import type { PlanTable } from "../../runtime/plan/plan-table.ts";
 import type { Table } from "../../runtime/table.ts";
 import { fieldName, literal, quote } from "./quote.ts";
 
@@ -6,13 +7,19 @@ const MAX_LITERAL = 1_000_000;
 
 /**
  * A table as an expression of the module: an item a line, so that a change shows as one. `debug` is left out: positions
- * would change with every edit, and nothing at run time needs them. `graphs` are the expressions of the called tables.
+ * would change with every edit, and nothing at run time needs them. `graphs` and `plans` are the expressions of the called tables.
  */
-export function emitTable(table: Table, graphs: readonly string[]): string {
-  const { debug: _debug, graphs: _graphs, ...fields } = table;
+export function emitTable(table: Table | PlanTable, graphs: readonly string[], plans: readonly string[] = []): string {
+  const isPlan = table.kind === "plan";
+  const { debug: _debug, graphs: _graphs, plans: _plans, ...fields } = isPlan ? table : { ...table, plans: undefined };
   const json = JSON.stringify(fields);
-  const called = `graphs: [${graphs.join(", ")}]`;
-  if (json.length > MAX_LITERAL) return `$.largeTable(${quote(json)}, [${graphs.join(", ")}])`;
+  const lists = { graphs: `[${graphs.join(", ")}]`, plans: `[${plans.join(", ")}]` };
+  const called = isPlan ? `graphs: ${lists.graphs},\n  plans: ${lists.plans}` : `graphs: ${lists.graphs}`;
+  if (json.length > MAX_LITERAL) {
+    return isPlan
+      ? `$.largePlan(${quote(json)}, ${lists.graphs}, ${lists.plans})`
+      : `$.largeTable(${quote(json)}, ${lists.graphs})`;
+  }
   const lines = Object.entries(fields).map(([name, value]) => `  ${fieldName(name)}: ${emitField(value)},`);
   return `{\n${lines.join("\n")}\n  ${called},\n}`;
 }

@@ -1,0 +1,18 @@
+import type { PlanRunner, PlanRunnerOptions } from "../runtime/plan/plan-options.ts";
+import { createPlanRunner as createBareRunner } from "../runtime/plan/plan-runner.ts";
+import type { PlanTable } from "../runtime/plan/plan-table.ts";
+import { builtinNodes } from "../stdlib/builtin-nodes.ts";
+
+/**
+ * A runner for one plan, with the built-in nodes at hand (`shell`, `print`, `ask`, …; `llm` and `tool` are yours to supply
+ * through `builtins`).
+ *
+ * @throws TableError when the table is none; RunError NG_MISSING_FUNCTION when code is missing, NG_EFFECT_DENIED when the plan
+ *   may do more than `allow` says
+ * @example
+ * const runner = createPlanRunner(table, { store: new SqliteStore("runs.db") });
+ * const { outcome, tasks } = await runner.run({}, { maxParallel: 8 });
+ */
+export function createPlanRunner(table: PlanTable, options: PlanRunnerOptions = {}): PlanRunner {
+  return createBareRunner(table, { ...options, builtins: { ...builtinNodes, ...options.builtins } });
+}
