@@ -6,11 +6,13 @@ import { bindFunctions } from "./bind-functions.ts";
 import { llmFromEnvironment } from "./llm-from-environment.ts";
 import type { ExitCode } from "./exit-codes.ts";
 import { withInterruption } from "./interruption.ts";
-import { STORE_FLAG, STORE_HELP, type OpenStore } from "./open-store.ts";
+import type { RunEvent } from "../runtime/events.ts";
+import { quoteArgument, STORE_FLAG, STORE_HELP, type OpenStore } from "./open-store.ts";
 import type { Output } from "./output.ts";
 import { parseChoice, parseCount } from "./parse-values.ts";
 import { createProgress, eventLines } from "./progress.ts";
 import { reportResult } from "./report-result.ts";
+import { setRunUnderWay } from "./run-under-way.ts";
 
 /** Options that `run` and `resume` have in common. */
 export interface ExecutionOptions {
@@ -69,12 +71,17 @@ export async function execute(execution: Execution, output: Output): Promise<Exi
     if (output.json) output.problem(line);
     else output.result(line);
   });
+  const onEvent = (event: RunEvent): void => {
+    progress.onEvent(event);
+    if (event.type === "run" && event.phase === "start" && event.namespace.length === 0)
+      announce(event, execution, output);
+  };
   const engine = createEngine(table, {
     ...code.bindings,
     builtins: { ...builtinNodes, ...(await llmFromEnvironment(process.env)), print, ...code.builtins },
     store: store.store,
     secrets: (name) => process.env[name],
-    onEvent: progress.onEvent,
+    onEvent,
     ...(options.allow === undefined ? {} : { allow: options.allow }),
   });
   const result = await withInterruption((signal) =>
@@ -84,7 +91,23 @@ export async function execute(execution: Execution, output: Output): Promise<Exi
       ...(options.maxSteps === undefined ? {} : { maxSteps: options.maxSteps }),
       ...(options.maxParallel === undefined ? {} : { maxParallel: options.maxParallel }),
     }),
-  ).finally(() => progress.stop());
+  ).finally(() => {
+    progress.stop();
+    setRunUnderWay(undefined);
+  });
+  // Closed before anything is said, so that whoever reads it finds the store at rest.
   await store.store.close?.();
   return reportResult(result, { flags: store.flag + execution.flags, isMemory: store.isMemory }, output);
+}
+
+/** A node may take the process down with it: how to find the run again is said before the first one starts. */
+function announce(
+  { thread, resumed }: RunEvent & { type: "run"; phase: "start" },
+  execution: Execution,
+  output: Output,
+): void {
+  const { store, flags } = execution;
+  if (thread === undefined || store.isMemory) return;
+  output.note(`${resumed ? "going on with" : "running as"} thread ${thread}`);
+  setRunUnderWay({ thread, command: `ngc resume ${quoteArgument(thread)}${store.flag}${flags}` });
 }

@@ -22,7 +22,8 @@ export function formatRecord(record: JsonObject): string {
     .join("\n");
 }
 
-function formatValue(value: Json): string {
+/** Texts as they are, other values as JSON; long ones over several lines. */
+export function formatValue(value: Json): string {
   if (typeof value === "string") return value.split("\n").map(printable).join("\n");
   const short = JSON.stringify(value);
   return short.length <= 80 ? short : JSON.stringify(value, null, 2);

@@ -11,7 +11,8 @@ import { withKnownOrder } from "./plan-order.ts";
 import { printDiagnostics } from "./print-diagnostics.ts";
 
 /**
- * The table of one graph or plan of a file, the first where no name is given; a plan with the order that was found for it. Where the file is invalid its diagnostics are printed
+ * The table of one graph or plan of a file, where no name is given the one that no other calls; a plan with the order that was
+ * found for it. Where the file is invalid its diagnostics are printed
  * (with `--json`, the document of `ngc check`), and there is none.
  *
  * @throws CommandError when the file cannot be read or has none of that name
@@ -36,6 +37,25 @@ export async function loadPlan(file: string, name: string | undefined, output: O
   return loaded?.table.kind === "plan" ? loaded.table : undefined;
 }
 
+/**
+ * What is meant where no name is given: the only one of its kind, else the only one that no other of the file calls.
+ *
+ * @throws CommandError when several are left to choose from
+ */
+function entryOf(names: readonly string[], compiled: CompileResult, file: string): string | undefined {
+  if (names.length <= 1) return names[0];
+  const called = new Set<object>();
+  for (const { bound } of compiled.graphs) for (const graph of bound.graphs) called.add(graph);
+  for (const { bound } of compiled.plans) for (const each of [...bound.graphs, ...bound.plans]) called.add(each);
+  const uncalled = [...compiled.graphs, ...compiled.plans].filter(({ bound }) => !called.has(bound));
+  const entries = names.filter((name) => uncalled.some((each) => each.name === name));
+  if (entries.length === 1) return entries[0];
+  const choice = entries.length === 0 ? names : entries;
+  throw new CommandError(`${file} holds several: ${listNames(choice)}`, {
+    help: "name the one that is meant with --graph",
+  });
+}
+
 type Wanted = "graph" | "plan" | "graph or plan";
 
 async function loadCompiled(
@@ -52,7 +72,7 @@ async function loadCompiled(
   }
   const fits = (table: Table | PlanTable): boolean => wanted === "graph or plan" || table.kind === wanted;
   const names = [...compiled.tables].flatMap(([key, table]) => (fits(table) ? [key] : []));
-  const table = compiled.tables.get(name ?? names[0] ?? "");
+  const table = compiled.tables.get(name ?? entryOf(names, compiled, file) ?? "");
   if (table !== undefined && fits(table)) {
     return { table: table.kind === "plan" ? withKnownOrder(table, file) : table, compiled };
   }

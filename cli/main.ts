@@ -4,6 +4,7 @@ import { CommandError } from "./command-error.ts";
 import { endProcess, hasEnded } from "./end-process.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { createProgram } from "./program.ts";
+import { runUnderWay } from "./run-under-way.ts";
 import { describeUserError } from "./user-error.ts";
 
 /** Errors of the runtime that say the command was wrong, not the run. */
@@ -52,12 +53,21 @@ export async function main(args: readonly string[]): Promise<void> {
 function noticeEarlyEnds(json: boolean): void {
   process.once("beforeExit", () => {
     const message = "a node waits for something that never happens: nothing is left that could wake it";
-    endProcess(report(new CommandError(message, { exitCode: EXIT.failed, code: "user_code" }), json));
+    endProcess(report(endedEarly(message), json));
   });
   process.once("exit", (code) => {
     if (hasEnded()) return;
     const message = `a node ended the process (\`process.exit(${code})\`): its result is lost, the thread can be resumed`;
-    process.exitCode = report(new CommandError(message, { exitCode: EXIT.failed, code: "user_code" }), json);
+    process.exitCode = report(endedEarly(message), json);
+  });
+}
+
+function endedEarly(message: string): CommandError {
+  const run = runUnderWay();
+  return new CommandError(message, {
+    exitCode: EXIT.failed,
+    code: "user_code",
+    help: run === undefined ? undefined : `go on with: ${run.command}`,
   });
 }
 
@@ -76,7 +86,11 @@ function report(error: unknown, json: boolean): ExitCode {
   const isPrinted = error instanceof CommanderError;
   if (!isPrinted) process.stderr.write(`error: ${message}\n`);
   if (!isPrinted && help !== undefined) process.stderr.write(`  = help: ${help}\n`);
-  if (json) writeDocument({ version: 1, ok: false, error: { code, message, help: help ?? null } });
+  if (json) {
+    const run = runUnderWay();
+    const thread = run === undefined ? {} : { thread: run.thread };
+    writeDocument({ version: 1, ok: false, ...thread, error: { code, message, help: help ?? null } });
+  }
   if (process.env["NGRAPH_DEBUG"] === "1" && error instanceof Error) process.stderr.write(`${error.stack}\n`);
   return exitCode;
 }

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { MemoryStore } from "../runtime/stores/memory.ts";
+import type { MaybePromise } from "../runtime/json.ts";
 import type { Store } from "../runtime/store.ts";
 import { CommandError } from "./command-error.ts";
 import { reasonOf } from "./source-files.ts";
@@ -15,6 +16,28 @@ export interface OpenStore {
   readonly flag: string;
   /** Gone when this process ends. */
   readonly isMemory: boolean;
+}
+
+/** Opens a store (see `openStore`), does something with it, and closes it, whatever comes of it. */
+export async function withStore<T>(
+  given: string | undefined,
+  options: { readonly mustExist: boolean },
+  work: (open: OpenStore) => MaybePromise<T>,
+): Promise<T> {
+  const open = await openStore(given, options);
+  let result: T;
+  try {
+    result = await work(open);
+  } catch (error) {
+    try {
+      await open.store.close?.();
+    } catch {
+      // The first failure is the one to tell.
+    }
+    throw error;
+  }
+  await open.store.close?.();
+  return result;
 }
 
 /**

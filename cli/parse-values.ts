@@ -41,6 +41,7 @@ export function parseAnswers(given: readonly string[], waiting: ReadonlySet<stri
     const at = text.indexOf("=");
     const id = at === -1 ? undefined : text.slice(0, at);
     if (id !== undefined && waiting.has(id)) answers[id] = parseValue(text.slice(at + 1));
+    else if (id !== undefined && PAUSE_ID.test(id)) throw notWaiting(id, waiting);
     else bare.push(parseValue(text));
   }
   const named = Object.keys(answers).length;
@@ -54,6 +55,22 @@ export function parseAnswers(given: readonly string[], waiting: ReadonlySet<stri
       help: [...waiting].map((id) => `--answer ${id}=VALUE`).join("  "),
     },
   );
+}
+
+/** What ids of waiting items look like: a bare answer hardly does. */
+const PAUSE_ID = /^\S+@\d+\.[0-9a-f]+\S*$/;
+
+function notWaiting(id: string, waiting: ReadonlySet<string>): CommandError {
+  const similar = findSimilar(id, waiting);
+  return new CommandError(`nothing with the id \`${id}\` waits for an answer`, {
+    code: "NG_BAD_ANSWER",
+    help:
+      similar !== undefined
+        ? `an item with a similar id waits: \`${similar}\``
+        : waiting.size === 0
+          ? "nothing waits in this thread"
+          : `waiting: ${[...waiting].join(", ")}`,
+  });
 }
 
 /** JSON where it is JSON, otherwise the text itself. */

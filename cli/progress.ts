@@ -48,7 +48,7 @@ export function createProgress(output: Output): Progress {
         );
       case "error":
         leave(running, label);
-        return line(`${styles.error("✗")} ${name(event)}: ${event.error.message}`);
+        return line(`${styles.error("✗")} ${name(event)}: ${withoutNode(event.error.message, event.node)}`);
       case "end": {
         leave(running, label);
         const start = startedAt.get(event.taskId);
@@ -75,6 +75,12 @@ export function createProgress(output: Output): Progress {
     },
     stop: () => live?.stop(),
   };
+}
+
+/** `node \`b\` failed: …` behind the node's own name says it twice. */
+function withoutNode(message: string, node: string): string {
+  const prefix = `node \`${node}\` failed: `;
+  return message.startsWith(prefix) ? message.slice(prefix.length) : message;
 }
 
 function leave(running: Map<string, number>, label: string): void {

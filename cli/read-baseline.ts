@@ -28,7 +28,7 @@ export async function readBaseline(path: string): Promise<Baseline> {
   }
   const { tables, diagnostics } = await compileText(text, path);
   if (hasErrors(diagnostics)) {
-    const [first] = diagnostics.filter((item) => item.severity === "error");
+    const first = diagnostics.find((item) => item.severity === "error");
     throw new CommandError(`the baseline ${path} is not valid: ${first?.code} ${first?.message}`, {
       help: `\`ngc check ${path}\` shows all of it; put it beside the modules that it imports`,
     });

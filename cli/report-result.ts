@@ -21,7 +21,13 @@ export function reportResult(result: RunResult, place: RunPlace, output: Output)
   output.document(resultDocument(result));
   const { error, thread } = result;
   if (result.status === "paused") reportPauses(result, place, output);
-  else if (Object.keys(result.output).length > 0) output.result(formatRecord(result.output));
+  else {
+    // Of a run that did not complete only what was written is a result.
+    const written = Object.entries(result.output).filter(
+      ([, value]) => result.status === "completed" || value !== null,
+    );
+    if (written.length > 0 && error === null) output.result(formatRecord(Object.fromEntries(written)));
+  }
 
   if (error !== null) {
     output.problem(`${output.stderrStyles.error("error")}: ${error.message} [${error.code}]`);

@@ -28,7 +28,7 @@ export const graphCommand = defineCommand<GraphOptions>({
       .option("--format <format>", `${FORMATS.join(", ")} (default text)`, (text) =>
         parseChoice("--format", FORMATS, text),
       )
-      .option("--graph <name>", "which graph or plan of the file (default the first)")
+      .option("--graph <name>", "which graph or plan of the file (default the one that no other calls)")
       .option("-o, --output <file>", "write a file instead of printing");
   },
   examples: ["ngc graph support.ngraph", "ngc graph support.ngraph --format svg -o support.svg"],

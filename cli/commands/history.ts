@@ -2,7 +2,7 @@ import { checkpointDocument } from "../checkpoint-document.ts";
 import { defineCommand } from "../define-command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { formatTable, formatTime } from "../format-values.ts";
-import { openStore, STORE_FLAG, STORE_HELP } from "../open-store.ts";
+import { withStore, STORE_FLAG, STORE_HELP } from "../open-store.ts";
 import { parseCount } from "../parse-values.ts";
 import { latestOf } from "../thread-source.ts";
 
@@ -24,14 +24,14 @@ export const historyCommand = defineCommand<HistoryOptions>({
       .option(STORE_FLAG, STORE_HELP);
   },
   run: async ([thread = ""], options, output) => {
-    const { store } = await openStore(options.store, { mustExist: true });
-    await latestOf(store, thread);
-    const checkpoints = await store.list(thread, {
-      ...(options.limit === undefined ? {} : { limit: options.limit }),
-      ...(options.before === undefined ? {} : { before: options.before }),
-      ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
+    const checkpoints = await withStore(options.store, { mustExist: true }, async ({ store }) => {
+      await latestOf(store, thread);
+      return store.list(thread, {
+        ...(options.limit === undefined ? {} : { limit: options.limit }),
+        ...(options.before === undefined ? {} : { before: options.before }),
+        ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
+      });
     });
-    await store.close?.();
     output.document({ version: 1, thread, checkpoints: checkpoints.map(checkpointDocument) });
     output.result(
       formatTable(

@@ -3,10 +3,11 @@ import type { Engine, ExecuteOptions } from "../../runtime/engine-options.ts";
 import type { PlanExecuteOptions, PlanRunner } from "../../runtime/plan/plan-options.ts";
 import { defineCommand } from "../define-command.ts";
 import { addExecutionOptions, execute, type ExecutionOptions } from "../execution.ts";
-import { EXIT } from "../exit-codes.ts";
+import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { loadGraphOrPlan } from "../load-graph.ts";
-import { openStore, quoteArgument } from "../open-store.ts";
+import { quoteArgument, withStore, type OpenStore } from "../open-store.ts";
 import { parseAnswers } from "../parse-values.ts";
+import type { Output } from "../output.ts";
 import { addPlanOptions, executePlan, type PlanFlags } from "../plan/execute-plan.ts";
 import { refuseGraphFlags, refusePlanFlags } from "../plan/refuse-flags.ts";
 import { latestOf, sourceOf } from "../thread-source.ts";
@@ -33,34 +34,35 @@ export const resumeCommand = defineCommand<ResumeOptions>({
     addPlanOptions(command);
   },
   examples: ["ngc resume 42 --answer send", "ngc resume 42 --from after-validation"],
-  run: async ([thread = ""], options, output) => {
-    const store = await openStore(options.store, { mustExist: true });
-    const head = await latestOf(store.store, thread);
-    const { file, graph } = sourceOf(head, options);
-    const table = await loadGraphOrPlan(file, graph, output);
-    if (table === undefined) return EXIT.invalid;
-    refusePlanFlags(table, options);
-    const answers = parseAnswers(options.answer ?? [], new Set(head.pauses.map((pause: PauseItem) => pause.id)));
-    const flags = [
-      options.file === undefined ? "" : ` --file ${quoteArgument(options.file)}`,
-      options.builtins === undefined ? "" : ` --builtins ${quoteArgument(options.builtins)}`,
-    ].join("");
-    if (table.kind === "plan") {
-      refuseGraphFlags(options);
-      const start = (runner: PlanRunner, common: PlanExecuteOptions) =>
-        runner.resume(thread, { ...common, ...answers });
-      return executePlan({ table, file, store, options, flags, start }, output);
-    }
-    const start = (engine: Engine, common: ExecuteOptions) =>
-      engine.resume(thread, {
-        ...common,
-        ...answers,
-        ...(options.from === undefined ? {} : { from: options.from }),
-        ...(options.at === undefined ? {} : { at: options.at }),
-      });
-    return execute({ table, file, store, options, flags, start }, output);
-  },
+  run: ([thread = ""], options, output) =>
+    withStore(options.store, { mustExist: true }, (store) => resume(thread, store, options, output)),
 });
+
+async function resume(thread: string, store: OpenStore, options: ResumeOptions, output: Output): Promise<ExitCode> {
+  const head = await latestOf(store.store, thread);
+  const { file, graph } = sourceOf(head, options);
+  const table = await loadGraphOrPlan(file, graph, output);
+  if (table === undefined) return EXIT.invalid;
+  refusePlanFlags(table, options);
+  const answers = parseAnswers(options.answer ?? [], new Set(head.pauses.map((pause: PauseItem) => pause.id)));
+  const flags = [
+    options.file === undefined ? "" : ` --file ${quoteArgument(options.file)}`,
+    options.builtins === undefined ? "" : ` --builtins ${quoteArgument(options.builtins)}`,
+  ].join("");
+  if (table.kind === "plan") {
+    refuseGraphFlags(options);
+    const start = (runner: PlanRunner, common: PlanExecuteOptions) => runner.resume(thread, { ...common, ...answers });
+    return executePlan({ table, file, store, options, flags, start }, output);
+  }
+  const start = (engine: Engine, common: ExecuteOptions) =>
+    engine.resume(thread, {
+      ...common,
+      ...answers,
+      ...(options.from === undefined ? {} : { from: options.from }),
+      ...(options.at === undefined ? {} : { at: options.at }),
+    });
+  return execute({ table, file, store, options, flags, start }, output);
+}
 
 function collect(value: string, before: readonly string[] | undefined): readonly string[] {
   return [...(before ?? []), value];

@@ -4,7 +4,7 @@ import { defineCommand } from "../define-command.ts";
 import { addExecutionOptions, execute, type ExecutionOptions } from "../execution.ts";
 import { EXIT } from "../exit-codes.ts";
 import { loadGraphOrPlan } from "../load-graph.ts";
-import { openStore, quoteArgument } from "../open-store.ts";
+import { quoteArgument, withStore } from "../open-store.ts";
 import { parseInput } from "../parse-values.ts";
 import { addPlanOptions, dryRun, executePlan, type PlanFlags } from "../plan/execute-plan.ts";
 import { refusePlanFlags } from "../plan/refuse-flags.ts";
@@ -22,7 +22,7 @@ export const runCommand = defineCommand<RunOptions>({
   summary: "run a graph or a plan",
   configure: (command) => {
     command
-      .option("--graph <name>", "which graph or plan of the file (default the first)")
+      .option("--graph <name>", "which graph or plan of the file (default the one that no other calls)")
       .option("--input <json>", "the graph's inputs: JSON, @file, or - for standard input")
       .option("--thread <id>", "where the run is kept; made up when absent");
     addExecutionOptions(command);
@@ -50,17 +50,18 @@ export const runCommand = defineCommand<RunOptions>({
     refusePlanFlags(table, options);
     if (table.kind === "plan" && options.dryRun === true) return dryRun(table, options, output);
     const input = parseInput(options.input);
-    const store = await openStore(options.store, { mustExist: false });
-    const flags = options.builtins === undefined ? "" : ` --builtins ${quoteArgument(options.builtins)}`;
-    const place = {
-      ...(options.thread === undefined ? {} : { thread: options.thread }),
-      ...(options.abandon === true ? { abandon: true } : {}),
-    };
-    if (table.kind === "plan") {
-      const start = (runner: PlanRunner, common: PlanExecuteOptions) => runner.run(input, { ...common, ...place });
-      return executePlan({ table, file, store, options, flags, start }, output);
-    }
-    const start = (engine: Engine, common: ExecuteOptions) => engine.run(input, { ...common, ...place });
-    return execute({ table, file, store, options, flags, start }, output);
+    return withStore(options.store, { mustExist: false }, (store) => {
+      const flags = options.builtins === undefined ? "" : ` --builtins ${quoteArgument(options.builtins)}`;
+      const place = {
+        ...(options.thread === undefined ? {} : { thread: options.thread }),
+        ...(options.abandon === true ? { abandon: true } : {}),
+      };
+      if (table.kind === "plan") {
+        const start = (runner: PlanRunner, common: PlanExecuteOptions) => runner.run(input, { ...common, ...place });
+        return executePlan({ table, file, store, options, flags, start }, output);
+      }
+      const start = (engine: Engine, common: ExecuteOptions) => engine.run(input, { ...common, ...place });
+      return execute({ table, file, store, options, flags, start }, output);
+    });
   },
 });

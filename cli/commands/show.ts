@@ -1,9 +1,10 @@
+import { changedValues, describeChanges } from "../changed-values.ts";
 import { checkpointDocument } from "../checkpoint-document.ts";
 import { defineCommand } from "../define-command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { findCheckpoint } from "../find-checkpoint.ts";
 import { formatRecord, formatTime } from "../format-values.ts";
-import { openStore, STORE_FLAG, STORE_HELP } from "../open-store.ts";
+import { withStore, STORE_FLAG, STORE_HELP } from "../open-store.ts";
 import { describePause } from "../report-result.ts";
 
 interface ShowOptions {
@@ -13,17 +14,25 @@ interface ShowOptions {
 
 export const showCommand = defineCommand<ShowOptions>({
   usage: "show <checkpoint>",
-  summary: "one checkpoint with the values of all channels",
+  summary: "one checkpoint: the values of all channels, and what has changed since its parent",
   configure: (command) => {
     command
       .option("--thread <id>", "the thread it belongs to (labels are a thread's own)")
       .option(STORE_FLAG, STORE_HELP);
   },
   run: async ([name = ""], options, output) => {
-    const { store } = await openStore(options.store, { mustExist: true });
-    const checkpoint = await findCheckpoint(store, name, options.thread);
-    await store.close?.();
-    output.document({ version: 1, ...checkpointDocument(checkpoint), values: checkpoint.values });
+    const { checkpoint, parent } = await withStore(options.store, { mustExist: true }, async ({ store }) => {
+      const found = await findCheckpoint(store, name, options.thread);
+      const before = found.parentId === null ? undefined : await store.loadById(found.threadId, found.parentId);
+      return { checkpoint: found, parent: before };
+    });
+    const changes = parent === undefined ? undefined : changedValues(parent.values, checkpoint.values);
+    output.document({
+      version: 1,
+      ...checkpointDocument(checkpoint),
+      values: checkpoint.values,
+      changes: changes ?? null,
+    });
     const head: Record<string, string | number> = {
       checkpoint: checkpoint.id,
       thread: checkpoint.threadId,
@@ -41,7 +50,9 @@ export const showCommand = defineCommand<ShowOptions>({
       output.result(`barrier ${barrier}: ${arrived.join(", ")} came`);
     }
     for (const pause of checkpoint.pauses) output.result(`\n${describePause(pause)}`);
-    output.result(`\n${formatRecord(checkpoint.values)}`);
+    const values = formatRecord(checkpoint.values);
+    output.result(`\n${values === "" ? "no values yet" : values}`);
+    if (changes !== undefined && values !== "") output.result(`\n${describeChanges(changes)}`);
     return EXIT.ok;
   },
 });

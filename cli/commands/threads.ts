@@ -2,7 +2,7 @@ import { CommandError } from "../command-error.ts";
 import { defineCommand } from "../define-command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { formatTable, formatTime } from "../format-values.ts";
-import { openStore, STORE_FLAG, STORE_HELP } from "../open-store.ts";
+import { withStore, STORE_FLAG, STORE_HELP } from "../open-store.ts";
 import { parseCount } from "../parse-values.ts";
 
 interface ThreadsOptions {
@@ -19,10 +19,10 @@ export const threadsCommand = defineCommand<ThreadsOptions>({
       .option(STORE_FLAG, STORE_HELP);
   },
   run: async (_, options, output) => {
-    const { store } = await openStore(options.store, { mustExist: true });
-    if (store.threads === undefined) throw new CommandError("this store cannot list its threads");
-    const threads = await store.threads({ limit: options.limit ?? 100 });
-    await store.close?.();
+    const threads = await withStore(options.store, { mustExist: true }, ({ store }) => {
+      if (store.threads === undefined) throw new CommandError("this store cannot list its threads");
+      return store.threads({ limit: options.limit ?? 100 });
+    });
     output.document({
       version: 1,
       threads: threads.map((thread) => ({

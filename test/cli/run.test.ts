@@ -70,7 +70,11 @@ describe("ngc run", () => {
     const { ngc } = createProject({
       "two.ngraph": `${HELLO}\n${HELLO.replace("graph hello", "graph farewell").replace("hello $", "bye $")}`,
     });
-    expect(ngc(["run", "two.ngraph"]).stdout).toBe("text: hello world\n");
+    const several = ngc(["run", "two.ngraph"]);
+    expect(several.status).toBe(64);
+    expect(several.stderr).toContain("two.ngraph holds several: `hello`, `farewell`");
+    expect(several.stderr).toContain("--graph");
+    expect(ngc(["run", "two.ngraph", "--graph", "hello"]).stdout).toBe("text: hello world\n");
     expect(ngc(["run", "two.ngraph", "--graph", "farewell"]).stdout).toBe("text: bye world\n");
     const wrong = ngc(["run", "two.ngraph", "--graph", "farewel"]);
     expect(wrong.status).toBe(64);
