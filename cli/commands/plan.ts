@@ -37,7 +37,7 @@ export const planCommand = defineCommand<PlanOptions>({
       .option("--format <format>", `${FORMATS.join(", ")} (default text; svg is a Gantt chart)`, (text) =>
         parseChoice("--format", FORMATS, text),
       )
-      .option("--graph <name>", "which plan of the file (default the first)")
+      .option("--graph <name>", "which plan of the file (default the one that no other calls)")
       .option("--max-parallel <n>", "as if at most so many tasks ran at a time", parseCount("--max-parallel", 1))
       .option(
         "--optimize [budget]",
