@@ -111,9 +111,9 @@ function liveBlock(lines: () => readonly string[]): LiveBlock {
     height = 0;
   };
   const draw = (): void => {
-    const width = Math.max(20, (stream.columns ?? 80) - 1);
+    const width = Math.max(20, (stream.columns || 80) - 1);
     // More lines than the terminal has cannot be taken back.
-    const shown = lines().slice(-Math.max(1, (stream.rows ?? 24) - 2));
+    const shown = lines().slice(-Math.max(1, (stream.rows || 24) - 2));
     const text = shown.map((line) => `${cut(line, width)}\n`).join("");
     stream.write(`${height > 0 ? `\u001b[${height}A\r\u001b[J` : ""}${text}`);
     height = shown.length;

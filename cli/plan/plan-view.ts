@@ -45,7 +45,8 @@ export function createPlanView(
   const why = (task: TaskIndex): string => {
     const alone = [...running.keys()].find((name) => plan.tasks[indexes.get(name) ?? -1]?.alone === true);
     if (alone !== undefined) return `${alone} runs alone`;
-    if (plan.tasks[task]?.alone === true) return `runs alone, after ${[...running.keys()].join(", ")}`;
+    if (plan.tasks[task]?.alone === true)
+      return running.size === 0 ? "runs alone" : `runs alone, after ${[...running.keys()].join(", ")}`;
     const gate = locks.blocker(task);
     if (gate !== -1) return locks.gateName(gate);
     return running.size >= maxParallel ? "no free slot" : "its turn";

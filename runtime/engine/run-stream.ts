@@ -3,7 +3,7 @@ import type { RunEvent, StreamViews } from "../events.ts";
 import { setField } from "../expression/operations.ts";
 import type { Json, JsonObject } from "../json.ts";
 
-const DEFAULT_BUFFER = 1024;
+export const DEFAULT_BUFFER = 1024;
 
 /** What a stream hears of its run. */
 export interface Watch {
@@ -65,7 +65,7 @@ export function createRunStream<View extends keyof StreamViews<JsonObject>>(
 }
 
 /** A ring: what does not fit pushes the oldest out. */
-class StreamBuffer {
+export class StreamBuffer {
   readonly #limit: number;
   readonly #items: unknown[] = [];
   #first = 0;

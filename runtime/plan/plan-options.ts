@@ -3,7 +3,7 @@ import type { PauseItem, ThreadId } from "../checkpoint.ts";
 import type { EngineOptions } from "../engine-options.ts";
 import type { NgraphError } from "../errors.ts";
 import type { Json, JsonObject } from "../json.ts";
-import type { PlanEventListener, PlanTotals } from "./plan-events.ts";
+import type { PlanEvent, PlanEventListener, PlanTotals } from "./plan-events.ts";
 import type { PlanOutcome, TaskStatus } from "./plan-scheduler.ts";
 import type { PlanTable } from "./plan-table.ts";
 import type { TaskCache } from "./task-cache.ts";
@@ -102,4 +102,20 @@ export interface PlanRunner {
   run(input?: JsonObject, options?: PlanRunOptions): Promise<PlanRunResult>;
   /** A new run on the thread: what was done stays done, the rest starts again (9.10). */
   resume(thread: ThreadId, options?: PlanResumeOptions): Promise<PlanRunResult>;
+  /** The run's events in order. Leaving the loop early cancels the run. */
+  stream(input?: JsonObject, options?: PlanRunOptions & PlanStreamOptions): PlanRunStream;
+  streamResume(thread: ThreadId, options?: PlanResumeOptions & PlanStreamOptions): PlanRunStream;
+}
+
+export interface PlanStreamOptions {
+  /**
+   * How many events wait for a slow consumer (default 1,024). Beyond it the oldest are dropped, and an item `dropped` says how many; the run
+   * never waits (8.2).
+   */
+  readonly buffer?: number;
+}
+
+export interface PlanRunStream extends AsyncIterable<PlanEvent | { readonly type: "dropped"; readonly count: number }> {
+  /** Settles when the run ends, whether or not the events are read. */
+  readonly result: Promise<PlanRunResult>;
 }

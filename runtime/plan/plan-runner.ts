@@ -24,6 +24,7 @@ import type {
   PlanRunResult,
 } from "./plan-options.ts";
 import { compilePlan, type PlanProgram } from "./plan-program.ts";
+import { createPlanStream } from "./plan-stream.ts";
 import { setPlanSurroundings } from "./plan-surroundings.ts";
 import type { PlanTable, TaskIndex } from "./plan-table.ts";
 import { exitCodeOf, statusOf, totalsOf } from "./plan-totals.ts";
@@ -53,6 +54,10 @@ export function createPlanRunner(table: PlanTable, options: PlanRunnerOptions = 
     table,
     run: (input, settings = {}) => startPlan({ plan, core }, input, settings),
     resume: (thread, settings = {}) => resumePlan({ plan, core }, thread, settings),
+    stream: (input, settings = {}) =>
+      createPlanStream(settings, (watched) => startPlan({ plan, core }, input, { ...settings, ...watched })),
+    streamResume: (thread, settings = {}) =>
+      createPlanStream(settings, (watched) => resumePlan({ plan, core }, thread, { ...settings, ...watched })),
   };
 }
 
