@@ -167,7 +167,7 @@ async function executePlan(
   await beginChain(plan, run, restored);
   const listeners = options.onEvent === undefined ? [] : [options.onEvent];
   const emit = createPlanEmitter(info.runId, () => clock.now(), listeners);
-  watchDrain(shared, options, emit);
+  tellCalledPlans(shared, options, emit);
   emit({
     type: "run_start",
     plan: plan.plan.name,
@@ -211,13 +211,17 @@ async function executePlan(
   };
 }
 
-function watchDrain(shared: Shared, options: PlanExecuteOptions, emit: ReturnType<typeof createPlanEmitter>): void {
-  const { drain, expected, taskCache } = options;
+/** What called plans take over. A called plan is part of a task that runs: draining lets it end. */
+function tellCalledPlans(
+  shared: Shared,
+  options: PlanExecuteOptions,
+  emit: ReturnType<typeof createPlanEmitter>,
+): void {
+  const { expected, taskCache } = options;
   setPlanSurroundings(shared, {
     emit,
     prefix: "",
     options: {
-      ...(drain === undefined ? {} : { drain }),
       ...(expected === undefined ? {} : { expected }),
       ...(taskCache === undefined ? {} : { taskCache }),
     },

@@ -31,7 +31,7 @@ export interface PlanScheduler {
   begin(): void;
   /** What an earlier run has finished: done without running. Call once, before `begin`. */
   restore(tasks: readonly TaskIndex[]): void;
-  /** Tasks that are not wanted in this run: skipped, and whoever comes after them need not wait. Call before `restore` and `begin`. */
+  /** Tasks that are not wanted in this run: skipped, and whoever comes after them need not wait. Call before `begin`. */
   leaveOut(tasks: readonly TaskIndex[], reason: string): void;
   /** These go before all others when they are ready: what they hold in the world is half done. Call before `begin`. */
   prefer(tasks: readonly TaskIndex[]): void;
@@ -85,6 +85,8 @@ export function createPlanScheduler(plan: PlanTable, options: PlanSchedulerOptio
   let aloneRunning = false;
   let stopped = false;
 
+  /** Have ended before the first task starts. */
+  const endedBefore: TaskIndex[] = [];
   const leftOut = new Uint8Array(count);
   const preferred = new Uint8Array(count);
   const priorityOf = (task: TaskIndex): number => (preferred[task] === 1 ? Infinity : priorities.of(task));
@@ -223,21 +225,24 @@ export function createPlanScheduler(plan: PlanTable, options: PlanSchedulerOptio
       return running === 0 && waiting === 0 && ready.size === 0 && allParked.peek() === undefined;
     },
     begin() {
+      // Only now that all of them have ended: none must become ready because of another one.
+      for (const task of endedBefore) conclude(task);
       for (let task = 0; task < count; task++) {
         if (statuses[task] === "pending" && plan.tasks[task]?.after.length === 0) makeReady(task);
       }
     },
     restore(tasks) {
-      // All first: a restored task must not become ready because of another one.
-      for (const task of tasks) transition(task, "done", "restored");
-      for (const task of tasks) conclude(task);
+      for (const task of tasks) {
+        transition(task, "done", "restored");
+        endedBefore.push(task);
+      }
     },
     leaveOut(tasks, reason) {
       for (const task of tasks) {
         leftOut[task] = 1;
         transition(task, "skipped", reason);
+        endedBefore.push(task);
       }
-      for (const task of tasks) conclude(task);
     },
     prefer(tasks) {
       for (const task of tasks) preferred[task] = 1;

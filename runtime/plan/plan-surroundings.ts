@@ -5,7 +5,7 @@ import type { DriveRequest } from "./drive-plan.ts";
 export interface PlanSurroundings {
   readonly emit?: DriveRequest["emit"];
   readonly prefix: string;
-  readonly options: Pick<DriveRequest["options"], "drain" | "expected" | "taskCache">;
+  readonly options: Pick<DriveRequest["options"], "expected" | "taskCache">;
 }
 
 const surroundings = new WeakMap<Shared, PlanSurroundings>();

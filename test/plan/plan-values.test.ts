@@ -143,6 +143,21 @@ describe("called plans and graphs", () => {
     expect(run.started).toEqual(["one", "two", "two", "three", "last"]);
   });
 
+  test("draining lets a called plan end", async () => {
+    const drain = new AbortController();
+    const run = textRunner(
+      `plan outer { task first = inner()  task last = shell("last") after first }
+       plan inner { task one = shell("one")  task two = shell("two") after one }`,
+    );
+    const onEvent = (event: (typeof run.events)[number]): void => {
+      run.events.push(event);
+      if (event.type === "node_attempt") drain.abort();
+    };
+    const result = await run.run({ drain: drain.signal, onEvent });
+    expect(result.tasks.map(({ status }) => status)).toEqual(["done", "cancelled"]);
+    expect(run.started).toEqual(["one", "two"]);
+  });
+
   test("a question in a called graph frees the slot, keeps the paths, and is answered on resume", async () => {
     const store = new MemoryStore();
     const run = textRunner(
@@ -214,6 +229,21 @@ describe("resume (9.10)", () => {
     const again = await run.resume("t", { fromTask: "b" });
     expect(again.batches).toEqual([["b"], ["c"]]);
     expect(again).toMatchObject({ outcome: "clean", output: { total: 9 } });
+  });
+
+  test("what was done stays done when a task before it is left out", async () => {
+    const chain = `plan p { order file  task a = shell("a")  task b = shell("b") after a  task c = shell("c") after b }`;
+    const run = textRunner(chain, { c: { codes: [1, 0] } }, { store: new MemoryStore() });
+    await run.run({ thread: "t", only: ["b"] });
+    const result = await run.resume("t", { only: ["c"] });
+    expect(result.batches).toEqual([["c"]]);
+    expect(transitions(run.events)).toEqual([
+      "a pending→skipped left_out",
+      "b pending→done restored",
+      "c pending→ready",
+      "c ready→running",
+      "c running→failed task_failed",
+    ]);
   });
 
   test("only, then the rest", async () => {
