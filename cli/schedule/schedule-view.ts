@@ -96,6 +96,7 @@ export function formatTime(value: number, unit: ScheduleView["unit"]): string {
   const milliseconds = Math.round(value);
   if (milliseconds === 0) return "0";
   if (milliseconds < 1000) return `${milliseconds}ms`;
+  if (milliseconds < 10_000 && milliseconds % 1000 !== 0) return `${(milliseconds / 1000).toFixed(1)}s`;
   const parts: [number, string][] = [
     [86_400_000, "d"],
     [3_600_000, "h"],

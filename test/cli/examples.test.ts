@@ -7,10 +7,18 @@ import { createProject, type Project } from "./project.ts";
 function examples(): Project {
   const project = createProject({ "package.json": `{ "type": "module" }` });
   // Without what earlier runs of the examples have written.
-  const isWritten = (path: string): boolean => /(RELEASE_NOTES|report)\.md$|\.ngraph\.ts$/.test(path);
+  const isWritten = (path: string): boolean => /(RELEASE_NOTES|report)\.md$|ship-auth\/out|\.ngraph\.ts$/.test(path);
   cpSync("examples", join(project.directory, "examples"), { recursive: true, filter: (path) => !isWritten(path) });
   return project;
 }
+
+const SHIP_BATCHES = [
+  ["schema_init"],
+  ["auth_table", "user_table"],
+  ["auth_service"],
+  ["user_service"],
+  ["api_gateway"],
+];
 
 describe.each(["ngraph", "yaml"])("examples as %s", (spelling) => {
   test("log triage reads a real log, fans out, joins and writes a report", () => {
@@ -32,6 +40,16 @@ describe.each(["ngraph", "yaml"])("examples as %s", (spelling) => {
     const { status, document } = examples().json(["run", `examples/document-map/terms.${spelling}`]);
     expect(status).toBe(0);
     expect(document.output).toMatchObject({ documents: 13, longest: "gpl-3.txt", silent: [] });
+  });
+
+  test("ship auth keeps six tasks apart that share a tree, and checks what they made (K-01)", () => {
+    const project = examples();
+    const file = `examples/ship-auth/ship.${spelling}`;
+    expect(project.json(["plan", file]).document).toMatchObject({ batches: SHIP_BATCHES, gap: 0 });
+    const { status, document } = project.json(["run", file]);
+    expect(status).toBe(0);
+    expect(document).toMatchObject({ outcome: "clean", batches: SHIP_BATCHES, exitCode: 0 });
+    expect(project.read("examples/ship-auth/out/gateway.txt")).toContain("authService");
   });
 
   test("review loop drafts at most three times and waits for a person", () => {
