@@ -33,7 +33,7 @@ export interface File {
   readonly source: SourceFile;
   readonly spelling: "ngraph" | "yaml";
   readonly items: readonly Item[];
-  /** In source order; always empty for YAML. */
+  /** In source order. The reader of YAML leaves them out: see `yaml/yaml-comments.ts`. */
   readonly comments: readonly Comment[];
 }
 

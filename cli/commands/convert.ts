@@ -1,3 +1,5 @@
+import { existsSync } from "node:fs";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import { hasErrors } from "../../diagnostics/diagnostic.ts";
 import { toJson } from "../../diagnostics/render/index.ts";
 import { CommandError } from "../command-error.ts";
@@ -33,7 +35,8 @@ export const convertCommand = defineCommand<ConvertOptions>({
     if (from === to) throw new CommandError(`${file} is ${to === "yaml" ? "YAML" : "an .ngraph file"} already`);
 
     const { convert } = await import("../../grammar/convert.ts");
-    const result = convert(text, { path: file, to });
+    const schema = schemaPath(dirname(resolve(options.output ?? file)));
+    const result = convert(text, { path: file, to, ...(schema === undefined ? {} : { schema }) });
     const failed = hasErrors(result.diagnostics);
     printDiagnostics(result.diagnostics, {}, output);
     output.document({
@@ -44,7 +47,9 @@ export const convertCommand = defineCommand<ConvertOptions>({
       diagnostics: toJson(result.diagnostics),
     });
     if (failed) return EXIT.invalid;
-    for (const lost of result.lost) output.problem(`${output.stderrStyles.warning("warning")}: ${lost}`);
+    for (const lost of result.lost) {
+      output.problem(`${output.stderrStyles.warning("warning")}: ${file}: not carried over: ${lost}`);
+    }
     if (options.output !== undefined) {
       writeAtomically(options.output, result.text);
       output.note(`wrote ${options.output}`);
@@ -54,3 +59,22 @@ export const convertCommand = defineCommand<ConvertOptions>({
     return EXIT.ok;
   },
 });
+
+const SCHEMA = join("node_modules", "ngraph", "grammar", "ngraph.schema.json");
+
+/**
+ * The schema that an editor finds from a file in this directory: where the package is installed, else where it will be, beside the
+ * project's `package.json`.
+ */
+function schemaPath(directory: string): string | undefined {
+  const above = (name: string): string | undefined => {
+    for (let at = directory; ; at = dirname(at)) {
+      if (existsSync(join(at, name))) return at;
+      if (dirname(at) === at) return undefined;
+    }
+  };
+  const project = above(SCHEMA) ?? above("package.json");
+  if (project === undefined) return undefined;
+  const path = relative(directory, join(project, SCHEMA)).split(sep).join("/");
+  return path.startsWith(".") ? path : `./${path}`;
+}

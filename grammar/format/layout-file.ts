@@ -1,5 +1,5 @@
 import type * as Ast from "../ast.ts";
-import { braced, element, hardline, indent, verbatim, words, type Doc } from "./doc-parts.ts";
+import { braced, element, hardline, indent, join, verbatim, words, type Doc } from "./doc-parts.ts";
 import { layoutDoc, layoutStatement, type AnyStatement } from "./layout-statement.ts";
 import { layoutType } from "./layout-type.ts";
 import { stringText } from "./literal-text.ts";
@@ -7,13 +7,21 @@ import type { SourceView } from "./source-view.ts";
 
 /** The document of a whole file, without its comments (see `weave-comments.ts`). Empty for a file without items. */
 export function layoutFile(file: Ast.File, source: SourceView): Doc {
-  return layoutSequence(
+  const items = layoutSequence(
     file.items,
     (item) => layoutItem(item, source),
     (before, after) =>
       isBlock(before) || isBlock(after) || (source.blankAfter(before.span.end) ?? before.kind !== after.kind),
     source,
   );
+  const after = source.commentsOf(file)?.after ?? [];
+  if (after.length === 0) return items;
+  const lines = join(hardline, after.map(commentLine));
+  return file.items.length === 0 ? lines : [items, hardline, hardline, lines];
+}
+
+function commentLine(text: string): Doc {
+  return text === "" ? "//" : `// ${text}`;
 }
 
 /** Graphs, plans and tests always stand apart. */
@@ -30,11 +38,17 @@ function layoutItem(item: Ast.Item, source: SourceView): Doc {
     case "Secret":
       return words("secret", item.name.name);
     case "Graph":
-      return words("graph", item.name.name, layoutBody(item.statements, source));
+      return words("graph", item.name.name, layoutBody(item, item.statements, source));
     case "Plan":
-      return words("plan", item.name.name, layoutBody(item.statements, source));
+      return words("plan", item.name.name, layoutBody(item, item.statements, source));
     case "Test":
-      return words("test", stringText(item.title, source), "for", item.subject.name, layoutBody(item.items, source));
+      return words(
+        "test",
+        stringText(item.title, source),
+        "for",
+        item.subject.name,
+        layoutBody(item, item.items, source),
+      );
     case "Broken":
       return source.spelled(item.span);
   }
@@ -44,15 +58,18 @@ export function layoutImportName({ isType, imported, local }: Ast.ImportName): D
   return words(...(isType ? ["type"] : []), imported.name, ...(local.name === imported.name ? [] : ["as", local.name]));
 }
 
-function layoutBody(statements: readonly AnyStatement[], source: SourceView): Doc {
-  if (statements.length === 0) return ["{", "}"];
+function layoutBody(item: Ast.Item, statements: readonly AnyStatement[], source: SourceView): Doc {
+  const { behind, after = [] } = source.commentsOf(item) ?? {};
+  const end = after.map((text) => [hardline, commentLine(text)]);
+  if (statements.length === 0 && end.length === 0) return ["{", "}"];
   const body = layoutSequence(
     statements,
     (statement) => layoutStatement(statement, source),
     (before, after) => source.blankAfter(before.span.end) ?? paragraphOf(before) !== paragraphOf(after),
     source,
   );
-  return ["{", indent([hardline, body]), hardline, "}"];
+  const open = ["{", behind === undefined ? "" : [" ", commentLine(behind)]];
+  return [open, indent([statements.length === 0 ? "" : [hardline, body], end]), hardline, "}"];
 }
 
 /** Where no author has set blank lines, one stands between statements of different paragraphs. */
@@ -79,7 +96,9 @@ function paragraphOf(statement: AnyStatement): string {
 }
 
 /** One a line, with at most one blank line between each two. */
-function layoutSequence<T extends { readonly span: Ast.File["span"]; readonly doc?: Ast.DocComment }>(
+function layoutSequence<
+  T extends { readonly span: Ast.File["span"]; readonly doc?: Ast.DocComment } & (AnyStatement | Ast.Item),
+>(
   statements: readonly T[],
   layout: (statement: T) => Doc,
   isApart: (before: T, after: T) => boolean,
@@ -93,6 +112,19 @@ function layoutSequence<T extends { readonly span: Ast.File["span"]; readonly do
       ignored === undefined
         ? [layoutDoc(statement.doc), layout(statement)]
         : verbatim(source.spelled(ignored), ignored);
-    return [separator, element(doc, statement.span)];
+    return [separator, withComments(element(doc, statement.span), statement, source)];
   });
+}
+
+/** Above the documentation, and behind the statement; what is behind the head of a graph stands at its brace. */
+function withComments(doc: Doc, statement: AnyStatement | Ast.Item, source: SourceView): Doc {
+  const comments = source.commentsOf(statement);
+  if (comments === undefined) return doc;
+  const { before, behind } = comments;
+  const isHead = statement.kind === "Graph" || statement.kind === "Plan" || statement.kind === "Test";
+  return [
+    before.map((text) => [commentLine(text), hardline]),
+    doc,
+    behind === undefined || isHead ? "" : [" ", commentLine(behind)],
+  ];
 }

@@ -16,7 +16,7 @@ export const TAB_WIDTH = 2;
 
 /**
  * The `.ngraph` text of a tree, in the one style: a tree read from text keeps its comments, blank lines and the spelling
- * of its literals; a tree read from YAML gets a blank line between paragraphs. The tree should be free of errors:
+ * of its literals; a tree read from YAML gets a blank line between paragraphs, and its comments go with their statements. The tree should be free of errors:
  * what stands in it as `Broken` is copied.
  *
  * @example
@@ -30,7 +30,7 @@ export function printFile(file: File): string {
 export function fileDocument(file: File): Doc {
   const doc = layoutFile(file, sourceView(file));
   if (file.spelling !== "ngraph" || file.comments.length === 0) {
-    return file.items.length === 0 ? "" : [doc, hardline];
+    return file.items.length === 0 && file.comments.length === 0 ? "" : [doc, hardline];
   }
   const { text } = file.source;
   return [weaveComments(doc, text, sourceTokens(file), file.comments), hardline];

@@ -1,4 +1,5 @@
 import type { SourceFile, Span } from "../../diagnostics/source.ts";
+import { attachComments, type CommentsOf } from "../attach-comments.ts";
 import type { Comment, DocComment, File } from "../ast.ts";
 
 /** What the layout takes from the text that was read: spelling of literals, blank lines, statements to leave alone. */
@@ -9,6 +10,8 @@ export interface SourceView {
   blankAfter(end: number): boolean | undefined;
   /** The part of the source that a `// prettier-ignore` above a statement protects. */
   ignored(statement: { readonly span: Span; readonly doc?: DocComment }): Span | undefined;
+  /** Comments of a tree that was read from YAML; those of a text stay between its tokens (`weave-comments.ts`). */
+  readonly commentsOf: CommentsOf;
 }
 
 /** For trees without a text: YAML, and trees that a program built. */
@@ -16,11 +19,13 @@ export const noSource: SourceView = {
   spelled: () => "",
   blankAfter: () => undefined,
   ignored: () => undefined,
+  commentsOf: () => undefined,
 };
 
 const IGNORE = /^(?:\/\/|\/\*)\s*prettier-ignore\s*(?:\*\/)?$/;
 
 export function sourceView(file: File): SourceView {
+  if (file.spelling === "yaml" && file.comments.length > 0) return { ...noSource, commentsOf: attachComments(file) };
   if (file.spelling !== "ngraph" || file.source.text.trim() === "") return noSource;
   const { text } = file.source;
   const commentsByStart = new Map(file.comments.map((comment) => [comment.span.start, comment]));
@@ -38,6 +43,7 @@ export function sourceView(file: File): SourceView {
       if (!ignores.has(start) && !ignores.has(statement.span.start)) return undefined;
       return { start, end: statement.span.end };
     },
+    commentsOf: () => undefined,
   };
 }
 

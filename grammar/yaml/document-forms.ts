@@ -65,8 +65,12 @@ export const PLAN_FIELDS = {
 } as const satisfies Fields;
 
 /** The declarations before a document's own: in the order of their keys. */
-function headerItems({ values, entries }: RecordRead<typeof HEADER_FIELDS>): Item[] {
-  return entries.flatMap(({ key }): readonly Item[] => {
+function headerItems({ values, entries, brokenEntries, reader }: RecordRead<typeof HEADER_FIELDS>): Item[] {
+  const broken = brokenEntries.flatMap((entry): Item[] => {
+    const of = HEADERS[entry.key];
+    return of === undefined ? [] : [brokenAt(of, entry, reader)];
+  });
+  const items = entries.flatMap(({ key }): readonly Item[] => {
     switch (key) {
       case "imports":
         return values.imports ?? [];
@@ -78,7 +82,14 @@ function headerItems({ values, entries }: RecordRead<typeof HEADER_FIELDS>): Ite
         return [];
     }
   });
+  return [...broken, ...items];
 }
+
+const HEADERS: Readonly<Record<string, Broken["of"] | undefined>> = Object.assign(Object.create(null), {
+  imports: "import",
+  types: "type",
+  secrets: "secret",
+});
 
 export const headerForm: Form<Item[]> = named(
   "header",
@@ -91,7 +102,10 @@ export const graphForm: Form<Item[]> = named(
     const { graph: name, doc } = read.values;
     const header = headerItems(read as unknown as RecordRead<typeof HEADER_FIELDS>);
     if (name === undefined) return [...header, brokenDocument("graph", read.node, read.reader)];
-    const statements = read.entries.flatMap((entry) => graphStatements(entry, read.values));
+    const statements = [
+      ...read.entries.flatMap((entry) => graphStatements(entry, read.values)),
+      ...brokenSections(read.brokenEntries, read.reader),
+    ];
     const graph: GraphDecl = {
       kind: "Graph",
       span: read.node.span,
@@ -129,7 +143,10 @@ export const planForm: Form<Item[]> = named(
     const { plan: name, doc } = read.values;
     const header = headerItems(read as unknown as RecordRead<typeof HEADER_FIELDS>);
     if (name === undefined) return [...header, brokenDocument("plan", read.node, read.reader)];
-    const statements = read.entries.flatMap((entry) => planStatements(entry, read.values));
+    const statements = [
+      ...read.entries.flatMap((entry) => planStatements(entry, read.values)),
+      ...brokenSections(read.brokenEntries, read.reader),
+    ];
     const plan: PlanDecl = {
       kind: "Plan",
       span: read.node.span,
@@ -168,17 +185,35 @@ function planStatements(entry: YamlEntry, values: RecordRead<typeof PLAN_FIELDS>
 
 export const testForm: Form<Item[]> = named(
   "test",
-  recordForm("a test", TEST_FIELDS, ({ values, entries, node, reader }): Item[] => {
+  recordForm("a test", TEST_FIELDS, ({ values, entries, node, reader, brokenEntries }): Item[] => {
     const { test: title, for: subject } = values;
     if (title === undefined || subject === undefined) return [brokenDocument("test", node, reader)];
     const items = entries.flatMap(({ key }): readonly TestItem[] => {
       const line = TEST_LINES.find((word) => word === key);
       return line === undefined ? [] : (values[line] ?? []);
     });
+    items.push(...brokenSections(brokenEntries, reader));
     const test: TestDecl = { kind: "Test", span: node.span, title, subject, items };
     return [test];
   }),
 );
+
+const SECTIONS: Readonly<Record<string, Broken["of"] | undefined>> = Object.assign(Object.create(null), {
+  input: "channel",
+  output: "channel",
+  state: "channel",
+  memory: "channel",
+  nodes: "node",
+  tasks: "task",
+  edges: "edge",
+});
+
+/** What stands for sections that could not be read, and for unknown keys: one of them may have been meant to be a section. */
+function brokenSections(entries: readonly YamlEntry[], reader: FormReader): Broken[] {
+  return entries
+    .filter(({ key }) => HEADERS[key] === undefined)
+    .map((entry) => brokenAt(SECTIONS[entry.key] ?? "other", entry, reader));
+}
 
 /** What stands for a document that has no name. */
 export function brokenDocument(of: Broken["of"], node: YamlMap, reader: FormReader): Broken {

@@ -3,7 +3,7 @@
  * short maps and lists go on one line, text over several lines goes into a block.
  */
 
-export type YamlValue = string | number | boolean | null | RawScalar | YamlValueList | YamlValueMap;
+export type YamlValue = string | number | boolean | null | RawScalar | YamlValueList | YamlValueMap | CommentedValue;
 /** A number as it was spelled. */
 export interface RawScalar {
   readonly kind: "raw";
@@ -21,6 +21,14 @@ export interface YamlValueMap {
   readonly isBlock?: boolean;
 }
 
+/** A value with lines of comment above its key or dash, and one behind it. Lists and maps around it are broken. */
+export interface CommentedValue {
+  readonly kind: "commented";
+  readonly value: YamlValue;
+  readonly before: readonly string[];
+  readonly behind: string | undefined;
+}
+
 export function yamlList(items: readonly YamlValue[], isBlock = false): YamlValueList {
   return { kind: "list", items, isBlock };
 }
@@ -32,19 +40,41 @@ export function yamlMap(entries: readonly (readonly [string, YamlValue])[], isBl
 /** Columns of a line; what is longer goes on several. */
 const WIDTH = 120;
 
-/** The text of a document that is a map, each entry on lines of its own. */
-export function emitDocument(map: YamlValueMap): string {
-  return emitEntries(map, 0)
-    .map((line) => `${line}\n`)
-    .join("");
+/** The text of a document that is a map, each entry on lines of its own; then `after` as comments. */
+export function emitDocument(map: YamlValueMap, after: readonly string[] = []): string {
+  return [...emitEntries(map, 0), ...after.map((line) => emitComment(line))].map((line) => `${line}\n`).join("");
+}
+
+/** A line of comment. */
+export function emitComment(text: string): string {
+  return text === "" ? "#" : `# ${text}`;
 }
 
 function emitEntries(map: YamlValueMap, indent: number): string[] {
   return map.entries.flatMap(([key, value]) => emitAfter(`${" ".repeat(indent)}${emitKey(key)}:`, value, indent));
 }
 
+/** What stands on one line keeps the comment behind it; else it goes above, where it is about the whole. */
+function emitCommented(
+  { value, before, behind }: CommentedValue,
+  indent: number,
+  emit: (value: YamlValue) => string[],
+): string[] {
+  const lines = emit(value);
+  const isBehind = behind !== undefined && lines.length === 1;
+  const above = behind === undefined || isBehind ? before : [...before, behind];
+  const margin = " ".repeat(indent);
+  return [
+    ...above.map((line) => margin + emitComment(line)),
+    ...(isBehind ? [`${lines[0] ?? ""} ${emitComment(behind)}`] : lines),
+  ];
+}
+
 /** Lines for a value whose key (or dash) stands on the first of them. */
 function emitAfter(head: string, value: YamlValue, indent: number): string[] {
+  if (typeof value === "object" && value?.kind === "commented") {
+    return emitCommented(value, indent, (inner) => emitAfter(head, inner, indent));
+  }
   if (typeof value === "string" && isBlockText(value)) return emitBlockText(head, value, indent);
   const flow = typeof value === "string" ? emitString(value, PLAIN_ALONE) : emitFlow(value);
   const isComposite = typeof value === "object" && value !== null && value.kind !== "raw";
@@ -55,6 +85,9 @@ function emitAfter(head: string, value: YamlValue, indent: number): string[] {
 }
 
 function emitItem(item: YamlValue, indent: number): string[] {
+  if (typeof item === "object" && item?.kind === "commented") {
+    return emitCommented(item, indent, (inner) => emitItem(inner, indent));
+  }
   const dash = `${" ".repeat(indent)}-`;
   const isMap = typeof item === "object" && item !== null && item.kind === "map" && item.entries.length > 0;
   if (!isMap || (!mustBreak(item) && dash.length + 1 + emitFlow(item).length <= WIDTH))
@@ -72,6 +105,7 @@ function sizeOf(value: YamlValueList | YamlValueMap): number {
 function mustBreak(value: YamlValue): boolean {
   if (typeof value === "string") return isBlockText(value);
   if (typeof value !== "object" || value === null || value.kind === "raw") return false;
+  if (value.kind === "commented") return true;
   if (value.isBlock === true && sizeOf(value) > 0) return true;
   return value.kind === "list" ? value.items.some(mustBreak) : value.entries.some(([, each]) => mustBreak(each));
 }
@@ -83,6 +117,8 @@ function emitFlow(value: YamlValue): string {
   switch (value.kind) {
     case "raw":
       return value.text;
+    case "commented":
+      return emitFlow(value.value);
     case "list":
       return `[${value.items.map(emitFlow).join(", ")}]`;
     case "map":

@@ -200,6 +200,8 @@ export interface RecordRead<F extends Fields> {
   readonly reader: FormReader;
   /** Some entry was reported and is missing from `values`. */
   readonly isBroken: boolean;
+  /** Those entries, the unknown keys among them. */
+  readonly brokenEntries: readonly YamlEntry[];
 }
 
 /**
@@ -233,16 +235,19 @@ export function recordForm<F extends Fields, T>(
       let isBroken = false;
       const values: Values<F> = Object.create(null) as Values<F>;
       const entries: YamlEntry[] = [];
+      const brokenEntries: YamlEntry[] = [];
       for (const entry of node.entries) {
         const field = known.get(entry.key);
         if (field === undefined) {
           isBroken = true;
+          brokenEntries.push(entry);
           reportUnknownKey(entry.keyNode, entry.key, what, [...known.keys()], reader, help);
           continue;
         }
         const value = field.form.read(entry.value, { ...reader, key: entry.key });
         if (value === undefined) {
           isBroken = true;
+          brokenEntries.push(entry);
           continue;
         }
         (values as Record<string, unknown>)[entry.key] = value;
@@ -253,7 +258,7 @@ export function recordForm<F extends Fields, T>(
         isBroken = true;
         missingKey(node, reader, what, key, form.expected);
       }
-      return build({ values, entries, node, reader, isBroken });
+      return build({ values, entries, node, reader, isBroken, brokenEntries });
     },
   };
 }

@@ -1,10 +1,11 @@
+import { attachComments } from "../attach-comments.ts";
 import type { File, GraphDecl, Item, PlanDecl, TestDecl } from "../ast.ts";
 import { sourceView } from "../format/source-view.ts";
-import { emitDocument, yamlList, yamlMap, type YamlValue } from "./emit-yaml.ts";
+import { emitComment, emitDocument, yamlList, yamlMap, type YamlValue } from "./emit-yaml.ts";
 import { importNameText, textBehindWord, typeText } from "./expression-text.ts";
 import { channelValue, edgeValue, nodeValue, taskValue } from "./write-declarations.ts";
 import { writeTest } from "./write-test.ts";
-import { docEntry, loseBroken, type Entry, type Writing } from "./writing.ts";
+import { docEntry, headEntry, loseBroken, withComments, type Entry, type Writing } from "./writing.ts";
 
 /** Where an installed package keeps the schema, seen from the root of a project. */
 const SCHEMA = "./node_modules/ngraph/grammar/ngraph.schema.json";
@@ -16,44 +17,51 @@ export interface ToYamlOptions {
 
 /**
  * The YAML spelling of a tree: one document a graph, plan and test, declarations in documents of their own between them. `lost` says,
- * a sentence each, what YAML has no place for: comments, and clauses that stand twice.
+ * a sentence each, what YAML has no place for: clauses and names that stand twice. Comments go with their statement.
  *
  * @example
  * const { text, lost } = toYaml(parse(source).file);
  */
 export function toYaml(file: File, options: ToYamlOptions = {}): { text: string; lost: string[] } {
   const lost: { readonly start: number; readonly message: string }[] = [];
+  const commentsOf = attachComments(file);
   const writing: Writing = {
     source: sourceView(file),
+    commentsOf,
     lose: (what, { start }) => lost.push({ start, message: `line ${file.source.position(start).line}: ${what}` }),
   };
-  for (const comment of file.comments) writing.lose(`the comment \`${firstLine(comment.text)}\``, comment.span);
-  const documents = documentsOf(file.items, writing).map((entries) => emitDocument(yamlMap(entries, true)));
+  const documents = documentsOf(file.items, writing).map(({ entries, after }) =>
+    emitDocument(yamlMap(entries, true), after),
+  );
+  const end = (commentsOf(file)?.after ?? []).map((line) => `${emitComment(line)}\n`).join("");
   const modeline = `# yaml-language-server: $schema=${options.schema ?? SCHEMA}\n`;
   return {
-    text: modeline + documents.join("---\n"),
+    text: modeline + documents.join("---\n") + end,
     lost: lost.toSorted((a, b) => a.start - b.start).map(({ message }) => message),
   };
 }
 
-function firstLine(text: string): string {
-  const [line = ""] = text.split("\n");
-  return line.length > 60 || line !== text ? `${line.slice(0, 59).trimEnd()}…` : line;
+/** The entries of one document, and the comments below them. */
+interface WrittenDocument {
+  readonly entries: readonly Entry[];
+  readonly after: readonly string[];
 }
 
 /** Declarations are gathered into one document as long as their order allows. */
-function documentsOf(items: readonly Item[], writing: Writing): Entry[][] {
-  const documents: Entry[][] = [];
-  let header: Map<HeaderKey, Entry[] | YamlValue[]> | undefined;
+function documentsOf(items: readonly Item[], writing: Writing): WrittenDocument[] {
+  const documents: WrittenDocument[] = [];
+  let header: Header | undefined;
   const closeHeader = () => {
-    if (header !== undefined) documents.push([...header].map(([key, entries]) => headerEntry(key, entries)));
+    if (header !== undefined) {
+      documents.push({ entries: [...header].map(([key, entries]) => headerEntry(key, entries)), after: [] });
+    }
     header = undefined;
   };
   for (const item of items) {
     const own = documentOf(item, writing);
     if (own !== undefined) {
       closeHeader();
-      documents.push(own);
+      documents.push({ entries: own, after: writing.commentsOf(item)?.after ?? [] });
       continue;
     }
     const declared = declarationOf(item, writing);
@@ -61,21 +69,19 @@ function documentsOf(items: readonly Item[], writing: Writing): Entry[][] {
     const [key, value] = declared;
     if (header !== undefined && !fits(header, key, value)) closeHeader();
     header ??= new Map();
-    const entries = header.get(key) ?? [];
-    header.set(key, [...entries, value] as Entry[] | YamlValue[]);
+    const entries = header.get(key);
+    if (entries === undefined) header.set(key, [value]);
+    else entries.push(value);
   }
   closeHeader();
   return documents;
 }
 
 type HeaderKey = "imports" | "types" | "secrets";
+type Header = Map<HeaderKey, (Entry | YamlValue)[]>;
 
 /** Keys stand once in a map, and in the order of the file. */
-function fits(
-  header: ReadonlyMap<HeaderKey, readonly (Entry | YamlValue)[]>,
-  key: HeaderKey,
-  value: Entry | YamlValue,
-): boolean {
+function fits(header: Header, key: HeaderKey, value: Entry | YamlValue): boolean {
   const before = header.get(key);
   if (before === undefined) return true;
   if ([...header.keys()].at(-1) !== key) return false;
@@ -83,7 +89,7 @@ function fits(
   return !before.some((entry) => (entry as Entry)[0] === (value as Entry)[0]);
 }
 
-function headerEntry(key: HeaderKey, entries: readonly Entry[] | readonly YamlValue[]): Entry {
+function headerEntry(key: HeaderKey, entries: readonly (Entry | YamlValue)[]): Entry {
   if (key === "secrets") return [key, yamlList(entries as readonly YamlValue[])];
   return [key, yamlMap(entries as readonly Entry[], key === "types" || entries.length > 1)];
 }
@@ -91,15 +97,16 @@ function headerEntry(key: HeaderKey, entries: readonly Entry[] | readonly YamlVa
 function declarationOf(item: Item, writing: Writing): readonly [HeaderKey, Entry | YamlValue] | undefined {
   switch (item.kind) {
     case "Import":
-      return ["imports", [item.from.value, yamlList(item.names.map(importNameText))]];
+      return ["imports", [item.from.value, withComments(yamlList(item.names.map(importNameText)), item, writing)]];
     case "Type": {
       const type = typeText(item.type, writing.source);
       const value = item.doc === undefined ? type : yamlMap([["type", type], ...docEntry(item.doc)]);
-      return ["types", [item.name.name, value]];
+      return ["types", [item.name.name, withComments(value, item, writing)]];
     }
     case "Secret": {
       const { name } = item.name;
-      return ["secrets", item.doc === undefined ? name : yamlMap([["name", name], ...docEntry(item.doc)])];
+      const value = item.doc === undefined ? name : yamlMap([["name", name], ...docEntry(item.doc)]);
+      return ["secrets", withComments(value, item, writing)];
     }
     default:
       return undefined;
@@ -122,10 +129,15 @@ function documentOf(item: Item, writing: Writing): Entry[] | undefined {
   }
 }
 
+interface Placed {
+  readonly span: { readonly start: number };
+}
+
 /** Collects statements under the key of their kind, in the order in which kinds are usually written. */
 class Sections {
   readonly #keys: readonly string[];
   readonly #maps = new Map<string, Map<string, YamlValue>>();
+  readonly #lists = new Map<string, YamlValue[]>();
   readonly #values = new Map<string, YamlValue>();
   readonly #writing: Writing;
 
@@ -135,27 +147,35 @@ class Sections {
   }
 
   /** An entry of a map by name. A name that stands twice is lost: no YAML map can hold it. */
-  declare(key: string, name: string, value: YamlValue, span: { readonly start: number }): void {
+  declare(key: string, name: string, value: YamlValue, statement: Placed): void {
     const map = this.#maps.get(key) ?? new Map<string, YamlValue>();
     this.#maps.set(key, map);
-    if (map.has(name)) this.#writing.lose(`\`${name}\` is declared again`, span);
-    else map.set(name, value);
+    if (map.has(name)) this.#writing.lose(`\`${name}\` is declared again`, statement.span);
+    else map.set(name, withComments(value, statement, this.#writing));
   }
 
-  append(key: string, value: YamlValue): void {
-    const list = this.#values.get(key) as { readonly kind: "list"; readonly items: readonly YamlValue[] } | undefined;
-    this.#values.set(key, yamlList([...(list?.items ?? []), value], key === "edges"));
+  append(key: string, value: YamlValue, statement: Placed): void {
+    const list = this.#lists.get(key);
+    const commented = withComments(value, statement, this.#writing);
+    if (list === undefined) this.#lists.set(key, [commented]);
+    else list.push(commented);
   }
 
-  set(key: string, value: YamlValue, span: { readonly start: number }): void {
-    if (this.#values.has(key)) this.#writing.lose(`\`${key}\` stands twice`, span);
-    else this.#values.set(key, value);
+  set(key: string, value: YamlValue, statement: Placed): void {
+    if (this.#values.has(key)) this.#writing.lose(`\`${key}\` stands twice`, statement.span);
+    else this.#values.set(key, withComments(value, statement, this.#writing));
   }
 
   entries(): Entry[] {
     return this.#keys.flatMap((key): Entry[] => {
       const map = this.#maps.get(key);
-      const value = map === undefined ? this.#values.get(key) : yamlMap([...map], isSection(key));
+      const list = this.#lists.get(key);
+      const value =
+        map !== undefined
+          ? yamlMap([...map], isSection(key))
+          : list !== undefined
+            ? yamlList(list, key === "edges")
+            : this.#values.get(key);
       return value === undefined ? [] : [[key, value]];
     });
   }
@@ -172,29 +192,29 @@ function writeGraph(graph: GraphDecl, writing: Writing): Entry[] {
   for (const statement of graph.statements) {
     switch (statement.kind) {
       case "Channel":
-        sections.declare(statement.role, statement.name.name, channelValue(statement, writing), statement.span);
+        sections.declare(statement.role, statement.name.name, channelValue(statement, writing), statement);
         break;
       case "Node":
-        sections.declare("nodes", statement.name.name, nodeValue(statement, writing), statement.span);
+        sections.declare("nodes", statement.name.name, nodeValue(statement, writing), statement);
         break;
       case "Limit": {
         const value = statement.value === "none" ? "none" : statement.value.value;
-        if (statement.of === "parallel") sections.set("max parallel", value, statement.span);
-        else sections.declare("limits", "steps", value, statement.span);
+        if (statement.of === "parallel") sections.set("max parallel", value, statement);
+        else sections.declare("limits", "steps", value, statement);
         break;
       }
       case "Assert":
-        sections.append("asserts", textBehindWord(statement, writing.source));
+        sections.append("asserts", textBehindWord(statement, writing.source), statement);
         break;
       case "Edge":
-        sections.append("edges", edgeValue(statement, writing));
+        sections.append("edges", edgeValue(statement, writing), statement);
         break;
       case "Broken":
         loseBroken(statement, writing);
         break;
     }
   }
-  return [["graph", graph.name.name], ...docEntry(graph.doc), ...sections.entries()];
+  return [headEntry("graph", graph.name.name, graph, writing), ...docEntry(graph.doc), ...sections.entries()];
 }
 
 function writePlan(plan: PlanDecl, writing: Writing): Entry[] {
@@ -203,27 +223,27 @@ function writePlan(plan: PlanDecl, writing: Writing): Entry[] {
   for (const statement of plan.statements) {
     switch (statement.kind) {
       case "Channel":
-        sections.declare(statement.role, statement.name.name, channelValue(statement, writing), statement.span);
+        sections.declare(statement.role, statement.name.name, channelValue(statement, writing), statement);
         break;
       case "Task":
-        sections.declare("tasks", statement.name.name, taskValue(statement, writing), statement.span);
+        sections.declare("tasks", statement.name.name, taskValue(statement, writing), statement);
         break;
       case "PlanMaxParallel":
-        sections.set("max parallel", statement.count.value, statement.span);
+        sections.set("max parallel", statement.count.value, statement);
         break;
       case "PlanOrder":
-        sections.set("order", statement.order, statement.span);
+        sections.set("order", statement.order, statement);
         break;
       case "PlanPool":
-        sections.declare("pools", statement.name.name, statement.count.value, statement.span);
+        sections.declare("pools", statement.name.name, statement.count.value, statement);
         break;
       case "PlanOnFailure":
-        sections.set("on failure", statement.mode, statement.span);
+        sections.set("on failure", statement.mode, statement);
         break;
       case "Broken":
         loseBroken(statement, writing);
         break;
     }
   }
-  return [["plan", plan.name.name], ...docEntry(plan.doc), ...sections.entries()];
+  return [headEntry("plan", plan.name.name, plan, writing), ...docEntry(plan.doc), ...sections.entries()];
 }

@@ -2,7 +2,7 @@
 import type { Expr, TestDecl, TestItem } from "../ast.ts";
 import { yamlList, yamlMap, type YamlValue } from "./emit-yaml.ts";
 import { textBehindWord } from "./expression-text.ts";
-import { loseBroken, type Entry, type Writing } from "./writing.ts";
+import { headEntry, loseBroken, withComments, type Entry, type Writing } from "./writing.ts";
 import { allOf, dataValue } from "./write-data.ts";
 
 type Line = Exclude<TestItem, { readonly kind: "Broken" }>;
@@ -17,16 +17,15 @@ export function writeTest(test: TestDecl, writing: Writing): Entry[] {
       continue;
     }
     const key = keyOf(item);
-    lines.set(key, [...(lines.get(key) ?? []), item]);
+    const before = lines.get(key);
+    if (before === undefined) lines.set(key, [item]);
+    else before.push(item);
   }
-  const entries: Entry[] = [
-    ["test", test.title.value],
-    ["for", test.subject.name],
-  ];
+  const entries: Entry[] = [headEntry("test", test.title.value, test, writing), ["for", test.subject.name]];
   for (const key of LINE_KEYS) {
     const items = lines.get(key);
     if (items === undefined) continue;
-    entries.push([key, (key === "expect" ? undefined : byName(items)) ?? asLines(items, writing)]);
+    entries.push([key, (key === "expect" ? undefined : byName(items, writing)) ?? asLines(items, writing)]);
   }
   return entries;
 }
@@ -46,13 +45,13 @@ function keyOf(item: Line): (typeof LINE_KEYS)[number] {
 }
 
 /** A map by name, where each name has one value and all are plain data. */
-function byName(items: readonly Line[]): YamlValue | undefined {
+function byName(items: readonly Line[], writing: Writing): YamlValue | undefined {
   const entries = allOf(
     items.map((item): Entry | undefined => {
       const [name, values] = valuesOf(item);
       const [only] = values;
       const data = values.length === 1 && only !== undefined ? dataValue(only) : undefined;
-      return data === undefined ? undefined : [name, data];
+      return data === undefined ? undefined : [name, withComments(data, item, writing)];
     }),
   );
   if (entries === undefined || new Set(entries.map(([name]) => name)).size < entries.length) return undefined;
@@ -75,7 +74,7 @@ function valuesOf(item: Line): [name: string, values: readonly Expr[]] {
 /** A list of lines in the language, sequences of plain data as maps. */
 function asLines(items: readonly Line[], writing: Writing): YamlValue {
   return yamlList(
-    items.map((item) => sequenceValue(item) ?? textBehindWord(item, writing.source)),
+    items.map((item) => withComments(sequenceValue(item) ?? textBehindWord(item, writing.source), item, writing)),
     items.length > 1,
   );
 }

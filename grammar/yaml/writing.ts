@@ -1,3 +1,4 @@
+import type { CommentsOf } from "../attach-comments.ts";
 import type { Broken, DocComment } from "../ast.ts";
 import type { SourceView } from "../format/source-view.ts";
 import type { YamlValue } from "./emit-yaml.ts";
@@ -5,6 +6,7 @@ import type { YamlValue } from "./emit-yaml.ts";
 /** What the writing of one file carries along. */
 export interface Writing {
   readonly source: SourceView;
+  readonly commentsOf: CommentsOf;
   /** Says what has no place in YAML, once for each loss. */
   lose(what: string, span: { readonly start: number }): void;
 }
@@ -17,4 +19,16 @@ export function docEntry(doc: DocComment | undefined): Entry[] {
 
 export function loseBroken(broken: Broken, writing: Writing): void {
   writing.lose("what could not be read", broken.span);
+}
+
+/** The value of a statement with the statement's comments. */
+export function withComments(value: YamlValue, statement: object, { commentsOf }: Writing): YamlValue {
+  const comments = commentsOf(statement);
+  if (comments === undefined || (comments.before.length === 0 && comments.behind === undefined)) return value;
+  return { kind: "commented", value, before: comments.before, behind: comments.behind };
+}
+
+/** The first entry of a document carries the comments of its first line. */
+export function headEntry(key: string, name: string, item: object, writing: Writing): Entry {
+  return [key, withComments(name, item, writing)];
 }

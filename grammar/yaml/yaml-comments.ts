@@ -1,15 +1,32 @@
 import { Lexer } from "yaml";
+import type { Span } from "../../diagnostics/source.ts";
 import type { Comment } from "../ast.ts";
 
 /** Marks of the lexer that stand for no text: start of a document, end of a flow, start of a scalar. */
 const MARK = /^[\u0002\u0018\u001f]$/;
 
+/** Something of YAML's own that is no part of the tree: an anchor, an alias, a tag, a directive. */
+export interface YamlMark {
+  readonly kind: "anchor" | "alias" | "tag" | "directive";
+  readonly text: string;
+  readonly span: Span;
+}
+
+const KINDS: Readonly<Record<string, YamlMark["kind"]>> = { "&": "anchor", "*": "alias", "!": "tag", "%": "directive" };
+
+/** What a YAML text says beside its values. */
+export interface YamlAsides {
+  readonly comments: readonly Comment[];
+  readonly marks: readonly YamlMark[];
+}
+
 /**
- * The comments of a YAML text, with their places: they are no part of the tree, but some of them speak to tools. `text` includes
- * the `#`. A `#` inside a string is none.
+ * The comments of a YAML text with their places, and what else is no part of the tree. Comments' `text` includes the `#`. A `#` inside
+ * a string is none.
  */
-export function yamlComments(text: string): Comment[] {
+export function yamlAsides(text: string): YamlAsides {
   const comments: Comment[] = [];
+  const marks: YamlMark[] = [];
   let offset = 0;
   let isScalar = false;
   for (const token of new Lexer().lex(text)) {
@@ -17,11 +34,17 @@ export function yamlComments(text: string): Comment[] {
       isScalar = token === "\u001f";
       continue;
     }
-    if (!isScalar && token.startsWith("#")) {
-      comments.push({ kind: "LineComment", span: { start: offset, end: offset + token.length }, text: token });
-    }
+    const span = { start: offset, end: offset + token.length };
+    const kind = KINDS[token[0] ?? ""];
+    if (!isScalar && token.startsWith("#")) comments.push({ kind: "LineComment", span, text: token });
+    else if (!isScalar && kind !== undefined) marks.push({ kind, text: token, span });
     isScalar = false;
     offset += token.length;
   }
-  return comments;
+  return { comments, marks };
+}
+
+/** The comments of a YAML text: they are no part of the tree, but some of them speak to tools. */
+export function yamlComments(text: string): readonly Comment[] {
+  return yamlAsides(text).comments;
 }

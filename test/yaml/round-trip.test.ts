@@ -6,6 +6,7 @@ import { parse } from "../../grammar/parse.ts";
 import { parseYaml } from "../../grammar/yaml/parse-yaml.ts";
 import { toYaml } from "../../grammar/yaml/to-yaml.ts";
 import { anyFile } from "../support/ast-arbitrary.ts";
+import { withComments } from "../support/comment-arbitrary.ts";
 import { asWrittenInYaml, withoutSpans } from "../support/without-spans.ts";
 
 describe("random trees", () => {
@@ -91,23 +92,146 @@ edges:
   });
 });
 
+describe("comments go with their statements", () => {
+  const TEXT = `// above the file
+import { f } from "./nodes.ts" // behind an import
+
+// above the graph
+/// Documented.
+graph g { // behind the head
+  // above a channel
+  input x: int // behind it
+  state y: int = 0
+  /*
+   * a block
+   * of lines
+   */
+  node n = f(
+    // inside
+    x) into y // behind a node
+  start -> n
+  // the last words
+}
+// at the end
+`;
+  const YAML = `# yaml-language-server: $schema=./node_modules/ngraph/grammar/ngraph.schema.json
+imports:
+  # above the file
+  ./nodes.ts: [f] # behind an import
+---
+# above the graph
+graph: g # behind the head
+doc: Documented.
+input:
+  # above a channel
+  x: int # behind it
+state:
+  y: { type: int, default: 0 }
+nodes:
+  # a block
+  # of lines
+  # inside
+  n: { call: f, args: [x], into: y } # behind a node
+edges:
+  - start -> n
+# the last words
+# at the end
+`;
+  const AGAIN = `// above the file
+import { f } from "./nodes.ts" // behind an import
+
+// above the graph
+/// Documented.
+graph g { // behind the head
+  // above a channel
+  input x: int // behind it
+
+  state y: int = 0
+
+  // a block
+  // of lines
+  // inside
+  node n = f(x) into y // behind a node
+
+  start -> n
+}
+
+// the last words
+// at the end
+`;
+
+  test("from text to YAML, and back", () => {
+    const yaml = convert(TEXT, { to: "yaml" });
+    expect(yaml).toEqual({ text: YAML, lost: [], diagnostics: [] });
+    const text = convert(YAML, { to: "ngraph" });
+    expect(text).toEqual({ text: AGAIN, lost: [], diagnostics: [] });
+    expect(convert(AGAIN, { to: "yaml" }).text).toBe(YAML);
+  });
+
+  test("a comment above `---` belongs to the document above", () => {
+    const { text } = convert("graph: a\nedges: []\n# of a\n---\n# of b\ngraph: b\n", { to: "ngraph" });
+    expect(text).toBe("graph a {\n  // of a\n}\n\n// of b\ngraph b {}\n");
+  });
+
+  test("none gets lost, wherever they stand in random files", () => {
+    const texts = anyFile().map((file) => printFile(file));
+    fc.assert(
+      fc.property(withComments(texts), ({ text, marks }) => {
+        const read = parse(text);
+        // A line break that is put in may end a statement elsewhere.
+        fc.pre(read.diagnostics.length === 0);
+        const yaml = convert(text, { to: "yaml" });
+        expect(yaml.lost).toEqual([]);
+        const again = convert(yaml.text, { to: "ngraph" });
+        expect(again.lost).toEqual([]);
+        for (const mark of marks) {
+          const once = new RegExp(`^(?:.* )?# .*${mark}(?!\\d)`, "m");
+          expect(yaml.text).toMatch(once);
+          expect(again.text).toMatch(new RegExp(`// .*${mark}(?!\\d)`));
+        }
+        expect(asWrittenInYaml(parse(again.text).file)).toEqual(asWrittenInYaml(read.file));
+        // From there on they stay at their statements.
+        expect(convert(convert(again.text, { to: "yaml" }).text, { to: "ngraph" }).text).toBe(again.text);
+      }),
+      { seed: 13, numRuns: 120 },
+    );
+  });
+});
+
+describe("what text has no place for is said", () => {
+  test("anchors, aliases and tags, with their lines", () => {
+    const yaml = `%YAML 1.2
+---
+graph: g
+nodes:
+  a: { call: f, args: &both [x, 1], timeout: !!str 1s }
+  b: { call: f, args: *both, into: y } # no & anchor, no *alias
+edges: ["start -> a, b"]
+`;
+    const { text, lost, diagnostics } = convert(yaml, { to: "ngraph" });
+    expect(diagnostics).toEqual([]);
+    expect(lost).toEqual([
+      "line 5: the anchor `&both`: what it marks is written out",
+      "line 5: the tag `!!str`",
+      "line 6: the alias `*both`: what it stands for is written out again",
+    ]);
+    expect(text).toContain("node b = f(x, 1) into y // no & anchor, no *alias");
+  });
+});
+
 describe("what YAML has no place for is said", () => {
-  test("comments, clauses that stand twice, names that are declared twice", () => {
-    const text = `// first
-graph g { /* second
-  goes on */
+  test("clauses that stand twice, names that are declared twice", () => {
+    const text = `graph g {
   node a = f() { timeout 1s  timeout 2s  touches "x"  touches "y" }
   node a = f()
   limit steps 1
   limit steps 2
 }`;
     expect(toYaml(parse(text).file).lost).toEqual([
-      "line 1: the comment `// first`",
-      "line 2: the comment `/* second…`",
-      "line 4: `timeout` stands twice",
-      "line 4: `touches` stands twice",
-      "line 5: `a` is declared again",
-      "line 7: `steps` is declared again",
+      "line 2: `timeout` stands twice",
+      "line 2: `touches` stands twice",
+      "line 3: `a` is declared again",
+      "line 5: `steps` is declared again",
     ]);
   });
 
@@ -120,8 +244,8 @@ describe("convert", () => {
   test("gives the other spelling and says what is lost", () => {
     const { text, lost, diagnostics } = convert("graph g {} // c", { to: "yaml", schema: "s.json" });
     expect({ text, lost, diagnostics }).toEqual({
-      text: "# yaml-language-server: $schema=s.json\ngraph: g\n",
-      lost: ["line 1: the comment `// c`"],
+      text: "# yaml-language-server: $schema=s.json\ngraph: g # c\n",
+      lost: [],
       diagnostics: [],
     });
     expect(convert("graph: g\nnodes: { a: f(x) }", { to: "ngraph" }).text).toBe("graph g {\n  node a = f(x)\n}\n");
