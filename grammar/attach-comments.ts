@@ -35,7 +35,7 @@ export function attachComments(file: File): CommentsOf {
     const previous = parts[next - 1];
     const following = parts[next];
     if (previous !== undefined && start < previous.span.end) of(previous.node).before.push(...lines);
-    else if (previous !== undefined && !text.slice(previous.span.end, start).includes("\n")) {
+    else if (previous !== undefined && isSameLine(text, previous.span.end, start)) {
       if (lines.length === 1) of(previous.node).behind.push(...lines);
       else of(previous.node).before.push(...lines);
     } else if (
@@ -53,6 +53,11 @@ export function attachComments(file: File): CommentsOf {
     const { before, behind, after } = comments;
     return { before, behind: behind.length === 0 ? undefined : behind.join(" "), after };
   };
+}
+
+/** Whether no line ends between the end of a part and an offset; block scalars of YAML end behind their line break. */
+function isSameLine(text: string, end: number, offset: number): boolean {
+  return text[end - 1] !== "\n" && !text.slice(end, offset).includes("\n");
 }
 
 /** Whether an offset behind the last statement of an item is still in the item: before its brace, or before the next document. */

@@ -61,7 +61,7 @@ export function layoutImportName({ isType, imported, local }: Ast.ImportName): D
 function layoutBody(item: Ast.Item, statements: readonly AnyStatement[], source: SourceView): Doc {
   const { behind, after = [] } = source.commentsOf(item) ?? {};
   const end = after.map((text) => [hardline, commentLine(text)]);
-  if (statements.length === 0 && end.length === 0) return ["{", "}"];
+  if (statements.length === 0 && end.length === 0 && behind === undefined) return ["{", "}"];
   const body = layoutSequence(
     statements,
     (statement) => layoutStatement(statement, source),

@@ -193,7 +193,7 @@ graph g { // behind the head
         // From there on they stay at their statements.
         expect(convert(convert(again.text, { to: "yaml" }).text, { to: "ngraph" }).text).toBe(again.text);
       }),
-      { seed: 13, numRuns: 120 },
+      { seed: 13, numRuns: 120, endOnFailure: true },
     );
   });
 });
