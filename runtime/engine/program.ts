@@ -14,6 +14,8 @@ import { ChannelCode } from "../program/channel-code.ts";
 /** A table with its code, ready to run. Made once an engine; shared by all its runs. */
 export interface Program {
   readonly table: Table;
+  /** For messages: tasks of a plan run as the nodes of a program. */
+  readonly what: "graph" | "plan";
   readonly routing: RoutingCode;
   readonly channels: readonly ChannelCode[];
   readonly outputs: readonly ChannelCode[];
@@ -77,26 +79,26 @@ export type CallCode =
  * Links a table with the code it names.
  * @throws RunError NG_MISSING_FUNCTION that lists everything missing, NG_EFFECT_DENIED for effects that are not allowed
  */
-export function compileProgram(table: Table, options: EngineOptions): Program {
-  refuseEffects(table, options);
+export function compileProgram(table: Table, options: EngineOptions, what: Program["what"] = "graph"): Program {
+  refuseEffects(table, options, what);
   const missing = new Set<string>();
-  const program = link(table, options, options, [], missing);
+  const program = { ...link(table, options, options, [], missing), what };
   if (missing.size > 0) {
     throw new RunError(
       "NG_MISSING_FUNCTION",
-      `graph \`${table.name}\` needs code that was not given: ${[...missing].join(", ")}`,
+      `${what} \`${table.name}\` needs code that was not given: ${[...missing].join(", ")}`,
     );
   }
   return program;
 }
 
-function refuseEffects(table: Table, { allow }: EngineOptions): void {
+function refuseEffects(table: Table, { allow }: EngineOptions, what: string): void {
   if (allow === undefined) return;
   const denied = table.effects.filter((effect) => !allow.includes(effect));
   if (denied.length === 0) return;
   throw new RunError(
     "NG_EFFECT_DENIED",
-    `graph \`${table.name}\` may reach ${denied.join(", ")}, which is not allowed (allowed: ${allow.join(", ") || "nothing"})`,
+    `${what} \`${table.name}\` may reach ${denied.join(", ")}, which is not allowed (allowed: ${allow.join(", ") || "nothing"})`,
   );
 }
 
@@ -160,6 +162,7 @@ function link(
 
   return {
     table,
+    what: "graph",
     routing,
     graphs,
     channels,

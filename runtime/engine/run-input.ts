@@ -6,10 +6,10 @@ import type { Run } from "./run.ts";
 
 /** Checks and applies the input. @throws RunError NG_BAD_INPUT naming every field that does not fit */
 export function applyInput(run: Run, input: JsonObject): void {
-  const { channels, channelIndex, required, table } = run.program;
+  const { channels, channelIndex, required, table, what } = run.program;
   const problems: string[] = [];
   if (typeof input !== "object" || input === null || Array.isArray(input)) {
-    throw new RunError("NG_BAD_INPUT", `the input of graph \`${table.name}\` must be a record of its inputs`);
+    throw new RunError("NG_BAD_INPUT", `the input of ${what} \`${table.name}\` must be a record of its inputs`);
   }
   for (const name of Object.keys(input)) {
     const value = input[name] as unknown;
@@ -33,7 +33,7 @@ export function applyInput(run: Run, input: JsonObject): void {
   }
   if (problems.length === 0) return;
   const text = run.shared.redact(problems.join("; "));
-  throw new RunError("NG_BAD_INPUT", `the input of graph \`${table.name}\` does not fit: ${text}`);
+  throw new RunError("NG_BAD_INPUT", `the input of ${what} \`${table.name}\` does not fit: ${text}`);
 }
 
 /** A new run on a thread follows the last one: `memory` channels go on, all others are back at their start (5.13). */

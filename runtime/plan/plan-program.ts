@@ -45,7 +45,7 @@ export interface CheckCode {
  * @throws RunError NG_MISSING_FUNCTION that lists everything missing, NG_EFFECT_DENIED for effects that are not allowed
  */
 export function compilePlan(plan: PlanTable, options: EngineOptions): PlanProgram {
-  const program = compileProgram(nodesOf(plan), options);
+  const program = compileProgram(nodesOf(plan), options, "plan");
   const plans = plan.plans.map((called) => compilePlan(called, optionsOf(called, options)));
   const writers: TaskIndex[][] = program.channels.map(() => []);
   for (const task of topologicalOrder(plan)) {
