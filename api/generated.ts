@@ -119,5 +119,26 @@ export type UpdateOf<Reducer extends (...args: never[]) => unknown> = Parameters
 /** One item of what is reduced, where a `for` node gives all of them as one list. */
 export type ItemOf<List> = List extends readonly (infer Item)[] ? Item : never;
 
+/** A part of an imported type, as expressions read it: what is not there is `null`. */
+export type At<T, Key extends PropertyKey> = T extends null | undefined
+  ? null
+  : Key extends keyof T
+    ? undefined extends T[Key]
+      ? Exclude<T[Key], undefined> | null
+      : T[Key]
+    : never;
+
+/** The fields that an imported type has. */
+export type FieldOf<T> = T extends null | undefined ? never : keyof T;
+
+/** What a function gives that expressions call: they cannot wait for promises. */
+export type Result<Function_ extends (...args: never[]) => unknown> =
+  // Of `any` nothing is known.
+  0 extends 1 & ReturnType<Function_>
+    ? "a value"
+    : Extract<ReturnType<Function_>, PromiseLike<unknown>> extends never
+      ? "a value"
+      : "a promise";
+
 /** What a function called in an expression returns. */
 export type ReturnOf<Function_ extends (...args: never[]) => unknown> = ReturnType<Function_>;

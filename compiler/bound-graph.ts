@@ -10,6 +10,7 @@ import type { Expression } from "../runtime/expression/expression.ts";
 import type { Json } from "../runtime/json.ts";
 import type { Effect, FunctionSpec } from "../runtime/table.ts";
 import type { ValueType } from "../runtime/value-type.ts";
+import type { TypeScriptCheck } from "./expressions/typescript-check.ts";
 import type { NodeSignature } from "../stdlib/signature.ts";
 
 /** `start` as a source, `end` as a target. */
@@ -32,6 +33,8 @@ export interface BoundGraph {
   readonly functions: readonly FunctionSpec[];
   /** Named types that are used, once each, sorted by name; recursive ones through `ref`. */
   readonly types: readonly { readonly name: string; readonly type: ValueType }[];
+  /** What only `tsc` can check, in the order of the text's parts. */
+  readonly typeScriptChecks: readonly TypeScriptCheck[];
   /** Graphs that are called, once each, in order of first use. */
   readonly graphs: readonly BoundGraph[];
   readonly secrets: readonly string[];

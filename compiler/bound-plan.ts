@@ -9,6 +9,7 @@ import type { PlanTable, Trigger, TouchSpec } from "../runtime/plan/plan-table.t
 import type { Effect, FunctionSpec } from "../runtime/table.ts";
 import type { ValueType } from "../runtime/value-type.ts";
 import type { BoundArgument, BoundCall, BoundChannel, BoundGraph, BoundNode, TypedExpression } from "./bound-graph.ts";
+import type { TypeScriptCheck } from "./expressions/typescript-check.ts";
 
 export interface BoundPlan {
   readonly file: SourceFile;
@@ -24,6 +25,8 @@ export interface BoundPlan {
   readonly pools: PlanTable["pools"];
   readonly functions: readonly FunctionSpec[];
   readonly types: readonly { readonly name: string; readonly type: ValueType }[];
+  /** What only `tsc` can check. */
+  readonly typeScriptChecks: readonly TypeScriptCheck[];
   /** Called graphs and plans, once each, in order of first use. */
   readonly graphs: readonly BoundGraph[];
   readonly plans: readonly BoundPlan[];

@@ -71,6 +71,7 @@ export function planAsGraph(plan: BoundPlan): BoundGraph {
     limits: { steps: null, parallel: null },
     functions: plan.functions,
     types: plan.types,
+    typeScriptChecks: plan.typeScriptChecks,
     graphs: plan.graphs,
     secrets: plan.secrets,
     hasErrors: plan.hasErrors,

@@ -5,10 +5,10 @@ import type { Effect } from "../../runtime/table.ts";
 import type { ValueType } from "../../runtime/value-type.ts";
 import type { BoundNode } from "../bound-graph.ts";
 import { hideFacts, type Facts } from "../expressions/facts.ts";
-import { expectNotNull } from "../expressions/expect-type.ts";
+import { expectNotNull, leaveContainerToTypeScript } from "../expressions/expect-type.ts";
 import type { ExpressionScope } from "../expressions/scope.ts";
 import { listItem, mapHelp, typeExpression } from "../expressions/type-expression.ts";
-import { BROKEN_TYPE, isBroken } from "../types/construct.ts";
+import { BROKEN_TYPE, isBroken, listOf } from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";
 import { bindCall } from "./bind-call.ts";
 import { boundOutput, checkResult, inferResult, type Write } from "./bind-output.ts";
@@ -103,5 +103,6 @@ function bindEach(
     const facts = { message: what, label, help: mapHelp(type, scope) };
     context.report(wrongType(placeIn(context, each.list.span), facts));
   }
+  leaveContainerToTypeScript({ type, syntax: list.syntax }, listOf(BROKEN_TYPE), scope);
   return { item, type: found ?? BROKEN_TYPE, list: toTypedExpression(list, context) };
 }

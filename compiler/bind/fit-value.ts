@@ -4,6 +4,7 @@ import { suggest, type Suggestions } from "../../diagnostics/similar.ts";
 import type { SourceFile } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { ValueType } from "../../runtime/value-type.ts";
+import { isOpaque, type TypeScriptCheck } from "../expressions/typescript-check.ts";
 import { isAssignable } from "../types/assignable.ts";
 import { isBroken } from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";
@@ -14,6 +15,8 @@ export interface FitContext {
   readonly types: TypeTable;
   readonly report: (diagnostic: Diagnostic) => void;
   readonly suggestions: Suggestions;
+  /** Where what only `tsc` can check goes. */
+  readonly typeScriptChecks?: TypeScriptCheck[];
 }
 
 export interface FitTarget {
@@ -37,7 +40,13 @@ export interface Fitted {
  */
 export function reportMisfit(value: Fitted, expected: ValueType, target: FitTarget, context: FitContext): boolean {
   const mismatch = isAssignable(value.type, expected, context.types);
-  if (mismatch === undefined) return reportUnknownField(value.syntax, expected, target, context);
+  if (mismatch === undefined) {
+    if (expected.kind !== "json" && (isOpaque(value.type) || isOpaque(expected))) {
+      const { type, syntax } = value;
+      context.typeScriptChecks?.push({ kind: "fits", type, expected, span: syntax.span });
+    }
+    return reportUnknownField(value.syntax, expected, target, context);
+  }
   if (isBroken(value.type) || isBroken(expected)) return true;
   const labels =
     target.declared === undefined ? [] : [{ ...target.declared, message: `expects \`${typeToText(expected)}\`` }];

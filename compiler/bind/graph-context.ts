@@ -8,6 +8,7 @@ import type { FunctionSpec } from "../../runtime/table.ts";
 import type { ValueType } from "../../runtime/value-type.ts";
 import type { BoundChannel, BoundGraph } from "../bound-graph.ts";
 import type { BoundPlan } from "../bound-plan.ts";
+import type { TypeScriptCheck } from "../expressions/typescript-check.ts";
 import type { TypeTable } from "../types/type-table.ts";
 import type { CallableUnit, FileScope, GraphUnit, PlanUnit } from "./file-scope.ts";
 
@@ -38,6 +39,8 @@ export interface GraphContext {
   readonly types: TypeTable;
   readonly report: (diagnostic: Diagnostic) => void;
   readonly suggestions: Suggestions;
+  /** What only `tsc` can check; filled while binding. */
+  readonly typeScriptChecks: TypeScriptCheck[];
   readonly channels: ReadonlyMap<string, ChannelEntry>;
   /** By index. */
   readonly channelNames: readonly string[];

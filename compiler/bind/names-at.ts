@@ -52,6 +52,7 @@ export function namesAt(place: Place, context: GraphContext): Names {
       useMeant(similar, context.scope);
       context.report(unknownExpressionFunction(placeIn(context, span), { name, similar, known, help }));
     },
+    leaveToTypeScript: (check) => context.typeScriptChecks.push(check),
     handedOnUnwritten: (channel, span) => {
       if (told.has(channel)) return;
       told.add(channel);

@@ -240,6 +240,7 @@ function checksOf(
 ): readonly string[] {
   const checks = emitChecks(bound, {
     type,
+    expected: (value) => context.types.write(value, bound.file.path, bound.functions, "unknown"),
     function: (imported) => {
       const spec = bound.functions.find((item) => item.name === imported) as FunctionSpec;
       return context.imports.value(spec.name, spec.export, spec.module, bound.file.path);

@@ -8,8 +8,8 @@ import { docComment } from "./quote.ts";
 
 /** The types of a generated module: what each is called, and the declarations of those that are needed. */
 export interface TypeScope {
-  /** A type as the module writes it. `from` is the graph file that it stands in, `functions` what that imports. */
-  write(type: ValueType, from: string, functions: readonly FunctionSpec[]): string;
+  /** A type as the module writes it, `json` as it says. `from` is the graph file that it stands in, `functions` what that imports. */
+  write(type: ValueType, from: string, functions: readonly FunctionSpec[], json?: string): string;
   /** Declares the file's own types and all that has been written so far. */
   declarations(): readonly string[];
 }
@@ -34,19 +34,22 @@ export function createTypeScope(
     needed.push(name);
     return identifier;
   };
-  const write: TypeScope["write"] = (type, from, functions) =>
+  const write: TypeScope["write"] = (type, from, functions, json = "$.Json") =>
     typeToTypeScript(type, {
-      json: "$.Json",
+      json,
       named,
       opaque(name, module) {
         if (module === "") return "unknown";
-        const returned = /^ReturnType<typeof (\w+)>$/.exec(name)?.[1];
+        const { base, keys } = partsOf(name);
+        const returned = /^ReturnType<typeof (\w+)>$/.exec(base)?.[1];
         const spec = functions.find((item) => item.name === returned);
-        if (spec !== undefined) {
-          return `$.ReturnOf<typeof ${imports.value(spec.name, spec.export, spec.module, from)}>`;
-        }
         // A function of another file's graph: its type is not this module's business.
-        return returned === undefined ? imports.type(name, module, source.importerOf(name, module, from)) : "unknown";
+        if (returned !== undefined && spec === undefined) return "unknown";
+        const whole =
+          spec === undefined
+            ? imports.type(base, module, source.importerOf(base, module, from))
+            : `$.ReturnOf<typeof ${imports.value(spec.name, spec.export, spec.module, from)}>`;
+        return keys.reduce((type, key) => (key === "!" ? `NonNullable<${type}>` : `$.At<${type}, ${key}>`), whole);
       },
     });
   return {
@@ -70,6 +73,14 @@ export function createTypeScope(
       return texts;
     },
   };
+}
+
+/** `Ticket["tags"][number]` is the type `Ticket` and the keys that lead to a part of it. */
+function partsOf(name: string): { readonly base: string; readonly keys: readonly string[] } {
+  const at = name.indexOf("[");
+  if (at === -1) return { base: name, keys: [] };
+  const keys = name.slice(at).matchAll(/\[(number|!|"(?:[^"\\]|\\.)*")\]/g);
+  return { base: name.slice(0, at), keys: [...keys].map(([, key = "number"]) => key) };
 }
 
 /**

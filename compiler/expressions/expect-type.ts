@@ -5,8 +5,9 @@ import type { ValueType } from "../../runtime/value-type.ts";
 import { isAssignable } from "../types/assignable.ts";
 import { isBroken, isNever } from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";
-import { isNullType, mayBeNull, resolveType, withoutNull } from "../types/type-table.ts";
+import { alternatives, isNullType, mayBeNull, resolveType, withoutNull } from "../types/type-table.ts";
 import type { ExpressionScope, Typed } from "./scope.ts";
+import { isOpaque } from "./typescript-check.ts";
 
 /** What to call an operand in a message: its source text when that is short. */
 export function describe(typed: Typed, scope: ExpressionScope): string {
@@ -39,13 +40,35 @@ export function expectType(
   facts: { what: string; help?: string | undefined },
   scope: ExpressionScope,
 ): boolean {
-  if (isAssignable(typed.type, expected, scope.types) === undefined) return true;
+  if (isAssignable(typed.type, expected, scope.types) === undefined) {
+    leaveToTypeScript(typed, expected, scope);
+    return true;
+  }
   const type = expectNotNull(typed, facts.what, scope);
   if (type !== typed.type) {
     if (isAssignable(type, expected, scope.types) === undefined) return false;
   }
   reportType(typed, type, facts, scope);
   return false;
+}
+
+/** What an imported function returns fits every type here: whether it does, `tsc` finds out. */
+export function leaveToTypeScript(
+  { type, syntax }: Pick<Typed, "type" | "syntax">,
+  expected: ValueType,
+  scope: ExpressionScope,
+): void {
+  if (isOpaque(type)) scope.names.leaveToTypeScript({ kind: "fits", type, expected, span: syntax.span });
+}
+
+/** The same for a list or record of anything: what is known to be one needs no check, whatever its parts are. */
+export function leaveContainerToTypeScript(
+  typed: Pick<Typed, "type" | "syntax">,
+  expected: ValueType,
+  scope: ExpressionScope,
+): void {
+  const isOpen = alternatives(typed.type, scope.types).some((member) => member.kind === "opaque");
+  if (isOpen) leaveToTypeScript(typed, expected, scope);
 }
 
 export function reportType(

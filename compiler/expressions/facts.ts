@@ -7,7 +7,7 @@ import type { Expr } from "../../grammar/ast.ts";
 import type { ValueType } from "../../runtime/value-type.ts";
 import { isNever, literal, NULL, unionOf } from "../types/construct.ts";
 import { isAssignable } from "../types/assignable.ts";
-import { alternatives, hasLiteral, resolveType, type TypeTable, withoutNull } from "../types/type-table.ts";
+import { alternatives, hasLiteral, resolveType, knownNotNull, type TypeTable } from "../types/type-table.ts";
 
 export type Scalar = string | number | boolean | null;
 
@@ -182,7 +182,7 @@ function narrowOnce(type: ValueType, fact: Fact, types: TypeTable): ValueType {
   ) {
     return unionOf(fact.values.map(typeOfScalar));
   }
-  if (fact.kind === "isNot" && fact.values.length === 1 && fact.values[0] === null) return withoutNull(type, types);
+  if (fact.kind === "isNot" && fact.values.length === 1 && fact.values[0] === null) return knownNotNull(type, types);
   const members = alternatives(type, types);
   // Of a very long enum no arm's remainder is kept: it would be as long again for each of them.
   if (fact.kind === "isNot" && members.length > MAX_MEMBERS) return type;

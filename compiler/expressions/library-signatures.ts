@@ -9,9 +9,21 @@ import { checkPattern } from "../../runtime/expression/pattern/matches-pattern.t
 import type { LibraryName } from "../../runtime/expression/library.ts";
 import type { ValueType } from "../../runtime/value-type.ts";
 import { isAssignable } from "../types/assignable.ts";
-import { BOOL, BROKEN_TYPE, FLOAT, INT, listOf, nullable, STRING, unionOf, widen } from "../types/construct.ts";
+import {
+  BOOL,
+  BROKEN_TYPE,
+  FLOAT,
+  INT,
+  listOf,
+  nullable,
+  opaquePart,
+  recordOf,
+  STRING,
+  unionOf,
+  widen,
+} from "../types/construct.ts";
 import { alternatives, resolveType } from "../types/type-table.ts";
-import { expectNotNull, expectType, placeOf, reportType } from "./expect-type.ts";
+import { expectNotNull, expectType, leaveContainerToTypeScript, placeOf, reportType } from "./expect-type.ts";
 import { checkComparable } from "./equality.ts";
 import type { ExpressionScope, Typed } from "./scope.ts";
 
@@ -132,7 +144,12 @@ function container(
     reportType(argument, type, { what }, scope);
     return BROKEN_TYPE;
   }
+  leaveContainerToTypeScript({ type, syntax: argument.syntax }, unionOf(kinds.map(containerOf)), scope);
   return type;
+}
+
+function containerOf(kind: ValueType["kind"]): ValueType {
+  return kind === "list" ? listOf(BROKEN_TYPE) : kind === "string" ? STRING : recordOf([]);
 }
 
 function itemOf(argument: Typed | undefined, scope: ExpressionScope, usage: string): ValueType {
@@ -141,7 +158,11 @@ function itemOf(argument: Typed | undefined, scope: ExpressionScope, usage: stri
 }
 
 function itemTypes(lists: readonly ValueType[]): ValueType {
-  return unionOf(lists.map((member) => (member.kind === "list" ? member.item : BROKEN_TYPE)));
+  return unionOf(
+    lists.map((member) =>
+      member.kind === "list" ? member.item : member.kind === "opaque" ? opaquePart(member, "number") : BROKEN_TYPE,
+    ),
+  );
 }
 
 function textKind(type: ValueType): boolean {

@@ -8,6 +8,7 @@ import type { FunctionSpec } from "../../runtime/table.ts";
 import type { ValueType } from "../../runtime/value-type.ts";
 import type { TypeTable } from "../types/type-table.ts";
 import type { Facts } from "./facts.ts";
+import type { TypeScriptCheck } from "./typescript-check.ts";
 
 /** A value's name. */
 export type NameBinding =
@@ -42,6 +43,8 @@ export interface Names {
   unknownCallee(name: Ast.Identifier): void;
   /** A channel that may be `null` for lack of a write is handed on as it is (NG403 as a warning). */
   handedOnUnwritten(channel: string, span: Span): void;
+  /** Keeps what only `tsc` can check, for the generated module. */
+  leaveToTypeScript(check: TypeScriptCheck): void;
 }
 
 export interface ExpressionScope {

@@ -4,7 +4,17 @@ import type * as Ast from "../../grammar/ast.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import type { ValueType } from "../../runtime/value-type.ts";
 import { isAssignable } from "../types/assignable.ts";
-import { BROKEN_TYPE, INT, isBroken, isNever, NULL, nullable, STRING, unionOf } from "../types/construct.ts";
+import {
+  BROKEN_TYPE,
+  INT,
+  isBroken,
+  isNever,
+  NULL,
+  nullable,
+  opaquePart,
+  STRING,
+  unionOf,
+} from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";
 import { alternatives, mayBeNull, resolveType, withoutNull } from "../types/type-table.ts";
 import { describe, expectNotNull, expectType, JSON_HELP, placeOf, reportType } from "./expect-type.ts";
@@ -48,7 +58,7 @@ export function typeIndex(syntax: Ast.IndexExpr, object: Typed, index: Typed, sc
       const type = recordIndex(syntax, plain, base, index, scope);
       if (type === undefined) return { expression, type: BROKEN_TYPE, syntax };
       found.push(type);
-    } else if (plain.kind === "opaque") found.push(plain);
+    } else if (plain.kind === "opaque") found.push(...opaqueIndex(plain, syntax, scope));
     else {
       const isText = isAssignable(base, STRING, scope.types) === undefined;
       reportType(object, base, { what, help: isText ? 'take strings apart with `split(text, "")`' : undefined }, scope);
@@ -56,6 +66,19 @@ export function typeIndex(syntax: Ast.IndexExpr, object: Typed, index: Typed, sc
     }
   }
   return { expression, type: unionOf(found), syntax };
+}
+
+/** An item of a list may be missing; of a field that is named `tsc` knows. */
+function opaqueIndex(
+  type: ValueType & { kind: "opaque" },
+  { index }: Ast.IndexExpr,
+  scope: ExpressionScope,
+): readonly ValueType[] {
+  if (index.kind !== "String") return type.module === "" ? [type] : [opaquePart(type, "number"), NULL];
+  if (type.module !== "") {
+    scope.names.leaveToTypeScript({ kind: "field", type, field: index.value, span: index.span });
+  }
+  return [opaquePart(type, JSON.stringify(index.value))];
 }
 
 /** Reading a field of `null`: the message offers `?.`, with the edit. */
@@ -81,7 +104,10 @@ function fieldOf(base: ValueType, name: string, syntax: Ast.MemberExpr, scope: E
   for (const member of alternatives(base, scope.types)) {
     const plain = resolveType(member, scope.types);
     if (plain.kind === "opaque") {
-      types.push(plain.module === "" ? plain : { kind: "opaque", name: "unknown", module: "" });
+      if (plain.module !== "") {
+        scope.names.leaveToTypeScript({ kind: "field", type: plain, field: name, span: syntax.property.span });
+      }
+      types.push(opaquePart(plain, JSON.stringify(name)));
     } else if (plain.kind === "map") {
       types.push(plain.value, NULL);
       from = from === "present" && types.length === 2 ? "map" : "absent";

@@ -5,9 +5,9 @@ import type { ValueType } from "../../runtime/value-type.ts";
 import { isAssignable } from "../types/assignable.ts";
 import { BOOL, BROKEN_TYPE, FLOAT, INT, isBroken, STRING, unionOf } from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";
-import { alternatives, resolveType, withoutNull } from "../types/type-table.ts";
+import { alternatives, knownNotNull, resolveType } from "../types/type-table.ts";
 import { checkComparable, checkEquality } from "./equality.ts";
-import { expectNotNull, expectType, JSON_HELP, placeOf, reportType } from "./expect-type.ts";
+import { expectNotNull, expectType, JSON_HELP, leaveToTypeScript, placeOf, reportType } from "./expect-type.ts";
 import type { ExpressionScope, Typed } from "./scope.ts";
 import { broken, conditionHelp, listItem, numberKind, typeExpression, within } from "./type-expression.ts";
 
@@ -37,7 +37,7 @@ function typeOperation(syntax: Ast.BinaryExpr, left: Typed, scope: ExpressionSco
       }
       return { expression, type: BOOL, syntax };
     case "??":
-      return { expression, type: unionOf([withoutNull(left.type, scope.types), right.type]), syntax };
+      return { expression, type: unionOf([knownNotNull(left.type, scope.types), right.type]), syntax };
     case "==":
     case "!=":
       // A comparison with a mistyped value says nothing: no conclusions are drawn from its being constant.
@@ -73,6 +73,8 @@ function typeArithmetic(
   const rightSort = sortOf(rightType, scope);
   if (leftSort === "unknown" || rightSort === "unknown") {
     const known = leftSort === "unknown" ? rightSort : leftSort;
+    const expected = operator === "+" ? operandOf(known) : FLOAT;
+    for (const side of [left, right]) leaveToTypeScript(side, expected, scope);
     if (operator === "+" && known === "string") return { expression, type: STRING, syntax };
     if (known === "unknown" || known === "number") {
       return { expression, type: operator === "+" && known === "unknown" ? BROKEN_TYPE : FLOAT, syntax };
@@ -106,7 +108,12 @@ function checkOrder(syntax: Ast.BinaryExpr, left: Typed, right: Typed, scope: Ex
   const rightType = expectNotNull(right, use, scope);
   const leftSort = sortOf(leftType, scope);
   const rightSort = sortOf(rightType, scope);
-  if (leftSort === "unknown" || rightSort === "unknown" || (leftSort === rightSort && leftSort !== "other")) return;
+  if (leftSort === "unknown" || rightSort === "unknown") {
+    const expected = operandOf(leftSort === "unknown" ? rightSort : leftSort);
+    for (const side of [left, right]) leaveToTypeScript(side, expected, scope);
+    return;
+  }
+  if (leftSort === rightSort && leftSort !== "other") return;
   scope.report(
     wrongType(placeOf(syntax.operatorSpan, scope), {
       message: use,
@@ -143,6 +150,11 @@ function checkMembership(left: Typed, right: Typed, scope: ExpressionScope): boo
   const help = isText ? "for a part of a string write `contains(text, part)`" : undefined;
   reportType(right, type, { what, help }, scope);
   return false;
+}
+
+/** What stands beside an operand of a sort. */
+function operandOf(sort: ReturnType<typeof sortOf>): ValueType {
+  return sort === "number" ? FLOAT : sort === "string" ? STRING : unionOf([FLOAT, STRING]);
 }
 
 /** What arithmetic and order tell apart; `unknown` for values that only TypeScript knows. */

@@ -17,6 +17,8 @@ export function typeCall(syntax: Ast.CallExpr, scope: ExpressionScope): Typed {
   if (binding?.kind === "import") {
     const args = typeFunctionArguments(syntax, scope);
     const expression: Expression = { op: "call", function: binding.index, args: args.map((typed) => typed.expression) };
+    const given = args.map(({ type, syntax: part }) => ({ type, name: part.kind === "Name" ? part.name : undefined }));
+    scope.names.leaveToTypeScript({ kind: "call", function: binding.spec, args: given, span: syntax.span });
     return { expression, type: resultOf(binding.spec), syntax };
   }
   const args = syntax.args.map((argument) => typeExpression(argument.value, scope));

@@ -11,10 +11,22 @@ import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import type { FieldType, ValueType } from "../../runtime/value-type.ts";
-import { BOOL, BROKEN_TYPE, FLOAT, INT, listOf, literal, NULL, recordOf, STRING, unionOf } from "../types/construct.ts";
+import {
+  BOOL,
+  BROKEN_TYPE,
+  FLOAT,
+  INT,
+  listOf,
+  literal,
+  NULL,
+  opaquePart,
+  recordOf,
+  STRING,
+  unionOf,
+} from "../types/construct.ts";
 import { alternatives, resolveType } from "../types/type-table.ts";
 import { bothFacts, factsOf, hideFacts, narrow, pathOf } from "./facts.ts";
-import { expectNotNull, expectType, placeOf, reportType } from "./expect-type.ts";
+import { expectNotNull, expectType, leaveContainerToTypeScript, placeOf, reportType } from "./expect-type.ts";
 import type { ExpressionScope, Typed } from "./scope.ts";
 import { typeBinary } from "./type-binary.ts";
 import { typeCall } from "./type-call.ts";
@@ -189,7 +201,7 @@ function typeComprehension(syntax: Ast.ComprehensionExpr, scope: ExpressionScope
   const item = listItem(type, scope);
   if (item === undefined) {
     reportType(list, type, { what, help: mapHelp(type, scope) }, scope);
-  }
+  } else leaveContainerToTypeScript({ type, syntax: list.syntax }, listOf(BROKEN_TYPE), scope);
   const locals = new Map(scope.locals).set(syntax.item.name, item ?? BROKEN_TYPE);
   const inner: ExpressionScope = { ...scope, locals, facts: hideFacts(scope.facts, syntax.item.name) };
   const condition = syntax.condition === undefined ? undefined : typeCondition(syntax.condition, inner);
@@ -216,7 +228,7 @@ export function listItem(type: ValueType, scope: Pick<ExpressionScope, "types">)
   const items: ValueType[] = [];
   for (const member of alternatives(type, scope.types)) {
     const plain = resolveType(member, scope.types);
-    if (plain.kind === "opaque") items.push(plain);
+    if (plain.kind === "opaque") items.push(opaquePart(plain, "number"));
     else if (plain.kind === "list") items.push(plain.item);
     else return undefined;
   }

@@ -33,6 +33,15 @@ export function opaque(name: string, module: string): ValueType {
   return { kind: "opaque", name, module };
 }
 
+/**
+ * A part of what only TypeScript knows: `key` is a field's name in quotes, `number` for the items of a list, `!` for all values
+ * but `null`.
+ */
+export function opaquePart(type: ValueType & { kind: "opaque" }, key: string): ValueType {
+  if (key === "!" && type.name.endsWith("[!]")) return type;
+  return type.module === "" ? type : opaque(`${type.name}[${key}]`, type.module);
+}
+
 export function isBroken(type: ValueType): boolean {
   return type === BROKEN_TYPE;
 }

@@ -1,5 +1,5 @@
 import type { ValueType } from "../../runtime/value-type.ts";
-import { NULL, unionOf } from "./construct.ts";
+import { NULL, opaquePart, unionOf } from "./construct.ts";
 
 /**
  * What `ref`s point to, over all files of a project. A body is never itself a `ref`: chains of names are followed when
@@ -96,6 +96,14 @@ export function withoutNull(type: ValueType, types: TypeTable): ValueType {
   // What a name stands for depends on the table.
   if (type.kind === "union") unionsWithoutNull.set(type, rest);
   return rest;
+}
+
+/** The same where a test has shown it: of what only TypeScript knows, `tsc` is told, too. */
+export function knownNotNull(type: ValueType, types: TypeTable): ValueType {
+  const rest = withoutNull(type, types);
+  const members = alternatives(rest, types);
+  if (!members.some((member) => member.kind === "opaque" && member.module !== "")) return rest;
+  return unionOf(members.map((member) => (member.kind === "opaque" ? opaquePart(member, "!") : member)));
 }
 
 export function isNullType(type: ValueType): boolean {

@@ -237,3 +237,142 @@ describe("hostile names", () => {
     expect(await project.typeCheck()).toEqual([]);
   });
 });
+
+describe("calls inside expressions", () => {
+  const NODES = `
+    export interface Doc { id: string; tags?: string[] }
+    export const score = (n: number) => n;
+    export const label = (n: number) => String(n);
+    export const isGood = (doc: Doc) => doc.id !== "";
+    export const load = (n: number): Doc[] => [{ id: String(n) }];
+    export const first = (n: number): Doc | null => load(n)[0] ?? null;
+    export const later = async (n: number) => n > 1;
+    export const options = (given: { limit: number; text: string }) => given.text;
+    export const anything = (value: unknown): any => value;
+  `;
+  const IMPORTED = ["score", "label", "isGood", "load", "first", "later", "options", "anything"];
+  const graphWith = (lines: string): string => {
+    const used = IMPORTED.filter((name) => lines.includes(`${name}(`));
+    return `import { ${[...used, "type Doc"].join(", ")} } from "./nodes.ts"
+      graph inner { input doc: Doc  input n: int  output m: int = 0  node a = n + len([doc]) into m  start -> a }
+      graph g { input n: int  input text: string  input docs: Doc[]  input doc: Doc
+        output out: string = ""  output number: float = 0  output list: json[] = []  state flag: bool = false  state other: Doc
+        node use = [n, text, docs, doc, out, number, list, flag, other] into all
+        state all: json[] = []  node again = all into list
+        start -> use -> again
+        ${lines} }`;
+  };
+  const FITS = `
+      node a = \`\${label(n)} \${label(score(n))} \${doc.id}\` into out
+      node b = [d.id for d in load(n) if isGood(d)] into list
+      node c = score(n) * 2 + score(n) into number
+      node d = first(n)?.tags ?? [] into list
+      node e = len(load(n)) + len(load(n)[0]?.id ?? "") into number
+      node f = inner(doc: doc, n: 1) into { m: number }
+      node g = options(limit: n, text: text) into out
+      node h = anything(docs).some.thing[0] ?? "" into out
+      node i = isGood(doc) && score(n) > 3 ? options(limit: n, text: text) : label(1) into out
+      node j = print(label(n))
+      node k = label(x) for x in [score(y) for y in [1, 2]] into list
+      again -> a -> b -> c -> d -> e -> f -> g -> h -> i -> j -> k
+      k -> end when isGood(doc)
+      k -> end otherwise`;
+  const MISTAKES: readonly [where: string, lines: string, place: RegExp, message: RegExp][] = [
+    ["a template", "node a = `${label(text)}` into out  again -> a", /label\(text\)/, /'string'.*'number'/s],
+    [
+      "a condition's argument",
+      'again -> end when label(text) == "x"  again -> end otherwise',
+      /label\(text\)/,
+      /'string'.*'number'/s,
+    ],
+    [
+      "a condition that is no bool",
+      "again -> end when score(n)  again -> end otherwise",
+      /score\(n\)/,
+      /'number'.*'boolean'/s,
+    ],
+    [
+      "a comprehension's value",
+      "node a = [label(d) for d in docs] into list  again -> a",
+      /label\(d\)/,
+      /'Doc'.*'number'/s,
+    ],
+    [
+      "a comprehension's condition",
+      "node a = [1 for x in [1] if label(x)] into list  again -> a",
+      /label\(x\)/,
+      /'string'.*'boolean'/s,
+    ],
+    [
+      "a comprehension's list",
+      "node a = [1 for x in label(n)] into list  again -> a",
+      /label\(n\)/,
+      /'string'.*'readonly unknown\[\]'/s,
+    ],
+    [
+      "an item of what a function gives",
+      "node a = [label(x) for x in load(n)] into list  again -> a",
+      /label\(x\)/,
+      /'Doc'.*'number'/s,
+    ],
+    ["arithmetic", "node a = label(n) * 2 into number  again -> a", /label\(n\)/, /'string'.*'number'/s],
+    ["a comparison", "again -> end when label(n) < 2  again -> end otherwise", /label\(n\)/, /'string'.*'number'/s],
+    ["a field", "node a = `${first(n)?.name}` into out  again -> a", /name/, /"name"/],
+    ["a field of an imported type", "node a = `${doc.ids}` into out  again -> a", /ids/, /"ids"/],
+    ["the library", "node a = upper(score(n)) into out  again -> a", /score\(n\)/, /'number'.*'string'/s],
+    ["a promise", "again -> end when later(n)  again -> end otherwise", /later\(n\)/, /"a promise"/],
+    [
+      "an argument inside an argument",
+      "node a = label(label(n)) into out  again -> a",
+      /node a/,
+      /'string'.*'number'/s,
+    ],
+    [
+      "an argument inside an argument of a condition",
+      "again -> end when isGood(first(n))  again -> end otherwise",
+      /isGood\(first\(n\)\)/,
+      /null/,
+    ],
+    ["named arguments", "node a = `${options(limit: n)}` into out  again -> a", /options\(limit: n\)/, /text/],
+    [
+      "an argument of a built-in node",
+      "node a = print(text) node b = sleep(label(n))  again -> a -> b",
+      /label\(n\)/,
+      /'string'.*'number'/s,
+    ],
+    [
+      "an argument of a graph",
+      "node a = inner(doc: { id: 1 }, n: 1) into { m: number }  again -> a",
+      /\{ id: 1 \}/,
+      /number.*string/s,
+    ],
+    ["a value for an imported type", "node a = { id: 3 } into other  again -> a", /node a/, /number.*string/s],
+    [
+      "one branch of a choice",
+      "node a = flag ? label(n) : score(n) into out  again -> a",
+      /node a/,
+      /'string \| number'|'number'/,
+    ],
+    ["the list of a `for`", "node a = print(x) for x in label(n)  again -> a", /label\(n\)/, /'string'/],
+  ];
+
+  // One run of `tsc` for all of them: each graph is a file of its own.
+  test("fit, or are an error of `tsc` beneath the place in the graph", async () => {
+    const files = MISTAKES.map(([, lines], at) => [`g${at}.ngraph`, graphWith(lines)] as const);
+    const project = createProject({
+      "nodes.ts": NODES,
+      "fits.ngraph": graphWith(FITS),
+      ...Object.fromEntries(files),
+    });
+    const errors = await project.typeCheck();
+    expect(errors.filter((error) => error.startsWith("fits."))).toEqual([]);
+    for (const [at, [where, , place, message]] of MISTAKES.entries()) {
+      const found = errors.filter((error) => error.startsWith(`g${at}.ngraph.ts(`));
+      expect(found.join("\n"), where).toMatch(message);
+      const lines = readFileSync(`${project.directory}/g${at}.ngraph.ts`, "utf8").split("\n");
+      const line = Number(/\((\d+),/.exec(found[0] ?? "")?.[1] ?? 0);
+      // The comment above the check says where in the graph file the mistake is.
+      expect(lines[line - 2], where).toMatch(place);
+    }
+  });
+});

@@ -67,6 +67,7 @@ function graph(
     limits: { steps: null, parallel: null },
     functions: [],
     types: [],
+    typeScriptChecks: [],
     graphs,
     secrets: [],
     hasErrors: false,

@@ -1,0 +1,35 @@
+import type { Span } from "../../diagnostics/source.ts";
+import type { FunctionSpec } from "../../runtime/table.ts";
+import type { ValueType } from "../../runtime/value-type.ts";
+
+/** What only `tsc` can check, because it alone knows the types of imported code: generated modules state it. */
+export type TypeScriptCheck = (
+  | {
+      /** A call inside an expression: the function takes this, and gives a value, not a promise of one. */
+      readonly kind: "call";
+      readonly function: FunctionSpec;
+      readonly args: readonly { readonly type: ValueType; readonly name: string | undefined }[];
+    }
+  /** A value of an imported type where another type is needed. */
+  | { readonly kind: "fits"; readonly type: ValueType; readonly expected: ValueType }
+  /** A field of an imported type. */
+  | { readonly kind: "field"; readonly type: ValueType; readonly field: string }
+) & { readonly span: Span };
+
+/** Whether only TypeScript knows the type, or a part of it. Named types are looked at where they are declared. */
+export function isOpaque(type: ValueType): boolean {
+  switch (type.kind) {
+    case "opaque":
+      return type.module !== "";
+    case "list":
+      return isOpaque(type.item);
+    case "map":
+      return isOpaque(type.value);
+    case "record":
+      return type.fields.some((field) => isOpaque(field.type));
+    case "union":
+      return type.members.some(isOpaque);
+    default:
+      return false;
+  }
+}
