@@ -3,6 +3,8 @@ import type { Command } from "commander";
 import type { PlanEvent } from "../../runtime/plan/plan-events.ts";
 import type { PlanExecuteOptions, PlanRunner, PlanRunResult } from "../../runtime/plan/plan-options.ts";
 import type { PlanTable } from "../../runtime/plan/plan-table.ts";
+import { createRedactor } from "../../runtime/engine/redact.ts";
+import type { Table } from "../../runtime/table.ts";
 import { planSchedule } from "../../runtime/plan/schedule.ts";
 import { bindFunctions } from "../bind-functions.ts";
 import type { ExecutionOptions } from "../execution.ts";
@@ -10,6 +12,7 @@ import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { llmFromEnvironment } from "../llm-from-environment.ts";
 import type { OpenStore } from "../open-store.ts";
 import type { Output } from "../output.ts";
+import { reasonOf } from "../source-files.ts";
 import { withDrain } from "./drain.ts";
 import { createFileTaskCache } from "./file-task-cache.ts";
 import { createPlanProgress, type PlanProgress } from "./plan-progress.ts";
@@ -99,9 +102,10 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     if (output.json) output.problem(line);
     else output.result(line);
   });
+  const redact = createRedactor(new Map(secretNames(table).map((name) => [name, process.env[name] ?? ""])));
   const shell = createShell({
-    onStart: (command) => directory !== undefined && processRecorder(directory).onStart(command),
-    onEnd: (command) => directory !== undefined && processRecorder(directory).onEnd(command),
+    onStart: (command) => directory !== undefined && processRecorder(directory, redact).onStart(command),
+    onEnd: (command) => directory !== undefined && processRecorder(directory, redact).onEnd(command),
   });
   const runner = createPlanRunner(table, {
     ...code.bindings,
@@ -135,9 +139,14 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
         }),
     );
     progress.stop();
-    directory?.writeSummary(planDocument(result, guard?.remarks ?? []));
+    try {
+      directory?.writeSummary(planDocument(result, guard?.remarks ?? []));
+    } catch (error) {
+      // The run has ended as it has, and is to be told.
+      logFailure ??= error;
+    }
     writeRunIndex(runs);
-    if (logFailure !== undefined) output.problem(`the run's log is not complete: ${String(logFailure)}`);
+    if (logFailure !== undefined) output.problem(`the run's log is not complete: ${reasonOf(logFailure)}`);
     const place = { flags: store.flag + execution.flags, isMemory: store.isMemory };
     return reportPlan(result, place, guard?.remarks ?? [], output);
   } finally {
@@ -145,6 +154,12 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     directory?.close();
     await store.store.close?.();
   }
+}
+
+/** Of a plan and everything it calls. */
+function secretNames(table: PlanTable | Table): readonly string[] {
+  const called = table.kind === "plan" ? [...table.graphs, ...table.plans] : table.graphs;
+  return [...new Set([...table.secrets, ...called.flatMap(secretNames)])];
 }
 
 /** Nothing starts before commands that outlived a crash have been ended (9.10). */

@@ -9,13 +9,16 @@ import { PROCESSES, readJsonLines, type RunDirectory } from "./run-directory.ts"
  * Notes down the process groups of a run's commands, so that a later run can end those that outlive this process. Process ids come round
  * again: a group is known by when its first process started, and by the key that its commands carry in their environment.
  */
-export function processRecorder(directory: Pick<RunDirectory, "appendProcess">): {
+export function processRecorder(
+  directory: Pick<RunDirectory, "appendProcess">,
+  redact: (text: string) => string,
+): {
   readonly onStart: (command: RunningCommand) => void;
   readonly onEnd: (command: RunningCommand) => void;
 } {
   return {
     onStart: ({ group, command, key }) =>
-      directory.appendProcess({ event: "start", group, started: startOf(group), key, command }),
+      directory.appendProcess({ event: "start", group, started: startOf(group), key, command: redact(command) }),
     onEnd: ({ group }) => directory.appendProcess({ event: "end", group }),
   };
 }

@@ -20,10 +20,30 @@ export interface EngineCore {
   readonly redact: (text: string) => string;
 }
 
-export function createCore(program: Program, options: EngineOptions, cache: (clock: Clock) => NodeCache): EngineCore {
+/** @param called what is called beside the program's own graphs */
+export function createCore(
+  program: Program,
+  options: EngineOptions,
+  cache: (clock: Clock) => NodeCache,
+  called: readonly Program[] = [],
+): EngineCore {
   const clock = options.clock ?? systemClock;
-  const redact = createRedactor(program.secrets ?? new Map<string, string>());
+  const redact = createRedactor(secretsOf([program, ...called]));
   return { program, options, cache: options.cache ?? cache(clock), clock, redact };
+}
+
+/** Of programs and all that they call: what a called graph lets slip leaves the run like everything else. */
+function secretsOf(programs: readonly Program[]): ReadonlyMap<string, string> {
+  const secrets = new Map<string, string>();
+  const seen = new Set<Program>();
+  const open = [...programs];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (seen.has(next)) continue;
+    seen.add(next);
+    for (const [name, value] of next.secrets ?? []) secrets.set(name, value);
+    open.push(...next.graphs);
+  }
+  return secrets;
 }
 
 /** Set by streams of values, which hear of the state after each step; nobody else pays for it. */

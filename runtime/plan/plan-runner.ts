@@ -9,6 +9,8 @@ import { createCore, createShared, type EngineCore } from "../engine/run-setting
 import { newId, Run } from "../engine/run.ts";
 import type { Shared } from "../engine/shared.ts";
 import { asRunner, checkThreadId, loadHead, loadWrites, storeOf } from "../engine/thread-access.ts";
+import type { Program } from "../engine/program.ts";
+import type { Clock } from "../clock.ts";
 import type { JsonObject } from "../json.ts";
 import { MemoryNodeCache } from "../node-cache.ts";
 import { freezePlanTable } from "./check-plan-table.ts";
@@ -49,7 +51,8 @@ interface PlanCore {
 export function createPlanRunner(table: PlanTable, options: PlanRunnerOptions = {}): PlanRunner {
   freezePlanTable(table);
   const plan = compilePlan(table, options);
-  const core = createCore(plan.program, options, (clock) => new MemoryNodeCache({ now: () => clock.now() }));
+  const cache = (clock: Clock): MemoryNodeCache => new MemoryNodeCache({ now: () => clock.now() });
+  const core = createCore(plan.program, options, cache, calledPrograms(plan));
   return {
     table,
     run: (input, settings = {}) => startPlan({ plan, core }, input, settings),
@@ -59,6 +62,11 @@ export function createPlanRunner(table: PlanTable, options: PlanRunnerOptions = 
     streamResume: (thread, settings = {}) =>
       createPlanStream(settings, (watched) => resumePlan({ plan, core }, thread, { ...settings, ...watched })),
   };
+}
+
+/** Of the plans that tasks call, through any number of others. */
+function calledPrograms(plan: PlanProgram): readonly Program[] {
+  return plan.plans.flatMap((called) => [called.program, ...calledPrograms(called)]);
 }
 
 async function startPlan(

@@ -135,6 +135,33 @@ plan p {
   });
 });
 
+test("secrets of called plans and graphs are taken out too, wherever a run leaves something", () => {
+  const project = createProject({
+    "p.ngraph": `secret TOKEN
+plan outer { task a = inner()  task b = g() }
+plan inner { task one = shell("echo $T; exit 3", env: { T: TOKEN }) }
+graph g { node two = shell("echo $T; exit 3", env: { T: TOKEN })  start -> two }
+`,
+  });
+  const env = { TOKEN: "hunter2secret" };
+  const { status, stdout, stderr } = project.ngc(["run", "p.ngraph", "--graph", "outer", "--json"], { env });
+  expect(status).toBe(1);
+  const [run = ""] = runsOf(project);
+  const log = project.read(`.ngraph/runs/${run}/transitions.jsonl`);
+  expect(log).toContain("[secret TOKEN]");
+  expect(stdout + stderr + log + project.read(`.ngraph/runs/${run}/summary.json`)).not.toContain("hunter2secret");
+  for (const file of ["runs.db", "runs.db-wal"])
+    if (project.has(`.ngraph/${file}`)) expect(project.read(`.ngraph/${file}`)).not.toContain("hunter2secret");
+});
+
+test("durations of earlier runs decide what goes first", () => {
+  const project = createProject({
+    "p.ngraph": `plan p {\n  max parallel 1\n  task quick = shell("true")\n  task slow = shell("sleep 0.4")\n}\n`,
+  });
+  expect(project.json(["run", "p.ngraph"]).document.batches).toEqual([["quick"], ["slow"]]);
+  expect(project.json(["run", "p.ngraph"]).document.batches).toEqual([["slow"], ["quick"]]);
+});
+
 describe("cache", () => {
   const CACHED = `plan p {
   task build = shell("echo build >> ran; cat src/a.txt > out.txt") { touches "out.txt"  cache inputs "src/**" }
