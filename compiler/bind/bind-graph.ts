@@ -51,6 +51,7 @@ export function bindGraph(unit: GraphUnit, options: BindGraphOptions): BoundGrap
     channels: new Map(channels.map((channel) => [channel.name, channel])),
     channelNames: channels.map((channel) => channel.name),
     nodes: new Map(declarations.nodes.map((node) => [node.name, node])),
+    noun: "node",
     written,
     poisoned: declarations.poisoned,
     hasUnknownNames: declarations.hasUnknownNames,

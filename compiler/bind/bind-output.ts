@@ -37,7 +37,9 @@ export function resolveWrites(output: Ast.Output | undefined, context: GraphCont
     if (channel === undefined) continue;
     const first = seen.get(name);
     if (first !== undefined && channel.reducer === undefined) {
-      context.report(writtenTwice(placeIn(context, span), { channel: name, first: placeIn(context, first) }));
+      context.report(
+        writtenTwice(placeIn(context, span), { channel: name, first: placeIn(context, first), noun: context.noun }),
+      );
       continue;
     }
     seen.set(name, span);
@@ -252,7 +254,7 @@ function writableChannel({ name, span }: Ast.Identifier, context: GraphContext):
   const all = (): string[] =>
     [...context.channels.values()].flatMap((entry) => (entry.role === "input" ? [] : [entry.name]));
   const { similar, known } = suggest(name, all, context.scope.suggestions);
-  const help = context.nodes.has(name) ? `\`${name}\` is a node: store into a channel` : undefined;
+  const help = context.nodes.has(name) ? `\`${name}\` is a ${context.noun}: store into a channel` : undefined;
   context.report(unknownChannel(placeIn(context, span), { name, use: "write", similar, known, help }));
   context.poisoned.add(name);
   // What was probably meant is written after all: nothing is said about its being unused or unwritten.

@@ -85,6 +85,7 @@ function cycleThrough(
     }
   }
   const names = [...cycle.map(({ unit }) => unit.declaration.name.name), closing.callee.declaration.name.name];
+  const what = closing.callee.declaration.kind === "Plan" ? "plan" : "graph";
   const last = cycle.at(-1)?.unit ?? closing.callee;
-  return callCycle({ file: last.scope.file.source, span: closing.at.span }, names, labels.slice(0, 8));
+  return callCycle({ file: last.scope.file.source, span: closing.at.span }, names, labels.slice(0, 8), what);
 }

@@ -45,6 +45,8 @@ export interface GraphContext {
   /** By index. */
   readonly channelNames: readonly string[];
   readonly nodes: ReadonlyMap<string, NodeEntry>;
+  /** What messages call them. */
+  readonly noun: "node" | "task";
   /** Channels that some node writes, by name. */
   readonly written: ReadonlySet<string>;
   /** Names about which nothing more is said. */

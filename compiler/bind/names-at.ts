@@ -166,8 +166,8 @@ function reportUnknownValue(name: string, span: Span, place: Place, context: Gra
           : output.fields.map((field) => field.channel.name);
     const help =
       written.length === 0
-        ? `\`${name}\` is a node: store its result with \`into\` and read that channel`
-        : `\`${name}\` is a node: read what it writes, \`${written.join("`, `")}\``;
+        ? `\`${name}\` is a ${context.noun}: store its result with \`into\` and read that channel`
+        : `\`${name}\` is a ${context.noun}: read what it writes, \`${written.join("`, `")}\``;
     context.report(unknownChannel(at, { name, use: "read", known, help }));
     return;
   }

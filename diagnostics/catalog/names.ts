@@ -56,8 +56,8 @@ export function statedTwice(place: Place, facts: { what: string; first: Place })
 }
 
 /** NG102: one node writes one channel twice, and no reducer says how the two become one. */
-export function writtenTwice(place: Place, facts: { channel: string; first: Place }): Diagnostic {
-  return diagnostic("NG102", place, `\`${facts.channel}\` is written twice by one node`, {
+export function writtenTwice(place: Place, facts: { channel: string; first: Place; noun: string }): Diagnostic {
+  return diagnostic("NG102", place, `\`${facts.channel}\` is written twice by one ${facts.noun}`, {
     label: "written again",
     labels: [{ ...facts.first, message: "first written here" }],
     help: `keep one of them, or give \`${facts.channel}\` a reducer`,
@@ -385,14 +385,26 @@ export function undeclaredJump(
 }
 
 /** NG116: graphs that call each other. `cycle` ends with the graph that it begins with. */
-export function callCycle(place: Place, cycle: readonly string[], labels: readonly Label[]): Diagnostic {
+export function callCycle(
+  place: Place,
+  cycle: readonly string[],
+  labels: readonly Label[],
+  what: "graph" | "plan" = "graph",
+): Diagnostic {
   const own = cycle.length === 2;
-  return diagnostic("NG116", place, own ? `\`${cycle[0] ?? ""}\` calls itself` : "graphs call each other in a cycle", {
-    label: own ? "a graph cannot be a node of itself" : "this call closes the cycle",
-    labels,
-    notes: own ? [] : [`cycle: ${cycle.join(" -> ")}`],
-    help: "use a loop inside one graph",
-  });
+  return diagnostic(
+    "NG116",
+    place,
+    own ? `\`${cycle[0] ?? ""}\` calls itself` : `${what}s call each other in a cycle`,
+    {
+      label: own
+        ? `a ${what} cannot be a ${what === "plan" ? "task" : "node"} of itself`
+        : "this call closes the cycle",
+      labels,
+      notes: own ? [] : [`cycle: ${cycle.join(" -> ")}`],
+      help: what === "plan" ? "put the tasks of both into one plan" : "use a loop inside one graph",
+    },
+  );
 }
 
 /** NG117: what the language reads and this tool cannot do. */

@@ -54,6 +54,7 @@ export function bindPlan(unit: PlanUnit, options: BindPlanOptions): BoundPlan {
     channels: new Map(channels.map((channel) => [channel.name, channel])),
     channelNames: channels.map((channel) => channel.name),
     nodes: new Map(entries.map((entry) => [entry.name, entry])),
+    noun: "task",
     written,
     poisoned: declarations.poisoned,
     hasUnknownNames: declarations.hasUnknownNames,
