@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { findSimilar, listNames } from "../diagnostics/similar.ts";
 import type { BuiltinNode } from "../runtime/context.ts";
@@ -21,6 +22,11 @@ export interface UserCode {
  * replace built-in nodes (`llm`).
  */
 export async function bindFunctions(table: Linkable, builtinsFile: string | undefined): Promise<UserCode> {
+  if (builtinsFile !== undefined && !existsSync(builtinsFile)) {
+    throw new CommandError(`cannot read ${builtinsFile}: no such file or directory`, {
+      help: "--builtins takes a module whose exports are node functions",
+    });
+  }
   const modules = new Map<string, UserModule>();
   const remember = (module: UserModule): void => void modules.set(moduleKey(module), module);
   for (const each of allTables(table)) {

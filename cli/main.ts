@@ -107,7 +107,10 @@ function explain(error: unknown): Explanation {
     return { exitCode: error.exitCode, code: error.code, message: error.message, help: error.help };
   }
   if (error instanceof CommanderError) {
-    return { exitCode: EXIT.usage, code: "usage", message: error.message.replace(/^error: /, "") };
+    // It has printed the help.
+    const isBare = error.code === "commander.help";
+    const message = isBare ? "no command is given" : error.message.replace(/^error: /, "");
+    return { exitCode: EXIT.usage, code: "usage", message, help: isBare ? "ngc --help lists them" : undefined };
   }
   if (error instanceof NgraphError) {
     const exitCode = WRONG_USAGE.has(error.code) ? EXIT.usage : EXIT.failed;

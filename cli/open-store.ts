@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { MemoryStore } from "../runtime/stores/memory.ts";
 import type { MaybePromise } from "../runtime/json.ts";
 import type { Store } from "../runtime/store.ts";
 import { CommandError } from "./command-error.ts";
+import { makeDirectory } from "./make-directory.ts";
 import { reasonOf } from "./source-files.ts";
 
 export const DEFAULT_STORE = "sqlite:.ngraph/runs.db";
@@ -55,13 +56,17 @@ export async function openStore(given: string | undefined, options: { mustExist:
   if (spec.startsWith("sqlite:") && spec.length > "sqlite:".length) {
     return { store: await openSqlite(spec.slice("sqlite:".length), options), flag, isMemory: false };
   }
-  if (/^postgres(?:ql)?:./.test(spec)) {
+  const url = spec.replace(/^postgres:(?=postgres(?:ql)?:)/, "");
+  if (/^postgres(?:ql)?:\/\/./.test(url)) {
     const { PostgresStore } = await import("../runtime/stores/postgres.ts");
-    const url = spec.replace(/^postgres:(?=postgres(?:ql)?:)/, "");
     return { store: new PostgresStore(url), flag, isMemory: false };
   }
   throw new CommandError(`--store takes sqlite:PATH, postgres:URL or memory, not \`${withoutPassword(spec)}\``, {
-    help: /[./]/.test(spec) ? `did you mean \`sqlite:${spec}\`?` : undefined,
+    help: /^postgres(?:ql)?:/.test(spec)
+      ? "a database's URL is postgres://USER@HOST/DATABASE"
+      : /[./]/.test(spec)
+        ? `did you mean \`sqlite:${spec}\`?`
+        : undefined,
   });
 }
 
@@ -72,7 +77,7 @@ async function openSqlite(path: string, { mustExist }: { mustExist: boolean }): 
     });
   }
   try {
-    makeDirectory(dirname(path));
+    makeStoreDirectory(dirname(path));
   } catch (error) {
     throw new CommandError(`cannot make ${dirname(path)}: ${reasonOf(error)}`, { cause: error });
   }
@@ -81,10 +86,10 @@ async function openSqlite(path: string, { mustExist }: { mustExist: boolean }): 
 }
 
 /** `.ngraph` is made with a note to Git that runs are not sources. */
-export function makeDirectory(directory: string): void {
-  if (existsSync(directory)) return;
-  mkdirSync(directory, { recursive: true });
-  if (resolve(directory) === resolve(".ngraph")) writeFileSync(join(directory, ".gitignore"), "*\n");
+export function makeStoreDirectory(directory: string): void {
+  const isNew = !existsSync(directory);
+  makeDirectory(directory);
+  if (isNew && resolve(directory) === resolve(".ngraph")) writeFileSync(join(directory, ".gitignore"), "*\n");
 }
 
 function withoutPassword(spec: string): string {

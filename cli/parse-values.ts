@@ -93,6 +93,14 @@ export function parseCount(flag: string, least: number): (text: string) => numbe
   };
 }
 
+/** A name that somebody makes up: anything but nothing. */
+export function parseName(flag: string): (text: string) => string {
+  return (text) => {
+    if (text.trim() !== "") return text;
+    throw new CommandError(`${flag} takes a name, not an empty text`);
+  };
+}
+
 /** One of a few words. */
 export function parseChoice<T extends string>(flag: string, choices: readonly T[], text: string): T {
   const found = choices.find((choice) => choice === text);

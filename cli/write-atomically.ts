@@ -1,6 +1,7 @@
-import { chmodSync, mkdirSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { CommandError } from "./command-error.ts";
+import { makeDirectory } from "./make-directory.ts";
 import { reasonOf } from "./source-files.ts";
 
 /**
@@ -11,7 +12,7 @@ export function writeAtomically(path: string, text: string): void {
   let temporary: string | undefined;
   try {
     const target = existing(path);
-    mkdirSync(dirname(target), { recursive: true });
+    makeDirectory(dirname(target));
     temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`);
     writeFileSync(temporary, text);
     const mode = modeOf(target);

@@ -5,6 +5,7 @@ import { EXIT } from "../exit-codes.ts";
 import { unrunnableBindings } from "../bind-functions.ts";
 import { loadGraph } from "../load-graph.ts";
 import { quoteArgument, STORE_FLAG, STORE_HELP, withStore } from "../open-store.ts";
+import { parseName } from "../parse-values.ts";
 import { latestOf, sourceOf } from "../thread-source.ts";
 
 interface ForkOptions {
@@ -22,7 +23,7 @@ export const forkCommand = defineCommand<ForkOptions>({
   configure: (command) => {
     command
       .option("--from <checkpoint>", "a checkpoint or label (default the newest)")
-      .option("--as <thread>", "the new thread (default a new id)")
+      .option("--as <thread>", "the new thread (default a new id)", parseName("--as"))
       .option("--at <node>", "the node that the fork goes on at")
       .option("--file <file>", "the graph's file, where it is not the one that the run recorded")
       .option("--graph <name>", "the graph's name, where it is not the one that the run recorded")

@@ -21,7 +21,9 @@ export const newCommand = defineCommand<object>({
     for (const [name, text] of files) writeAtomically(join(directory, name), text);
     output.document({ version: 1, directory, files: files.map(([name]) => name) });
     output.result(`wrote ${files.map(([name]) => name).join(", ")} to ${directory}`);
-    output.note(`try: cd ${quoteArgument(directory)} && ngc run greeting.ngraph --input '{"name": "Ada"}'`);
+    // Whoever came by `npx` has no `ngc` of their own in the path.
+    const ngc = process.env["npm_command"] === "exec" ? "npx ngc" : "ngc";
+    output.note(`try: cd ${quoteArgument(directory)} && ${ngc} run greeting.ngraph --input '{"name": "Ada"}'`);
     return EXIT.ok;
   },
 });
@@ -51,7 +53,7 @@ const GRAPH = `import { writeGreeting, countWords } from "./nodes.ts"
 
 /// Writes a greeting, and asks a person before it goes out. Too long ones are written again, at most three times.
 graph greeting {
-  input  name: string
+  input  name: string = "world"
   output text: string
 
   state words: int = 0

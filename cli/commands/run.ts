@@ -5,7 +5,7 @@ import { addExecutionOptions, execute, type ExecutionOptions } from "../executio
 import { EXIT } from "../exit-codes.ts";
 import { loadGraphOrPlan } from "../load-graph.ts";
 import { quoteArgument, withStore } from "../open-store.ts";
-import { parseInput } from "../parse-values.ts";
+import { parseInput, parseName } from "../parse-values.ts";
 import { addPlanOptions, dryRun, executePlan, type PlanFlags } from "../plan/execute-plan.ts";
 import { refusePlanFlags } from "../plan/refuse-flags.ts";
 
@@ -24,7 +24,7 @@ export const runCommand = defineCommand<RunOptions>({
     command
       .option("--graph <name>", "which graph or plan of the file (default the one that no other calls)")
       .option("--input <json>", "the graph's inputs: JSON, @file, or - for standard input")
-      .option("--thread <id>", "where the run is kept; made up when absent");
+      .option("--thread <id>", "where the run is kept; made up when absent", parseName("--thread"));
     addExecutionOptions(command);
     addPlanOptions(command);
     command.option("--dry-run", "a plan: print what would start when, and run nothing");

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { basename, extname, join, resolve } from "node:path";
 import { CommandError } from "../command-error.ts";
-import { makeDirectory } from "../open-store.ts";
+import { makeStoreDirectory } from "../open-store.ts";
 import { reasonOf } from "../source-files.ts";
 
 /** Where runs of plans keep their logs, below the working directory. */
@@ -34,7 +34,7 @@ export interface RunDirectory {
 export function createRunDirectory(runs: string, runId: string, file: string): RunDirectory {
   const path = join(runs, checkRunId(runId));
   try {
-    makeDirectory(resolve(runs, ".."));
+    makeStoreDirectory(resolve(runs, ".."));
     mkdirSync(runs, { recursive: true });
     mkdirSync(path);
     writeFileSync(join(path, snapshotName(file)), readFileSync(file), { flag: "wx" });

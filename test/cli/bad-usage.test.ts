@@ -1,0 +1,43 @@
+import { describe, expect, test } from "vitest";
+import { createProject, HELLO } from "./project.ts";
+
+/** Command lines that cannot be done, with the exit code and what the message says. */
+const CASES: readonly (readonly [line: string, status: number, message: string])[] = [
+  ["", 64, "Usage: ngc"],
+  ["check", 64, "path"],
+  ["check nowhere.ngraph", 64, "no such file"],
+  ["check h.ngraph --max-diagnostics -1", 64, "whole number from 1"],
+  ["check h.ngraph --baseline text", 64, "NG001"],
+  ["compile h.ngraph --out h.ngraph", 64, "a part of the path is no directory"],
+  ["run h.ngraph --store postgres:nope", 64, "postgres://USER@HOST/DATABASE"],
+  ["run h.ngraph --store sqlite:text", 1, "is not an SQLite database"],
+  ["run h.ngraph --store sqlite:h.ngraph/x.db", 64, "a part of the path is no directory"],
+  ["run h.ngraph --builtins no.ts", 64, "cannot read no.ts"],
+  ["run h.ngraph --thread=", 64, "--thread takes a name"],
+  ["run h.ngraph --input @text", 64, "text is no JSON"],
+  ["resume nobody --store memory", 64, "a store in memory holds nothing"],
+  ["show x --store sqlite:text", 1, "is not an SQLite database"],
+  ["explain NG999", 64, "there is no diagnostic"],
+];
+
+describe("what cannot be done is said: exit code, message, one document, and no stack", () => {
+  test.each(CASES)("ngc %s", (line, status, message) => {
+    const { ngc } = createProject({ "h.ngraph": HELLO, text: "some words that are no database, and no graph either" });
+    const words = line.split(" ").filter((word) => word !== "");
+    const ran = ngc([...words, "--json"]);
+    expect(ran.status).toBe(status);
+    expect(ran.stderr).toContain(message);
+    expect(ran.stderr).not.toMatch(/^ {4}at |bug in ngc/m);
+    const document = JSON.parse(ran.stdout);
+    expect(document).toMatchObject({ version: 1, ok: false, error: { code: expect.any(String) } });
+    expect(document.error.message).toMatch(/^[^(\n]/);
+  });
+
+  // Where there is a /proc, a directory in it cannot be made, and Node's own recursive way to make one never returns.
+  test("a place where no directory can be made", () => {
+    const { ngc } = createProject({ "h.ngraph": HELLO });
+    const ran = ngc(["compile", "h.ngraph", "--out", "/proc/ngraph-none/x"]);
+    expect(ran.status).toBe(64);
+    expect(ran.stderr).toContain("cannot write /proc/ngraph-none/x");
+  });
+});
