@@ -96,6 +96,8 @@ function blockLines(view: PlanView, { stderrStyles: styles }: Output, now: () =>
   return lines;
 }
 
+const REDRAW_MS = 100;
+
 interface LiveBlock {
   draw(): void;
   clear(): void;
@@ -106,14 +108,22 @@ interface LiveBlock {
 function liveBlock(lines: () => readonly string[]): LiveBlock {
   const stream = process.stderr;
   let height = 0;
+  let drawnAt = -Infinity;
+  let known: readonly string[] = [];
   const clear = (): void => {
     if (height > 0) stream.write(`\u001b[${height}A\r\u001b[J`);
     height = 0;
   };
   const draw = (): void => {
+    // Looking at everything that waits costs what there is: not for every event of a large plan.
+    const now = performance.now();
+    if (now - drawnAt > REDRAW_MS) {
+      known = lines();
+      drawnAt = now;
+    } else if (height > 0) return;
     const width = Math.max(20, (stream.columns || 80) - 1);
     // More lines than the terminal has cannot be taken back.
-    const shown = lines().slice(-Math.max(1, (stream.rows || 24) - 2));
+    const shown = known.slice(-Math.max(1, (stream.rows || 24) - 2));
     const text = shown.map((line) => `${cut(line, width)}\n`).join("");
     stream.write(`${height > 0 ? `\u001b[${height}A\r\u001b[J` : ""}${text}`);
     height = shown.length;

@@ -32,6 +32,7 @@ const randomPlan: fc.Arbitrary<RandomPlan> = fc
         pool: fc.option(fc.integer({ min: 1, max: 2 }), { freq: 3, nil: undefined }),
         takes: fc.integer({ min: 1, max: 9 }),
         end: fc.constantFrom<"ok" | "fails" | "checks">("ok", "ok", "ok", "fails", "checks"),
+        when: fc.constantFrom<boolean | undefined>(undefined, undefined, undefined, true, false),
         late: fc.integer({ min: 0, max: 3 }),
         trigger: fc.constantFrom<"all" | "any" | "done">("all", "all", "all", "any", "done"),
       }),
@@ -52,6 +53,7 @@ const randomPlan: fc.Arbitrary<RandomPlan> = fc
         ...(task.pool === undefined ? {} : { pool: ["gpu", task.pool] as const }),
         takes: task.takes,
         ...(after.length > 0 ? { trigger: task.trigger } : {}),
+        ...(task.when === undefined ? {} : { when: task.when }),
         ...(task.end === "fails" ? { does: ["no"] } : {}),
         ...(task.end === "checks"
           ? { checks: [...Array.from({ length: task.late }, () => [true, false]), [true, true]], tries: 3 }
@@ -155,18 +157,19 @@ class Life {
 }
 
 /** Every task has ended, as its own end and those of its dependencies demand; the outcome follows from the counts. */
-function checkEnd({ table }: RandomPlan, result: PlanRunResult): void {
+function checkEnd({ table, tasks }: RandomPlan, result: PlanRunResult): void {
   expect(result.status).toBe("completed");
   for (const task of result.tasks) expect(["done", "failed", "blocked", "skipped"]).toContain(task.status);
-  for (const [index, { after, trigger }] of table.tasks.entries()) {
+  for (const [index, { name, after, trigger }] of table.tasks.entries()) {
     const status = result.tasks[index]?.status;
     const before = after.map((one) => result.tasks[one]?.status);
     if (trigger === "all" && before.some((one) => one === "failed" || one === "blocked"))
       expect(status).toBe("blocked");
-    if (trigger === "all" && before.every((one) => one === "done")) expect(["done", "failed"]).toContain(status);
+    const mayRun = trigger === "all" && before.every((one) => one === "done");
+    if (mayRun) expect(tasks[name]?.when === false ? ["skipped"] : ["done", "failed"]).toContain(status);
   }
-  const { done, failed, blocked, outcome } = result.totals;
-  expect(done + failed + blocked).toBe(table.tasks.length);
+  const { done, failed, blocked, skipped, outcome } = result.totals;
+  expect(done + failed + blocked + skipped).toBe(table.tasks.length);
   expect(result.exitCode).toBe(failed + blocked === 0 ? 0 : 1);
   if (failed + blocked > 0) expect(["partial", "stuck", "catastrophic"]).toContain(outcome);
 }
@@ -183,8 +186,8 @@ function checkLog({ table }: RandomPlan, events: readonly PlanEvent[]): void {
     if (event.type !== "node_transition") continue;
     const task = index.get(event.node_id) ?? -1;
     if (event.to === "ready") ready.add(task);
+    else ready.delete(task);
     if (event.to === "running") {
-      ready.delete(task);
       expect(locks.blocker(task), `${event.node_id} conflicts`).toBe(-1);
       locks.hold(task);
       running.add(task);

@@ -11,6 +11,8 @@ export interface RunSketch extends TaskSketch {
   /** Of each attempt: whether each check passes. The last one repeats. Without it the task has no checks. */
   readonly checks?: readonly (readonly boolean[])[];
   readonly tries?: number;
+  /** What its `when` gives. */
+  readonly when?: boolean;
   /** Seconds. */
   readonly timeout?: number;
 }
@@ -43,9 +45,11 @@ export function sketchTable(
       { op: "const", value: null },
       ...names.map((name) => ({ op: "const" as const, value: name })),
       ...Array.from({ length: 10 }, (_, index) => ({ op: "const" as const, value: index })),
+      { op: "const", value: false },
+      { op: "const", value: true },
     ],
     tasks: plan.tasks.map((task, index) => {
-      const { checks, tries, timeout } = tasks[task.name] ?? {};
+      const { checks, tries, timeout, when } = tasks[task.name] ?? {};
       return {
         ...task,
         call: { kind: "function", function: index, args: [] },
@@ -54,6 +58,7 @@ export function sketchTable(
           function: names.length,
           args: [1 + index, 1 + names.length + number],
         })),
+        ...(when === undefined ? {} : { condition: 11 + names.length + (when ? 1 : 0) }),
         tries: tries ?? (checks === undefined ? 1 : 6),
         ...(timeout === undefined ? {} : { timeout: timeout * 1000 }),
       };
