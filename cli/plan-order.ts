@@ -13,15 +13,24 @@ export function planTablePath(file: string, plan: string): string {
  */
 export function withKnownOrder(table: PlanTable, file: string): PlanTable {
   if (table.ranks !== undefined) return table;
-  let kept: Partial<PlanTable> | null;
-  try {
-    kept = JSON.parse(readFileSync(planTablePath(file, table.name), "utf8")) as Partial<PlanTable> | null;
-  } catch {
-    return table;
-  }
+  const kept = readKept(table, file);
   const ranks: unknown = kept?.ranks;
   if (kept?.digest !== table.digest || !isOrder(ranks, table.tasks.length)) return table;
   return Object.freeze({ ...table, ranks: Object.freeze(ranks) });
+}
+
+/** Whether an order has been kept that was found for another version of the plan: it is not used. */
+export function hasOldOrder(table: PlanTable, file: string): boolean {
+  const kept = readKept(table, file);
+  return kept?.ranks !== undefined && kept.name === table.name && kept.digest !== table.digest;
+}
+
+function readKept(table: PlanTable, file: string): Partial<PlanTable> | null {
+  try {
+    return JSON.parse(readFileSync(planTablePath(file, table.name), "utf8")) as Partial<PlanTable> | null;
+  } catch {
+    return null;
+  }
 }
 
 function isOrder(ranks: unknown, count: number): ranks is number[] {

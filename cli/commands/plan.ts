@@ -5,7 +5,7 @@ import { defineCommand } from "../define-command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { loadPlan } from "../load-graph.ts";
 import { parseChoice, parseCount } from "../parse-values.ts";
-import { planTablePath } from "../plan-order.ts";
+import { hasOldOrder, planTablePath } from "../plan-order.ts";
 import { RUNS_DIRECTORY } from "../plan/run-directory.ts";
 import { recordedDurations } from "../plan/run-index.ts";
 import { scheduleMermaid } from "../schedule/schedule-mermaid.ts";
@@ -66,6 +66,11 @@ export const planCommand = defineCommand<PlanOptions>({
       ...(attempts === undefined ? {} : { attempts }),
     });
     output.document(view);
+    if (options.optimize === undefined && hasOldOrder(table, file)) {
+      output.note(
+        `${planTablePath(file, table.name)} holds an order for an older version of the plan: search again with --optimize`,
+      );
+    }
     const target = options.output;
     if (target === undefined) {
       output.result(render(view, options.format ?? "text"));

@@ -2,6 +2,8 @@ import { formatTime, type ScheduleView } from "./schedule-view.ts";
 
 /** Names on one line; the rest of a large batch goes on in the next. */
 const WIDTH = 90;
+/** Tasks of the critical path that are named. */
+const MOST_OF_PATH = 30;
 
 /** When tasks start, a moment a line, and how good that is. */
 export function scheduleText(view: ScheduleView): string {
@@ -21,15 +23,22 @@ export function scheduleText(view: ScheduleView): string {
     }
   }
   lines.push(`  ${time(view.makespan).padStart(column)}  end`, "");
-  const [first = "", ...others] = wrap(view.criticalPath.join(" → "));
+  const [first = "", ...others] = wrap(shortened(view.criticalPath).join(" → "));
   lines.push(`critical path  ${first}`, ...others.map((line) => `               ${line}`));
   lines.push(`length         ${lengthText(view)}`);
-  if (view.attempts !== undefined) lines.push(`searched       ${view.attempts} orders`);
+  if (view.attempts !== undefined) lines.push(`searched       ${view.attempts} order${view.attempts === 1 ? "" : "s"}`);
   const unknown = view.tasks.filter(({ basis }) => basis === "none").length;
   if (unit === "tasks")
     lines.push("durations      none known: every task counts as 1 (write `estimate 5m`, or run the plan once)");
   else if (unknown > 0) lines.push(`durations      of ${unknown} of ${count} tasks not known: they count as 1 ms`);
   return lines.join("\n");
+}
+
+/** Both ends of a path that is too long to read. */
+function shortened(path: readonly string[]): readonly string[] {
+  if (path.length <= MOST_OF_PATH) return path;
+  const half = MOST_OF_PATH / 2;
+  return [...path.slice(0, half), `(${path.length - MOST_OF_PATH} more)`, ...path.slice(-half)];
 }
 
 const ORDERS: Readonly<Record<ScheduleView["order"], string>> = {

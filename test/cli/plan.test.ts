@@ -145,6 +145,7 @@ describe("an optimised order", () => {
 
     project.write("poor.ngraph", POOR.replace("estimate 7s", "estimate 8s"));
     expect(project.json(["plan", "poor.ngraph"]).document.order).toBe("priority");
+    expect(project.ngc(["plan", "poor.ngraph"]).stderr).toContain("an order for an older version of the plan");
   });
 
   test("is printed without being kept, with what would keep it", () => {
@@ -165,6 +166,22 @@ describe("an optimised order", () => {
     );
     expect(project.json(["plan", "poor.ngraph"]).document.order).toBe("priority");
   });
+});
+
+test("ngc compile writes a module of a file that holds plans alone", () => {
+  const project = createProject({ "ship.ngraph": SHIP });
+  expect(project.ngc(["compile", "ship.ngraph"])).toMatchObject({ status: 0, stderr: "wrote ship.ngraph.ts\n" });
+  expect(project.read("ship.ngraph.ts")).toContain("export function ship_auth(options: $.PlanOptions = {})");
+  expect(project.ngc(["compile", "ship.ngraph", "--check"]).status).toBe(0);
+});
+
+test("a large plan: only the ends of a long critical path are named", () => {
+  const tasks = Array.from(
+    { length: 400 },
+    (_, at) => `  task t${at} = print(${at})${at === 0 ? "" : ` after t${at - 1}`}`,
+  );
+  const project = createProject({ "long.ngraph": `plan long {\n${tasks.join("\n")}\n}` });
+  expect(project.ngc(["plan", "long.ngraph"]).stdout).toContain("→ (370 more) →");
 });
 
 test("ngc check counts tasks and what they come after", () => {
