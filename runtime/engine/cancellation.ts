@@ -7,7 +7,8 @@ export class Cancellation {
   readonly possible: boolean;
   aborted = false;
   reason: unknown;
-  readonly #listeners = new Set<(reason: unknown) => void>();
+  /** Made with the first listener: most runs have none. */
+  #listeners: Set<(reason: unknown) => void> | undefined;
 
   constructor(possible: boolean) {
     this.possible = possible;
@@ -21,15 +22,15 @@ export class Cancellation {
   }
 
   interrupt(reason: unknown): void {
-    for (const listener of [...this.#listeners]) listener(reason);
+    for (const listener of [...(this.#listeners ?? [])]) listener(reason);
   }
 
   listen(listener: (reason: unknown) => void): void {
-    this.#listeners.add(listener);
+    (this.#listeners ??= new Set()).add(listener);
   }
 
   unlisten(listener: (reason: unknown) => void): void {
-    this.#listeners.delete(listener);
+    this.#listeners?.delete(listener);
   }
 }
 

@@ -91,11 +91,7 @@ function advance(
   outcomes: readonly Outcome[],
   errorTargets: readonly (readonly Target[] | undefined)[] | undefined,
 ): void {
-  const routings = tasks.map((task, index): Routing => {
-    const { goto, exclusive, stopped } = outcomes[index]!;
-    if (goto === undefined && !stopped && errorTargets === undefined) return task.node.plainRouting;
-    return { node: task.node.index, goto, exclusive, stopped, errorTargets: errorTargets?.[index] };
-  });
+  const routings = routingsOf(tasks, outcomes, errorTargets);
   const observer = run.listening ? planObserver(run, tasks) : undefined;
   const plan = planStep(run.program.routing, routings, run.scope, run.barriers, observer);
   if (run.errors !== undefined || errorTargets !== undefined) carryErrors(run, tasks, outcomes, errorTargets);
@@ -108,6 +104,21 @@ function advance(
   run.stored = undefined;
   run.waiting = undefined;
   run.children = NO_CHILDREN;
+}
+
+function routingsOf(
+  tasks: readonly Task[],
+  outcomes: readonly Outcome[],
+  errorTargets: readonly (readonly Target[] | undefined)[] | undefined,
+): readonly Routing[] {
+  const isPlain = ({ goto, stopped }: Outcome): boolean => goto === undefined && !stopped && errorTargets === undefined;
+  if (tasks.length === 1 && isPlain(outcomes[0]!)) return tasks[0]!.node.plainRoutings;
+  return tasks.map((task, index): Routing => {
+    const outcome = outcomes[index]!;
+    if (isPlain(outcome)) return task.node.plainRouting;
+    const { goto, exclusive, stopped } = outcome;
+    return { node: task.node.index, goto, exclusive, stopped, errorTargets: errorTargets?.[index] };
+  });
 }
 
 /** The targets of error edges read the failure when they run, which behind a barrier may be some steps later. */

@@ -73,10 +73,13 @@ export function createEngine<Input = JsonObject, Output = JsonObject, State = Js
   return engine as unknown as Engine<Input, Output, State>;
 }
 
-async function startRun(core: EngineCore, input: JsonObject = {}, options: RunOptions): Promise<RunResult> {
+function startRun(core: EngineCore, input: JsonObject = {}, options: RunOptions): Promise<RunResult> {
+  return core.options.store === undefined ? runWithoutStore(core, input, options) : runOnThread(core, input, options);
+}
+
+async function runOnThread(core: EngineCore, input: JsonObject, options: RunOptions): Promise<RunResult> {
   const { program } = core;
   const maxSteps = maxStepsOf(core, options);
-  if (core.options.store === undefined) return runWithoutStore(core, input, options, maxSteps);
   const threadId = checkThreadId(options.thread ?? newId());
   return asRunner(core, threadId, options, async (durable, cancellation) => {
     const found = await asStoreError(() => durable.store.loadLatest(threadId));
@@ -91,13 +94,9 @@ async function startRun(core: EngineCore, input: JsonObject = {}, options: RunOp
 }
 
 /** The shortest way from input to result: nothing is claimed, nothing waits but nodes. */
-async function runWithoutStore(
-  core: EngineCore,
-  input: JsonObject,
-  options: RunOptions,
-  maxSteps: number | null,
-): Promise<RunResult> {
+async function runWithoutStore(core: EngineCore, input: JsonObject, options: RunOptions): Promise<RunResult> {
   const { program } = core;
+  const maxSteps = maxStepsOf(core, options);
   if (program.pausingNode !== undefined) throw needsStore(program);
   const onFailure = options.onFailure ?? core.options.onFailure;
   const cancellation = new Cancellation(options.signal !== undefined || onFailure === "abort");

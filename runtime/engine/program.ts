@@ -2,6 +2,7 @@ import type { BuiltinNode, ExpectedType, NodeContext } from "../context.ts";
 import type { Bindings, EngineOptions, FunctionRegistry, ImportedFunction } from "../engine-options.ts";
 import { RunError } from "../errors.ts";
 import type { ExpressionFunction } from "../expression/call-function.ts";
+import { setField } from "../expression/operations.ts";
 import type { Evaluate } from "../expression/compile-expression.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { Attempt } from "./task-context.ts";
@@ -23,6 +24,9 @@ export interface Program {
   readonly required: readonly ChannelCode[];
   readonly nodes: readonly NodeCode[];
   readonly graphs: readonly Program[];
+  /** All fields of the output and of the state, without their values. */
+  readonly outputTemplate: JsonObject;
+  readonly stateTemplate: JsonObject;
   /** Start values by channel; `null` for inputs that must be given. */
   readonly initial: readonly Json[];
   readonly nodeIndex: ReadonlyMap<string, number>;
@@ -47,8 +51,11 @@ export interface NodeCode {
   readonly stepNames: readonly string[];
   /** Routing of an end that asks for nothing. */
   readonly plainRouting: Routing;
+  /** It alone. */
+  readonly plainRoutings: readonly Routing[];
   /** Kept from the first run on: plain tasks of a node are all alike. */
   plainTask: Task | undefined;
+  plainTasks: readonly Task[] | undefined;
 }
 
 export type CallCode =
@@ -160,26 +167,40 @@ function link(
     }
   };
 
+  const outputs = channels.filter(({ spec }) => spec.role === "output");
   return {
     table,
     what: "graph",
     routing,
     graphs,
     channels,
-    outputs: channels.filter(({ spec }) => spec.role === "output"),
+    outputs,
+    outputTemplate: templateOf(outputs),
+    stateTemplate: templateOf(channels),
     required: channels.filter(({ spec }) => spec.role === "input" && spec.initial === undefined),
-    nodes: table.nodes.map((spec, index) => ({
-      index,
-      spec,
-      call: callCode(spec),
-      list: spec.each === undefined ? undefined : expressions[spec.each.list],
-      hasErrorRoutes: spec.onError.length > 0,
-      expects: expectedType(table, channels, spec),
-      stepNames: Object.freeze([spec.name]),
-      plainRouting: { node: index, goto: undefined, exclusive: false, stopped: false, errorTargets: undefined },
-      plainTask: undefined,
-      goes: spec.goes === undefined ? undefined : new Set(spec.goes),
-    })),
+    nodes: table.nodes.map((spec, index) => {
+      const plainRouting = Object.freeze({
+        node: index,
+        goto: undefined,
+        exclusive: false,
+        stopped: false,
+        errorTargets: undefined,
+      });
+      return {
+        index,
+        spec,
+        call: callCode(spec),
+        list: spec.each === undefined ? undefined : expressions[spec.each.list],
+        hasErrorRoutes: spec.onError.length > 0,
+        expects: expectedType(table, channels, spec),
+        stepNames: Object.freeze([spec.name]),
+        plainRouting,
+        plainRoutings: Object.freeze([plainRouting]),
+        plainTask: undefined,
+        plainTasks: undefined,
+        goes: spec.goes === undefined ? undefined : new Set(spec.goes),
+      };
+    }),
     initial: table.channels.map((channel) => channel.initial ?? null),
     nodeIndex: new Map(table.nodes.map(({ name }, index) => [name, index])),
     channelIndex: new Map(table.channels.map(({ name }, index) => [name, index])),
@@ -187,6 +208,12 @@ function link(
     pausingNode: pausingNode(table, graphs),
     secrets: readSecrets(table, options),
   };
+}
+
+function templateOf(channels: readonly ChannelCode[]): JsonObject {
+  const record: Record<string, Json> = {};
+  for (const { name } of channels) setField(record, name, null);
+  return Object.freeze(record);
 }
 
 function lookUp(registries: readonly FunctionRegistry[], name: string): ExpressionFunction | undefined {

@@ -9,7 +9,10 @@ import { emitEvent, planObserver } from "./run-events.ts";
 import { pausesByTask } from "./restore-run.ts";
 import type { Run, RunEnd } from "./run.ts";
 import { replanUnrouted } from "./replan.ts";
-import { runTasks, tasksOf } from "./step-tasks.ts";
+import { isThenable, settleFailure, settleResult, startAttempt } from "./run-task.ts";
+import { isDirect, runTasks, tasksOf } from "./step-tasks.ts";
+import type { Outcome } from "./task.ts";
+import { Attempt } from "./task-context.ts";
 
 /** A new run, its input applied. The input is durable before the first node runs (5.2). */
 export function beginRun(run: Run): RunEnd | Promise<RunEnd> {
@@ -76,7 +79,23 @@ async function loop(run: Run): Promise<RunEnd> {
     if (run.listening) emitEvent(run, { type: "step", phase: "start", nodes: tasks.map(({ node }) => node.spec.name) });
     const held = run.shared.durable?.ensureHeld();
     if (held !== undefined) await held;
-    const outcomes = runTasks(run, tasks);
+    let outcomes: readonly Outcome[] | Promise<readonly Outcome[]>;
+    if (tasks.length === 1 && isDirect(run, tasks[0]!)) {
+      // The same as `runTasks`, with nothing between the body's promise and this loop.
+      const attempt = new Attempt(run, tasks[0]!, 1);
+      let outcome: Outcome | Promise<Outcome>;
+      let value: unknown;
+      let hasFailed = false;
+      try {
+        value = startAttempt(attempt);
+        if (isThenable(value)) value = await value;
+      } catch (error) {
+        value = error;
+        hasFailed = true;
+      }
+      outcome = hasFailed ? settleFailure(attempt, value) : settleResult(attempt, value);
+      outcomes = [outcome instanceof Promise ? await outcome : outcome];
+    } else outcomes = runTasks(run, tasks);
     const committed = commitStep(run, tasks, outcomes instanceof Promise ? await outcomes : outcomes);
     if (committed === undefined) continue;
     const end = committed instanceof Promise ? await committed : committed;
@@ -98,6 +117,7 @@ function finish(run: Run, end: RunEnd): RunEnd | Promise<RunEnd> {
 export function standing(run: Run): RunEnd | undefined {
   if (run.unrouted.length > 0) return stopped("failed", run.noRoute());
   if (run.isOver) {
+    if (run.barriers.isClear) return COMPLETED;
     const incompleteBarriers = run.incompleteBarriers();
     const status = incompleteBarriers.length === 0 ? "completed" : "incomplete";
     return { status, pauses: [], incompleteBarriers, error: null };
@@ -165,3 +185,9 @@ export function unfinishedNodes(run: Run): string[] {
 }
 
 const NO_GATES: readonly PauseItem[] = Object.freeze([]);
+const COMPLETED: RunEnd = Object.freeze({
+  status: "completed",
+  pauses: Object.freeze([]),
+  incompleteBarriers: Object.freeze([]),
+  error: null,
+});

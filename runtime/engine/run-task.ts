@@ -22,6 +22,12 @@ export function runTask(run: Run, task: Task): Outcome | Promise<Outcome> {
   return attemptTask(run, task, 1);
 }
 
+/** Calls the body of a task once; throws what it throws. */
+export function startAttempt(attempt: Attempt): unknown {
+  if (attempt.run.listening) emitNodeEvent(attempt.run, attempt.task, attempt.number, { phase: "start" });
+  return invoke(attempt);
+}
+
 /**
  * One attempt, and those that the node's own policy adds.
  * @param onBody told what the body returned, which may go on after the attempt was given up
@@ -34,10 +40,9 @@ export function attemptTask(
 ): Outcome | Promise<Outcome> {
   if (run.cancellation.aborted || run.aborting) return CANCELLED_OUTCOME;
   const attempt = new Attempt(run, task, number);
-  if (run.listening) emitNodeEvent(run, task, number, { phase: "start" });
   let result: unknown;
   try {
-    result = invoke(attempt);
+    result = startAttempt(attempt);
     onBody?.(result);
     if (!isThenable(result)) return settleResult(attempt, result);
   } catch (error) {
@@ -64,6 +69,11 @@ function invoke(attempt: Attempt): unknown {
       return call.body(new TaskContext(attempt));
     case "body": {
       const scope = scopeOf(run, task);
+      const [first, second] = call.args;
+      if (task.node.spec.cache === undefined) {
+        if (first === undefined) return call.body(new TaskContext(attempt));
+        if (second === undefined) return call.body(first(scope), new TaskContext(attempt));
+      }
       const args: unknown[] = [];
       for (const evaluate of call.args) args.push(evaluate(scope));
       if (task.node.spec.cache !== undefined)
@@ -171,7 +181,7 @@ function watch(attempt: Attempt, result: PromiseLike<unknown>): Promise<Outcome>
   });
 }
 
-function settleResult(attempt: Attempt, value: unknown): Outcome | Promise<Outcome> {
+export function settleResult(attempt: Attempt, value: unknown): Outcome | Promise<Outcome> {
   const { run, task } = attempt;
   attempt.closed = true;
   if (attempt.pause !== undefined) return pauseTask(attempt, attempt.pause);
@@ -195,7 +205,7 @@ function pauseTask(attempt: Attempt, signal: PauseSignal): Outcome {
   return pausedOutcome(signal.pauses, attempt.children);
 }
 
-function settleFailure(attempt: Attempt, error: unknown): Outcome | Promise<Outcome> {
+export function settleFailure(attempt: Attempt, error: unknown): Outcome | Promise<Outcome> {
   const { run, task, number } = attempt;
   const { cancellation, shared } = run;
   attempt.closed = true;

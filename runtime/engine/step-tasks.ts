@@ -1,6 +1,7 @@
 import type { Json } from "../json.ts";
 import { restoreOutcome, storeOutcome } from "./stored-outcome.ts";
-import { isThenable, runTask } from "./run-task.ts";
+import { isThenable, runTask, settleFailure, settleResult, startAttempt } from "./run-task.ts";
+import { Attempt } from "./task-context.ts";
 import type { NodeCode } from "./program.ts";
 import type { Run } from "./run.ts";
 import {
@@ -16,6 +17,11 @@ import { NodeError } from "../errors.ts";
 
 /** The tasks of the step to come: nodes in declaration order, then what was sent, in the order of sending (2.2). */
 export function tasksOf(run: Run): readonly Task[] {
+  const { ready } = run;
+  if (ready.length === 1 && run.sends.length === 0 && run.errors === undefined) {
+    const node = run.program.nodes[ready[0]!]!;
+    if (node.list === undefined) return (node.plainTasks ??= Object.freeze([(node.plainTask ??= plainTask(node))]));
+  }
   const tasks: Task[] = [];
   for (const index of run.ready) tasks.push(nodeTask(run, index));
   for (const { taskId, node, item } of run.sends) {
@@ -53,6 +59,18 @@ function plainTask(node: NodeCode): Task {
   return { node, id: name, item: undefined, itemIndex: -1, error: null, items: undefined, broken: undefined };
 }
 
+/** Nothing stands between the engine and the body: no store, no stored result, no timeout, no limit, nobody who could cancel. */
+export function isDirect(run: Run, { items, broken, node }: Task): boolean {
+  return (
+    items === undefined &&
+    broken === undefined &&
+    node.spec.timeout === undefined &&
+    run.chain === undefined &&
+    run.shared.slots === undefined &&
+    !run.cancellation.possible
+  );
+}
+
 /** Runs the tasks side by side; their outcomes in task order. No promise as long as nothing waits. */
 export function runTasks(run: Run, tasks: readonly Task[]): readonly Outcome[] | Promise<readonly Outcome[]> {
   const first = tasks[0]!;
@@ -67,22 +85,54 @@ export function runTasks(run: Run, tasks: readonly Task[]): readonly Outcome[] |
   let open = 0;
   let resolve: (outcomes: readonly Outcome[]) => void = ignore;
   let reject: (error: unknown) => void = ignore;
+  const settle = (index: number, outcome: Outcome): void => {
+    outcomes[index] = outcome;
+    if (--open === 0) resolve(outcomes);
+  };
+  let fatal: { readonly error: unknown } | undefined;
+  const fail = (error: unknown): void => {
+    fatal = { error };
+    reject(error);
+  };
   for (let index = 0; index < tasks.length; index++) {
     const task = tasks[index]!;
+    if (isDirect(run, task)) {
+      // As below, with nothing between the body's promise and the step.
+      const attempt = new Attempt(run, task, 1);
+      const end = (how: (attempt: Attempt, value: unknown) => Outcome | Promise<Outcome>, value: unknown): void => {
+        try {
+          const outcome = how(attempt, value);
+          if (outcome instanceof Promise) outcome.then((done) => settle(index, done), fail);
+          else settle(index, outcome);
+        } catch (error) {
+          fail(error);
+        }
+      };
+      open++;
+      let value: unknown;
+      try {
+        value = startAttempt(attempt);
+      } catch (error) {
+        end(settleFailure, error);
+        continue;
+      }
+      if (isThenable(value)) {
+        value.then(
+          (result) => end(settleResult, result),
+          (error: unknown) => end(settleFailure, error),
+        );
+      } else end(settleResult, value);
+      continue;
+    }
     const outcome = task.items === undefined ? runLeaf(run, task, keeps) : runItems(run, task, task.items, keeps);
     if (!isThenable(outcome)) {
       outcomes[index] = outcome;
       continue;
     }
     open++;
-    outcome.then(
-      (done) => {
-        outcomes[index] = done;
-        if (--open === 0) resolve(outcomes);
-      },
-      (error: unknown) => reject(error),
-    );
+    outcome.then((done) => settle(index, done), fail);
   }
+  if (fatal !== undefined) throw fatal.error;
   if (open === 0) return outcomes;
   return new Promise((onDone, onError) => {
     resolve = onDone;

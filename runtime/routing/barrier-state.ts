@@ -53,6 +53,11 @@ export class BarrierState {
     this.#barriers = barriers;
   }
 
+  /** Nobody waits: nothing has ever signalled. */
+  get isClear(): boolean {
+    return this.#progress === undefined;
+  }
+
   /** Records a signal; returns whether it made the barrier complete. Signals of nodes that are no member do not count. */
   signal(barrier: number, node: number): boolean {
     const code = this.#barriers[barrier]!;

@@ -24,6 +24,10 @@ export interface RoutingCode {
   readonly gates: readonly number[];
   readonly barriers: readonly BarrierCode[];
   readonly expressions: readonly Evaluate[];
+  /** By node index, filled in when first asked for: the plan when the node ran alone, `null` where it depends. */
+  readonly alone: (StepPlan | null | undefined)[];
+  /** Likewise of `start`. */
+  atStart: StepPlan | undefined;
   /** Working memory of one plan, kept for the next. */
   scratch: Scratch | undefined;
 }
@@ -80,6 +84,8 @@ export function compileRouting(
     gates: table.nodes.map((node) => node.waits ?? -1),
     barriers: table.barriers.map(compileBarrier),
     expressions,
+    alone: Array.from<undefined>({ length: table.nodes.length }),
+    atStart: undefined,
     scratch: undefined,
   };
 }
@@ -97,6 +103,11 @@ export function planStep(
   barriers: BarrierState | undefined,
   observer?: PlanObserver,
 ): StepPlan {
+  const [first] = routings;
+  if (first !== undefined && routings.length === 1 && observer === undefined && isPlain(first)) {
+    const known = planAlone(code, first.node);
+    if (known !== null) return known;
+  }
   const plan = new Plan(code, barriers, observer);
   const winner = lastExclusive(routings);
   for (let i = 0; i < routings.length; i++) {
@@ -117,8 +128,38 @@ export function planStep(
   return plan.finish(winner);
 }
 
+function isPlain({ goto, exclusive, stopped, errorTargets }: Routing): boolean {
+  return goto === undefined && !exclusive && !stopped && errorTargets === undefined;
+}
+
+/** What follows a node that ran alone, where that never changes: its edges are all plain, and no barrier is among their targets. */
+function planAlone(code: RoutingCode, node: number): StepPlan | null {
+  let known = code.alone[node];
+  if (known === undefined) {
+    const { fixed } = code.nodes[node]!;
+    const isKnown = fixed?.every((target) => !isBarrier(target) && (target === END || code.gates[target] === -1));
+    code.alone[node] = known = isKnown === true ? frozenPlan(fixed!) : null;
+  }
+  return known;
+}
+
+function frozenPlan(targets: readonly Target[]): StepPlan {
+  const ready = [...new Set(targets)].filter((target) => target !== END).sort((a, b) => a - b);
+  return Object.freeze({
+    ready: Object.freeze(ready),
+    hitEnd: targets.includes(END),
+    winner: -1,
+    unrouted: NO_FAULTS,
+  });
+}
+
 /** The first step: the edges of `start` take no part in barriers. */
 export function planStart(code: RoutingCode, scope: Scope, observer?: PlanObserver): StepPlan {
+  if (observer === undefined && code.start.fixed !== undefined) {
+    // Plain edges lead to the same nodes in every run; those into gated nodes do not count.
+    code.atStart ??= frozenPlan(code.start.fixed.filter((target) => target === END || code.gates[target] === -1));
+    return code.atStart;
+  }
   const plan = new Plan(code, undefined, observer);
   try {
     const targets = followRoutes(code.start, scope);
