@@ -24,6 +24,7 @@ export interface Fault {
 export function applyUpdates(run: Run, tasks: readonly Task[], outcomes: readonly Outcome[]): readonly Write[] | Fault {
   const { channels } = run.program;
   const { state } = run;
+  if (tasks.length === 1 && outcomes[0]!.updates.length === 0) return NO_WRITES;
   const writes: Write[] = [];
   const clash = tasks.length > 1 ? concurrentWrite(run, tasks, outcomes) : undefined;
   if (clash !== undefined) return clash;
@@ -89,3 +90,5 @@ function concurrentWrite(run: Run, tasks: readonly Task[], outcomes: readonly Ou
   const atFault = [...new Set(clashes.flatMap(([, indexes]) => indexes))].map((index) => tasks[index]!);
   return { error: new RunError("NG_CONCURRENT_WRITE", message, { nodeIds: [...new Set(names)] }), atFault };
 }
+
+const NO_WRITES: readonly Write[] = Object.freeze([]);

@@ -179,13 +179,13 @@ function link(
     stateTemplate: templateOf(channels),
     required: channels.filter(({ spec }) => spec.role === "input" && spec.initial === undefined),
     nodes: table.nodes.map((spec, index) => {
-      const plainRouting = Object.freeze({
+      const plainRouting: Routing = {
         node: index,
         goto: undefined,
         exclusive: false,
         stopped: false,
         errorTargets: undefined,
-      });
+      };
       return {
         index,
         spec,
@@ -195,7 +195,7 @@ function link(
         expects: expectedType(table, channels, spec),
         stepNames: Object.freeze([spec.name]),
         plainRouting,
-        plainRoutings: Object.freeze([plainRouting]),
+        plainRoutings: [plainRouting],
         plainTask: undefined,
         plainTasks: undefined,
         goes: spec.goes === undefined ? undefined : new Set(spec.goes),

@@ -181,7 +181,7 @@ function watch(attempt: Attempt, result: PromiseLike<unknown>): Promise<Outcome>
   });
 }
 
-export function settleResult(attempt: Attempt, value: unknown): Outcome | Promise<Outcome> {
+export function settleResult(attempt: Attempt, value: unknown): Outcome {
   const { run, task } = attempt;
   attempt.closed = true;
   if (attempt.pause !== undefined) return pauseTask(attempt, attempt.pause);

@@ -20,7 +20,7 @@ export function tasksOf(run: Run): readonly Task[] {
   const { ready } = run;
   if (ready.length === 1 && run.sends.length === 0 && run.errors === undefined) {
     const node = run.program.nodes[ready[0]!]!;
-    if (node.list === undefined) return (node.plainTasks ??= Object.freeze([(node.plainTask ??= plainTask(node))]));
+    if (node.list === undefined) return (node.plainTasks ??= [(node.plainTask ??= plainTask(node))]);
   }
   const tasks: Task[] = [];
   for (const index of run.ready) tasks.push(nodeTask(run, index));
@@ -99,6 +99,18 @@ export function runTasks(run: Run, tasks: readonly Task[]): readonly Outcome[] |
     if (isDirect(run, task)) {
       // As below, with nothing between the body's promise and the step.
       const attempt = new Attempt(run, task, 1);
+      let value: unknown;
+      let hasFailed = false;
+      try {
+        value = startAttempt(attempt);
+      } catch (error) {
+        value = error;
+        hasFailed = true;
+      }
+      if (!hasFailed && !isThenable(value)) {
+        outcomes[index] = settleResult(attempt, value);
+        continue;
+      }
       const end = (how: (attempt: Attempt, value: unknown) => Outcome | Promise<Outcome>, value: unknown): void => {
         try {
           const outcome = how(attempt, value);
@@ -109,19 +121,13 @@ export function runTasks(run: Run, tasks: readonly Task[]): readonly Outcome[] |
         }
       };
       open++;
-      let value: unknown;
-      try {
-        value = startAttempt(attempt);
-      } catch (error) {
-        end(settleFailure, error);
-        continue;
-      }
-      if (isThenable(value)) {
-        value.then(
+      if (hasFailed) end(settleFailure, value);
+      else {
+        (value as PromiseLike<unknown>).then(
           (result) => end(settleResult, result),
           (error: unknown) => end(settleFailure, error),
         );
-      } else end(settleResult, value);
+      }
       continue;
     }
     const outcome = task.items === undefined ? runLeaf(run, task, keeps) : runItems(run, task, task.items, keeps);

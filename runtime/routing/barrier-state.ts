@@ -1,6 +1,6 @@
 import type { BarrierSpec } from "../table.ts";
 
-/** A barrier with its nodes numbered, so that progress fits into a row of bytes. */
+/** A barrier with its nodes numbered, so that progress fits into a row of marks. */
 export interface BarrierCode {
   readonly id: string;
   readonly gates: boolean;
@@ -35,7 +35,7 @@ export function compileBarrier(spec: BarrierSpec): BarrierCode {
 /** One barrier between two firings. */
 interface Progress {
   /** By position in `sources`, then by member: whether it has signalled, whether it is filled. */
-  readonly marks: Uint8Array;
+  readonly marks: boolean[];
   arrived: number;
   missing: number;
 }
@@ -53,7 +53,7 @@ export class BarrierState {
     this.#barriers = barriers;
   }
 
-  /** Nobody waits: nothing has ever signalled. */
+  /** Nobody waits. */
   get isClear(): boolean {
     return this.#progress === undefined;
   }
@@ -70,14 +70,14 @@ export class BarrierState {
       this.#progress.set(barrier, progress);
     }
     const { marks } = progress;
-    if (marks[position] === 1) return false;
-    marks[position] = 1;
+    if (marks[position]!) return false;
+    marks[position] = true;
     progress.arrived++;
     const { missing } = progress;
     for (const member of code.fills[position]!) {
       const mark = code.sources.length + member;
-      if (marks[mark] === 1) continue;
-      marks[mark] = 1;
+      if (marks[mark]!) continue;
+      marks[mark] = true;
       progress.missing--;
     }
     return missing > 0 && progress.missing === 0;
@@ -88,23 +88,20 @@ export class BarrierState {
     const code = this.#barriers[barrier]!;
     const progress = this.#progress?.get(barrier);
     if (progress === undefined) return [];
-    return code.sources.filter((_, position) => progress.marks[position] === 1);
+    return code.sources.filter((_, position) => progress.marks[position]);
   }
 
   /** Nodes of the members that nobody has filled. */
   missing(barrier: number): number[] {
     const code = this.#barriers[barrier]!;
     const marks = this.#progress?.get(barrier)?.marks;
-    return code.members.flatMap((nodes, member) => (marks?.[code.sources.length + member] === 1 ? [] : nodes));
+    return code.members.flatMap((nodes, member) => (marks?.[code.sources.length + member] === true ? [] : nodes));
   }
 
   /** Fired: its members have to come again. */
   clear(barrier: number): void {
-    const progress = this.#progress?.get(barrier);
-    if (progress === undefined) return;
-    progress.marks.fill(0);
-    progress.arrived = 0;
-    progress.missing = this.#barriers[barrier]!.members.length;
+    this.#progress?.delete(barrier);
+    if (this.#progress?.size === 0) this.#progress = undefined;
   }
 
   /** Barriers with some signals, ascending. */
@@ -120,7 +117,8 @@ const NONE: readonly number[] = Object.freeze([]);
 
 function newProgress(code: BarrierCode): Progress {
   return {
-    marks: new Uint8Array(code.sources.length + code.members.length),
+    // A typed array would be smaller for large barriers, and costs more to make than small ones take.
+    marks: Array.from<boolean>({ length: code.sources.length + code.members.length }).fill(false),
     arrived: 0,
     missing: code.members.length,
   };

@@ -138,26 +138,22 @@ function planAlone(code: RoutingCode, node: number): StepPlan | null {
   if (known === undefined) {
     const { fixed } = code.nodes[node]!;
     const isKnown = fixed?.every((target) => !isBarrier(target) && (target === END || code.gates[target] === -1));
-    code.alone[node] = known = isKnown === true ? frozenPlan(fixed!) : null;
+    code.alone[node] = known = isKnown === true ? fixedPlan(fixed!) : null;
   }
   return known;
 }
 
-function frozenPlan(targets: readonly Target[]): StepPlan {
+function fixedPlan(targets: readonly Target[]): StepPlan {
   const ready = [...new Set(targets)].filter((target) => target !== END).sort((a, b) => a - b);
-  return Object.freeze({
-    ready: Object.freeze(ready),
-    hitEnd: targets.includes(END),
-    winner: -1,
-    unrouted: NO_FAULTS,
-  });
+  // Not frozen: what every step reads stays of one shape for the engine that runs this.
+  return { ready, hitEnd: targets.includes(END), winner: -1, unrouted: NO_FAULTS };
 }
 
 /** The first step: the edges of `start` take no part in barriers. */
 export function planStart(code: RoutingCode, scope: Scope, observer?: PlanObserver): StepPlan {
   if (observer === undefined && code.start.fixed !== undefined) {
     // Plain edges lead to the same nodes in every run; those into gated nodes do not count.
-    code.atStart ??= frozenPlan(code.start.fixed.filter((target) => target === END || code.gates[target] === -1));
+    code.atStart ??= fixedPlan(code.start.fixed.filter((target) => target === END || code.gates[target] === -1));
     return code.atStart;
   }
   const plan = new Plan(code, undefined, observer);
@@ -291,10 +287,11 @@ class Plan implements StepPlan {
     for (let i = 0; i < complete.length; i++) {
       const barrier = complete[i]!;
       const { target, gates } = code.barriers[barrier]!;
-      const arrived = barriers!.arrived(barrier);
-      this.observer?.barrier(barrier, arrived, true);
       const gate = target === END ? -1 : code.gates[target]!;
-      if (gates || gate === -1) this.run(target);
+      const isAtOnce = gates || gate === -1;
+      const arrived = isAtOnce && this.observer === undefined ? NOBODY : barriers!.arrived(barrier);
+      this.observer?.barrier(barrier, arrived, true);
+      if (isAtOnce) this.run(target);
       else for (const node of arrived) this.signalBarrier(node, gate);
       barriers!.clear(barrier);
     }
@@ -307,5 +304,6 @@ class Plan implements StepPlan {
   }
 }
 
+const NOBODY: readonly number[] = Object.freeze([]);
 const NO_FAULTS: readonly never[] = Object.freeze([]);
 const GENERATIONS = 2 ** 31 - 2;
