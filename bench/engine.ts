@@ -1,7 +1,8 @@
 /**
  * What a run costs beside the work of its nodes: a chain of three and five side by side with a join, with nodes that return at
  * once and nodes that return a promise, next to the same calls in a bare loop and to the peer; what a store adds;
- * and whether a step costs the same in a graph of three nodes and in one of ten thousand.
+ * whether a step costs the same in a graph of three nodes and in one of ten thousand, and a branch in ten and in ten thousand;
+ * and the memory of a run that waits. Compare the rows of one table with each other: the machine's pace is in all of them.
  */
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -12,7 +13,8 @@ import { createEngine } from "../runtime/engine.ts";
 import { MemoryStore } from "../runtime/stores/memory.ts";
 import type { Table } from "../runtime/table.ts";
 
-const ROUNDS = 5;
+/** Milliseconds that one row is measured for, in blocks of which the fastest counts: the rest is the machine's noise. */
+const PATIENCE = 600;
 
 const NODES = `export const add = (x: number): number => x + 1;
 export const addLater = async (x: number): Promise<number> => x + 1;`;
@@ -39,56 +41,61 @@ const fan = (call: string): Table =>
 
 const functions = { add: (x: number) => x + 1, addLater: async (x: number) => x + 1 };
 
-/** The fastest of some rounds, in microseconds a run: the rest is the machine's noise. */
-async function measure(run: () => unknown, count: number): Promise<number> {
+/** Microseconds a run, in the fastest of many short blocks. */
+async function measure(run: () => unknown): Promise<number> {
   let best = Number.POSITIVE_INFINITY;
-  for (let round = 0; round < ROUNDS; round++) {
+  let size = 1;
+  const end = performance.now() + PATIENCE;
+  do {
     const begin = process.hrtime.bigint();
-    for (let i = 0; i < count; i++) await run();
-    best = Math.min(best, Number(process.hrtime.bigint() - begin) / 1000 / count);
-  }
+    for (let i = 0; i < size; i++) await run();
+    const took = Number(process.hrtime.bigint() - begin) / 1000;
+    best = Math.min(best, took / size);
+    if (took < 3000) size *= 2;
+  } while (performance.now() < end);
   return best;
 }
 
-function row(name: string, ...microseconds: readonly (number | undefined)[]): void {
-  const cells = microseconds.map((us) =>
-    (us === undefined ? "-" : us < 100 ? us.toFixed(2) : us.toFixed(0)).padStart(12),
-  );
-  console.log(name.padEnd(34) + cells.join(""));
+function row(name: string, ...cells: readonly (number | string)[]): void {
+  const texts = cells.map((cell) => (typeof cell === "string" ? cell : cell < 100 ? cell.toFixed(2) : cell.toFixed(0)));
+  console.log(name.padEnd(36) + texts.map((text) => text.padStart(14)).join(""));
+}
+
+/** How many times the other. */
+function times(value: number, other: number): string {
+  const ratio = value / other;
+  return `${ratio < 10 ? ratio.toFixed(1) : ratio.toFixed(0)} x`;
 }
 
 async function besideBareLoops(): Promise<void> {
-  console.log("µs a run".padEnd(34) + ["chain of 3", "5 and a join"].map((head) => head.padStart(12)).join(""));
+  row("µs a run", "chain of 3", "x bare", "5 and a join", "x bare");
   const { addLater } = functions;
-  row(
-    "bare loop, promises",
-    await measure(async () => addLater(await addLater(await addLater(1))), 200_000),
+  const bare = [
+    await measure(async () => addLater(await addLater(await addLater(1)))),
     await measure(async () => {
       const parts = await Promise.all([0, 1, 2, 3, 4].map(() => addLater(1)));
       return addLater(parts.reduce((a, b) => a + b));
-    }, 100_000),
-  );
+    }),
+  ] as const;
+  const show = (name: string, [first, second]: readonly [number, number]): void =>
+    row(name, first, times(first, bare[0]), second, times(second, bare[1]));
+  show("bare loop, promises", bare);
   for (const [name, call] of [
     ["ngraph, promises", "addLater"],
     ["ngraph, values", "add"],
   ] as const) {
-    const engines = [chain(call), fan(call)].map((table) => createEngine(table, { functions }));
-    row(
-      name,
-      await measure(() => engines[0]!.run({ n: 1 }), 100_000),
-      await measure(() => engines[1]!.run({ n: 1 }), 100_000),
-    );
+    const [first, second] = [chain(call), fan(call)].map((table) => createEngine(table, { functions }));
+    show(name, [await measure(() => first!.run({ n: 1 })), await measure(() => second!.run({ n: 1 }))]);
   }
-  const engines = [chain("addLater"), fan("addLater")].map((table) =>
+  const [first, second] = [chain("addLater"), fan("addLater")].map((table) =>
     createEngine(table, { functions, store: new MemoryStore() }),
   );
-  row(
-    "ngraph, promises, store in memory",
-    await measure(() => engines[0]!.run({ n: 1 }), 2000),
-    await measure(() => engines[1]!.run({ n: 1 }), 2000),
-  );
+  show("ngraph, promises, store in memory", [
+    await measure(() => first!.run({ n: 1 })),
+    await measure(() => second!.run({ n: 1 })),
+  ]);
   const peer = await langgraph();
-  if (peer !== undefined) row("langgraph 1.4, promises", await measure(peer.chain, 300), await measure(peer.fan, 300));
+  if (peer !== undefined) show("langgraph 1.4, promises", [await measure(peer.chain), await measure(peer.fan)]);
 }
 
 /** `@langchain/langgraph` where it is installed (`bench/peers`). */
@@ -139,16 +146,79 @@ const SUM = { reducer: (a: number, b: number): number => a + b, default: (): num
 
 /** A loop of three nodes inside graphs of growing size: what a step costs must not grow with what does not run. */
 async function bySize(): Promise<void> {
-  console.log(`\n${"µs a step, by nodes and channels".padEnd(34)}${"first run".padStart(12)}${"a step".padStart(12)}`);
+  console.log();
+  row("by nodes and channels", "first run, µs", "a step, µs");
   for (const size of [3, 100, 1000, 10_000]) {
-    const table = largeTable(size);
-    const engine = createEngine(table, { functions });
+    const engine = createEngine(largeTable(size), { functions });
     const steps = 3000;
     const begin = performance.now();
     await engine.run({ n: 3 });
     const first = (performance.now() - begin) * 1000;
-    row(String(size), first, (await measure(() => engine.run({ n: steps }), 10)) / steps);
+    row(String(size), first, (await measure(() => engine.run({ n: steps }))) / steps);
   }
+}
+
+/** The items of a `for` node, and nodes side by side with a join: a branch must not cost more for there being others. */
+async function byBranches(): Promise<void> {
+  console.log();
+  row("by branches", "an item, µs", "a node, µs");
+  const items = createEngine(
+    tableOf(`graph items { input n: int  output s: int = 0 reduce sum
+      node each = add(i) for i in range(n) into s  start -> each }`),
+    { functions },
+  );
+  for (const count of [10, 100, 1000, 10_000]) {
+    const nodes = createEngine(wideTable(count), { functions });
+    row(
+      String(count),
+      (await measure(() => items.run({ n: count }))) / count,
+      (await measure(() => nodes.run({ n: 1 }))) / count,
+    );
+  }
+}
+
+function wideTable(count: number): Table {
+  const small = fan("add");
+  const [one, join] = [small.nodes[0]!, small.nodes.at(-1)!];
+  const indexes = Array.from({ length: count }, (_, i) => i);
+  const nodes = indexes.map((i) => ({
+    ...one,
+    name: `p${i}`,
+    routes: [{ kind: "plain" as const, targets: [{ barrier: 0, member: i }] }],
+  }));
+  return {
+    ...small,
+    nodes: [...nodes, join],
+    start: [{ kind: "plain", targets: indexes.map((node) => ({ node })) }],
+    barriers: [{ ...small.barriers[0]!, target: count, members: indexes.map((node) => [node]) }],
+  };
+}
+
+/** Ten thousand runs that wait for the same promise. */
+async function inFlight(): Promise<void> {
+  const { gc } = globalThis as { gc?: () => void };
+  if (gc === undefined) return;
+  let release: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const engine = createEngine(chain("addLater"), {
+    functions: { addLater: async (x: number) => (await gate, x + 1) },
+  });
+  const heapUsed = async (): Promise<number> => {
+    for (let i = 0; i < 3; i++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      gc();
+    }
+    return process.memoryUsage().heapUsed;
+  };
+  const runs: Promise<unknown>[] = [engine.run({ n: 0 })];
+  const before = await heapUsed();
+  for (let i = 0; i < 10_000; i++) runs.push(engine.run({ n: 1 }));
+  const after = await heapUsed();
+  release();
+  await Promise.all(runs);
+  console.log(`\n10,000 runs in flight: ${((after - before) / 10_000 / 1024).toFixed(2)} KB each`);
 }
 
 /** Made by hand: the compiler would rightly say that most of it is never reached. */
@@ -167,3 +237,5 @@ function largeTable(size: number): Table {
 
 await besideBareLoops();
 await bySize();
+await byBranches();
+await inFlight();

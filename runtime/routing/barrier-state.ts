@@ -12,6 +12,8 @@ export interface BarrierCode {
   readonly position: ReadonlyMap<number, number>;
   /** By position: which members the node fills. */
   readonly fills: readonly (readonly number[])[];
+  /** Nobody has come, nothing is filled: copying it is the fastest way to make another. */
+  readonly unmarked: readonly boolean[];
 }
 
 export function compileBarrier(spec: BarrierSpec): BarrierCode {
@@ -29,6 +31,7 @@ export function compileBarrier(spec: BarrierSpec): BarrierCode {
     sources,
     position,
     fills,
+    unmarked: [...sources, ...spec.members].map(() => false),
   };
 }
 
@@ -117,8 +120,7 @@ const NONE: readonly number[] = Object.freeze([]);
 
 function newProgress(code: BarrierCode): Progress {
   return {
-    // A typed array would be smaller for large barriers, and costs more to make than small ones take.
-    marks: Array.from<boolean>({ length: code.sources.length + code.members.length }).fill(false),
+    marks: code.unmarked.slice(),
     arrived: 0,
     missing: code.members.length,
   };
