@@ -68,8 +68,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     edits: [
       edit(
         "engine/step-tasks.ts",
-        `      (done) => {\n        outcomes[index] = done;\n`,
-        `      (done) => {\n        outcomes[index] = { ...done, at: ((globalThis as { ended?: number }).ended = ((globalThis as { ended?: number }).ended ?? 0) + 1) } as Outcome;\n`,
+        `    outcomes[index] = outcome;\n    if (--open === 0) resolve(outcomes);`,
+        `    outcomes[index] = { ...outcome, at: ((globalThis as { ended?: number }).ended = ((globalThis as { ended?: number }).ended ?? 0) + 1) } as Outcome;\n    if (--open === 0) resolve(outcomes);`,
       ),
       edit(
         "engine/apply-updates.ts",

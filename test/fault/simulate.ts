@@ -4,15 +4,15 @@
  */
 import type { Checkpoint } from "../../runtime/checkpoint.ts";
 import type { Engine, EngineOptions, RunResult } from "../../runtime/engine-options.ts";
-import type { NodeContext } from "../../runtime/context.ts";
 import type { Json } from "../../runtime/json.ts";
 import type { MemoryStore } from "../../runtime/stores/memory.ts";
 import type { Table } from "../../runtime/table.ts";
 import { faultyStore } from "./faulty-store.ts";
-import { answerTo, body, randomModel, type BodyResult, type Model } from "./model.ts";
+import { answerTo, randomModel, type Model } from "./model.ts";
 import { below, chance, pick, randomOf, type Random } from "./random.ts";
 import { interpret, type Expected } from "./reference.ts";
 import { modelsByName, tableOfModel } from "./table-of-model.ts";
+import { work, type Bodies } from "./watched-body.ts";
 import { FAULT_KINDS, World, type FaultPlan, type Life } from "./world.ts";
 
 /** What is simulated: the engine as it is, or one with a planted mistake. */
@@ -49,7 +49,7 @@ export async function simulate(
   const model = randomModel(random);
   const input = below(random, 20);
   const firstLimit = chance(random, 0.3) ? 1 + below(random, 4) : undefined;
-  const { limit, expected } = expect(model, input);
+  const { limit, expected } = expectedOf(model, input);
   const world = new World(random, faults, subject.makeStore);
   const setting: Setting = {
     subject,
@@ -73,7 +73,7 @@ export async function simulate(
   return { problems: world.problems, calls: world.calls };
 }
 
-function expect(model: Model, input: number): { readonly limit: number; readonly expected: Expected } {
+export function expectedOf(model: Model, input: number): { readonly limit: number; readonly expected: Expected } {
   let last: { readonly limit: number; readonly expected: Expected } | undefined;
   for (const limit of LIMITS) {
     last = { limit, expected: interpret(model, input, limit) };
@@ -82,14 +82,10 @@ function expect(model: Model, input: number): { readonly limit: number; readonly
   return last!;
 }
 
-interface Setting {
+interface Setting extends Bodies {
   readonly subject: Subject;
-  readonly world: World;
   readonly model: Model;
   readonly table: Table;
-  readonly models: ReadonlyMap<string, Model>;
-  /** Graphs that a node calls which has several tries: each begins them anew (7.2). */
-  readonly triedAgain: ReadonlySet<string>;
   readonly isSlow: boolean;
   readonly keepsWrites: boolean;
   readonly mayExit: boolean;
@@ -162,7 +158,7 @@ async function live(
   return usedExit;
 }
 
-function newLife(world: World, name: string, isExit: boolean): Life {
+export function newLife(world: World, name: string, isExit: boolean): Life {
   return { name, dead: false, claimed: false, disturbed: false, born: world.moment, isExit };
 }
 
@@ -216,84 +212,6 @@ function engineOf(setting: Setting, life: Life): Engine {
     leaseMs: LEASE,
     functions: { work: (...args: unknown[]) => work(setting, life, args) },
   });
-}
-
-/** A body, watched. */
-function work(setting: Setting, life: Life, args: readonly unknown[]): unknown {
-  const { world, models } = setting;
-  const [id, counter, last, error, context] = args as [
-    readonly [string, number],
-    number,
-    unknown,
-    FailureSeen | null,
-    NodeContext,
-  ];
-  const model = models.get(id[0])!;
-  const key = context.idempotencyKey;
-  // What dies stops at once; here it can only be kept from doing more.
-  if (life.dead) return new Promise(() => undefined);
-  watchStart(
-    world,
-    life,
-    key,
-    `${id.join(".")}[${JSON.stringify(context.item ?? null)}]`,
-    setting.triedAgain.has(model.name),
-  );
-  const seen = error === null ? null : { node: error.node, attempts: error.attempts, items: error.items };
-  let result: BodyResult;
-  try {
-    result = body(
-      { model, node: id[1], counter, last, item: context.item, error: seen },
-      {
-        attempt: context.attempt,
-        goto: ([target], exclusive) => void (exclusive ? context.goto(target!, { exclusive }) : context.goto(target!)),
-        stop: () => void context.stop(),
-        send: (target, item) => void context.send(target, item as Json),
-        ask: (question) => context.interrupt(question),
-      },
-    );
-  } catch (thrown) {
-    if (!model.nodes[id[1]]!.does.waits) throw thrown;
-    return new Promise((_, reject) => world.later(life, () => reject(thrown as Error)));
-  }
-  const done = (): BodyResult => {
-    noteReturned(world, key);
-    return result;
-  };
-  if (!model.nodes[id[1]]!.does.waits) return done();
-  return new Promise((resolve) => world.later(life, () => resolve(done())));
-}
-
-interface FailureSeen {
-  readonly node: string;
-  readonly attempts: number;
-  readonly items: readonly number[];
-}
-
-function watchStart(world: World, life: Life, key: string, names: string, isTriedAgain: boolean): void {
-  if (!world.heads.has("")) world.report(`5.2: a body runs before the input is durable`);
-  if (!life.claimed) world.report(`5.6: a body runs before the thread is claimed`);
-  const known = world.keys.get(key);
-  if (known === undefined) world.keys.set(key, names);
-  else if (known !== names) world.report(`5.5: ${known} and ${names} have the same key`);
-  if (world.misled || isTriedAgain) return;
-  const [runId, step] = parseKey(key);
-  const stored = world.durable.get(key);
-  const done = world.committed.get(runId)?.some((commit) => commit.step >= step && commit.since <= life.born) === true;
-  if (done || (stored !== undefined && stored <= life.born))
-    world.report(`5.4: ${names} runs again although its result was stored (${key})`);
-}
-
-function noteReturned(world: World, key: string): void {
-  const [runId, step] = parseKey(key);
-  const place = `${runId}@${step}`;
-  const keys = world.returned.get(place) ?? new Set<string>();
-  world.returned.set(place, keys);
-  keys.add(key);
-}
-
-function parseKey(key: string): readonly [runId: string, step: number] {
-  return [key.slice(0, key.lastIndexOf(":")), Number(key.slice(key.lastIndexOf("@") + 1))];
 }
 
 /** Names of graphs that are called by nodes with several tries, and of those they call. */
