@@ -15,6 +15,7 @@ export function createNodeHost(): CompilerHost {
       if (!texts.has(path)) texts.set(path, readText(path));
       return texts.get(path);
     },
+    whyUnreadable,
     realPath: (path) => attempt(() => realpathSync(path)),
     listDirectory: (path) => attempt(() => readdirSync(path).sort()),
   };
@@ -24,8 +25,17 @@ function readText(path: string): string | undefined {
   return attempt(() => {
     const stat = statSync(path);
     if (!stat.isFile() || stat.size > MAX_BYTES) return undefined;
-    return readFileSync(path, "utf8");
+    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
   });
+}
+
+function whyUnreadable(path: string): string | undefined {
+  const stat = attempt(() => statSync(path));
+  if (stat === undefined) return undefined;
+  if (stat.isDirectory()) return "it is a directory";
+  if (!stat.isFile()) return "it is no regular file";
+  if (stat.size > MAX_BYTES) return `it has ${stat.size} bytes, more than any graph file or module may have`;
+  return attempt(() => readFileSync(path)) === undefined ? "permission denied" : "it is not UTF-8 text";
 }
 
 function attempt<T>(read: () => T): T | undefined {

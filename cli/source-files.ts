@@ -53,12 +53,12 @@ export function isYaml(path: string): boolean {
 function listDirectory(directory: string): string[] {
   const files: string[] = [];
   for (const entry of attempt(directory, () => readdirSync(directory, { withFileTypes: true }))) {
+    // Hidden ones are not the user's: lock files of editors, say, which are links to nowhere.
+    if (entry.name.startsWith(".")) continue;
     const path = join(directory, entry.name);
     if (entry.isDirectory()) {
-      if (entry.name !== "node_modules" && !entry.name.startsWith(".")) files.push(...listDirectory(path));
-    } else if (SOURCE_NAME.test(entry.name) && entry.name !== ".ngraph") {
-      files.push(path);
-    }
+      if (entry.name !== "node_modules") files.push(...listDirectory(path));
+    } else if (SOURCE_NAME.test(entry.name)) files.push(path);
   }
   return files.sort();
 }

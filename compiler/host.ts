@@ -2,6 +2,8 @@
 export interface CompilerHost {
   /** The text of a file; `undefined` when there is none or it is no regular file. */
   readFile(path: string): string | undefined;
+  /** Why `readFile` gives nothing for a path that exists, in a few words: "it is a directory". */
+  whyUnreadable?(path: string): string | undefined;
   /** With symbolic links resolved; `undefined` when it does not exist. */
   realPath(path: string): string | undefined;
   /** Names in a directory, for "a file with a similar name exists"; `undefined` when there is none. */

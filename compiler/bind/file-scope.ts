@@ -209,6 +209,8 @@ function declareImport(
       return { ...found, identifier };
     }
     if (found?.kind === "broken" || isPoisoned(name.imported.name, other)) return broken;
+    // What could not be read in that file, which is an error there, may be what declares it.
+    if (other.file.errors.length > 0) return broken;
     const own = (): string[] => (["graph", "type", "plan"] as const).flatMap((kind) => [...namesOf(kind, other)]);
     const { similar, known: exports } = suggest(name.imported.name, own, scope.suggestions);
     report(

@@ -2,7 +2,7 @@
  * Reads a file and all graph files that it imports, in any depth, and looks at the TypeScript modules that they name. Nothing
  * is executed. Each file is read once, whatever it is called in the imports.
  */
-import { importEscapesRoot, missingFile, importCycle } from "../../diagnostics/catalog/names.ts";
+import { importEscapesRoot, missingFile, importCycle, unreadableFile } from "../../diagnostics/catalog/names.ts";
 import type { Diagnostic, Label } from "../../diagnostics/diagnostic.ts";
 import type { SourceFile } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
@@ -120,6 +120,11 @@ function resolveImport(declaration: Ast.ImportDecl, file: LoadedFile, loading: L
   if (!isInside(real ?? wanted, root)) {
     const byLink = real !== undefined && isInside(wanted, root);
     loading.diagnostics.push(importEscapesRoot(place, { specifier, root, byLink }));
+    return { kind: "broken" };
+  }
+  const why = found.path === undefined && isPath ? host.whyUnreadable?.(joinPath(directory, specifier)) : undefined;
+  if (why !== undefined) {
+    loading.diagnostics.push(unreadableFile(place, { specifier, why }));
     return { kind: "broken" };
   }
   if (found.path === undefined || real === undefined) {

@@ -181,6 +181,15 @@ export function missingFile(place: Place, facts: { specifier: string; similar?: 
   });
 }
 
+/** NG105: an imported file is there and cannot be read. */
+export function unreadableFile(place: Place, facts: { specifier: string; why: string }): Diagnostic {
+  const { specifier, why } = facts;
+  return diagnostic("NG105", place, `cannot read \`${specifier}\`: ${why}`, {
+    label: "imported here",
+    help: "imports lead to graph files (`.ngraph`, `.yaml`) and to TypeScript or JavaScript modules",
+  });
+}
+
 /** NG105: an imported file does not have that name. */
 export function missingExport(
   place: Place,
