@@ -181,7 +181,7 @@ test("a large plan: only the ends of a long critical path are named", () => {
     (_, at) => `  task t${at} = print(${at})${at === 0 ? "" : ` after t${at - 1}`}`,
   );
   const project = createProject({ "long.ngraph": `plan long {\n${tasks.join("\n")}\n}` });
-  expect(project.ngc(["plan", "long.ngraph"]).stdout).toContain("→ (370 more) →");
+  expect(project.ngc(["plan", "long.ngraph"]).stdout).toContain("→ (370 more)");
 });
 
 test("ngc check counts tasks and what they come after", () => {
