@@ -185,8 +185,15 @@ function reportUnknownValue(name: string, span: Span, place: Place, context: Gra
     );
     return;
   }
+  if (similar === undefined && NULLS.has(name)) {
+    context.report(unknownChannel(at, { name, use: "read", known, help: "what is not there is `null`", fix: "null" }));
+    return;
+  }
   context.report(unknownChannel(at, { name, use: "read", similar, known }));
 }
+
+/** What other languages call `null`. */
+const NULLS: ReadonlySet<string> = new Set(["undefined", "None", "nil", "NULL"]);
 
 /** A value of some channel's enum, written without quotes. */
 function isEnumValue(name: string, context: GraphContext): boolean {

@@ -42,7 +42,11 @@ export abstract class DeclarationRules extends PolicyRules {
 
   private failColon(name: Identifier): never {
     this.failExpected("`:` and a type", {
-      help: this.at(t.Equal) ? `every channel has a type: \`${name.name}: int = …\`` : undefined,
+      help: this.at(t.Equal)
+        ? `every channel has a type: \`${name.name}: int = …\``
+        : this.at(t.Question)
+          ? `what may be left out has a default: \`${name.name}: int | null = null\``
+          : undefined,
     });
   }
 

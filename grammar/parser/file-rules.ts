@@ -18,6 +18,7 @@ import * as t from "../lexer/tokens.ts";
 import type { Fragments } from "../parse.ts";
 import { CHANNEL_WORDS, GRAPH_WORDS, ITEM_WORDS, PLAN_WORDS, TEST_WORDS } from "../words.ts";
 import { Halt } from "./base-parser.ts";
+import { ITEM_HABITS, STATEMENT_HABITS } from "./habits.ts";
 import { columnAtLineStart, nextItem, startsItem, startsStatement, type BodyKind } from "./recovery.ts";
 import { StatementLoop } from "./statement-loop.ts";
 
@@ -95,7 +96,7 @@ export class NgraphParser extends StatementLoop {
     const similar = findSimilar(this.word(), ITEM_WORDS);
     this.failExpected("`graph`, `plan`, `test`, `type`, `import` or `secret`", {
       after: false,
-      help: similar === undefined ? undefined : `did you mean \`${similar}\`?`,
+      help: ITEM_HABITS.get(this.word()) ?? (similar === undefined ? undefined : `did you mean \`${similar}\`?`),
     });
   }
 
@@ -154,6 +155,9 @@ export class NgraphParser extends StatementLoop {
     const doc = this.documentation();
     const first = this.takeWord("type");
     const name = this.name("a name for the type");
+    if (!this.RECORDING_PHASE && this.at(t.LeftBrace)) {
+      this.failExpected("`=` and a type", { help: `a record type is written \`type ${name.name} = { … }\`` });
+    }
     this.take(t.Equal, "`=` and a type");
     const type = this.typeOrBroken();
     this.checkSplit();
@@ -293,6 +297,10 @@ export class NgraphParser extends StatementLoop {
         ? "the clauses of a task stand in this order: `for`, `after`, `when`, `into`, `{ policies }`"
         : "the clauses of a node stand in this order: `for`, `into`, `{ policies }`";
     }
+    const habit = STATEMENT_HABITS.get(word);
+    if (habit !== undefined) return habit;
+    if (this.at(t.Arrow) && this.position() >= 0 && this.LA(0).tokenType === t.Identifier)
+      return "what a node writes stands behind `into`: `node a = f(x) into y`; edges are statements of their own: `a -> b`";
     const similar = findSimilar(word, words);
     return similar === undefined ? undefined : `did you mean \`${similar}\`?`;
   }

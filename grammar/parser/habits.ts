@@ -64,3 +64,38 @@ export const GENERIC_TYPES: ReadonlyMap<string, "list" | "map" | "plain"> = new 
 
 /** Other words for `else` in front of an arm. */
 export const ELSE_WORDS: ReadonlySet<string> = new Set(["default", "_"]);
+
+/** Words that begin statements elsewhere, and what stands here in their place. */
+export const STATEMENT_HABITS: ReadonlyMap<string, string> = new Map([
+  ["let", "a value that changes is a channel: `state a: int = 0`; what computes it is a node: `node b = a + 1 into a`"],
+  ["var", "a value that changes is a channel: `state a: int = 0`; what computes it is a node: `node b = a + 1 into a`"],
+  ["const", "a value is computed by a node and stored in a channel: `node b = a + 1 into c`"],
+  ["function", 'functions are written in TypeScript and imported: `import { f } from "./nodes.ts"`'],
+  ["def", 'functions are written in TypeScript and imported: `import { f } from "./nodes.ts"`'],
+  ["return", "the result of a graph is what its nodes write to its `output` channels"],
+  ["if", "choices are edges: `a -> b when x > 3`, `a -> c otherwise`"],
+  ["switch", "choices are edges: `a -> match x { 1 -> b  else -> c }`"],
+  ["while", "loops are edges that lead back: `a -> a when x < 3`"],
+  ["edge", "an edge has no word of its own: `a -> b`"],
+  ["step", "a step is written `node a = …`, and what follows it `a -> b`"],
+]);
+
+/** The same for what stands beside graphs. */
+export const ITEM_HABITS: ReadonlyMap<string, string> = new Map([
+  ["export", "delete `export`: other files can import every graph, plan and type"],
+  ["interface", "a record type is written `type T = { a: int, b?: string }`"],
+  ["enum", 'an enum is a union of strings: `type T = "a" | "b"`'],
+  ["class", "a record type is written `type T = { a: int, b?: string }`"],
+  ["function", 'functions are written in TypeScript and imported: `import { f } from "./nodes.ts"`'],
+  ["const", "a constant is an input with a default, inside a graph: `input a: int = 3`"],
+  ["from", 'names to import come first: `import { f } from "./nodes.ts"`'],
+  ["workflow", "it is called `graph` here, or `plan` for a list of tasks that depend on each other"],
+]);
+
+/** Prefix operators of other languages that look like names in front of an operand. */
+export const PREFIX_HABITS: ReadonlyMap<string, string> = new Map([
+  ["typeof", "types are known before the run; narrow a value by `!= null`, `match` or `when`"],
+  ["new", "records are written `{ a: 1 }`; objects are made in imported functions"],
+  ["void", "write `null`"],
+  ["delete", "values never change: build a record without the field"],
+]);

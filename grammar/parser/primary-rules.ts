@@ -7,7 +7,9 @@ import { durationValue, numberValue, removeIndentation, resolveEscapes } from ".
 import { endOf } from "../lexer/read-tokens.ts";
 import * as t from "../lexer/tokens.ts";
 import { newReading, spanAt } from "../reading.ts";
+import { CLAUSE_WORDS, GRAPH_WORDS } from "../words.ts";
 import { Halt } from "./base-parser.ts";
+import { PREFIX_HABITS } from "./habits.ts";
 import { closingBracket, namesBetween } from "./recovery.ts";
 import { TypeRules } from "./type-rules.ts";
 
@@ -100,7 +102,17 @@ export abstract class PrimaryRules extends TypeRules {
         help: "lists are joined with `+`, records by naming their fields",
       });
     }
-    this.failExpected("an expression");
+    this.failExpected("an expression", { help: this.operatorHelp(token) });
+  }
+
+  /** `n++`, `n += 1`, `n ** 2`. */
+  private operatorHelp(token: IToken): string | undefined {
+    const before = this.position() < 0 ? undefined : this.LA(0).tokenType;
+    if (before === t.Star && token.tokenType === t.Star) return "there is no `**`: write `x * x`";
+    const isStep = (before === t.Plus || before === t.Minus) && token.tokenType === before;
+    if (isStep || (token.tokenType === t.Equal && before !== t.Equal))
+      return "nothing is assigned in an expression: a node writes, `node a = x + 1 into x`";
+    return undefined;
   }
 
   private parenthesized(open: TokenType, close: TokenType): Expr {
@@ -116,9 +128,23 @@ export abstract class PrimaryRules extends TypeRules {
     const token = this.take(t.Identifier);
     const call = this.maybe(8, this.at(t.LeftParen), () => this.rule(this.callArguments));
     if (this.RECORDING_PHASE) return PLACEHOLDER;
+    if (call === undefined && PREFIX_HABITS.has(token.image)) this.checkPrefix(token);
     if (call === undefined) return { kind: "Name", span: this.spanOf(token), name: token.image };
     if (call === "broken") return this.brokenSince(token, this.position());
     return { kind: "Call", span: this.spanFrom(token), callee: this.identifier(token), args: call };
+  }
+
+  /** `typeof x`, `new X`: on one line, where no reading as a name can be right. */
+  private checkPrefix(token: IToken): void {
+    const next = this.word();
+    if (next === "" || CLAUSE_WORDS.has(next) || GRAPH_WORDS.has(next) || this.at(t.Arrow, 2) || this.at(t.Comma, 2))
+      return;
+    if (this.reading.text.slice(token.startOffset, this.LA(1).startOffset).includes("\n")) return;
+    this.fail(token, {
+      message: `\`${token.image}\` is not an operator here`,
+      label: "no such operator",
+      help: PREFIX_HABITS.get(token.image),
+    });
   }
 
   private readonly callArguments = this.RULE("callArguments", (): Argument[] | "broken" => {

@@ -1,0 +1,128 @@
+import { describe, expect, test } from "vitest";
+import { check, memoryHost } from "../../compiler/index.ts";
+
+const host = memoryHost({ "nodes.ts": "export const f = (s: string): string => s;" });
+
+const graph = (body: string): string => `import { f } from "./nodes.ts"
+graph g {
+  input n: int = 1
+  input s: string = "a"
+  input xs: string[] = []
+  output o: string
+  state flag: bool = false
+  ${body}
+}`;
+
+/** The errors of a file: what is marked, the message, and the way out (help, or what a fix would write). */
+function errors(text: string): string[] {
+  const { diagnostics } = check(text, { path: "g.ngraph", host });
+  return diagnostics
+    .filter((item) => item.severity === "error")
+    .map(({ span, message, help, label, fixes }) => {
+      const way = help ?? fixes[0]?.title ?? label;
+      return `${text.slice(span.start, span.end)} | ${message} | ${way}`;
+    });
+}
+
+// What people write who come from other languages: each gets one message a mistake, with the fix.
+describe("in a graph", () => {
+  test.each([
+    ['node a = n === 1 ? "x" : "y" into o', "=== | `===` is not an operator here | `==` is strict already"],
+    ["node a = 'x' into o", "'x' | strings are written in double quotes | "],
+    ["node a = s into o;", "; | `;` means nothing here: statements end by themselves | delete it"],
+    ['node a = xs.length > 0 ? "x" : "y" into o', "length | `.length` needs a record | write `len(…)`"],
+    ['node a = xs.includes("a") ? "x" : "y" into o', "includes | `.includes(…)` is not a method"],
+    ["node a = f(s) into o { tries 3, timeout 5s }", ", | policies are not separated by commas | delete the comma"],
+    [
+      "node a = f(s) into o { timeout 5 }",
+      "5 | expected a duration, found `5` | write the unit behind the number: `5s`",
+    ],
+    ["let a = s", "let | expected a statement of the graph or `}`, found `let` | a value that changes is a channel"],
+    [
+      "const a = s into o",
+      "const | expected a statement of the graph or `}`, found `const` | a value is computed by a node",
+    ],
+    ["if (n > 1) { a -> b }", "if | expected a statement of the graph or `}`, found `if` | choices are edges: "],
+    ["node a = await f(s) into o", "await | calls need no `await`: a node is done when its call is | "],
+    ["node a = h(s) into o", "h | unknown function `h` | import it: "],
+    [
+      "node a = s -> o",
+      "-> | expected a statement of the graph or `}`, found `->` | what a node writes stands behind `into`",
+    ],
+    ["node a = s != undefined ? s : s into o", "undefined | unknown channel `undefined` | what is not there is `null`"],
+    ["node a = None into o", "None | unknown channel `None` | what is not there is `null`"],
+    ['node a = xs?.[0] ?? "" into o', "?. | an index needs no `?.` | `xs[i]` is `null` where there is no such item"],
+    ['node a = join(xs.map(x => x), ",") into o', "map | `.map(…)` cannot be called"],
+    ["node a = n++ into o", "+ | expected an expression after `+`, found `+` | nothing is assigned in an expression"],
+    ["node a = n ** 2 into o", "* | expected an expression after `*`, found `*` | there is no `**`: write `x * x`"],
+    ["node a = typeof s into o", "typeof | `typeof` is not an operator here | types are known before the run"],
+    ["node a = [...xs, s] into o", "... | `...` cannot be used here | "],
+    ["node a = s into o  start => a", "=> | an arrow is written `->`, not `=>` | replace by `->`"],
+    [
+      "node a = s into o  node b = s  node c = s\n  [a, b] -> c",
+      "[ | expected a statement of the graph or `}`, found `[` | a barrier is written `all(a, b) -> c`",
+    ],
+    ["node a = s into o  a -> end if n > 1", "if | a condition begins with `when`, not `if` | "],
+    ["node a = s into o  START -> a", "START | unknown node `START` | a node with a similar name exists: `start`"],
+    ["state x = 3", "= | expected `:` and a type after `x`, found `=` | every channel has a type: `x: int = …`"],
+    [
+      "state x?: int",
+      "? | expected `:` and a type after `x`, found `?` | what may be left out has a default: `x: int | null = null`",
+    ],
+    ["state x: int?", "? | a type that may be null is written `T | null` | "],
+    ["state x: number", "number | unknown type `number` | write `float`, or `int` for whole numbers"],
+    ["state x: boolean", "boolean | unknown type `boolean` | write `bool`"],
+    ["state x: Array<string>", "Array<string> | `Array<…>` is written `T[]` here | "],
+    ["state x: Record<string, int>", "Record<string, int> | `Record<…>` is written `map<T>` here | "],
+  ])("%s", (body, expected) => {
+    const found = errors(graph(body));
+    expect(found.filter((each) => !/^\S+ \| nothing starts/.test(each))[0]).toContain(expected);
+  });
+
+  test("a comma between arms, each marked", () => {
+    const body = 'node a = s into o  start -> a  a -> match s { "x" -> a, "y" -> end, else -> end }';
+    expect(errors(graph(body))).toEqual([
+      ", | arms are not separated by commas | delete the comma",
+      ", | arms are not separated by commas | delete the comma",
+    ]);
+  });
+
+  test("`and` and `not`, each marked", () => {
+    expect(
+      errors(graph("node a = s into o  start -> a  a -> end when n > 1 and not flag  a -> end otherwise")),
+    ).toEqual([
+      "and | `and` is not an operator here | replace by `&&`",
+      "not | `not` is not an operator here | replace by `!`",
+    ]);
+  });
+});
+
+describe("beside graphs", () => {
+  test.each([
+    [
+      "export graph g {}",
+      "export | expected `graph`, `plan`, `test`, `type`, `import` or `secret`, found `export` | delete `export`",
+    ],
+    [
+      "interface T { a: int }",
+      "interface | expected `graph`, `plan`, `test`, `type`, `import` or `secret`, found `interface` | a record type is written",
+    ],
+    [
+      "type T { a: int }",
+      "{ | expected `=` and a type after `T`, found `{` | a record type is written `type T = { … }`",
+    ],
+    [
+      'enum T { "a" }',
+      "enum | expected `graph`, `plan`, `test`, `type`, `import` or `secret`, found `enum` | an enum is a union of strings",
+    ],
+    ['import f from "./nodes.ts"', "f | a default export cannot be imported | name what you need"],
+    ['import * as f from "./nodes.ts"', "* | a whole module cannot be imported | name what you need"],
+    ["# a comment\ntype T = int", "# | comments begin with `//`, not `#` | "],
+    [
+      "const N = 3",
+      "const | expected `graph`, `plan`, `test`, `type`, `import` or `secret`, found `const` | a constant is an input with a default",
+    ],
+  ])("%s", (text, expected) => {
+    expect(errors(text)[0]).toContain(expected);
+  });
+});
