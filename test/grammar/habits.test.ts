@@ -59,7 +59,7 @@ describe("in a graph", () => {
     ["node a = [...xs, s] into o", "... | `...` cannot be used here | "],
     ["node a = s into o  start => a", "=> | an arrow is written `->`, not `=>` | replace by `->`"],
     [
-      "node a = s into o  node b = s  node c = s\n  [a, b] -> c",
+      "node a = s into o\n  node b = s\n  start -> a\n  [a, b] -> a",
       "[ | expected a statement of the graph or `}`, found `[` | a barrier is written `all(a, b) -> c`",
     ],
     ["node a = s into o  a -> end if n > 1", "if | a condition begins with `when`, not `if` | "],
