@@ -79,7 +79,6 @@ function requestOf(
   const { spec } = task;
   const { expressions } = program.program.routing;
   const locals = spec.item === undefined ? undefined : new Map([[spec.item.name, spec.item.value]]);
-  values.show(task);
   const scope = { state: run.state, secrets: run.scope.secrets, error: null, locals };
   const valueOf = (index: number): Json => (expressions[index] as Evaluate)(scope);
   const upstream: Record<string, string> = {};
@@ -87,6 +86,7 @@ function requestOf(
     setField(upstream as Record<string, Json>, program.plan.tasks[before]?.name ?? "", keys.get(before) ?? "");
   }
   try {
+    values.show(task);
     const checks = spec.checks.map((call) => describe(program, call, valueOf));
     return {
       plan: program.plan.name,

@@ -65,7 +65,7 @@ export async function callPlan(attempt: Attempt, program: PlanProgram, input: Js
   }
   if (status === "paused") throw new PauseSignal(end.pauses);
   const failed = end.tasks.filter((one) => one.status === "failed").map(({ id }) => id);
-  const why = end.deadlock?.message ?? (failed.length === 0 ? totals.outcome : `${failed.join(", ")} failed`);
+  const why = end.error?.message ?? (failed.length === 0 ? totals.outcome : `${failed.join(", ")} failed`);
   const reason = `plan \`${program.plan.name}\`: ${why}`;
   throw new ChildStopped(new NodeError("NG_NODE_FAILED", failed[0] ?? task.node.spec.name, reason), reason);
 }

@@ -48,8 +48,8 @@ export interface DriveEnd {
   readonly children: Readonly<Record<string, string>>;
   /** Of the first task that failed with one. */
   readonly firstFailure: NgraphError | undefined;
-  /** Tasks remain that nothing can ever start. */
-  readonly deadlock: RunError | undefined;
+  /** Why the run could not go on: tasks remain that nothing can ever start, or what tasks gave does not go together. */
+  readonly error: RunError | undefined;
 }
 
 /** Runs a plan to its end, or to where it waits for answers. Rejects with what ends the whole run: a store that failed, a lost claim. */
@@ -274,6 +274,16 @@ class Drive {
     }
   }
 
+  #showAll(): RunError | undefined {
+    try {
+      this.#values.showAll();
+      return undefined;
+    } catch (error) {
+      if (error instanceof RunError) return error;
+      throw error;
+    }
+  }
+
   #giveUp(error: unknown): void {
     if (!this.#hasFault) {
       this.#hasFault = true;
@@ -308,7 +318,7 @@ class Drive {
         error: this.#errors.get(task) ?? null,
       };
     });
-    this.#values.showAll();
+    const unfit = this.#showAll();
     const waits = this.#pauses.size > 0;
     return {
       scheduler,
@@ -320,14 +330,15 @@ class Drive {
       flaky,
       children: this.#children,
       firstFailure: this.#firstFailure,
-      deadlock:
-        waits || stuck.length === 0
+      error:
+        unfit ??
+        (waits || stuck.length === 0
           ? undefined
           : new RunError(
               "NG_DEADLOCK",
               `plan \`${program.plan.name}\` is stuck: nothing runs, and ${stuck.slice(0, 10).join(", ")} can never start`,
               { nodeIds: stuck },
-            ),
+            )),
     };
   }
 }

@@ -214,7 +214,7 @@ async function executePlan(
     totals,
     output: run.output(),
     pauses: end.pauses,
-    error: end.deadlock ?? (isCancelled ? run.cancelled() : null),
+    error: end.error ?? (isCancelled ? run.cancelled() : null),
     exitCode,
   };
 }

@@ -34,7 +34,7 @@ function outcomeOf(counts: Parameters<typeof planOutcome>[0] & { readonly unfini
 
 export function statusOf(end: DriveEnd, isCancelled: boolean): PlanRunStatus {
   if (isCancelled) return "cancelled";
-  if (end.deadlock !== undefined) return "failed";
+  if (end.error !== undefined) return "failed";
   return end.pauses.length > 0 ? "paused" : "completed";
 }
 

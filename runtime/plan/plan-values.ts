@@ -11,7 +11,10 @@ import type { TaskIndex } from "./plan-table.ts";
  * comes after, in topological order: what it sees does not depend on who was faster. The plan's outputs are made of all updates.
  */
 export interface PlanValues {
-  /** Puts what a task sees into the run's state. Costs what it reads and what it comes after; nothing for one that reads no task's output. */
+  /**
+   * Puts what a task sees into the run's state. Costs what it reads and what it comes after; nothing for one that reads no task's output.
+   * @throws RunError NG_REDUCER_FAILED
+   */
   show(task: TaskCode): void;
   /** The same with the task's own updates on top: what its checks see. */
   showWith(task: TaskCode, updates: readonly Update[]): void;
@@ -29,6 +32,8 @@ export function createPlanValues(program: PlanProgram, run: Run): PlanValues {
   const start = run.state.slice();
   const seen = new Int32Array(program.tasks.length);
   let generation = 0;
+  /** By channel: the updates so far in the order in which they came, to see that they go together. */
+  const tried: Json[] = [];
 
   /** Marks the tasks that one comes after, through any number of others. */
   const markAncestors = (task: TaskCode): number => {
@@ -79,17 +84,20 @@ export function createPlanValues(program: PlanProgram, run: Run): PlanValues {
     add(task, given) {
       if (given.length === 0) return;
       updates.set(task, given);
-      for (const { channel, value } of given) {
-        const code = channels[channel] as ChannelCode;
-        const kind = code.spec.reducer?.kind;
-        try {
-          if (kind === "sum" || kind === "function") valueOf(channel, () => true);
-          else if (kind !== "append" && kind !== "last" && kind !== undefined)
-            apply(code, "", start[channel] ?? null, value);
-        } catch (error) {
-          updates.delete(task);
-          throw error;
+      try {
+        for (const { channel, value } of given) {
+          const code = channels[channel] as ChannelCode;
+          const kind = code.spec.reducer?.kind;
+          // What a user's reducer says depends on the order; the others refuse an update for itself, or a sum for its size.
+          if (kind === "function") valueOf(channel, () => true);
+          else if (kind !== "append" && kind !== "last" && kind !== undefined) {
+            const name = program.tasks[task]?.spec.name ?? "";
+            tried[channel] = apply(code, name, tried[channel] ?? start[channel] ?? null, value);
+          }
         }
+      } catch (error) {
+        updates.delete(task);
+        throw error;
       }
     },
     updatesOf: (task) => updates.get(task),

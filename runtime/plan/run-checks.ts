@@ -1,5 +1,6 @@
 import { CANCELLED_OUTCOME, type Outcome, type Task } from "../engine/task.ts";
 import { attemptTask } from "../engine/run-task.ts";
+import { describeError } from "../engine/run-events.ts";
 import type { Run } from "../engine/run.ts";
 import type { CheckResult } from "./plan-events.ts";
 import type { CheckCode, TaskCode } from "./plan-program.ts";
@@ -24,7 +25,18 @@ export async function runChecks(run: Run, task: TaskCode, attempt: number, show:
   const { clock } = run.shared;
   for (const check of task.checks) {
     const begin = clock.now();
-    show();
+    try {
+      show();
+    } catch (error) {
+      const name = nameOf(run, check, taskOf(check.node, task));
+      results.push({
+        cmd: run.shared.redact(name),
+        rc: 1,
+        duration_s: 0,
+        ...tailOf(run.shared.redact(describeError(error))),
+      });
+      continue;
+    }
     const name = run.shared.redact(nameOf(run, check, taskOf(check.node, task)));
     let value: unknown;
     const outcome: Outcome = await attemptTask(run, taskOf(check.node, task), attempt, (result) => {

@@ -1,5 +1,6 @@
 import type { PauseItem } from "../checkpoint.ts";
 import type { NgraphError } from "../errors.ts";
+import { describeError } from "../engine/run-events.ts";
 import { attemptTask } from "../engine/run-task.ts";
 import type { Run } from "../engine/run.ts";
 import type { Failure, Outcome, Update } from "../engine/task.ts";
@@ -56,7 +57,11 @@ export async function runPlanTask(task: TaskCode, around: TaskSurroundings): Pro
       return { kind: "cancelled", attempts: attempt - 1, children: undefined };
     }
     const begin = clock.now();
-    values.show(task);
+    try {
+      values.show(task);
+    } catch (error) {
+      return fail("reducer_failed", describeError(error), undefined, attempt - 1, undefined);
+    }
     let body: unknown;
     const started = attemptTask(run, taskOf(task.node, task), attempt, (result) => {
       body = result;

@@ -30,7 +30,7 @@ export async function endChain(run: Run, end: DriveEnd, status: PlanRunStatus, o
     current: end.tasks.filter((task) => task.status === "done").map(({ id }) => id),
     pauses: end.pauses,
     error:
-      end.deadlock ??
+      end.error ??
       (first === undefined
         ? undefined
         : new NodeError("NG_NODE_FAILED", first.id, `${names} failed: ${first.error ?? first.reason ?? ""}`, {

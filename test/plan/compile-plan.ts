@@ -1,13 +1,18 @@
 import { compile, type CompileResult } from "../../compiler/compile.ts";
+import { memoryHost } from "../../compiler/index.ts";
 import type { PlanTable } from "../../runtime/plan/plan-table.ts";
 
-export function compilePlan(text: string, path = "plan.ngraph"): CompileResult {
-  return compile(text, { path, supports: ["plan"] });
+export function compilePlan(
+  text: string,
+  path = "plan.ngraph",
+  files: Readonly<Record<string, string>> = {},
+): CompileResult {
+  return compile(text, { path, supports: ["plan"], host: memoryHost(files) });
 }
 
 /** The table of the first plan; fails with what is wrong where the text has errors. */
-export function planTable(text: string, path?: string): PlanTable {
-  const { plans, diagnostics } = compilePlan(text, path);
+export function planTable(text: string, path?: string, files?: Readonly<Record<string, string>>): PlanTable {
+  const { plans, diagnostics } = compilePlan(text, path, files);
   const table = plans[0]?.table;
   if (table === undefined) throw new Error(diagnostics.map(({ code, message }) => `${code}: ${message}`).join("\n"));
   return table;

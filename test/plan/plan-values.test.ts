@@ -279,3 +279,38 @@ describe("resume (9.10)", () => {
     await run.clock.until(first);
   });
 });
+
+describe("reducers that refuse", () => {
+  const text = `import { join } from "./nodes.ts"
+    plan p {
+      output all: string = "" reduce join
+      task a = "a" into all
+      task b = "b" after a into all
+      task c = all after b
+    }`;
+  const host = { "nodes.ts": "export function join(a: string, b: string): string { return a + b; }" };
+  test("the task whose update is refused has failed", async () => {
+    const join = (current: string, update: string): string => {
+      if (update === "b") throw new Error("no b");
+      return current + update;
+    };
+    const run = textRunner(text, {}, { functions: { join } }, host);
+    const result = await run.run();
+    expect(result.tasks).toMatchObject([
+      { status: "done" },
+      { status: "failed", reason: "reducer_failed" },
+      { status: "blocked" },
+    ]);
+    expect(result.tasks[1]?.error).toContain("no b");
+    expect(result.output).toEqual({ all: "a" });
+  });
+
+  test("a sum that leaves the safe integers", async () => {
+    const run = textRunner(`plan p {
+      output n: int = 0 reduce sum
+      task a = 9007199254740991 into n
+      task b = 1 after a into n
+    }`);
+    expect((await run.run()).tasks[1]).toMatchObject({ status: "failed", reason: "reducer_failed" });
+  });
+});

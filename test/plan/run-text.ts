@@ -39,6 +39,7 @@ export function textRunner(
   text: string,
   commands: Readonly<Record<string, Command>> = {},
   options: PlanRunnerOptions & { readonly store?: Store } = {},
+  files: Readonly<Record<string, string>> = {},
 ): TextRunner {
   const clock = new VirtualClock();
   const events: PlanEvent[] = [];
@@ -80,7 +81,11 @@ export function textRunner(
     });
   };
   const { builtins, ...rest } = options;
-  const runner = createPlanRunner(planTable(text), { clock, ...rest, builtins: { shell, ...builtins } });
+  const runner = createPlanRunner(planTable(text, undefined, files), {
+    clock,
+    ...rest,
+    builtins: { shell, ...builtins },
+  });
   const onEvent = (event: PlanEvent): void => void events.push(event);
   const settle = async (result: Promise<PlanRunResult>): Promise<PlanRunResult> => {
     const ended = await clock.until(result);
