@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { compile } from "../../compiler/index.ts";
+import { compile, memoryHost, type CompileOptions, type CompileResult } from "../../compiler/index.ts";
 import { DIAGNOSTIC_CODES, type CodeInfo, type DiagnosticCode } from "../../diagnostics/codes.ts";
 import { renderPretty } from "../../diagnostics/render/index.ts";
 
@@ -14,17 +14,19 @@ export function diagnosticPage(code: DiagnosticCode): string {
   const fires = fixture(code, "fires");
   if (fires !== undefined) {
     const what = /^plan /m.test(fires) && !/^graph /m.test(fires) ? "plan" : "graph";
-    parts.push(`## A ${what} that gets it`, "", "```ngraph", fires, "```", "");
+    parts.push(`## A ${what} that gets it`, "", ...fenced(fires), "");
     const message = messageOf(code, fires);
     if (message !== undefined) parts.push("```text", message, "```", "");
   }
   const near = fixture(code, "near");
-  if (near !== undefined) parts.push("## One that comes close, and does not", "", "```ngraph", near, "```", "");
+  if (near !== undefined) parts.push("## One that comes close, and does not", "", ...fenced(near), "");
   return parts.join("\n");
 }
 
 export function fixture(code: string, kind: "fires" | "near"): string | undefined {
-  const path = FIXTURES.map((directory) => join(directory, `${code}-${kind}.ngraph`)).find((each) => existsSync(each));
+  const path = FIXTURES.flatMap((directory) =>
+    ["ngraph", "yaml"].map((extension) => join(directory, `${code}-${kind}.${extension}`)),
+  ).find((each) => existsSync(each));
   if (path === undefined) return undefined;
   // The first line says what the tests expect.
   return readFileSync(path, "utf8")
@@ -32,12 +34,43 @@ export function fixture(code: string, kind: "fires" | "near"): string | undefine
     .trim();
 }
 
+/** The file of a fixture, and beside it those that follow lines `// file NAME`. */
+function filesOf(text: string): readonly (readonly [name: string, text: string])[] {
+  const [main = "", ...others] = text.split(/^\/\/ file (?=\S+$)/m);
+  return [
+    [`example.${isYaml(main) ? "yaml" : "ngraph"}`, main],
+    ...others.map((other): [string, string] => {
+      const end = other.indexOf("\n");
+      return [other.slice(0, end), other.slice(end + 1)];
+    }),
+  ];
+}
+
+function isYaml(text: string): boolean {
+  return /^(?:graph|plan|imports|types):/.test(text);
+}
+
+function fenced(text: string): readonly string[] {
+  return filesOf(text).flatMap(([name, part], at) => [
+    ...(at === 0 ? [] : ["", `With \`${name}\`:`, ""]),
+    "```" + (/\w+$/.exec(name)?.[0] ?? ""),
+    part.trim(),
+    "```",
+  ]);
+}
+
+export function compileFixture(text: string, options: CompileOptions = {}): CompileResult {
+  const files = Object.fromEntries(filesOf(text));
+  const [[path, main] = ["", ""]] = filesOf(text);
+  return compile(main, { path, host: memoryHost(files), ...options });
+}
+
 /** What the compiler says about a fixture, as far as it is about the code. */
 export function messageOf(code: DiagnosticCode, text: string): string | undefined {
   // A first line `// baseline: …` gives the graph as it was.
   const old = /^\/\/ baseline: (.*)$/m.exec(text)?.[1];
   const baseline = old === undefined ? {} : { baseline: compile(old, { path: "old.ngraph" }).tables };
-  const { diagnostics, graphs } = compile(text, { path: "example.ngraph", ...baseline });
+  const { diagnostics, graphs } = compileFixture(text, baseline);
   const found = diagnostics.filter((item) => item.code === code);
   if (found.length > 0) return renderPretty(found).trim();
   const proof = graphs.flatMap((graph) => graph.proofs).find((item) => item.code === code);

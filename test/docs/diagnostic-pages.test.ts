@@ -1,9 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from "../../diagnostics/codes.ts";
-import { diagnosticPage, fixture, messageOf } from "./diagnostic-page.ts";
+import { compileFixture, diagnosticPage, fixture, messageOf } from "./diagnostic-page.ts";
 
 const DIRECTORY = "docs/diagnostics";
+/** What has no graph to show: a file of more than 4 MiB, and a kind of built-in node that does not exist by now. */
+const WITHOUT_FIXTURES = ["NG005", "NG603"];
 const CODES = Object.keys(DIAGNOSTIC_CODES) as DiagnosticCode[];
 
 /** `UPDATE=1 npx vitest run test/docs` writes the pages anew. */
@@ -23,4 +25,26 @@ test.each(CODES)("the page of %s says what the compiler says", (code) => {
 test.each(["NG118", "NG119", "NG610"] as const)("the graph of %s gets it, the near miss does not", (code) => {
   expect(messageOf(code, fixture(code, "fires") ?? "")).toContain(code);
   expect(messageOf(code, fixture(code, "near") ?? "graph")).toBeUndefined();
+});
+
+const OWN = CODES.filter((code) => readdirSync("test/docs/fixtures").some((file) => file.startsWith(`${code}-`)));
+
+test("every code has a graph that gets it, and one that comes close", () => {
+  const missing = CODES.filter(
+    (code) =>
+      !WITHOUT_FIXTURES.includes(code) &&
+      // Every graph that runs at all has a largest step.
+      (fixture(code, "fires") === undefined || (fixture(code, "near") === undefined && code !== "NG609")),
+  );
+  expect(missing).toEqual([]);
+});
+
+test.each(OWN)("%s: the graph gets it and no other error, the near miss gets none", (code) => {
+  expect(messageOf(code, fixture(code, "fires") ?? "")).toContain(code);
+  const near = fixture(code, "near") ?? "";
+  expect(messageOf(code, near)).toBeUndefined();
+  const errorsOf = (text: string): string[] =>
+    compileFixture(text).diagnostics.flatMap((item) => (item.severity === "error" ? [item.code] : []));
+  expect(new Set(errorsOf(fixture(code, "fires") ?? "")).size).toBeLessThanOrEqual(1);
+  expect(errorsOf(near)).toEqual([]);
 });
