@@ -1,3 +1,4 @@
+import type { Checkpoint } from "../../runtime/checkpoint.ts";
 import { checkpointDocument } from "../checkpoint-document.ts";
 import { defineCommand } from "../define-command.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -34,20 +35,42 @@ export const historyCommand = defineCommand<HistoryOptions>({
     });
     output.document({ version: 1, thread, checkpoints: checkpoints.map(checkpointDocument) });
     output.result(
-      formatTable(
-        ["checkpoint", "step", "phase", "status", "ran", "next", "label", "time"],
-        checkpoints.map((checkpoint) => [
-          checkpoint.id,
-          String(checkpoint.step),
-          checkpoint.phase,
-          checkpoint.status,
-          checkpoint.currentNodes.join(", "),
-          checkpoint.nextNodes.join(", "),
-          checkpoint.label ?? "",
-          formatTime(checkpoint.timestamp),
-        ]),
-      ),
+      isPlan(checkpoints)
+        ? planHistory(checkpoints)
+        : formatTable(
+            ["checkpoint", "step", "phase", "status", "ran", "next", "label", "time"],
+            checkpoints.map((checkpoint) => [
+              checkpoint.id,
+              String(checkpoint.step),
+              checkpoint.phase,
+              checkpoint.status,
+              checkpoint.currentNodes.join(", "),
+              checkpoint.nextNodes.join(", "),
+              checkpoint.label ?? "",
+              formatTime(checkpoint.timestamp),
+            ]),
+          ),
     );
     return EXIT.ok;
   },
 });
+
+/** Runs of a plan have no steps: a checkpoint at the start of each, and one at its end. */
+function isPlan(checkpoints: readonly Checkpoint[]): boolean {
+  return checkpoints.length > 0 && checkpoints.every(({ metadata }) => typeof metadata["plan"] === "string");
+}
+
+function planHistory(checkpoints: readonly Checkpoint[]): string {
+  return formatTable(
+    ["checkpoint", "run", "at", "status", "done", "left", "time"],
+    checkpoints.map((checkpoint) => [
+      checkpoint.id,
+      String(checkpoint.metadata["run"] ?? ""),
+      checkpoint.phase === "input" ? "start" : "end",
+      checkpoint.status,
+      checkpoint.currentNodes.join(", "),
+      checkpoint.nextNodes.join(", "),
+      formatTime(checkpoint.timestamp),
+    ]),
+  );
+}

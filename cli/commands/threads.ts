@@ -43,7 +43,8 @@ export const threadsCommand = defineCommand<ThreadsOptions>({
           threads.map((thread) => [
             thread.threadId,
             thread.status,
-            String(thread.step),
+            // Plans have none.
+            typeof thread.metadata["plan"] === "string" ? "" : String(thread.step),
             String(thread.checkpoints),
             String(thread.metadata["graph"] ?? ""),
             formatTime(thread.timestamp),

@@ -68,7 +68,16 @@ describe("ngc run of a plan", () => {
     expect(over.status).not.toBe(0);
     expect(over.stderr).toContain("nothing is left to resume");
     expect(project.json(["threads"]).document.threads).toMatchObject([{ thread: "t", status: "completed" }]);
-    expect(project.ngc(["history", "t"]).stdout).toContain("init, left, right");
+    const history = project.ngc(["history", "t"]).stdout.trim().split("\n");
+    expect(history.map((line) => line.split(/ {2,}/).slice(2, 4))).toEqual([
+      ["at", "status"],
+      ["end", "completed"],
+      ["start", "running"],
+      ["end", "failed"],
+      ["start", "running"],
+    ]);
+    expect(history[3]).toContain("init, left, right");
+    expect(history[3]).toContain(resumed.document.resumedFrom);
   });
 
   test("plain lines where there is no terminal", () => {
