@@ -99,7 +99,7 @@ export abstract class PrimaryRules extends TypeRules {
       this.fail(token, {
         message: "`...` cannot be used here",
         label: "no spread",
-        help: "lists are joined with `+`, records by naming their fields",
+        help: "a list grows in a channel with `reduce append`; a record is built by naming its fields",
       });
     }
     this.failExpected("an expression", { help: this.operatorHelp(token) });
