@@ -72,7 +72,7 @@ describe("ngc run", () => {
     });
     const several = ngc(["run", "two.ngraph"]);
     expect(several.status).toBe(64);
-    expect(several.stderr).toContain("two.ngraph holds several: `hello`, `farewell`");
+    expect(several.stderr).toContain("two.ngraph holds several: `hello` and `farewell`");
     expect(several.stderr).toContain("--graph");
     expect(ngc(["run", "two.ngraph", "--graph", "hello"]).stdout).toBe("text: hello world\n");
     expect(ngc(["run", "two.ngraph", "--graph", "farewell"]).stdout).toBe("text: bye world\n");
