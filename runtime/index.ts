@@ -14,7 +14,16 @@ export { createPlanRunner } from "./plan/plan-runner.ts";
 export type { PlanOutcome, TaskStatus } from "./plan/plan-scheduler.ts";
 export type { PlanTable } from "./plan/plan-table.ts";
 export type { TaskCache, TaskCacheEntry, TaskCacheRequest } from "./plan/task-cache.ts";
-export { createScheduler, type Scheduler, type SchedulerPlan } from "./scheduler.ts";
+export {
+  createScheduler,
+  type BarrierDescription,
+  type BarrierSignals,
+  type NodeRouting,
+  type RoutingRequest,
+  type Scheduler,
+  type SchedulerPlan,
+  type SchedulerState,
+} from "./scheduler.ts";
 export * from "./store.ts";
 export { MemoryStore } from "./stores/memory.ts";
 export * from "./table.ts";

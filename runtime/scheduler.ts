@@ -50,11 +50,19 @@ export interface BarrierDescription {
   readonly members: readonly (readonly string[])[];
 }
 
+/** Pure: the same arguments give the same answer, nothing that is passed in is changed, and a call costs the out-degree of what ran. */
 export interface Scheduler {
+  /** The first step of a run. Throws `NodeError` NG_NO_ROUTE where the edges of `start` lead nowhere. */
   planStartStep(state?: SchedulerState): SchedulerPlan;
   /** Where the edges of a node lead, in declaration order; a barrier's target stands for the barrier. Without edges: `end`. */
   resolveNextNodes(node: string, state?: SchedulerState): readonly string[];
-  /** Without `barrierState` a signal to a barrier runs its target at once. */
+  /**
+   * What follows these nodes, which have just ended, on the state after their updates. Given in task order: of several exclusive
+   * `goto`s the last wins. Give the `barrierState` of the last plan (`{}` at first) and it comes back moved on. Throws `NodeError`
+   * NG_NO_ROUTE, `RunError` NG_BAD_INPUT for names that the table does not have.
+   *
+   * Without `barrierState` a signal to a barrier runs its target at once.
+   */
   planNextStep(routings: readonly NodeRouting[], state?: SchedulerState, barrierState?: BarrierSignals): SchedulerPlan;
   /** The same with nodes and what they ask for side by side; throws `RangeError` when the lengths differ. */
   planNextStep(
@@ -63,6 +71,7 @@ export interface Scheduler {
     state?: SchedulerState,
     barrierState?: BarrierSignals,
   ): SchedulerPlan;
+  /** The table's barriers, in its order. */
   barrierSpecs(): readonly BarrierDescription[];
 }
 
@@ -113,6 +122,7 @@ class Names {
   readonly #nodes: ReadonlyMap<string, number>;
   readonly #channels: ReadonlyMap<string, number>;
   readonly #barriers: ReadonlyMap<string, number>;
+  readonly #initial: readonly Json[];
 
   constructor(table: Table, functions: FunctionRegistry) {
     this.table = table;
@@ -122,11 +132,13 @@ class Names {
     this.code = compileRouting(table, own);
     this.#nodes = new Map(table.nodes.map(({ name }, index) => [name, index]));
     this.#channels = new Map(table.channels.map(({ name }, index) => [name, index]));
+    this.#initial = table.channels.map((channel) => channel.initial ?? null);
     this.#barriers = new Map(table.barriers.map(({ id }, index) => [id, index]));
   }
 
   scope(state: SchedulerState): { state: Json[]; error: Json } & Scope {
-    const values = this.table.channels.map((channel) => channel.initial ?? null);
+    // Start values are looked through to, not copied: what a plan costs must not grow with the channels it does not name.
+    const values = Object.create(this.#initial) as Json[];
     for (const [name, value] of Object.entries(state)) {
       const channel = this.#channels.get(name);
       if (channel === undefined) throw unknown("channel", name, this.#channels.keys());

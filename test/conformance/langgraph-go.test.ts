@@ -384,7 +384,7 @@ describe("retry and keys", () => {
     expect(result.status).toBe(failures < tries ? "completed" : "failed");
   });
 
-  test("LG-80: what a task draws from its key is the same on every re-execution", async () => {
+  test("LG-80, LG-84: what a task draws from its key is the same on every re-execution", async () => {
     const keys: string[] = [];
     let broken = true;
     const engine = engineOf(

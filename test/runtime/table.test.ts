@@ -90,6 +90,14 @@ describe("1.3, 1.4", () => {
     expect(scheduler.planNextStep([{ node: "call" }], {}, {})).toEqual(first);
     expect(first.barrierState).toEqual({ j: ["call"] });
     expect(JSON.stringify(table)).toBe(text);
+    // What is passed in may be frozen, and names that look like fields of lists and objects are no channels.
+    const signals = Object.freeze({ j: Object.freeze(["call"]) });
+    const again = scheduler.planNextStep(Object.freeze([{ node: "call" }]), Object.freeze({}), signals);
+    expect(again.barrierState).toEqual({ j: ["call"] });
+    expect(again.barrierState).not.toBe(signals);
+    for (const name of ["length", "0", "__proto__", "constructor"]) {
+      expect(() => scheduler.planStartStep(Object.fromEntries([[name, 1]]))).toThrow(/unknown channel/);
+    }
     expect(() => scheduler.planNextStep([{ node: "nobody" }])).toThrow(/nobody/);
     expect(() => scheduler.planStartStep({ nothing: 1 })).toThrow(/nothing/);
   });
