@@ -100,8 +100,12 @@ function lostSignals(replayed: Replayed): string[] {
 function mergedSignals(replayed: Replayed): string[] {
   const last = routesByStep(replayed).at(-1);
   if (last === undefined) return [];
+  const { table } = replayed;
   return nextNodes(replayed).flatMap((next) => {
-    const sources = last.routes.filter(({ targets }) => targets.includes(next)).map(({ node }) => node);
+    const isDirect = (name: string): boolean => directTargets(table, name).has(next);
+    const direct = last.routes.filter(({ node, targets }) => targets.includes(next) && isDirect(node));
+    const barriers = last.fired.filter((target) => target === next).map(() => `all(…)`);
+    const sources = [...direct.map(({ node }) => node), ...barriers];
     return sources.length < 2
       ? []
       : [`${list(sources)} signal \`${next}\` in the same step: it runs once for all of them`];
@@ -120,20 +124,29 @@ function endedBranches(replayed: Replayed): string[] {
   if (last === undefined || nextNodes(replayed).length === 0) return [];
   const signals = new Map(last.routes.map(({ node, targets }) => [node, targets]));
   return (replayed.steps.at(-1) ?? [])
-    .filter((node) => (signals.get(node) ?? []).every((target) => target === "end"))
+    .filter((node) => endsBranch(signals.get(node) ?? []))
     .map((node) => `the branch of \`${node}\` has ended, and ${list(nextNodes(replayed))} go on`);
 }
 
-function violatedAssertions({ table, steps, result }: Replayed): string[] {
+function violatedAssertions(replayed: Replayed): string[] {
+  const { table, steps, result } = replayed;
   const isOver = result.status === "completed" || result.status === "incomplete";
   const firstOf = (node: number): number => steps.findIndex((step) => step.includes(nameOf(table, node)));
+  // A node that failed has not done what the assertion wants done.
+  const firstSuccessOf = (node: number): number =>
+    steps.findIndex((_, step) =>
+      replayed.events.some(
+        (event) =>
+          event.type === "node" && event.phase === "end" && event.step === step && event.node === nameOf(table, node),
+      ),
+    );
   return table.assertions.flatMap((assertion): string[] => {
     switch (assertion.kind) {
       case "before": {
-        const [first, then] = [firstOf(assertion.first), firstOf(assertion.then)];
-        const isReached = assertion.then === END ? result.status === "completed" : then !== -1;
-        const isLate = first === -1 || (assertion.then !== END && first >= then);
-        if (!isReached || !isLate) return [];
+        const first = firstSuccessOf(assertion.first);
+        const then = assertion.then === END ? firstEnd(replayed) : firstOf(assertion.then);
+        // A branch that ends in the step of the first one ends without it, unless it is that one.
+        if (then === -1 || (first !== -1 && (assertion.then === END ? first <= then : first < then))) return [];
         return [
           `\`${nameOf(table, assertion.then)}\` is reached, and \`${nameOf(table, assertion.first)}\` has not run before it`,
         ];
@@ -143,7 +156,7 @@ function violatedAssertions({ table, steps, result }: Replayed): string[] {
         return times < 2 ? [] : [`\`${nameOf(table, assertion.node)}\` has run ${times} times`];
       }
       case "eventually":
-        if (!isOver || firstOf(assertion.node) !== -1) return [];
+        if (!isOver || firstSuccessOf(assertion.node) !== -1) return [];
         return [`the run is over, and \`${nameOf(table, assertion.node)}\` has not run`];
       case "never": {
         const [node, other] = [nameOf(table, assertion.node), nameOf(table, assertion.with)];
@@ -154,10 +167,40 @@ function violatedAssertions({ table, steps, result }: Replayed): string[] {
   });
 }
 
+/** The step in which the first branch ends; -1 where none does. */
+function firstEnd(replayed: Replayed): number {
+  const { steps } = replayed;
+  return routesByStep(replayed).findIndex(({ routes }, step) => {
+    const signals = new Map(routes.map(({ node, targets }) => [node, targets]));
+    return (steps[step] ?? []).some((node) => endsBranch(signals.get(node) ?? []));
+  });
+}
+
+/** Nodes that a node may signal without a barrier in between. */
+function directTargets(table: Table, name: string): ReadonlySet<string> {
+  const node = table.nodes.find((each) => each.name === name);
+  const routes = (node?.routes ?? []).flatMap((route) =>
+    route.kind === "match" || route.kind === "cases"
+      ? [...route.arms.flatMap((arm) => arm.targets), ...(route.otherwise ?? [])]
+      : route.targets,
+  );
+  const failed = (node?.onError ?? []).flatMap((route) => route.targets);
+  const jumps = (node?.goes ?? []).map((target) => ({ node: target }));
+  const targets = [...routes, ...failed, ...jumps];
+  return new Set(targets.flatMap((target) => ("node" in target ? [nameOf(table, target.node)] : [])));
+}
+
+/** Its edges lead to `end`, among others or alone, or nowhere. */
+function endsBranch(targets: readonly string[]): boolean {
+  return targets.length === 0 || targets.includes("end");
+}
+
 interface StepRoutes {
   /** The checkpoint that the step began with. */
   readonly before: Checkpoint;
   readonly routes: readonly { readonly node: string; readonly targets: readonly string[] }[];
+  /** Targets of the barriers that fired. */
+  readonly fired: readonly string[];
 }
 
 function routesByStep({ checkpoints, events, steps }: Replayed): StepRoutes[] {
@@ -166,7 +209,8 @@ function routesByStep({ checkpoints, events, steps }: Replayed): StepRoutes[] {
     if (before === undefined) return [];
     const own = events.filter((event) => event.step === step);
     const routes = own.filter((event): event is RunEvent & { type: "route" } => event.type === "route");
-    return [{ before, routes }];
+    const fired = own.flatMap((event) => (event.type === "barrier" && event.fired ? [event.target] : []));
+    return [{ before, routes, fired }];
   });
 }
 

@@ -14,9 +14,9 @@ export interface Question {
 
 /**
  * The same graph for a replay: nodes, edges, barriers and what nodes write stay; every condition asks `DECIDE`, nodes compute
- * nothing (the replay mocks them), nothing pauses, is cached, waits or has items.
+ * nothing (the replay mocks them), nothing pauses, is cached, waits or has items. Without `keepRaces` the last of two writers wins.
  */
-export function replayTable(table: Table): Table {
+export function replayTable(table: Table, { keepRaces }: { readonly keepRaces: boolean }): Table {
   const expressions: Expression[] = [...table.expressions];
   const decide = table.functions.length;
   const ask = (question: Question): ExpressionIndex =>
@@ -37,6 +37,9 @@ export function replayTable(table: Table): Table {
   const start = askRoutes(table.start, (branch) => ask({ node: "", kind: "own", branch }));
   return {
     ...table,
+    channels: keepRaces
+      ? table.channels
+      : table.channels.map((channel) => (channel.reducer === undefined ? { ...channel, reducer: LAST } : channel)),
     nodes,
     start,
     expressions,
@@ -46,6 +49,8 @@ export function replayTable(table: Table): Table {
     effects: ["code"],
   };
 }
+
+const LAST = { kind: "last" } as const;
 
 /** Groups are numbered as the proofs see them: conditional edges together come first, then each `match`. */
 function askRoutes(routes: readonly RouteSpec[], ask: (branch: string) => ExpressionIndex): RouteSpec[] {

@@ -5,6 +5,7 @@
  */
 import type { BoundGraph } from "../../compiler/bound-graph.ts";
 import { buildModel } from "../../compiler/explore/build-model.ts";
+import type { Routing } from "../../compiler/explore/model.ts";
 import { lowerGraph } from "../../compiler/lower/lower-graph.ts";
 import type { TraceStep } from "../../diagnostics/diagnostic.ts";
 import type { Checkpoint } from "../../runtime/checkpoint.ts";
@@ -15,7 +16,8 @@ import { createEngine, MemoryStore } from "../../runtime/index.ts";
 import type { Json, JsonObject } from "../../runtime/json.ts";
 import type { Table } from "../../runtime/table.ts";
 import { CommandError } from "../command-error.ts";
-import { branchKey, readChoice, type Choice } from "./read-choice.ts";
+import { openChoices } from "./open-choices.ts";
+import { readChoice, type Choice } from "./read-choice.ts";
 import { DECIDE, replayTable, type Question } from "./replay-table.ts";
 import { sampleValue } from "./sample-value.ts";
 
@@ -30,17 +32,43 @@ export interface Replayed {
   readonly checkpoints: readonly Checkpoint[];
 }
 
-/**
- * @param maxSteps steps of the run; default as many as the trace has. `undefined` in the graph's own limit.
- * @throws CommandError when the trace does not fit the graph: a node or choice that it does not have, or another way than it goes
- */
+export interface ReplayOptions {
+  /** The graph's own `limit steps` ends the run, not the end of the trace. */
+  readonly ownLimit?: boolean;
+  /** Two writers in one step fail the run, as they do; otherwise the last one wins, so that the run goes on to what is looked for. */
+  readonly keepRaces?: boolean;
+  /** Whether a replay shows what it should. Where the trace leaves open what its last nodes choose, their ways are tried until one does. */
+  readonly accept?: (replayed: Replayed) => boolean;
+}
+
+/** Ways of the last nodes together. */
+const MAX_TRIES = 64;
+
+/** @throws CommandError when the trace does not fit the graph: a node or choice that it does not have, or another way than it goes */
 export async function replayTrace(
   graph: BoundGraph,
   trace: readonly TraceStep[],
-  options: { readonly ownLimit?: boolean } = {},
+  options: ReplayOptions = {},
 ): Promise<Replayed> {
-  const table = replayTable(lowerGraph(graph));
-  const choices = readChoices(graph, trace);
+  const table = replayTable(lowerGraph(graph), { keepRaces: options.keepRaces === true });
+  let first: Replayed | undefined;
+  for (const choices of readChoices(graph, trace)) {
+    const replayed = await replayOnce(table, trace, choices, options);
+    if (options.accept === undefined || options.accept(replayed)) return replayed;
+    first ??= replayed;
+  }
+  if (first === undefined) throw misfit(0, "nothing runs");
+  return first;
+}
+
+type Choices = readonly ReadonlyMap<string, Choice>[];
+
+async function replayOnce(
+  table: Table,
+  trace: readonly TraceStep[],
+  choices: Choices,
+  options: ReplayOptions,
+): Promise<Replayed> {
   const events: RunEvent[] = [];
   const steps: (readonly string[])[] = [];
   let step = -1;
@@ -69,42 +97,46 @@ export async function replayTrace(
   return { table, result, events, steps, checkpoints };
 }
 
-/** Choices by step and node; those of `start` stand under the empty name in the first step. */
-function readChoices(graph: BoundGraph, trace: readonly TraceStep[]): ReadonlyMap<string, Choice>[] {
+/**
+ * Choices by step and node; those of `start` stand under the empty name in the first step. Several where the last step leaves open
+ * what its nodes choose.
+ */
+function* readChoices(graph: BoundGraph, trace: readonly TraceStep[]): Generator<Choices> {
   const model = buildModel(graph);
   const nodes = new Map(model.nodes.map((node) => [node.name, node]));
-  return trace.map(({ ran, chose }, index) => {
+  const open: { readonly name: string; readonly ways: readonly Choice[] }[] = [];
+  const said = trace.map(({ ran, chose }, index) => {
     const found = new Map<string, Choice>();
-    const said = new Map(Object.entries(chose));
-    const read = (
-      name: string,
-      own: Parameters<typeof readChoice>[1],
-      onError: Parameters<typeof readChoice>[2],
-    ): Choice => {
-      const text = said.get(name) ?? "";
+    const read = (name: string, own: Routing, onError: Routing | undefined): Choice => {
+      const text = Object.hasOwn(chose, name) ? (chose[name] ?? "") : "";
       const choice = readChoice(text, own, onError);
       if (choice === undefined) throw misfit(index, `\`${name}\` chooses ${text}, and has no such edge`);
-      return index === trace.length - 1 && text === "" ? withDefaults(choice, own) : choice;
+      return choice;
     };
     if (index === 0) found.set("", read("start", model.start, undefined));
     for (const name of ran) {
       const node = nodes.get(name);
       if (node === undefined) throw misfit(index, `\`${name}\` runs, and the graph has no such node`);
       found.set(name, read(name, node.routing, node.errorRouting));
+      if (index < trace.length - 1 || Object.hasOwn(chose, name)) continue;
+      open.push({ name, ways: openChoices(node, (target) => model.nodes[target]?.name ?? "end") });
     }
     return found;
   });
-}
-
-/** Where the trace ends before its last nodes choose, they take the first way there is: edges that lead nowhere fail a run. */
-function withDefaults(choice: Choice, own: Parameters<typeof readChoice>[1]): Choice {
-  const groups = own.groups.filter((group) => group.kind !== "always");
-  const taken = groups.flatMap((group, index) => {
-    if (group.kind === "one") return [branchKey(index, 0)];
-    const isOptional = group.otherwise !== undefined || own.groups.length > groups.length;
-    return isOptional ? [] : [branchKey(index, 0)];
-  });
-  return { ...choice, taken: new Set(taken) };
+  const total = Math.min(
+    MAX_TRIES,
+    open.reduce((count, { ways }) => count * ways.length, 1),
+  );
+  for (let number = 0; number < total; number++) {
+    const last = new Map(said.at(-1));
+    let rest = number;
+    for (const { name, ways } of open) {
+      const way = ways[rest % ways.length];
+      if (way !== undefined) last.set(name, way);
+      rest = Math.floor(rest / ways.length);
+    }
+    yield [...said.slice(0, -1), last];
+  }
 }
 
 /** What a mocked node does. */

@@ -8,10 +8,10 @@ import { compileSource } from "../compile-source.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import type { Output } from "../output.ts";
 import { printDiagnostics } from "../print-diagnostics.ts";
-import { expectedHappenings } from "./expected-happenings.ts";
-import { nextNodes, observe, type Observation } from "./observe.ts";
+import { happeningsOf, replayFinding } from "./replay-finding.ts";
+import { nextNodes, type Observation } from "./observe.ts";
 import { readTraces, type GivenTrace } from "./read-traces.ts";
-import { replayTrace, type Replayed } from "./replay-trace.ts";
+import type { Replayed } from "./replay-trace.ts";
 
 /**
  * `ngc run FILE --replay-trace TRACE`: runs each trace of the file, and says whether its failure happened. Runs no code of the
@@ -36,7 +36,7 @@ export async function runReplay(
   const replays: ReplayReport[] = [];
   for (const given of traces) {
     const graph = chooseGraph(graphs, given);
-    const replayed = await replayTrace(graph, given.trace, { ownLimit: given.code === "NG211" });
+    const replayed = await replayFinding(graph, given.trace, given.code);
     replays.push(report(graph, given, replayed, output));
   }
   output.document({ version: 1, ok: replays.every(({ shown }) => !shown), replays });
@@ -61,8 +61,7 @@ interface ReplayReport {
 
 function report(graph: BoundGraph, given: GivenTrace, replayed: Replayed, output: Output): ReplayReport {
   const { code, trace, message } = given;
-  const expected = expectedHappenings(code);
-  const happenings = observe(replayed).filter(({ what }) => expected.includes(what));
+  const happenings = happeningsOf(replayed, code);
   const { result, steps } = replayed;
   const next = nextNodes(replayed);
   const shown = happenings.length > 0;
