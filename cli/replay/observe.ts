@@ -6,6 +6,7 @@ import type { Replayed } from "./replay-trace.ts";
 /** What may be seen to happen in a replayed run. */
 export type Happening =
   | "incomplete"
+  | "waiting"
   | "failed"
   | "limit"
   | "again"
@@ -34,6 +35,7 @@ export function observe(replayed: Replayed): Observation[] {
       `the run ends, and the barrier in front of \`${target}\` still waits for ${list(missing)}: ${list(arrived)} came`,
     ]);
   }
+  if (result.incompleteBarriers.length === 0) add("waiting", waitingBarriers(replayed));
   if (result.status === "failed" && result.error !== null) add("failed", [result.error.message]);
   if (result.status === "step_limit" && result.error !== null) add("limit", [result.error.message]);
   add("assertion", violatedAssertions(replayed));
@@ -46,6 +48,18 @@ export function observe(replayed: Replayed): Observation[] {
   const last = replayed.steps.at(-1) ?? [];
   if (last.length > 1) add("together", [`${list(last)} run in the same step`]);
   return found;
+}
+
+/** The run goes on elsewhere, and a barrier is left with who has come so far. */
+function waitingBarriers({ table, checkpoints }: Replayed): string[] {
+  return Object.entries(checkpoints.at(-1)?.barrierState ?? {}).flatMap(([id, arrived]) => {
+    const barrier = table.barriers.find((each) => each.id === id);
+    if (barrier === undefined) return [];
+    const members = barrier.members.map((nodes) => nodes.map((node) => nameOf(table, node)));
+    const missing = members.filter((names) => !names.some((name) => arrived.includes(name))).flat();
+    const target = nameOf(table, barrier.target);
+    return [`the barrier in front of \`${target}\` has ${list(arrived)} and waits for ${list(missing)}`];
+  });
 }
 
 /** Which nodes run next, after what was replayed. */
@@ -124,7 +138,7 @@ function endedBranches(replayed: Replayed): string[] {
   if (last === undefined || nextNodes(replayed).length === 0) return [];
   const signals = new Map(last.routes.map(({ node, targets }) => [node, targets]));
   return (replayed.steps.at(-1) ?? [])
-    .filter((node) => endsBranch(signals.get(node) ?? []))
+    .filter((node) => endsBranch(replayed.table, node, signals.get(node) ?? []))
     .map((node) => `the branch of \`${node}\` has ended, and ${list(nextNodes(replayed))} go on`);
 }
 
@@ -172,7 +186,7 @@ function firstEnd(replayed: Replayed): number {
   const { steps } = replayed;
   return routesByStep(replayed).findIndex(({ routes }, step) => {
     const signals = new Map(routes.map(({ node, targets }) => [node, targets]));
-    return (steps[step] ?? []).some((node) => endsBranch(signals.get(node) ?? []));
+    return (steps[step] ?? []).some((node) => endsBranch(replayed.table, node, signals.get(node) ?? []));
   });
 }
 
@@ -190,9 +204,15 @@ function directTargets(table: Table, name: string): ReadonlySet<string> {
   return new Set(targets.flatMap((target) => ("node" in target ? [nameOf(table, target.node)] : [])));
 }
 
-/** Its edges lead to `end`, among others or alone, or nowhere. */
-function endsBranch(targets: readonly string[]): boolean {
-  return targets.length === 0 || targets.includes("end");
+/** Its edges lead to `end`, among others or alone, or nowhere: a node with `waits` does not hear everybody. */
+function endsBranch(table: Table, name: string, targets: readonly string[]): boolean {
+  return targets.includes("end") || targets.every((target) => isUnheard(table, name, target));
+}
+
+function isUnheard(table: Table, source: string, target: string): boolean {
+  const gate = table.nodes.find((node) => node.name === target)?.waits;
+  const members = gate === undefined ? undefined : table.barriers[gate]?.members.flat();
+  return members !== undefined && !members.some((node) => nameOf(table, node) === source);
 }
 
 interface StepRoutes {

@@ -4,7 +4,8 @@ import { observe } from "../../cli/replay/observe.ts";
 import { compile } from "../../compiler/index.ts";
 import { randomGraphText } from "./random-graph-text.ts";
 
-const GRAPHS = 600;
+/** `GRAPHS=20000 npx vitest run test/replay` for a long run. */
+const GRAPHS = Number(process.env["GRAPHS"] ?? 250);
 
 test("every trace of random graphs replays in the engine, and what it shows happens", async () => {
   const wrong: string[] = [];
@@ -34,4 +35,4 @@ test("every trace of random graphs replays in the engine, and what it shows happ
   // The graphs are worth looking at: many traces, of many codes.
   expect([...shown.values()].reduce((sum, count) => sum + count, 0)).toBeGreaterThan(GRAPHS / 2);
   for (const code of ["NG213", "NG302", "NG307", "NG309", "NG401"]) expect(shown.get(code) ?? 0).toBeGreaterThan(3);
-});
+}, 600_000);
