@@ -86,8 +86,9 @@ function fromEnvironment(name: string): string | undefined {
 }
 
 /** A table that stands in a module as text, because it is large. */
-export function largeTable(json: string, graphs: readonly Table[]): Table {
-  return { ...(JSON.parse(json) as Omit<Table, "graphs">), graphs };
+export function largeTable(json: string, graphs: readonly Table[], plans?: readonly PlanTable[]): Table {
+  const parts = plans === undefined ? { graphs } : { graphs, plans };
+  return { ...(JSON.parse(json) as Omit<Table, "graphs" | "plans">), ...parts };
 }
 
 /** Likewise that of a plan. */

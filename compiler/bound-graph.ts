@@ -11,6 +11,7 @@ import type { Json } from "../runtime/json.ts";
 import type { Effect, FunctionSpec } from "../runtime/table.ts";
 import type { ValueType } from "../runtime/value-type.ts";
 import type { TypeScriptCheck } from "./expressions/typescript-check.ts";
+import type { BoundPlan, BoundPlanCall } from "./bound-plan.ts";
 import type { NodeSignature } from "../stdlib/signature.ts";
 
 /** `start` as a source, `end` as a target. */
@@ -37,6 +38,8 @@ export interface BoundGraph {
   readonly typeScriptChecks: readonly TypeScriptCheck[];
   /** Graphs that are called, once each, in order of first use. */
   readonly graphs: readonly BoundGraph[];
+  /** Likewise plans; absent where it calls none. */
+  readonly plans?: readonly BoundPlan[];
   readonly secrets: readonly string[];
   readonly hasErrors: boolean;
   /** Names that stand in broken statements: nothing is said about them. */
@@ -86,7 +89,7 @@ export interface BoundNode {
   readonly declaration: Ast.NodeDecl;
   readonly name: string;
   readonly doc?: string;
-  readonly call: BoundCall;
+  readonly call: BoundCall | BoundPlanCall;
   readonly each?: { readonly item: string; readonly list: TypedExpression };
   readonly output?:
     | { readonly kind: "channel"; readonly channel: string }

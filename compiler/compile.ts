@@ -101,18 +101,18 @@ export function compile(text: string, options: CompileOptions = {}): CompileResu
   // Without a baseline nobody has looked for what breaks one.
   let { diagnostics, suppressed } = suppressFindings(found, syntax, { notLookedFor: ["NG610"] });
   const lowered: LoweredGraphs = new Map();
+  const loweredPlans: LoweredPlans = new Map();
   const isValid = !hasErrors(diagnostics);
   const graphs = project.graphs.map((bound): CompiledGraph => ({
     name: bound.name,
     bound,
-    table: isValid ? lowerGraph(bound, lowered) : undefined,
+    table: isValid ? lowerGraph(bound, lowered, loweredPlans) : undefined,
     proofs: proofs.get(bound) ?? [],
   }));
   if (isValid && baseline !== undefined) {
     const breaking = compareWithBaseline(baseline, graphs, project.entry.source);
     ({ diagnostics, suppressed } = suppressFindings(sortDiagnostics([...found, ...breaking]), syntax));
   }
-  const loweredPlans: LoweredPlans = new Map();
   const plans = project.plans.map((bound): CompiledPlan => ({
     name: bound.name,
     bound,

@@ -8,14 +8,17 @@ import { sha256 } from "./sha256.ts";
  * digests, which must be right: so a graph that many call is hashed once.
  */
 export function tableDigest(table: Omit<Table, "digest">): Digest {
-  const { debug: _debug, digest: _digest, graphs, ...meaning } = table as Table;
-  return `sha256:${sha256(canonicalJson({ ...meaning, graphs: graphs.map((graph) => graph.digest) }))}`;
+  const { debug: _debug, digest: _digest, graphs, plans, ...meaning } = table as Table;
+  const called = plans === undefined ? {} : { plans: digestsOf(plans) };
+  return `sha256:${sha256(canonicalJson({ ...meaning, graphs: digestsOf(graphs), ...called }))}`;
 }
 
 /** The digest of a plan's table: likewise, and without `ranks`, which only say in which order a run is shortest. */
 export function planDigest(table: Omit<PlanTable, "digest">): Digest {
   const { debug: _debug, digest: _digest, ranks: _ranks, graphs, plans, ...meaning } = table as PlanTable;
-  const digests = (tables: readonly { readonly digest: Digest }[]): readonly Digest[] =>
-    tables.map(({ digest }) => digest);
-  return `sha256:${sha256(canonicalJson({ ...meaning, graphs: digests(graphs), plans: digests(plans) }))}`;
+  return `sha256:${sha256(canonicalJson({ ...meaning, graphs: digestsOf(graphs), plans: digestsOf(plans) }))}`;
+}
+
+function digestsOf(tables: readonly { readonly digest: Digest }[]): readonly Digest[] {
+  return tables.map(({ digest }) => digest);
 }

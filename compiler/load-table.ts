@@ -101,7 +101,7 @@ function listTables(value: unknown, kind: Kind): readonly KindPart[] {
       }
     };
     add(graphs, "graphs", "graph");
-    if (tables[at]?.kind === "plan") add(plans, "plans", "plan");
+    add(plans, "plans", "plan");
   }
   return tables;
 }

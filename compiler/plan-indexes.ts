@@ -3,6 +3,7 @@ import type { PlanTable, TaskSpec } from "../runtime/plan/plan-table.ts";
 import {
   checkCall,
   checkNames,
+  checkNodeCall,
   checkOutput,
   checkParts,
   createPartChecker,
@@ -32,11 +33,7 @@ function checkTask(task: TaskSpec, at: number, plan: PlanTable, check: PartCheck
   const path = `/tasks/${at}`;
   const { found } = check;
   const { call, pool } = task;
-  if (call.kind === "plan") {
-    within(plan.plans.length, "plan", found)(call.plan, `${path}/call/plan`);
-    for (const [index, argument] of call.args.entries())
-      check.expression(argument.expression, `${path}/call/args/${index}`);
-  } else checkCall(call, `${path}/call`, check);
+  checkNodeCall(call, plan.plans.length, `${path}/call`, check);
   for (const [index, other] of task.checks.entries()) checkCall(other, `${path}/checks/${index}`, check);
   const isTask = within(plan.tasks.length, "task", found);
   for (const [index, before] of task.after.entries()) isTask(before, `${path}/after/${index}`);

@@ -61,6 +61,8 @@ export interface PartChecker {
 }
 
 interface Checker extends PartChecker {
+  /** How many plans there are. */
+  readonly plans: number;
   readonly node: (index: number, path: string) => void;
   readonly barrier: (index: number, path: string) => void;
   /** A node, `END`, or a member of a barrier. */
@@ -89,6 +91,7 @@ function createChecker(table: Table, found: TableProblem[]): Checker {
   const barrier = within(table.barriers.length, "barrier", found);
   return {
     ...createPartChecker(table, found),
+    plans: table.plans?.length ?? 0,
     node,
     barrier,
     target(target, path) {
@@ -118,7 +121,7 @@ export function checkNames(
 }
 
 function checkNode(node: NodeSpec, path: string, check: Checker): void {
-  checkCall(node.call, `${path}/call`, check);
+  checkNodeCall(node.call, check.plans, `${path}/call`, check);
   if (node.each !== undefined) check.expression(node.each.list, `${path}/each/list`);
   checkOutput(node.output, `${path}/output`, check);
   for (const [at, goal] of (node.goes ?? []).entries()) check.target({ node: goal }, `${path}/goes/${at}`);
@@ -134,6 +137,13 @@ export function checkOutput(output: OutputSpec | undefined, path: string, check:
   if (output?.kind === "channel") check.channel(output.channel, `${path}/channel`);
   if (output?.kind !== "fields") return;
   for (const [at, { channel }] of output.fields.entries()) check.channel(channel, `${path}/fields/${at}`);
+}
+
+/** The call of a node or task, which may be one of a plan. */
+export function checkNodeCall(call: NodeSpec["call"], plans: number, path: string, check: PartChecker): void {
+  if (call.kind !== "plan") return checkCall(call, path, check);
+  within(plans, "plan", check.found)(call.plan, `${path}/plan`);
+  for (const [at, argument] of call.args.entries()) check.expression(argument.expression, `${path}/args/${at}`);
 }
 
 export function checkCall(call: CallSpec, path: string, check: PartChecker): void {

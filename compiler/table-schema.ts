@@ -126,9 +126,12 @@ const ROUTE = tagged("kind", [
   }),
 ]);
 
+/** A call of a node or task, which may be one of a plan; those of checks are not. */
+const ANY_CALL = tagged("kind", [...CALLS, object({ kind: tag("plan"), plan: INDEX, args: ARGUMENTS })]);
+
 const NODE_SPEC = object({
   name: TEXT,
-  call: definition("call"),
+  call: ANY_CALL,
   "each?": object({ item: TEXT, list: INDEX, "parallel?": COUNT }),
   "output?": OUTPUT,
   "tries?": object({ attempts: COUNT, "backoff?": object({ min: MILLISECONDS, max: MILLISECONDS }) }),
@@ -158,7 +161,7 @@ const ASSERTION = tagged("kind", [
 
 const TASK_SPEC = object({
   name: TEXT,
-  call: tagged("kind", [...CALLS, object({ kind: tag("plan"), plan: INDEX, args: ARGUMENTS })]),
+  call: ANY_CALL,
   "item?": object({ name: TEXT, value: ANY }),
   after: list(INDEX),
   trigger: { enum: ["all", "any", "done"] },
@@ -202,6 +205,7 @@ export const TABLE_SCHEMA: Schema = {
     start: list(definition("route")),
     barriers: list(BARRIER),
     ...COMMON,
+    "plans?": list(LATER),
     limits: object({ steps: nullable(COUNT), parallel: nullable(COUNT) }),
     assertions: list(ASSERTION),
   }),

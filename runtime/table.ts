@@ -8,6 +8,7 @@
  */
 import type { Expression } from "./expression/expression.ts";
 import type { Json } from "./json.ts";
+import type { PlanTable } from "./plan/plan-table.ts";
 import type { ValueType } from "./value-type.ts";
 
 export const TABLE_FORMAT = "ngraph.table";
@@ -47,6 +48,8 @@ export interface Table {
   readonly types: readonly { readonly name: string; readonly type: ValueType }[];
   /** Graphs called as nodes, each complete in itself. */
   readonly graphs: readonly Table[];
+  /** Plans called as nodes; absent where there are none. */
+  readonly plans?: readonly PlanTable[];
   /** Names of environment variables declared with `secret`. */
   readonly secrets: readonly string[];
   /** Sorted; of this graph and of those it calls. */
@@ -82,7 +85,7 @@ export interface FunctionSpec {
 
 export interface NodeSpec {
   readonly name: string;
-  readonly call: CallSpec;
+  readonly call: CallSpec | PlanCallSpec;
   /** One task an item of the list. */
   readonly each?: { readonly item: string; readonly list: ExpressionIndex; readonly parallel?: number };
   readonly output?: OutputSpec;
@@ -111,6 +114,13 @@ export type CallSpec =
   | { readonly kind: "builtin"; readonly name: string; readonly args: readonly NamedArgument[] }
   | { readonly kind: "graph"; readonly graph: GraphIndex; readonly args: readonly NamedArgument[] }
   | { readonly kind: "expression"; readonly expression: ExpressionIndex };
+
+export interface PlanCallSpec {
+  readonly kind: "plan";
+  /** Of the table's `plans`. */
+  readonly plan: number;
+  readonly args: readonly NamedArgument[];
+}
 
 export interface NamedArgument {
   readonly name: string;

@@ -1,5 +1,13 @@
 import { printExpression, type ExpressionNames } from "../../runtime/expression/print-expression.ts";
-import { END, type CallSpec, type NodeSpec, type RouteSpec, type Table, type TargetSpec } from "../../runtime/table.ts";
+import {
+  END,
+  type CallSpec,
+  type NodeSpec,
+  type PlanCallSpec,
+  type RouteSpec,
+  type Table,
+  type TargetSpec,
+} from "../../runtime/table.ts";
 
 /** A graph as boxes and arrows: what every picture format is made from. */
 export interface Drawing {
@@ -129,8 +137,8 @@ function describeNode(table: Table, node: NodeSpec, expression: (index: number) 
 
 /** What a node or task does, in a few words. */
 export function describeCall(
-  table: Pick<Table, "functions" | "graphs">,
-  call: CallSpec,
+  table: Pick<Table, "functions" | "graphs" | "plans">,
+  call: CallSpec | PlanCallSpec,
   expression: (index: number) => string,
 ): string {
   switch (call.kind) {
@@ -138,6 +146,8 @@ export function describeCall(
       return `${table.functions[call.function]?.name ?? ""}()`;
     case "builtin":
       return `${call.name}()`;
+    case "plan":
+      return `plan ${table.plans?.[call.plan]?.name ?? ""}`;
     case "graph":
       return `graph ${table.graphs[call.graph]?.name ?? ""}`;
     case "expression":

@@ -1,11 +1,9 @@
-import type { PlanTable, TaskSpec } from "../../runtime/plan/plan-table.ts";
+import type { PlanTable } from "../../runtime/plan/plan-table.ts";
 import { describeCall, expressionPrinter, type Drawing, type DrawnEdge, type DrawnNode } from "./drawing.ts";
 
 /** A plan as boxes and arrows: tasks, what each comes after, and `start` before those that come after none. */
 export function drawPlan(plan: PlanTable): Drawing {
   const expression = expressionPrinter(plan);
-  const detail = ({ call }: TaskSpec): string =>
-    call.kind === "plan" ? `plan ${plan.plans[call.plan]?.name ?? ""}` : describeCall(plan, call, expression);
   return {
     name: plan.name,
     nodes: [
@@ -14,7 +12,7 @@ export function drawPlan(plan: PlanTable): Drawing {
         id: idOf(task.name),
         kind: "node",
         label: task.name,
-        detail: `${detail(task)}${task.alone === true ? ", alone" : ""}`,
+        detail: `${describeCall(plan, task.call, expression)}${task.alone === true ? ", alone" : ""}`,
         pauses: task.call.kind === "builtin" && task.call.name === "ask",
       })),
     ],

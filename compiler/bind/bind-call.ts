@@ -1,7 +1,6 @@
 /** The call of a node: an imported function, a built-in node, a graph, or a pure expression. */
 import {
   missingArguments,
-  notSupported,
   positionalGraphArgument,
   repeatedArgument,
   tooManyArguments,
@@ -28,7 +27,6 @@ import { placeIn, useFunction, type GraphContext } from "./graph-context.ts";
 import { toTypedExpression } from "./typed-expression.ts";
 
 export interface CallResult {
-  /** A plan only where the context binds plans. */
   readonly call: BoundTaskCall;
   /** `infer`: from the channels; `undefined`: not known here (an imported function). */
   readonly result: ValueType | "infer" | undefined;
@@ -95,20 +93,14 @@ function bindDeclared(
       return { call: { kind: "graph", graph, args }, result, effects: effectsOf(graph), callee: callee.name };
     }
     case "plan": {
-      if (context.boundPlan !== undefined) {
-        const plan = context.boundPlan(declared.unit);
-        if (plan === undefined) {
-          typeAll(syntax, scope);
-          return BROKEN;
-        }
-        const { args, result } = bindOwnCall(syntax, plan, scope, context);
-        context.calledPlans.add(plan);
-        return { call: { kind: "plan", plan, args }, result, effects: effectsOf(plan), callee: callee.name };
+      const plan = context.boundPlan(declared.unit);
+      if (plan === undefined) {
+        typeAll(syntax, scope);
+        return BROKEN;
       }
-      typeAll(syntax, scope);
-      const what = "calling a plan from a graph is";
-      context.report(notSupported(placeIn(context, callee.span), { what, help: "run the plan by itself" }));
-      return BROKEN;
+      const { args, result } = bindOwnCall(syntax, plan, scope, context);
+      context.calledPlans.add(plan);
+      return { call: { kind: "plan", plan, args }, result, effects: effectsOf(plan), callee: callee.name };
     }
     case "broken":
       typeAll(syntax, scope);

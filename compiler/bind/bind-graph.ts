@@ -5,6 +5,7 @@ import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type { ValueType } from "../../runtime/value-type.ts";
 import { END_NAME, type BoundChannel, type BoundEdge, type BoundGraph, type BoundNode } from "../bound-graph.ts";
+import type { BoundPlan } from "../bound-plan.ts";
 import { referencedTypes } from "../types/referenced-types.ts";
 import type { TypeTable } from "../types/type-table.ts";
 import { bindChannel } from "./bind-channels.ts";
@@ -13,7 +14,7 @@ import { bindNode } from "./bind-nodes.ts";
 import { resolveWrites } from "./bind-output.ts";
 import { bindPolicies } from "./bind-policies.ts";
 import { bindAssertions, bindLimits, collectDeclarations, type Declarations } from "./declarations.ts";
-import type { GraphUnit } from "./file-scope.ts";
+import type { GraphUnit, PlanUnit } from "./file-scope.ts";
 import { analyseFlow } from "./flow.ts";
 import { placeIn, type ChannelEntry, type GraphContext } from "./graph-context.ts";
 import { unwrittenAtEnd } from "./written-at-end.ts";
@@ -23,6 +24,7 @@ export interface BindGraphOptions {
   readonly types: TypeTable;
   readonly report: (diagnostic: Diagnostic) => void;
   readonly boundGraph: (unit: GraphUnit) => BoundGraph | undefined;
+  readonly boundPlan: (unit: PlanUnit) => BoundPlan | undefined;
   /** Its text could not be read in full. */
   readonly hasSyntaxErrors: boolean;
 }
@@ -60,6 +62,7 @@ export function bindGraph(unit: GraphUnit, options: BindGraphOptions): BoundGrap
     called: new Set(),
     calledPlans: new Set(),
     boundGraph: options.boundGraph,
+    boundPlan: options.boundPlan,
   };
   const writes = declarations.nodes.map((node) => resolveWrites(node.declaration.output, context));
   for (const list of writes) for (const write of list) written.add(write.channel.name);
@@ -90,7 +93,7 @@ export function bindGraph(unit: GraphUnit, options: BindGraphOptions): BoundGrap
   checkStart(declarations, resolved.edges, resolved.isPartial, context);
   reportDuplicateEdges(resolved.edges, context);
   if (!hasErrors && !declarations.hasBroken) reportUnusedChannels(channels, nodes, edges, context);
-  for (const graph of context.called) if (graph.hasErrors) hasErrors = true;
+  for (const called of [...context.called, ...context.calledPlans]) if (called.hasErrors) hasErrors = true;
   return {
     file,
     declaration,
@@ -105,6 +108,7 @@ export function bindGraph(unit: GraphUnit, options: BindGraphOptions): BoundGrap
     types: referencedTypes(typesOf(channels, nodes), options.types),
     typeScriptChecks: context.typeScriptChecks,
     graphs: [...context.called],
+    ...(context.calledPlans.size === 0 ? {} : { plans: [...context.calledPlans] }),
     secrets: [...context.secrets],
     hasErrors: hasErrors || declarations.hasBroken,
     poisoned: context.poisoned,

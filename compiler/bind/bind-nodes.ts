@@ -44,9 +44,7 @@ export function bindNode(
   const each = declaration.each === undefined ? undefined : bindEach(declaration.each, outside, context);
   const scope =
     each === undefined ? outside : scopeWith(new Map([[each.item, each.type]]), hideFacts(flow.facts, each.item));
-  const { call: called, result, effects: own, callee, unwritten } = bindCall(declaration.call, scope, context);
-  // No context of a graph binds plans: a call of one has been refused.
-  const call = called.kind === "plan" ? BROKEN_CALL : called;
+  const { call, result, effects: own, callee, unwritten } = bindCall(declaration.call, scope, context);
   for (const effect of own) effects.add(effect);
   const type = result === "infer" ? inferResult(parts.writes, each !== undefined) : result;
   if (type !== undefined && result !== "infer") {
@@ -69,7 +67,6 @@ export function bindNode(
   };
 }
 
-const BROKEN_CALL = { kind: "broken" } as const;
 const NO_LOCALS: ReadonlyMap<string, ValueType> = new Map();
 
 /** Notes that an expression calls imported code, which is an effect of its node. */

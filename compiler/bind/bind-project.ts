@@ -86,12 +86,10 @@ export function bindProject(text: string, options: BindOptions): BoundProject {
       report,
       hasSyntaxErrors: hasErrorWithin(unit),
       boundGraph: (callee: GraphUnit) => (order.isCut(unit, callee) ? undefined : bound.get(callee.declaration)),
+      boundPlan: (callee: PlanUnit) => (order.isCut(unit, callee) ? undefined : plans.get(callee.declaration)),
     };
     if (isPlanUnit(unit)) {
-      if (!features.has("plan")) continue;
-      const boundPlan = (callee: PlanUnit): BoundPlan | undefined =>
-        order.isCut(unit, callee) ? undefined : plans.get(callee.declaration);
-      plans.set(unit.declaration, bindPlan(unit, { ...options, boundPlan }));
+      if (features.has("plan")) plans.set(unit.declaration, bindPlan(unit, options));
       continue;
     }
     const graph = bindGraph(unit, options);

@@ -60,8 +60,8 @@ export interface GraphContext {
   readonly calledPlans: Set<BoundPlan>;
   /** A graph that this one may call; `undefined` where calling it would close a cycle (reported) or it is broken. */
   readonly boundGraph: (unit: GraphUnit) => BoundGraph | undefined;
-  /** Likewise of plans; absent in a graph, whose nodes call none. */
-  readonly boundPlan?: (unit: PlanUnit) => BoundPlan | undefined;
+  /** Likewise a plan. */
+  readonly boundPlan: (unit: PlanUnit) => BoundPlan | undefined;
 }
 
 export function placeIn(context: Pick<GraphContext, "file">, span: Span): { file: SourceFile; span: Span } {

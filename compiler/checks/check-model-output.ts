@@ -1,5 +1,5 @@
 import { unapprovedEffect } from "../../diagnostics/catalog/effects.ts";
-import type { BoundCall } from "../bound-graph.ts";
+import type { BoundNode } from "../bound-graph.ts";
 import { startTargets, successorsOf } from "../explore/signals.ts";
 import { channelsOf } from "../explore/terms.ts";
 import type { CheckContext } from "./check-context.ts";
@@ -58,7 +58,7 @@ export function checkModelOutput(context: CheckContext): void {
   });
 }
 
-function isModel(call: BoundCall): boolean {
+function isModel(call: BoundNode["call"]): boolean {
   return call.kind === "builtin" && call.signature.effects.includes("model");
 }
 
@@ -90,8 +90,8 @@ function passThrough(
 const NOTHING_UNSEEN: ReadonlyMap<number, number> = new Map();
 
 function effectArguments(
-  call: BoundCall,
-): { args: Extract<BoundCall, { kind: "builtin" }>["args"]; what: (argument: string) => string } | undefined {
+  call: BoundNode["call"],
+): { args: Extract<BoundNode["call"], { kind: "builtin" }>["args"]; what: (argument: string) => string } | undefined {
   if (call.kind !== "builtin") return undefined;
   switch (call.signature.name) {
     case "shell":

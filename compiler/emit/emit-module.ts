@@ -145,7 +145,14 @@ function calledBy(unit: Unit): readonly Unit[] {
   }
   const { bound, table } = unit;
   const called = new Set(bound.nodes.flatMap((node) => (node.call.kind === "graph" ? [node.call.graph] : [])));
-  return [...called].map((graph, at) => ({ kind: "graph", bound: graph, table: table.graphs[at] as Table }));
+  return [
+    ...[...called].map((graph, at): Unit => ({ kind: "graph", bound: graph, table: table.graphs[at] as Table })),
+    ...(bound.plans ?? []).map((plan, at): Unit => ({
+      kind: "plan",
+      bound: plan,
+      table: table.plans?.[at] as PlanTable,
+    })),
+  ];
 }
 
 /** A constant for each table with its functions and expressions. */

@@ -11,14 +11,14 @@ const MAX_LITERAL = 1_000_000;
  */
 export function emitTable(table: Table | PlanTable, graphs: readonly string[], plans: readonly string[] = []): string {
   const isPlan = table.kind === "plan";
-  const { debug: _debug, graphs: _graphs, plans: _plans, ...fields } = isPlan ? table : { ...table, plans: undefined };
+  const hasPlans = isPlan || plans.length > 0;
+  const { debug: _debug, graphs: _graphs, plans: _plans, ...fields } = table;
   const json = JSON.stringify(fields);
   const lists = { graphs: `[${graphs.join(", ")}]`, plans: `[${plans.join(", ")}]` };
-  const called = isPlan ? `graphs: ${lists.graphs},\n  plans: ${lists.plans}` : `graphs: ${lists.graphs}`;
+  const called = hasPlans ? `graphs: ${lists.graphs},\n  plans: ${lists.plans}` : `graphs: ${lists.graphs}`;
   if (json.length > MAX_LITERAL) {
-    return isPlan
-      ? `$.largePlan(${quote(json)}, ${lists.graphs}, ${lists.plans})`
-      : `$.largeTable(${quote(json)}, ${lists.graphs})`;
+    const parts = hasPlans ? `${lists.graphs}, ${lists.plans}` : lists.graphs;
+    return `$.${isPlan ? "largePlan" : "largeTable"}(${quote(json)}, ${parts})`;
   }
   const lines = Object.entries(fields).map(([name, value]) => `  ${fieldName(name)}: ${emitField(value)},`);
   return `{\n${lines.join("\n")}\n  ${called},\n}`;

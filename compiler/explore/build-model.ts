@@ -1,7 +1,6 @@
 import type { Span } from "../../diagnostics/source.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import {
-  type BoundCall,
   type BoundEdge,
   type BoundGraph,
   type BoundNode,
@@ -81,6 +80,7 @@ export function buildModel(graph: BoundGraph): ControlModel {
 export function waitsForPerson(node: BoundNode): boolean {
   if (node.pauseBefore || node.pauseAfter) return true;
   if (node.call.kind === "builtin") return node.call.signature.pauses === true;
+  if (node.call.kind === "plan") return node.call.plan.tasks.some((task) => task.effects.includes("person"));
   return node.call.kind === "graph" && node.call.graph.nodes.some(waitsForPerson);
 }
 
@@ -366,6 +366,6 @@ function writesOf(node: BoundNode): { channel: string; expression: Expression | 
   });
 }
 
-function expressionOf(call: BoundCall): Expression | undefined {
+function expressionOf(call: BoundNode["call"]): Expression | undefined {
   return call.kind === "expression" ? call.expression.expression : undefined;
 }

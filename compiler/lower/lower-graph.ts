@@ -6,18 +6,24 @@
 import type { Table } from "../../runtime/table.ts";
 import { TABLE_FORMAT, TABLE_VERSION } from "../../runtime/table.ts";
 import type { BoundGraph } from "../bound-graph.ts";
+import type { BoundPlan } from "../bound-plan.ts";
 import { deepFreeze } from "../deep-freeze.ts";
 import { tableDigest } from "../digest.ts";
 import { createExpressionPool } from "./expression-pool.ts";
 import { lowerChannel, orderChannels } from "./lower-channels.ts";
 import { collectEffects, lowerAssertion, lowerNode } from "./lower-nodes.ts";
+import { createCalled, lowerPlan, type LoweredPlans } from "./lower-plan.ts";
 import { lowerRoutes } from "./lower-routes.ts";
 
 /** Tables by the bound graphs they came from: a graph that several others call is lowered once. */
 export type LoweredGraphs = Map<BoundGraph, Table>;
 
 /** The frozen table of a graph and, in `known`, those of all graphs it calls. None of them may have errors. */
-export function lowerGraph(graph: BoundGraph, known: LoweredGraphs = new Map()): Table {
+export function lowerGraph(
+  graph: BoundGraph,
+  known: LoweredGraphs = new Map(),
+  plans: LoweredPlans = new Map(),
+): Table {
   // Called graphs first, through a list of their own: chains of calls may be long.
   const open = [graph];
   for (let next = open.at(-1); next !== undefined; next = open.at(-1)) {
@@ -25,7 +31,7 @@ export function lowerGraph(graph: BoundGraph, known: LoweredGraphs = new Map()):
     if (missing.length > 0) open.push(...missing);
     else {
       open.pop();
-      if (!known.has(next)) known.set(next, lowerOne(next, known));
+      if (!known.has(next)) known.set(next, lowerOne(next, known, plans));
     }
   }
   return known.get(graph) as Table;
@@ -35,21 +41,18 @@ function calledGraphs(graph: BoundGraph): readonly BoundGraph[] {
   return graph.nodes.flatMap((node) => (node.call.kind === "graph" ? [node.call.graph] : []));
 }
 
-function lowerOne(bound: BoundGraph, known: LoweredGraphs): Table {
+function lowerOne(bound: BoundGraph, known: LoweredGraphs, knownPlans: LoweredPlans): Table {
   const { ordered, index } = orderChannels(bound);
   const pool = createExpressionPool(bound, index);
-  const graphs: Table[] = [];
-  const graphIndex = new Map<BoundGraph, number>();
+  const graphs = createCalled((called: BoundGraph) => known.get(called) as Table);
+  const plans = createCalled((called: BoundPlan) => lowerPlan(called, knownPlans, known));
   const nodeIndex = new Map(bound.nodes.map((node, at) => [node.name, at]));
   const context = {
     channelIndex: new Map(ordered.map((channel, at) => [channel.name, at])),
     nodeIndex,
     pool,
-    graph(called: BoundGraph): number {
-      const number = graphIndex.get(called) ?? graphs.push(known.get(called) as Table) - 1;
-      graphIndex.set(called, number);
-      return number;
-    },
+    graph: graphs.number,
+    plan: plans.number,
   };
   const channels = ordered.map((channel) => lowerChannel(channel, pool));
   const lowered = bound.nodes.map((node) => lowerNode(node, context));
@@ -75,9 +78,10 @@ function lowerOne(bound: BoundGraph, known: LoweredGraphs): Table {
     expressions: pool.expressions,
     functions: pool.functions,
     types: bound.types,
-    graphs,
+    graphs: graphs.tables,
+    ...(plans.tables.length === 0 ? {} : { plans: plans.tables }),
     secrets: [...bound.secrets].sort(),
-    effects: collectEffects(bound.nodes, graphs, pool.functions.length > 0),
+    effects: collectEffects(bound.nodes, [...graphs.tables, ...plans.tables], pool.functions.length > 0),
     limits: bound.limits,
     assertions: bound.assertions.map((assertion) => lowerAssertion(assertion, nodeIndex)),
     debug: {

@@ -8,9 +8,11 @@ import type {
   NodeIndex,
   NodeSpec,
   OutputSpec,
+  PlanCallSpec,
 } from "../../runtime/table.ts";
 import { END } from "../../runtime/table.ts";
 import type { BoundArgument, BoundAssertion, BoundCall, BoundGraph, BoundNode } from "../bound-graph.ts";
+import type { BoundPlan, BoundPlanCall } from "../bound-plan.ts";
 import type { ExpressionPool } from "./expression-pool.ts";
 import { indexOf } from "./lower-routes.ts";
 
@@ -20,6 +22,8 @@ export interface CallContext {
   readonly pool: ExpressionPool;
   /** Number of a called graph. */
   graph(graph: BoundGraph): GraphIndex;
+  /** Number of a called plan. */
+  plan(plan: BoundPlan): number;
 }
 
 export interface NodeContext extends CallContext {
@@ -33,7 +37,7 @@ export function lowerNode(node: BoundNode, context: NodeContext): LoweredNode {
   const output = node.output === undefined ? undefined : lowerOutput(node.output, context);
   return {
     name: node.name,
-    call: lowerCall(node.call, node.name, context),
+    call: node.call.kind === "plan" ? lowerPlanCall(node.call, context) : lowerCall(node.call, node.name, context),
     ...(node.each === undefined
       ? {}
       : {
@@ -72,6 +76,10 @@ export function lowerCall(call: BoundCall, owner: string, context: CallContext):
     case "broken":
       throw new TypeError(`${owner} has errors: only what has none is lowered`);
   }
+}
+
+export function lowerPlanCall(call: BoundPlanCall, context: CallContext): PlanCallSpec {
+  return { kind: "plan", plan: context.plan(call.plan), args: lowerArguments(call.args, context) };
 }
 
 export function lowerArguments(args: readonly BoundArgument[], { pool }: CallContext): readonly NamedArgument[] {

@@ -12,13 +12,13 @@ import {
 } from "../../runtime/plan/plan-table.ts";
 import type { Table } from "../../runtime/table.ts";
 import type { BoundGraph } from "../bound-graph.ts";
-import type { BoundPlan, BoundTask, BoundTaskCall } from "../bound-plan.ts";
+import type { BoundPlan, BoundTask } from "../bound-plan.ts";
 import { deepFreeze } from "../deep-freeze.ts";
 import { planDigest } from "../digest.ts";
 import { createExpressionPool } from "./expression-pool.ts";
 import { lowerChannel, orderChannels } from "./lower-channels.ts";
 import { lowerGraph, type LoweredGraphs } from "./lower-graph.ts";
-import { collectEffects, lowerArguments, lowerCall, lowerOutput, type CallContext } from "./lower-nodes.ts";
+import { collectEffects, lowerCall, lowerOutput, lowerPlanCall, type CallContext } from "./lower-nodes.ts";
 
 /** Tables by the bound plans they came from: a plan that several others call is lowered once. */
 export type LoweredPlans = Map<BoundPlan, PlanTable>;
@@ -40,9 +40,9 @@ export function lowerPlan(plan: BoundPlan, plans: LoweredPlans, graphs: LoweredG
 function lowerOne(bound: BoundPlan, knownPlans: LoweredPlans, knownGraphs: LoweredGraphs): PlanTable {
   const { ordered, index } = orderChannels(bound);
   const pool = createExpressionPool(bound, index);
-  const graphs = createCalled((graph: BoundGraph) => lowerGraph(graph, knownGraphs));
+  const graphs = createCalled((graph: BoundGraph) => lowerGraph(graph, knownGraphs, knownPlans));
   const plans = createCalled((plan: BoundPlan) => knownPlans.get(plan) as PlanTable);
-  const context: PlanContext = {
+  const context: CallContext = {
     channelIndex: new Map(ordered.map((channel, at) => [channel.name, at])),
     pool,
     graph: graphs.number,
@@ -79,13 +79,8 @@ function lowerOne(bound: BoundPlan, knownPlans: LoweredPlans, knownGraphs: Lower
   return deepFreeze({ ...table, digest: planDigest(table) });
 }
 
-interface PlanContext extends CallContext {
-  /** Number of a called plan. */
-  plan(plan: BoundPlan): number;
-}
-
 /** Called tables, numbered in the order in which tasks first call them. */
-function createCalled<Bound, Lowered>(tableOf: (bound: Bound) => Lowered) {
+export function createCalled<Bound, Lowered>(tableOf: (bound: Bound) => Lowered) {
   const tables: Lowered[] = [];
   const numbers = new Map<Bound, number>();
   return {
@@ -98,11 +93,11 @@ function createCalled<Bound, Lowered>(tableOf: (bound: Bound) => Lowered) {
   };
 }
 
-function lowerTask(task: BoundTask, context: PlanContext): TaskSpec {
+function lowerTask(task: BoundTask, context: CallContext): TaskSpec {
   const { name, condition, output, tries } = task;
   return {
     name,
-    call: lowerTaskCall(task.call, name, context),
+    call: task.call.kind === "plan" ? lowerPlanCall(task.call, context) : lowerCall(task.call, name, context),
     ...(task.item === undefined ? {} : { item: task.item }),
     after: task.after,
     trigger: task.trigger,
@@ -119,11 +114,6 @@ function lowerTask(task: BoundTask, context: PlanContext): TaskSpec {
     ...(task.estimate === undefined ? {} : { estimate: task.estimate }),
     ...(task.cache === undefined ? {} : { cache: { inputs: [...task.cache.inputs].sort() } }),
   };
-}
-
-function lowerTaskCall(call: BoundTaskCall, owner: string, context: PlanContext): TaskSpec["call"] {
-  if (call.kind !== "plan") return lowerCall(call, owner, context);
-  return { kind: "plan", plan: context.plan(call.plan), args: lowerArguments(call.args, context) };
 }
 
 function byPath(a: TouchSpec, b: TouchSpec): number {

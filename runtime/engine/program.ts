@@ -8,7 +8,9 @@ import type { Json, JsonObject } from "../json.ts";
 import type { Attempt } from "./task-context.ts";
 import type { Task } from "./task.ts";
 import { compileRouting, type Routing, type RoutingCode } from "../routing/plan-step.ts";
-import type { CallSpec, NodeSpec, Table } from "../table.ts";
+import { callPlan } from "../plan/call-plan.ts";
+import { compilePlan, type PlanProgram } from "../plan/plan-program.ts";
+import type { NodeSpec, Table } from "../table.ts";
 import type { ValueType } from "../value-type.ts";
 import { ChannelCode } from "../program/channel-code.ts";
 
@@ -145,6 +147,20 @@ function link(
     );
   });
 
+  const plans = (table.plans ?? []).map((plan, index) => {
+    // What only mocked nodes call may lack its code.
+    const isCalled = table.nodes.some(
+      (node) => node.call.kind === "plan" && node.call.plan === index && !isMocked(node),
+    );
+    if (!isCalled) return undefined;
+    // Its functions may be given under its name; those missing there are looked for here.
+    const own = ownValue(bindings.graphs, plan.name);
+    const none = Object.create(null) as FunctionRegistry;
+    const functions = Object.assign(none, ...[...registries].reverse(), own?.functions) as FunctionRegistry;
+    const { expressions: _expressions, mocks: _mocks, ...rest } = options;
+    return compilePlan(plan, { ...rest, ...own, functions, graphs: { ...bindings.graphs, ...own?.graphs } });
+  });
+
   const callCode = (node: NodeSpec): CallCode => {
     if (isMocked(node)) return { kind: "mock", body: mocks![node.name]! };
     const { call } = node;
@@ -162,6 +178,10 @@ function link(
       }
       case "graph":
         return { kind: "graph", graph: graphs[call.graph]!, ...named(call, expressions) };
+      case "plan": {
+        const plan = plans[call.plan]!;
+        return { kind: "attempt", body: (attempt, args) => callPlan(attempt, plan, args), ...named(call, expressions) };
+      }
       case "expression":
         return { kind: "expression", value: expressions[call.expression]! };
     }
@@ -205,7 +225,7 @@ function link(
     nodeIndex: new Map(table.nodes.map(({ name }, index) => [name, index])),
     channelIndex: new Map(table.channels.map(({ name }, index) => [name, index])),
     hasGates: table.nodes.some((node) => node.pauseBefore === true || node.pauseAfter === true),
-    pausingNode: pausingNode(table, graphs),
+    pausingNode: pausingNode(table, graphs, plans),
     secrets: readSecrets(table, options),
   };
 }
@@ -233,7 +253,10 @@ function evaluators(indexes: readonly number[], expressions: readonly Evaluate[]
   return indexes.map((index) => expressions[index]!);
 }
 
-function named(call: Extract<CallSpec, { args: readonly { name: string }[] }>, expressions: readonly Evaluate[]) {
+function named(
+  call: { readonly args: readonly { readonly name: string; readonly expression: number }[] },
+  expressions: readonly Evaluate[],
+) {
   return {
     names: call.args.map((arg) => arg.name),
     args: call.args.map((arg) => expressions[arg.expression]!),
@@ -251,11 +274,16 @@ function neededFunctions(table: Table, isMocked: (node: NodeSpec) => boolean): R
   return needed;
 }
 
-function pausingNode(table: Table, graphs: readonly Program[]): string | undefined {
+function pausingNode(
+  table: Table,
+  graphs: readonly Program[],
+  plans: readonly (PlanProgram | undefined)[],
+): string | undefined {
   for (const node of table.nodes) {
     if (node.pauseBefore === true || node.pauseAfter === true) return node.name;
     if (node.call.kind === "builtin" && node.call.name === "ask") return node.name;
     if (node.call.kind === "graph" && graphs[node.call.graph]?.pausingNode !== undefined) return node.name;
+    if (node.call.kind === "plan" && plans[node.call.plan]?.program.pausingNode !== undefined) return node.name;
   }
   return undefined;
 }

@@ -27,7 +27,7 @@ export function freezePlanTable(table: PlanTable): void {
   checked.add(table);
 }
 
-function checkPlanTable(value: unknown, at: string, depth: number): void {
+export function checkPlanTable(value: unknown, at: string, depth: number): void {
   if (depth > MAX_PLAN_DEPTH) bad(at, `plans call each other more than ${MAX_PLAN_DEPTH} deep`);
   const plan = record(value, at);
   if (plan["format"] !== PLAN_FORMAT) bad(`${at}.format`, `expected ${JSON.stringify(PLAN_FORMAT)}`);

@@ -1,5 +1,6 @@
 import { TableError } from "../errors.ts";
 import { isLibraryName } from "../expression/library.ts";
+import { checkPlanTable } from "../plan/check-plan-table.ts";
 import { END, TABLE_FORMAT, TABLE_VERSION, type Table } from "../table.ts";
 
 /**
@@ -35,6 +36,7 @@ function checkGraph(value: unknown, at: string, depth: number): void {
     expressions: list(table["expressions"], `${at}.expressions`).length,
     functions: list(table["functions"], `${at}.functions`).length,
     graphs: list(table["graphs"], `${at}.graphs`).length,
+    plans: list(table["plans"] ?? [], `${at}.plans`).length,
   };
   each(table["types"], `${at}.types`, (item, place) => {
     const named = record(item, place);
@@ -51,6 +53,7 @@ function checkGraph(value: unknown, at: string, depth: number): void {
   unique(table["nodes"], `${at}.nodes`, "name", (item, place, node) => checkNode(item, place, node, sizes));
   each(table["start"], `${at}.start`, (item, place) => checkRoute(item, place, -1, sizes));
   each(table["graphs"], `${at}.graphs`, (item, place) => checkGraph(item, place, depth + 1));
+  each(table["plans"] ?? [], `${at}.plans`, (item, place) => checkPlanTable(item, place, depth + 1));
   each(table["secrets"], `${at}.secrets`, text);
   each(table["effects"], `${at}.effects`, text);
   const limits = record(table["limits"], `${at}.limits`);
@@ -66,6 +69,7 @@ interface Sizes {
   readonly expressions: number;
   readonly functions: number;
   readonly graphs: number;
+  readonly plans: number;
 }
 
 function checkChannel(item: unknown, at: string, sizes: Sizes): void {
@@ -142,7 +146,9 @@ function checkCall(item: unknown, at: string, sizes: Sizes): void {
       return;
     case "builtin":
     case "graph":
-      if (call["kind"] === "builtin") text(call["name"], `${at}.name`);
+    case "plan":
+      if (call["kind"] === "plan") index(call["plan"], sizes.plans, `${at}.plan`, "plan");
+      else if (call["kind"] === "builtin") text(call["name"], `${at}.name`);
       else index(call["graph"], sizes.graphs, `${at}.graph`, "graph");
       each(call["args"], `${at}.args`, (argument, place) => {
         text(record(argument, place)["name"], `${place}.name`);
@@ -150,7 +156,7 @@ function checkCall(item: unknown, at: string, sizes: Sizes): void {
       });
       return;
     default:
-      bad(`${at}.kind`, 'expected "function", "builtin", "graph" or "expression"');
+      bad(`${at}.kind`, 'expected "function", "builtin", "graph", "plan" or "expression"');
   }
 }
 

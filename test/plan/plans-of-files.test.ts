@@ -62,11 +62,6 @@ describe("imported plans, graphs and functions", () => {
     ]);
   });
 
-  test("NG117: a node of a graph calls no plan", () => {
-    const text = `plan p { task a = print("a") }\ngraph g { node n = p()  start -> n -> end }`;
-    expect(findings(text)).toEqual(["NG117: calling a plan from a graph is not supported yet"]);
-  });
-
   test("one namespace for graphs, plans, types and imports", () => {
     expect(findings("plan p { task a = print(1) }\ngraph p { node n = print(1)  start -> n -> end }")).toEqual([
       "NG102: `p` is declared twice",
