@@ -1,5 +1,7 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import * as fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Span } from "../../diagnostics/source.ts";
 import { MOST_DIAGNOSTICS } from "../../grammar/reading.ts";
 import { parseYaml } from "../../grammar/yaml/parse-yaml.ts";
@@ -94,6 +96,64 @@ function expectSound(text: string): void {
   };
   visit(file.items);
 }
+
+/** Every YAML graph that lies in the repository. */
+const EXAMPLES = readdirSync("examples", { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(".yaml") && !path.includes("node_modules"))
+  .map((path) => [path, readFileSync(join("examples", path), "utf8")] as const);
+
+describe.each(EXAMPLES)("%s", (_, text) => {
+  test("every prefix, about 400 of them", () => {
+    const step = Math.ceil(text.length / 400);
+    for (let end = 0; end <= text.length; end += step) expectSound(text.slice(0, end));
+  });
+
+  test("without any one of its lines", () => {
+    const lines = text.split("\n");
+    lines.forEach((_line, at) => expectSound(lines.toSpliced(at, 1).join("\n")));
+  });
+
+  test("with any byte changed", () => {
+    const bytes = new TextEncoder().encode(text);
+    const change = fc.tuple(fc.nat(bytes.length - 1), fc.nat(255));
+    fc.assert(
+      fc.property(fc.array(change, { minLength: 1, maxLength: 3 }), (changes) => {
+        const changed = bytes.slice();
+        for (const [at, byte] of changes) changed[at] = byte;
+        expectSound(new TextDecoder().decode(changed));
+      }),
+      { seed: 33, numRuns: 150 },
+    );
+  });
+});
+
+describe("large files are read in one pass", () => {
+  const KEYS = 20_000;
+  const entry = (at: number): string => `  k${at}: { type: int, default: ${at} }\n`;
+  // The 60 s of the test are the bound: quadratic work on any of these takes minutes.
+  test.each([
+    ["channels", `graph: g\nstate:\n${Array.from({ length: KEYS }, (_, at) => entry(at)).join("")}`, 0],
+    ["unknown keys", Array.from({ length: KEYS }, (_, at) => `k${at}: 1\n`).join(""), 1],
+    ["the same key", `graph: g\nstate:\n${entry(1).repeat(KEYS)}`, 1],
+    ["edges", `graph: g\nedges:\n${"  - a -> b\n".repeat(KEYS)}`, 0],
+    ["edges in brackets", `graph: g\nedges: [${"a -> b, ".repeat(KEYS / 2)}]`, 0],
+    ["broken edges", `graph: g\nedges:\n${"  - a ->\n".repeat(KEYS)}`, 1],
+    ["documents", "graph: g\n---\n".repeat(KEYS / 4), 0],
+    ["data", `test: t\nfor: g\ngiven: { a: [${"1, ".repeat(KEYS)}] }`, 0],
+    [
+      "anchors",
+      `graph: g\nasserts:\n${Array.from({ length: KEYS / 4 }, (_, at) => `  - &a${at} once a\n`).join("")}`,
+      0,
+    ],
+    ["open brackets", "[".repeat(KEYS), 1],
+    ["open maps", "a: {".repeat(KEYS), 1],
+    ["quotes", '"'.repeat(KEYS + 1), 1],
+    ["one long line", `doc: ${"x".repeat(1_000_000)}`, 1],
+  ])("%s", (_, text, wrong) => {
+    expectSound(text);
+    expect(parseYaml(text).diagnostics.length > 0).toBe(wrong > 0);
+  });
+});
 
 test("random YAML soup", () => {
   fc.assert(
