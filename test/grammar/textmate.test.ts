@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { SHOWCASE } from "./showcase.ts";
 
@@ -47,7 +48,7 @@ function tokenize(text: string): [text: string, scope: string][] {
       ];
       let best: { found: RegExpExecArray; rule: Rule; ends: boolean } | undefined;
       for (const { rule, source, ends } of options) {
-        const pattern = new RegExp(source, "gm");
+        const pattern = new RegExp(source, "gmd");
         pattern.lastIndex = at;
         const found = pattern.exec(line);
         if (found !== null && (best === undefined || found.index < best.found.index)) best = { found, rule, ends };
@@ -60,10 +61,7 @@ function tokenize(text: string): [text: string, scope: string][] {
       const { found, rule, ends } = best;
       if (found.index > at) tokens.push([line.slice(at, found.index), scope]);
       const captures = (ends ? rule.endCaptures : rule.begin === undefined ? rule.captures : rule.beginCaptures) ?? {};
-      const named = Object.entries(captures).map(
-        ([group, { name }]) => [found[Number(group)] ?? "", name] as [string, string],
-      );
-      tokens.push(...(named.length > 0 ? named : [[found[0], rule.name ?? ""] as [string, string]]));
+      tokens.push(...segments(found, rule.name ?? "", captures));
       at = found.index + found[0].length;
       if (ends) stack.pop();
       else if (rule.begin !== undefined) stack.push({ rule, rules: resolve(rule.patterns) });
@@ -71,6 +69,25 @@ function tokenize(text: string): [text: string, scope: string][] {
     }
   }
   return tokens.filter(([part]) => part.trim() !== "");
+}
+
+/** The parts of a match: captures with a scope of their own, and what lies between them with the rule's. */
+function segments(found: RegExpExecArray, scope: string, captures: NonNullable<Rule["captures"]>): [string, string][] {
+  const parts: [string, string][] = [];
+  let from = found.index;
+  const end = found.index + found[0].length;
+  const cut = (to: number, name: string) => {
+    if (to > from) parts.push([found.input.slice(from, to), name]);
+    from = Math.max(from, to);
+  };
+  for (const [group, { name }] of Object.entries(captures).sort(([a], [b]) => Number(a) - Number(b))) {
+    const place = found.indices?.[Number(group)];
+    if (place === undefined || place[0] < from) continue;
+    cut(place[0], scope);
+    cut(place[1], name);
+  }
+  cut(end, scope);
+  return parts;
 }
 
 const scopeOf = (text: string, part: string) => tokenize(text).find(([each]) => each.trim() === part)?.[1];
@@ -135,5 +152,34 @@ describe("the TextMate grammar", () => {
     const tokens = tokenize(`${SHOWCASE}\nsecret LAST`);
     expect(tokens.at(-1)).toEqual(["LAST", "variable.other.constant.ngraph"]);
     expect(tokens.filter(([, scope]) => scope.startsWith("invalid"))).toEqual([]);
+  });
+});
+
+/** Every token of a text that has a scope, a line of the text each: `graph:storage.type.graph support:entity.name…`. */
+function scopesOf(text: string): string {
+  return text
+    .split("\n")
+    .map((_line, index, lines) => {
+      // What is open at the end of the line before is known only from the start: the difference is this line's.
+      const before = index === 0 ? 0 : tokenize(lines.slice(0, index).join("\n")).length;
+      return tokenize(lines.slice(0, index + 1).join("\n"))
+        .slice(before)
+        .filter(([, scope]) => scope !== "")
+        .map(([part, scope]) => `${part.trim()} ${scope.replace(/\.ngraph$/, "")}`)
+        .join(" | ");
+    })
+    .join("\n");
+}
+
+const examples = readdirSync("examples", { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(".ngraph") && !path.includes("node_modules"))
+  .sort();
+
+describe("the examples", () => {
+  it.each(examples)("%s is coloured as it was (npx vitest -u writes the snapshot)", async (path) => {
+    const text = readFileSync(join("examples", path), "utf8");
+    expect(tokenize(text).filter(([, scope]) => scope.startsWith("invalid"))).toEqual([]);
+    const name = path.replaceAll(/[\\/]/g, "-").replace(/\.ngraph$/, "");
+    await expect(`${scopesOf(text)}\n`).toMatchFileSnapshot(`scopes/${name}.txt`);
   });
 });
