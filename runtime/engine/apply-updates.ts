@@ -84,8 +84,12 @@ function concurrentWrite(run: Run, tasks: readonly Task[], outcomes: readonly Ou
   const first = clashes[0];
   if (first === undefined) return undefined;
   const names = first[1].map((index) => tasks[index]!.node.spec.name);
+  const shown = [
+    ...names.slice(0, 5).map((name) => `\`${name}\``),
+    ...(names.length > 5 ? [`${names.length - 5} more`] : []),
+  ];
   const message =
-    `nodes ${names.map((name) => `\`${name}\``).join(" and ")} both write channel \`${channels[first[0]]!.name}\` in ` +
+    `nodes ${shown.join(" and ")} ${names.length === 2 ? "both" : "all"} write channel \`${channels[first[0]]!.name}\` in ` +
     `step ${run.step}: give it a reducer (\`reduce last\`, say), or let one run after the other`;
   const atFault = [...new Set(clashes.flatMap(([, indexes]) => indexes))].map((index) => tasks[index]!);
   return { error: new RunError("NG_CONCURRENT_WRITE", message, { nodeIds: [...new Set(names)] }), atFault };

@@ -8,7 +8,7 @@ import { emitEvent, planObserver } from "./run-events.ts";
 import { gateItem, paused, saveStanding, standing, stopped, unfinishedNodes } from "./run-loop.ts";
 import type { PendingTask, Run, RunEnd } from "./run.ts";
 import { storeOutcome } from "./stored-outcome.ts";
-import type { Failure, Outcome, Task } from "./task.ts";
+import { childrenOfAll, type Failure, type Outcome, type Task } from "./task.ts";
 
 type End = RunEnd | undefined;
 
@@ -28,7 +28,7 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
       hasFailures = true;
       if (!tasks[index]!.node.hasErrorRoutes) unhandled ??= outcome.failure;
     }
-    if (outcome.pauses !== undefined) (pauses ??= []).push(...outcome.pauses);
+    for (const pause of outcome.pauses ?? NO_GATES) (pauses ??= []).push(pause);
     isCancelled ||= outcome.cancelled;
   }
   if (unhandled !== undefined)
@@ -213,9 +213,10 @@ async function leaveStep(
 ): Promise<End> {
   const { chain } = run;
   if (chain === undefined) return end;
-  run.children = Object.assign({}, ...outcomes.map(({ children }) => children ?? {})) as Record<string, string>;
+  run.children = childrenOfAll(outcomes);
+  const isDropped = new Set(dropped);
   tasks.forEach((task, index) => {
-    if (task.items !== undefined || dropped.includes(task)) return;
+    if (task.items !== undefined || isDropped.has(task)) return;
     const write = storeOutcome(run, task, outcomes[index]!);
     if (write !== undefined) chain.results.set(task.id, write);
   });

@@ -118,11 +118,21 @@ export class StreamBuffer {
   }
 }
 
+interface NodeUpdates {
+  readonly node: string;
+  readonly updates: Record<string, Json>;
+}
+interface StepUpdates {
+  readonly all: NodeUpdates[];
+  /** By node. */
+  readonly latest: Map<string, NodeUpdates>;
+}
+
 /** Writes of a step, put together by node, told when the step has ended. */
 class UpdatesByNode {
   readonly #push: (item: StreamViews<JsonObject>["updates"]) => void;
-  /** By namespace, then by node: steps of called graphs end inside steps of their callers. */
-  readonly #open = new Map<string, Map<string, Record<string, Json>>>();
+  /** By namespace: steps of called graphs end inside steps of their callers. */
+  readonly #open = new Map<string, StepUpdates>();
 
   constructor(push: (item: StreamViews<JsonObject>["updates"]) => void) {
     this.#push = push;
@@ -131,13 +141,18 @@ class UpdatesByNode {
   take(event: RunEvent): void {
     const place = event.namespace.join("/");
     if (event.type === "write") {
-      const nodes = this.#open.get(place) ?? new Map<string, Record<string, Json>>();
-      this.#open.set(place, nodes);
-      const updates = nodes.get(event.node) ?? {};
-      nodes.set(event.node, updates);
-      setField(updates, event.channel, event.update);
+      const step = this.#open.get(place) ?? { all: [], latest: new Map<string, NodeUpdates>() };
+      this.#open.set(place, step);
+      let known = step.latest.get(event.node);
+      // The second write of one channel is another task's: several items may have been sent to the node.
+      if (known === undefined || Object.hasOwn(known.updates, event.channel)) {
+        known = { node: event.node, updates: {} };
+        step.latest.set(event.node, known);
+        step.all.push(known);
+      }
+      setField(known.updates, event.channel, event.update);
     } else if (event.type === "step" && event.phase === "end") {
-      for (const [node, updates] of this.#open.get(place) ?? []) {
+      for (const { node, updates } of this.#open.get(place)?.all ?? []) {
         this.#push({ step: event.step, namespace: event.namespace, node, updates });
       }
       this.#open.delete(place);

@@ -6,6 +6,7 @@ import type { NodeCode } from "./program.ts";
 import type { Run } from "./run.ts";
 import {
   CANCELLED_OUTCOME,
+  childrenOfAll,
   doneOutcome,
   failedOutcome,
   pausedOutcome,
@@ -168,11 +169,25 @@ function runLeaf(run: Run, task: Task, keeps: boolean): Outcome | Promise<Outcom
   return outcome.finally(() => slots.give());
 }
 
+/** Of the called graphs that the run left unfinished, those of a task. */
 function childrenOf(run: Run, task: Task): Outcome["children"] {
-  const prefix = run.namespace === "" ? task.id : `${run.namespace}/${task.id}`;
-  const own = Object.entries(run.children).filter(([name]) => name === prefix || name.startsWith(`${prefix}/`));
-  return own.length === 0 ? undefined : Object.fromEntries(own);
+  let byTask = childrenByTask.get(run.children);
+  if (byTask === undefined) {
+    byTask = new Map();
+    const depth = run.path.length;
+    for (const [namespace, id] of Object.entries(run.children)) {
+      const own = namespace.split("/")[depth] ?? "";
+      let known = byTask.get(own);
+      if (known === undefined) byTask.set(own, (known = {}));
+      known[namespace] = id;
+    }
+    childrenByTask.set(run.children, byTask);
+  }
+  return byTask.get(task.id);
 }
+
+/** Put in order once for all tasks of a step that wait. */
+const childrenByTask = new WeakMap<Run["children"], Map<string, Record<string, string>>>();
 
 function runAndKeep(run: Run, task: Task, keeps: boolean): Outcome | Promise<Outcome> {
   const outcome = runTask(run, task);
@@ -218,7 +233,7 @@ function runItems(run: Run, task: Task, items: readonly Task[], keeps: boolean):
 
 /** One outcome of all items: one update a channel, in item order (7.1). */
 function combineItems(run: Run, task: Task, outcomes: readonly Outcome[]): Outcome {
-  const children = Object.assign({}, ...outcomes.map((outcome) => outcome.children ?? {})) as Record<string, string>;
+  const children = childrenOfAll(outcomes);
   const failures = outcomes.flatMap(({ failure }) => (failure === undefined ? [] : [failure]));
   const first = failures[0];
   const isCancelled = outcomes.some((outcome) => outcome.cancelled);
@@ -227,7 +242,7 @@ function combineItems(run: Run, task: Task, outcomes: readonly Outcome[]): Outco
   const isDecided = !task.node.hasErrorRoutes || (!isCancelled && pauses.length === 0);
   if (first !== undefined && isDecided) {
     const items = failures.flatMap((failure) => failure.items);
-    const attempts = Math.max(...failures.map((failure) => failure.attempts));
+    const attempts = failures.reduce((most, failure) => Math.max(most, failure.attempts), 0);
     const { error, reason } = first;
     const combined =
       error instanceof NodeError

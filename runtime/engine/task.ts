@@ -59,6 +59,14 @@ export interface Outcome {
 
 const NOTHING: readonly never[] = Object.freeze([]);
 
+/** Called graphs that have not finished, of all these. */
+export function childrenOfAll(outcomes: readonly Outcome[]): Readonly<Record<string, string>> {
+  const all: Record<string, string> = {};
+  // Task by task: a step may have more of them than a call may have arguments.
+  for (const { children } of outcomes) if (children !== undefined) Object.assign(all, children);
+  return all;
+}
+
 export function doneOutcome(updates: readonly Update[]): Outcome {
   return {
     updates,

@@ -210,10 +210,10 @@ class Plan implements StepPlan {
   readonly ready: number[] = [];
   hitEnd = false;
   winner = -1;
-  unrouted: readonly { readonly routing: number; readonly cause: unknown }[] = NO_FAULTS;
+  unrouted: { readonly routing: number; readonly cause: unknown }[] = NO_FAULTS;
   /** Barriers that became complete, in the order in which they did. */
   private complete: number[] | undefined;
-  private touched: number[] | undefined;
+  private touched: Set<number> | undefined;
   private readonly scratch: Scratch;
   private sorted = true;
 
@@ -233,7 +233,8 @@ class Plan implements StepPlan {
   }
 
   lacksRoute(routing: number, cause: unknown): void {
-    this.unrouted = [...this.unrouted, { routing, cause }];
+    if (this.unrouted === NO_FAULTS) this.unrouted = [];
+    this.unrouted.push({ routing, cause });
   }
 
   signalAll(source: number, targets: readonly Target[]): void {
@@ -254,7 +255,7 @@ class Plan implements StepPlan {
       return;
     }
     if (this.barriers.signal(barrier, source)) (this.complete ??= []).push(barrier);
-    if (this.observer !== undefined && !(this.touched ??= []).includes(barrier)) this.touched.push(barrier);
+    if (this.observer !== undefined) (this.touched ??= new Set()).add(barrier);
   }
 
   run(target: number): void {
@@ -298,12 +299,13 @@ class Plan implements StepPlan {
   }
 
   private report(observer: PlanObserver): void {
+    const fired = new Set(this.complete);
     for (const barrier of this.touched ?? []) {
-      if (this.complete?.includes(barrier) !== true) observer.barrier(barrier, this.barriers!.arrived(barrier), false);
+      if (!fired.has(barrier)) observer.barrier(barrier, this.barriers!.arrived(barrier), false);
     }
   }
 }
 
 const NOBODY: readonly number[] = Object.freeze([]);
-const NO_FAULTS: readonly never[] = Object.freeze([]);
+const NO_FAULTS: never[] = Object.freeze([]) as unknown as never[];
 const GENERATIONS = 2 ** 31 - 2;

@@ -168,6 +168,32 @@ describe("`for` nodes", () => {
     const n = Array.from({ length: 50_000 }, (_, i) => i);
     expect((await engine.run({ n })).output["out"]).toHaveLength(50_000);
   });
+
+  test("neither do many that fail, wait, or write where only one may", async () => {
+    const count = 150_000;
+    const n = Array.from({ length: count }, (_, i) => i);
+    const text = (end: string): string => `graph g { input n: int[]  output x: int = 0  node each = work(i) for i in n
+      start -> each  ${end} }`;
+    const failed = await engineOf(text("each -> end"), {
+      work: () => {
+        throw new Error("no");
+      },
+    }).run({ n });
+    expect(failed.error).toMatchObject({ items: expect.objectContaining({ length: count }) as unknown });
+    const waiting = engineOf(
+      text("each -> end"),
+      { work: (_i: number, context: NodeContext) => context.interrupt() },
+      { store: new MemoryStore() },
+    );
+    expect((await waiting.run({ n: n.slice(0, 20_000) })).pauses).toHaveLength(20_000);
+    const clashing = engineOf(
+      `graph g { input n: int[]  output x: int = 0  node plan = plan(n) { goes w }  node w = 1 into x  start -> plan -> end  w -> end }`,
+      { plan: (items: number[], context: NodeContext) => items.forEach((item) => context.send("w", item)) },
+    );
+    const { error } = await clashing.run({ n });
+    expect(error).toMatchObject({ code: "NG_CONCURRENT_WRITE" });
+    expect(error?.message.length).toBeLessThan(500);
+  });
 });
 
 describe("sends", () => {

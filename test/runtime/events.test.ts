@@ -183,6 +183,22 @@ describe("8.1 streams", () => {
     ]);
   });
 
+  test("of updates: each of several items that one node was sent", async () => {
+    const engine = engineOf(
+      `graph g { output log: int[] = [] reduce append  node plan = plan() { goes work }  node work = work() into log
+         start -> plan -> end  work -> end }`,
+      {
+        plan: (context: NodeContext) => {
+          for (let item = 0; item < 3; item++) context.send("work", item);
+        },
+        work: (context: NodeContext) => context.item,
+      },
+    );
+    const items: unknown[] = [];
+    for await (const item of engine.stream({}, { view: "updates" })) items.push(item.updates);
+    expect(items).toEqual([{ log: [0] }, { log: [1] }, { log: [2] }]);
+  });
+
   test("of values: after the input and after each step, all channels", async () => {
     const items: unknown[] = [];
     for await (const item of engineOf(TEXT).stream({ n: 1 }, { view: "values" })) items.push(item);
