@@ -10,8 +10,9 @@ import { bindFunctions } from "../bind-functions.ts";
 import type { ExecutionOptions } from "../execution.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { llmFromEnvironment } from "../llm-from-environment.ts";
-import type { OpenStore } from "../open-store.ts";
+import { quoteArgument, type OpenStore } from "../open-store.ts";
 import type { Output } from "../output.ts";
+import { setRunUnderWay } from "../run-under-way.ts";
 import { reasonOf } from "../source-files.ts";
 import { withDrain } from "./drain.ts";
 import { createFileTaskCache } from "./file-task-cache.ts";
@@ -88,12 +89,14 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
   const guard = options.verifyTouches === true ? createTouchGuard(table, process.cwd()) : undefined;
   let directory: RunDirectory | undefined;
   let logFailure: unknown;
+  let started: () => void = () => undefined;
   const onEvent = (event: PlanEvent): void => {
     try {
       directory?.appendEvent(event);
     } catch (error) {
       logFailure ??= error;
     }
+    if (event.type === "run_start") started();
     guard?.onEvent(event);
     progress.onEvent(event);
   };
@@ -128,7 +131,9 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
           onEvent,
           metadata: { file: resolve(file), graph: table.name, kind: "plan", runs },
           taskCache: createFileTaskCache(resolve(".ngraph/cache"), process.cwd(), options.cache === false),
-          beforeStart: async ({ runId, lastRun }) => {
+          beforeStart: async ({ runId, lastRun, resumedFrom, thread }) => {
+            // Told once the store has it: before, there is nothing to go on with.
+            started = () => thread !== null && announce(thread, resumedFrom !== null, execution, output);
             if (lastRun !== null) await endLastRun(lastRun.runId, lastRun.metadata["runs"], runs, output);
             directory = createRunDirectory(runs, runId, file);
           },
@@ -147,13 +152,22 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     }
     writeRunIndex(runs);
     if (logFailure !== undefined) output.problem(`the run's log is not complete: ${reasonOf(logFailure)}`);
+    // Closed before anything is said, so that whoever reads it finds the store at rest.
+    await store.store.close?.();
     const place = { flags: store.flag + execution.flags, isMemory: store.isMemory };
     return reportPlan(result, place, guard?.remarks ?? [], output);
   } finally {
     progress.stop();
     directory?.close();
-    await store.store.close?.();
+    setRunUnderWay(undefined);
   }
+}
+
+/** A task may take the process down with it: how to find the run again is said before the first one starts. */
+function announce(thread: string, resumed: boolean, { store, flags }: PlanExecution, output: Output): void {
+  if (store.isMemory) return;
+  output.note(`${resumed ? "going on with" : "running as"} thread ${thread}`);
+  setRunUnderWay({ thread, command: `ngc resume ${quoteArgument(thread)}${store.flag}${flags}` });
 }
 
 /** Of a plan and everything it calls. */
