@@ -1,6 +1,7 @@
 import type { PauseItem } from "../runtime/checkpoint.ts";
 import type { RunResult } from "../runtime/engine-options.ts";
 import { NodeError, type NgraphError } from "../runtime/errors.ts";
+import { ExpressionError } from "../runtime/expression/expression-error.ts";
 import type { Json } from "../runtime/json.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { quoteArgument } from "./open-store.ts";
@@ -156,12 +157,13 @@ function errorDocument(error: NgraphError): object {
   };
 }
 
-/** Where in the user's code a failure began: the innermost cause that says so. */
+/** Where in the user's code or graph a failure began: the innermost cause that says so. */
 function placeOf(error: Error): string | undefined {
   let place: string | undefined;
   let current: unknown = error;
   for (let depth = 0; current instanceof Error && depth < 10; depth++) {
-    place = userPlace(current) ?? place;
+    const own = current instanceof ExpressionError ? current.place : undefined;
+    place = userPlace(current) ?? own ?? place;
     current = current.cause;
   }
   return place;

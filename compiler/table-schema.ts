@@ -179,6 +179,7 @@ const TASK_SPEC = object({
 });
 
 const POSITIONS = list(object({ line: COUNT, column: COUNT }));
+const PLACES = list(object({ line: COUNT, column: COUNT, "shared?": { const: true } }));
 
 /** What tables of graphs and of plans both hold. */
 const COMMON: Readonly<Record<string, Schema>> = {
@@ -189,7 +190,7 @@ const COMMON: Readonly<Record<string, Schema>> = {
   secrets: list(TEXT),
   effects: list({ enum: ["net", "shell", "files", "code", "model", "person"] }),
   digest: { type: "string", pattern: "^sha256:[0-9a-f]{64}$" },
-  "debug?": object({ file: TEXT, nodes: POSITIONS, expressions: POSITIONS, "doc?": TEXT }),
+  "debug?": object({ file: TEXT, nodes: POSITIONS, expressions: PLACES, "doc?": TEXT }),
 };
 
 export const TABLE_SCHEMA: Schema = {

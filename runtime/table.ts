@@ -179,7 +179,7 @@ export interface TableDebug {
   readonly file: string;
   /** By node index: 1-based line and column. */
   readonly nodes: readonly { readonly line: number; readonly column: number }[];
-  /** By expression index. */
-  readonly expressions: readonly { readonly line: number; readonly column: number }[];
+  /** By expression index: its first place; `shared` where the same expression stands in several. */
+  readonly expressions: readonly { readonly line: number; readonly column: number; readonly shared?: true }[];
   readonly doc?: string;
 }

@@ -11,7 +11,7 @@ import { canonicalJson } from "../canonical-json.ts";
 export interface ExpressionPool {
   readonly expressions: readonly Expression[];
   /** Where each expression was first met. */
-  readonly positions: readonly Position[];
+  readonly positions: readonly (Position & { readonly shared?: true })[];
   readonly functions: readonly FunctionSpec[];
   expression(typed: TypedExpression): ExpressionIndex;
   function(spec: FunctionSpec): FunctionIndex;
@@ -23,7 +23,7 @@ export function createExpressionPool(
   channelIndex: readonly number[],
 ): ExpressionPool {
   const expressions: Expression[] = [];
-  const positions: Position[] = [];
+  const positions: (Position & { readonly shared?: true })[] = [];
   const functions: FunctionSpec[] = [];
   const byText = new Map<string, ExpressionIndex>();
   const byName = new Map<string, FunctionIndex>();
@@ -46,7 +46,11 @@ export function createExpressionPool(
       const expression = renumberExpression(typed.expression, renumber);
       const text = canonicalJson(expression);
       const known = byText.get(text);
-      if (known !== undefined) return known;
+      if (known !== undefined) {
+        const first = positions[known] as Position;
+        positions[known] = { line: first.line, column: first.column, shared: true };
+        return known;
+      }
       byText.set(text, expressions.length);
       positions.push(bound.file.position(typed.span.start));
       return expressions.push(expression) - 1;

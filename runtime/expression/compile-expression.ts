@@ -35,6 +35,8 @@ export interface ExpressionEnvironment {
   readonly functions?: readonly (ExpressionFunction | undefined)[];
   /** For messages. */
   readonly names?: ExpressionNames;
+  /** Where the expression stands: `file:line:column`. */
+  readonly place?: string | undefined;
 }
 
 /**
@@ -59,7 +61,7 @@ export function compileExpression(expression: Expression, environment: Expressio
     try {
       return run(scope, frame());
     } catch (error) {
-      throw locate(error, expression, environment.names);
+      throw locate(error, expression, environment);
     }
   };
 }
@@ -81,7 +83,7 @@ export function wrapGenerated(
     try {
       return generated(scope, functions);
     } catch (error) {
-      throw locate(error, expression, environment.names);
+      throw locate(error, expression, environment);
     }
   };
 }
@@ -251,15 +253,21 @@ function usesSlots(expression: Expression): boolean {
 }
 
 /** The error with the source text of the part at fault; anything unforeseen becomes an `ExpressionError` as well. */
-function locate(error: unknown, whole: Expression, names: ExpressionNames | undefined): ExpressionError {
+function locate(error: unknown, whole: Expression, { names, place }: ExpressionEnvironment): ExpressionError {
   if (error instanceof ExpressionError) {
     const at = error.at ?? whole;
     return new ExpressionError(error.problem, error.reason, {
       at,
       text: printExpression(at, names),
+      place,
       ...("cause" in error ? { cause: error.cause } : {}),
     });
   }
   const reason = error instanceof Error ? error.message : String(error);
-  return new ExpressionError("call_failed", reason, { at: whole, text: printExpression(whole, names), cause: error });
+  return new ExpressionError("call_failed", reason, {
+    at: whole,
+    text: printExpression(whole, names),
+    place,
+    cause: error,
+  });
 }

@@ -31,11 +31,18 @@ export class ExpressionError extends Error {
   readonly reason: string;
   /** The part at fault; absent when thrown by generated code, which knows only the whole. */
   readonly at: Expression | undefined;
+  /** Where the whole expression stands in its graph: `file:line:column`, where the table says so. */
+  readonly place: string | undefined;
 
   constructor(
     problem: ExpressionProblem,
     reason: string,
-    details: { readonly at?: Expression | undefined; readonly text?: string; readonly cause?: unknown } = {},
+    details: {
+      readonly at?: Expression | undefined;
+      readonly text?: string;
+      readonly place?: string | undefined;
+      readonly cause?: unknown;
+    } = {},
   ) {
     super(
       details.text === undefined ? reason : `${reason} in \`${details.text}\``,
@@ -45,6 +52,7 @@ export class ExpressionError extends Error {
     this.problem = problem;
     this.reason = reason;
     this.at = details.at;
+    this.place = details.place;
   }
 }
 

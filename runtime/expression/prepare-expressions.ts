@@ -8,7 +8,7 @@ import { compileExpression, wrapGenerated, type Evaluate, type GeneratedExpressi
  * included: they have expressions of their own.
  */
 export function prepareExpressions(
-  table: Pick<Table, "channels" | "expressions" | "functions">,
+  table: Pick<Table, "channels" | "expressions" | "functions" | "debug">,
   functions: readonly (ExpressionFunction | undefined)[],
   generated?: readonly (GeneratedExpression | undefined)[],
 ): readonly Evaluate[] {
@@ -18,8 +18,15 @@ export function prepareExpressions(
   };
   return table.expressions.map((expression, at) => {
     const code = generated?.[at];
+    const position = table.debug?.expressions[at];
+    // Of an expression that stands in several places it is not known which one was evaluated.
+    const place =
+      position === undefined || position.shared === true
+        ? undefined
+        : `${table.debug?.file ?? ""}:${position.line}:${position.column}`;
+    const environment = { functions, names, place };
     return code === undefined
-      ? compileExpression(expression, { functions, names })
-      : wrapGenerated(code, expression, { functions, names });
+      ? compileExpression(expression, environment)
+      : wrapGenerated(code, expression, environment);
   });
 }

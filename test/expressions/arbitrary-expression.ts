@@ -132,6 +132,8 @@ function partsOf(
         fc.tuple(sub("string"), sub("record")).map(([left, right]) => binary("in", left, right)),
         library("contains", sub("string"), sub("string")),
         library("startsWith", sub("string"), sub("string")),
+        library("endsWith", sub("string"), sub("string")),
+        library("contains", sub("list"), sub("any")),
         library("matches", sub("string"), constant(fc.constantFrom("^a+$", "(a|b)*", "[^a]", "\\d{1,3}"))),
       ];
     case "number":
@@ -151,7 +153,9 @@ function partsOf(
         library("len", sub("string")),
         library("sum", sub("list")),
         library("max", sub("number"), sub("number")),
+        library("max", sub("list")),
         library("min", sub("list")),
+        library("min", sub("number"), sub("number"), sub("number")),
         library("round", sub("number")),
         library("abs", sub("number")),
         sub("record").map((of) => ({ op: "member", of, name: "a", absent: true })),
@@ -164,6 +168,7 @@ function partsOf(
           .tuple(text, sub("any"), sub("number"))
           .map(([start, first, second]) => ({ op: "template", parts: [start, first, second] })),
         library("upper", sub("string")),
+        library("lower", sub("string")),
         library("trim", sub("string")),
         library("join", sub("list"), sub("string")),
         sub("record").map((of) => ({ op: "member", of, name: "name" })),

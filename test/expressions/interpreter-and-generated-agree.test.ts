@@ -8,6 +8,9 @@ import {
   type Scope,
 } from "../../runtime/expression/compile-expression.ts";
 import { ExpressionError } from "../../runtime/expression/expression-error.ts";
+import { expressionParts } from "../../runtime/expression/expression-depth.ts";
+import type { BinaryOperator, Expression } from "../../runtime/expression/expression.ts";
+import { library } from "../../runtime/expression/library.ts";
 import { printExpression } from "../../runtime/expression/print-expression.ts";
 import type { Json } from "../../runtime/json.ts";
 import { arbitraryExpression, arbitraryState, CHANNELS } from "./arbitrary-expression.ts";
@@ -35,12 +38,14 @@ test(`the same value or the same problem, in ${EXPRESSIONS * STATES} cases`, asy
   let values = 0;
   let problems = 0;
   expressions.forEach((expression, at) => {
-    const interpret = compileExpression(expression, { functions: FUNCTIONS, names: NAMES });
-    const run = wrapGenerated(generated[at]!, expression, { functions: FUNCTIONS, names: NAMES });
+    const environment = { functions: FUNCTIONS, names: NAMES, place: `g.ngraph:${at + 1}:1` };
+    const interpret = compileExpression(expression, environment);
+    const run = wrapGenerated(generated[at]!, expression, environment);
     for (const state of states.slice(at * STATES, (at + 1) * STATES)) {
       const scope: Scope = { state, error: { message: "m" }, secrets: new Map([["KEY", "k"]]) };
       const expected = outcome(interpret, scope);
       const found = outcome(run, scope);
+      if ("problem" in expected) expect(expected.place).toBe(`g.ngraph:${at + 1}:1`);
       if (JSON.stringify(found) !== JSON.stringify(expected)) {
         differences.push({ expression: printExpression(expression, NAMES), state, expected, found });
       }
@@ -55,11 +60,36 @@ test(`the same value or the same problem, in ${EXPRESSIONS * STATES} cases`, asy
   expect(values + problems).toBeGreaterThanOrEqual(20_000);
 });
 
-function outcome(evaluate: Evaluate, scope: Scope): { value: Json } | { problem: string; reason: string } {
+test("every form, every operator and the whole library are among them", () => {
+  const seen = new Set<string>();
+  const open = [...fc.sample(arbitraryExpression, { numRuns: EXPRESSIONS, seed: SEED })];
+  for (let part = open.pop(); part !== undefined; part = open.pop()) {
+    seen.add(part.op);
+    if (part.op === "binary") seen.add(part.operator);
+    if (part.op === "library") seen.add(`${part.name}()`);
+    if (part.op === "comprehension") seen.add(part.condition === undefined ? "for" : "for if");
+    open.push(...expressionParts(part));
+  }
+  const forms: readonly Expression["op"][] = [
+    ...(["const", "channel", "local", "error", "secret", "member", "index", "not", "negate", "binary"] as const),
+    ...(["if", "list", "record", "template", "comprehension", "library", "call"] as const),
+  ];
+  const operators: readonly BinaryOperator[] = [
+    ...(["+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!="] as const),
+    ...(["&&", "||", "??", "in"] as const),
+  ];
+  const wanted = [...forms, ...operators, ...Object.keys(library).map((name) => `${name}()`), "for", "for if"];
+  expect(wanted.filter((name) => !seen.has(name))).toEqual([]);
+});
+
+function outcome(
+  evaluate: Evaluate,
+  scope: Scope,
+): { value: Json } | { problem: string; reason: string; place: string | undefined } {
   try {
     return { value: evaluate(scope) };
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    return { problem: error.problem, reason: error.reason };
+    return { problem: error.problem, reason: error.reason, place: error.place };
   }
 }
