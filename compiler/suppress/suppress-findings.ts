@@ -24,12 +24,13 @@ export function suppressFindings(
 ): { readonly diagnostics: readonly Diagnostic[]; readonly suppressed: readonly SuppressedDiagnostic[] } {
   const { suppressions, diagnostics: problems } = readSuppressions(file);
   if (suppressions.length === 0 && problems.length === 0) return { diagnostics: found, suppressed: [] };
+  const find = createLookup(suppressions);
   const left: Diagnostic[] = [];
   const suppressed: SuppressedDiagnostic[] = [];
   const used = new Set<Suppression["codes"][number]>();
   const more: Diagnostic[] = [...problems];
   for (const diagnostic of found) {
-    const match = diagnostic.file === file.source ? findSuppression(diagnostic, suppressions) : undefined;
+    const match = diagnostic.file === file.source ? find(diagnostic) : undefined;
     if (match === undefined) {
       left.push(diagnostic);
       continue;
@@ -54,16 +55,37 @@ export function suppressFindings(
   return { diagnostics: sortDiagnostics([...left, ...more]), suppressed };
 }
 
-function findSuppression(
-  { code, span }: Diagnostic,
-  suppressions: readonly Suppression[],
-): { readonly entry: Suppression["codes"][number]; readonly reason: string } | undefined {
-  for (const { codes, range, reason } of suppressions) {
-    if (span.start < range.start || span.start > range.end) continue;
-    const entry = codes.find((each) => each.code === code);
-    if (entry !== undefined) return { entry, reason };
+interface Match {
+  readonly entry: Suppression["codes"][number];
+  readonly reason: string;
+}
+
+/** Finds the suppression that is about a finding: by code, and there by place, the nearest above first. */
+function createLookup(suppressions: readonly Suppression[]): (diagnostic: Diagnostic) => Match | undefined {
+  const byCode = new Map<DiagnosticCode, (Match & { readonly range: Span; furthest: number })[]>();
+  const inOrder = [...suppressions].sort((a, b) => a.range.start - b.range.start);
+  for (const { codes, range, reason } of inOrder) {
+    for (const entry of codes) {
+      const known = byCode.get(entry.code) ?? [];
+      known.push({ entry, reason, range, furthest: Math.max(range.end, known.at(-1)?.furthest ?? 0) });
+      byCode.set(entry.code, known);
+    }
   }
-  return undefined;
+  return ({ code, span }) => {
+    const candidates = byCode.get(code) ?? [];
+    let low = 0;
+    let high = candidates.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((candidates[middle]?.range.start ?? 0) <= span.start) low = middle + 1;
+      else high = middle;
+    }
+    for (let at = low - 1; at >= 0 && (candidates[at]?.furthest ?? -1) >= span.start; at--) {
+      const candidate = candidates[at];
+      if (candidate !== undefined && span.start <= candidate.range.end) return candidate;
+    }
+    return undefined;
+  };
 }
 
 function reportUnused(

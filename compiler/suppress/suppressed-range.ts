@@ -7,33 +7,68 @@ import type * as Ast from "../../grammar/ast.ts";
  */
 export function createReach(file: Ast.File, comments: readonly Ast.Comment[]): (comment: Ast.Comment) => Span {
   const { source } = file;
-  const { text } = source;
-  /** Text without comments and blanks, asked for parts of a line. */
-  const isBlank = (start: number, end: number): boolean => {
-    let at = start;
-    while (at < end) {
-      const comment = commentAt(comments, at);
-      if (comment !== undefined) at = comment.span.end;
-      else if (/\s/.test(text[at] ?? " ")) at++;
-      else return false;
-    }
-    return true;
-  };
+  const lines = createCodeLines(file, comments);
   let statements: ReadonlyMap<number, Span> | undefined;
   return (comment) => {
     const { line } = source.position(comment.span.start);
-    const own = lineSpan(source, line);
-    if (!isBlank(own.start, comment.span.start)) return own;
+    const own = lines.codeOf(line);
+    if (own !== undefined && own.start < comment.span.start) return lineSpan(source, line);
     const last = source.position(comment.span.end).line;
-    const first = isBlank(comment.span.end, lineSpan(source, last).end) ? last + 1 : last;
-    for (let next = first; next <= source.lineStarts.length; next++) {
-      const span = lineSpan(source, next);
-      if (isBlank(span.start, span.end) || isSeparator(text, span, file)) continue;
-      statements ??= statementsByLine(file);
-      const statement = statements.get(next);
-      return { start: span.start, end: Math.max(span.end, statement?.end ?? 0) };
+    const after = lines.codeOf(last);
+    const next = after !== undefined && after.end > comment.span.end ? last : lines.nextCode(last + 1);
+    if (next === undefined) return { start: source.text.length, end: source.text.length };
+    statements ??= statementsByLine(file);
+    const span = lineSpan(source, next);
+    return { start: span.start, end: Math.max(span.end, statements.get(next)?.end ?? 0) };
+  };
+}
+
+interface CodeLines {
+  /** From the first character of a line that is no blank and in no comment to the last; `undefined` where there is none. */
+  codeOf(line: number): Span | undefined;
+  /** The first line from this one on that has code. */
+  nextCode(line: number): number | undefined;
+}
+
+/** Each line is looked at once, however many comments ask. */
+function createCodeLines(file: Ast.File, comments: readonly Ast.Comment[]): CodeLines {
+  const { source } = file;
+  const { text } = source;
+  const known = new Map<number, Span | undefined>();
+  /** Of the last question: lines from `from` up to `to` have no code. */
+  let passed = { from: 0, to: 0 };
+  const codeOf = (line: number): Span | undefined => {
+    if (known.has(line)) return known.get(line);
+    const { start, end } = lineSpan(source, line);
+    let first = -1;
+    let last = -1;
+    for (let at = start; at < end;) {
+      const comment = commentAt(comments, at);
+      if (comment !== undefined) {
+        at = comment.span.end;
+        continue;
+      }
+      if (!/\s/.test(text[at] ?? " ")) {
+        if (first === -1) first = at;
+        last = at;
+      }
+      at++;
     }
-    return { start: text.length, end: text.length };
+    const found = first === -1 ? undefined : { start: first, end: last + 1 };
+    known.set(line, found);
+    return found;
+  };
+  return {
+    codeOf,
+    nextCode(line) {
+      let next = line >= passed.from && line <= passed.to ? passed.to : line;
+      while (next <= source.lineStarts.length) {
+        if (codeOf(next) !== undefined && !isSeparator(text, lineSpan(source, next), file)) break;
+        next++;
+      }
+      passed = { from: line, to: next };
+      return next > source.lineStarts.length ? undefined : next;
+    },
   };
 }
 

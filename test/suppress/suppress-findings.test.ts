@@ -190,3 +190,18 @@ test("places of YAML comments are those of their text, whatever the YAML is", ()
     { seed: 11, numRuns: 500 },
   );
 });
+
+test("thousands of them, stacked, in one line or a line each, cost little", () => {
+  const comment = "/* ngraph-ignore NG405: audit */";
+  const shapes = [
+    `// ngraph-ignore NG405: audit\n`.repeat(20_000),
+    comment.repeat(20_000) + "\n",
+    `${comment}\n`.repeat(20_000),
+  ];
+  for (const above of shapes) {
+    const result = compile(graph({ above }));
+    expect(result.suppressed).toHaveLength(1);
+    // All but one have nothing to do.
+    expect(result.diagnostics.filter((item) => item.code === "NG119")).toHaveLength(19_999);
+  }
+});
