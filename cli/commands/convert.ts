@@ -39,6 +39,8 @@ export const convertCommand = defineCommand<ConvertOptions>({
     const result = convert(text, { path: file, to, ...(schema === undefined ? {} : { schema }) });
     const failed = hasErrors(result.diagnostics);
     printDiagnostics(result.diagnostics, {}, output);
+    // Before the document, which says that it was done.
+    if (options.output !== undefined && !failed) writeAtomically(options.output, result.text);
     output.document({
       version: 1,
       ok: !failed,
@@ -51,7 +53,6 @@ export const convertCommand = defineCommand<ConvertOptions>({
       output.problem(`${output.stderrStyles.warning("warning")}: ${file}: not carried over: ${lost}`);
     }
     if (options.output !== undefined) {
-      writeAtomically(options.output, result.text);
       output.note(`wrote ${options.output}`);
     } else if (!output.json) {
       output.raw(result.text);

@@ -37,13 +37,13 @@ export const graphCommand = defineCommand<GraphOptions>({
     if (table === undefined) return EXIT.invalid;
     const drawing = table.kind === "plan" ? drawPlan(table) : drawTable(table);
     const picture = render(drawing, options.format ?? "text");
-    output.document({ version: 1, ...drawing });
     if (options.output !== undefined) {
       writeAtomically(options.output, `${picture}\n`);
       output.note(`wrote ${options.output}`);
     } else {
       output.result(picture);
     }
+    output.document({ version: 1, ...drawing });
     return EXIT.ok;
   },
 });

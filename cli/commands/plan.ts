@@ -65,13 +65,18 @@ export const planCommand = defineCommand<PlanOptions>({
       recorded,
       ...(attempts === undefined ? {} : { attempts }),
     });
+    const target = options.output;
+    if (target !== undefined) {
+      const isTable = target.endsWith(".table.json") && options.format === undefined;
+      writeAtomically(target, `${isTable ? JSON.stringify(table, null, 2) : render(view, options.format ?? "text")}\n`);
+    }
+    // Not before the file is written: one document, whatever happens.
     output.document(view);
     if (options.optimize === undefined && hasOldOrder(table, file)) {
       output.note(
         `${planTablePath(file, table.name)} holds an order for an older version of the plan: search again with --optimize`,
       );
     }
-    const target = options.output;
     if (target === undefined) {
       output.result(render(view, options.format ?? "text"));
       if (options.optimize !== undefined && table.ranks !== undefined) {
@@ -79,8 +84,6 @@ export const planCommand = defineCommand<PlanOptions>({
       }
       return EXIT.ok;
     }
-    const isTable = target.endsWith(".table.json") && options.format === undefined;
-    writeAtomically(target, `${isTable ? JSON.stringify(table, null, 2) : render(view, options.format ?? "text")}\n`);
     output.note(`wrote ${target}`);
     return EXIT.ok;
   },

@@ -17,6 +17,8 @@ const CASES: readonly (readonly [line: string, status: number, message: string])
   ["run h.ngraph --input @text", 64, "text is no JSON"],
   ["resume nobody --store memory", 64, "a store in memory holds nothing"],
   ["show x --store sqlite:text", 1, "is not an SQLite database"],
+  ["graph h.ngraph -o h.ngraph/x.svg", 64, "a part of the path is no directory"],
+  ["convert h.ngraph --to yaml -o h.ngraph/x.yaml", 64, "a part of the path is no directory"],
   ["explain NG999", 64, "there is no diagnostic"],
 ];
 
