@@ -176,7 +176,7 @@ function watch(attempt: Attempt, result: PromiseLike<unknown>): Promise<Outcome>
     }
     result.then(
       (value) => end(() => (late === undefined ? settleResult(attempt, value) : settleFailure(attempt, late))),
-      (error: unknown) => end(() => settleFailure(attempt, endsTheRun(error) ? error : (late ?? error))),
+      (error: unknown) => end(() => settleFailure(attempt, endsTheRun(task, error) ? error : (late ?? error))),
     );
   });
 }
@@ -212,7 +212,7 @@ export function settleFailure(attempt: Attempt, error: unknown): Outcome | Promi
   if (attempt.pause !== undefined) return pauseTask(attempt, attempt.pause);
   if (error instanceof PauseSignal) return pauseTask(attempt, error);
   if (attempt.violation !== undefined) return failTask(run, task, attempt.violation, number);
-  if (endsTheRun(error)) throw error;
+  if (endsTheRun(task, error)) throw error;
   if (cancellation.aborted || run.aborting) return { ...CANCELLED_OUTCOME, children: attempt.children };
   const { tries } = task.node.spec;
   if (tries === undefined || number >= tries.attempts || !isRetryable(error)) {
@@ -264,8 +264,10 @@ function nodeError(run: Run, task: Task, cause: unknown, reason: string, attempt
   return new NodeError("NG_NODE_FAILED", name, message, { attempts, items, threadId, cause: origin });
 }
 
-/** A failed store or a lost claim is nobody's node's failure. */
-function endsTheRun(error: unknown): boolean {
+/** A failed store or a lost claim is nobody's node's failure; where a body's own code meets one, it is that of another run. */
+function endsTheRun({ node }: Task, error: unknown): boolean {
+  const { kind } = node.call;
+  if (kind !== "graph" && kind !== "attempt") return false;
   return error instanceof ThreadError || (error instanceof StoreError && error.code !== "NG_NO_STORE");
 }
 

@@ -34,7 +34,7 @@ export function faultyStore(world: World, life: Life, isSlow: boolean, keepsWrit
         },
         quiet,
       );
-      if (fault === "hang") life.disturbed = true;
+      if (fault === "hang") life.disturbed = world.isOutOfTime = true;
     });
   };
 

@@ -186,7 +186,8 @@ function judge(world: World, life: Life, settled: Settled | undefined, isDisturb
   if (settled === undefined) return;
   if ("error" in settled) {
     const { error } = settled;
-    if (!isDisturbed) world.report(`${life.name} was rejected: ${String(error)}`);
+    const isHeld = world.isOutOfTime && (error as { code?: unknown } | null)?.code === "NG_THREAD_CONFLICT";
+    if (!isDisturbed && !isHeld) world.report(`${life.name} was rejected: ${String(error)}`);
     if (!(error instanceof Error && "code" in error))
       world.report(`${life.name} was rejected with no error of ours: ${String(error)}`);
     return;

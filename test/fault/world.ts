@@ -53,6 +53,8 @@ export class World {
   /** Turns that the last drive took. */
   turns = 0;
   readonly problems: string[] = [];
+  /** Some call may still arrive, from a life that is long over: a claim, say, that keeps the next one waiting. */
+  isOutOfTime = false;
   /** Somebody was told something old: what is done again from then on is nobody's fault. */
   misled = false;
   /** Task keys -> when their results became durable. */

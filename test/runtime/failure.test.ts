@@ -1,6 +1,6 @@
 /** Execution, section 4: tries, timeouts, cancellation, error edges. */
 import { describe, expect, test } from "vitest";
-import { NodeError, type EngineOptions, type NodeContext } from "../../runtime/index.ts";
+import { NodeError, StoreError, ThreadError, type EngineOptions, type NodeContext } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { deferred } from "../support/deferred.ts";
 import { engineOf } from "../support/graph.ts";
@@ -147,6 +147,22 @@ describe("4.1 tries", () => {
     );
     expect((await clock.until(engine.run({}))).output).toEqual({ x: 3 });
   });
+});
+
+test("4.1: a store or a thread that fails inside a body, another engine's say, is that node's failure", async () => {
+  for (const error of [new ThreadError("NG_THREAD_BUSY", "other", "busy"), new StoreError("NG_STORE_FAILED", "gone")]) {
+    for (const store of [undefined, new MemoryStore()]) {
+      const engine = engineOf(
+        `graph g { node a = a()  node b = b()  start -> a, b  a, b -> end }`,
+        { a: () => Promise.reject(error), b: () => 1 },
+        store === undefined ? {} : { store },
+      );
+      expect(await engine.run({}, { thread: "t" })).toMatchObject({
+        status: "failed",
+        error: { code: "NG_NODE_FAILED", nodeId: "a", cause: error },
+      });
+    }
+  }
 });
 
 describe("4.1, 4.4 timeouts", () => {
