@@ -26,6 +26,8 @@ export interface Program {
   readonly required: readonly ChannelCode[];
   readonly nodes: readonly NodeCode[];
   readonly graphs: readonly Program[];
+  /** Of plans that it calls; a plan stands for its tasks. */
+  readonly plans: readonly Program[];
   /** All fields of the output and of the state, without their values. */
   readonly outputTemplate: JsonObject;
   readonly stateTemplate: JsonObject;
@@ -193,6 +195,7 @@ function link(
     what: "graph",
     routing,
     graphs,
+    plans: plans.flatMap((plan) => (plan === undefined ? [] : [plan.program])),
     channels,
     outputs,
     outputTemplate: templateOf(outputs),

@@ -20,28 +20,22 @@ export interface EngineCore {
   readonly redact: (text: string) => string;
 }
 
-/** @param called what is called beside the program's own graphs */
-export function createCore(
-  program: Program,
-  options: EngineOptions,
-  cache: (clock: Clock) => NodeCache,
-  called: readonly Program[] = [],
-): EngineCore {
+export function createCore(program: Program, options: EngineOptions, cache: (clock: Clock) => NodeCache): EngineCore {
   const clock = options.clock ?? systemClock;
-  const redact = createRedactor(secretsOf([program, ...called]));
+  const redact = createRedactor(secretsOf(program));
   return { program, options, cache: options.cache ?? cache(clock), clock, redact };
 }
 
-/** Of programs and all that they call: what a called graph lets slip leaves the run like everything else. */
-function secretsOf(programs: readonly Program[]): ReadonlyMap<string, string> {
+/** Of a program and all that it calls: what a called graph lets slip leaves the run like everything else. */
+function secretsOf(program: Program): ReadonlyMap<string, string> {
   const secrets = new Map<string, string>();
   const seen = new Set<Program>();
-  const open = [...programs];
+  const open = [program];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (seen.has(next)) continue;
     seen.add(next);
     for (const [name, value] of next.secrets ?? []) secrets.set(name, value);
-    open.push(...next.graphs);
+    open.push(...next.graphs, ...next.plans);
   }
   return secrets;
 }

@@ -45,8 +45,13 @@ export interface CheckCode {
  * @throws RunError NG_MISSING_FUNCTION that lists everything missing, NG_EFFECT_DENIED for effects that are not allowed
  */
 export function compilePlan(plan: PlanTable, options: EngineOptions): PlanProgram {
-  const program = compileProgram(nodesOf(plan), options, "plan");
+  const linked = compileProgram(nodesOf(plan), options, "plan");
   const plans = plan.plans.map((called) => compilePlan(called, optionsOf(called, options)));
+  const program: Program = {
+    ...linked,
+    plans: plans.map((called) => called.program),
+    pausingNode: linked.pausingNode ?? pausingTask(plan, plans),
+  };
   const writers: TaskIndex[][] = program.channels.map(() => []);
   for (const task of topologicalOrder(plan)) {
     for (const channel of writtenBy(plan.tasks[task])) writers[channel]?.push(task);
@@ -140,6 +145,12 @@ function ownCall(task: TaskSpec, no: number): CallSpec {
 function withoutCheck(call: CallSpec, no: number): CallSpec {
   if (call.kind !== "builtin" || call.name !== "shell") return call;
   return { ...call, args: [...call.args.filter((arg) => arg.name !== "check"), { name: "check", expression: no }] };
+}
+
+/** The first task that calls a plan which waits for answers. */
+function pausingTask(plan: PlanTable, plans: readonly PlanProgram[]): string | undefined {
+  return plan.tasks.find(({ call }) => call.kind === "plan" && plans[call.plan]?.program.pausingNode !== undefined)
+    ?.name;
 }
 
 /** Functions of a called plan may be given under its name; those missing there are looked for in the caller's. */

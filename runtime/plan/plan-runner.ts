@@ -9,7 +9,6 @@ import { createCore, createShared, type EngineCore } from "../engine/run-setting
 import { newId, Run } from "../engine/run.ts";
 import type { Shared } from "../engine/shared.ts";
 import { asRunner, checkThreadId, loadHead, loadWrites, storeOf } from "../engine/thread-access.ts";
-import type { Program } from "../engine/program.ts";
 import type { Clock } from "../clock.ts";
 import type { JsonObject } from "../json.ts";
 import { MemoryNodeCache } from "../node-cache.ts";
@@ -52,7 +51,7 @@ export function createPlanRunner(table: PlanTable, options: PlanRunnerOptions = 
   freezePlanTable(table);
   const plan = compilePlan(table, options);
   const cache = (clock: Clock): MemoryNodeCache => new MemoryNodeCache({ now: () => clock.now() });
-  const core = createCore(plan.program, options, cache, calledPrograms(plan));
+  const core = createCore(plan.program, options, cache);
   return {
     table,
     run: (input, settings = {}) => startPlan({ plan, core }, input, settings),
@@ -62,11 +61,6 @@ export function createPlanRunner(table: PlanTable, options: PlanRunnerOptions = 
     streamResume: (thread, settings = {}) =>
       createPlanStream(settings, (watched) => resumePlan({ plan, core }, thread, { ...settings, ...watched })),
   };
-}
-
-/** Of the plans that tasks call, through any number of others. */
-function calledPrograms(plan: PlanProgram): readonly Program[] {
-  return plan.plans.flatMap((called) => [called.program, ...calledPrograms(called)]);
 }
 
 async function startPlan(

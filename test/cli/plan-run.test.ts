@@ -163,6 +163,21 @@ graph g { node two = shell("echo $T; exit 3", env: { T: TOKEN })  start -> two }
     if (project.has(`.ngraph/${file}`)) expect(project.read(`.ngraph/${file}`)).not.toContain("hunter2secret");
 });
 
+test("secrets of a plan that a graph calls are taken out", () => {
+  const project = createProject({
+    "p.ngraph": `secret TOKEN
+graph outer { node a = inner()  start -> a }
+plan inner { task one = shell("echo $T; exit 3", env: { T: TOKEN }) }
+`,
+  });
+  const env = { TOKEN: "hunter2secret" };
+  const { status, stdout, stderr } = project.ngc(["run", "p.ngraph", "--graph", "outer", "--json"], { env });
+  expect(status).toBe(1);
+  expect(stdout + stderr).not.toContain("hunter2secret");
+  for (const file of ["runs.db", "runs.db-wal"])
+    if (project.has(`.ngraph/${file}`)) expect(project.read(`.ngraph/${file}`)).not.toContain("hunter2secret");
+});
+
 test("durations of earlier runs decide what goes first", () => {
   const project = createProject({
     "p.ngraph": `plan p {\n  max parallel 1\n  task quick = shell("true")\n  task slow = shell("sleep 0.4")\n}\n`,

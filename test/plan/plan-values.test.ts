@@ -188,6 +188,10 @@ describe("called plans and graphs", () => {
   test("without a store a plan that asks is refused", async () => {
     const run = textRunner(`plan p { state a: string = ""  task q = ask("?") into a }`, {}, { builtins: { ask } });
     await expect(run.runner.run()).rejects.toMatchObject({ code: "NG_NO_STORE" });
+    const nested = `plan outer { task o = inner() } plan inner { state a: string = ""  task q = ask("?") into a }`;
+    await expect(textRunner(nested, {}, { builtins: { ask } }).runner.run()).rejects.toMatchObject({
+      code: "NG_NO_STORE",
+    });
   });
 });
 
