@@ -1,4 +1,5 @@
-import { parsePathPattern, patternsOverlap, type PathPattern } from "./path-pattern.ts";
+import { overlappingPatterns } from "./overlapping-patterns.ts";
+import { parsePathPattern, type PathPattern } from "./path-pattern.ts";
 import type { PlanTable, TaskIndex } from "./plan-table.ts";
 
 /**
@@ -100,16 +101,7 @@ export function createTaskLocks(plan: PlanTable): TaskLocks {
         list.push(parsePathPattern(touch.path));
       }
     }
-    // Exact paths overlap only themselves; only globs have to be compared with the others.
-    const overlapping: number[][] = list.map((_, index) => [index]);
-    for (const [index, pattern] of list.entries()) {
-      if (pattern.exact) continue;
-      for (const [other, candidate] of list.entries()) {
-        if (other === index || (!candidate.exact && other < index) || !patternsOverlap(pattern, candidate)) continue;
-        overlapping[index]?.push(other);
-        overlapping[other]?.push(index);
-      }
-    }
+    const overlapping = overlappingPatterns(list);
     const used: Use[][] = table.tasks.map((task) => {
       const byResource = new Map<number, Use>();
       for (const touch of task.touches) {

@@ -1,0 +1,26 @@
+/** 9.3: the index of paths finds the overlaps that comparing each with each does. */
+import * as fc from "fast-check";
+import { expect, test } from "vitest";
+import { overlappingPatterns } from "../../runtime/plan/overlapping-patterns.ts";
+import { parsePathPattern, patternsOverlap } from "../../runtime/plan/path-pattern.ts";
+
+const segment = fc.constantFrom("a", "b", "c", "*", "**", "a*", "?", "{a,b}", "x.ts");
+const path = fc.array(segment, { minLength: 1, maxLength: 4 }).map((parts) => parts.join("/"));
+
+test("the same pairs as comparing each with each", () => {
+  fc.assert(
+    fc.property(fc.uniqueArray(path, { minLength: 1, maxLength: 25 }), (texts) => {
+      const patterns = texts.map(parsePathPattern);
+      const expected = patterns.map((one, at) =>
+        patterns.flatMap((other, index) => (index === at || patternsOverlap(one, other) ? [index] : [])),
+      );
+      expect(overlappingPatterns(patterns).map((list) => [...list].sort((a, b) => a - b))).toEqual(expected);
+    }),
+    { seed: 31, numRuns: 400 },
+  );
+});
+
+test("10,000 globs in folders of their own are not compared with each other", () => {
+  const patterns = Array.from({ length: 10_000 }, (_, at) => parsePathPattern(`src/f${at}/**/*.ts`));
+  expect(overlappingPatterns(patterns).every((list) => list.length === 1)).toBe(true);
+});
