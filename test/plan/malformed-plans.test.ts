@@ -139,6 +139,27 @@ describe("matrices", () => {
     ).toEqual([finding]);
   });
 
+  test("matrices after matrices: a plan of more than a million dependencies is refused, and what to do is said", () => {
+    const values = JSON.stringify(Array.from({ length: 1000 }, (_, at) => at));
+    const chain = (count: number): string =>
+      plan(
+        Array.from(
+          { length: count },
+          (_, at) => `  task t${at} = print(v) for v in ${values}${at === 0 ? "" : ` after t${at - 1}`}`,
+        ).join("\n"),
+      );
+    expect(findingsOf(chain(3))).toEqual([
+      "NG006: a plan has at most 1,000,000 dependencies, each task of a matrix counted",
+    ]);
+    expect(
+      findingsOf(
+        plan(
+          `  task t = print(v) for v in ${values}\n  task m = print(1) after t\n  task u = print(v) for v in ${values} after m`,
+        ),
+      ),
+    ).toEqual([]);
+  });
+
   test("all tasks of a matrix write one channel: a reducer must say how", () => {
     const text = (state: string): string =>
       plan(`  output log: ${state}\n  task t = shell(v) for v in ["a", "b"] into { stdout: log }`);

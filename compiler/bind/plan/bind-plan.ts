@@ -14,7 +14,7 @@ import type { GraphUnit, PlanUnit } from "../file-scope.ts";
 import { placeIn, type ChannelEntry, type GraphContext, type NodeEntry } from "../graph-context.ts";
 import { bindTask, type TypedTask } from "./bind-task.ts";
 import { resolveDependencies } from "./dependencies.ts";
-import { bindMatrix, matrixNames, type Matrix } from "./matrix.ts";
+import { bindMatrix, checkSize, matrixNames, type Matrix } from "./matrix.ts";
 import { collectPlan } from "./plan-declarations.ts";
 import { analyseTaskData, reportUnorderedWrites } from "./task-data.ts";
 import { bindTaskPolicies, type TaskPolicies } from "./task-policies.ts";
@@ -93,6 +93,7 @@ export function bindPlan(unit: PlanUnit, options: BindPlanOptions): BoundPlan {
     ),
   );
   if (!isPartial) reportUnorderedWrites(input, context);
+  const isTooLarge = !checkSize(tasks, matrices, dependencies.after, context);
   if (!hasErrors && !hasBroken) reportUnusedChannels(channels, typed, context);
   for (const called of [...context.called, ...context.calledPlans]) if (called.hasErrors) hasErrors = true;
   return {
@@ -101,7 +102,7 @@ export function bindPlan(unit: PlanUnit, options: BindPlanOptions): BoundPlan {
     name: declaration.name.name,
     ...(declaration.doc === undefined ? {} : { doc: declaration.doc.text }),
     channels: channels.map((channel): BoundChannel => toBoundChannel(channel, data.mayEndNull)),
-    tasks: multiply(typed, policies, matrices, dependencies.after),
+    tasks: isTooLarge ? [] : multiply(typed, policies, matrices, dependencies.after),
     ...settings,
     functions: functionsOf(channels, context),
     types: referencedTypes(

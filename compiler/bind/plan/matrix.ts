@@ -64,6 +64,37 @@ export function bindMatrix(each: NonNullable<Ast.TaskDecl["each"]>, context: Gra
   return { item, type: type.item, values };
 }
 
+/** Dependencies of a plan with its matrices multiplied: each of one matrix comes after each of another. */
+const MOST_DEPENDENCIES = 1_000_000;
+
+/**
+ * Whether the matrices of a plan can be multiplied; reports the first task whose dependencies are too many.
+ *
+ * @param after by declared task: those that it comes after
+ */
+export function checkSize(
+  tasks: readonly Ast.TaskDecl[],
+  matrices: readonly (Matrix | undefined)[],
+  after: readonly (readonly number[])[],
+  context: GraphContext,
+): boolean {
+  const sizeOf = (task: number): number => matrices[task]?.values.length ?? 1;
+  let total = 0;
+  for (const [index, task] of tasks.entries()) {
+    total += sizeOf(index) * (after[index] ?? []).reduce((sum, before) => sum + sizeOf(before), 0);
+    if (total <= MOST_DEPENDENCIES) continue;
+    context.report(
+      badMatrix(placeIn(context, task.after[0]?.span ?? task.name.span), {
+        message: `a plan has at most ${MOST_DEPENDENCIES.toLocaleString("en-US")} dependencies, each task of a matrix counted`,
+        label: "here they become more",
+        help: "put one task between two large matrices: all of one come before it, all of the other after it",
+      }),
+    );
+    return false;
+  }
+  return true;
+}
+
 /** `test[20]`: short text as it is where that is plain, else JSON, and never the same for two values. */
 export function matrixNames(task: string, values: readonly Json[]): readonly string[] {
   const plain = values.map((value) =>
