@@ -21,6 +21,8 @@ export interface Schedule {
 export interface ScheduleOptions {
   readonly expected?: ExpectedDuration;
   readonly maxParallel?: number;
+  /** What `makespanLowerBound` gives, where it is known: it does not depend on the order. */
+  readonly lowerBound?: number;
 }
 
 /** Runs the scheduler against assumed durations, in time proportional to the plan. */
@@ -53,7 +55,7 @@ export function planSchedule(plan: PlanTable, options: ScheduleOptions = {}): Sc
       scheduler.settle(task, { status: "done" });
     }
   }
-  const lowerBound = makespanLowerBound(plan, durations, maxParallel);
+  const lowerBound = options.lowerBound ?? makespanLowerBound(plan, durations, maxParallel);
   return {
     batches,
     starts,
@@ -134,11 +136,12 @@ export function optimizePlan(
   const score = plan.tasks.map((_task, index) => priorities.of(index));
   const spread = score.reduce((most, value) => Math.max(most, value), 1);
   let best = { keys: score, schedule: planSchedule(plan, options) };
+  const { lowerBound } = best.schedule;
   let ranks = plan.ranks ?? ranksOf(plan.order === "file" ? plan.tasks.map((_task, index) => -index) : score);
   let attempts = 0;
   const consider = (keys: number[]): void => {
     const candidate = ranksOf(keys);
-    const schedule = planSchedule({ ...plan, order: "priority", ranks: candidate }, options);
+    const schedule = planSchedule({ ...plan, order: "priority", ranks: candidate }, { ...options, lowerBound });
     attempts++;
     if (schedule.makespan >= best.schedule.makespan) return;
     best = { keys, schedule };
