@@ -11,14 +11,16 @@ export const newCommand = defineCommand<object>({
   usage: "new <directory>",
   summary: "a starter project: a graph, its node functions, and how to run them",
   run: ([directory = ""], _, output) => {
-    if (existsSync(directory) && !statSync(directory).isDirectory()) {
+    // As it will be written: `a/../b` is there where `b` is, whether or not there is an `a`.
+    const target = resolve(directory);
+    if (existsSync(target) && !statSync(target).isDirectory()) {
       throw new CommandError(`${directory} is a file`, { help: "name a directory that does not exist yet" });
     }
-    if (existsSync(directory) && readdirSync(directory).length > 0) {
+    if (existsSync(target) && readdirSync(target).length > 0) {
       throw new CommandError(`${directory} is not empty`, { help: "name a directory that does not exist yet" });
     }
-    const files = starterFiles(basename(resolve(directory)));
-    for (const [name, text] of files) writeAtomically(join(directory, name), text);
+    const files = starterFiles(basename(target));
+    for (const [name, text] of files) writeAtomically(join(target, name), text);
     output.document({ version: 1, directory, files: files.map(([name]) => name) });
     output.result(`wrote ${files.map(([name]) => name).join(", ")} to ${directory}`);
     // Whoever came by `npx` has no `ngc` of their own in the path.

@@ -35,6 +35,18 @@ describe("what cannot be done is said: exit code, message, one document, and no 
     expect(document.error.message).toMatch(/^[^(\n]/);
   });
 
+  test("ngc new never writes over files, however the directory is written", () => {
+    const project = createProject({ "here/nodes.ts": "mine" });
+    for (const directory of ["here", "none/../here", "./here/"]) {
+      expect(project.ngc(["new", directory])).toMatchObject({
+        status: 64,
+        stderr: expect.stringContaining("not empty"),
+      });
+    }
+    expect(project.read("here/nodes.ts")).toBe("mine");
+    expect(project.has("here/greeting.ngraph")).toBe(false);
+  });
+
   // Where there is a /proc, a directory in it cannot be made, and Node's own recursive way to make one never returns.
   test("a place where no directory can be made", () => {
     const { ngc } = createProject({ "h.ngraph": HELLO });
