@@ -228,12 +228,30 @@ function argumentProblem(
       callee: callee.name,
       name,
       ...suggest(name, () => known, context.scope.suggestions),
+      help: policyHelp(name, argument, context),
     });
   }
   const first = given.get(parameter.name);
   if (first === undefined) return undefined;
   return repeatedArgument(place, { callee: callee.name, name: parameter.name, first: placeIn(context, first.span) });
 }
+
+/** Attempts, time and the cache are policies in braces, of whatever is called. */
+function policyHelp(name: string, argument: Ast.Argument, context: GraphContext): string | undefined {
+  const policy = POLICIES.get(name.toLowerCase());
+  if (policy === undefined) return undefined;
+  const { start, end } = argument.value.span;
+  const text = context.file.text.slice(start, end);
+  return `\`${policy}\` is a policy, in braces at the end: \`{ ${policy} ${text.length > 20 ? "…" : text} }\``;
+}
+
+const POLICIES: ReadonlyMap<string, string> = new Map([
+  ["timeout", "timeout"],
+  ["tries", "tries"],
+  ["retries", "tries"],
+  ["retry", "tries"],
+  ["cache", "cache for"],
+]);
 
 function checkArgument(
   typed: Typed,

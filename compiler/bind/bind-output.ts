@@ -101,6 +101,22 @@ export function checkResult(
   }
 }
 
+/** A record that has what the channel takes: the field can be picked. */
+function pickHelp(
+  type: ValueType,
+  channel: ChannelEntry,
+  expected: ValueType,
+  context: GraphContext,
+): string | undefined {
+  const record = resolveType(type, context.types);
+  if (record.kind !== "record") return undefined;
+  const fitting = record.fields.filter((field) => isAssignable(field.type, expected, context.types) === undefined);
+  const field = fitting.find(({ name }) => name === channel.name) ?? fitting[0];
+  if (field === undefined) return undefined;
+  const { name } = field;
+  return `pick a field of the result: \`into { ${name === channel.name ? name : `${name}: ${channel.name}`} }\``;
+}
+
 function checkWrite(
   node: Ast.NodeDecl,
   write: Write,
@@ -145,7 +161,9 @@ function checkWrite(
           ? `the results of a \`for\` are one list: \`${typeToText(found)}\``
           : mismatch.reason === "null"
             ? `\`${result.callee ?? ""}\` may end without a value here: let the channel be \`${typeToText(nullable(channel.type))}\``
-            : undefined,
+            : write.field === undefined
+              ? pickHelp(type, channel, expected, context)
+              : undefined,
     }),
   );
 }

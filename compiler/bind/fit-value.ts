@@ -72,13 +72,13 @@ export function reportMisfit(value: Fitted, expected: ValueType, target: FitTarg
       path: part.rest,
       reason: mismatch.reason,
       labels,
-      help: target.help ?? helpFor(mismatch.found, mismatch.expected, context),
+      help: target.help ?? helpFor(mismatch.found, mismatch.expected, part.syntax, context),
     }),
   );
   return false;
 }
 
-function helpFor(found: ValueType, expected: ValueType, context: FitContext): string | undefined {
+function helpFor(found: ValueType, expected: ValueType, syntax: Ast.Expr, context: FitContext): string | undefined {
   const { types } = context;
   const from = resolveType(found, types).kind;
   const to = resolveType(expected, types).kind;
@@ -92,7 +92,7 @@ function helpFor(found: ValueType, expected: ValueType, context: FitContext): st
   }
   if (from === "float" && to === "int") return "make it an int with `round(…)`, or the type `float`";
   if (to === "string" && (from === "int" || from === "float" || from === "bool"))
-    return "write it as a text: `` `${…}` ``";
+    return `write it as a text: \`\` \`\${${syntax.kind === "Name" ? syntax.name : "…"}}\` \`\``;
   if (from === "json") return "a `json` value is unknown: let a function read it, or declare the type where it arrives";
   return undefined;
 }

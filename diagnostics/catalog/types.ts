@@ -154,9 +154,15 @@ export function maybeNull(
     help:
       facts.help ??
       (unwritten === undefined
-        ? "test it first (`x != null && …`), or give a value for that case: `x ?? …`"
+        ? `test it first (\`${valueText(facts.what)} != null && …\`), or give a value for that case: \`${valueText(facts.what)} ?? …\``
         : `give \`${unwritten}\` a default, or a value for that case: \`${unwritten} ?? …\``),
   });
+}
+
+/** A short operand as its source has it; `x` for others. */
+function valueText(what: string): string {
+  const text = /^`([\w.?[\]]{1,30})`$/.exec(what)?.[1];
+  return text ?? "x";
 }
 
 /** NG510: no such function in the library or among the imports. */
