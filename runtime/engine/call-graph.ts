@@ -51,10 +51,10 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
   if (head !== undefined && durable !== undefined && head.runId === child.runId && attempt.number === 1) {
     // The tries that it took to come here count.
     attempt.number = child.attempt = head.attempt ?? 1;
-    refuseDrift(program, head);
     const { getWrites } = durable.store;
     const writes =
       getWrites === undefined ? [] : await asStoreError(() => getWrites.call(durable.store, durable.threadId, head.id));
+    refuseDrift(program, head, writes);
     restoreRun(child, head, writes);
     if (head.status === "completed") return child.output();
     end = await continueRun(child, head);

@@ -32,7 +32,8 @@ export async function forkCheckpoint(
 ): Promise<Checkpoint> {
   const { source, head, at } = request;
   const { program } = core;
-  refuseDrift(program, source);
+  const writes = await loadWrites(durable.store, source.threadId, source.id);
+  refuseDrift(program, source, writes);
   const runId = newId();
   const renew = (id: string): string => renewPauseId(id, source.runId, runId);
   const isSameThread = source.threadId === durable.threadId;
@@ -50,7 +51,7 @@ export async function forkCheckpoint(
     },
   );
   const run = new Run(program, shared, { cancellation, maxSteps: null });
-  restoreRun(run, source, await loadWrites(durable.store, source.threadId, source.id));
+  restoreRun(run, source, writes);
   const chain = run.chain!;
   chain.headId = head?.id ?? null;
   chain.parentId = isSameThread ? source.id : null;
@@ -111,7 +112,8 @@ async function forkChildren(
     const program = programAt(core.program, namespace.split("/"));
     if (found === undefined || program === undefined) continue;
     const child = migrateCheckpoint(found);
-    refuseDrift(program, child);
+    const writes = await loadWrites(durable.store, source.threadId, id);
+    refuseDrift(program, child, writes);
     const shared = createShared(core, {}, { threadId: durable.threadId, runId, durable, metadata: child.metadata });
     const childId = `${runId}${child.runId.slice(source.runId.length)}`;
     const run = new Run(program, shared, {
@@ -119,7 +121,7 @@ async function forkChildren(
       maxSteps: null,
       place: { path: namespace.split("/"), runId: childId, attempt: child.attempt ?? 1 },
     });
-    restoreRun(run, child, await loadWrites(durable.store, source.threadId, id));
+    restoreRun(run, child, writes);
     const head = await asStoreError(() => durable.store.loadLatest(durable.threadId, namespace));
     const chain = run.chain!;
     chain.headId = head?.id ?? null;

@@ -41,8 +41,8 @@ async function resumeHead(
   options: ResumeOptions,
 ): Promise<RunResult> {
   const { store, threadId, claim } = durable;
-  refuseDrift(core.program, head);
   const writes = await loadWrites(store, threadId, head.id);
+  refuseDrift(core.program, head, writes);
   const { answers, fresh } = await takeAnswers(store, head, writes, options);
   const named = options.answers !== undefined || options.answer !== undefined;
   if (!named && isOver(head)) {

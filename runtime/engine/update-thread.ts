@@ -27,8 +27,8 @@ export async function updateThread(
 ): Promise<string> {
   const { store, threadId } = durable;
   const head = await loadHead(store, threadId);
-  refuseDrift(core.program, head);
   const writes = await loadWrites(store, threadId, head.id);
+  refuseDrift(core.program, head, writes);
   const { answers } = await takeAnswers(store, head, writes, {});
   const shared = createShared(
     core,

@@ -65,6 +65,40 @@ describe("stored results", () => {
   });
 });
 
+test("5.7: stored results that have no place any more are listed, and nothing runs", async () => {
+  const store = new MemoryStore();
+  const before = engineOf(
+    `graph g { output log: string[] = [] reduce append  output n: int = 0  output m: int = 0
+       node a = "a" into log  node b = 3 into n  node c = 4 into m  node d = d() { goes e }  node e = 1  node q = ask("?")
+       start -> a, b, c, d, q  a, b, c, d, e, q -> end }`,
+    { d: (context: NodeContext) => context.goto("e") },
+    { store },
+  );
+  await before.run({}, { thread: "t" });
+  const after = engineOf(
+    `graph g { output log: string[] = [] reduce append  output n: string = ""
+       node b = "x" into n  node c = 4  node d = 1  node q = ask("?")  start -> b, c, d, q  b, c, d, q -> end }`,
+    {},
+    { store },
+  );
+  for (const call of [
+    () => after.resume("t", { answer: "x" }),
+    () => after.fork("t", { as: "u" }),
+    () => after.update("t", { log: "more" }),
+  ]) {
+    await expect(call()).rejects.toMatchObject({
+      code: "NG_DRIFT",
+      details: [
+        "node `a` is gone, and its result is stored",
+        expect.stringContaining("channel `n` does not take the stored result of node `b`") as string,
+        "channel `m` is gone, and the stored result of node `c` writes it",
+        "node `e` is gone, and the stored result of node `d` leads to it",
+      ],
+    });
+  }
+  expect(await before.resume("t", { answer: "x" })).toMatchObject({ status: "completed", output: { n: 3, m: 4 } });
+});
+
 test("4.3, 7.1: an error edge of a `for` node is taken once all its items have ended", async () => {
   const engine = engineOf(
     `graph g { output bad: int[] = []  output log: string[] = [] reduce append
