@@ -10,7 +10,7 @@ import type {
   StreamOptions,
   UpdateOptions,
 } from "../engine-options.ts";
-import { StoreError, ThreadError } from "../errors.ts";
+import { RunError, StoreError, ThreadError } from "../errors.ts";
 import type { EventListener, StreamViews } from "../events.ts";
 import { setField } from "../expression/operations.ts";
 import type { Json, JsonObject } from "../json.ts";
@@ -217,6 +217,9 @@ function allValues(program: Program, checkpoint: Checkpoint): JsonObject {
 
 async function labelCheckpoint(core: EngineCore, thread: ThreadId, label: string, checkpoint?: string): Promise<void> {
   const store = storeOf(core, "labels are kept in a store");
+  if (typeof label !== "string" || label === "") {
+    throw new RunError("NG_BAD_INPUT", "a label is a string of at least one character");
+  }
   if (store.label === undefined) throw new StoreError("NG_STORE_FAILED", "this store keeps no labels");
   const { id } =
     checkpoint === undefined ? await loadHead(store, thread) : await findCheckpoint(store, thread, checkpoint);

@@ -1,6 +1,6 @@
 import { systemClock, type Clock } from "../clock.ts";
 import type { ConsumedAnswer, ThreadId } from "../checkpoint.ts";
-import type { EngineOptions, ExecuteOptions, OnFailure } from "../engine-options.ts";
+import type { Durability, EngineOptions, ExecuteOptions, OnFailure } from "../engine-options.ts";
 import { RunError } from "../errors.ts";
 import type { EventListener } from "../events.ts";
 import type { JsonObject } from "../json.ts";
@@ -117,6 +117,8 @@ function listenersOf(ofEngine: EventListener | undefined, ofCall: EventListener 
 
 /** @throws RunError NG_BAD_INPUT */
 export function maxStepsOf(core: EngineCore, options: ExecuteOptions): number | null {
+  checkChoice("durability", options.durability, DURABILITIES);
+  checkChoice("onFailure", options.onFailure, ON_FAILURES);
   const given = options.maxSteps === undefined ? core.options.maxSteps : options.maxSteps;
   if (given === undefined) return core.program.table.limits.steps;
   return checkCount("maxSteps", given, 0);
@@ -127,6 +129,15 @@ function maxParallelOf(core: EngineCore, options: ExecuteOptions): number | null
   if (given === undefined) return core.program.table.limits.parallel;
   return checkCount("maxParallel", given, 1);
 }
+
+function checkChoice(name: string, value: string | undefined, known: readonly string[]): void {
+  if (value === undefined || known.includes(value)) return;
+  const choices = known.map((choice) => `\`${choice}\``).join(", ");
+  throw new RunError("NG_BAD_INPUT", `\`${name}\` is one of ${choices}, not ${String(value)}`);
+}
+
+const DURABILITIES: readonly Durability[] = ["sync", "async", "exit"];
+const ON_FAILURES: readonly OnFailure[] = ["finish", "abort"];
 
 function checkCount(name: string, value: number | null, least: number): number | null {
   if (value === null || value === Number.POSITIVE_INFINITY) return null;

@@ -25,7 +25,7 @@ export function createRunStream<View extends keyof StreamViews<JsonObject>>(
   start: (watch: Watch) => Promise<RunResult>,
 ): RunStream<Item<View>> {
   const view = settings.view ?? "events";
-  const buffer = new StreamBuffer(Math.max(1, settings.buffer ?? DEFAULT_BUFFER));
+  const buffer = new StreamBuffer(bufferSize(settings.buffer));
   const controller = new AbortController();
   const updates = view === "updates" ? new UpdatesByNode((item) => buffer.push(item)) : undefined;
   let last: RunEvent | undefined;
@@ -62,6 +62,11 @@ export function createRunStream<View extends keyof StreamViews<JsonObject>>(
     }
   }
   return { result, [Symbol.asyncIterator]: () => items() };
+}
+
+/** Bounded whatever is asked for. */
+function bufferSize(given: number | undefined): number {
+  return given === undefined || !Number.isFinite(given) ? DEFAULT_BUFFER : Math.max(1, Math.trunc(given));
 }
 
 /** A ring: what does not fit pushes the oldest out. */

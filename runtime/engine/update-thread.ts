@@ -72,6 +72,9 @@ export async function updateThread(
 /** @throws RunError NG_BAD_INPUT naming every value that does not fit */
 function editState(run: Run, values: JsonObject, replaces: boolean): void {
   const { channels, channelIndex } = run.program;
+  if (typeof values !== "object" || values === null || Array.isArray(values)) {
+    throw new RunError("NG_BAD_INPUT", "the state is edited with a record of channels and values");
+  }
   const problems: string[] = [];
   const edits: [number, Json, boolean][] = [];
   for (const [name, value] of Object.entries(values)) {

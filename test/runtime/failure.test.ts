@@ -1,6 +1,13 @@
 /** Execution, section 4: tries, timeouts, cancellation, error edges. */
 import { describe, expect, test } from "vitest";
-import { NodeError, StoreError, ThreadError, type EngineOptions, type NodeContext } from "../../runtime/index.ts";
+import {
+  NodeError,
+  StoreError,
+  ThreadError,
+  type Engine,
+  type EngineOptions,
+  type NodeContext,
+} from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { deferred } from "../support/deferred.ts";
 import { engineOf } from "../support/graph.ts";
@@ -582,6 +589,17 @@ describe("what a graph may do and what it lacks", () => {
       { functions: {}, mocks: { a: () => 9 } },
     );
     expect((await engine.run({ n: 0 })).output).toEqual({ x: 9 });
+  });
+
+  test.each<readonly [string, (engine: Engine) => Promise<unknown>]>([
+    ["a durability there is not", (engine) => engine.run({}, { durability: "weekly" as never })],
+    ["an `onFailure` there is not", (engine) => engine.resume("t", { onFailure: "shrug" as never })],
+    ["an edit that is no record", (engine) => engine.update("t", null as never)],
+    ["an empty label", (engine) => engine.label("t", "")],
+  ])("%s is refused", async (_name, call) => {
+    const engine = engineOf(`graph g { node a = 1 { pause before }  start -> a }`, {}, { store: new MemoryStore() });
+    await engine.run({}, { thread: "t" });
+    await expect(call(engine)).rejects.toMatchObject({ code: "NG_BAD_INPUT" });
   });
 
   test("bad input names each field", async () => {
