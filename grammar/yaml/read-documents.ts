@@ -124,6 +124,8 @@ function reportSyntax(reading: Reading, document: Document.Parsed, span: Span): 
     }
     if (error.name === "YAMLWarning") continue;
     isBroken = true;
+    // What was left over when something before it could not be read.
+    if (error.code === "UNEXPECTED_TOKEN" && count > 0) continue;
     count += 1;
     if (count <= MOST_SYNTAX_ERRORS) report(reading, yamlSyntax(place, syntaxHelp(error, reading.text)));
   }
@@ -145,7 +147,9 @@ function unknownTag(place: ReturnType<typeof placeOf>, written: string) {
   return wrongYamlShape(place, {
     message: `the tag \`${written}\` means nothing here`,
     label: "unknown tag",
-    help: "values are plain YAML; delete the tag",
+    help: /^![A-Za-z_(]/.test(written)
+      ? `to YAML this is a tag; an expression that begins with \`!\` goes in quotes: \`"${written}"\``
+      : "values are plain YAML; delete the tag",
   });
 }
 

@@ -96,6 +96,21 @@ describe("no text makes the parser throw, loop or point outside of it", () => {
     }
   });
 
+  it("every example with any byte changed", () => {
+    for (const text of examples()) {
+      const bytes = new TextEncoder().encode(text);
+      const change = fc.tuple(fc.nat(bytes.length - 1), fc.nat(255));
+      fc.assert(
+        fc.property(fc.array(change, { minLength: 1, maxLength: 3 }), (changes) => {
+          const changed = bytes.slice();
+          for (const [at, byte] of changes) changed[at] = byte;
+          expectSane(new TextDecoder().decode(changed));
+        }),
+        { numRuns: 300, seed: 6 },
+      );
+    }
+  });
+
   it("random tokens", () => {
     const token = fc.constantFrom(...TOKENS);
     const soup = fc.array(token, { maxLength: 60 }).map((tokens) => tokens.join(" "));

@@ -44,6 +44,8 @@ test.each([
   ["a duplicate key", { edges: "edges: [start -> a]\nedges: [start -> a]" }, "NG012 line 9"],
   ["a merge key", { nodes: "nodes: { <<: { b: { call: f } }, a: { call: f, args: [x], into: y } }" }, "NG011 line 6"],
   ["an unknown tag", { nodes: "nodes: { a: !node { call: f, args: [x], into: y } }" }, "NG014 line 6"],
+  ["a template without quotes", { nodes: "nodes: { a: { expr: `x ${x}`, into: y } }" }, "NG010 line 6"],
+  ["a condition that YAML takes for a tag", { edges: "edges: [{ from: start, to: a, when: !x }]" }, "NG014 line 8"],
   ["a YAML syntax error", { nodes: "nodes: { a: { call: f, args: [x], into: y }" }, "NG010 line 7"],
 ])("%s is all that is reported", (_, changes, finding) => {
   expect(findings(changes)).toEqual([finding]);
