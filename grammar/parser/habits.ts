@@ -43,6 +43,7 @@ export const POLICY_ALIASES: ReadonlyMap<string, string> = new Map([
   ["exclusive", "alone"],
   ["concurrency", "max parallel"],
   ["writes", "touches"],
+  ["reads", "touches read"],
   ["goto", "goes"],
 ]);
 

@@ -156,6 +156,7 @@ const nodeValueForm: Form<NodeValue> = named(
           policies,
         };
       },
+      "what runs before and after a node is said under `edges`: `a -> b`",
     ),
   }),
 );
