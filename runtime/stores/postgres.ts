@@ -2,6 +2,7 @@ import type { Checkpoint, CheckpointId, PendingWrite, ThreadId } from "../checkp
 import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, ThreadInfo } from "../store.ts";
 import { encodeKey } from "./key.ts";
 import { checkPrunePolicy, rowLimit } from "./limits.ts";
+import { noteLost } from "./lost-owners.ts";
 import { ancestors, checkpointAt, findCheckpoint, findLabelled, withValues } from "./postgres/checkpoints.ts";
 import { Connection, type ConnectionOptions, type Transaction } from "./postgres/connection.ts";
 import { clearWrites, getWrites, putWrites } from "./postgres/pending-writes.ts";
@@ -34,7 +35,8 @@ export class PostgresStore implements Store {
   }
 
   async claim(threadId: ThreadId, runner: Runner): Promise<Claim> {
-    return takeClaim(this.#connection, threadId, runner);
+    const owner = encodeKey(runner.owner);
+    return this.#noteLost(owner, () => takeClaim(this.#connection, threadId, runner));
   }
 
   async renew(claim: Claim, leaseMs: number): Promise<void> {
@@ -42,7 +44,7 @@ export class PostgresStore implements Store {
   }
 
   async release(claim: Claim): Promise<void> {
-    await releaseClaim(this.#connection, claim);
+    await this.#noteLost(encodeKey(claim.owner), () => releaseClaim(this.#connection, claim));
   }
 
   async save(claim: Claim, request: SaveRequest): Promise<void> {
@@ -120,6 +122,17 @@ export class PostgresStore implements Store {
   /** Waits for calls under way. Further calls fail. Closing twice is harmless. */
   async close(): Promise<void> {
     await this.#connection.close();
+  }
+
+  async #noteLost<T>(owner: string, call: () => Promise<T>): Promise<T> {
+    try {
+      const result = await call();
+      this.#connection.lost.delete(owner);
+      return result;
+    } catch (error) {
+      noteLost(this.#connection.lost, owner, error);
+      throw error;
+    }
   }
 
   #load(

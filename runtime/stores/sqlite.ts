@@ -3,6 +3,7 @@ import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, Threa
 import { encodeKey } from "./key.ts";
 import { checkPrunePolicy, rowLimit } from "./limits.ts";
 import type { ThreadRow } from "./rows.ts";
+import { noteLost } from "./lost-owners.ts";
 import { ancestors, checkpointAt, findCheckpoint, findLabelled, withValues } from "./sqlite/checkpoints.ts";
 import { Connection, type ConnectionOptions } from "./sqlite/connection.ts";
 import { clearWrites, getWrites, putWrites } from "./sqlite/pending-writes.ts";
@@ -38,7 +39,8 @@ export class SqliteStore implements Store {
   }
 
   claim(threadId: ThreadId, runner: Runner): Claim {
-    return takeClaim(this.#connection, threadId, runner, this.#now());
+    const owner = encodeKey(runner.owner);
+    return this.#noteLost(owner, () => takeClaim(this.#connection, threadId, runner, this.#now()));
   }
 
   renew(claim: Claim, leaseMs: number): void {
@@ -46,7 +48,7 @@ export class SqliteStore implements Store {
   }
 
   release(claim: Claim): void {
-    releaseClaim(this.#connection, claim);
+    this.#noteLost(encodeKey(claim.owner), () => releaseClaim(this.#connection, claim));
   }
 
   save(claim: Claim, request: SaveRequest): void {
@@ -125,6 +127,17 @@ export class SqliteStore implements Store {
   /** Further calls fail. Closing twice is harmless. */
   close(): void {
     this.#connection.close();
+  }
+
+  #noteLost<T>(owner: string, call: () => T): T {
+    try {
+      const result = call();
+      this.#connection.lost.delete(owner);
+      return result;
+    } catch (error) {
+      noteLost(this.#connection.lost, owner, error);
+      throw error;
+    }
   }
 
   #load(threadId: ThreadId, find: (thread: ThreadRow) => Parameters<typeof withValues>[2][number] | undefined) {

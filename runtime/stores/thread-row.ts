@@ -2,6 +2,7 @@
 import type { Claim } from "../store.ts";
 import { isGone } from "./holder-process.ts";
 import { decodeKey, encodeKey } from "./key.ts";
+import type { LostOwners } from "./lost-owners.ts";
 import type { ThreadRow, Unsealed } from "./rows.ts";
 
 /** The claim's columns of a thread that nobody runs. The epoch stays. */
@@ -15,9 +16,10 @@ export function holds(thread: ThreadRow, claim: Claim): boolean {
   return thread.epoch === claim.epoch && thread.owner === encodeKey(claim.owner);
 }
 
-/** Whether the lease runs, and nothing says that the holder is dead. */
-export function isHeld(thread: ThreadRow, now: number): boolean {
+/** Whether the lease runs, and nothing says that the holder is dead or done. */
+export function isHeld(thread: ThreadRow, now: number, lost: LostOwners): boolean {
   if (thread.expires === null || thread.expires <= now) return false;
+  if (thread.owner !== null && lost.has(thread.owner)) return false;
   const { host, pid, started } = thread;
   return host === null || pid === null || !isGone({ host, pid, started: started ?? "" });
 }

@@ -60,6 +60,52 @@ describe("a file whose bytes were changed", () => {
   });
 });
 
+it("5.11 what is written on a damaged file is right or refused", async () => {
+  const path = await goodFile();
+  const log = JSON.parse(answers.get('first: head of ""')!) as {
+    readonly values: { readonly log: readonly unknown[] };
+  };
+  let written = 0;
+  let refused = 0;
+  for (let position = HEADER_BYTES; position < good.length; position += STRIDE) {
+    const bytes = Buffer.from(good);
+    bytes[position]! ^= 0x10;
+    for (const end of ["-wal", "-shm", "-journal"]) rmSync(path + end, { force: true });
+    writeFileSync(path, bytes);
+    let store: SqliteStore | undefined;
+    try {
+      store = new SqliteStore({ path, journal: "rollback" });
+      appendTo(store, "now");
+      written++;
+      expect(store.loadLatest("first")?.values["log"], `byte ${position}`).toEqual([...log.values.log, "now"]);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      refused++;
+    }
+    // What belongs to the other thread is as it was, or is refused.
+    const found = store === undefined ? new Map<string, string>() : await readStore(store);
+    for (const [question, answer] of found) {
+      if (!question.startsWith("second") || answer === answers.get(question)) continue;
+      expect(answer, `byte ${position}: ${question}`).toMatch(CODES);
+    }
+    store?.close();
+  }
+  expect(written).toBeGreaterThan(20);
+  expect(refused).toBeGreaterThan(10);
+});
+
+function appendTo(store: SqliteStore, item: string): void {
+  const head = store.loadLatest("first")!;
+  const claim = store.claim("first", { owner: "now", leaseMs: 1000 });
+  const { values, versions, ...header } = head;
+  store.save(claim, {
+    header: { ...header, id: "now", parentId: head.id },
+    changes: [{ channel: "log", version: versions["log"]! + 1, kind: "append", items: [item] }],
+    snapshot: () => ({ values, versions }),
+    expectedHead: head.id,
+  });
+}
+
 describe("a row that was changed is named in the error", () => {
   const changes: readonly [sql: string, code: string, named: RegExp][] = [
     [

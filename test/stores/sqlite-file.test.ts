@@ -1,5 +1,5 @@
 /** The file of an SQLite store: what is made, what is refused, and what is never touched. */
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { StoreErrorCode } from "../../runtime/errors.ts";
@@ -140,6 +140,30 @@ describe("a file in use", () => {
     expect(store.list("thread")).toEqual([head]);
     await run.save();
     store.close();
+  });
+
+  it("that may not be written is refused with the way out, and left as it was", async () => {
+    const path = inDirectory("runs.db");
+    const store = new SqliteStore({ path, journal: "rollback" });
+    await (await SampleRun.start(store)).save([], {}, { releaseClaim: true });
+    store.close();
+    const before = readFileSync(path);
+    for (const [file, directory] of [
+      [0o444, 0o555],
+      [0o444, 0o777],
+      [0o000, 0o777],
+    ] as const) {
+      chmodSync(path, file);
+      chmodSync(inDirectory("."), directory);
+      const program = runProgram("open-read-only", path);
+      const lines = [await program.line(), await program.line()];
+      expect(await program.ended).toBe(0);
+      const refused = lines.find((line) => line !== "ok");
+      expect(refused).toMatch(/^NG_STORE_FAILED: .*runs\.db.*(cannot be written|cannot be opened|permission)/i);
+      chmodSync(inDirectory("."), 0o777);
+      chmodSync(path, 0o666);
+      expect(readFileSync(path)).toEqual(before);
+    }
   });
 
   it("no room: a failure that says so; what was stored before is there", async () => {

@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from "pg";
 import { StoreError } from "../../errors.ts";
+import type { LostOwners } from "../lost-owners.ts";
 import { storeIsClosed, unknownVersion } from "../store-error.ts";
 import { asNumbers, loadPg } from "./driver.ts";
 import { isConnectionLost, storeFailure } from "./failure.ts";
@@ -43,6 +44,8 @@ export class Connection {
   /** As errors show it: never with a password. */
   readonly #place: string;
   readonly #sql = new Map<string, string>();
+  /** Keys. */
+  readonly lost: LostOwners = new Set();
   #migrated: Promise<void> | undefined;
   #closed = false;
 

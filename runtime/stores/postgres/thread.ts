@@ -36,7 +36,7 @@ export function takeClaim(connection: Connection, threadId: ThreadId, runner: Ru
   return connection.write(async (transaction) => {
     const thread = (await lockThread(transaction, threadId)) ?? (await makeThread(transaction, threadId));
     const { now } = (await transaction.get<{ now: number }>(`SELECT ${NOW}`))!;
-    if (thread.owner !== null && thread.owner !== owner && isHeld(thread, now)) {
+    if (thread.owner !== null && thread.owner !== owner && isHeld(thread, now, connection.lost)) {
       throw threadIsHeld(threadId, describeHolder(thread));
     }
     // Counts over the whole database: a thread that was deleted and made again meets no old epoch.

@@ -1,6 +1,7 @@
 import { closeSync, mkdirSync, openSync, readSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { StoreError } from "../../errors.ts";
+import type { LostOwners } from "../lost-owners.ts";
 import { storeIsClosed, unknownVersion } from "../store-error.ts";
 import { loadSqlite, type SqliteDatabase, type SqliteStatement, type SqliteValue } from "./driver.ts";
 import { isBusy, storeFailure } from "./failure.ts";
@@ -26,6 +27,8 @@ export class Connection {
   readonly #database: SqliteDatabase;
   readonly #statements = new Map<string, SqliteStatement>();
   readonly recent = new RecentRows();
+  /** Keys. */
+  readonly lost: LostOwners = new Set();
   #version: number | undefined;
   #closed = false;
 

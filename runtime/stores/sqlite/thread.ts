@@ -41,7 +41,12 @@ export function takeClaim(connection: Connection, threadId: ThreadId, runner: Ru
   const owner = encodeKey(runner.owner);
   return connection.write(() => {
     const thread = findThread(connection, threadId);
-    if (thread !== undefined && thread.owner !== null && thread.owner !== owner && isHeld(thread, now)) {
+    if (
+      thread !== undefined &&
+      thread.owner !== null &&
+      thread.owner !== owner &&
+      isHeld(thread, now, connection.lost)
+    ) {
       throw threadIsHeld(threadId, describeHolder(thread));
     }
     // Counts over the whole database: a thread that was deleted and made again meets no old epoch.

@@ -1,0 +1,25 @@
+/**
+ * Opens the store at argv[2] as somebody who may not write there, and reads and writes. Prints what each gives: `ok`, or the error's
+ * code and message.
+ */
+import { writeSync } from "node:fs";
+import type { NgraphError } from "../../../runtime/errors.ts";
+import { SqliteStore } from "../../../runtime/stores/sqlite.ts";
+
+const NOBODY = 65_534;
+
+// The first use loads the driver, which may lie where only root looks.
+new SqliteStore(":memory:").close();
+if (process.getuid?.() === 0) process.setuid?.(NOBODY);
+let store: SqliteStore | undefined;
+attempt(() => (store = new SqliteStore(process.argv[2]!)));
+attempt(() => store?.claim("thread", { owner: "nobody", leaseMs: 1000 }));
+
+function attempt(call: () => unknown): void {
+  try {
+    call();
+    writeSync(1, "ok\n");
+  } catch (error) {
+    writeSync(1, `${(error as NgraphError).code}: ${(error as Error).message}\n`);
+  }
+}
