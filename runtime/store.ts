@@ -72,9 +72,17 @@ export interface ThreadInfo {
   readonly metadata: CheckpointHeader["metadata"];
 }
 
+/**
+ * What goes and what stays. The head of each namespace always stays, and so do the checkpoints of called graphs that one of those
+ * that stay goes on with.
+ */
 export interface PrunePolicy {
-  /** Keep this many newest checkpoints of each namespace (at least 1); labelled ones always stay. */
+  /** Keep this many newest checkpoints of each namespace (at least 1). */
   readonly keepLast: number;
+  /** Whether checkpoints with a label stay however old they are. Default true. */
+  readonly keepLabelled?: boolean;
+  /** Only checkpoints written before this time go, in milliseconds since 1970. Default: whenever written. */
+  readonly olderThan?: number;
 }
 
 export interface Store {

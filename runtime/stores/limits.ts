@@ -13,4 +13,11 @@ export function checkPrunePolicy(policy: PrunePolicy): void {
       `\`keepLast\` must be a whole number of at least 1, not ${String(policy.keepLast)}`,
     );
   }
+  const { olderThan } = policy;
+  if (olderThan !== undefined && !Number.isFinite(olderThan)) {
+    throw new StoreError(
+      "NG_STORE_FAILED",
+      `\`olderThan\` must be a time in milliseconds since 1970, not ${String(olderThan)}`,
+    );
+  }
 }

@@ -23,7 +23,7 @@ import {
   unknownCheckpoint,
   unknownVersion,
 } from "./store-error.ts";
-import { superseded } from "./retention.ts";
+import { keptCheckpoints, superseded } from "./retention.ts";
 
 export interface MemoryStoreOptions {
   /** Milliseconds on a clock that leases are measured with; the default never goes backwards. */
@@ -198,14 +198,20 @@ export class MemoryStore implements Store {
     const thread = this.#threads.get(threadId);
     if (thread === undefined) return 0;
     const before = thread.checkpoints.size;
-    const seen = new Map<string, number>();
-    // Newest first: checkpoints are only ever added at the end of the map.
-    for (const [id, stored] of [...thread.checkpoints].reverse()) {
-      const newer = seen.get(stored.header.namespace) ?? 0;
-      seen.set(stored.header.namespace, newer + 1);
-      if (newer < policy.keepLast || stored.label !== undefined) continue;
+    // Oldest first: checkpoints are only ever added at the end of the map.
+    const points = [...thread.checkpoints.values()].map((stored) => ({
+      ord: stored.ord,
+      id: stored.header.id,
+      namespace: stored.header.namespace,
+      label: stored.label ?? null,
+      header: () => stored.header,
+    }));
+    const kept = keptCheckpoints(points, policy);
+    for (const { ord, id, label } of points) {
+      if (kept.has(ord)) continue;
       thread.checkpoints.delete(id);
       thread.writes.delete(id);
+      if (label !== null) thread.labels.delete(label);
     }
     if (thread.checkpoints.size < before) dropUnread(thread);
     return before - thread.checkpoints.size;

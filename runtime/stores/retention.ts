@@ -1,28 +1,49 @@
 /** What pruning keeps: which checkpoints, and which changes of channels they still read. */
+import type { CheckpointHeader, CheckpointId } from "../checkpoint.ts";
+import type { PrunePolicy } from "../store.ts";
 
 /** What decides whether a checkpoint stays. */
 export interface PrunePoint {
   readonly ord: number;
+  readonly id: CheckpointId;
   readonly namespace: string;
   readonly label: string | null;
-  readonly chain: number;
+  /** Asked for only where the policy needs it, or where the checkpoint stays. */
+  header(): Pick<CheckpointHeader, "timestamp" | "children">;
 }
 
-/** Orders of those that stay: the newest of each namespace, and what has a label. */
-export function keptCheckpoints(ascending: readonly PrunePoint[], keepLast: number): Set<number> {
+/** Orders of those that stay under a policy. */
+export function keptCheckpoints(ascending: readonly PrunePoint[], policy: PrunePolicy): Set<number> {
+  const { keepLast, keepLabelled = true, olderThan = Number.POSITIVE_INFINITY } = policy;
   const kept = new Set<number>();
   const newer = new Map<string, number>();
+  const children: CheckpointId[] = [];
+  const keep = (point: PrunePoint): void => {
+    if (kept.has(point.ord)) return;
+    kept.add(point.ord);
+    children.push(...Object.values(point.header().children ?? {}));
+  };
   for (let index = ascending.length - 1; index >= 0; index--) {
-    const { ord, namespace, label } = ascending[index]!;
-    const count = newer.get(namespace) ?? 0;
-    newer.set(namespace, count + 1);
-    if (count < keepLast || label !== null) kept.add(ord);
+    const point = ascending[index]!;
+    const count = newer.get(point.namespace) ?? 0;
+    newer.set(point.namespace, count + 1);
+    if (count < keepLast || (keepLabelled && point.label !== null)) keep(point);
+    else if (olderThan !== Number.POSITIVE_INFINITY && point.header().timestamp >= olderThan) keep(point);
+  }
+  // A called graph goes on from where it stood at that moment, not from its newest checkpoint.
+  const byId = new Map(ascending.map((point) => [point.id, point]));
+  for (let id = children.pop(); id !== undefined; id = children.pop()) {
+    const child = byId.get(id);
+    if (child !== undefined) keep(child);
   }
   return kept;
 }
 
 /** Of each chain, ascending, those that stay; none for a chain that ends here. */
-export function keptByChain(ascending: readonly PrunePoint[], kept: ReadonlySet<number>): Map<number, number[]> {
+export function keptByChain(
+  ascending: readonly { readonly ord: number; readonly chain: number }[],
+  kept: ReadonlySet<number>,
+): Map<number, number[]> {
   const chains = new Map<number, number[]>();
   for (const { ord, chain } of ascending) {
     let ords = chains.get(chain);

@@ -54,6 +54,12 @@ const FAULTS: Readonly<Record<string, Fault>> = {
       return store.prune!(thread, policy);
     },
   }),
+  "prunes whatever its age": (store) => ({
+    prune: (thread, { olderThan: _, ...policy }) => store.prune!(thread, policy),
+  }),
+  "keeps labels that the policy gives up": (store) => ({
+    prune: (thread, { keepLabelled: _, ...policy }) => store.prune!(thread, policy),
+  }),
   "deletes nothing": () => ({ deleteThread: () => {} }),
   "answers after it was closed": () => ({ close: () => {} }),
   "asks for all values each time": (store) => ({

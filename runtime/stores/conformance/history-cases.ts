@@ -200,7 +200,7 @@ export const HISTORY: readonly StoreCase[] = [
   }),
 
   storeCase("pruning keeps the newest of each namespace and what has a label", async (store) => {
-    const pruning = withMethods(store, "prune", "label");
+    const pruning = withMethods(store, "prune", "label", "loadByLabel");
     if (pruning === undefined) return;
     const run = await SampleRun.start(store);
     const saved: Checkpoint[] = [];
@@ -230,6 +230,70 @@ export const HISTORY: readonly StoreCase[] = [
     expectEqual(await pruning.prune("thread", { keepLast: 1 }), 4, "checkpoints removed in the end");
     expectEqual(await store.list("thread"), [next], "history in the end");
     expectEqual(await store.loadById("thread", labelled.id), labelled, "the labelled one in the end");
+  }),
+
+  storeCase("pruning by age, labels included where the policy says so", async (store) => {
+    const pruning = withMethods(store, "prune", "label", "loadByLabel");
+    if (pruning === undefined) return;
+    const run = await SampleRun.start(store);
+    const saved: Checkpoint[] = [];
+    for (let n = 0; n < 10; n++)
+      saved.unshift(await run.save([{ channel: "log", append: [n] }], { timestamp: n * 100 }));
+    await pruning.label("thread", saved[8]!.id, "early");
+    await expectCode(
+      "NG_STORE_FAILED",
+      () => pruning.prune("thread", { keepLast: 1, olderThan: Number.NaN }),
+      "no time",
+    );
+    expectEqual(await pruning.prune("thread", { keepLast: 1, olderThan: 0 }), 0, "checkpoints older than all");
+    expectEqual(await pruning.prune("thread", { keepLast: 1, olderThan: 500 }), 4, "old checkpoints without a label");
+    expectEqual(await store.list("thread"), saved.slice(0, 5), "history afterwards");
+    expectEqual((await store.loadById("thread", saved[8]!.id))?.values["log"], [0, 1], "the labelled one");
+    const all = { keepLast: 2, keepLabelled: false };
+    expectEqual(await pruning.prune("thread", all), 4, "checkpoints beside the newest two");
+    expectEqual(await pruning.loadByLabel("thread", "early"), undefined, "the label of one that went");
+    expectEqual(await store.list("thread"), saved.slice(0, 2), "history in the end");
+    await run.save([{ channel: "log", append: ["next"] }], { label: "early" });
+  }),
+
+  storeCase("pruning forks: each branch keeps what its checkpoints read", async (store) => {
+    const pruning = withMethods(store, "prune", "label");
+    if (pruning === undefined) return;
+    const run = await SampleRun.start(store);
+    const past: Checkpoint[] = [];
+    for (let n = 0; n < 5; n++) past.push(await run.save([{ channel: "log", append: [n] }]));
+    const left = await run.save([{ channel: "log", append: ["left"] }]);
+    await run.save([{ channel: "log", append: ["right"] }], {}, {}, past[2]);
+    const right = await run.save([{ channel: "log", append: ["right 2"] }]);
+    await pruning.label("thread", left.id, "left");
+    await pruning.label("thread", past[1]!.id, "early");
+    expectEqual(await pruning.prune("thread", { keepLast: 1 }), 5, "checkpoints removed");
+    expectEqual(await store.list("thread"), [right], "history of the newest branch");
+    for (const [checkpoint, label] of [
+      [left, "left"],
+      [past[1]!, "early"],
+    ] as const) {
+      expectEqual(await store.loadById("thread", checkpoint.id), { ...checkpoint, label }, `checkpoint "${label}"`);
+    }
+    const forked = await run.save([{ channel: "log", append: ["again"] }], {}, {}, past[1]);
+    expectEqual(forked.values["log"], [0, 1, "again"], "a fork of one that stayed");
+    expectEqual(await store.loadLatest("thread"), forked, "the head after it");
+  }),
+
+  storeCase("7.2 pruning keeps the checkpoint that a called graph goes on from", async (store) => {
+    const pruning = withMethods(store, "prune", "label");
+    if (pruning === undefined) return;
+    const run = await SampleRun.start(store);
+    const early = await run.save([{ channel: "n", set: 1 }], { namespace: "call" });
+    const paused = await run.save([], { children: { call: early.id }, label: "paused" });
+    const late = await run.save([{ channel: "n", set: 2 }], { namespace: "call" });
+    const head = await run.save([{ channel: "n", set: 3 }], { namespace: "call" });
+    const outer = await run.save([], { children: { call: head.id } });
+    expectEqual(await pruning.prune("thread", { keepLast: 1 }), 1, "checkpoints removed");
+    for (const checkpoint of [early, paused, head, outer]) {
+      expectEqual(await store.loadById("thread", checkpoint.id), checkpoint, `checkpoint ${checkpoint.id}`);
+    }
+    expectEqual(await store.loadById("thread", late.id), undefined, "one that nothing goes on from");
   }),
 
   storeCase("a closed store says so", async (store) => {

@@ -1,6 +1,7 @@
 import type { ThreadId } from "../../checkpoint.ts";
 import type { PrunePolicy } from "../../store.ts";
-import { keptByChain, keptCheckpoints, type PrunePoint, supersededByChannel } from "../retention.ts";
+import { prunePoint } from "../prune-point.ts";
+import { keptByChain, keptCheckpoints, supersededByChannel } from "../retention.ts";
 import { CELL_APPEND, CHECKPOINTS, type CheckpointRow, seal, type ThreadRow, unseal } from "../rows.ts";
 import type { Connection, Transaction } from "./connection.ts";
 import { lockThread, updateThread } from "./thread.ts";
@@ -10,13 +11,14 @@ export function prune(connection: Connection, threadId: ThreadId, policy: PruneP
   return connection.write(async (transaction) => {
     const thread = await lockThread(transaction, threadId);
     if (thread === undefined) return 0;
-    const points = await transaction.all<PrunePoint>(
-      "SELECT ord, namespace, label, chain FROM @.checkpoints WHERE thread = $1 ORDER BY ord",
+    const rows = await transaction.all<CheckpointRow>(
+      "SELECT * FROM @.checkpoints WHERE thread = $1 ORDER BY ord",
       thread.thread,
     );
-    const kept = keptCheckpoints(points, policy.keepLast);
-    if (kept.size === points.length) return 0;
-    const gone = points.filter(({ ord }) => !kept.has(ord)).map(({ ord }) => ord);
+    const points = rows.map((row) => prunePoint(unseal(CHECKPOINTS, row, { thread: thread.thread }), threadId));
+    const kept = keptCheckpoints(points, policy);
+    if (kept.size === rows.length) return 0;
+    const gone = rows.filter(({ ord }) => !kept.has(ord)).map(({ ord }) => ord);
     const writes = await transaction.run(
       "DELETE FROM @.writes w USING @.checkpoints c WHERE c.ord = ANY($2::bigint[]) AND w.thread = $1 AND w.checkpoint = c.id",
       thread.thread,
@@ -24,7 +26,7 @@ export function prune(connection: Connection, threadId: ThreadId, policy: PruneP
     );
     await detachFrom(transaction, thread, gone);
     await transaction.run("DELETE FROM @.checkpoints WHERE ord = ANY($1::bigint[])", gone);
-    for (const [chain, ords] of keptByChain(points, kept)) await dropUnread(transaction, chain, ords);
+    for (const [chain, ords] of keptByChain(rows, kept)) await dropUnread(transaction, chain, ords);
     await updateThread(transaction, { ...thread, checkpoints: kept.size, writes: thread.writes - writes });
     return gone.length;
   });

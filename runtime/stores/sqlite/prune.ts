@@ -1,6 +1,7 @@
 import type { ThreadId } from "../../checkpoint.ts";
 import type { PrunePolicy } from "../../store.ts";
 import { CELL_APPEND, CHECKPOINTS, type CheckpointRow, seal, type ThreadRow } from "../rows.ts";
+import { prunePoint } from "../prune-point.ts";
 import { keptByChain, keptCheckpoints, supersededByChannel } from "../retention.ts";
 import { checkpointsOfThread } from "./checkpoints.ts";
 import type { Connection } from "./connection.ts";
@@ -12,7 +13,8 @@ export function prune(connection: Connection, threadId: ThreadId, policy: PruneP
     const thread = findThread(connection, threadId);
     if (thread === undefined) return 0;
     const rows = checkpointsOfThread(connection, thread);
-    const kept = keptCheckpoints(rows, policy.keepLast);
+    const points = rows.map((row) => prunePoint(row, threadId));
+    const kept = keptCheckpoints(points, policy);
     if (kept.size === rows.length) return 0;
     let writes = 0;
     for (const row of rows) {
