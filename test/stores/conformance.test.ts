@@ -55,10 +55,10 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     },
   }),
   "prunes whatever its age": (store) => ({
-    prune: (thread, { olderThan: _, ...policy }) => store.prune!(thread, policy),
+    prune: (thread, policy) => store.prune!(thread, { ...policy, olderThan: Number.MAX_VALUE }),
   }),
   "keeps labels that the policy gives up": (store) => ({
-    prune: (thread, { keepLabelled: _, ...policy }) => store.prune!(thread, policy),
+    prune: (thread, policy) => store.prune!(thread, { ...policy, keepLabelled: true }),
   }),
   "deletes nothing": () => ({ deleteThread: () => {} }),
   "answers after it was closed": () => ({ close: () => {} }),
