@@ -17,7 +17,7 @@ export default defineConfig({
         test: {
           name: "source",
           include: ["test/**/*.test.ts"],
-          exclude: [...OF_THE_BUILD, OF_PEERS],
+          exclude: ["**/node_modules/**", ...OF_THE_BUILD, OF_PEERS],
           testTimeout: 60_000,
         },
       },
