@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Store } from "../../runtime/store.ts";
+import { inFile, inMemory, inPostgres } from "./each-store.ts";
+import { expectNoAliases } from "./hostile-names.ts";
+import { PostgresServer } from "./postgres-server.ts";
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await PostgresServer.start();
+}, 120_000);
+afterAll(() => server.dispose());
+
+describe("names that are easily taken for one another never are", () => {
+  it("in memory", () => expectNoAliases(inMemory, 400));
+  it("in a file", () => expectNoAliases(inFile, 150));
+  it("in Postgres", () => expectNoAliases(() => inPostgres(server), 12));
+});
+
+/** What a careless store does to a name before it looks for it. */
+const CARELESS: Readonly<Record<string, (name: string) => string>> = {
+  "cuts at NUL": (name) => name.split("\0")[0]!,
+  normalises: (name) => name.normalize("NFC"),
+  "replaces lone surrogates": (name) => name.replace(/\p{Surrogate}/gu, "\ufffd"),
+  "folds case": (name) => name.toLowerCase(),
+  trims: (name) => name.trimEnd(),
+  "escapes what was escaped already": (name) => name.replaceAll("\\u0000", "\0"),
+};
+
+describe("a store is found out that", () => {
+  const cases = Object.entries(CARELESS).flatMap(([fault, alter]) =>
+    (["thread", "namespace", "checkpoint", "label"] as const).map((kind) => [fault, kind, alter] as const),
+  );
+  it.each(cases)("%s when it looks for a %s", async (_, kind, alter) => {
+    const makeStore = () => {
+      const { store, dispose } = inMemory();
+      const careless = looksFor(store, kind, alter);
+      return { store: careless, reopen: () => careless, dispose };
+    };
+    await expect(expectNoAliases(makeStore, 400)).rejects.toThrow("Property failed");
+  });
+});
+
+function looksFor(store: Store, kind: string, alter: (name: string) => string): Store {
+  const as = (of: string, name: string) => (kind === of ? alter(name) : name);
+  const replaced: Partial<Store> = {
+    loadLatest: (thread, namespace = "") => store.loadLatest(as("thread", thread), as("namespace", namespace)),
+    loadById: (thread, id) => store.loadById(as("thread", thread), as("checkpoint", id)),
+    loadByLabel: (thread, label) => store.loadByLabel!(as("thread", thread), as("label", label)),
+  };
+  return new Proxy(store, {
+    get(target, name) {
+      const value: unknown = Reflect.get(replaced, name) ?? Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
