@@ -1,0 +1,94 @@
+/** The store that docs/stores.md writes passes the suite as the page runs it, and a graph pauses and resumes on it. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { build } from "esbuild";
+import { describe, expect, test } from "vitest";
+import type { Store } from "../../runtime/store.ts";
+import { storeConformance } from "../../runtime/stores/conformance/conformance.ts";
+import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
+import { MemoryStore } from "../../runtime/stores/memory.ts";
+import { engineOf } from "../support/graph.ts";
+import { fencedBlocks } from "./fenced-blocks.ts";
+
+interface Page {
+  readonly MapStore: new () => Store;
+  readonly pruneAll: (store: Store) => number;
+  /** What the page registers with its test runner. */
+  readonly suites: readonly string[];
+  readonly cases: readonly { readonly name: string; readonly run: () => Promise<void> }[];
+}
+
+const page = await loadPage();
+
+describe("docs/stores.md", () => {
+  test("runs the whole suite", () => {
+    expect(page.suites).toEqual(["MapStore"]);
+    expect(page.cases.map(({ name }) => name)).toEqual(storeConformance.map(({ name }) => name));
+  });
+
+  test.each(page.cases)("$name", ({ run }) => run());
+
+  test("an engine pauses and resumes on its store", async () => {
+    const text = `graph g {
+      output log: string[] = [] reduce append   state ok: string
+      node a = a() into log   node wait = ask("go on?") into ok   node b = b() into log
+      start -> a -> wait -> b
+    }`;
+    const ran: string[] = [];
+    const node = (name: string) => () => (ran.push(name), name);
+    const engine = engineOf(text, { a: node("a"), b: node("b") }, { store: new page.MapStore() });
+    expect((await engine.run({}, { thread: "t" })).status).toBe("paused");
+    expect(ran).toEqual(["a"]);
+    const result = await engine.resume("t", { answer: "yes" });
+    expect(result).toMatchObject({ status: "completed", output: { log: ["a", "b"] } });
+    expect(ran).toEqual(["a", "b"]);
+  });
+
+  test("what it prunes", async () => {
+    const store = new MemoryStore();
+    for (const [thread, timestamp] of [
+      ["old", 0],
+      ["new", Date.now()],
+    ] as const) {
+      const run = await SampleRun.start(store, thread);
+      for (let n = 0; n < 25; n++) await run.save([], { timestamp, label: n === 0 ? "first" : null });
+    }
+    expect(page.pruneAll(store)).toBe(4);
+    expect(store.threads().map(({ checkpoints }) => checkpoints)).toEqual([25, 21]);
+  });
+});
+
+/** The page's files as they stand there, with the package's sources for the package and a list for the test runner. */
+async function loadPage(): Promise<Page> {
+  const directory = mkdtempSync(join(tmpdir(), "ngraph-page-"));
+  try {
+    for (const { info, text } of fencedBlocks(readFileSync("docs/stores.md", "utf8"))) {
+      if (info !== "") writeFileSync(join(directory, info), text);
+    }
+    const runner = `export const suites = [], cases = [];
+      export const describe = (name, body) => (suites.push(name), body());
+      export const it = (name, run) => cases.push({ name, run });`;
+    writeFileSync(join(directory, "runner.js"), runner);
+    const entry = `import "./map-store.test.ts"; export { MapStore } from "./map-store.ts";
+      export { pruneAll } from "./prune-all.ts"; export { suites, cases } from "vitest";`;
+    writeFileSync(join(directory, "entry.ts"), entry);
+    const outfile = join(directory, "page.mjs");
+    await build({
+      entryPoints: [join(directory, "entry.ts")],
+      outfile,
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      alias: {
+        vitest: join(directory, "runner.js"),
+        "ngraph/runtime": resolve("runtime/index.ts"),
+        "ngraph/stores/conformance": resolve("api/stores/conformance.ts"),
+      },
+    });
+    return (await import(pathToFileURL(outfile).href)) as Page;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
