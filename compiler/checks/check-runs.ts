@@ -46,6 +46,8 @@ export function checkRuns(
     if (defects.neverFire.length === 0) checkDeadRoutes(context, states);
     calls = proveWorstCase(context, states, bounds, summaryOf);
   }
+  if (defects.mayGoOn.length > 0 && defects.livelocks.length === 0)
+    reportUndecidedEnd(context, states, defects.mayGoOn);
   if (!defects.complete) {
     const proven = proveApart(context, outcomes, states, open, maxStates);
     ({ soundStates } = proven);
@@ -76,6 +78,20 @@ function soundWithJumps(context: CheckContext, maxStates: number): boolean {
     }),
   );
   return false;
+}
+
+/** NG900, for people who want to know why there is no NG310: that runs can go round is told by NG206. */
+function reportUndecidedEnd(context: CheckContext, { states }: StateGraph, mayGoOn: readonly number[]): void {
+  const first = mayGoOn.map((id) => states[id]!).find(({ ready }) => ready > 0);
+  const node = first?.places[0];
+  if (node === undefined) return;
+  context.report(
+    notProven(context.nodePlace(node), {
+      properties: ["soundness"],
+      why: "whether runs come to an end from here depends on values that are not followed",
+      severity: "info",
+    }),
+  );
 }
 
 /** NG900. */

@@ -309,7 +309,8 @@ function buildData(graph: BoundGraph, resolve: TypeNames): DataModel {
     const declared = valueSetOfType(channel.type, resolve);
     const initial = initialValues(channel, declared);
     const domain = uniteValues(declared, initial);
-    return { name: channel.name, declared, domain, initial, reducer: channel.reducer?.kind };
+    const isGiven = channel.role === "input" || channel.role === "memory";
+    return { name: channel.name, declared, domain, initial, isGiven, reducer: channel.reducer?.kind };
   });
   const writes = graph.nodes.map((node) =>
     writesOf(node).flatMap(({ channel, expression }): ChannelWrite[] => {

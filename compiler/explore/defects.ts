@@ -3,7 +3,7 @@ import { END_TARGET } from "./model.ts";
 import { createRunFinder, type Run, type RunFinder } from "./runs.ts";
 import { type DoubleRun, findDoubleRuns } from "./runs-twice.ts";
 import { successorsOf } from "./signals.ts";
-import { endingOf, type StateGraph } from "./state-graph.ts";
+import { endingOf, FLAG_UNDECIDED, type StateGraph } from "./state-graph.ts";
 
 export interface Defects {
   /** Barriers that never fire although a member signals. */
@@ -16,6 +16,8 @@ export interface Defects {
   }[];
   readonly lostSignals: readonly { readonly place: number; readonly sameStep: boolean; readonly run: Run }[];
   readonly livelocks: readonly { readonly nodes: readonly number[]; readonly run: Run }[];
+  /** States of loops that are left only if conditions hold of which nobody knows whether they can. */
+  readonly mayGoOn: readonly number[];
   readonly doubleRuns: readonly DoubleRun[];
   readonly accidentalJoins: readonly DoubleRun[];
   /** Every possibility was looked at: no defect here means that there is none. */
@@ -30,6 +32,9 @@ export function findDefects(graph: StateGraph, finder: RunFinder = createRunFind
     leftIncomplete: findLeftIncomplete(graph, finder, new Set(neverFire.map(({ barrier }) => barrier))),
     lostSignals: findLostSignals(graph, finder),
     livelocks: findLivelocks(graph, finder),
+    mayGoOn: graph.complete
+      ? statesWithoutEnd(graph, (state, edge) => (graph.flags[state]![edge]! & FLAG_UNDECIDED) === 0)
+      : [],
     doubleRuns: doubleRuns.found,
     accidentalJoins: findAccidentalJoins(graph, finder, new Set(doubleRuns.found.map(({ node }) => node))),
     complete: graph.complete && doubleRuns.complete,
@@ -44,6 +49,7 @@ export function isSound(defects: Defects): boolean {
     defects.leftIncomplete.length === 0 &&
     defects.lostSignals.length === 0 &&
     defects.livelocks.length === 0 &&
+    defects.mayGoOn.length === 0 &&
     defects.doubleRuns.length === 0 &&
     defects.accidentalJoins.length === 0
   );
@@ -174,28 +180,11 @@ function findAccidentalJoins(graph: StateGraph, finder: RunFinder, known: Readon
 /** States from which no run ends, one finding for each way of going round. */
 function findLivelocks(graph: StateGraph, finder: RunFinder): Defects["livelocks"] {
   if (!graph.complete) return [];
-  const predecessors: number[][] = graph.states.map(() => []);
-  graph.successors.forEach((targets, from) => {
-    for (const target of targets) predecessors[target]?.push(from);
-  });
-  const canEnd = new Uint8Array(graph.states.length);
-  const pending: number[] = [];
-  for (const { id } of graph.states) {
-    if (endingOf(graph, id) === undefined) continue;
-    canEnd[id] = 1;
-    pending.push(id);
-  }
-  for (let at = 0; at < pending.length; at++) {
-    for (const from of predecessors[pending[at]!]!) {
-      if (canEnd[from] === 1) continue;
-      canEnd[from] = 1;
-      pending.push(from);
-    }
-  }
+  const endless = new Set(statesWithoutEnd(graph, () => true));
   const found: { nodes: readonly number[]; run: Run }[] = [];
   const covered = new Uint8Array(graph.states.length);
-  for (const { id } of graph.states) {
-    if (canEnd[id] === 1 || covered[id] === 1 || found.length >= 10) continue;
+  for (const id of endless) {
+    if (covered[id] === 1 || found.length >= 10) continue;
     const nodes = new Set<number>();
     const group = [id];
     covered[id] = 1;
@@ -211,6 +200,39 @@ function findLivelocks(graph: StateGraph, finder: RunFinder): Defects["livelocks
     found.push({ nodes: [...nodes].sort((a, b) => a - b), run: finder.to(id) });
   }
   return found;
+}
+
+/**
+ * States from which no run ends, ascending, where only steps that are allowed can be relied on. Where every step leads to a
+ * state that ends, the state ends, too: one of them will be taken.
+ */
+function statesWithoutEnd(graph: StateGraph, allow: (state: number, edge: number) => boolean): readonly number[] {
+  const predecessors: number[][] = graph.states.map(() => []);
+  const relied: boolean[][] = graph.states.map(() => []);
+  const open = new Int32Array(graph.states.length);
+  graph.successors.forEach((targets, from) => {
+    open[from] = targets.length;
+    targets.forEach((target, edge) => {
+      predecessors[target]?.push(from);
+      relied[target]?.push(allow(from, edge));
+    });
+  });
+  const canEnd = new Uint8Array(graph.states.length);
+  const pending: number[] = [];
+  const ends = (id: number): void => {
+    if (canEnd[id] === 1) return;
+    canEnd[id] = 1;
+    pending.push(id);
+  };
+  for (const { id } of graph.states) if (endingOf(graph, id) !== undefined) ends(id);
+  for (let at = 0; at < pending.length; at++) {
+    const target = pending[at]!;
+    predecessors[target]!.forEach((from, index) => {
+      open[from]!--;
+      if (relied[target]![index] === true || open[from] === 0) ends(from);
+    });
+  }
+  return graph.states.filter(({ id }) => canEnd[id] === 0).map(({ id }) => id);
 }
 
 function reachedFrom(node: number, successors: readonly (readonly number[])[]): ReadonlySet<number> {

@@ -19,6 +19,8 @@ export interface ExploreOptions {
   readonly maxStates?: number;
   /** Nodes whose failures assertions must tell apart (at most 24). */
   readonly watched?: readonly number[];
+  /** How a state's steps are found; tests plant errors here, to see that they are noticed. */
+  readonly stepsFrom?: typeof waysFrom;
 }
 
 export const MAX_STATES = 100_000;
@@ -34,6 +36,7 @@ const FEW_STATES = 1000;
  */
 export function explore(model: ControlModel, outcomes: Outcomes, options: ExploreOptions): StateGraph {
   const maxStates = options.maxStates ?? MAX_STATES;
+  const stepsFrom = options.stepsFrom ?? waysFrom;
   const watched = (options.watched ?? []).slice(0, 24);
   const sites = sitesOf(model, options.data);
   const followed = new Set(sites.tracked.flatMap((term) => term.channels));
@@ -79,7 +82,7 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
       break;
     }
     const state = states[id]!;
-    const { ways, isCut } = waysFrom(context, state);
+    const { ways, isCut } = stepsFrom(context, state);
     work += ways.length * (1 + state.ready);
     if (isCut && complete) {
       complete = false;
@@ -116,7 +119,7 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
     placeMarked,
     taken: context.taken,
     meetings: [...meetings.values()],
-    steps: remember((id) => waysFrom(context, states[id]!).ways.map((way) => toStep(context, ids, id, way))),
+    steps: remember((id) => stepsFrom(context, states[id]!).ways.map((way) => toStep(context, ids, id, way))),
   };
 }
 

@@ -119,6 +119,8 @@ export interface DataChannel {
   readonly domain: ValueSet;
   /** What it holds when a run starts. */
   readonly initial: ValueSet;
+  /** It comes from outside: an input, or memory. */
+  readonly isGiven: boolean;
   readonly reducer: "last" | "append" | "sum" | "min" | "max" | "merge" | "union" | "function" | undefined;
 }
 

@@ -43,6 +43,8 @@ export interface Outcome {
   readonly cubes: readonly Cube[] | undefined;
   /** Whether the conditions are known to be meetable, each on its own. */
   readonly exact: boolean;
+  /** It is not `exact` merely because nobody wrote that the branch may end here. */
+  readonly silent?: true;
   /** It takes the whole step over: everything else that the step would signal is dropped. */
   readonly exclusive: boolean;
   /** The branches that it takes. */
@@ -109,7 +111,11 @@ function outcomesOfNode(
     if (own === undefined) return undefined;
     // Edges that say nothing for one who always jumps: that it also ends there is possible, but nobody wrote it.
     const silent = node.jumps !== undefined && node.routing.groups.length === 0;
-    found.push(...(silent && !node.jumps.includes(END_TARGET) ? own.map((item) => ({ ...item, exact: false })) : own));
+    found.push(
+      ...(silent && !node.jumps.includes(END_TARGET)
+        ? own.map((item) => ({ ...item, exact: false, silent: true as const }))
+        : own),
+    );
     if (node.jumps !== undefined) {
       const jumps = reading === "plain" ? singleJumps(model, node) : allJumps(model, node, own);
       if (jumps === undefined) return undefined;

@@ -154,11 +154,18 @@ interface FirstSignals {
   readonly node: number;
   readonly source: number;
   /** State before and state in which the node runs, nearest to `start` first. */
-  readonly entries: readonly { readonly before: number; readonly state: number }[];
+  readonly entries: readonly Entry[];
+}
+
+interface Entry {
+  readonly before: number;
+  readonly state: number;
+  /** The step between the two can be taken. */
+  readonly exact: boolean;
 }
 
 function findFirstSignals(graph: StateGraph, candidates: ReadonlyMap<number, readonly number[]>): FirstSignals[] {
-  const found = new Map<string, FirstSignals & { readonly entries: { before: number; state: number }[] }>();
+  const found = new Map<string, FirstSignals & { readonly entries: Entry[] }>();
   graph.successors.forEach((targets, before) => {
     if (!targets.some((target) => candidates.has(target))) return;
     for (const step of graph.steps(before)) {
@@ -166,7 +173,7 @@ function findFirstSignals(graph: StateGraph, candidates: ReadonlyMap<number, rea
         for (const source of sourcesOf(graph, graph.states[before]!, step, node)) {
           const key = `${node}/${source}`;
           const known = found.get(key);
-          const entry = { before, state: step.to };
+          const entry = { before, state: step.to, exact: step.exact };
           if (known === undefined) found.set(key, { node, source, entries: [entry] });
           else known.entries.push(entry);
         }
@@ -209,10 +216,11 @@ function follow(
 ): { before: number; source: number; states: readonly number[]; last: Step; exact: boolean } | "too many" | undefined {
   const queue: Followed[] = [];
   const seen = new Set<string>();
-  for (const { before, state } of entries) {
+  // Steps that can be taken come first: one of each state is enough.
+  for (const { before, state, exact } of [...entries].sort((a, b) => Number(b.exact) - Number(a.exact))) {
     if (seen.has(`${state}|${node}`)) continue;
     seen.add(`${state}|${node}`);
-    queue.push({ id: state, marked: new Set([node]), before, parent: undefined, exact: true });
+    queue.push({ id: state, marked: new Set([node]), before, parent: undefined, exact });
   }
   for (const here of queue) {
     if (!mayVisit()) return "too many";

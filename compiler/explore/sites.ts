@@ -11,6 +11,7 @@ import { START_NODE } from "./outcomes.ts";
 import { formulasOf, successorsOf } from "./signals.ts";
 import { channelsOf, type Term, termOf } from "./terms.ts";
 import type { ValueSet } from "./value-set.ts";
+import { channelsWrittenAfter } from "./written-before.ts";
 
 export interface Sites {
   /** Terms whose values are followed, in the order of environments. */
@@ -19,6 +20,11 @@ export interface Sites {
   readonly live: BitRows;
   /** Terms (by id) that say something about each other, which this domain does not follow. */
   readonly entangled: ReadonlySet<number>;
+  /**
+   * Whether a term that this domain does not look into may have any of its values when a node asks for it: what it is made
+   * of came from outside by then.
+   */
+  isOpen(node: number, term: number): boolean;
   /** By channel index: the sets that conditions ask about. */
   readonly asked: ReadonlyMap<number, readonly ValueSet[]>;
 }
@@ -44,6 +50,7 @@ export function sitesOf(model: ControlModel, track: boolean): Sites {
     tracked,
     live: liveness(model, tracked, reads, successors),
     entangled: entangledTerms([startReads, ...reads], tracked.length === mostTracked(model)),
+    isOpen: openTerms(model, [startReads, ...reads]),
     asked: setsAsked([startReads, ...reads]),
   };
 }
@@ -259,12 +266,14 @@ export function hasFreeLoops(model: ControlModel): boolean {
   const reads = model.nodes.map((node) =>
     readsOf([node.routing, node.errorRouting], conditionsInside(model, node.index)),
   );
-  const sites = sitesByTerm(readsOf([model.start], []), reads);
+  const startReads = readsOf([model.start], []);
+  const sites = sitesByTerm(startReads, reads);
+  const isOpen = openTerms(model, [startReads, ...reads]);
   let budget = MAX_OPAQUE;
   for (const node of looping) {
     for (const term of reads[node]!.after) {
       if (budget-- <= 0 || isAskedAgain(model, successors, term, sites.get(term) ?? new Set())) return false;
-      if (term.channel !== undefined && isComputed(model, term.channel)) return false;
+      if (!isOpen(node, term.id) || (term.channel !== undefined && isComputed(model, term.channel))) return false;
     }
   }
   return true;
@@ -302,6 +311,28 @@ function entangledTerms(reads: readonly NodeReads[], isCut: boolean): ReadonlySe
     if (!areApart) for (const term of terms) found.add(term.id);
   }
   return found;
+}
+
+/**
+ * What the graph itself computes, or what nobody has written yet, has one value that merely is not known here: that a choice
+ * by it can go either way is possible, and no more.
+ */
+function openTerms(model: ControlModel, reads: readonly NodeReads[]): Sites["isOpen"] {
+  const channels = new Set<number>();
+  for (const { after } of reads) {
+    for (const term of after)
+      if (term.channel === undefined) for (const channel of term.channels) channels.add(channel);
+  }
+  const isForeign = (channel: number): boolean => model.data.channels[channel]!.isGiven || !isComputed(model, channel);
+  const wanted = new Set([...channels].filter((channel) => isForeign(channel)));
+  const written = wanted.size === 0 ? undefined : channelsWrittenAfter(model, wanted);
+  return (node, id) => {
+    const term = model.terms.terms[id]!;
+    if (term.channel !== undefined || term.channels.length === 0) return true;
+    const isOpen = (channel: number): boolean =>
+      isForeign(channel) && (model.data.channels[channel]!.isGiven || written?.(node, channel) === true);
+    return term.isCall ? term.channels.some(isOpen) : term.channels.every(isOpen);
+  };
 }
 
 /** Whether a node can come round to itself without any of the channels being written again. */

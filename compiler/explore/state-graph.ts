@@ -56,7 +56,7 @@ export interface StateGraph {
   readonly states: readonly State[];
   /** By state: the states that one step leads to, each edge once; aligned with `flags`. */
   readonly successors: readonly Int32Array[];
-  /** By state, by edge: bit 0 `ends`, bit 1 not `exact`, further bits: watched nodes that failed. */
+  /** By state, by edge: bit 0 `ends`, bit 1 not `exact`, bit 2 undecided, further bits: watched nodes that failed. */
   readonly flags: readonly Int32Array[];
   /** Nodes whose failures are told apart. */
   readonly watched: readonly number[];
@@ -75,7 +75,9 @@ export interface StateGraph {
 
 export const FLAG_ENDS = 1;
 export const FLAG_INEXACT = 2;
-export const FLAG_FAILED = 4;
+/** A condition of it is one of which nobody knows whether it can hold; comes with `FLAG_INEXACT`. */
+export const FLAG_UNDECIDED = 4;
+export const FLAG_FAILED = 8;
 
 export type Ending = "completed" | "incomplete" | "failed";
 

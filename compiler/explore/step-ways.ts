@@ -7,7 +7,7 @@ import type { Cube } from "./formula.ts";
 import { type Branch, type ControlModel, END_TARGET } from "./model.ts";
 import { type Outcome, type Outcomes, START_NODE } from "./outcomes.ts";
 import type { Sites } from "./sites.ts";
-import { FLAG_ENDS, FLAG_FAILED, FLAG_INEXACT, type Meeting, type State } from "./state-graph.ts";
+import { FLAG_ENDS, FLAG_FAILED, FLAG_INEXACT, FLAG_UNDECIDED, type Meeting, type State } from "./state-graph.ts";
 import { intersectValues, isNothing, sameValues, type ValueSet, valueSetKey } from "./value-set.ts";
 
 export interface StepContext {
@@ -155,7 +155,7 @@ function combine(
     const found = new Map<string, Partial>();
     for (const partial of partials) {
       for (const outcome of options[position]!) {
-        for (const narrowed of narrow(context, partial, outcome)) {
+        for (const narrowed of narrow(context, partial, ready[position]!, outcome)) {
           for (const branch of outcome.branches) context.taken.add(branch);
           const next = addSignals(context, narrowed, position, ready[position]!, outcome);
           const key = partialKey(context, next);
@@ -209,7 +209,7 @@ function startWith(
 }
 
 /** The ways in which an outcome's conditions can hold here: one for each cube that is not ruled out. */
-function narrow(context: StepContext, partial: Partial, outcome: Outcome): readonly Partial[] {
+function narrow(context: StepContext, partial: Partial, node: number, outcome: Outcome): readonly Partial[] {
   if (outcome.cubes === undefined) return [partial];
   const found: Partial[] = [];
   for (const cube of outcome.cubes) {
@@ -230,7 +230,7 @@ function narrow(context: StepContext, partial: Partial, outcome: Outcome): reado
         break;
       }
       if (known !== undefined && sameValues(met, known)) continue;
-      if (context.sites.entangled.has(id)) isExact = false;
+      if (context.sites.entangled.has(id) || !context.sites.isOpen(node, id)) isExact = false;
       if (position !== undefined && followed !== undefined) {
         if (!followed.exact) isExact = false;
         followedNow ??= new Map();
@@ -246,7 +246,7 @@ function narrow(context: StepContext, partial: Partial, outcome: Outcome): reado
       environment:
         followedNow === undefined ? partial.environment : context.tracker.update(partial.environment, followedNow),
       decided: decided ?? partial.decided,
-      flags: isExact ? partial.flags : partial.flags | FLAG_INEXACT,
+      flags: isExact ? partial.flags : partial.flags | FLAG_INEXACT | FLAG_UNDECIDED,
     });
   }
   return found;
@@ -289,7 +289,7 @@ function meetingAt(context: StepContext, place: number, first: number, second: n
 function flagsOf(context: StepContext, node: number, outcome: Outcome): number {
   let flags = 0;
   if (outcome.ends) flags |= FLAG_ENDS;
-  if (!outcome.exact) flags |= FLAG_INEXACT;
+  if (!outcome.exact) flags |= outcome.silent === true ? FLAG_INEXACT : FLAG_INEXACT | FLAG_UNDECIDED;
   const bit = outcome.kind === "error" ? context.watched.get(node) : undefined;
   return bit === undefined ? flags : flags | (FLAG_FAILED << bit);
 }

@@ -30,6 +30,8 @@ export interface Term {
   readonly domain: ValueSet;
   /** Nothing but channels decides its value: asked again in the same state it has the same one. */
   readonly isSteady: boolean;
+  /** An imported function is asked, of which nothing is known. */
+  readonly isCall: boolean;
   /** Of a channel or a field of a record: where it is. */
   readonly path: string | undefined;
   /** How two values compare (`<`, `=` or `>`): the two, as people write them. */
@@ -97,6 +99,7 @@ function addTerm(
     channels: channelsOf(expression),
     domain: domain ?? domainOf(table, expression),
     isSteady: readsOnlyChannels(expression),
+    isCall: someCall(expression),
     path: pathOf(expression),
     compares,
   };
@@ -131,6 +134,15 @@ function readsOnlyChannels(expression: Expression): boolean {
     pending.push(...expressionParts(part));
   }
   return true;
+}
+
+function someCall(expression: Expression): boolean {
+  const pending: Expression[] = [expression];
+  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
+    if (part.op === "call") return true;
+    pending.push(...expressionParts(part));
+  }
+  return false;
 }
 
 function domainOf(table: TermTable, expression: Expression): ValueSet {

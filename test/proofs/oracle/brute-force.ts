@@ -13,6 +13,12 @@ export interface Verdicts {
   readonly race: boolean;
   /** In the order of the graph's assertions: whether they hold. */
   readonly holds: readonly boolean[];
+  /** Most nodes that run in one step. */
+  readonly parallel: number;
+  /** Most steps of a run; `undefined` where runs can go round. */
+  readonly steps: number | undefined;
+  /** Nodes (or `start`) whose conditions leave some value of the declared types out. */
+  gaps(): readonly string[];
   /** Whether some run goes through these steps, from its first on. */
   canRun(steps: readonly (readonly string[])[]): boolean;
 }
@@ -37,7 +43,8 @@ interface Transition {
 
 /** `undefined` when there are too many states. */
 export function bruteForce(graph: RandomGraph, table: Table, maxStates = 3000): Verdicts | undefined {
-  const states = allStates(graph, createScheduler(table), maxStates);
+  const scheduler = createScheduler(table);
+  const states = allStates(graph, scheduler, maxStates);
   if (states === undefined) return undefined;
   const { list, roots, barriers, startSignals } = states;
   const deadlock = list.some((state) => state.ready.length === 0 && Object.keys(state.barriers).length > 0);
@@ -52,8 +59,50 @@ export function bruteForce(graph: RandomGraph, table: Table, maxStates = 3000): 
     deadlock,
     race,
     holds: graph.assertions.map((assertion) => holds(assertion, list, roots, startSignals)),
+    parallel: Math.max(0, ...list.map((state) => state.ready.length)),
+    steps: longestRun(list),
+    gaps: () => graph.nodes.map(({ name }) => name).filter((name) => hasGap(graph, scheduler, name)),
     canRun: (steps) => canRun(roots, steps),
   };
+}
+
+/** Of every value of the declared types one is tried; counters around the numbers that conditions compare them with. */
+function hasGap(graph: RandomGraph, scheduler: Scheduler, node: string): boolean {
+  const counts = [-2, -1, 0, 1, 2, 3, 4, 5];
+  const asked = Object.entries(graph.domains).filter(([channel]) => !channel.startsWith("free"));
+  const free = Object.keys(graph.domains).filter((channel) => channel.startsWith("free"));
+  const others = Object.fromEntries(free.map((channel) => [channel, [true]]));
+  return combinations({ ...Object.fromEntries(asked), ...others, count: counts }).some(
+    (values) => attempt(() => scheduler.resolveNextNodes(node, values)) === undefined,
+  );
+}
+
+function longestRun(list: readonly Concrete[]): number | undefined {
+  const longest = new Map<Concrete, number>();
+  const open = new Set<Concrete>();
+  const from = (state: Concrete): number | undefined => {
+    const known = longest.get(state);
+    if (known !== undefined) return known;
+    if (open.has(state)) return undefined;
+    open.add(state);
+    let most = 0;
+    for (const { to } of state.next) {
+      const behind = from(to);
+      if (behind === undefined) return undefined;
+      most = Math.max(most, behind);
+    }
+    open.delete(state);
+    const steps = most + (state.ready.length > 0 ? 1 : 0);
+    longest.set(state, steps);
+    return steps;
+  };
+  let most = 0;
+  for (const state of list) {
+    const steps = from(state);
+    if (steps === undefined) return undefined;
+    most = Math.max(most, steps);
+  }
+  return most;
 }
 
 function canRun(roots: readonly Concrete[], steps: readonly (readonly string[])[]): boolean {
@@ -183,7 +232,9 @@ function writeAll(
         ? graph.domains[channel]!
         : writes.kind === "constant"
           ? [writes.value ?? null]
-          : [Math.min((values["count"] as number) + 1, graph.counterLimit)];
+          : writes.kind === "copy"
+            ? [values[writes.from!]!]
+            : [Math.min((values["count"] as number) + 1, graph.counterLimit)];
     options[channel] = [...new Set([...(options[channel] ?? []), ...written, ...(jumped ? [values[channel]!] : [])])];
   }
   return combinations(options).map((update) => ({ ...values, ...update }));

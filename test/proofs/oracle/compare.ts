@@ -1,65 +1,171 @@
-import { buildModel } from "../../../compiler/explore/build-model.ts";
+import { checkGraph } from "../../../compiler/checks/check-graph.ts";
 import { type Assertion, findViolation, watchedNodes } from "../../../compiler/explore/assertions.ts";
-import { findConcurrentPlaces } from "../../../compiler/explore/concurrent-places.ts";
+import { findBounds } from "../../../compiler/explore/bounds.ts";
+import { buildModel } from "../../../compiler/explore/build-model.ts";
 import { findDefects, isSound } from "../../../compiler/explore/defects.ts";
-import { exploreApart } from "../../../compiler/explore/explore-apart.ts";
-import { explore } from "../../../compiler/explore/explore.ts";
+import { explore, type ExploreOptions } from "../../../compiler/explore/explore.ts";
 import type { ControlModel } from "../../../compiler/explore/model.ts";
 import { type Outcomes, outcomesOf } from "../../../compiler/explore/outcomes.ts";
-import { canRunWithout } from "../../../compiler/explore/reach.ts";
 import { createRunFinder, type Run, traceOf } from "../../../compiler/explore/runs.ts";
 import { hasFreeLoops } from "../../../compiler/explore/sites.ts";
 import type { StateGraph } from "../../../compiler/explore/state-graph.ts";
 import { lowerGraph } from "../../../compiler/lower/lower-graph.ts";
 import { bindText } from "../../checks/support/bind-text.ts";
 import { bruteForce, type Verdicts } from "./brute-force.ts";
-import { type RandomGraph, randomGraph } from "./random-graph.ts";
+import { differencesApart } from "./compare-apart.ts";
+import { differencesOfCheck } from "./compare-check.ts";
+import { type Feature, featuresOf } from "./features.ts";
+import { type Family, type RandomGraph, randomGraph } from "./random-graph.ts";
 
 export interface Comparison {
   /** What differs, for people; empty where all agree. */
   readonly differences: readonly string[];
   readonly verdicts: Verdicts;
   readonly graph: RandomGraph;
+  readonly features: ReadonlySet<Feature>;
+  /** Nodes whose conditions leave values out. */
+  readonly gaps: readonly string[];
+  readonly alarms: Alarms;
+}
+
+/** Findings of a graph that no run bears out, and all that could have been made: with conditions followed, and without. */
+export interface Alarms {
+  readonly followed: number;
+  readonly free: number;
+  readonly chances: number;
+}
+
+/** An error in the exploration, planted. */
+export interface PlantedBug {
+  readonly outcomes?: (outcomes: Outcomes, model: ControlModel) => Outcomes;
+  readonly stepsFrom?: NonNullable<ExploreOptions["stepsFrom"]>;
 }
 
 /** Proofs and brute force side by side; `undefined` for a graph that does not bind, or has too many states to run. */
-export function compare(seed: number): Comparison | undefined {
-  const graph = randomGraph(seed);
+export function compare(seed: number, family: Family, bug: PlantedBug = {}): Comparison | undefined {
+  const graph = randomGraph(seed, family);
   const [bound] = bindText(graph.text).graphs;
   if (bound === undefined || bound.hasErrors) return undefined;
   const verdicts = bruteForce(graph, lowerGraph(bound));
   if (verdicts === undefined) return undefined;
   const model = buildModel(bound);
-  const outcomes = outcomesOf(model);
+  const own = outcomesOf(model);
+  const outcomes = bug.outcomes === undefined ? own : bug.outcomes(own, model);
   const assertions = assertionsOf(graph);
-  const states = explore(model, outcomes, { data: true, watched: watchedNodes(assertions) });
+  const step = bug.stepsFrom === undefined ? {} : { stepsFrom: bug.stepsFrom };
+  const states = explore(model, outcomes, { data: true, watched: watchedNodes(assertions), ...step });
+  const followed = answersOf(model, states, assertions);
+  const expected: Answers = {
+    sound: verdicts.sound,
+    noDeadlock: !verdicts.deadlock,
+    noRace: !verdicts.race,
+    holds: verdicts.holds,
+    parallel: verdicts.parallel,
+    ends: verdicts.steps !== undefined,
+  };
+  const differences: string[] = [];
+  if (!states.complete) differences.push("gave up");
+  differences.push(...differencesOf(graph, followed.answers, expected, family === "beyond"));
+  if (followed.steps !== undefined && verdicts.steps !== undefined && followed.steps < verdicts.steps)
+    differences.push(`${followed.steps} steps seem enough, a run takes ${verdicts.steps}`);
+  for (const run of followed.shown) {
+    const ran = traceOf(states, run).map((item) => item.ran);
+    if (run.feasible && !verdicts.canRun(ran)) differences.push(`no run goes ${JSON.stringify(ran)}`);
+  }
+  let freeAlarms = 0;
+  const isPlanted = bug.outcomes !== undefined || bug.stepsFrom !== undefined;
+  const gaps = isPlanted || family === "beyond" ? [] : verdicts.gaps();
+  if (!isPlanted) {
+    const free = answersOf(
+      model,
+      explore(model, outcomes, { data: false, watched: watchedNodes(assertions) }),
+      assertions,
+    ).answers;
+    // Conditions may keep a run in a loop that free choices could leave: then nothing is proven without them.
+    const answers = { ...free, sound: free.sound && hasFreeLoops(model) };
+    differences.push(
+      ...differencesOf(graph, answers, expected, true).map((difference) => `without conditions: ${difference}`),
+    );
+    freeAlarms = alarms(answers, expected);
+    differences.push(...differencesApart(graph, model, outcomes, assertions, states, verdicts));
+    differences.push(...differencesOfCheck(graph, checkGraph(bound), verdicts, gaps));
+  }
+  return {
+    differences,
+    verdicts,
+    graph,
+    features: featuresOf(graph, model),
+    gaps,
+    alarms: { followed: alarms(followed.answers, expected), free: freeAlarms, chances: 5 + assertions.length },
+  };
+}
+
+/** What is proven; `true` is good everywhere. */
+interface Answers {
+  readonly sound: boolean;
+  readonly noDeadlock: boolean;
+  readonly noRace: boolean;
+  readonly holds: readonly boolean[];
+  /** Most nodes in one step. */
+  readonly parallel: number;
+  /** Every run comes to an end. */
+  readonly ends: boolean;
+}
+
+function answersOf(
+  model: ControlModel,
+  states: StateGraph,
+  assertions: readonly Assertion[],
+): { readonly answers: Answers; readonly shown: readonly Run[]; readonly steps: number | undefined } {
   const finder = createRunFinder(states);
   const defects = findDefects(states, finder);
   const violations = assertions.map((assertion) => findViolation(states, assertion, finder));
-  const differences: string[] = [];
-  const expectSame = (what: string, got: boolean, expected: boolean): void => {
-    if (got !== expected) differences.push(`${what}: proofs say ${String(got)}, runs say ${String(expected)}`);
+  const { steps, perAnswer } = findBounds(states);
+  const { leftIncomplete, doubleRuns, accidentalJoins, lostSignals, livelocks, neverFire } = defects;
+  const shown = [leftIncomplete, doubleRuns, accidentalJoins, lostSignals, livelocks, neverFire].flatMap((found) =>
+    found.map((item) => item.run),
+  );
+  return {
+    answers: {
+      sound: isSound(defects),
+      noDeadlock: !states.states.some(({ id, ready, places }) => id > 0 && ready === 0 && places.length > 0),
+      noRace: !hasRace(model, states),
+      holds: violations.map((run) => run === undefined),
+      parallel: Math.max(...states.states.map(({ ready }) => ready)),
+      ends: steps !== undefined && !perAnswer,
+    },
+    shown: [...shown, ...violations].filter((run) => run !== undefined),
+    steps,
   };
-  if (!states.complete) differences.push("gave up");
-  expectSame("sound", isSound(defects), verdicts.sound);
-  const leavesSomething = states.states.some(({ id, ready, places }) => id > 0 && ready === 0 && places.length > 0);
-  expectSame("deadlock", leavesSomething, verdicts.deadlock);
-  expectSame("race", hasRace(model, states), verdicts.race);
-  violations.forEach((run, index) => expectSame(describe(graph, index), run === undefined, verdicts.holds[index]!));
-  const shown = [
-    ...defects.leftIncomplete,
-    ...defects.doubleRuns,
-    ...defects.accidentalJoins,
-    ...defects.lostSignals,
-    ...defects.livelocks,
-  ].map((item) => item.run);
-  for (const run of [...shown, ...violations]) {
-    if (run?.feasible === true && !replays(states, run, verdicts)) {
-      differences.push(`no run goes ${JSON.stringify(traceOf(states, run).map((step) => step.ran))}`);
-    }
-  }
-  differences.push(...apartDifferences(graph, model, outcomes, assertions, states, verdicts));
-  return { differences, verdicts, graph };
+}
+
+/** With `cautious` more may be found than there is, but nothing may be proven that does not hold. */
+function differencesOf(graph: RandomGraph, got: Answers, expected: Answers, cautious: boolean): string[] {
+  const found: string[] = [];
+  const same = (what: string, proven: boolean, holds: boolean): void => {
+    if (proven === holds || (cautious && !proven)) return;
+    found.push(`${what}: proofs say ${String(proven)}, runs say ${String(holds)}`);
+  };
+  same("sound", got.sound, expected.sound);
+  same("no deadlock", got.noDeadlock, expected.noDeadlock);
+  same("no race", got.noRace, expected.noRace);
+  same("every run ends", got.ends, expected.ends);
+  got.holds.forEach((holds, index) => same(describe(graph, index), holds, expected.holds[index]!));
+  if (got.parallel < expected.parallel || (got.parallel > expected.parallel && !cautious))
+    found.push(`${got.parallel} nodes in a step, runs have ${expected.parallel}`);
+  return found;
+}
+
+function alarms(got: Answers, expected: Answers): number {
+  const flags = [
+    [got.sound, expected.sound],
+    [got.noDeadlock, expected.noDeadlock],
+    [got.noRace, expected.noRace],
+    [got.ends, expected.ends],
+    [got.parallel <= expected.parallel, true],
+    ...got.holds.map((holds, index) => [holds, expected.holds[index]!]),
+  ];
+  return flags.filter(([proven, holds]) => proven === false && holds === true).length;
 }
 
 function assertionsOf(graph: RandomGraph): Assertion[] {
@@ -71,7 +177,7 @@ function assertionsOf(graph: RandomGraph): Assertion[] {
   });
 }
 
-function describe(graph: RandomGraph, index: number): string {
+export function describe(graph: RandomGraph, index: number): string {
   const { form, a, b } = graph.assertions[index]!;
   return `${form} ${a}${b === undefined ? "" : ` ${b}`}`;
 }
@@ -87,47 +193,4 @@ function hasRace(model: ControlModel, states: StateGraph): boolean {
       }),
     );
   });
-}
-
-function replays(states: StateGraph, run: Run, verdicts: Verdicts): boolean {
-  return verdicts.canRun(traceOf(states, run).map((step) => step.ran));
-}
-
-/** The proofs that take steps apart may show less, and nothing that is wrong. */
-function apartDifferences(
-  graph: RandomGraph,
-  model: ControlModel,
-  outcomes: Outcomes,
-  assertions: readonly Assertion[],
-  states: StateGraph,
-  verdicts: Verdicts,
-): string[] {
-  const maxStates = 10_000;
-  const found: string[] = [];
-  const apart = exploreApart(model, outcomes, { maxStates }).holds;
-  if (apart && hasFreeLoops(model) && !verdicts.sound) found.push("taken apart it seems sound");
-  const mayRunTogether = apart ? findConcurrentPlaces(model, outcomes) : undefined;
-  if (mayRunTogether !== undefined) {
-    for (const { places, ready } of states.states) {
-      const running = places.slice(0, ready);
-      const missed = running.some((a) => running.some((b) => a !== b && !mayRunTogether(a, b)));
-      if (missed) found.push(`taken apart ${running.join()} seem never to run together`);
-    }
-  }
-  assertions.forEach((assertion, index) => {
-    if (verdicts.holds[index] === true) return;
-    const shown =
-      assertion.form === "before"
-        ? !canRunWithout(model, outcomes, assertion.first, assertion.then)
-        : assertion.form === "never"
-          ? assertion.node !== assertion.with && mayRunTogether?.(assertion.node, assertion.with) === false
-          : apart &&
-            exploreApart(
-              model,
-              outcomes,
-              assertion.form === "once" ? { maxStates, once: assertion.node } : { maxStates, without: assertion.node },
-            ).holds;
-    if (shown) found.push(`taken apart this seems to hold: ${describe(graph, index)}`);
-  });
-  return found;
 }

@@ -18,14 +18,23 @@ export interface RandomNode {
   readonly writes?: {
     readonly channel: string;
     /** `any`: an imported function may give any value of the type. */
-    readonly kind: "any" | "count" | "constant";
+    readonly kind: "any" | "count" | "constant" | "copy";
     readonly value?: Value;
+    /** Of a copy. */
+    readonly from?: string;
   };
   readonly canFail: boolean;
   readonly goes: readonly string[];
 }
 
+/**
+ * `free`: every choice is made by a function that nobody knows. `conditions`: choices ask about values that the graph itself
+ * writes, in terms that the proofs follow exactly. `beyond`: they also ask what the proofs can only approximate.
+ */
+export type Family = "free" | "conditions" | "beyond";
+
 export interface RandomGraph {
+  readonly family: Family;
   readonly text: string;
   readonly nodes: readonly RandomNode[];
   /** Channel -> every value of its type; numbers are counters and have none. */
@@ -41,19 +50,23 @@ export interface RandomGraph {
   }[];
 }
 
-export function randomGraph(seed: number): RandomGraph {
+export function randomGraph(seed: number, family: Family): RandomGraph {
   const random = randomSource(seed);
   const chance = (probability: number): boolean => random() < probability;
   const below = (count: number): number => Math.floor(random() * count);
   const pick = <T>(items: readonly T[]): T => items[below(items.length)]!;
   const names = ["a", "b", "c", "d", "e", "f", "g"].slice(0, 2 + below(6));
-  const withData = chance(0.6);
+  const withData = family !== "free";
+  const beyond = family === "beyond";
+  // Some choices leave values out: then a run may find no way on.
+  const isLoose = withData && chance(0.3);
   const nullable = withData && chance(0.15);
   const lines: string[] = [
     "input flag: bool",
     nullable ? `state kind: "x" | "y" | "z"` : `state kind: "x" | "y" | "z" = "x"`,
     "state ready: bool = false",
     "state count: int = 0",
+    ...(beyond ? [`state other: "x" | "y" | "z" = "x"`, "state level: 0 | 1 | 2 = 0"] : []),
   ];
   const nodes = names.map((name): RandomNode => {
     const roll = random();
@@ -69,7 +82,13 @@ export function randomGraph(seed: number): RandomGraph {
               ? { channel: "ready", kind: "constant", value: chance(0.5) }
               : roll < 0.65
                 ? { channel: "kind", kind: "constant", value: pick(["x", "y"]) }
-                : undefined;
+                : beyond && roll < 0.72
+                  ? { channel: "other", kind: "any" }
+                  : beyond && roll < 0.79
+                    ? { channel: "other", kind: "copy", from: "kind" }
+                    : beyond && roll < 0.86
+                      ? { channel: "level", kind: "any" }
+                      : undefined;
     const isFunction = writes === undefined || writes.kind === "any";
     const goes =
       isFunction && chance(0.05) ? [pick([...names, "end"])].filter((target) => target !== name || chance(0.3)) : [];
@@ -113,21 +132,36 @@ export function randomGraph(seed: number): RandomGraph {
       freeWriters.push({ node: from, channel });
       return [`${name} -> match ${channel} { true -> ${to()}  false -> ${to()} }`];
     }
-    if (roll < 0.62) return [`${name} -> match kind { "x" -> ${to()}  "y" -> ${to()}  else -> ${to()} }`];
-    if (roll < 0.68) return [`${name} -> match kind { "x" | "z" -> ${to()}  else -> ${to()} }`];
-    if (roll < 0.76) return [`${name} -> match ready { true -> ${to()}  false -> ${to()} }`];
+    const fallback = (text: string): string => (isLoose && chance(0.4) ? "" : text);
+    if (beyond && chance(0.5)) {
+      const condition = pick([
+        "count * 2 > 3",
+        "count % 2 == 0",
+        "kind == other",
+        "count > level",
+        "other != kind && ready",
+      ]);
+      return [`${name} -> ${to()} when ${condition}`, `${name} -> ${to()} otherwise`];
+    }
+    if (roll < 0.62)
+      return [`${name} -> match kind { "x" -> ${to()}  "y" -> ${to()}${fallback(`  else -> ${to()}`)} }`];
+    if (roll < 0.68) return [`${name} -> match kind { "x" | "z" -> ${to()}${fallback(`  else -> ${to()}`)} }`];
+    if (roll < 0.76) return [`${name} -> match ready { true -> ${to()}${fallback(`  false -> ${to()}`)} }`];
     if (roll < 0.88) {
       const limit = 1 + below(3);
-      return [`${name} -> ${to()} when count < ${limit}`, `${name} -> ${to()} otherwise`];
+      const rest = pick(["otherwise", "otherwise", `when count ${isLoose && chance(0.4) ? ">" : ">="} ${limit}`]);
+      return [`${name} -> ${to()} when count < ${limit}`, `${name} -> ${to()} ${rest}`];
     }
     if (roll < 0.94) {
       return [
         `${name} -> ${to()} when ready`,
         `${name} -> ${to()} when count >= 2 || flag`,
-        `${name} -> ${to()} otherwise`,
+        ...(fallback("otherwise") === "" ? [] : [`${name} -> ${to()} otherwise`]),
       ];
     }
-    return [`${name} -> match { count > 1 && ready -> ${to()}  kind == "x" -> ${to()}  else -> ${to()} }`];
+    return [
+      `${name} -> match { count > 1 && ready -> ${to()}  kind == "x" -> ${to()}${fallback(`  else -> ${to()}`)} }`,
+    ];
   };
   const gated = chance(0.12) && names.length > 3 ? 2 + below(names.length - 2) : -1;
   edges.push(...routes(-1));
@@ -173,9 +207,11 @@ export function randomGraph(seed: number): RandomGraph {
         ? "count + 1"
         : writes?.kind === "constant"
           ? JSON.stringify(writes.value)
-          : index % 5 === 4 && node.goes.length === 0 && writes === undefined
-            ? "act(item) for item in [1, 2]"
-            : "act()";
+          : writes?.kind === "copy"
+            ? writes.from
+            : index % 5 === 4 && node.goes.length === 0 && writes === undefined
+              ? "act(item) for item in [1, 2]"
+              : "act()";
     const policies = [
       ...(index === gated && waits.length === 2 ? [`waits ${waits.join(", ")}`] : []),
       ...(node.goes.length > 0 ? [`goes ${node.goes.join(", ")}`] : []),
@@ -192,16 +228,25 @@ export function randomGraph(seed: number): RandomGraph {
   ];
   const booleans = [true, false];
   const domains: Record<string, readonly Value[]> = { flag: booleans, kind: ["x", "y", "z"], ready: booleans };
+  if (beyond) Object.assign(domains, { other: ["x", "y", "z"], level: [0, 1, 2] });
   const initial: Record<string, readonly Value[]> = {
     flag: booleans,
     kind: [nullable ? null : "x"],
     ready: [false],
     count: [0],
+    ...(beyond ? { other: ["x"], level: [0] } : {}),
   };
   for (const channel of freeChannels) {
     domains[channel] = booleans;
     initial[channel] = [false];
   }
-  const text = `import { act } from "functions"\ngraph random {\n${[...lines, ...declared, ...edges].map((line) => `  ${line}`).join("\n")}\n}\n`;
-  return { text, nodes: finalNodes, domains, initial, counterLimit: 5, assertions };
+  const asserted = assertions.map(({ form, a, b }) =>
+    form === "before"
+      ? `assert ${a} before ${b}`
+      : form === "never"
+        ? `assert never ${a} with ${b}`
+        : `assert ${form} ${a}`,
+  );
+  const text = `import { act } from "functions"\ngraph random {\n${[...lines, ...declared, ...asserted, ...edges].map((line) => `  ${line}`).join("\n")}\n}\n`;
+  return { family, text, nodes: finalNodes, domains, initial, counterLimit: 5, assertions };
 }

@@ -1,0 +1,3 @@
+import { describeFamily } from "./oracle/compare-family.ts";
+
+describeFamily("conditions", { graphs: 10_000 });

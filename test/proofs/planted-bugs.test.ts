@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+import { type Outcome, type Outcomes } from "../../compiler/explore/outcomes.ts";
+import { type Way, waysFrom } from "../../compiler/explore/step-ways.ts";
+import { compare, type PlantedBug } from "./oracle/compare.ts";
+import type { Family } from "./oracle/random-graph.ts";
+
+/** More than any of these takes. */
+const GRAPHS = 1500;
+
+function withOutcomes(change: (outcomes: readonly Outcome[]) => readonly Outcome[]): PlantedBug {
+  return {
+    outcomes: ({ start, nodes, tooMany }: Outcomes) => ({ start: change(start), nodes: nodes.map(change), tooMany }),
+  };
+}
+
+function withWays(change: (way: Way, nodeCount: number) => Way): PlantedBug {
+  return {
+    stepsFrom: (context, state) => {
+      const { ways, isCut } = waysFrom(context, state);
+      return { ways: ways.map((way) => change(way, context.model.nodes.length)), isCut };
+    },
+  };
+}
+
+const BUGS: readonly { readonly name: string; readonly family: Family; readonly bug: PlantedBug }[] = [
+  {
+    name: "a barrier keeps its signals when it fires",
+    family: "free",
+    bug: {
+      stepsFrom: (context, state) => {
+        const { ways, isCut } = waysFrom(context, state);
+        const kept = ways.map((way): Way => {
+          const held = way.fired.flatMap((barrier) =>
+            context.model.barriers[barrier]!.members.map(({ place }) => place),
+          );
+          if (held.length === 0) return way;
+          const places = [...new Set([...way.places, ...held])].sort((a, b) => a - b);
+          return { ...way, places, key: `${way.key}+${held.join()}` };
+        });
+        return { ways: kept, isCut };
+      },
+    },
+  },
+  {
+    name: "error routes are dropped",
+    family: "free",
+    bug: withOutcomes((outcomes) => outcomes.filter(({ kind }) => kind !== "error")),
+  },
+  {
+    name: "jumps are dropped",
+    family: "free",
+    bug: withOutcomes((outcomes) => outcomes.filter(({ kind }) => kind !== "jump")),
+  },
+  {
+    name: "of a choice the last arm is never taken",
+    family: "conditions",
+    bug: withOutcomes((outcomes) => (outcomes.length > 1 ? outcomes.slice(0, -1) : outcomes)),
+  },
+  {
+    name: "states with other values are taken for the same",
+    family: "conditions",
+    bug: withWays((way) => ({ ...way, key: way.places.join() })),
+  },
+  {
+    name: "signals that a barrier already has are not noticed",
+    family: "conditions",
+    bug: withWays((way) => ({ ...way, meetings: way.meetings.filter(({ kind }) => kind !== "lost") })),
+  },
+  {
+    name: "several can fill one member of a barrier, and only the first counts",
+    family: "free",
+    bug: {
+      outcomes: (outcomes, model) => {
+        const second = new Map<number, Set<number>>();
+        for (const { members } of model.barriers) {
+          for (const { nodes, place } of members) {
+            for (const node of nodes.slice(1)) second.set(node, (second.get(node) ?? new Set()).add(place));
+          }
+        }
+        const nodes = outcomes.nodes.map((list, node) =>
+          list.map((outcome) => ({ ...outcome, places: outcome.places.filter((at) => !second.get(node)?.has(at)) })),
+        );
+        return { ...outcomes, nodes };
+      },
+    },
+  },
+];
+
+describe("an error in the exploration is noticed:", () => {
+  it.each(BUGS)("$name", { timeout: 300_000 }, ({ family, bug }) => {
+    let found: number | undefined;
+    for (let seed = 0; seed < GRAPHS && found === undefined; seed++) {
+      if ((compare(seed, family, bug)?.differences.length ?? 0) > 0) found = seed;
+    }
+    expect(found).toBeDefined();
+  });
+});
