@@ -63,7 +63,7 @@ const BUGS: readonly { readonly name: string; readonly family: Family; readonly 
   },
   {
     name: "signals that a barrier already has are not noticed",
-    family: "conditions",
+    family: "free",
     bug: withWays((way) => ({ ...way, meetings: way.meetings.filter(({ kind }) => kind !== "lost") })),
   },
   {
