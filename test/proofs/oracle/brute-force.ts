@@ -52,6 +52,7 @@ export function bruteForce(graph: RandomGraph, table: Table, maxStates = 3000): 
   const sound =
     !deadlock &&
     everyStateEnds(list) &&
+    !neverFires(list, barriers) &&
     !list.some((state) => state.next.some((step) => losesSignal(barriers, state, step) || collapses(barriers, step))) &&
     !meetsTwice(list, roots, barriers, startSignals);
   return {
@@ -304,6 +305,13 @@ function everyStateEnds(list: readonly Concrete[]): boolean {
     }
   }
   return ends.size === list.length;
+}
+
+/** A barrier that is signalled in some run and fires in none, even where each of those runs fails before it could end. */
+function neverFires(list: readonly Concrete[], barriers: Barriers): boolean {
+  const fired = new Set(list.flatMap((state) => state.next.flatMap((step) => step.fired)));
+  const signalled = new Set(list.flatMap((state) => Object.keys(state.barriers)));
+  return barriers.some(({ id }) => signalled.has(id) && !fired.has(id));
 }
 
 function losesSignal(barriers: Barriers, state: Concrete, step: Transition): boolean {
