@@ -225,6 +225,7 @@ function reportDoubleRuns(context: CheckContext, graph: StateGraph, defects: Def
             ? []
             : [context.label(first, "and for this one")],
         run: shownRun(graph, found.run, traceEnd),
+        fixes: barrierFix(context, found, sources, node),
         help: `wait for both: \`all(${sources.join(", ")}) -> ${node}\` (or \`waits\`, where their edges are conditional)`,
       }),
       found.run,
@@ -254,6 +255,43 @@ function reportDoubleRuns(context: CheckContext, graph: StateGraph, defects: Def
       run,
     );
   }
+}
+
+/** `a -> c` and `b -> c`, or `a, b -> c`, become `all(a, b) -> c`: where nothing else stands in those statements. */
+function barrierFix(context: CheckContext, found: DoubleRun, names: readonly string[], target: string): Fix[] {
+  const { file } = context.graph;
+  const edges = found.sources.map((source) => plainEdge(context, source, found.node));
+  const [first, second] = edges;
+  if (first === undefined || second === undefined || !isNgraph(file)) return [];
+  const text = `all(${names.join(", ")}) -> ${target}`;
+  const isOne = first.span.start === second.span.start;
+  if (isOne ? first.sources.length !== 2 : first.sources.length + second.sources.length !== 2) return [];
+  const [kept, removed] = first.span.start < second.span.start ? [first, second] : [second, first];
+  const edits = [{ span: kept.span, text }];
+  if (!isOne) edits.push({ span: wholeLine(file.text, removed.span), text: "" });
+  return [{ title: "wait for both", edits }];
+}
+
+/** An edge without a condition from nodes to this one alone. */
+function plainEdge(context: CheckContext, source: number, target: number) {
+  if (source < 0 || source >= context.model.nodes.length) return undefined;
+  const signal = signalsOf(context.model.nodes[source]!.routing).find(
+    ({ place, node }) => place === target && node === target,
+  );
+  const edge = signal?.origin?.edge;
+  if (edge?.source.kind !== "nodes" || edge.to.kind !== "plain" || edge.onError || edge.to.targets.length !== 1) {
+    return undefined;
+  }
+  const { span, chain, doc } = edge.syntax;
+  return chain.length === 0 && doc === undefined ? { span, sources: edge.source.nodes } : undefined;
+}
+
+/** With the line break before it, where it has its line to itself. */
+function wholeLine(text: string, span: Label["span"]): Label["span"] {
+  const start = text.lastIndexOf("\n", span.start - 1);
+  const isAlone =
+    start !== -1 && text.slice(start, span.start).trim() === "" && /^[ \t]*(?:\n|$)/.test(text.slice(span.end));
+  return isAlone ? { start, end: span.end } : span;
 }
 
 function nodesBehind(context: CheckContext, nodes: readonly number[]): ReadonlySet<number> {

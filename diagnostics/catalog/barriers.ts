@@ -158,7 +158,14 @@ export function exclusiveMembers(
 /** NG307: one node, two parallel arms, two runs. */
 export function runsTwice(
   place: Place,
-  facts: { node: string; sources: readonly [string, string]; labels: readonly Label[]; run: ShownRun; help: string },
+  facts: {
+    node: string;
+    sources: readonly [string, string];
+    labels: readonly Label[];
+    run: ShownRun;
+    help: string;
+    fixes: readonly Fix[];
+  },
 ): Diagnostic {
   return diagnostic(
     "NG307",
@@ -168,6 +175,7 @@ export function runsTwice(
       label: "runs once for each signal",
       labels: facts.labels,
       help: facts.help,
+      fixes: facts.fixes,
       ...facts.run,
     },
   );
@@ -268,7 +276,14 @@ export function signalIgnored(
 /** NG316: parallel arms that happen to be equally long. */
 export function accidentalJoin(
   place: Place,
-  facts: { node: string; sources: readonly [string, string]; labels: readonly Label[]; run: ShownRun; help: string },
+  facts: {
+    node: string;
+    sources: readonly [string, string];
+    labels: readonly Label[];
+    run: ShownRun;
+    help: string;
+    fixes: readonly Fix[];
+  },
 ): Diagnostic {
   return diagnostic(
     "NG316",
@@ -278,6 +293,7 @@ export function accidentalJoin(
       label: "would run twice if one of them took longer",
       labels: facts.labels,
       help: facts.help,
+      fixes: facts.fixes,
       ...facts.run,
     },
   );
