@@ -3,6 +3,7 @@ import { TableError } from "../errors.ts";
 import { PLAN_FORMAT, PLAN_VERSION, type PlanTable } from "./plan-table.ts";
 import { nodesOf } from "./plan-program.ts";
 import { topologicalOrder } from "./priorities.ts";
+import { bad, list, record } from "../program/table-shape.ts";
 
 /** 9.9, word for word. */
 export const NO_ROOTS = "graph has no roots — cycle or malformed deps";
@@ -103,20 +104,6 @@ function checkOrder(plan: PlanTable, at: string): void {
   const known = new Set(order);
   const left = plan.tasks.flatMap(({ name }, index) => (known.has(index) ? [] : [name]));
   bad(`${at}.tasks`, `${left.slice(0, 10).join(", ")} wait for each other`);
-}
-
-function bad(at: string, problem: string): never {
-  throw new TableError("NG_BAD_TABLE", `\`${at}\` of the table: ${problem}`);
-}
-
-function record(value: unknown, at: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) bad(at, "expected an object");
-  return value as Readonly<Record<string, unknown>>;
-}
-
-function list(value: unknown, at: string): readonly unknown[] {
-  if (!Array.isArray(value)) bad(at, "expected a list");
-  return value as readonly unknown[];
 }
 
 function number(value: unknown, at: string): void {

@@ -1,7 +1,7 @@
-import { TableError } from "../errors.ts";
 import { isLibraryName } from "../expression/library.ts";
 import { checkPlanTable } from "../plan/check-plan-table.ts";
 import { END, TABLE_FORMAT, TABLE_VERSION, type Table } from "../table.ts";
+import { bad, list, record } from "./table-shape.ts";
 
 /**
  * Checks by hand that a value has a table's format, version and shape, and that every index in it points somewhere (1.2),
@@ -292,20 +292,6 @@ function checkType(item: unknown, at: string, depth: number): void {
       checkType(record(field, place)["type"], `${place}.type`, depth + 1);
     });
   }
-}
-
-function bad(at: string, problem: string): never {
-  throw new TableError("NG_BAD_TABLE", `\`${at}\` of the table: ${problem}`);
-}
-
-function record(value: unknown, at: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) bad(at, "expected an object");
-  return value as Readonly<Record<string, unknown>>;
-}
-
-function list(value: unknown, at: string): readonly unknown[] {
-  if (!Array.isArray(value)) bad(at, "expected a list");
-  return value as readonly unknown[];
 }
 
 function each(value: unknown, at: string, check: (item: unknown, at: string, index: number) => unknown): void {

@@ -1,0 +1,18 @@
+import { TableError } from "../errors.ts";
+
+/** Refuses a table of a graph or a plan, naming the place. @throws TableError NG_BAD_TABLE */
+export function bad(at: string, problem: string): never {
+  throw new TableError("NG_BAD_TABLE", `\`${at}\` of the table: ${problem}`);
+}
+
+/** @throws TableError NG_BAD_TABLE */
+export function record(value: unknown, at: string): Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) bad(at, "expected an object");
+  return value as Readonly<Record<string, unknown>>;
+}
+
+/** @throws TableError NG_BAD_TABLE */
+export function list(value: unknown, at: string): readonly unknown[] {
+  if (!Array.isArray(value)) bad(at, "expected a list");
+  return value as readonly unknown[];
+}
