@@ -1,35 +1,73 @@
 /** Assertions without a test runner: a case fails by throwing. */
-import { NgraphError } from "../../errors.ts";
+import { NgraphError, StoreError, ThreadError } from "../../errors.ts";
 import type { MaybePromise } from "../../json.ts";
+
+/** What a store did instead. Test runners show `expected` and `actual` side by side. */
+export class ConformanceError extends Error {
+  override readonly name = "ConformanceError";
+  readonly expected: unknown;
+  readonly actual: unknown;
+
+  constructor(message: string, { expected, actual, cause }: Partial<Found> = {}) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.expected = expected;
+    this.actual = actual;
+  }
+}
+
+interface Found {
+  readonly expected: unknown;
+  readonly actual: unknown;
+  readonly cause: unknown;
+}
 
 /** Deep equality of plain JSON. The order of keys and the prototypes of records do not count. */
 export function expectEqual(actual: unknown, expected: unknown, what: string): void {
   const difference = firstDifference(actual, expected, "");
-  if (difference !== undefined) throw new Error(`${what}${difference}`);
+  if (difference === undefined) return;
+  throw new ConformanceError(`${what}${difference.text}`, difference);
 }
 
+/** @param what says what is wrong, and what was found */
 export function expectTrue(condition: boolean, what: string): void {
-  if (!condition) throw new Error(what);
+  if (!condition) throw new ConformanceError(what);
 }
 
-/** The call must fail with this code. Gives the error. */
+/** The call must fail with this code, by an error of this package. Gives the error. */
 export async function expectCode(code: string, call: () => MaybePromise<unknown>, what: string): Promise<NgraphError> {
   let result: unknown;
   try {
     result = await call();
-  } catch (error) {
-    if (error instanceof NgraphError && error.code === code) return error;
-    const found = error instanceof NgraphError ? `${error.code} (${error.message})` : String(error);
-    throw new Error(`${what}: expected ${code}, got ${found}`, { cause: error });
+  } catch (cause) {
+    const type = OF_THREADS.has(code) ? ThreadError : StoreError;
+    if (cause instanceof type && cause.code === code) return cause;
+    throw new ConformanceError(`${what}: expected ${code}, got ${describeError(cause, code, type.name)}`, { cause });
   }
-  throw new Error(`${what}: expected ${code}, but it returned ${show(result)}`);
+  throw new ConformanceError(`${what}: expected ${code}, but it returned ${show(result)}`);
 }
 
-function firstDifference(actual: unknown, expected: unknown, path: string): string | undefined {
+/** The codes that a `ThreadError` carries; a `StoreError` carries the others. */
+const OF_THREADS: ReadonlySet<string> = new Set(["NG_THREAD_CONFLICT", "NG_UNKNOWN_CHECKPOINT"]);
+
+function describeError(error: unknown, code: string, type: string): string {
+  const found = error instanceof NgraphError ? `${error.code} (${error.message})` : String(error);
+  const hasCode = typeof error === "object" && error !== null && "code" in error && error.code === code;
+  if (!hasCode) return found;
+  return error instanceof NgraphError
+    ? `${found}, which is no ${type}`
+    : `${found}, which is no ${type} of this package: import ${type} from "ngraph/runtime", of the same installation as this suite`;
+}
+
+interface Difference extends Pick<Found, "expected" | "actual"> {
+  readonly text: string;
+}
+
+function firstDifference(actual: unknown, expected: unknown, path: string): Difference | undefined {
   if (Object.is(actual, expected)) return undefined;
+  const differ = (text: string): Difference => ({ text: `${path}: ${text}`, expected, actual });
   if (Array.isArray(actual) && Array.isArray(expected)) {
     if (actual.length !== expected.length) {
-      return `${path}: expected ${expected.length} items, got ${actual.length}: ${show(actual)}`;
+      return differ(`expected ${expected.length} items, got ${actual.length}: ${show(actual)}`);
     }
     return first(actual.keys(), (index) => firstDifference(actual[index], expected[index], `${path}[${index}]`));
   }
@@ -37,15 +75,16 @@ function firstDifference(actual: unknown, expected: unknown, path: string): stri
     const keys = new Set([...Object.keys(actual), ...Object.keys(expected)]);
     return first(keys, (key) => {
       const inner = `${path}.${key}`;
-      if (!Object.hasOwn(actual, key)) return `${inner}: missing`;
-      if (!Object.hasOwn(expected, key)) return `${inner}: not expected, got ${show(actual[key])}`;
+      const pair = { expected: expected[key], actual: actual[key] };
+      if (!Object.hasOwn(actual, key)) return { text: `${inner}: missing, expected ${show(expected[key])}`, ...pair };
+      if (!Object.hasOwn(expected, key)) return { text: `${inner}: not expected, got ${show(actual[key])}`, ...pair };
       return firstDifference(actual[key], expected[key], inner);
     });
   }
-  return `${path}: expected ${show(expected)}, got ${show(actual)}`;
+  return differ(`expected ${show(expected)}, got ${show(actual)}`);
 }
 
-function first<T>(items: Iterable<T>, find: (item: T) => string | undefined): string | undefined {
+function first<T, R>(items: Iterable<T>, find: (item: T) => R | undefined): R | undefined {
   for (const item of items) {
     const found = find(item);
     if (found !== undefined) return found;
@@ -58,7 +97,14 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 function show(value: unknown): string {
-  const text = JSON.stringify(value) as string | undefined;
+  if (Object.is(value, -0)) return "-0";
+  if (typeof value === "number" || typeof value === "bigint") return String(value);
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value) as string | undefined;
+  } catch {
+    // What a store hands out need not be JSON.
+  }
   if (text === undefined) return String(value);
   return text.length > 300 ? `${text.slice(0, 300)}…` : text;
 }

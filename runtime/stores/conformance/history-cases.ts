@@ -1,13 +1,13 @@
 import type { Checkpoint } from "../../checkpoint.ts";
 import { expectCode, expectEqual, expectTrue } from "./expect.ts";
 import { SampleRun } from "./sample-run.ts";
-import { storeCase, withMethods, type StoreCase } from "./store-case.ts";
+import { optionalCase, storeCase, type StoreCase } from "./store-case.ts";
 
 export const HISTORY: readonly StoreCase[] = [
   storeCase("5.10 history is newest first along the parents, whatever ids and clocks say", async (store) => {
     const run = await SampleRun.start(store);
     const saved: Checkpoint[] = [];
-    for (const [index, id] of ["m", "z", "a", "x", "b"].entries()) {
+    for (const [index, id] of ["m", "z", "", "a", "10", "9", "x", "b"].entries()) {
       saved.unshift(await run.save([{ channel: "n", set: index }], { id, timestamp: 1000 - index }));
     }
     expectEqual(await store.list("thread"), saved, "history");
@@ -20,7 +20,9 @@ export const HISTORY: readonly StoreCase[] = [
     for (let n = 0; n < 130; n++) saved.unshift(await run.save([{ channel: "log", append: [n] }]));
     expectEqual(await store.list("thread"), saved.slice(0, 100), "history without a limit");
     expectEqual(await store.list("thread", { limit: 2 }), saved.slice(0, 2), "the newest two");
-    expectEqual(await store.list("thread", { limit: 0 }), [], "none");
+    for (const limit of [0, -1]) expectEqual(await store.list("thread", { limit }), [], `at most ${limit}`);
+    expectEqual(await store.list("thread", { limit: 1e9 }), saved, "history with a limit beyond its length");
+    expectEqual(await store.list("thread", { limit: 129 }), saved.slice(0, 129), "all but the first");
     const before = saved[4]!.id;
     expectEqual(await store.list("thread", { limit: 3, before }), saved.slice(5, 8), "three before the fifth");
     expectEqual(await store.list("thread", { before: saved.at(-1)!.id }), [], "before the first");
@@ -52,6 +54,8 @@ export const HISTORY: readonly StoreCase[] = [
     if (store.loadByLabel) expectEqual(await store.loadByLabel("one", "label"), ofOne, "label of one");
     await two.save([{ channel: "x", set: 3 }]);
     expectEqual(await store.loadLatest("one"), ofOne, "one after two went on");
+    const before = { before: two.head()!.id };
+    await expectCode("NG_UNKNOWN_CHECKPOINT", () => store.list("one", before), "history before one of another thread");
   }),
 
   storeCase("5.12 channels are set, appended to and reset; every checkpoint keeps its own values", async (store) => {
@@ -101,6 +105,46 @@ export const HISTORY: readonly StoreCase[] = [
     expectEqual(await store.list("thread", { before: left2.id }), [left, second, first], "along the old branch");
   }),
 
+  storeCase("5.12 forks of forks: no branch ever sees what another wrote", async (store) => {
+    const run = await SampleRun.start(store);
+    const branches: Checkpoint[][] = [];
+    const all: Checkpoint[] = [await run.save([{ channel: "log", append: ["root"] }])];
+    for (let n = 0; n < 24; n++) {
+      // Now a branch goes on, now a new one leaves from somewhere in the middle of another: each writes the same channels.
+      const from = n % 3 === 0 ? all[Math.floor(all.length / 2)]! : branches[(n * 7) % branches.length]![0]!;
+      const next = await run.save(
+        [
+          { channel: "log", append: [n] },
+          n % 5 === 4 ? { channel: "now", reset: true } : { channel: "now", set: `${n}` },
+          ...(n % 4 === 0 ? [{ channel: `only ${n}`, append: [] }] : []),
+        ],
+        {},
+        {},
+        from,
+      );
+      const branch = branches.find(([newest]) => newest === from);
+      if (branch === undefined) branches.push([next, ...pastOf(from, all)]);
+      else branch.unshift(next);
+      all.push(next);
+    }
+    for (const checkpoint of all) {
+      expectEqual(await store.loadById("thread", checkpoint.id), checkpoint, `checkpoint ${checkpoint.id}`);
+    }
+    for (const [newest, ...past] of branches) {
+      expectEqual(await store.list("thread", { before: newest!.id }), past, `history before ${newest!.id}`);
+    }
+    expectEqual(await store.loadLatest("thread"), all.at(-1), "the head");
+  }),
+
+  storeCase("history stays in its namespace, wherever a parent is", async (store) => {
+    const run = await SampleRun.start(store);
+    const outer = await run.save([{ channel: "x", set: 1 }]);
+    const inner = await run.save([{ channel: "x", append: [2] }], { namespace: "sub", parentId: outer.id });
+    expectEqual(await store.list("thread", { namespace: "sub" }), [inner], "history of the namespace");
+    expectEqual(await store.list("thread", { namespace: "sub", before: inner.id }), [], "history before its first");
+    expectEqual(await store.list("thread"), [outer], "history of the graph itself");
+  }),
+
   storeCase("5.12 a fork into another thread stands alone", async (store) => {
     const source = await SampleRun.start(store, "source");
     const origin = await source.save([{ channel: "log", append: ["a"] }]);
@@ -124,45 +168,39 @@ export const HISTORY: readonly StoreCase[] = [
     expectEqual(await store.list("thread"), [checkpoint], "history from the new beginning");
   }),
 
-  storeCase("labels name one checkpoint, and move", async (store) => {
-    const labels = withMethods(store, "label", "loadByLabel");
-    if (labels === undefined) return;
+  optionalCase("labels name one checkpoint, and move", ["label", "loadByLabel"], async (store) => {
     const run = await SampleRun.start(store);
     const first = await run.save([{ channel: "n", set: 1 }]);
     const second = await run.save([{ channel: "n", set: 2 }], { label: "good" });
-    expectEqual(await labels.loadByLabel("thread", "good"), second, "a label given while saving");
-    await labels.label("thread", first.id, "good");
-    expectEqual(await labels.loadByLabel("thread", "good"), { ...first, label: "good" }, "the label after it moved");
+    expectEqual(await store.loadByLabel("thread", "good"), second, "a label given while saving");
+    await store.label("thread", first.id, "good");
+    expectEqual(await store.loadByLabel("thread", "good"), { ...first, label: "good" }, "the label after it moved");
     expectEqual((await store.loadById("thread", second.id))?.label, null, "label of the former");
-    await labels.label("thread", first.id, "good");
-    await labels.label("thread", first.id, "better");
-    expectEqual(await labels.loadByLabel("thread", "good"), undefined, "the label that was replaced");
-    expectEqual((await labels.loadByLabel("thread", "better"))?.id, first.id, "its replacement");
+    await store.label("thread", first.id, "good");
+    await store.label("thread", first.id, "better");
+    expectEqual(await store.loadByLabel("thread", "good"), undefined, "the label that was replaced");
+    expectEqual((await store.loadByLabel("thread", "better"))?.id, first.id, "its replacement");
     await run.save([], { label: "better" });
     expectEqual(
       (await store.list("thread")).map(({ label }) => label),
       ["better", null, null],
       "labels in the history",
     );
-    await expectCode(
-      "NG_UNKNOWN_CHECKPOINT",
-      () => labels.label("thread", "x", "y"),
-      "labelling an unknown checkpoint",
-    );
-    await expectCode("NG_UNKNOWN_CHECKPOINT", () => labels.label("nobody", "x", "y"), "labelling in an unknown thread");
+    await expectCode("NG_UNKNOWN_CHECKPOINT", () => store.label("thread", "x", "y"), "labelling an unknown checkpoint");
+    await expectCode("NG_UNKNOWN_CHECKPOINT", () => store.label("nobody", "x", "y"), "labelling in an unknown thread");
   }),
 
-  storeCase("threads are listed, most recently written first", async (store) => {
-    const listing = withMethods(store, "threads");
-    if (listing === undefined) return;
+  optionalCase("threads are listed, most recently written first", ["threads"], async (store) => {
     const ids = ["b", "a", "c"];
     const runs: SampleRun[] = [];
     for (const id of ids) runs.push(await SampleRun.start(store, id));
-    expectEqual(await listing.threads(), [], "threads that were only claimed");
+    expectEqual(await store.threads(), [], "threads that were only claimed");
     for (const run of runs) await run.save();
     await runs[0]!.save([], { namespace: "sub" });
+    // Only its subgraph has a checkpoint: no place for it, and none taken from the others.
+    await (await SampleRun.start(store, "inner only")).save([], { namespace: "sub" });
     const { timestamp } = await runs[1]!.save([], { status: "paused", step: 7, metadata: { who: "me" } });
-    const threads = await listing.threads();
+    const threads = await store.threads();
     expectEqual(
       threads.map(({ threadId }) => threadId),
       ["a", "b", "c"],
@@ -173,7 +211,15 @@ export const HISTORY: readonly StoreCase[] = [
     const expected = { threadId: "a", status: "paused", step: 7, checkpoints: 2, timestamp, metadata: { who: "me" } };
     expectEqual(info, expected, "what is said of a thread");
     expectEqual(threads[1]!.checkpoints, 2, "checkpoints, those of subgraphs included");
-    expectEqual((await listing.threads({ limit: 1 })).length, 1, "limit");
+    for (const limit of [3, 2, 1, 0, -1]) {
+      const found = (await store.threads({ limit })).map(({ threadId }) => threadId);
+      expectEqual(found, ["a", "b", "c"].slice(0, Math.max(0, limit)), `at most ${limit}`);
+    }
+    await store.deleteThread("b");
+    expectEqual((await store.threads({ limit: 1e9 })).length, 2, "threads after one was deleted");
+    for (let n = 0; n < 100; n++) await (await SampleRun.start(store, `more ${n}`)).save();
+    expectEqual((await store.threads()).length, 100, "threads without a limit");
+    expectEqual((await store.threads({ limit: 1e9 })).length, 102, "all threads");
   }),
 
   storeCase("deleting a thread removes all of it, and of no other", async (store) => {
@@ -195,111 +241,30 @@ export const HISTORY: readonly StoreCase[] = [
     expectTrue(again.claim.epoch > run.claim.epoch, "the epoch of a recreated thread went back");
     await again.save([{ channel: "log", append: [3] }]);
     expectEqual((await store.list("gone")).length, 1, "history of a recreated thread");
+    expectEqual((await store.loadLatest("gone"))?.values, { log: [3] }, "values of a recreated thread");
+    expectEqual(await store.loadLatest("gone", "sub"), undefined, "namespace of a recreated thread");
+    expectEqual(await store.loadByLabel?.("gone", "label"), undefined, "label of a recreated thread");
+    expectEqual((await store.getWrites?.("gone", first.id)) ?? [], [], "pending writes of a recreated thread");
+    await again.save([{ channel: "log", append: [4] }], {}, { expectedHead: again.head()!.id });
     expectEqual(await store.list("stays"), [kept], "the other thread");
     if (store.getWrites) expectEqual((await store.getWrites("stays", kept.id)).length, 1, "its pending writes");
   }),
 
-  storeCase("pruning keeps the newest of each namespace and what has a label", async (store) => {
-    const pruning = withMethods(store, "prune", "label", "loadByLabel");
-    if (pruning === undefined) return;
-    const run = await SampleRun.start(store);
-    const saved: Checkpoint[] = [];
-    for (let n = 0; n < 100; n++) {
-      saved.unshift(
-        await run.save([
-          { channel: "log", append: [n] },
-          { channel: n < 50 ? "early" : "late", set: n },
-        ]),
-      );
-    }
-    const subs = [await run.save([], { namespace: "sub" }), await run.save([], { namespace: "sub" })];
-    await pruning.label("thread", saved[60]!.id, "kept");
-    await store.putWrites?.(run.claim, saved[70]!.id, [{ taskId: "t", node: "a", result: 1 }]);
-    await expectCode("NG_STORE_FAILED", () => pruning.prune("thread", { keepLast: 0 }), "keeping nothing");
-    expectEqual(await pruning.prune("thread", { keepLast: 3 }), 96, "checkpoints removed at first");
-    expectEqual(await pruning.prune("thread", { keepLast: 3 }), 0, "checkpoints removed again");
-    expectEqual(await pruning.prune("nobody", { keepLast: 3 }), 0, "checkpoints removed of an unknown thread");
-    expectEqual(await store.list("thread"), saved.slice(0, 3), "history");
-    const labelled = { ...saved[60]!, label: "kept" };
-    expectEqual(await store.loadById("thread", labelled.id), labelled, "the labelled one");
-    expectEqual(await store.loadById("thread", saved[50]!.id), undefined, "one that went");
-    expectEqual(await store.list("thread", { namespace: "sub" }), [...subs].reverse(), "the namespace");
-    expectEqual((await store.getWrites?.("thread", saved[70]!.id)) ?? [], [], "pending writes of one that went");
-    const next = await run.save([{ channel: "log", append: ["next"] }], {}, {}, saved[0]);
-    expectEqual(await store.loadLatest("thread"), next, "what is saved after pruning");
-    expectEqual(await pruning.prune("thread", { keepLast: 1 }), 4, "checkpoints removed in the end");
-    expectEqual(await store.list("thread"), [next], "history in the end");
-    expectEqual(await store.loadById("thread", labelled.id), labelled, "the labelled one in the end");
-  }),
-
-  storeCase("pruning by age, labels included where the policy says so", async (store) => {
-    const pruning = withMethods(store, "prune", "label", "loadByLabel");
-    if (pruning === undefined) return;
-    const run = await SampleRun.start(store);
-    const saved: Checkpoint[] = [];
-    for (let n = 0; n < 10; n++)
-      saved.unshift(await run.save([{ channel: "log", append: [n] }], { timestamp: n * 100 }));
-    await pruning.label("thread", saved[8]!.id, "early");
-    await expectCode(
-      "NG_STORE_FAILED",
-      () => pruning.prune("thread", { keepLast: 1, olderThan: Number.NaN }),
-      "no time",
-    );
-    expectEqual(await pruning.prune("thread", { keepLast: 1, olderThan: 0 }), 0, "checkpoints older than all");
-    expectEqual(await pruning.prune("thread", { keepLast: 1, olderThan: 500 }), 4, "old checkpoints without a label");
-    expectEqual(await store.list("thread"), saved.slice(0, 5), "history afterwards");
-    expectEqual((await store.loadById("thread", saved[8]!.id))?.values["log"], [0, 1], "the labelled one");
-    const all = { keepLast: 2, keepLabelled: false };
-    expectEqual(await pruning.prune("thread", all), 4, "checkpoints beside the newest two");
-    expectEqual(await pruning.loadByLabel("thread", "early"), undefined, "the label of one that went");
-    expectEqual(await store.list("thread"), saved.slice(0, 2), "history in the end");
-    await run.save([{ channel: "log", append: ["next"] }], { label: "early" });
-  }),
-
-  storeCase("pruning forks: each branch keeps what its checkpoints read", async (store) => {
-    const pruning = withMethods(store, "prune", "label");
-    if (pruning === undefined) return;
-    const run = await SampleRun.start(store);
-    const past: Checkpoint[] = [];
-    for (let n = 0; n < 5; n++) past.push(await run.save([{ channel: "log", append: [n] }]));
-    const left = await run.save([{ channel: "log", append: ["left"] }]);
-    await run.save([{ channel: "log", append: ["right"] }], {}, {}, past[2]);
-    const right = await run.save([{ channel: "log", append: ["right 2"] }]);
-    await pruning.label("thread", left.id, "left");
-    await pruning.label("thread", past[1]!.id, "early");
-    expectEqual(await pruning.prune("thread", { keepLast: 1 }), 5, "checkpoints removed");
-    expectEqual(await store.list("thread"), [right], "history of the newest branch");
-    for (const [checkpoint, label] of [
-      [left, "left"],
-      [past[1]!, "early"],
-    ] as const) {
-      expectEqual(await store.loadById("thread", checkpoint.id), { ...checkpoint, label }, `checkpoint "${label}"`);
-    }
-    const forked = await run.save([{ channel: "log", append: ["again"] }], {}, {}, past[1]);
-    expectEqual(forked.values["log"], [0, 1, "again"], "a fork of one that stayed");
-    expectEqual(await store.loadLatest("thread"), forked, "the head after it");
-  }),
-
-  storeCase("7.2 pruning keeps the checkpoint that a called graph goes on from", async (store) => {
-    const pruning = withMethods(store, "prune", "label");
-    if (pruning === undefined) return;
-    const run = await SampleRun.start(store);
-    const early = await run.save([{ channel: "n", set: 1 }], { namespace: "call" });
-    const paused = await run.save([], { children: { call: early.id }, label: "paused" });
-    const late = await run.save([{ channel: "n", set: 2 }], { namespace: "call" });
-    const head = await run.save([{ channel: "n", set: 3 }], { namespace: "call" });
-    const outer = await run.save([], { children: { call: head.id } });
-    expectEqual(await pruning.prune("thread", { keepLast: 1 }), 1, "checkpoints removed");
-    for (const checkpoint of [early, paused, head, outer]) {
-      expectEqual(await store.loadById("thread", checkpoint.id), checkpoint, `checkpoint ${checkpoint.id}`);
-    }
-    expectEqual(await store.loadById("thread", late.id), undefined, "one that nothing goes on from");
-  }),
-
-  storeCase("a closed store says so", async (store) => {
-    if (store.close === undefined) return;
+  optionalCase("a closed store says so, and may be closed again", ["close"], async (store) => {
+    await store.close();
     await store.close();
     await expectCode("NG_STORE_FAILED", () => store.loadLatest("thread"), "reading");
     await expectCode("NG_STORE_FAILED", () => store.claim("thread", { owner: "a", leaseMs: 1 }), "claiming");
   }),
 ];
+
+/** From a checkpoint back along its parents, itself included. */
+function pastOf(checkpoint: Checkpoint, all: readonly Checkpoint[]): Checkpoint[] {
+  const past: Checkpoint[] = [];
+  for (let next: Checkpoint | undefined = checkpoint; next !== undefined;) {
+    past.push(next);
+    const { parentId }: Checkpoint = next;
+    next = all.find(({ id }) => id === parentId);
+  }
+  return past;
+}

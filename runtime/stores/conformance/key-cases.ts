@@ -4,12 +4,15 @@ import { storeCase, withMethods, type StoreCase } from "./store-case.ts";
 
 /** Names that are easily taken for one another: by cutting, escaping, folding, normalising or joining. */
 const NAMES: readonly string[] = [
-  ["a", "A", "a ", " a", "a\0", "a\0b", "a\\0", "\0", "\\u0000", "\\", "\\\\", "a\tb", "a\nb"],
+  ["", "a", "A", "a ", " a", "a\0", "a\0b", "a\\0", "\0", "\\u0000", "\\", "\\\\", "a\tb", "a\nb"],
   ['"', "'", "''", "a'b", 'a"b', "%", "_", "a%", "*", "?", "$1", ":a", "@a", ";--", "a/b", "a:b", "a|b"],
   ["\u00e9", "e\u0301", "\u00df", "ss", "\ufb00", "ff", "\u{1f600}", "\ud83d", "\ude00", "\ud83d?"],
   ["\ufffd", "\ufeff", "\u202e", "1", "1.0", "01", "1e0", "null", "true", "undefined", "[object Object]"],
   ["__proto__", "constructor", "hasOwnProperty", "x".repeat(300), "x".repeat(301)],
 ].flat();
+
+/** What a store may put between two names to make one key of them. */
+const SEPARATORS = [":", "::", "/", "|", ",", "#", "@", ".", "-", "_", " ", "\0", "\u001f", "\n", "\t", "\\", '","'];
 
 export const KEYS: readonly StoreCase[] = [
   storeCase("names of threads are never mistaken for one another", async (store) => {
@@ -50,6 +53,38 @@ export const KEYS: readonly StoreCase[] = [
     const writes = NAMES.map((taskId, index) => ({ taskId, node: "a", result: index }));
     await tasks?.putWrites(run.claim, head, writes);
     if (tasks) expectEqual(await tasks.getWrites("thread", head), writes, "tasks of one checkpoint");
+  }),
+
+  storeCase("names that meet are not mistaken for one another, however they are joined", async (store) => {
+    const tasks = await SampleRun.start(store, "tasks");
+    for (const between of SEPARATORS) {
+      // `a:b` and `c`, `a` and `b:c`: joined, they are the same.
+      const pairs = [
+        [`a${between}b`, "c"],
+        ["a", `b${between}c`],
+      ] as const;
+      const markOf = (pair: readonly [string, string]) => JSON.stringify(pair);
+      for (const pair of pairs) {
+        const [outer, inner] = pair;
+        const mark = markOf(pair);
+        const run = await SampleRun.start(store, outer);
+        await run.save([{ channel: inner, set: mark }], { id: inner, namespace: inner, label: inner });
+        await store.putWrites?.(run.claim, inner, [{ taskId: "t", node: "a", result: mark }]);
+        await store.putWrites?.(tasks.claim, outer, [{ taskId: inner, node: "a", result: mark }]);
+      }
+      for (const pair of pairs) {
+        const [outer, inner] = pair;
+        const mark = markOf(pair);
+        const checkpoint = await store.loadById(outer, inner);
+        expectEqual(checkpoint?.values[inner], mark, `value of thread, checkpoint ${mark}`);
+        expectEqual(await store.loadLatest(outer, inner), checkpoint, `head of thread, namespace ${mark}`);
+        if (store.loadByLabel) expectEqual(await store.loadByLabel(outer, inner), checkpoint, `thread, label ${mark}`);
+        if (store.getWrites === undefined) continue;
+        expectEqual((await store.getWrites(outer, inner))[0]?.result, mark, `writes of thread, checkpoint ${mark}`);
+        const ofTask = (await store.getWrites("tasks", outer)).find(({ taskId }) => taskId === inner);
+        expectEqual(ofTask?.result, mark, `write of checkpoint, task ${mark}`);
+      }
+    }
   }),
 
   storeCase("a name that is too long is refused, or kept whole", async (store) => {

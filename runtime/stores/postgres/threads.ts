@@ -7,6 +7,9 @@ import type { Connection } from "./connection.ts";
 /** Most recently written first. Threads are few beside checkpoints, and this is asked rarely: no index is kept for it. */
 export function listThreads(connection: Connection, limit: number): Promise<readonly ThreadInfo[]> {
   return connection.read(async (transaction) => {
+    // Those without a head, claimed and no more, are not listed, but may only seem to have none.
+    const headless = await transaction.all<ThreadRow>("SELECT * FROM @.threads WHERE head IS NULL");
+    for (const row of headless) unseal(THREADS, row);
     const threads = await transaction.all<ThreadRow>(
       "SELECT * FROM @.threads WHERE head IS NOT NULL ORDER BY last DESC LIMIT $1",
       limit,

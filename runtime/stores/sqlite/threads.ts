@@ -9,11 +9,16 @@ import type { Connection } from "./connection.ts";
 export function listThreads(connection: Connection, limit: number): readonly ThreadInfo[] {
   return connection.read(() => {
     checkIndex(connection);
-    const rows = connection.all<ThreadRow>("SELECT * FROM threads ORDER BY last DESC LIMIT ?", limit);
-    return rows
-      .map((row) => unseal(THREADS, row))
-      .filter((thread) => thread.head !== null)
-      .map((thread) => threadInfo(thread, checkpointAt(connection, thread, thread.head!)));
+    // Those without a head, claimed and no more, are not listed, but may only seem to have none.
+    for (const row of connection.all<ThreadRow>("SELECT * FROM threads WHERE head IS NULL")) unseal(THREADS, row);
+    const rows = connection.all<ThreadRow>(
+      "SELECT * FROM threads WHERE head IS NOT NULL ORDER BY last DESC LIMIT ?",
+      limit,
+    );
+    return rows.map((row) => {
+      const thread = unseal(THREADS, row);
+      return threadInfo(thread, checkpointAt(connection, thread, thread.head!));
+    });
   });
 }
 

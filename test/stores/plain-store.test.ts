@@ -1,0 +1,14 @@
+import { describe, it } from "vitest";
+import { describeStore } from "../../runtime/stores/conformance/conformance.ts";
+import { newDisk } from "./plain-disk.ts";
+import { PlainStore } from "./plain-store.ts";
+
+describeStore({ describe, it }, "a store of somebody else's", () => {
+  const disk = newDisk();
+  const store = new PlainStore(disk);
+  const reopen = (): PlainStore => {
+    store.close();
+    return new PlainStore(disk);
+  };
+  return { store, reopen };
+});
