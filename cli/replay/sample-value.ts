@@ -26,7 +26,7 @@ export function sampleValue({ type, types }: ExpectedType): Json {
       }
       case "union": {
         // What does not lead back into a type that is being made is finite.
-        const [first] = of.members.filter((member) => member.kind !== "ref" || !open.includes(member.name));
+        const first = of.members.find((member) => member.kind !== "ref" || !open.includes(member.name));
         return of.members.some((member) => member.kind === "null") || first === undefined ? null : sample(first, open);
       }
       case "ref": {

@@ -1,76 +1,32 @@
 /** One graph: names resolved, expressions typed, in the order in which each part needs the others. */
 import { duplicateEdge, noStartEdge } from "../../diagnostics/catalog/names.ts";
 import { unusedChannel } from "../../diagnostics/catalog/types.ts";
-import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type { ValueType } from "../../runtime/value-type.ts";
 import { END_NAME, type BoundChannel, type BoundEdge, type BoundGraph, type BoundNode } from "../bound-graph.ts";
-import type { BoundPlan } from "../bound-plan.ts";
 import { referencedTypes } from "../types/referenced-types.ts";
-import type { TypeTable } from "../types/type-table.ts";
-import { bindChannel } from "./bind-channels.ts";
 import { bindEdge } from "./bind-edges.ts";
 import { bindNode } from "./bind-nodes.ts";
-import { resolveWrites } from "./bind-output.ts";
 import { bindPolicies } from "./bind-policies.ts";
 import { bindAssertions, bindLimits, collectDeclarations, type Declarations } from "./declarations.ts";
-import type { GraphUnit, PlanUnit } from "./file-scope.ts";
+import type { GraphUnit } from "./file-scope.ts";
 import { analyseFlow } from "./flow.ts";
 import { placeIn, type ChannelEntry, type GraphContext } from "./graph-context.ts";
+import { openContext, watchErrors, type BindOptions } from "./open-context.ts";
 import { unwrittenAtEnd } from "./written-at-end.ts";
 import { END_INDEX, resolveEdges, START_INDEX, targetsOf, type ResolvedEdge } from "./resolve-edges.ts";
 
-export interface BindGraphOptions {
-  readonly types: TypeTable;
-  readonly report: (diagnostic: Diagnostic) => void;
-  readonly boundGraph: (unit: GraphUnit) => BoundGraph | undefined;
-  readonly boundPlan: (unit: PlanUnit) => BoundPlan | undefined;
-  /** Its text could not be read in full. */
-  readonly hasSyntaxErrors: boolean;
-}
-
-export function bindGraph(unit: GraphUnit, options: BindGraphOptions): BoundGraph {
+export function bindGraph(unit: GraphUnit, bindOptions: BindOptions): BoundGraph {
   const { declaration, scope } = unit;
   const file = scope.file.source;
-  let hasErrors = options.hasSyntaxErrors;
-  const report = (diagnostic: Diagnostic): void => {
-    if (diagnostic.severity === "error") hasErrors = true;
-    options.report(diagnostic);
-  };
-  const declarations = collectDeclarations(declaration, file, scope.secrets, report);
-  const channels = declarations.channels.map((channel, index) =>
-    bindChannel(channel, index, { scope, types: options.types, report }),
-  );
-  const written = new Set<string>();
-  const context: GraphContext = {
-    unit,
-    scope,
-    file,
-    types: options.types,
-    report,
-    suggestions: scope.suggestions,
-    typeScriptChecks: [],
-    channels: new Map(channels.map((channel) => [channel.name, channel])),
-    channelNames: channels.map((channel) => channel.name),
-    nodes: new Map(declarations.nodes.map((node) => [node.name, node])),
-    noun: "node",
-    written,
-    poisoned: declarations.poisoned,
-    hasUnknownNames: declarations.hasUnknownNames,
-    functions: new Map(),
-    secrets: new Set(),
-    called: new Set(),
-    calledPlans: new Set(),
-    boundGraph: options.boundGraph,
-    boundPlan: options.boundPlan,
-  };
-  const writes = declarations.nodes.map((node) => resolveWrites(node.declaration.output, context));
-  for (const list of writes) for (const write of list) written.add(write.channel.name);
+  const options = watchErrors(bindOptions);
+  const declarations = collectDeclarations(declaration, file, scope.secrets, options.report);
+  const { context, channels, writes } = openContext(unit, { ...declarations, noun: "node" }, options);
   const policies = declarations.nodes.map((node) => bindPolicies(node.declaration, context));
   const resolved = resolveEdges(declarations.edges, context);
   const indexesOf = (names: readonly string[] | undefined): number[] =>
     (names ?? []).flatMap((name) => (name === END_NAME ? END_INDEX : (context.nodes.get(name)?.index ?? [])));
-  const isPartial = resolved.isPartial || declarations.hasBroken || hasErrors;
+  const isPartial = resolved.isPartial || declarations.hasBroken || options.foundErrors();
   const control = {
     edges: resolved.edges,
     waits: byNode(policies.map(({ waits }) => indexesOf(waits))),
@@ -92,8 +48,8 @@ export function bindGraph(unit: GraphUnit, options: BindGraphOptions): BoundGrap
   const limits = bindLimits(declarations.limits, context);
   checkStart(declarations, resolved.edges, resolved.isPartial, context);
   reportDuplicateEdges(resolved.edges, context);
-  if (!hasErrors && !declarations.hasBroken) reportUnusedChannels(channels, nodes, edges, context);
-  for (const called of [...context.called, ...context.calledPlans]) if (called.hasErrors) hasErrors = true;
+  if (!options.foundErrors() && !declarations.hasBroken) reportUnusedChannels(channels, nodes, edges, context);
+  const isCalledBroken = [...context.called, ...context.calledPlans].some((called) => called.hasErrors);
   return {
     file,
     declaration,
@@ -110,7 +66,7 @@ export function bindGraph(unit: GraphUnit, options: BindGraphOptions): BoundGrap
     graphs: [...context.called],
     ...(context.calledPlans.size === 0 ? {} : { plans: [...context.calledPlans] }),
     secrets: [...context.secrets],
-    hasErrors: hasErrors || declarations.hasBroken,
+    hasErrors: options.foundErrors() || isCalledBroken || declarations.hasBroken,
     poisoned: context.poisoned,
   };
 }

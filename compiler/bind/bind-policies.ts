@@ -25,20 +25,28 @@ export function bindPolicies(node: Ast.NodeDecl, context: GraphContext): BoundPo
     pauseAfter: false,
     idempotent: false,
   };
+  for (const policy of withoutRepeated(node.policies, context)) bindPolicy(policy, node, bound, context);
+  return bound;
+}
+
+/** What is stated for the first time; a second statement is reported. Some may be repeated (`touches`). */
+export function* withoutRepeated(
+  policies: readonly Ast.Policy[],
+  context: GraphContext,
+  repeatable?: ReadonlySet<Ast.Policy["kind"]>,
+): Generator<Ast.Policy> {
   const stated = new Map<string, Span>();
-  for (const policy of node.policies) {
+  for (const policy of policies) {
     const what = nameOf(policy);
     const first = stated.get(what);
-    if (first !== undefined) {
-      context.report(
-        statedTwice(placeIn(context, policy.span), { what: `\`${what}\``, first: placeIn(context, first) }),
-      );
-      continue;
+    if (first === undefined || repeatable?.has(policy.kind) === true) {
+      stated.set(what, policy.span);
+      yield policy;
+    } else {
+      const facts = { what: `\`${what}\``, first: placeIn(context, first) };
+      context.report(statedTwice(placeIn(context, policy.span), facts));
     }
-    stated.set(what, policy.span);
-    bindPolicy(policy, node, bound, context);
   }
-  return bound;
 }
 
 function bindPolicy(

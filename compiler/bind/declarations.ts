@@ -1,16 +1,11 @@
 /** What a graph declares: channels, nodes, limits, assertions; duplicates and reserved names are reported here. */
-import {
-  confusableNames,
-  duplicateName,
-  edgeAtBoundary,
-  reservedName,
-  statedTwice,
-} from "../../diagnostics/catalog/names.ts";
+import { edgeAtBoundary, statedTwice } from "../../diagnostics/catalog/names.ts";
 import { illegalPolicyValue, maxParallelBelowOne } from "../../diagnostics/catalog/policies.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { SourceFile, Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import { END_NAME, START, type BoundAssertion, type BoundGraph } from "../bound-graph.ts";
+import { DeclaredNames } from "./declared-names.ts";
 import type { NodeEntry, GraphContext } from "./graph-context.ts";
 import { placeIn } from "./graph-context.ts";
 import { reportUnknownNode } from "./resolve-edges.ts";
@@ -49,40 +44,16 @@ export function collectDeclarations(
   const edges: Ast.EdgeDecl[] = [];
   const limits: Ast.LimitDecl[] = [];
   const assertions: Ast.AssertDecl[] = [];
-  const poisoned = new Set<string>();
-  let hasUnknownNames = false;
-  let hasBroken = false;
-  const seen = new Map<string, { span: Span; what: string }>(
-    [...secrets].map(([name, span]) => [name, { span, what: "a secret" }]),
-  );
-  const declare = (identifier: Ast.Identifier, what: string, reserved: ReadonlyMap<string, string>): boolean => {
-    const { name, span } = identifier;
-    const meaning = reserved.get(name);
-    if (meaning !== undefined) {
-      report(reservedName({ file, span }, { name, meaning }));
-      poisoned.add(name);
-      return false;
-    }
-    const first = seen.get(name);
-    if (first !== undefined) {
-      report(duplicateName({ file, span }, { name, what: first.what, first: { file, span: first.span } }));
-      poisoned.add(name);
-      return false;
-    }
-    seen.set(name, { span, what });
-    return true;
-  };
+  const names = new DeclaredNames(file, secrets, report);
   for (const statement of graph.statements) {
     switch (statement.kind) {
       case "Channel":
-        if (declare(statement.name, `an ${statement.role}`.replace(/^an ([sm])/, "a $1"), CHANNEL_NAMES))
+        if (names.declare(statement.name, `an ${statement.role}`.replace(/^an ([sm])/, "a $1"), CHANNEL_NAMES))
           channels.push(statement);
-        else hasBroken = true;
         break;
       case "Node":
-        if (declare(statement.name, "a node", NODE_NAMES)) {
+        if (names.declare(statement.name, "a node", NODE_NAMES))
           nodes.push({ declaration: statement, name: statement.name.name, index: nodes.length });
-        } else hasBroken = true;
         break;
       case "Edge":
         edges.push(statement);
@@ -94,46 +65,13 @@ export function collectDeclarations(
         assertions.push(statement);
         break;
       case "Broken":
-        hasBroken = true;
-        for (const name of statement.names) poisoned.add(name);
-        if (statement.names.length === 0) hasUnknownNames = true;
+        names.addBroken(statement);
         break;
     }
   }
-  for (const name of secrets.keys()) seen.delete(name);
-  reportConfusable(seen, file, report);
+  names.reportConfusable();
+  const { poisoned, hasUnknownNames, hasBroken } = names;
   return { channels, nodes, edges, limits, assertions, poisoned, hasUnknownNames, hasBroken };
-}
-
-/** NG110: names that differ only in case, underscores, or characters that look alike (`l1I`, `O0`). */
-export function reportConfusable(
-  names: ReadonlyMap<string, { span: Span }>,
-  file: SourceFile,
-  report: (diagnostic: Diagnostic) => void,
-): void {
-  for (const key of [foldCase, foldGlyphs]) {
-    const seen = new Map<string, string>();
-    for (const [name, { span }] of names) {
-      const folded = key(name);
-      const other = seen.get(folded);
-      if (other === undefined) {
-        seen.set(folded, name);
-        continue;
-      }
-      if (key === foldGlyphs && foldCase(name) === foldCase(other)) continue;
-      const first = { file, span: names.get(other)?.span ?? span };
-      report(confusableNames({ file, span }, { name, other, first }));
-    }
-  }
-}
-
-/** An underscore between digits tells numbers apart: `row_1_11` is not `row_11_1`. */
-function foldCase(name: string): string {
-  return name.replace(/(?<!\d)_|_(?!\d)/g, "").toLowerCase();
-}
-
-function foldGlyphs(name: string): string {
-  return name.replace(/[I1]/g, "l").replace(/[O0]/g, "o");
 }
 
 /** `limit steps` and `limit parallel`; 100 steps where nothing is said (2.8). */

@@ -1,4 +1,5 @@
 import type * as Ast from "../ast.ts";
+import { BINARY_PRECEDENCE } from "../binary-precedence.ts";
 import {
   braced,
   bracketed,
@@ -15,25 +16,8 @@ import {
 import { stringText } from "./literal-text.ts";
 import type { SourceView } from "./source-view.ts";
 
-/** How tightly each form binds, loosest first; a looser form inside a tighter one needs parentheses. */
+/** How tightly each form binds, loosest first; a looser form inside a tighter one needs parentheses. Binary operators stand between them. */
 const CONDITIONAL = 0;
-const BINARY: Readonly<Record<Ast.BinaryOperator, number>> = {
-  "??": 1,
-  "||": 2,
-  "&&": 3,
-  "==": 4,
-  "!=": 4,
-  "<": 5,
-  "<=": 5,
-  ">": 5,
-  ">=": 5,
-  in: 5,
-  "+": 6,
-  "-": 6,
-  "*": 7,
-  "/": 7,
-  "%": 7,
-};
 const UNARY = 8;
 const POSTFIX = 9;
 
@@ -99,7 +83,7 @@ function layoutAll(exprs: readonly Ast.Expr[], source: SourceView): Doc[] {
 
 function bindingOf(expr: Ast.Expr): number {
   if (expr.kind === "Conditional") return CONDITIONAL;
-  if (expr.kind === "Binary") return BINARY[expr.operator];
+  if (expr.kind === "Binary") return BINARY_PRECEDENCE[expr.operator];
   if (expr.kind === "Unary") return UNARY;
   return POSTFIX;
 }
@@ -112,10 +96,10 @@ function operand(expr: Ast.Expr, binding: number, source: SourceView): Doc {
 
 /** A chain of operators of one strength is one list, however deep the tree leans to the left. */
 function layoutBinary(expr: Ast.BinaryExpr, source: SourceView): Doc {
-  const binding = BINARY[expr.operator];
+  const binding = BINARY_PRECEDENCE[expr.operator];
   const rest: Doc[] = [];
   let first: Ast.Expr = expr;
-  while (first.kind === "Binary" && BINARY[first.operator] === binding) {
+  while (first.kind === "Binary" && BINARY_PRECEDENCE[first.operator] === binding) {
     rest.push([" ", first.operator, line, operand(first.right, binding + 1, source)]);
     first = first.left;
   }

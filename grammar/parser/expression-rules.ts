@@ -3,6 +3,7 @@ import type { IToken } from "chevrotain";
 import { replacement } from "../../diagnostics/catalog/syntax.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type { Argument, BinaryOperator, BrokenExpr, Expr, Identifier } from "../ast.ts";
+import { BINARY_PRECEDENCE } from "../binary-precedence.ts";
 import { endOf } from "../lexer/read-tokens.ts";
 import * as t from "../lexer/tokens.ts";
 import { spanAt } from "../reading.ts";
@@ -12,25 +13,6 @@ import { PrimaryRules } from "./primary-rules.ts";
 import { closingBracket } from "./recovery.ts";
 
 const PLACEHOLDER: BrokenExpr = { kind: "BrokenExpr", span: { start: 0, end: 0 } };
-
-/** How tightly operators bind; all are left-associative. */
-const PRECEDENCE: Readonly<Record<BinaryOperator, number>> = {
-  "??": 1,
-  "||": 2,
-  "&&": 3,
-  "==": 4,
-  "!=": 4,
-  "<": 5,
-  "<=": 5,
-  ">": 5,
-  ">=": 5,
-  in: 5,
-  "+": 6,
-  "-": 6,
-  "*": 7,
-  "/": 7,
-  "%": 7,
-};
 
 /** An operand with the extent of its text: parentheses around it belong to it, although no node stands for them. */
 interface Operand {
@@ -96,7 +78,7 @@ export abstract class ExpressionRules extends PrimaryRules {
         const right = this.rule(this.operand);
         if (this.RECORDING_PHASE) return;
         this.countOperator();
-        foldTighter(operands, operators, PRECEDENCE[operator.operator]);
+        foldTighter(operands, operators, BINARY_PRECEDENCE[operator.operator]);
         operators.push(operator);
         operands.push({ expr: right, span: this.spanFrom(start) });
       },
@@ -342,7 +324,7 @@ export abstract class ExpressionRules extends PrimaryRules {
 /** Folds the operators at the end of the row that bind at least as tightly as the next one. */
 function foldTighter(operands: Operand[], operators: Operator[], precedence: number): void {
   for (let last = operators[operators.length - 1]; last !== undefined; last = operators[operators.length - 1]) {
-    if (PRECEDENCE[last.operator] < precedence) return;
+    if (BINARY_PRECEDENCE[last.operator] < precedence) return;
     operators.pop();
     const right = operands.pop();
     const left = operands.pop();

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { BoundGraph } from "../../compiler/bound-graph.ts";
 import { typeToText } from "../../compiler/types/type-text.ts";
 import { bindText, explain, graph } from "./bind-text.ts";
-import { SHOWCASE, SHOWCASE_FILES } from "./showcase.ts";
+import { REFERENCE_GRAPH, REFERENCE_FILES } from "../support/reference-graph.ts";
 
 function bound(text: string, files?: Readonly<Record<string, string>>): BoundGraph {
   const { graphs, diagnostics } = bindText(text, files);
@@ -39,9 +39,9 @@ function edgesOf({ edges }: BoundGraph): string[] {
 
 describe("the bound graph", () => {
   it("of the showcase", () => {
-    const { diagnostics } = bindText(SHOWCASE, SHOWCASE_FILES);
+    const { diagnostics } = bindText(REFERENCE_GRAPH, REFERENCE_FILES);
     expect(explain(diagnostics)).toBe("");
-    const support = bound(SHOWCASE, SHOWCASE_FILES);
+    const support = bound(REFERENCE_GRAPH, REFERENCE_FILES);
     expect(support.hasErrors).toBe(false);
     expect(support.doc).toBe("Answers a support ticket; a person approves the reply before it goes out.");
     expect(support.limits).toEqual({ steps: 40, parallel: null });

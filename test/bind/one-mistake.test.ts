@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { compile } from "../../compiler/compile.ts";
 import { memoryHost } from "../../compiler/host.ts";
 import { explain, graph } from "./bind-text.ts";
-import { SHOWCASE, SHOWCASE_FILES } from "./showcase.ts";
+import { REFERENCE_GRAPH, REFERENCE_FILES } from "../support/reference-graph.ts";
 
-function findings(text: string, files: Readonly<Record<string, string>> = SHOWCASE_FILES): string {
+function findings(text: string, files: Readonly<Record<string, string>> = REFERENCE_FILES): string {
   const { diagnostics } = compile(text, { path: "support.ngraph", host: memoryHost(files) });
   return explain(diagnostics.filter(({ severity }) => severity !== "info"));
 }
@@ -12,13 +12,13 @@ function findings(text: string, files: Readonly<Record<string, string>> = SHOWCA
 /** Words of the showcase outside comments and strings, with their places. */
 function words(): { word: string; at: number }[] {
   const blank = (match: string): string => " ".repeat(match.length);
-  const code = SHOWCASE.replace(/\/\/.*$/gm, blank).replace(/`[^`]*`/g, blank);
+  const code = REFERENCE_GRAPH.replace(/\/\/.*$/gm, blank).replace(/`[^`]*`/g, blank);
   return [...code.matchAll(/[A-Za-z_]\w{2,}/g)].map((match) => ({ word: match[0], at: match.index }));
 }
 
 describe("one mistake, one error", () => {
   it("the showcase has none", () => {
-    expect(findings(SHOWCASE)).toBe("");
+    expect(findings(REFERENCE_GRAPH)).toBe("");
   });
 
   it("each word of the showcase with two letters swapped", () => {
@@ -27,7 +27,7 @@ describe("one mistake, one error", () => {
       const typo = word.slice(0, -2) + (word.at(-1) ?? "") + (word.at(-2) ?? "");
       // The graph's own name is used nowhere.
       if (typo === word || word === "support") continue;
-      const found = findings(SHOWCASE.slice(0, at) + typo + SHOWCASE.slice(at + word.length));
+      const found = findings(REFERENCE_GRAPH.slice(0, at) + typo + REFERENCE_GRAPH.slice(at + word.length));
       if (!found.startsWith("error") || found.includes("\n")) wrong.push(`${typo}:\n${found}`);
     }
     expect(wrong).toEqual([]);
@@ -36,7 +36,7 @@ describe("one mistake, one error", () => {
   it("each word of the showcase left out", () => {
     const wrong: string[] = [];
     for (const { word, at } of words()) {
-      const found = findings(SHOWCASE.slice(0, at) + SHOWCASE.slice(at + word.length));
+      const found = findings(REFERENCE_GRAPH.slice(0, at) + REFERENCE_GRAPH.slice(at + word.length));
       const errors = found.split("\n").filter((line) => line.startsWith("error")).length;
       if (errors > 4) wrong.push(`without ${word} at ${at}:\n${found}`);
     }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { bindProject } from "../../compiler/bind/bind-project.ts";
 import { memoryHost } from "../../compiler/host.ts";
 import { bindText, explain, MODULES } from "./bind-text.ts";
-import { SHOWCASE } from "./showcase.ts";
+import { REFERENCE_GRAPH } from "../support/reference-graph.ts";
 
 /** A bit of everything. */
 const RICH = `import { search, rank as sortThem, type Ticket } from "./nodes.ts"
@@ -51,7 +51,8 @@ describe("binding never throws", () => {
   };
 
   it("at any end of a text", () => {
-    for (const text of [RICH, SHOWCASE]) for (let end = 0; end <= text.length; end += 3) bind(text.slice(0, end));
+    for (const text of [RICH, REFERENCE_GRAPH])
+      for (let end = 0; end <= text.length; end += 3) bind(text.slice(0, end));
   });
 
   it("with tokens left out, doubled and swapped", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { checkText } from "./support/check-text.ts";
-import { SHOWCASE } from "./support/showcase.ts";
+import { REFERENCE_GRAPH } from "../support/reference-graph.ts";
 
 describe("one problem, one error", () => {
   it("a typo in a node name is NG101", () => {
@@ -40,7 +40,7 @@ describe("one problem, one error", () => {
 });
 
 it("the showcase of the language has no error and no warning, and is proven sound", () => {
-  const { diagnostics, proofs } = checkText(SHOWCASE);
+  const { diagnostics, proofs } = checkText(REFERENCE_GRAPH.replace("./nodes.ts", "nodes"));
   expect(diagnostics.filter((diagnostic) => diagnostic.severity !== "info")).toEqual([]);
   expect(proofs).toContain("NG310");
 });

@@ -76,7 +76,7 @@ test("a resume ends what the killed run left running, and no process that only h
 
   const bystander = spawn("sleep", ["600"], { detached: true, stdio: "ignore" });
   try {
-    const [run = ""] = readdirSync(join(project.directory, ".ngraph/runs")).filter((name) => !name.endsWith(".json"));
+    const run = readdirSync(join(project.directory, ".ngraph/runs")).find((name) => !name.endsWith(".json")) ?? "";
     const record = { event: "start", group: bystander.pid, started: "another boot:1", key: "k", command: "other" };
     appendFileSync(join(project.directory, ".ngraph/runs", run, "processes.jsonl"), `${JSON.stringify(record)}\n`);
     project.write("go", "");

@@ -46,7 +46,7 @@ describe("dependencies", () => {
 
   test("K-20: an unknown dependency is named, and a similar name offered", () => {
     const { diagnostics } = compilePlan(tasks(["build"], ["test", "after biuld"]));
-    const [found] = diagnostics.filter(({ severity }) => severity === "error");
+    const found = diagnostics.find(({ severity }) => severity === "error");
     expect([found?.code, found?.message, found?.help]).toEqual([
       "NG703",
       "unknown task `biuld`",

@@ -1,17 +1,14 @@
 /** One plan: names resolved, calls typed, matrix tasks multiplied, in the order in which each part needs the others. */
 import { writeNeverRead } from "../../../diagnostics/catalog/data.ts";
 import { unusedChannel } from "../../../diagnostics/catalog/types.ts";
-import type { Diagnostic } from "../../../diagnostics/diagnostic.ts";
 import type * as Ast from "../../../grammar/ast.ts";
-import type { BoundChannel, BoundGraph } from "../../bound-graph.ts";
+import type { BoundChannel } from "../../bound-graph.ts";
 import type { BoundPlan, BoundTask } from "../../bound-plan.ts";
 import { referencedTypes } from "../../types/referenced-types.ts";
-import type { TypeTable } from "../../types/type-table.ts";
-import { bindChannel } from "../bind-channels.ts";
 import { functionsOf, toBoundChannel } from "../bind-graph.ts";
-import { resolveWrites } from "../bind-output.ts";
-import type { GraphUnit, PlanUnit } from "../file-scope.ts";
+import type { PlanUnit } from "../file-scope.ts";
 import { placeIn, type ChannelEntry, type GraphContext, type NodeEntry } from "../graph-context.ts";
+import { openContext, watchErrors, type BindOptions } from "../open-context.ts";
 import { bindTask, type TypedTask } from "./bind-task.ts";
 import { resolveDependencies } from "./dependencies.ts";
 import { bindMatrix, checkSize, matrixNames, type Matrix } from "./matrix.ts";
@@ -19,54 +16,14 @@ import { collectPlan } from "./plan-declarations.ts";
 import { analyseTaskData, reportUnorderedWrites } from "./task-data.ts";
 import { bindTaskPolicies, type TaskPolicies } from "./task-policies.ts";
 
-export interface BindPlanOptions {
-  readonly types: TypeTable;
-  readonly report: (diagnostic: Diagnostic) => void;
-  readonly boundGraph: (unit: GraphUnit) => BoundGraph | undefined;
-  readonly boundPlan: (unit: PlanUnit) => BoundPlan | undefined;
-  /** Its text could not be read in full. */
-  readonly hasSyntaxErrors: boolean;
-}
-
-export function bindPlan(unit: PlanUnit, options: BindPlanOptions): BoundPlan {
+export function bindPlan(unit: PlanUnit, bindOptions: BindOptions): BoundPlan {
   const { declaration, scope } = unit;
   const file = scope.file.source;
-  let hasErrors = options.hasSyntaxErrors;
-  const report = (diagnostic: Diagnostic): void => {
-    if (diagnostic.severity === "error") hasErrors = true;
-    options.report(diagnostic);
-  };
-  const declarations = collectPlan(declaration, file, scope.secrets, report);
+  const options = watchErrors(bindOptions);
+  const declarations = collectPlan(declaration, file, scope.secrets, options.report);
   const { tasks, settings } = declarations;
-  const channels = declarations.channels.map((channel, index) =>
-    bindChannel(channel, index, { scope, types: options.types, report }),
-  );
   const entries = tasks.map(asNode);
-  const written = new Set<string>();
-  const context: GraphContext = {
-    unit,
-    scope,
-    file,
-    types: options.types,
-    report,
-    suggestions: scope.suggestions,
-    typeScriptChecks: [],
-    channels: new Map(channels.map((channel) => [channel.name, channel])),
-    channelNames: channels.map((channel) => channel.name),
-    nodes: new Map(entries.map((entry) => [entry.name, entry])),
-    noun: "task",
-    written,
-    poisoned: declarations.poisoned,
-    hasUnknownNames: declarations.hasUnknownNames,
-    functions: new Map(),
-    secrets: new Set(),
-    called: new Set(),
-    calledPlans: new Set(),
-    boundGraph: options.boundGraph,
-    boundPlan: options.boundPlan,
-  };
-  const writes = tasks.map((task) => resolveWrites(task.output, context));
-  for (const list of writes) for (const write of list) written.add(write.channel.name);
+  const { context, channels, writes } = openContext(unit, { ...declarations, nodes: entries, noun: "task" }, options);
   const { hasBroken } = declarations;
   const dependencies = resolveDependencies(tasks, { name: declaration.name, hasBroken }, context);
   const policies = tasks.map((task) => bindTaskPolicies(task, settings.pools, context));
@@ -94,8 +51,8 @@ export function bindPlan(unit: PlanUnit, options: BindPlanOptions): BoundPlan {
   );
   if (!isPartial) reportUnorderedWrites(input, context);
   const isTooLarge = !checkSize(tasks, matrices, dependencies.after, context);
-  if (!hasErrors && !hasBroken) reportUnusedChannels(channels, typed, context);
-  for (const called of [...context.called, ...context.calledPlans]) if (called.hasErrors) hasErrors = true;
+  if (!options.foundErrors() && !hasBroken) reportUnusedChannels(channels, typed, context);
+  const isCalledBroken = [...context.called, ...context.calledPlans].some((called) => called.hasErrors);
   return {
     file,
     declaration,
@@ -113,7 +70,7 @@ export function bindPlan(unit: PlanUnit, options: BindPlanOptions): BoundPlan {
     graphs: [...context.called],
     plans: [...context.calledPlans],
     secrets: [...context.secrets],
-    hasErrors: hasErrors || hasBroken,
+    hasErrors: options.foundErrors() || isCalledBroken || hasBroken,
     poisoned: context.poisoned,
   };
 }

@@ -6,7 +6,7 @@ import type { SourceFile, Span } from "../../../diagnostics/source.ts";
 import type * as Ast from "../../../grammar/ast.ts";
 import { DEFAULT_MAX_PARALLEL } from "../../../runtime/plan/plan-table.ts";
 import type { BoundPlan } from "../../bound-plan.ts";
-import { reportConfusable } from "../declarations.ts";
+import { DeclaredNames } from "../declared-names.ts";
 
 export type PlanSettings = Pick<BoundPlan, "maxParallel" | "order" | "onFailure" | "pools">;
 
@@ -29,23 +29,7 @@ export function collectPlan(
   const channels: Ast.ChannelDecl[] = [];
   const tasks: Ast.TaskDecl[] = [];
   const settings: Ast.PlanSetting[] = [];
-  const poisoned = new Set<string>();
-  let hasUnknownNames = false;
-  let hasBroken = false;
-  const seen = new Map<string, { span: Span; what: string }>(
-    [...secrets].map(([name, span]) => [name, { span, what: "a secret" }]),
-  );
-  const declare = ({ name, span }: Ast.Identifier, what: string): boolean => {
-    const first = seen.get(name);
-    if (first === undefined) {
-      seen.set(name, { span, what });
-      return true;
-    }
-    report(duplicateName({ file, span }, { name, what: first.what, first: { file, span: first.span } }));
-    poisoned.add(name);
-    hasBroken = true;
-    return false;
-  };
+  const names = new DeclaredNames(file, secrets, report);
   for (const statement of plan.statements) {
     switch (statement.kind) {
       case "Channel":
@@ -53,23 +37,21 @@ export function collectPlan(
           const help = "write `state`: every run of a plan begins afresh, and a resumed one keeps what is done";
           report(notSupported({ file, span: statement.span }, { what: "`memory` in a plan is", help }));
         }
-        if (declare(statement.name, statement.role === "state" ? "a state" : `an ${statement.role}`))
+        if (names.declare(statement.name, statement.role === "state" ? "a state" : `an ${statement.role}`))
           channels.push(statement);
         break;
       case "Task":
-        if (declare(statement.name, "a task")) tasks.push(statement);
+        if (names.declare(statement.name, "a task")) tasks.push(statement);
         break;
       case "Broken":
-        hasBroken = true;
-        for (const name of statement.names) poisoned.add(name);
-        if (statement.names.length === 0) hasUnknownNames = true;
+        names.addBroken(statement);
         break;
       default:
         settings.push(statement);
     }
   }
-  for (const name of secrets.keys()) seen.delete(name);
-  reportConfusable(seen, file, report);
+  names.reportConfusable();
+  const { poisoned, hasUnknownNames, hasBroken } = names;
   return { channels, tasks, settings: readSettings(settings, file, report), poisoned, hasUnknownNames, hasBroken };
 }
 

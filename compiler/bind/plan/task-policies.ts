@@ -3,11 +3,10 @@ import { notSupported, statedTwice } from "../../../diagnostics/catalog/names.ts
 import { policyOfGraphs, touchEscapesRoot, unknownPool } from "../../../diagnostics/catalog/plans.ts";
 import { illegalPolicyValue } from "../../../diagnostics/catalog/policies.ts";
 import { suggest } from "../../../diagnostics/similar.ts";
-import type { Span } from "../../../diagnostics/source.ts";
 import type * as Ast from "../../../grammar/ast.ts";
 import { normalizePath, PathEscapesRoot } from "../../../runtime/plan/path-pattern.ts";
 import type { BoundPlan, BoundTask, BoundTouch } from "../../bound-plan.ts";
-import { bindTries, nameOf, reportZero } from "../bind-policies.ts";
+import { bindTries, nameOf, reportZero, withoutRepeated } from "../bind-policies.ts";
 import { placeIn, type GraphContext } from "../graph-context.ts";
 
 export type TaskPolicies = Pick<
@@ -21,22 +20,11 @@ type Draft = { -readonly [Key in keyof TaskPolicies]: TaskPolicies[Key] };
 
 export function bindTaskPolicies(task: Ast.TaskDecl, pools: BoundPlan["pools"], context: GraphContext): TaskPolicies {
   const bound: Draft = { touches: [], alone: false, idempotent: false, checks: [] };
-  const stated = new Map<string, Span>();
-  for (const policy of task.policies) {
-    if (policy.kind !== "Touches" && policy.kind !== "DoneWhen") {
-      const what = nameOf(policy);
-      const first = stated.get(what);
-      if (first !== undefined) {
-        const facts = { what: `\`${what}\``, first: placeIn(context, first) };
-        context.report(statedTwice(placeIn(context, policy.span), facts));
-        continue;
-      }
-      stated.set(what, policy.span);
-    }
-    bindPolicy(policy, bound, pools, context);
-  }
+  for (const policy of withoutRepeated(task.policies, context, REPEATABLE)) bindPolicy(policy, bound, pools, context);
   return bound;
 }
+
+const REPEATABLE: ReadonlySet<Ast.Policy["kind"]> = new Set(["Touches", "DoneWhen"]);
 
 function bindPolicy(policy: Ast.Policy, bound: Draft, pools: BoundPlan["pools"], context: GraphContext): void {
   switch (policy.kind) {

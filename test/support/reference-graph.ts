@@ -1,5 +1,5 @@
 /** The graph that the language reference begins with: checks clean, so every finding in it is a false one. */
-export const SHOWCASE = `import { searchDocs, searchTickets, draftReply } from "./nodes.ts"
+export const REFERENCE_GRAPH = `import { searchDocs, searchTickets, draftReply } from "./nodes.ts"
 
 /// Answers a support ticket; a person approves the reply before it goes out.
 graph support {
@@ -36,6 +36,6 @@ graph support {
 }
 `;
 
-export const SHOWCASE_FILES = {
+export const REFERENCE_FILES = {
   "nodes.ts": "export async function searchDocs() {}\nexport const searchTickets = 1, draftReply = 2;",
 };

@@ -1,0 +1,85 @@
+import { confusableNames, duplicateName, reservedName } from "../../diagnostics/catalog/names.ts";
+import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import type { SourceFile, Span } from "../../diagnostics/source.ts";
+import type * as Ast from "../../grammar/ast.ts";
+
+/** The names that one graph or plan declares: each once, none that means something else, none of a secret. */
+export class DeclaredNames {
+  /** Names about which nothing more is said. */
+  readonly poisoned = new Set<string>();
+  /** A statement could not be read and its names are unknown. */
+  hasUnknownNames = false;
+  /** Statements could not be read or taken: declarations may be missing. */
+  hasBroken = false;
+  readonly #seen: Map<string, { readonly span: Span; readonly what: string }>;
+  readonly #secrets: ReadonlyMap<string, Span>;
+  readonly #file: SourceFile;
+  readonly #report: (diagnostic: Diagnostic) => void;
+
+  constructor(file: SourceFile, secrets: ReadonlyMap<string, Span>, report: (diagnostic: Diagnostic) => void) {
+    this.#file = file;
+    this.#secrets = secrets;
+    this.#report = report;
+    this.#seen = new Map([...secrets].map(([name, span]) => [name, { span, what: "a secret" }]));
+  }
+
+  /**
+   * Whether the name can be taken; what speaks against it is reported.
+   *
+   * @param what it is, with its article: `a node`
+   * @param reserved names that cannot be declared, with what they mean
+   */
+  declare({ name, span }: Ast.Identifier, what: string, reserved?: ReadonlyMap<string, string>): boolean {
+    const file = this.#file;
+    const meaning = reserved?.get(name);
+    const first = this.#seen.get(name);
+    if (meaning === undefined && first === undefined) {
+      this.#seen.set(name, { span, what });
+      return true;
+    }
+    if (meaning !== undefined) this.#report(reservedName({ file, span }, { name, meaning }));
+    else if (first !== undefined) {
+      const facts = { name, what: first.what, first: { file, span: first.span } };
+      this.#report(duplicateName({ file, span }, facts));
+    }
+    this.poisoned.add(name);
+    this.hasBroken = true;
+    return false;
+  }
+
+  /** A statement that could not be read. */
+  addBroken(statement: Ast.Broken): void {
+    this.hasBroken = true;
+    for (const name of statement.names) this.poisoned.add(name);
+    if (statement.names.length === 0) this.hasUnknownNames = true;
+  }
+
+  /** NG110: names that differ only in case, underscores, or characters that look alike (`l1I`, `O0`). */
+  reportConfusable(): void {
+    const file = this.#file;
+    for (const key of [foldCase, foldGlyphs]) {
+      const seen = new Map<string, string>();
+      for (const [name, { span }] of this.#seen) {
+        if (this.#secrets.has(name)) continue;
+        const folded = key(name);
+        const other = seen.get(folded);
+        if (other === undefined) {
+          seen.set(folded, name);
+          continue;
+        }
+        if (key === foldGlyphs && foldCase(name) === foldCase(other)) continue;
+        const first = { file, span: this.#seen.get(other)?.span ?? span };
+        this.#report(confusableNames({ file, span }, { name, other, first }));
+      }
+    }
+  }
+}
+
+/** An underscore between digits tells numbers apart: `row_1_11` is not `row_11_1`. */
+function foldCase(name: string): string {
+  return name.replace(/(?<!\d)_|_(?!\d)/g, "").toLowerCase();
+}
+
+function foldGlyphs(name: string): string {
+  return name.replace(/[I1]/g, "l").replace(/[O0]/g, "o");
+}
