@@ -8,15 +8,13 @@ export interface Backoff {
 export const DEFAULT_BACKOFF: Backoff = { min: 200, max: 10_000 };
 
 /**
- * How long to wait after an attempt. The wait doubles with each, from `min` to `max`; chance spreads it over the way to the next
- * doubling (over the upper half once `max` is reached), so that tasks that failed together part.
+ * How long to wait after an attempt. The wait doubles with each, and chance adds up to `min` to it, so that tasks that failed
+ * together part; `max` bounds the sum.
  *
  * @param attempt the one that failed, from 1
  * @param random from 0 (inclusive) to 1
+ * @returns whole milliseconds
  */
 export function backoffDelay({ min, max }: Backoff, attempt: number, random: () => number): number {
-  const longest = Math.max(min, max);
-  const upper = Math.min(longest, min * 2 ** attempt);
-  const lower = Math.max(min, Math.min(min * 2 ** (attempt - 1), longest / 2));
-  return Math.round(lower + (upper - lower) * random());
+  return Math.min(Math.max(min, max), min * 2 ** (attempt - 1) + Math.floor(min * random()));
 }

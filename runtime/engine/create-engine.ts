@@ -17,6 +17,7 @@ import type { Json, JsonObject } from "../json.ts";
 import { MemoryNodeCache } from "../node-cache.ts";
 import type { Table } from "../table.ts";
 import { Cancellation, linkSignal } from "./cancellation.ts";
+import { checkView } from "./check-options.ts";
 import { forkCheckpoint, programAt } from "./fork-thread.ts";
 import { freezeTable } from "./freeze-table.ts";
 import { asStoreError } from "./journal.ts";
@@ -171,6 +172,7 @@ function streamOf<View extends keyof StreamViews<JsonObject> = "events">(
   options: ExecuteOptions & StreamOptions<View>,
   start: (options: WatchedOptions) => Promise<RunResult>,
 ) {
+  checkView(options);
   return createRunStream<View>(options, (watch) => {
     const { onEvent, signal } = options;
     const both: EventListener = (event) => {

@@ -51,8 +51,12 @@ export function eventError(run: Run, error: unknown): EventError {
 
 /** Whatever was thrown, as a line of text. */
 export function describeError(error: unknown): string {
-  if (error instanceof Error) return error.message || error.name;
   try {
+    if (error instanceof Error) return error.message || error.name;
+    // Errors of another realm, and what libraries throw in place of one.
+    if (typeof error === "object" && error !== null && "message" in error && typeof error.message === "string") {
+      return error.message;
+    }
     return `it threw ${String(error)}`;
   } catch {
     return "it threw something that cannot be shown";

@@ -11,6 +11,7 @@ import type { Run, RunEnd } from "./run.ts";
 import { replanUnrouted } from "./replan.ts";
 import { isThenable, settleFailure, settleResult, startAttempt } from "./run-task.ts";
 import { isDirect, runTasks, tasksOf } from "./step-tasks.ts";
+import { takeTurns } from "./take-turns.ts";
 import type { Outcome } from "./task.ts";
 import { Attempt } from "./task-context.ts";
 
@@ -75,6 +76,8 @@ function waitingTasks(run: Run, all: readonly PauseItem[], held: readonly PauseI
 
 async function loop(run: Run): Promise<RunEnd> {
   for (;;) {
+    const turn = takeTurns(run.shared);
+    if (turn !== undefined) await turn;
     const tasks = tasksOf(run);
     if (run.listening) emitEvent(run, { type: "step", phase: "start", nodes: tasks.map(({ node }) => node.spec.name) });
     const held = run.shared.durable?.ensureHeld();

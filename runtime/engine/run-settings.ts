@@ -1,10 +1,10 @@
 import { systemClock, type Clock } from "../clock.ts";
 import type { ConsumedAnswer, ThreadId } from "../checkpoint.ts";
-import type { Durability, EngineOptions, ExecuteOptions, OnFailure } from "../engine-options.ts";
-import { RunError } from "../errors.ts";
+import type { EngineOptions, ExecuteOptions, OnFailure } from "../engine-options.ts";
 import type { EventListener } from "../events.ts";
 import type { JsonObject } from "../json.ts";
 import type { NodeCache } from "../node-cache.ts";
+import { checkCount, checkEngineOptions, checkExecuteOptions } from "./check-options.ts";
 import type { Program } from "./program.ts";
 import { createRedactor } from "./redact.ts";
 import { newId } from "./run.ts";
@@ -20,7 +20,9 @@ export interface EngineCore {
   readonly redact: (text: string) => string;
 }
 
+/** @throws RunError NG_BAD_INPUT */
 export function createCore(program: Program, options: EngineOptions, cache: (clock: Clock) => NodeCache): EngineCore {
+  checkEngineOptions(options);
   const clock = options.clock ?? systemClock;
   const redact = createRedactor(secretsOf(program));
   return { program, options, cache: options.cache ?? cache(clock), clock, redact };
@@ -66,6 +68,7 @@ class RunSettings implements Shared {
   readonly opensGates: boolean;
   readonly listeners: readonly EventListener[];
   sequence = 0;
+  readonly turn: Shared["turn"] = { steps: 0, since: undefined };
   readonly onFailure: OnFailure;
   readonly metadata: JsonObject;
   readonly slots: Slots | undefined;
@@ -117,8 +120,7 @@ function listenersOf(ofEngine: EventListener | undefined, ofCall: EventListener 
 
 /** @throws RunError NG_BAD_INPUT */
 export function maxStepsOf(core: EngineCore, options: ExecuteOptions): number | null {
-  checkChoice("durability", options.durability, DURABILITIES);
-  checkChoice("onFailure", options.onFailure, ON_FAILURES);
+  checkExecuteOptions(options);
   const given = options.maxSteps === undefined ? core.options.maxSteps : options.maxSteps;
   if (given === undefined) return core.program.table.limits.steps;
   return checkCount("maxSteps", given, 0);
@@ -128,24 +130,6 @@ function maxParallelOf(core: EngineCore, options: ExecuteOptions): number | null
   const given = options.maxParallel === undefined ? core.options.maxParallel : options.maxParallel;
   if (given === undefined) return core.program.table.limits.parallel;
   return checkCount("maxParallel", given, 1);
-}
-
-function checkChoice(name: string, value: string | undefined, known: readonly string[]): void {
-  if (value === undefined || known.includes(value)) return;
-  const choices = known.map((choice) => `\`${choice}\``).join(", ");
-  throw new RunError("NG_BAD_INPUT", `\`${name}\` is one of ${choices}, not ${String(value)}`);
-}
-
-const DURABILITIES: readonly Durability[] = ["sync", "async", "exit"];
-const ON_FAILURES: readonly OnFailure[] = ["finish", "abort"];
-
-function checkCount(name: string, value: number | null, least: number): number | null {
-  if (value === null || value === Number.POSITIVE_INFINITY) return null;
-  if (Number.isSafeInteger(value) && value >= least) return value;
-  throw new RunError(
-    "NG_BAD_INPUT",
-    `\`${name}\` is a whole number of at least ${least}, or null for no limit, not ${String(value)}`,
-  );
 }
 
 const NO_METADATA: JsonObject = Object.freeze({});

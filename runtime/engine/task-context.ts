@@ -67,12 +67,14 @@ export class Attempt {
     this.onGivenUp?.(this.#reason);
   }
 
-  goto(args: readonly (string | { readonly exclusive: boolean })[]): Command {
+  goto(args: readonly unknown[]): Command {
     const last = args.at(-1);
-    const targets = args.flatMap((arg) => (typeof arg === "string" ? [this.#target(arg, "go")] : []));
+    const options = typeof last === "object" && last !== null && "exclusive" in last ? last : undefined;
+    const names = options === undefined ? args : args.slice(0, -1);
+    const targets = names.map((name) => this.#target(name, "go"));
     if (targets.length === 0) return this.stop();
     this.gotos = targets;
-    this.exclusive = typeof last === "object" && last.exclusive;
+    this.exclusive = options?.exclusive === true;
     this.stopped = false;
     return COMMAND_VALUE;
   }
@@ -84,7 +86,7 @@ export class Attempt {
     return COMMAND_VALUE;
   }
 
-  send(node: string, item: Json): Command {
+  send(node: unknown, item: Json): Command {
     const target = this.#target(node, "send");
     const admitted = admitJson(item);
     const nth = `\`send\` (invocation index ${this.sends?.length ?? 0}) of node \`${this.task.node.spec.name}\``;
@@ -128,9 +130,14 @@ export class Attempt {
     emitEvent(this.run, { type: "custom", node: this.task.node.spec.name, data: shown });
   }
 
-  #target(name: string, verb: "go" | "send"): number {
+  #target(name: unknown, verb: "go" | "send"): number {
     const { program } = this.run;
     const { goes, spec } = this.task.node;
+    if (typeof name !== "string") {
+      const call = verb === "go" ? "goto" : "send";
+      const message = `\`${call}\` of node \`${spec.name}\` takes the names of nodes, not ${kindOf(name)}`;
+      throw this.#violate("NG_UNDECLARED_GOTO", message);
+    }
     const index = name === "end" ? END : program.nodeIndex.get(name);
     if (index !== undefined && goes?.has(index) === true) return index;
     const declared = [...(goes ?? [])].map((goal) => `\`${this.run.nodeName(goal)}\``).join(", ") || "none";
@@ -148,6 +155,11 @@ export class Attempt {
     this.violation = error;
     return error;
   }
+}
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return "a list: write `goto(...names)`";
+  return value === null ? "null" : `a value of type ${typeof value}`;
 }
 
 function redacted(run: Run, data: Json): Json {
@@ -193,7 +205,7 @@ export class TaskContext implements NodeContext {
   }
   get goto(): NodeContext["goto"] {
     const attempt = this.#attempt;
-    return (...args: readonly (string | { readonly exclusive: boolean })[]) => attempt.goto(args);
+    return (...args: readonly unknown[]) => attempt.goto(args);
   }
   get send(): NodeContext["send"] {
     const attempt = this.#attempt;

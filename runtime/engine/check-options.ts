@@ -1,0 +1,85 @@
+import type { Durability, EngineOptions, ExecuteOptions, OnFailure, StreamOptions } from "../engine-options.ts";
+import { RunError } from "../errors.ts";
+import type { StreamViews } from "../events.ts";
+import type { Store } from "../store.ts";
+
+/** What an engine is made with, as far as types cannot hold it in a program without them. @throws RunError NG_BAD_INPUT */
+export function checkEngineOptions({ store, leaseMs, durability, onFailure, onEvent }: EngineOptions): void {
+  checkStore(store);
+  checkChoice("durability", durability, DURABILITIES);
+  checkChoice("onFailure", onFailure, ON_FAILURES);
+  checkFunction("onEvent", onEvent);
+  if (leaseMs === undefined || (typeof leaseMs === "number" && leaseMs > 0)) return;
+  throw new RunError("NG_BAD_INPUT", `\`leaseMs\` is a number of milliseconds above 0, not ${String(leaseMs)}`);
+}
+
+/** What a run or a resume is called with. @throws RunError NG_BAD_INPUT */
+export function checkExecuteOptions(options: ExecuteOptions): void {
+  if (!isObject(options)) throw new RunError("NG_BAD_INPUT", "the options of a run are a record");
+  const { signal, metadata, durability, onFailure, onEvent } = options;
+  checkChoice("durability", durability, DURABILITIES);
+  checkChoice("onFailure", onFailure, ON_FAILURES);
+  checkFunction("onEvent", onEvent);
+  // Not by `instanceof`: signals of another realm, and of polyfills, are as good.
+  if (signal !== undefined && (!isObject(signal) || !("addEventListener" in signal))) {
+    throw new RunError("NG_BAD_INPUT", "`signal` is an `AbortSignal`: hand over the `signal` of an `AbortController`");
+  }
+  if (metadata !== undefined && (!isObject(metadata) || Array.isArray(metadata))) {
+    throw new RunError("NG_BAD_INPUT", "`metadata` is a record of plain JSON");
+  }
+}
+
+/** @throws RunError NG_BAD_INPUT */
+export function checkView(options: StreamOptions<keyof StreamViews<unknown>>): void {
+  if (isObject(options)) checkChoice("view", options.view, VIEWS);
+}
+
+/** A whole number, or `null` for no limit. @throws RunError NG_BAD_INPUT */
+export function checkCount(name: string, value: number | null, least: number): number | null {
+  if (value === null || value === Number.POSITIVE_INFINITY) return null;
+  if (Number.isSafeInteger(value) && value >= least) return value;
+  throw new RunError(
+    "NG_BAD_INPUT",
+    `\`${name}\` is a whole number of at least ${least}, or null for no limit, not ${String(value)}`,
+  );
+}
+
+function checkStore(store: Store | undefined): void {
+  if (store === undefined) return;
+  const missing = CORE_OF_STORES.filter((method) => !isObject(store) || typeof store[method] !== "function");
+  if (missing.length === 0) return;
+  const lacks = missing.map((method) => `\`${method}\``).join(", ");
+  throw new RunError(
+    "NG_BAD_INPUT",
+    `\`store\` is no store: it lacks ${lacks}; leave it out for runs that keep nothing`,
+  );
+}
+
+function checkChoice(name: string, value: string | undefined, known: readonly string[]): void {
+  if (value === undefined || known.includes(value)) return;
+  const choices = known.map((choice) => `\`${choice}\``).join(", ");
+  throw new RunError("NG_BAD_INPUT", `\`${name}\` is one of ${choices}, not ${String(value)}`);
+}
+
+function checkFunction(name: string, value: unknown): void {
+  if (value === undefined || typeof value === "function") return;
+  throw new RunError("NG_BAD_INPUT", `\`${name}\` is a function`);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+const DURABILITIES: readonly Durability[] = ["sync", "async", "exit"];
+const ON_FAILURES: readonly OnFailure[] = ["finish", "abort"];
+const VIEWS: readonly (keyof StreamViews<unknown>)[] = ["events", "updates", "values"];
+const CORE_OF_STORES = [
+  "claim",
+  "renew",
+  "release",
+  "save",
+  "loadLatest",
+  "loadById",
+  "list",
+  "deleteThread",
+] as const satisfies readonly (keyof Store)[];
