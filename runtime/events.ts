@@ -13,7 +13,7 @@ interface EventBase {
   /** Absent for a run without a thread. */
   readonly thread?: ThreadId;
   readonly runId: string;
-  /** Super-step, from 0; -1 before the first. */
+  /** Super-step, from 0. Of a `checkpoint` the one it was written in (-1: the input's); of a `run` the one that comes next. */
   readonly step: number;
 }
 

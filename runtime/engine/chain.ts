@@ -106,7 +106,7 @@ export class Chain {
     const urgent = !goesOn || phase === "input";
     const saved = journal.write(() => store.save(claim, request), urgent);
     if (!run.listening) return saved;
-    const told = (): void => emitEvent(run, { type: "checkpoint", id, phase });
+    const told = (): void => emitEvent(run, { type: "checkpoint", id, phase }, details.step);
     if (saved !== undefined) return saved.then(told);
     told();
     return undefined;

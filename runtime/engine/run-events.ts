@@ -11,14 +11,14 @@ type Common = "seq" | "namespace" | "thread" | "runId" | "step";
 export type EventBody = RunEvent extends infer E ? (E extends RunEvent ? Omit<E, Common> : never) : never;
 
 /** Tells those who watch. Callers ask `run.listening` first, so that nothing is made for nobody. */
-export function emitEvent(run: Run, body: EventBody): void {
+export function emitEvent(run: Run, body: EventBody, step = run.step): void {
   const { shared } = run;
   const event = {
     ...body,
     seq: shared.sequence++,
     namespace: run.path,
     runId: shared.runId,
-    step: run.step,
+    step,
     ...(shared.threadId === undefined ? {} : { thread: shared.threadId }),
   } as RunEvent;
   for (const listener of shared.listeners) {

@@ -38,7 +38,7 @@ describe("8.1 events", () => {
     const result = await engine.run({}, { thread: "t", onEvent: (event) => events.push(event) });
     expect(events.map(line)).toEqual([
       '0 run start, graph "g", resumed false',
-      "0 checkpoint input",
+      "-1 checkpoint input",
       "0 step start, nodes a",
       "0 node a, attempt 1, start",
       '0 custom a, data {"half":true}',
@@ -46,14 +46,14 @@ describe("8.1 events", () => {
       '0 write a, channel "x", update 1, value 1',
       '0 route a, via "edges", targets b',
       "0 step end, nodes a",
-      "1 checkpoint completed",
+      "0 checkpoint completed",
       "1 step start, nodes b",
       "1 node b, attempt 1, start",
       "1 node b, attempt 1, end",
       '1 write b, channel "x", update 2, value 2',
       '1 route b, via "edges", targets ',
       "1 step end, nodes b",
-      "2 checkpoint completed",
+      "1 checkpoint completed",
       '2 run end, status "completed"',
     ]);
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index));
@@ -88,7 +88,7 @@ describe("8.1 events", () => {
       '0 route a, via "error", targets h',
       '0 barrier barrier "j", target "j", arrived s, fired false',
       '1 barrier barrier "j", target "j", arrived s+h, fired true',
-      "2 checkpoint before",
+      "1 checkpoint before",
       "2 pause pauses …",
       '2 run end, status "paused"',
       '2 run start, graph "g", resumed true',
