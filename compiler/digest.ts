@@ -1,7 +1,7 @@
 import type { PlanTable } from "../runtime/plan/plan-table.ts";
 import type { Digest, Table } from "../runtime/table.ts";
 import { canonicalJson } from "./canonical-json.ts";
-import { sha256 } from "./sha256.ts";
+import { sha256 } from "../runtime/sha256.ts";
 
 /**
  * The digest of a table: SHA-256 of its canonical JSON without `digest` and `debug` (1.1). Called graphs count by their own

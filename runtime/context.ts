@@ -14,7 +14,7 @@ export interface NodeContext {
   /** From 1. */
   readonly attempt: number;
   readonly thread: ThreadId;
-  /** Equal on every re-execution of this task, different for every other. */
+  /** Equal on every re-execution of this task, different for every other: `sha256:` and 64 hexadecimal digits. */
   readonly idempotencyKey: string;
   /** The item of a `for` or `send` task; `undefined` in others. */
   readonly item: Json | undefined;

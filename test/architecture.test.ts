@@ -31,7 +31,7 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
     /^diagnostics\//,
     /^grammar\//,
     // Table and value types, the expression evaluator, and the digest that the runtime checks.
-    /^runtime\/(?:errors|json|table|value-type)\.ts$/,
+    /^runtime\/(?:errors|json|sha256|table|value-type)\.ts$/,
     /^runtime\/(?:table|values?|expression)\//,
     // The same of plans: their table, and which paths overlap.
     /^runtime\/plan\/(?:plan-table|path-pattern)\.ts$/,

@@ -5,6 +5,7 @@ import type { Scope } from "../expression/compile-expression.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { BarrierState } from "../routing/barrier-state.ts";
 import { noRoute } from "../routing/no-route.ts";
+import { sha256 } from "../sha256.ts";
 import { END } from "../table.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { Chain } from "./chain.ts";
@@ -120,9 +121,12 @@ export class Run {
     return recordOf(this.program.channels, this.program.stateTemplate, this.state);
   }
 
-  /** Names a task for good: equal on every re-execution, different for every other task of any run (5.5). */
+  /**
+   * Names a task for good: equal on every re-execution, different for every other task of any run (5.5). A digest, so that it is as
+   * long for the deepest of called graphs, and fits a header or a column.
+   */
   taskKey(task: Task): string {
-    return `${this.runId}:${task.id}@${this.step}`;
+    return `sha256:${sha256(`${this.runId}:${task.id}@${this.step}`)}`;
   }
 
   /** `approve@3.1a2b3c4d5e6f`: the task, the step, the end of the run's id; further pauses of one body are numbered. */

@@ -1,6 +1,6 @@
 /**
- * SHA-256 (FIPS 180-4) in plain TypeScript: the compiler runs where no Node built-in is, editors and browsers included, and
- * Web Crypto would make it asynchronous.
+ * SHA-256 (FIPS 180-4) in plain TypeScript: compiler and runtime run where no Node built-in is, editors and browsers included,
+ * and Web Crypto would make it asynchronous.
  */
 
 /** The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
