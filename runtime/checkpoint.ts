@@ -59,6 +59,11 @@ export interface CheckpointHeader {
   readonly phase: Phase;
   /** Nodes that ran in the step, in task order. */
   readonly currentNodes: readonly string[];
+  /**
+   * The last of them; in phase `interrupted` the first that waits, has failed, or has not finished. `null` where there is none, and
+   * absent in old records.
+   */
+  readonly currentNode?: string | null;
   readonly nextNodes: readonly string[];
   readonly pendingSends: readonly PendingSend[];
   /** Barrier id -> names of the nodes that have signalled, sorted; barriers with none are left out. */

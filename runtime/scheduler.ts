@@ -3,26 +3,41 @@
  * does no I/O; the engine runs on the same plans, by index, so what this says is what a run does.
  */
 import type { FunctionRegistry } from "./engine-options.ts";
-import { RunError } from "./errors.ts";
 import type { ExpressionFunction } from "./expression/call-function.ts";
 import type { Scope } from "./expression/compile-expression.ts";
+import { ExpressionError } from "./expression/expression-error.ts";
+import { setField } from "./expression/operations.ts";
 import type { Json } from "./json.ts";
+import { checkTable } from "./program/check-table.ts";
 import { BarrierState } from "./routing/barrier-state.ts";
 import { noRoute } from "./routing/no-route.ts";
 import { compileRouting, planStart, planStep, type Routing, type RoutingCode } from "./routing/plan-step.ts";
 import { barrierOf, followErrorRoutes, followRoutes, isBarrier } from "./routing/routes.ts";
+import {
+  bad,
+  entriesOf,
+  flagOf,
+  gotoOf,
+  listOf,
+  namesOf,
+  requestOf,
+  unknownName,
+} from "./routing/scheduler-arguments.ts";
 import { END, type Table } from "./table.ts";
 
 /** Barrier id -> names of the nodes that have signalled; barriers with none are left out. */
 export type BarrierSignals = Readonly<Record<string, readonly string[]>>;
 
-/** State by channel name; channels that are left out have their start value. */
-export type SchedulerState = Readonly<Record<string, Json>>;
+/** Signals as they may be handed in: what the last plan gave, a checkpoint's `barrierState`, or a map of sets. */
+export type GivenSignals = Readonly<Record<string, Iterable<string>>> | ReadonlyMap<string, Iterable<string>>;
+
+/** State by channel name, as a record or a map; channels that are left out have their start value. */
+export type SchedulerState = Readonly<Record<string, Json>> | ReadonlyMap<string, Json>;
 
 /** What a node's end asks for, beside or instead of its edges. */
 export interface RoutingRequest {
   /** Target names, `end` among them. Empty, or the empty name, follows the edges. */
-  readonly goto?: string | readonly string[];
+  readonly goto?: string | readonly string[] | null;
   /** The `goto` takes the whole step over. */
   readonly exclusive?: boolean;
   readonly stop?: boolean;
@@ -50,26 +65,36 @@ export interface BarrierDescription {
   readonly members: readonly (readonly string[])[];
 }
 
-/** Pure: the same arguments give the same answer, nothing that is passed in is changed, and a call costs the out-degree of what ran. */
+/**
+ * Pure: the same arguments give the same answer, nothing that is passed in is changed, and a call costs the out-degree of what
+ * ran. Every call throws `RunError` NG_BAD_INPUT for what has another shape, and for names that the table does not have.
+ */
 export interface Scheduler {
   /** The first step of a run. Throws `NodeError` NG_NO_ROUTE where the edges of `start` lead nowhere. */
   planStartStep(state?: SchedulerState): SchedulerPlan;
-  /** Where the edges of a node lead, in declaration order; a barrier's target stands for the barrier. Without edges: `end`. */
+  /**
+   * Where the edges of a node lead, or those of `start`, in the order of the edges; a barrier's target stands for the barrier.
+   * Without edges: `end`.
+   */
   resolveNextNodes(node: string, state?: SchedulerState): readonly string[];
   /**
    * What follows these nodes, which have just ended, on the state after their updates. Given in task order: of several exclusive
    * `goto`s the last wins. Give the `barrierState` of the last plan (`{}` at first) and it comes back moved on. Throws `NodeError`
-   * NG_NO_ROUTE, `RunError` NG_BAD_INPUT for names that the table does not have.
+   * NG_NO_ROUTE.
    *
    * Without `barrierState` a signal to a barrier runs its target at once.
    */
-  planNextStep(routings: readonly NodeRouting[], state?: SchedulerState, barrierState?: BarrierSignals): SchedulerPlan;
+  planNextStep(
+    routings: readonly (string | NodeRouting)[],
+    state?: SchedulerState,
+    barrierState?: GivenSignals,
+  ): SchedulerPlan;
   /** The same with nodes and what they ask for side by side; throws `RangeError` when the lengths differ. */
   planNextStep(
     justRan: readonly string[],
     results: readonly (RoutingRequest | null | undefined)[],
     state?: SchedulerState,
-    barrierState?: BarrierSignals,
+    barrierState?: GivenSignals,
   ): SchedulerPlan;
   /** The table's barriers, in its order. */
   barrierSpecs(): readonly BarrierDescription[];
@@ -77,12 +102,14 @@ export interface Scheduler {
 
 /**
  * @param options.functions imported functions that conditions call, by name
+ * @throws TableError NG_BAD_TABLE when the table is none
  *
  * @example
  * const scheduler = createScheduler(table);
  * scheduler.planNextStep([{ node: "classify" }], { intent: "technical" }, {}).ready; // ["docs", "tickets"]
  */
 export function createScheduler(table: Table, options: { readonly functions?: FunctionRegistry } = {}): Scheduler {
+  checkTable(table);
   const names = new Names(table, options.functions ?? {});
   return {
     planStartStep: (state = {}) => {
@@ -90,29 +117,24 @@ export function createScheduler(table: Table, options: { readonly functions?: Fu
       if (plan.unrouted[0] !== undefined) throw names.noRoute(-1, state, plan.unrouted[0].cause);
       return names.plan(plan.ready, plan.hitEnd, null, undefined);
     },
-    resolveNextNodes: (node, state = {}) => names.resolve(names.node(node), state),
+    resolveNextNodes: (node, state = {}) => names.resolve(node === "start" ? -1 : names.node(node), state),
     planNextStep: (
       first: readonly (string | NodeRouting)[],
       second?: SchedulerState | readonly (RoutingRequest | null | undefined)[],
-      third?: SchedulerState | BarrierSignals,
-      fourth?: BarrierSignals,
+      third?: SchedulerState | GivenSignals,
+      fourth?: GivenSignals,
     ) => {
+      const ran = listOf(first, "what ran", '["draft"] or [{ node: "draft", goto: "end" }]');
       if (!Array.isArray(second)) {
-        return names.next(first.map(asRouting), (second as SchedulerState | undefined) ?? {}, third as BarrierSignals);
+        return names.next(ran, undefined, (second as SchedulerState | undefined) ?? {}, third as GivenSignals);
       }
-      const results = second as readonly (RoutingRequest | null | undefined)[];
-      if (results.length !== first.length) {
-        throw new RangeError(`planNextStep was given ${first.length} nodes and ${results.length} results: one each`);
+      if (second.length !== ran.length) {
+        throw new RangeError(`planNextStep was given ${ran.length} nodes and ${second.length} results: one each`);
       }
-      const routings = first.map((node, i) => ({ ...results[i], ...asRouting(node) }));
-      return names.next(routings, (third as SchedulerState | undefined) ?? {}, fourth);
+      return names.next(ran, second, (third as SchedulerState | undefined) ?? {}, fourth);
     },
     barrierSpecs: () => names.barrierSpecs(),
   };
-}
-
-function asRouting(routing: string | NodeRouting): NodeRouting {
-  return typeof routing === "string" ? { node: routing } : routing;
 }
 
 /** Names outside, indexes inside. */
@@ -139,37 +161,45 @@ class Names {
   scope(state: SchedulerState): { state: Json[]; error: Json } & Scope {
     // Start values are looked through to, not copied: what a plan costs must not grow with the channels it does not name.
     const values = Object.create(this.#initial) as Json[];
-    for (const [name, value] of Object.entries(state)) {
+    for (const [name, value] of entriesOf(state, "the state", "{ score: 0.8 }")) {
       const channel = this.#channels.get(name);
-      if (channel === undefined) throw unknown("channel", name, this.#channels.keys());
-      values[channel] = value;
+      if (channel === undefined) throw unknownName("channel", name, this.#channels.keys());
+      values[channel] = value as Json;
     }
     return { state: values, error: null };
   }
 
-  node(name: string): number {
-    const node = this.#nodes.get(name);
-    if (node === undefined) throw unknown("node", name, this.#nodes.keys());
+  node(name: unknown): number {
+    const node = this.#nodes.get(name as string);
+    if (node === undefined) throw unknownName("node", name, this.#nodes.keys());
     return node;
   }
 
+  /** @param node a node's index, or -1 for `start` */
   resolve(node: number, state: SchedulerState): readonly string[] {
-    const routes = this.code.nodes[node]!;
+    const routes = node === -1 ? this.code.start : this.code.nodes[node]!;
     if (routes.edges.length === 0) return ["end"];
     let targets: readonly number[];
     try {
       targets = followRoutes(routes, this.scope(state));
     } catch (cause) {
+      if (!(cause instanceof ExpressionError)) throw cause;
       throw this.noRoute(node, state, cause);
     }
     if (targets.length === 0) throw this.noRoute(node, state, undefined);
     return [...new Set(targets.map((target) => this.name(target)))];
   }
 
-  next(routings: readonly NodeRouting[], state: SchedulerState, signals: BarrierSignals | undefined): SchedulerPlan {
+  /** @param results what each of them asks for, where that does not stand with its name */
+  next(
+    ran: readonly unknown[],
+    results: readonly unknown[] | undefined,
+    state: SchedulerState,
+    signals: GivenSignals | null | undefined,
+  ): SchedulerPlan {
     const scope = this.scope(state);
-    const barriers = signals === undefined ? undefined : this.barriers(signals);
-    const requests = routings.map((routing) => this.routing(routing, scope, state));
+    const barriers = signals === undefined || signals === null ? undefined : this.barriers(signals);
+    const requests = ran.map((item, index) => this.routing(item, results?.[index], index, scope, state));
     const plan = planStep(this.code, requests, scope, barriers);
     const first = plan.unrouted[0];
     if (first !== undefined) throw this.noRoute(requests[first.routing]!.node, state, first.cause);
@@ -205,33 +235,53 @@ class Names {
     return noRoute(this.table, node, (expression) => this.code.expressions[expression]!(scope), { cause });
   }
 
-  private routing(request: NodeRouting, scope: { error: Json } & Scope, state: SchedulerState): Routing {
-    const node = this.node(request.node);
+  private routing(
+    item: unknown,
+    result: unknown,
+    index: number,
+    scope: { error: Json } & Scope,
+    state: SchedulerState,
+  ): Routing {
+    const own = typeof item === "string" ? { node: item } : requestOf(item, `entry ${index} of what ran`);
+    if (own["node"] === undefined)
+      throw bad(`entry ${index} of what ran names no node: write "draft" or { node: "draft" }`);
+    const node = this.node(own["node"]);
+    const { name } = this.table.nodes[node]!;
+    const request = { ...requestOf(result, `what node \`${name}\` asks for`), ...own } as Readonly<
+      Record<string, unknown>
+    >;
     let errorTargets: readonly number[] | undefined;
-    if (request.error !== undefined) {
-      scope.error = request.error;
+    if (request["error"] !== undefined && request["error"] !== null) {
+      scope.error = request["error"] as Json;
       errorTargets = followErrorRoutes(this.code.errors[node]!, scope);
       scope.error = null;
       if (errorTargets === undefined)
         throw this.noRoute(node, state, new Error("it failed, and no `on error` edge applies"));
     }
-    const asked = typeof request.goto === "string" ? [request.goto] : (request.goto ?? []);
-    const goto = asked.filter((name) => name !== "").map((name) => (name === "end" ? END : this.node(name)));
+    const goto = gotoOf(request["goto"], name).map((target) => (target === "end" ? END : this.node(target)));
     return {
       node,
       goto: goto.length === 0 ? undefined : goto,
-      exclusive: request.exclusive === true && goto.length > 0,
-      stopped: request.stop === true,
+      exclusive: flagOf(request["exclusive"], "exclusive", name) && goto.length > 0,
+      stopped: flagOf(request["stop"], "stop", name),
       errorTargets,
     };
   }
 
-  private barriers(signals: BarrierSignals): BarrierState {
+  private barriers(signals: GivenSignals): BarrierState {
     const state = new BarrierState(this.code.barriers);
-    for (const [id, nodes] of Object.entries(signals)) {
+    for (const [id, nodes] of entriesOf(signals, "the barrier state", '{ join: ["a", "b"] }')) {
       const barrier = this.#barriers.get(id);
-      if (barrier === undefined) throw unknown("barrier", id, this.#barriers.keys());
-      for (const node of nodes) state.signal(barrier, this.node(node));
+      if (barrier === undefined) throw unknownName("barrier", id, this.#barriers.keys());
+      for (const name of namesOf(nodes, `who signalled barrier \`${id}\``, '["a", "b"]')) {
+        const node = this.node(name);
+        const { sources, position } = this.code.barriers[barrier]!;
+        if (!position.has(node)) {
+          const members = sources.map((source) => `\`${this.name(source)}\``).join(", ");
+          throw bad(`node \`${name}\` is no member of barrier \`${id}\`; those are ${members}`);
+        }
+        state.signal(barrier, node);
+      }
     }
     return state;
   }
@@ -244,17 +294,10 @@ class Names {
 
 /** The state of barriers by name, as checkpoints hold it: names sorted. */
 export function signalsOf(table: Table, barriers: BarrierState): BarrierSignals {
-  const signals: Record<string, readonly string[]> = Object.create(null) as Record<string, readonly string[]>;
+  const signals: Record<string, Json> = {};
   for (const barrier of barriers.partlyFilled()) {
-    signals[table.barriers[barrier]!.id] = barriers
-      .arrived(barrier)
-      .map((node) => table.nodes[node]!.name)
-      .sort();
+    const arrived = barriers.arrived(barrier).map((node) => table.nodes[node]!.name);
+    setField(signals, table.barriers[barrier]!.id, arrived.sort());
   }
-  return signals;
-}
-
-function unknown(what: string, name: string, known: Iterable<string>): RunError {
-  const names = [...known].slice(0, 20).map((other) => `\`${other}\``);
-  return new RunError("NG_BAD_INPUT", `unknown ${what} \`${name}\`: the table has ${names.join(", ") || "none"}`);
+  return signals as BarrierSignals;
 }

@@ -129,6 +129,7 @@ export class Chain {
       step: details.step,
       phase,
       currentNodes: details.current,
+      currentNode: currentNodeOf(run, phase, details),
       nextNodes: unfinished?.next ?? run.ready.map((node) => table.nodes[node]!.name),
       pendingSends: run.sends.map(({ taskId, node, item }) => ({ taskId, node: table.nodes[node]!.name, item })),
       barrierState: signalsOf(table, run.barriers),
@@ -183,4 +184,17 @@ export class Chain {
       setField(versions as Record<string, Json>, channels[channel]!.name, version);
     return { values, versions };
   }
+}
+
+function currentNodeOf(
+  run: Run,
+  phase: Phase,
+  { pauses = [], error, unfinished, current }: SaveDetails,
+): string | null {
+  if (phase !== "interrupted") return current.at(-1) ?? null;
+  // Of what waits inside a called graph, the node that calls it.
+  const [pause] = pauses;
+  if (pause !== undefined) return /^\w+/.exec(pause.namespace[run.path.length] ?? pause.node)?.[0] ?? pause.node;
+  if (error instanceof NodeError && run.program.nodeIndex.has(error.nodeId)) return error.nodeId;
+  return unfinished?.next[0] ?? current.at(-1) ?? null;
 }
