@@ -100,7 +100,7 @@ export interface CheckpointHeader {
 /** A checkpoint as it is read back: the header with all channel values and versions. */
 export interface Checkpoint extends CheckpointHeader {
   readonly values: Readonly<Record<string, Json>>;
-  /** How often each channel was written since the chain began; absent is 0. */
+  /** In how many steps (or edits) each channel was written since the chain began; absent is 0. */
   readonly versions: Readonly<Record<string, number>>;
 }
 

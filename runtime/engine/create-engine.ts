@@ -20,6 +20,7 @@ import { Cancellation, linkSignal } from "./cancellation.ts";
 import { checkView } from "./check-options.ts";
 import { forkCheckpoint, programAt } from "./fork-thread.ts";
 import { freezeTable } from "./freeze-table.ts";
+import { heldJson, heldOptions } from "./held-arguments.ts";
 import { asStoreError } from "./journal.ts";
 import { compileProgram, type Program } from "./program.ts";
 import { resumeThread } from "./resume-thread.ts";
@@ -37,13 +38,13 @@ import {
 } from "./run-settings.ts";
 import { createRunStream } from "./run-stream.ts";
 import { newId, Run, type RunEnd } from "./run.ts";
-import { asRunner, checkThreadId, findCheckpoint, loadHead, storeOf } from "./thread-access.ts";
+import { asRunner, checkStore, checkThreadId, findCheckpoint, loadHead, storeOf } from "./thread-access.ts";
 import { updateThread } from "./update-thread.ts";
 
 /**
  * Makes an engine for a table: checks it, links it with its code once, then serves any number of runs.
  *
- * @throws TableError NG_BAD_TABLE; RunError NG_MISSING_FUNCTION that lists all that is missing, NG_EFFECT_DENIED
+ * @throws TableError NG_BAD_TABLE; StoreError NG_STORE_FAILED when the store lacks a method; RunError NG_MISSING_FUNCTION that lists all that is missing, NG_EFFECT_DENIED
  * @example
  * const engine = createEngine(table, { functions: { search }, store: new MemoryStore() });
  * const { output } = await engine.run({ question: "…" });
@@ -53,6 +54,7 @@ export function createEngine<Input = JsonObject, Output = JsonObject, State = Js
   options: EngineOptions = {},
 ): Engine<Input, Output, State> {
   freezeTable(table);
+  checkStore(options.store);
   const core = createCore(
     compileProgram(table, options),
     options,
@@ -75,7 +77,9 @@ export function createEngine<Input = JsonObject, Output = JsonObject, State = Js
 }
 
 function startRun(core: EngineCore, input: JsonObject = {}, options: RunOptions): Promise<RunResult> {
-  return core.options.store === undefined ? runWithoutStore(core, input, options) : runOnThread(core, input, options);
+  return core.options.store === undefined
+    ? runWithoutStore(core, input, options)
+    : runOnThread(core, heldJson(input), heldOptions(options));
 }
 
 async function runOnThread(core: EngineCore, input: JsonObject, options: RunOptions): Promise<RunResult> {
@@ -228,7 +232,8 @@ async function labelCheckpoint(core: EngineCore, thread: ThreadId, label: string
   await asStoreError(() => store.label!(thread, id, label));
 }
 
-async function forkThread(core: EngineCore, thread: ThreadId, options: ForkOptions): ReturnType<Engine["fork"]> {
+async function forkThread(core: EngineCore, thread: ThreadId, given: ForkOptions): ReturnType<Engine["fork"]> {
+  const options = heldOptions(given);
   const store = storeOf(core, "threads are kept in a store");
   const source =
     options.from === undefined ? await loadHead(store, thread) : await findCheckpoint(store, thread, options.from);
@@ -247,9 +252,11 @@ async function forkThread(core: EngineCore, thread: ThreadId, options: ForkOptio
 async function update(
   core: EngineCore,
   thread: ThreadId,
-  values: JsonObject,
-  options: UpdateOptions,
+  given: JsonObject,
+  settings: UpdateOptions,
 ): ReturnType<Engine["update"]> {
+  const values = heldJson(given);
+  const options = heldOptions(settings);
   await loadHead(storeOf(core, "threads are kept in a store"), checkThreadId(thread));
   return asRunner(core, thread, {}, async (durable, cancellation) => {
     const checkpointId = await updateThread(core, durable, cancellation, values, options);

@@ -6,6 +6,7 @@ import type { Cancellation } from "./cancellation.ts";
 import { executeRun } from "./create-engine.ts";
 import { refuseDrift } from "./drift.ts";
 import { forkCheckpoint, renewPauseId } from "./fork-thread.ts";
+import { heldOptions } from "./held-arguments.ts";
 import { answerWrite, restoreRun } from "./restore-run.ts";
 import { continueRun, standing } from "./run-loop.ts";
 import { createShared, maxStepsOf, type EngineCore } from "./run-settings.ts";
@@ -14,7 +15,8 @@ import type { Durable } from "./shared.ts";
 import { asRunner, checkThreadId, findCheckpoint, loadHead, loadWrites, storeOf } from "./thread-access.ts";
 
 /** Goes on with a thread: from its head, or from another checkpoint or node, which makes a fork inside the thread (5.9). */
-export async function resumeThread(core: EngineCore, thread: ThreadId, options: ResumeOptions): Promise<RunResult> {
+export async function resumeThread(core: EngineCore, thread: ThreadId, given: ResumeOptions): Promise<RunResult> {
+  const options = heldOptions(given);
   const store = storeOf(core, "a thread can only be resumed from a store");
   const threadId = checkThreadId(thread);
   maxStepsOf(core, options);

@@ -59,7 +59,7 @@ export function followRun(run: Run, head: Checkpoint | undefined): void {
     }
     // What the input sets is a new value, not a reset.
     if (index !== undefined && chain.written.has(index)) continue;
-    const version = (head.versions[name] ?? 0) + 1;
+    const version = (Object.hasOwn(head.versions, name) ? head.versions[name]! : 0) + 1;
     if (index !== undefined) chain.versions.set(index, version);
     chain.reset(name, version);
   }

@@ -18,6 +18,22 @@ export function storeOf(core: EngineCore, why: string): Store {
   return store;
 }
 
+const CORE_METHODS = ["claim", "renew", "release", "save", "loadLatest", "loadById", "list", "deleteThread"] as const;
+
+/** A store that lacks what every store must have is refused before anything relies on it. @throws StoreError NG_STORE_FAILED */
+export function checkStore(store: unknown): void {
+  if (store === undefined) return;
+  if (typeof store !== "object" || store === null) {
+    throw new StoreError("NG_STORE_FAILED", "`store` is no store: make one with `new MemoryStore()`, or leave it out");
+  }
+  const missing = CORE_METHODS.filter(
+    (name) => typeof (store as Readonly<Record<string, unknown>>)[name] !== "function",
+  );
+  if (missing.length === 0) return;
+  const names = missing.map((name) => `\`${name}\``).join(", ");
+  throw new StoreError("NG_STORE_FAILED", `\`store\` is no store: it has no ${names}`);
+}
+
 /** @throws ThreadError NG_UNKNOWN_THREAD */
 export function checkThreadId(thread: unknown): ThreadId {
   if (typeof thread === "string" && thread !== "") return thread;
@@ -62,7 +78,15 @@ export async function loadHead(store: Store, threadId: ThreadId): Promise<Checkp
 
 /** A checkpoint of the graph itself, by id or label. @throws ThreadError NG_UNKNOWN_CHECKPOINT */
 export async function findCheckpoint(store: Store, threadId: ThreadId, name: CheckpointId): Promise<Checkpoint> {
+  if (typeof name !== "string") {
+    const message = "a checkpoint is named by its id or its label, which are strings";
+    throw new ThreadError("NG_UNKNOWN_CHECKPOINT", threadId, message);
+  }
   const byId = await asStoreError(() => store.loadById(threadId, name));
+  if (byId !== undefined && byId.id !== name) {
+    const message = `the store was asked for checkpoint \`${name}\` of thread \`${threadId}\` and gave \`${byId.id}\``;
+    throw new StoreError("NG_CORRUPT_RECORD", message);
+  }
   const found = byId ?? (await asStoreError(() => store.loadByLabel?.(threadId, name)));
   if (found !== undefined && found.threadId === threadId && found.namespace === "") return migrateCheckpoint(found);
   await loadHead(store, threadId);

@@ -3,6 +3,7 @@ import type { Json } from "../json.ts";
 import { freezeDeep } from "./frozen-json.ts";
 import { jsonText } from "./json-text.ts";
 import { decodeKey } from "./key.ts";
+import { refuseUnknown, unknownIn } from "./known-phase.ts";
 import { type CheckpointRow, CHECKPOINTS, rowName } from "./rows.ts";
 import { corruptRecord, quote, unknownVersion } from "./store-error.ts";
 
@@ -23,6 +24,7 @@ const COLUMNS: ReadonlySet<string> = new Set(["id", "threadId", "namespace", "la
 
 /** The header as JSON, without what has columns of its own. */
 export function encodeHeader(header: CheckpointHeader): string {
+  refuseUnknown(header);
   const written: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(header)) {
     if (!COLUMNS.has(field) && !(field in EMPTY && isEmpty(value))) written[field] = value;
@@ -46,6 +48,8 @@ export function decodeHeader(row: CheckpointRow, threadId: string): CheckpointHe
   }
   checkSchemaVersion(rowName(CHECKPOINTS, row), parsed.schemaVersion);
   const header = freezeDeep(parsed as Json) as unknown as CheckpointHeader;
+  const unknown = unknownIn(header);
+  if (unknown !== undefined) throw corruptRecord(rowName(CHECKPOINTS, row), `its ${unknown} is not known`);
   return {
     ...EMPTY,
     ...header,

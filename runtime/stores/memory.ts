@@ -7,9 +7,11 @@ import {
   type PendingWrite,
   type ThreadId,
 } from "../checkpoint.ts";
+import { setField } from "../expression/operations.ts";
 import type { Json } from "../json.ts";
 import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, ThreadInfo } from "../store.ts";
 import { frozenJson } from "./frozen-json.ts";
+import { refuseUnknown } from "./known-phase.ts";
 import { checkPrunePolicy, rowLimit } from "./limits.ts";
 import {
   changedTwice,
@@ -84,6 +86,7 @@ export class MemoryStore implements Store {
       throw headHasMoved(claim.threadId, header.namespace, request.expectedHead, head?.header.id ?? null);
     }
     if (thread.checkpoints.has(header.id)) throw checkpointExists(claim.threadId, header.id);
+    refuseUnknown(header);
 
     const ord = this.#ord + 1;
     const continues = head !== undefined && header.parentId === head.header.id;
@@ -338,21 +341,21 @@ function read(stored: Stored | undefined): Checkpoint | undefined;
 function read(stored: Stored | undefined): Checkpoint | undefined {
   if (stored === undefined) return undefined;
   const { header, chain, ord, label } = readable(stored);
-  const values: Record<string, Json> = Object.create(null);
-  const versions: Record<string, number> = Object.create(null);
+  const values: Record<string, Json> = {};
+  const versions: Record<string, Json> = {};
   for (const [channel, history] of chain) {
     const index = newestAt(history, ord);
     const cell = history[index];
     if (cell === undefined) continue;
-    if (cell.version !== 0) versions[channel] = cell.version;
+    if (cell.version !== 0) setField(versions, channel, cell.version);
     const value = valueAt(history, index);
-    if (value !== undefined) values[channel] = value;
+    if (value !== undefined) setField(values, channel, value);
   }
   return Object.freeze({
     ...header,
     label: label ?? null,
     values: Object.freeze(values),
-    versions: Object.freeze(versions),
+    versions: Object.freeze(versions) as Checkpoint["versions"],
   });
 }
 

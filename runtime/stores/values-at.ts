@@ -1,4 +1,5 @@
 import type { Checkpoint, ThreadId } from "../checkpoint.ts";
+import { setField } from "../expression/operations.ts";
 import type { Json } from "../json.ts";
 import { freezeDeep } from "./frozen-json.ts";
 import { decodeHeader } from "./header-text.ts";
@@ -31,8 +32,8 @@ export function checkpointsOf(
   cells: ReadonlyMap<string, readonly CellRow[]>,
 ): Checkpoint[] {
   const states = rows.map(() => 0);
-  const values = rows.map((): Record<string, Json> => Object.create(null));
-  const versions = rows.map((): Record<string, number> => Object.create(null));
+  const values = rows.map((): Record<string, Json> => ({}));
+  const versions = rows.map((): Record<string, Json> => ({}));
   for (const [key, history] of cells) {
     const channel = decodeKey(key);
     const reader = new ChannelReader(history);
@@ -40,9 +41,9 @@ export function checkpointsOf(
       const cell = reader.advance(row.ord);
       if (cell === undefined) continue;
       states[index] = (states[index]! ^ cellMark(cell)) >>> 0;
-      if (cell.version !== 0) versions[index]![channel] = cell.version;
+      if (cell.version !== 0) setField(versions[index]!, channel, cell.version);
       const value = reader.value();
-      if (value !== undefined) values[index]![channel] = value;
+      if (value !== undefined) setField(values[index]!, channel, value);
     }
   }
   return rows.map((row, index) => {
@@ -52,7 +53,7 @@ export function checkpointsOf(
     return Object.freeze({
       ...decodeHeader(row, threadId),
       values: Object.freeze(values[index]!),
-      versions: Object.freeze(versions[index]!),
+      versions: Object.freeze(versions[index]!) as Checkpoint["versions"],
     });
   });
 }
