@@ -26,10 +26,14 @@ export interface NodeContext {
    * fit `expects` is refused when it is given (NG_BAD_ANSWER), and the pause goes on waiting.
    */
   interrupt<T = Json>(payload?: Json, options?: { readonly expects?: ExpectedType | undefined }): T;
-  /** Replaces this node's own edges by these targets. May be returned, or called before returning a result. */
+  /**
+   * Replaces this node's own edges by these targets; the last call counts. Without targets (or with the empty name) the edges are
+   * followed. May be returned, or called before returning a result.
+   */
   goto(...targets: readonly string[]): Command;
   goto(target: string, options: { readonly exclusive: boolean }): Command;
-  /** Runs `node` in the next step with `item` in place of its `for` item. */
+  /** Runs `node` in the next step with `item` (or `null`) in place of its `for` item. */
+  send(node: string): Command;
   send(node: string, item: Json): Command;
   /** Ends this branch: no edge of this node is taken. */
   stop(): Command;

@@ -71,10 +71,14 @@ export class Attempt {
     const last = args.at(-1);
     const options = typeof last === "object" && last !== null && "exclusive" in last ? last : undefined;
     const names = options === undefined ? args : args.slice(0, -1);
-    const targets = names.map((name) => this.#target(name, "go"));
-    if (targets.length === 0) return this.stop();
-    this.gotos = targets;
-    this.exclusive = options?.exclusive === true;
+    const targets = names.filter((name) => name !== "").map((name) => this.#target(name, "go"));
+    if (options?.exclusive !== undefined && typeof options.exclusive !== "boolean") {
+      const message = `\`exclusive\` of a \`goto\` is true or false, not ${kindOf(options.exclusive)}`;
+      throw this.#violate("NG_UNDECLARED_GOTO", `node \`${this.task.node.spec.name}\`: ${message}`);
+    }
+    // To nowhere: the edges are followed, as by the scheduler. Only `stop` ends a branch.
+    this.gotos = targets.length === 0 ? undefined : targets;
+    this.exclusive = options?.exclusive === true && targets.length > 0;
     this.stopped = false;
     return COMMAND_VALUE;
   }
@@ -209,7 +213,7 @@ export class TaskContext implements NodeContext {
   }
   get send(): NodeContext["send"] {
     const attempt = this.#attempt;
-    return (node, item) => attempt.send(node, item);
+    return (node: string, ...items: readonly Json[]) => attempt.send(node, items.length === 0 ? null : items[0]!);
   }
   get stop(): NodeContext["stop"] {
     const attempt = this.#attempt;
