@@ -91,6 +91,13 @@ export interface StreamViews<State> {
     readonly node: string;
     readonly updates: Readonly<Record<string, Json>>;
   };
+  /** What nodes told with `emit`. */
+  readonly custom: {
+    readonly step: number;
+    readonly namespace: readonly string[];
+    readonly node: string;
+    readonly data: Json;
+  };
   /** The graph's own state (not that of subgraphs): after the input, then after each step. */
   readonly values: { readonly step: number; readonly state: State };
 }

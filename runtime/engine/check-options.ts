@@ -72,7 +72,7 @@ function isObject(value: unknown): value is object {
 
 const DURABILITIES: readonly Durability[] = ["sync", "async", "exit"];
 const ON_FAILURES: readonly OnFailure[] = ["finish", "abort"];
-const VIEWS: readonly (keyof StreamViews<unknown>)[] = ["events", "updates", "values"];
+const VIEWS: readonly (keyof StreamViews<unknown>)[] = ["events", "updates", "values", "custom"];
 const CORE_OF_STORES = [
   "claim",
   "renew",

@@ -38,13 +38,13 @@ import {
 } from "./run-settings.ts";
 import { createRunStream } from "./run-stream.ts";
 import { newId, Run, type RunEnd } from "./run.ts";
-import { asRunner, checkStore, checkThreadId, findCheckpoint, loadHead, storeOf } from "./thread-access.ts";
+import { asRunner, checkThreadId, findCheckpoint, loadHead, storeOf } from "./thread-access.ts";
 import { updateThread } from "./update-thread.ts";
 
 /**
  * Makes an engine for a table: checks it, links it with its code once, then serves any number of runs.
  *
- * @throws TableError NG_BAD_TABLE; StoreError NG_STORE_FAILED when the store lacks a method; RunError NG_MISSING_FUNCTION that lists all that is missing, NG_EFFECT_DENIED
+ * @throws TableError NG_BAD_TABLE; RunError NG_MISSING_FUNCTION that lists all that is missing, NG_EFFECT_DENIED
  * @example
  * const engine = createEngine(table, { functions: { search }, store: new MemoryStore() });
  * const { output } = await engine.run({ question: "…" });
@@ -54,7 +54,6 @@ export function createEngine<Input = JsonObject, Output = JsonObject, State = Js
   options: EngineOptions = {},
 ): Engine<Input, Output, State> {
   freezeTable(table);
-  checkStore(options.store);
   const core = createCore(
     compileProgram(table, options),
     options,

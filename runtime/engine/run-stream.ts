@@ -35,6 +35,7 @@ export function createRunStream<View extends keyof StreamViews<JsonObject>>(
     onEvent: (event) => {
       last = event;
       if (view === "events") buffer.push(event);
+      else if (view === "custom" && event.type === "custom") buffer.push(customItem(event));
       else updates?.take(event);
     },
   }).finally(() => buffer.end());
@@ -62,6 +63,10 @@ export function createRunStream<View extends keyof StreamViews<JsonObject>>(
     }
   }
   return { result, [Symbol.asyncIterator]: () => items() };
+}
+
+function customItem({ step, namespace, node, data }: Extract<RunEvent, { type: "custom" }>): Item<"custom"> {
+  return { step, namespace, node, data };
 }
 
 /** Bounded whatever is asked for. */

@@ -121,7 +121,8 @@ function cached(attempt: Attempt, args: readonly Json[], call: (context: TaskCon
 function keep({ run, task, cacheKey, asked, interrupts }: Attempt, value: unknown): void {
   if (cacheKey === undefined || isCommand(value) || asked || interrupts > 0) return;
   if (task.node.call.kind === "graph" && Object.keys(run.children).length > 0) return;
-  const admitted = admitJson(value);
+  // A body without a result is known by having run.
+  const admitted = admitJson(value ?? null);
   if (!(admitted instanceof Mismatch)) run.shared.cache.set(cacheKey, admitted, task.node.spec.cache?.for ?? null);
 }
 

@@ -18,22 +18,6 @@ export function storeOf(core: EngineCore, why: string): Store {
   return store;
 }
 
-const CORE_METHODS = ["claim", "renew", "release", "save", "loadLatest", "loadById", "list", "deleteThread"] as const;
-
-/** A store that lacks what every store must have is refused before anything relies on it. @throws StoreError NG_STORE_FAILED */
-export function checkStore(store: unknown): void {
-  if (store === undefined) return;
-  if (typeof store !== "object" || store === null) {
-    throw new StoreError("NG_STORE_FAILED", "`store` is no store: make one with `new MemoryStore()`, or leave it out");
-  }
-  const missing = CORE_METHODS.filter(
-    (name) => typeof (store as Readonly<Record<string, unknown>>)[name] !== "function",
-  );
-  if (missing.length === 0) return;
-  const names = missing.map((name) => `\`${name}\``).join(", ");
-  throw new StoreError("NG_STORE_FAILED", `\`store\` is no store: it has no ${names}`);
-}
-
 /** @throws ThreadError NG_UNKNOWN_THREAD */
 export function checkThreadId(thread: unknown): ThreadId {
   if (typeof thread === "string" && thread !== "") return thread;
