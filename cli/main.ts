@@ -113,7 +113,8 @@ function explain(error: unknown): Explanation {
     return { exitCode: EXIT.usage, code: "usage", message, help: isBare ? "ngc --help lists them" : undefined };
   }
   if (error instanceof NgraphError) {
-    const exitCode = WRONG_USAGE.has(error.code) ? EXIT.usage : EXIT.failed;
+    const isInterrupted = error.code === "NG_CANCELLED";
+    const exitCode = isInterrupted ? EXIT.interrupted : WRONG_USAGE.has(error.code) ? EXIT.usage : EXIT.failed;
     return { exitCode, code: error.code, message: `${error.message} [${error.code}]`, help: HELP.get(error.code) };
   }
   const user = describeUserError(error);

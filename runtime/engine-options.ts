@@ -50,6 +50,11 @@ export interface EngineOptions extends Bindings {
   readonly onEvent?: EventListener;
   /** How long a claim on a thread holds without being renewed, in milliseconds (default 30,000). */
   readonly leaseMs?: number;
+  /**
+   * How long one call of the store may take, in milliseconds; beyond it the call fails with NG_STORE_FAILED. Default: as long as it
+   * takes. Without it, too, a run ends when its claim cannot be renewed before the lease is over, and when it is cancelled.
+   */
+  readonly storeTimeoutMs?: number;
   /** Defaults of the same fields in `RunOptions`. */
   readonly durability?: Durability;
   readonly maxSteps?: number | null;

@@ -1,3 +1,5 @@
+import type { NgraphError } from "../errors.ts";
+
 /**
  * Cancellation of a run: cheap to ask, and nothing is made until somebody wants to be told. `interrupt` ends what is in
  * flight without ending the run: a step whose failure is to stop its siblings uses it.
@@ -7,6 +9,8 @@ export class Cancellation {
   readonly possible: boolean;
   aborted = false;
   reason: unknown;
+  /** It was not asked for: the thread is lost, or its store does not answer. */
+  fault: NgraphError | undefined;
   /** Made with the first listener: most runs have none. */
   #listeners: Set<(reason: unknown) => void> | undefined;
 
@@ -19,6 +23,11 @@ export class Cancellation {
     this.aborted = true;
     this.reason = reason;
     this.interrupt(reason);
+  }
+
+  fail(fault: NgraphError): void {
+    this.fault ??= fault;
+    this.cancel(fault);
   }
 
   interrupt(reason: unknown): void {

@@ -11,6 +11,7 @@ import { NodeError, type NgraphError } from "../errors.ts";
 import { setField } from "../expression/operations.ts";
 import type { Json } from "../json.ts";
 import { signalsOf } from "../scheduler.ts";
+import { isPromise } from "./journal.ts";
 import { emitEvent } from "./run-events.ts";
 import { newId, type Run } from "./run.ts";
 import type { Durable } from "./shared.ts";
@@ -36,6 +37,8 @@ export class Chain {
   readonly #durable: Durable;
   /** The newest checkpoint of the namespace; the next follows it. */
   headId: CheckpointId | null = null;
+  /** The newest that the store has taken. */
+  storedId: CheckpointId | null = null;
   /** What the next one follows, where that is not the head: a fork inside the thread. */
   parentId: CheckpointId | null | undefined;
   /** How often channels were written since the chain began. */
@@ -104,7 +107,13 @@ export class Chain {
     this.parentId = undefined;
     if (details.unfinished === undefined) this.results.clear();
     const urgent = !goesOn || phase === "input";
-    const saved = journal.write(() => store.save(claim, request), urgent);
+    const stored = (): void => {
+      this.storedId = id;
+    };
+    const saved = journal.write(() => {
+      const answer = store.save(claim, request);
+      return isPromise(answer) ? answer.then(stored) : stored();
+    }, urgent);
     if (!run.listening) return saved;
     const told = (): void => emitEvent(run, { type: "checkpoint", id, phase }, details.step);
     if (saved !== undefined) return saved.then(told);

@@ -4,13 +4,14 @@ import type { StreamViews } from "../events.ts";
 import type { Store } from "../store.ts";
 
 /** What an engine is made with, as far as types cannot hold it in a program without them. @throws RunError NG_BAD_INPUT */
-export function checkEngineOptions({ store, leaseMs, durability, onFailure, onEvent }: EngineOptions): void {
+export function checkEngineOptions(options: EngineOptions): void {
+  const { store, leaseMs, storeTimeoutMs, durability, onFailure, onEvent } = options;
   checkStore(store);
   checkChoice("durability", durability, DURABILITIES);
   checkChoice("onFailure", onFailure, ON_FAILURES);
   checkFunction("onEvent", onEvent);
-  if (leaseMs === undefined || (typeof leaseMs === "number" && leaseMs > 0)) return;
-  throw new RunError("NG_BAD_INPUT", `\`leaseMs\` is a number of milliseconds above 0, not ${String(leaseMs)}`);
+  checkDuration("leaseMs", leaseMs);
+  checkDuration("storeTimeoutMs", storeTimeoutMs);
 }
 
 /** What a run or a resume is called with. @throws RunError NG_BAD_INPUT */
@@ -59,6 +60,11 @@ function checkChoice(name: string, value: string | undefined, known: readonly st
   if (value === undefined || known.includes(value)) return;
   const choices = known.map((choice) => `\`${choice}\``).join(", ");
   throw new RunError("NG_BAD_INPUT", `\`${name}\` is one of ${choices}, not ${String(value)}`);
+}
+
+function checkDuration(name: string, value: number | undefined): void {
+  if (value === undefined || (typeof value === "number" && Number.isFinite(value) && value > 0)) return;
+  throw new RunError("NG_BAD_INPUT", `\`${name}\` is a number of milliseconds above 0, not ${String(value)}`);
 }
 
 function checkFunction(name: string, value: unknown): void {

@@ -20,6 +20,7 @@ import { Cancellation, linkSignal } from "./cancellation.ts";
 import { checkView } from "./check-options.ts";
 import { forkCheckpoint, programAt } from "./fork-thread.ts";
 import { freezeTable } from "./freeze-table.ts";
+import { isGivenUp } from "./guarded-store.ts";
 import { heldJson, heldOptions } from "./held-arguments.ts";
 import { asStoreError } from "./journal.ts";
 import { compileProgram, type Program } from "./program.ts";
@@ -27,7 +28,7 @@ import { resumeThread } from "./resume-thread.ts";
 import { migrateCheckpoint } from "./restore-run.ts";
 import { emitEvent, eventError } from "./run-events.ts";
 import { applyInput, followRun } from "./run-input.ts";
-import { beginRun } from "./run-loop.ts";
+import { beginRun, stopped } from "./run-loop.ts";
 import {
   createCore,
   createShared,
@@ -76,9 +77,8 @@ export function createEngine<Input = JsonObject, Output = JsonObject, State = Js
 }
 
 function startRun(core: EngineCore, input: JsonObject = {}, options: RunOptions): Promise<RunResult> {
-  return core.options.store === undefined
-    ? runWithoutStore(core, input, options)
-    : runOnThread(core, heldJson(input), heldOptions(options));
+  if (core.options.store === undefined) return runWithoutStore(core, input, options);
+  return orCancelled(core, options, () => runOnThread(core, heldJson(input), heldOptions(options)));
 }
 
 async function runOnThread(core: EngineCore, input: JsonObject, options: RunOptions): Promise<RunResult> {
@@ -122,12 +122,42 @@ export async function executeRun(
   work: (run: Run) => RunEnd | Promise<RunEnd>,
 ): Promise<RunResult> {
   if (run.listening) emitEvent(run, { type: "run", phase: "start", graph: run.program.table.name, resumed });
-  const end = await work(run);
+  const end = await endOf(run, work);
   if (run.listening) {
     const error = end.error === null ? {} : { error: eventError(run, end.error) };
     emitEvent(run, { type: "run", phase: "end", status: end.status, ...error });
   }
   return resultOf(run, end);
+}
+
+/** A run that was cancelled while the store did not answer is cancelled; the thread is where the store has it. */
+async function endOf(run: Run, work: (run: Run) => RunEnd | Promise<RunEnd>): Promise<RunEnd> {
+  try {
+    return await work(run);
+  } catch (error) {
+    if (!isGivenUp(error) || run.cancellation.fault !== undefined) throw error;
+    return stopped("cancelled", run.cancelled(error));
+  }
+}
+
+/** The same where the store did not even answer what comes before the first step. */
+export async function orCancelled(
+  core: EngineCore,
+  options: RunOptions,
+  work: () => Promise<RunResult>,
+): Promise<RunResult> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isGivenUp(error) || options.signal?.aborted !== true) throw error;
+    const cancellation = new Cancellation(true);
+    cancellation.cancel(options.signal.reason);
+    const run = new Run(core.program, createShared(core, {}, { threadId: options.thread }), {
+      cancellation,
+      maxSteps: null,
+    });
+    return resultOf(run, stopped("cancelled", run.cancelled(error)));
+  }
 }
 
 function resultOf(run: Run, end: RunEnd): RunResult {
@@ -141,7 +171,7 @@ function resultOf(run: Run, end: RunEnd): RunResult {
     incompleteBarriers: end.incompleteBarriers,
     error: end.error,
     thread: run.shared.threadId ?? null,
-    checkpointId: run.chain?.headId ?? null,
+    checkpointId: run.chain?.storedId ?? null,
   };
   return isLarge ? withLateState(result, run) : result;
 }

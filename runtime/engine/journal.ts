@@ -62,8 +62,9 @@ export class Journal {
   }
 }
 
-function isPromise(value: MaybePromise<void>): value is PromiseLike<void> {
-  return typeof value === "object" && value !== null;
+/** Whether a store has not answered yet. */
+export function isPromise<T>(answer: MaybePromise<T>): answer is PromiseLike<T> {
+  return typeof answer === "object" && answer !== null && "then" in answer && typeof answer.then === "function";
 }
 
 /** Whatever a store throws becomes an error of this package. */

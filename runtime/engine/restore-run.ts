@@ -81,7 +81,7 @@ export function restoreRun(run: Run, head: Checkpoint, writes: readonly PendingW
   }
   run.ready = [...ready].sort((a, b) => a - b);
   run.stored = stored.size === 0 ? undefined : stored;
-  if (chain !== undefined) chain.headId = head.id;
+  if (chain !== undefined) chain.headId = chain.storedId = head.id;
 }
 
 /** Pauses of a checkpoint by the task of this run that they belong to; gates belong to none. */

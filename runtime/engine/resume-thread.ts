@@ -3,7 +3,7 @@ import type { ResumeOptions, RunResult } from "../engine-options.ts";
 import { ThreadError } from "../errors.ts";
 import { takeAnswers } from "./answers.ts";
 import type { Cancellation } from "./cancellation.ts";
-import { executeRun } from "./create-engine.ts";
+import { executeRun, orCancelled } from "./create-engine.ts";
 import { refuseDrift } from "./drift.ts";
 import { forkCheckpoint, renewPauseId } from "./fork-thread.ts";
 import { heldOptions } from "./held-arguments.ts";
@@ -12,27 +12,47 @@ import { continueRun, standing } from "./run-loop.ts";
 import { createShared, maxStepsOf, type EngineCore } from "./run-settings.ts";
 import { Run, type RunEnd } from "./run.ts";
 import type { Durable } from "./shared.ts";
-import { asRunner, checkThreadId, findCheckpoint, loadHead, loadWrites, storeOf } from "./thread-access.ts";
+import {
+  asRunner,
+  beforeClaim,
+  checkThreadId,
+  findCheckpoint,
+  loadHead,
+  loadWrites,
+  storeOf,
+} from "./thread-access.ts";
 
 /** Goes on with a thread: from its head, or from another checkpoint or node, which makes a fork inside the thread (5.9). */
 export async function resumeThread(core: EngineCore, thread: ThreadId, given: ResumeOptions): Promise<RunResult> {
   const options = heldOptions(given);
-  const store = storeOf(core, "a thread can only be resumed from a store");
+  storeOf(core, "a thread can only be resumed from a store");
   const threadId = checkThreadId(thread);
   maxStepsOf(core, options);
-  // A thread that is not there is not claimed either.
-  await loadHead(store, threadId);
-  return asRunner(core, threadId, options, async (durable, cancellation) => {
-    const latest = await loadHead(store, threadId);
-    const source = options.from === undefined ? latest : await findCheckpoint(store, threadId, options.from);
-    if (source.id === latest.id && options.at === undefined) {
-      return resumeHead(core, durable, cancellation, latest, options);
-    }
-    const metadata = { ...source.metadata, ...options.metadata };
-    const request = { source, head: latest, at: options.at, metadata };
-    const fork = await forkCheckpoint(core, durable, cancellation, request);
-    return resumeHead(core, durable, cancellation, fork, renewAnswers(options, source, fork));
+  return orCancelled(core, { ...options, thread: threadId }, async () => {
+    // A thread that is not there is not claimed either.
+    await beforeClaim(core, options, (store) => loadHead(store, threadId));
+    return asRunner(core, threadId, options, (durable, cancellation) =>
+      resumeClaimed(core, durable, cancellation, options),
+    );
   });
+}
+
+async function resumeClaimed(
+  core: EngineCore,
+  durable: Durable,
+  cancellation: Cancellation,
+  options: ResumeOptions,
+): Promise<RunResult> {
+  const { store, threadId } = durable;
+  const latest = await loadHead(store, threadId);
+  const source = options.from === undefined ? latest : await findCheckpoint(store, threadId, options.from);
+  if (source.id === latest.id && options.at === undefined) {
+    return resumeHead(core, durable, cancellation, latest, options);
+  }
+  const metadata = { ...source.metadata, ...options.metadata };
+  const request = { source, head: latest, at: options.at, metadata };
+  const fork = await forkCheckpoint(core, durable, cancellation, request);
+  return resumeHead(core, durable, cancellation, fork, renewAnswers(options, source, fork));
 }
 
 async function resumeHead(

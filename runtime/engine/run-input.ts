@@ -41,7 +41,7 @@ export function followRun(run: Run, head: Checkpoint | undefined): void {
   const { chain } = run;
   if (chain === undefined || head === undefined) return;
   const { channels, channelIndex } = run.program;
-  chain.headId = head.id;
+  chain.headId = chain.storedId = head.id;
   for (const [name, count] of Object.entries(head.versions)) {
     const index = channelIndex.get(name);
     if (index !== undefined) chain.versions.set(index, count);

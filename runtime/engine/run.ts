@@ -1,6 +1,6 @@
 import type { PauseItem } from "../checkpoint.ts";
 import type { IncompleteBarrier, RunStatus } from "../engine-options.ts";
-import { NodeError, RunError, type NgraphError } from "../errors.ts";
+import { NodeError, RunError, type NgraphError, type StoreError } from "../errors.ts";
 import type { Scope } from "../expression/compile-expression.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { BarrierState } from "../routing/barrier-state.ts";
@@ -155,9 +155,14 @@ export class Run {
     return noRoute(this.program.table, node, subject, { cause, threadId: this.shared.threadId });
   }
 
-  cancelled(): RunError {
+  /** @param unstored the store did not take what there was to keep, and why */
+  cancelled(unstored?: StoreError): RunError {
     const { reason } = this.cancellation;
-    return new RunError("NG_CANCELLED", `the run was cancelled in step ${this.step}`, { cause: reason });
+    const message = `the run was cancelled in step ${this.step}`;
+    if (unstored === undefined) return new RunError("NG_CANCELLED", message, { cause: reason });
+    return new RunError("NG_CANCELLED", `${message}; what it had done since is not stored: ${unstored.message}`, {
+      cause: unstored,
+    });
   }
 
   stepLimit(): RunError {

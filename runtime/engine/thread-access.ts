@@ -1,9 +1,10 @@
 import type { Checkpoint, CheckpointId, PendingWrite, ThreadId } from "../checkpoint.ts";
 import type { Durability, ExecuteOptions } from "../engine-options.ts";
-import { StoreError, ThreadError } from "../errors.ts";
+import { StoreError, ThreadError, type NgraphError } from "../errors.ts";
 import type { Store } from "../store.ts";
 import { Cancellation, linkSignal } from "./cancellation.ts";
 import { withClaim } from "./claimed-thread.ts";
+import { guardStore, isGivenUp } from "./guarded-store.ts";
 import { asStoreError, Journal } from "./journal.ts";
 import { migrateCheckpoint } from "./restore-run.ts";
 import type { EngineCore } from "./run-settings.ts";
@@ -11,17 +12,32 @@ import type { Durable } from "./shared.ts";
 
 const DEFAULT_LEASE_MS = 30_000;
 
-/** @throws StoreError NG_NO_STORE */
-export function storeOf(core: EngineCore, why: string): Store {
-  const { store } = core.options;
+/** The engine's store, whose calls end (`guardStore`). @throws StoreError NG_NO_STORE */
+export function storeOf(core: EngineCore, why: string, cancellation?: Cancellation): Store {
+  const { store, storeTimeoutMs } = core.options;
   if (store === undefined) throw new StoreError("NG_NO_STORE", `${why}: give the engine a \`store\``);
-  return store;
+  return guardStore(store, { clock: core.clock, timeoutMs: storeTimeoutMs, cancellation });
 }
 
 /** @throws ThreadError NG_UNKNOWN_THREAD */
 export function checkThreadId(thread: unknown): ThreadId {
   if (typeof thread === "string" && thread !== "") return thread;
   throw new ThreadError("NG_UNKNOWN_THREAD", String(thread), "a thread's name is a string of at least one character");
+}
+
+/** Looks into the store before a thread is claimed; ends when the caller's signal aborts, as runs do. */
+export async function beforeClaim<T>(
+  core: EngineCore,
+  { signal }: ExecuteOptions,
+  look: (store: Store) => Promise<T>,
+): Promise<T> {
+  const cancellation = new Cancellation(signal !== undefined);
+  const unlink = linkSignal(signal, cancellation);
+  try {
+    return await look(storeOf(core, "threads are kept in a store", cancellation));
+  } finally {
+    unlink();
+  }
 }
 
 /** Does something as the one runner of a thread; what is in flight is given up when it fails. */
@@ -31,26 +47,31 @@ export async function asRunner<T>(
   options: ExecuteOptions,
   work: (durable: Durable, cancellation: Cancellation) => Promise<T>,
 ): Promise<T> {
-  const store = storeOf(core, "threads are kept in a store");
   const durability: Durability = options.durability ?? core.options.durability ?? "sync";
   const cancellation = new Cancellation(true);
+  const store = storeOf(core, "threads are kept in a store", cancellation);
   const settings = {
     leaseMs: core.options.leaseMs ?? DEFAULT_LEASE_MS,
     clock: core.clock,
-    onLost: (error: ThreadError) => cancellation.cancel(error),
+    onLost: (fault: NgraphError) => cancellation.fail(fault),
   };
-  return withClaim(store, threadId, settings, async (claim, ensureHeld) => {
-    const unlink = linkSignal(options.signal, cancellation);
-    try {
-      const journal = new Journal(durability === "async");
-      return await work({ store, threadId, claim, ensureHeld, journal, durability }, cancellation);
-    } catch (error) {
-      cancellation.cancel(error);
-      throw error;
-    } finally {
-      unlink();
-    }
-  });
+  const unlink = linkSignal(options.signal, cancellation);
+  try {
+    return await withClaim(store, threadId, settings, async (claim, ensureHeld) => {
+      try {
+        const journal = new Journal(durability === "async");
+        return await work({ store, threadId, claim, ensureHeld, journal, durability }, cancellation);
+      } catch (error) {
+        cancellation.cancel(error);
+        throw error;
+      }
+    });
+  } catch (error) {
+    // A store that did not answer to the end: why the run was given up says more than the call that was.
+    throw isGivenUp(error) && cancellation.fault !== undefined ? cancellation.fault : error;
+  } finally {
+    unlink();
+  }
 }
 
 /** @throws ThreadError NG_UNKNOWN_THREAD */

@@ -1,14 +1,15 @@
 import type { Checkpoint, ThreadId } from "../checkpoint.ts";
-import { StoreError, ThreadError } from "../errors.ts";
+import { RunError, StoreError, ThreadError } from "../errors.ts";
 import { takeAnswers } from "../engine/answers.ts";
 import { Cancellation, linkSignal } from "../engine/cancellation.ts";
+import { isGivenUp } from "../engine/guarded-store.ts";
 import { asStoreError } from "../engine/journal.ts";
 import { answerWrite, migrateCheckpoint } from "../engine/restore-run.ts";
 import { applyInput, followRun } from "../engine/run-input.ts";
 import { createCore, createShared, type EngineCore } from "../engine/run-settings.ts";
 import { newId, Run } from "../engine/run.ts";
 import type { Shared } from "../engine/shared.ts";
-import { asRunner, checkThreadId, loadHead, loadWrites, storeOf } from "../engine/thread-access.ts";
+import { asRunner, beforeClaim, checkThreadId, loadHead, loadWrites, storeOf } from "../engine/thread-access.ts";
 import type { Clock } from "../clock.ts";
 import type { JsonObject } from "../json.ts";
 import { MemoryNodeCache } from "../node-cache.ts";
@@ -52,15 +53,27 @@ export function createPlanRunner(table: PlanTable, options: PlanRunnerOptions = 
   const plan = compilePlan(table, options);
   const cache = (clock: Clock): MemoryNodeCache => new MemoryNodeCache({ now: () => clock.now() });
   const core = createCore(plan.program, options, cache);
+  const start = (input: JsonObject | undefined, settings: PlanRunOptions) => startPlan({ plan, core }, input, settings);
+  const resume = (thread: ThreadId, settings: PlanResumeOptions) => resumePlan({ plan, core }, thread, settings);
   return {
     table,
-    run: (input, settings = {}) => startPlan({ plan, core }, input, settings),
-    resume: (thread, settings = {}) => resumePlan({ plan, core }, thread, settings),
+    run: (input, settings = {}) => orCancelled(start(input, settings)),
+    resume: (thread, settings = {}) => orCancelled(resume(thread, settings)),
     stream: (input, settings = {}) =>
-      createPlanStream(settings, (watched) => startPlan({ plan, core }, input, { ...settings, ...watched })),
+      createPlanStream(settings, (watched) => orCancelled(start(input, { ...settings, ...watched }))),
     streamResume: (thread, settings = {}) =>
-      createPlanStream(settings, (watched) => resumePlan({ plan, core }, thread, { ...settings, ...watched })),
+      createPlanStream(settings, (watched) => orCancelled(resume(thread, { ...settings, ...watched }))),
   };
+}
+
+/** What a cancelled run cannot store because the store does not answer, it cannot tell either: which tasks are done, say. */
+async function orCancelled(running: Promise<PlanRunResult>): Promise<PlanRunResult> {
+  try {
+    return await running;
+  } catch (error) {
+    if (!isGivenUp(error)) throw error;
+    throw new RunError("NG_CANCELLED", `the run was cancelled: ${error.message}`, { cause: error });
+  }
 }
 
 async function startPlan(
@@ -115,11 +128,12 @@ async function startWithoutStore(
 
 /** The claim is taken before the last run's end is looked at, and nothing starts before `beforeStart` has seen to what it left (9.10). */
 async function resumePlan({ plan, core }: PlanCore, thread: ThreadId, options: PlanResumeOptions) {
-  const store = storeOf(core, "a thread can only be resumed from a store");
+  storeOf(core, "a thread can only be resumed from a store");
   const threadId = checkThreadId(thread);
   const selected = selectTasks(plan, options);
-  await loadHead(store, threadId);
+  await beforeClaim(core, forRunner(options), (store) => loadHead(store, threadId));
   return asRunner(core, threadId, forRunner(options), async (durable, cancellation) => {
+    const { store } = durable;
     const head = await loadHead(store, threadId);
     const writes = await loadWrites(store, threadId, head.id);
     const { answers, fresh } = await takeAnswers(store, head, writes, options);
