@@ -9,7 +9,7 @@ import { withInterruption } from "./interruption.ts";
 import type { RunEvent } from "../runtime/events.ts";
 import { quoteArgument, STORE_FLAG, STORE_HELP, type OpenStore } from "./open-store.ts";
 import type { Output } from "./output.ts";
-import { parseChoice, parseCount } from "./parse-values.ts";
+import { parseChoice, parseCount, parseStepLimit, stepLimits, type StepLimitFlags } from "./parse-values.ts";
 import { createProgress, eventLines } from "./progress.ts";
 import { reportResult } from "./report-result.ts";
 import { setRunUnderWay } from "./run-under-way.ts";
@@ -17,7 +17,7 @@ import { setRunUnderWay } from "./run-under-way.ts";
 /** Options that `run` and `resume` have in common. */
 export interface ExecutionOptions {
   readonly store?: string;
-  readonly maxSteps?: number;
+  readonly maxSteps?: StepLimitFlags;
   readonly maxParallel?: number;
   readonly allow?: readonly Effect[];
   readonly events?: boolean;
@@ -31,8 +31,8 @@ export function addExecutionOptions(command: Command): void {
     .option(STORE_FLAG, STORE_HELP)
     .option(
       "--max-steps <n>",
-      "steps of the run, resumes included; replaces `limit steps`",
-      parseCount("--max-steps", 1),
+      "steps of the run, resumes included; replaces `limit steps`; GRAPH=N for a graph that it calls",
+      parseStepLimit,
     )
     .option("--max-parallel <n>", "tasks in flight at once", parseCount("--max-parallel", 1))
     .option("--allow <effects>", `refuse every effect but these: ${EFFECTS.join(",")} or none`, parseEffects)
@@ -88,7 +88,7 @@ export async function execute(execution: Execution, output: Output): Promise<Exi
     execution.start(engine, {
       signal,
       metadata: { file: resolve(execution.file), graph: table.name },
-      ...(options.maxSteps === undefined ? {} : { maxSteps: options.maxSteps }),
+      ...maxStepsOf(options, table.name),
       ...(options.maxParallel === undefined ? {} : { maxParallel: options.maxParallel }),
     }),
   ).finally(() => {
@@ -98,6 +98,12 @@ export async function execute(execution: Execution, output: Output): Promise<Exi
   // Closed before anything is said, so that whoever reads it finds the store at rest.
   await store.store.close?.();
   return reportResult(result, { flags: store.flag + execution.flags, isMemory: store.isMemory }, output);
+}
+
+/** `--max-steps` as an option of runs. */
+export function maxStepsOf({ maxSteps }: ExecutionOptions, graph: string): Pick<ExecuteOptions, "maxSteps"> {
+  const limits = maxSteps === undefined ? undefined : stepLimits(maxSteps, graph);
+  return limits === undefined ? {} : { maxSteps: limits };
 }
 
 /** A node may take the process down with it: how to find the run again is said before the first one starts. */

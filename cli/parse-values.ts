@@ -93,6 +93,30 @@ export function parseCount(flag: string, least: number): (text: string) => numbe
   };
 }
 
+/** Limits of steps: of the run's own graph, and of others by name. */
+export interface StepLimitFlags {
+  readonly own?: number;
+  readonly graphs: Readonly<Record<string, number>>;
+}
+
+/** `N`, or `GRAPH=N` for a graph that the run calls; may be repeated. */
+export function parseStepLimit(text: string, before: StepLimitFlags | undefined): StepLimitFlags {
+  const flag = "--max-steps";
+  const { graphs = {}, ...rest } = before ?? {};
+  const [, name, count] = /^(\w+)=(.*)$/.exec(text) ?? [];
+  if (name === undefined) return { ...rest, graphs, own: parseCount(flag, 1)(text) };
+  return { ...rest, graphs: { ...graphs, [name]: parseCount(`${flag} ${name}=`, 1)(count ?? "") } };
+}
+
+/** As runs take them. */
+export function stepLimits(
+  { own, graphs }: StepLimitFlags,
+  graph: string,
+): number | Readonly<Record<string, number>> | undefined {
+  if (Object.keys(graphs).length === 0) return own;
+  return own === undefined ? graphs : { ...graphs, [graph]: own };
+}
+
 /** A name that somebody makes up: anything but nothing. */
 export function parseName(flag: string): (text: string) => string {
   return (text) => {

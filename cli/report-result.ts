@@ -1,6 +1,6 @@
 import type { PauseItem } from "../runtime/checkpoint.ts";
 import type { RunResult } from "../runtime/engine-options.ts";
-import { NodeError, type NgraphError } from "../runtime/errors.ts";
+import { NgraphError, NodeError } from "../runtime/errors.ts";
 import { ExpressionError } from "../runtime/expression/expression-error.ts";
 import type { Json } from "../runtime/json.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
@@ -43,10 +43,18 @@ export function reportResult(result: RunResult, place: RunPlace, output: Output)
   const steps = `${result.steps.length} step${result.steps.length === 1 ? "" : "s"}`;
   output.note(`${statusText(result, output)} after ${steps}${thread === null ? "" : ` · thread ${thread}`}`);
   if (!place.isMemory && thread !== null && RESUMABLE.has(result.status)) {
-    const more = result.status === "step_limit" ? " --max-steps N" : "";
+    const more = hasReachedLimit(error) ? " --max-steps N" : "";
     output.note(`go on with: ngc resume ${quoteArgument(thread)}${place.flags}${more}`);
   }
   return exitCodeOf(result.status);
+}
+
+/** The graph itself, or one that it calls. */
+function hasReachedLimit(error: unknown): boolean {
+  for (let cause = error; cause instanceof NgraphError; cause = cause.cause) {
+    if (cause.code === "NG_STEP_LIMIT") return true;
+  }
+  return false;
 }
 
 const RESUMABLE: ReadonlySet<string> = new Set(["failed", "cancelled", "step_limit"]);

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { relative } from "node:path";
 import type { Checkpoint } from "../runtime/checkpoint.ts";
+import { withAnswers } from "../runtime/engine/restore-run.ts";
 import type { Store } from "../runtime/store.ts";
 import { CommandError } from "./command-error.ts";
 import { findSimilar } from "../diagnostics/similar.ts";
@@ -21,6 +22,12 @@ export async function latestOf(store: Store, thread: string): Promise<Checkpoint
         ? "`ngc threads` lists them; --store names another store"
         : `a thread with a similar name exists: \`${similar}\``,
   });
+}
+
+/** A checkpoint without the pauses whose answers were stored before a crash: they wait no more. */
+export async function asItStands(store: Store, checkpoint: Checkpoint): Promise<Checkpoint> {
+  if (checkpoint.status !== "paused") return checkpoint;
+  return withAnswers(checkpoint, (await store.getWrites?.(checkpoint.threadId, checkpoint.id)) ?? []);
 }
 
 /** The file and graph that a thread was run from: what the run recorded, or `--file` and `--graph`. */

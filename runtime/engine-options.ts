@@ -57,10 +57,16 @@ export interface EngineOptions extends Bindings {
   readonly storeTimeoutMs?: number;
   /** Defaults of the same fields in `RunOptions`. */
   readonly durability?: Durability;
-  readonly maxSteps?: number | null;
+  readonly maxSteps?: GivenStepLimits;
   readonly maxParallel?: number | null;
   readonly onFailure?: OnFailure;
 }
+
+/**
+ * Limits of steps in place of `limit steps`; `null` is none. A number is for the run's own graph; a record names graphs, those that
+ * it calls among them.
+ */
+export type GivenStepLimits = number | null | Readonly<Record<string, number | null>>;
 
 /**
  * When a step is durable (5.8): `sync` before the next starts, `async` written behind in order, `exit` only at the end.
@@ -75,8 +81,11 @@ export type OnFailure = "finish" | "abort";
 export interface ExecuteOptions {
   /** Aborting it ends the run as `cancelled`; a thread can be resumed. */
   readonly signal?: AbortSignal;
-  /** Steps of the run, resumes included; replaces `limit steps`. `null`: no limit. */
-  readonly maxSteps?: number | null;
+  /**
+   * Steps of the run, resumes included; replaces `limit steps`. `null`: no limit. A record gives limits by the names of graphs, called
+   * ones included. A number given to a resume is also for called graphs that have stopped at a lower limit of their own.
+   */
+  readonly maxSteps?: GivenStepLimits;
   /** Tasks in flight at once; replaces `limit … max parallel` of the graph. `null`: no limit. */
   readonly maxParallel?: number | null;
   readonly durability?: Durability;

@@ -5,7 +5,7 @@ import { EXIT } from "../exit-codes.ts";
 import { formatTable, formatTime } from "../format-values.ts";
 import { withStore, STORE_FLAG, STORE_HELP } from "../open-store.ts";
 import { parseCount } from "../parse-values.ts";
-import { latestOf } from "../thread-source.ts";
+import { asItStands, latestOf } from "../thread-source.ts";
 
 interface HistoryOptions {
   readonly store?: string;
@@ -27,11 +27,13 @@ export const historyCommand = defineCommand<HistoryOptions>({
   run: async ([thread = ""], options, output) => {
     const checkpoints = await withStore(options.store, { mustExist: true }, async ({ store }) => {
       await latestOf(store, thread);
-      return store.list(thread, {
+      const list = await store.list(thread, {
         ...(options.limit === undefined ? {} : { limit: options.limit }),
         ...(options.before === undefined ? {} : { before: options.before }),
         ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
       });
+      // What others have followed is over.
+      return Promise.all(list.map((checkpoint, index) => (index === 0 ? asItStands(store, checkpoint) : checkpoint)));
     });
     output.document({ version: 1, thread, checkpoints: checkpoints.map(checkpointDocument) });
     output.result(

@@ -6,6 +6,7 @@ import { findCheckpoint } from "../find-checkpoint.ts";
 import { formatRecord, formatTime } from "../format-values.ts";
 import { withStore, STORE_FLAG, STORE_HELP } from "../open-store.ts";
 import { describePause } from "../report-result.ts";
+import { asItStands } from "../thread-source.ts";
 
 interface ShowOptions {
   readonly thread?: string;
@@ -24,7 +25,7 @@ export const showCommand = defineCommand<ShowOptions>({
     const { checkpoint, parent } = await withStore(options.store, { mustExist: true }, async ({ store }) => {
       const found = await findCheckpoint(store, name, options.thread);
       const before = found.parentId === null ? undefined : await store.loadById(found.threadId, found.parentId);
-      return { checkpoint: found, parent: before };
+      return { checkpoint: await asItStands(store, found), parent: before };
     });
     const changes = parent === undefined ? undefined : changedValues(parent.values, checkpoint.values);
     output.document({

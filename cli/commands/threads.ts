@@ -1,3 +1,5 @@
+import { isAnswer, withAnswers } from "../../runtime/engine/restore-run.ts";
+import type { Store, ThreadInfo } from "../../runtime/store.ts";
 import { CommandError } from "../command-error.ts";
 import { defineCommand } from "../define-command.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -19,9 +21,10 @@ export const threadsCommand = defineCommand<ThreadsOptions>({
       .option(STORE_FLAG, STORE_HELP);
   },
   run: async (_, options, output) => {
-    const threads = await withStore(options.store, { mustExist: true }, ({ store }) => {
+    const threads = await withStore(options.store, { mustExist: true }, async ({ store }) => {
       if (store.threads === undefined) throw new CommandError("this store cannot list its threads");
-      return store.threads({ limit: options.limit ?? 100 });
+      const list = await store.threads({ limit: options.limit ?? 100 });
+      return Promise.all(list.map(async (thread) => ({ ...thread, status: await statusOf(store, thread) })));
     });
     output.document({
       version: 1,
@@ -55,3 +58,12 @@ export const threadsCommand = defineCommand<ThreadsOptions>({
     return EXIT.ok;
   },
 });
+
+/** A thread that has got all its answers just before a crash waits for nobody. Only such a thread costs a look at its head. */
+async function statusOf(store: Store, { threadId, headId, status }: ThreadInfo): Promise<ThreadInfo["status"]> {
+  if (status !== "paused") return status;
+  const writes = (await store.getWrites?.(threadId, headId)) ?? [];
+  if (!writes.some(isAnswer)) return status;
+  const head = await store.loadById(threadId, headId);
+  return head === undefined ? status : withAnswers(head, writes).status;
+}

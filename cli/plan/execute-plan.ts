@@ -7,7 +7,7 @@ import { createRedactor } from "../../runtime/engine/redact.ts";
 import type { Table } from "../../runtime/table.ts";
 import { planSchedule } from "../../runtime/plan/schedule.ts";
 import { bindFunctions } from "../bind-functions.ts";
-import type { ExecutionOptions } from "../execution.ts";
+import { maxStepsOf, type ExecutionOptions } from "../execution.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { llmFromEnvironment } from "../llm-from-environment.ts";
 import { quoteArgument, type OpenStore } from "../open-store.ts";
@@ -129,6 +129,7 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
           signal,
           expected,
           onEvent,
+          ...maxStepsOf(options, table.name),
           metadata: { file: resolve(file), graph: table.name, kind: "plan", runs },
           taskCache: createFileTaskCache(resolve(".ngraph/cache"), process.cwd(), options.cache === false),
           beforeStart: async ({ runId, lastRun, resumedFrom, thread }) => {

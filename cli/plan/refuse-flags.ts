@@ -1,13 +1,19 @@
 import type { PlanTable } from "../../runtime/plan/plan-table.ts";
 import type { Table } from "../../runtime/table.ts";
 import { CommandError } from "../command-error.ts";
+import type { StepLimitFlags } from "../parse-values.ts";
 import type { PlanFlags } from "./execute-plan.ts";
 
 /** A flag that would be without effect is a mistake. @throws CommandError */
-export function refusePlanFlags(table: Table | PlanTable, flags: PlanFlags & { readonly maxSteps?: number }): void {
+export function refusePlanFlags(
+  table: Table | PlanTable,
+  flags: PlanFlags & { readonly maxSteps?: StepLimitFlags },
+): void {
   if (table.kind === "plan") {
-    if (flags.maxSteps !== undefined)
-      throw new CommandError(`--max-steps: \`${table.name}\` is a plan, which has no steps`);
+    if (flags.maxSteps?.own !== undefined)
+      throw new CommandError(`--max-steps: \`${table.name}\` is a plan, which has no steps`, {
+        help: "--max-steps GRAPH=N is for a graph that one of its tasks calls",
+      });
     return;
   }
   const given = [

@@ -61,9 +61,13 @@ function namedAnswers(
 ): readonly (readonly [string, unknown])[] {
   const named = Object.entries(answers ?? {});
   if (answer === undefined) return named;
-  const [only] = open;
+  // Nobody waits, but for whoever was answered just before a crash: the same answer again is harmless.
+  const [only] = open.length === 0 && head.pauses.length === 1 ? head.pauses : open;
   if (only === undefined) {
-    const message = `thread \`${head.threadId}\` waits for no answer`;
+    const message =
+      head.pauses.length === 0
+        ? `thread \`${head.threadId}\` waits for no answer`
+        : `all that thread \`${head.threadId}\` waited for has been answered: resume it without one`;
     throw new ThreadError("NG_NOT_PAUSED", head.threadId, message);
   }
   if (open.length > 1) throw bad(head, `each answer needs the id of its pause; ${whatWaits(open)}`);

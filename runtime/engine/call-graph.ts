@@ -1,3 +1,4 @@
+import type { Checkpoint } from "../checkpoint.ts";
 import { NodeError, type NgraphError } from "../errors.ts";
 import type { JsonObject } from "../json.ts";
 import { Cancellation } from "./cancellation.ts";
@@ -8,7 +9,8 @@ import type { Program } from "./program.ts";
 import { migrateCheckpoint, restoreRun } from "./restore-run.ts";
 import { beginRun, continueRun } from "./run-loop.ts";
 import { applyInput, followRun } from "./run-input.ts";
-import { Run, type RunEnd } from "./run.ts";
+import { placeOfCall, Run, type RunEnd } from "./run.ts";
+import { raisedLimitOf, stepLimitOf } from "./step-limits.ts";
 import type { Attempt } from "./task-context.ts";
 
 /** A called graph ended otherwise than completed: the failure of the node that called it. */
@@ -34,12 +36,8 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
   attempt.onGivenUp = (reason) => cancellation.cancel(reason);
   const child = new Run(program, shared, {
     cancellation,
-    maxSteps: program.table.limits.steps,
-    place: {
-      path: [...caller.path, task.id],
-      runId: `${caller.runId}/${task.id}@${caller.step}`,
-      attempt: attempt.number,
-    },
+    maxSteps: stepLimitOf(shared.stepLimits, program),
+    place: placeOfCall(caller, task),
   });
   const { durable } = shared;
   const found =
@@ -48,15 +46,14 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
       : await asStoreError(() => durable.store.loadLatest(durable.threadId, child.namespace));
   const head = found === undefined ? undefined : migrateCheckpoint(found);
   let end: RunEnd;
-  if (head !== undefined && durable !== undefined && head.runId === child.runId && attempt.number === 1) {
-    // The tries that it took to come here count.
-    attempt.number = child.attempt = head.attempt ?? 1;
+  if (head !== undefined && durable !== undefined && goesOn(attempt, child, head)) {
     const { getWrites } = durable.store;
     const writes =
       getWrites === undefined ? [] : await asStoreError(() => getWrites.call(durable.store, durable.threadId, head.id));
     refuseDrift(program, head, writes);
     restoreRun(child, head, writes);
     if (head.status === "completed") return child.output();
+    if (head.status === "step_limit") child.maxSteps = raisedLimitOf(shared.stepLimits, program);
     end = await continueRun(child, head);
   } else {
     applyInput(child, input);
@@ -81,3 +78,28 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
   const error = end.error!;
   throw new ChildStopped(error, `graph \`${name}\`: ${error.message}`);
 }
+
+/**
+ * Whether a call goes on with the run that stands there, after a resume, or begins one of its own. Tries that were under way
+ * count; a resume after a failure has all of them again, like every other node.
+ *
+ * @param head of the called graph's namespace
+ */
+export function goesOn(attempt: Attempt, child: Run, head: Checkpoint): boolean {
+  const round = head.runId.startsWith(child.runId) ? ROUND.exec(head.runId.slice(child.runId.length)) : null;
+  if (round === null) return false;
+  const last = Number(round[1] ?? 1);
+  if (attempt.number > 1) {
+    child.round = last + 1;
+    child.attempt = attempt.number;
+    return false;
+  }
+  child.round = last;
+  if (head.status === "paused" || head.status === "running" || head.status === "cancelled") {
+    attempt.number = child.attempt = head.attempt ?? 1;
+  }
+  return true;
+}
+
+/** What the id of a run of a call ends with, from the second run on. */
+const ROUND = /^(?:\.(\d+))?$/;

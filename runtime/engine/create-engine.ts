@@ -25,7 +25,7 @@ import { heldJson, heldOptions } from "./held-arguments.ts";
 import { asStoreError } from "./journal.ts";
 import { compileProgram, type Program } from "./program.ts";
 import { resumeThread } from "./resume-thread.ts";
-import { migrateCheckpoint } from "./restore-run.ts";
+import { migrateCheckpoint, withAnswers } from "./restore-run.ts";
 import { emitEvent, eventError } from "./run-events.ts";
 import { applyInput, followRun } from "./run-input.ts";
 import { beginRun, stopped } from "./run-loop.ts";
@@ -39,7 +39,7 @@ import {
 } from "./run-settings.ts";
 import { createRunStream } from "./run-stream.ts";
 import { newId, Run, type RunEnd } from "./run.ts";
-import { asRunner, checkThreadId, findCheckpoint, loadHead, storeOf } from "./thread-access.ts";
+import { asRunner, checkThreadId, findCheckpoint, loadHead, loadWrites, storeOf } from "./thread-access.ts";
 import { updateThread } from "./update-thread.ts";
 
 /**
@@ -225,7 +225,7 @@ async function stateOf(core: EngineCore, thread: ThreadId): ReturnType<Engine["s
   const store = storeOf(core, "threads are kept in a store");
   const found = await asStoreError(() => store.loadLatest(thread));
   if (found === undefined) return undefined;
-  const head = migrateCheckpoint(found);
+  const head = withAnswers(migrateCheckpoint(found), await loadWrites(store, thread, found.id));
   const { id, status, step, nextNodes, pendingSends, pauses, label, metadata } = head;
   const next = [...new Set([...nextNodes, ...pendingSends.map(({ node }) => node)])];
   const state = allValues(core.program, head);
@@ -234,7 +234,10 @@ async function stateOf(core: EngineCore, thread: ThreadId): ReturnType<Engine["s
 
 async function historyOf(core: EngineCore, thread: ThreadId, options: HistoryOptions): Promise<readonly Checkpoint[]> {
   const store = storeOf(core, "history is kept in a store");
-  const list = await asStoreError(() => store.list(thread, options));
+  const list = [...(await asStoreError(() => store.list(thread, options)))];
+  const [newest] = list;
+  // Only what nothing has followed yet has answers that no checkpoint records.
+  if (newest?.status === "paused") list[0] = withAnswers(newest, await loadWrites(store, thread, newest.id));
   const program = programAt(core.program, (options.namespace ?? "").split("/"));
   return list.map((checkpoint) =>
     program === undefined ? checkpoint : { ...checkpoint, values: allValues(program, checkpoint) },

@@ -5,7 +5,7 @@ import { asStoreError } from "./journal.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { refuseDrift } from "./drift.ts";
 import type { Program } from "./program.ts";
-import { migrateCheckpoint, restoreRun } from "./restore-run.ts";
+import { migrateCheckpoint, restoreRun, withAnswers } from "./restore-run.ts";
 import { unfinishedNodes } from "./run-loop.ts";
 import { createShared, type EngineCore } from "./run-settings.ts";
 import { newId, Run, runSuffix } from "./run.ts";
@@ -30,9 +30,10 @@ export async function forkCheckpoint(
   cancellation: Cancellation,
   request: ForkRequest,
 ): Promise<Checkpoint> {
-  const { source, head, at } = request;
+  const { head, at } = request;
   const { program } = core;
-  const writes = await loadWrites(durable.store, source.threadId, source.id);
+  const writes = await loadWrites(durable.store, request.source.threadId, request.source.id);
+  const source = withAnswers(request.source, writes);
   refuseDrift(program, source, writes);
   const runId = newId();
   const renew = (id: string): string => renewPauseId(id, source.runId, runId);
@@ -119,7 +120,7 @@ async function forkChildren(
     const run = new Run(program, shared, {
       cancellation,
       maxSteps: null,
-      place: { path: namespace.split("/"), runId: childId, attempt: child.attempt ?? 1 },
+      place: { path: namespace.split("/"), runId: childId, keyId: childId, attempt: child.attempt ?? 1 },
     });
     restoreRun(run, child, writes);
     const head = await asStoreError(() => durable.store.loadLatest(durable.threadId, namespace));

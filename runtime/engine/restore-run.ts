@@ -98,6 +98,20 @@ export function pausesByTask(run: Run, pauses: readonly PauseItem[]): Map<string
   return found;
 }
 
+/**
+ * A checkpoint as it stands with the answers that were stored since: what has been answered waits no more, and a run whose pauses have
+ * all been is on its way (a crash came before it went on).
+ */
+export function withAnswers<T extends Checkpoint>(head: T, writes: readonly PendingWrite[]): T {
+  const stored = writes.filter(isAnswer).map((write) => ({ id: answeredPause(write), value: write.result }));
+  if (stored.length === 0) return head;
+  const ids = new Set(stored.map(({ id }) => id));
+  const pauses = head.pauses.filter(({ id }) => !ids.has(id));
+  const isOnItsWay = head.status === "paused" && pauses.length === 0;
+  const answers = [...head.answers.filter(({ id }) => !ids.has(id)), ...stored];
+  return { ...head, pauses, answers, status: isOnItsWay ? "running" : head.status };
+}
+
 const ANSWER = "answer:";
 
 /** An answer, made durable before the body that consumes it runs. */

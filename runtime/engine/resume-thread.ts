@@ -85,6 +85,7 @@ async function resumeHead(
     durable,
     answers,
     opensGates: !named,
+    isResume: true,
     metadata: { ...head.metadata, ...options.metadata },
   });
   const run = new Run(core.program, shared, { cancellation, maxSteps: maxStepsOf(core, options) });

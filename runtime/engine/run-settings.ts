@@ -10,6 +10,7 @@ import { createRedactor } from "./redact.ts";
 import { newId } from "./run.ts";
 import type { Durable, Shared } from "./shared.ts";
 import { Slots } from "./slots.ts";
+import { readStepLimits, stepLimitOf, type StepLimits } from "./step-limits.ts";
 
 /** An engine's parts that all its runs share. */
 export interface EngineCore {
@@ -55,6 +56,7 @@ interface RunDetails {
   readonly answers?: Map<string, ConsumedAnswer>;
   readonly opensGates?: boolean;
   readonly metadata?: JsonObject;
+  readonly isResume?: boolean;
 }
 
 /** The settings of one run; those of the call win over those of the engine, those of the engine over the graph's. */
@@ -73,6 +75,7 @@ class RunSettings implements Shared {
   readonly metadata: JsonObject;
   readonly slots: Slots | undefined;
   readonly onState: Shared["onState"];
+  readonly stepLimits: StepLimits;
   readonly core: EngineCore;
   private id: string | undefined;
   private given: Map<string, ConsumedAnswer> | undefined;
@@ -89,6 +92,8 @@ class RunSettings implements Shared {
     this.listeners = listenersOf(engine.onEvent, options.onEvent);
     this.onFailure = options.onFailure ?? engine.onFailure ?? "finish";
     this.onState = options[ON_STATE];
+    const isResume = details.isResume === true;
+    this.stepLimits = readStepLimits(core.program, engine.maxSteps, options.maxSteps, isResume);
     this.metadata = details.metadata ?? options.metadata ?? NO_METADATA;
     this.slots = maxParallel === null ? undefined : new Slots(maxParallel);
   }
@@ -118,12 +123,10 @@ function listenersOf(ofEngine: EventListener | undefined, ofCall: EventListener 
   return ofCall === undefined ? [ofEngine] : [ofEngine, ofCall];
 }
 
-/** @throws RunError NG_BAD_INPUT */
+/** Of the outermost graph. @throws RunError NG_BAD_INPUT for options that are none */
 export function maxStepsOf(core: EngineCore, options: ExecuteOptions): number | null {
   checkExecuteOptions(options);
-  const given = options.maxSteps === undefined ? core.options.maxSteps : options.maxSteps;
-  if (given === undefined) return core.program.table.limits.steps;
-  return checkCount("maxSteps", given, 0);
+  return stepLimitOf(readStepLimits(core.program, core.options.maxSteps, options.maxSteps, false), core.program);
 }
 
 function maxParallelOf(core: EngineCore, options: ExecuteOptions): number | null {

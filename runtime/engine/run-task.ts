@@ -30,20 +30,20 @@ export function startAttempt(attempt: Attempt): unknown {
 
 /**
  * One attempt, and those that the node's own policy adds.
- * @param onBody told what the body returned, which may go on after the attempt was given up
+ * @param onBody told what the body returned, which may go on after the attempt was given up, and the attempt itself
  */
 export function attemptTask(
   run: Run,
   task: Task,
   number: number,
-  onBody?: (result: unknown) => void,
+  onBody?: (result: unknown, attempt: Attempt) => void,
 ): Outcome | Promise<Outcome> {
   if (run.cancellation.aborted || run.aborting) return CANCELLED_OUTCOME;
   const attempt = new Attempt(run, task, number);
   let result: unknown;
   try {
     result = startAttempt(attempt);
-    onBody?.(result);
+    onBody?.(result, attempt);
     if (!isThenable(result)) return settleResult(attempt, result);
   } catch (error) {
     return settleFailure(attempt, error);

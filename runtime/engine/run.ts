@@ -32,10 +32,22 @@ export interface PendingTask {
 export interface Place {
   /** Ids of the tasks that called, outermost first. */
   readonly path: readonly string[];
-  /** Begins with the outermost run's id; equal on every re-execution. */
+  /** Begins with the outermost run's id; equal on every resume. */
   readonly runId: string;
+  /** The same where a further try has begun another run of a call: equal on every re-execution. */
+  readonly keyId: string;
   /** Which try of the caller's node, from 1 (the default). */
   readonly attempt?: number;
+}
+
+/** The place of a graph that a task calls. */
+export function placeOfCall(caller: Run, task: Task): Place {
+  const call = `/${task.id}@${caller.step}`;
+  return {
+    path: [...caller.path, task.id],
+    runId: `${caller.runId}${call}`,
+    keyId: `${caller.keyId}${call}`,
+  };
 }
 
 /**
@@ -50,7 +62,9 @@ export class Run {
   readonly namespace: string;
   /** Of the node that calls the graph, from 1. */
   attempt: number;
-  readonly maxSteps: number | null;
+  /** Which run of the call this is, from 1: a further try of the caller's node begins another. */
+  round = 1;
+  maxSteps: number | null;
   readonly listening: boolean;
   /** Values by channel, changed in place between steps only: no task reads while updates are applied. */
   readonly state: Json[];
@@ -78,6 +92,7 @@ export class Run {
   readonly steps: (readonly string[])[] = [];
   readonly chain: Chain | undefined;
   readonly #runId: string | undefined;
+  readonly #keyId: string | undefined;
 
   constructor(
     program: Program,
@@ -91,6 +106,7 @@ export class Run {
     this.namespace = this.path.length === 0 ? "" : this.path.join("/");
     this.attempt = details.place?.attempt ?? 1;
     this.#runId = details.place?.runId;
+    this.#keyId = details.place?.keyId;
     this.maxSteps = details.maxSteps;
     this.listening = shared.listeners.length > 0;
     this.state = program.initial.slice();
@@ -100,7 +116,11 @@ export class Run {
   }
 
   get runId(): string {
-    return this.#runId ?? this.shared.runId;
+    return this.#runId === undefined ? this.shared.runId : `${this.#runId}${this.round === 1 ? "" : `.${this.round}`}`;
+  }
+
+  get keyId(): string {
+    return this.#keyId ?? this.shared.runId;
   }
 
   get isOver(): boolean {
@@ -126,16 +146,19 @@ export class Run {
    * long for the deepest of called graphs, and fits a header or a column.
    */
   taskKey(task: Task): string {
-    return `sha256:${sha256(`${this.runId}:${task.id}@${this.step}`)}`;
+    return `sha256:${sha256(`${this.keyId}:${task.id}@${this.step}`)}`;
   }
 
-  /** `approve@3.1a2b3c4d5e6f`: the task, the step, the end of the run's id; further pauses of one body are numbered. */
+  /**
+   * `approve@3.1a2b3c4d5e6f`: the task, the step, the end of the run's id; further pauses of one body are numbered. A called graph has the
+   * call in front, `call@0/approve@3.…`; a further try of it begins anew and asks anew, so its pauses have other ids: `call@0.2/…`.
+   */
   pauseId(task: string, step: number, count: number): string {
     const root = this.shared.runId;
-    // What a called graph's run id adds to the outermost: which task of which step called.
-    const place = this.runId.slice(root.length + 1);
     const number = count === 0 ? "" : `+${count + 1}`;
-    return `${place === "" ? "" : `${place}/`}${task}@${step}${number}.${runSuffix(root)}`;
+    // What a called graph's run id adds to the outermost: which task of which step called, and for which time.
+    const place = this.path.length === 0 ? "" : `${this.runId.slice(root.length + 1)}/`;
+    return `${place}${task}@${step}${number}.${runSuffix(root)}`;
   }
 
   incompleteBarriers(): IncompleteBarrier[] {
@@ -168,10 +191,11 @@ export class Run {
   stepLimit(): RunError {
     const next = [...this.ready, ...this.sends.map(({ node }) => node)].map((node) => `\`${this.nodeName(node)}\``);
     const shown = [...new Set(next)].slice(0, 10).join(", ");
-    return new RunError(
-      "NG_STEP_LIMIT",
-      `the limit of ${this.maxSteps} steps is reached with ${shown} still to run: resume with a higher \`maxSteps\` to go on`,
-    );
+    const { name } = this.program.table;
+    const [whose, higher] =
+      this.path.length === 0 ? ["", "`maxSteps`"] : [` of graph \`${name}\``, `\`maxSteps: { ${name}: … }\``];
+    const message = `the limit of ${this.maxSteps} steps${whose} is reached with ${shown} still to run: resume with a higher ${higher} to go on`;
+    return new RunError("NG_STEP_LIMIT", message);
   }
 }
 

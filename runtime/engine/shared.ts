@@ -7,6 +7,7 @@ import type { NodeCache } from "../node-cache.ts";
 import type { Claim, Store } from "../store.ts";
 import type { Journal } from "./journal.ts";
 import type { Slots } from "./slots.ts";
+import type { StepLimits } from "./step-limits.ts";
 
 /** What a run and the runs of the graphs it calls have in common. */
 export interface Shared {
@@ -31,6 +32,7 @@ export interface Shared {
   readonly onFailure: OnFailure;
   readonly metadata: JsonObject;
   readonly slots: Slots | undefined;
+  readonly stepLimits: StepLimits;
   /** Takes the values of secrets out of a text that leaves the run. */
   readonly redact: (text: string) => string;
 }

@@ -5,7 +5,7 @@ import { Mismatch } from "../validate.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { refuseDrift } from "./drift.ts";
 import { routeAs } from "./replan.ts";
-import { answerWrite, restoreRun } from "./restore-run.ts";
+import { restoreRun, withAnswers } from "./restore-run.ts";
 import { describeError } from "./run-events.ts";
 import { unfinishedNodes } from "./run-loop.ts";
 import { createShared, type EngineCore } from "./run-settings.ts";
@@ -26,8 +26,9 @@ export async function updateThread(
   options: UpdateOptions,
 ): Promise<string> {
   const { store, threadId } = durable;
-  const head = await loadHead(store, threadId);
-  const writes = await loadWrites(store, threadId, head.id);
+  const latest = await loadHead(store, threadId);
+  const writes = await loadWrites(store, threadId, latest.id);
+  const head = withAnswers(latest, writes);
   refuseDrift(core.program, head, writes);
   const { answers } = await takeAnswers(store, head, writes, {});
   const shared = createShared(
@@ -106,5 +107,3 @@ function editState(run: Run, values: JsonObject, replaces: boolean): void {
     run.state[index] = value;
   }
 }
-
-export { answerWrite };

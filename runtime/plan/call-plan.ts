@@ -1,11 +1,11 @@
 import { NodeError } from "../errors.ts";
-import { ChildStopped } from "../engine/call-graph.ts";
+import { ChildStopped, goesOn } from "../engine/call-graph.ts";
 import { Cancellation } from "../engine/cancellation.ts";
 import { asStoreError } from "../engine/journal.ts";
 import { PauseSignal } from "../engine/pause-signal.ts";
 import { migrateCheckpoint } from "../engine/restore-run.ts";
 import { applyInput, followRun } from "../engine/run-input.ts";
-import { Run } from "../engine/run.ts";
+import { placeOfCall, Run } from "../engine/run.ts";
 import type { Attempt } from "../engine/task-context.ts";
 import { loadWrites } from "../engine/thread-access.ts";
 import type { JsonObject } from "../json.ts";
@@ -29,7 +29,7 @@ export async function callPlan(attempt: Attempt, program: PlanProgram, input: Js
   const run = new Run(program.program, shared, {
     cancellation,
     maxSteps: null,
-    place: { path: [...caller.path, task.id], runId: `${caller.runId}/${task.id}@${caller.step}` },
+    place: placeOfCall(caller, task),
   });
   const found =
     durable === undefined
@@ -37,7 +37,7 @@ export async function callPlan(attempt: Attempt, program: PlanProgram, input: Js
       : await asStoreError(() => durable.store.loadLatest(durable.threadId, run.namespace));
   const head = found === undefined ? undefined : migrateCheckpoint(found);
   let restored: RestoredPlan = { tasks: new Map(), waited: [] };
-  if (head !== undefined && durable !== undefined && head.runId === run.runId && attempt.number === 1) {
+  if (head !== undefined && durable !== undefined && goesOn(attempt, run, head)) {
     restored = restorePlan(program, run, head, await loadWrites(durable.store, durable.threadId, head.id));
   } else {
     applyInput(run, input);

@@ -1,6 +1,6 @@
 /** Plans as their users see them: what a runner takes, what it gives. The code behind it starts at `plan-runner.ts`. */
 import type { PauseItem, ThreadId } from "../checkpoint.ts";
-import type { EngineOptions } from "../engine-options.ts";
+import type { EngineOptions, GivenStepLimits } from "../engine-options.ts";
 import type { NgraphError } from "../errors.ts";
 import type { Json, JsonObject } from "../json.ts";
 import type { PlanEvent, PlanEventListener, PlanTotals } from "./plan-events.ts";
@@ -27,6 +27,11 @@ export interface PlanExecuteOptions {
   readonly expected?: (task: string) => number | undefined;
   /** Called synchronously, in order; what it throws is ignored. */
   readonly onEvent?: PlanEventListener;
+  /**
+   * Limits of steps of the graphs that tasks call, by their names (a plan has no steps). A number given to a resume is for those that have
+   * stopped at a lower limit.
+   */
+  readonly maxSteps?: GivenStepLimits;
   /** Stored with the run. */
   readonly metadata?: JsonObject;
   /** Results of tasks with a `cache` policy; without one they always run. */

@@ -91,7 +91,12 @@ async function startPlan(
     if (head !== undefined && options.abandon !== true) refuseUnfinished(head);
     const lastRun = head === undefined ? null : lastRunOf(head);
     const info: PlanRunInfo = { runId, resumedFrom: null, thread: threadId, lastRun };
-    const shared = createShared(core, {}, { threadId, runId, durable, metadata: metadataOf(plan, info, options) });
+    const shared = createShared(core, limitsOf(options), {
+      threadId,
+      runId,
+      durable,
+      metadata: metadataOf(plan, info, options),
+    });
     const run = new Run(plan.program, shared, { cancellation, maxSteps: null });
     applyInput(run, input);
     followRun(run, head);
@@ -116,7 +121,7 @@ async function startWithoutStore(
   const cancellation = new Cancellation(true);
   const unlink = linkSignal(options.signal, cancellation);
   try {
-    const shared = createShared(core, {}, { threadId: options.thread, runId });
+    const shared = createShared(core, limitsOf(options), { threadId: options.thread, runId });
     const run = new Run(plan.program, shared, { cancellation, maxSteps: null });
     applyInput(run, input);
     const info: PlanRunInfo = { runId, resumedFrom: null, thread: null, lastRun: null };
@@ -150,18 +155,15 @@ async function resumePlan({ plan, core }: PlanCore, thread: ThreadId, options: P
     }
     const lastRun = lastRunOf(head);
     const info: PlanRunInfo = { runId: newId(), resumedFrom: lastRun.runId, thread: threadId, lastRun };
-    const shared = createShared(
-      core,
-      {},
-      {
-        threadId,
-        // Keys and namespaces of called graphs go by the first run: what a graph has done is not done again.
-        runId: head.runId,
-        durable,
-        answers,
-        metadata: { ...head.metadata, ...metadataOf(plan, info, options) },
-      },
-    );
+    const shared = createShared(core, limitsOf(options), {
+      threadId,
+      // Keys and namespaces of called graphs go by the first run: what a graph has done is not done again.
+      runId: head.runId,
+      durable,
+      answers,
+      isResume: true,
+      metadata: { ...head.metadata, ...metadataOf(plan, info, options) },
+    });
     const run = new Run(plan.program, shared, { cancellation, maxSteps: null });
     const restored = restorePlan(plan, run, head, writes);
     return executePlan(plan, run, withoutSelected(run, plan, restored, selected), selected, info, options);
@@ -258,6 +260,10 @@ function withoutSelected(
 
 function forRunner({ signal }: PlanExecuteOptions): { readonly signal?: AbortSignal } {
   return signal === undefined ? {} : { signal };
+}
+
+function limitsOf({ maxSteps }: PlanExecuteOptions): Pick<PlanExecuteOptions, "maxSteps"> {
+  return maxSteps === undefined ? {} : { maxSteps };
 }
 
 function metadataOf(plan: PlanProgram, info: PlanRunInfo, options: PlanExecuteOptions): JsonObject {

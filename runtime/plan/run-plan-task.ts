@@ -4,6 +4,7 @@ import { describeError } from "../engine/run-events.ts";
 import { attemptTask } from "../engine/run-task.ts";
 import type { Run } from "../engine/run.ts";
 import type { Failure, Outcome, Update } from "../engine/task.ts";
+import type { Attempt } from "../engine/task-context.ts";
 import type { TaskAttempt } from "./plan-events.ts";
 import type { TaskCode } from "./plan-program.ts";
 import type { PlanValues } from "./plan-values.ts";
@@ -63,10 +64,14 @@ export async function runPlanTask(task: TaskCode, around: TaskSurroundings): Pro
       return fail("reducer_failed", describeError(error), undefined, attempt - 1, undefined);
     }
     let body: unknown;
-    const started = attemptTask(run, taskOf(task.node, task), attempt, (result) => {
+    let made: Attempt | undefined;
+    const started = attemptTask(run, taskOf(task.node, task), attempt, (result, ofBody) => {
       body = result;
+      made = ofBody;
     });
     const outcome = started instanceof Promise ? await started : started;
+    // A called graph that an earlier run began says which try of it this is.
+    attempt = Math.max(attempt, (made as Attempt | undefined)?.number ?? 0);
     if (outcome.pauses !== undefined) {
       return { kind: "waiting", pauses: outcome.pauses, attempts: attempt, children: outcome.children };
     }

@@ -243,6 +243,35 @@ export const double = (n: number): number => (twice(n) * factor * plain()) / 2;
     });
   });
 
+  test("--max-steps goes for a called graph that has reached its own limit, and may name it", () => {
+    const project = createProject({
+      "loop.ngraph": `graph outer {
+  output n: int = 0
+  node call = loop() into { n }
+  start -> call -> end
+}
+graph loop {
+  output n: int = 0
+  limit steps 4
+  node inc = n + 1 into n
+  start -> inc
+  inc -> inc when n < 10
+  inc -> end otherwise
+}
+`,
+    });
+    const stopped = project.ngc(["run", "loop.ngraph", "--thread", "t"]);
+    expect(stopped.status).toBe(1);
+    expect(stopped.stderr).toContain("limit of 4 steps of graph `loop`");
+    expect(stopped.stderr).toContain("ngc resume t --max-steps N");
+    expect(project.ngc(["resume", "t", "--max-steps", "loop=5"]).status).toBe(1);
+    expect(project.ngc(["resume", "t", "--max-steps", "lop=50"]).stderr).toContain("`lop`, which is no graph");
+    expect(project.json(["resume", "t", "--max-steps", "50"]).document).toMatchObject({ output: { n: 10 } });
+    const named = project.json(["run", "loop.ngraph", "--max-steps", "1", "--max-steps", "loop=10"]);
+    expect(named.document).toMatchObject({ status: "completed", output: { n: 10 } });
+    expect(project.ngc(["run", "loop.ngraph", "--max-steps", "loop=x"]).stderr).toContain("whole number from 1");
+  });
+
   test("--events prints every event as a JSON line on stderr", () => {
     const { ngc } = createProject({ "hello.ngraph": HELLO });
     const { stderr } = ngc(["run", "hello.ngraph", "--events", "-q"]);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { createProject, FLOW, FLOW_NODES, type Project } from "./project.ts";
 
 function done(): Project {
@@ -9,6 +10,22 @@ function done(): Project {
 }
 
 describe("threads of a store", () => {
+  test("an answer that was stored before a crash is not waited for any more", async () => {
+    const project = createProject({ "flow.ngraph": FLOW, "nodes.ts": FLOW_NODES });
+    const paused = project.json(["run", "flow.ngraph", "--input", '{"n": 21}', "--thread", "t"]).document;
+    const store = new SqliteStore(`${project.directory}/.ngraph/runs.db`);
+    const claim = store.claim("t", { owner: "dead", leaseMs: 1 });
+    const [pause] = paused.pauses;
+    store.putWrites(claim, paused.checkpoint, [{ taskId: `answer:${pause.id}`, node: pause.node, result: "yes" }]);
+    store.release(claim);
+    store.close();
+    expect(project.json(["show", paused.checkpoint]).document).toMatchObject({ status: "running", pauses: [] });
+    expect(project.json(["history", "t"]).document.checkpoints[0]).toMatchObject({ status: "running", pauses: [] });
+    expect(project.json(["threads"]).document.threads).toMatchObject([{ thread: "t", status: "running" }]);
+    expect(project.ngc(["resume", "t", "--answer", "no"]).stderr).toContain("answered already");
+    expect(project.ngc(["resume", "t", "--answer", "yes"]).status).toBe(0);
+  });
+
   test("ngc threads lists them", () => {
     const project = done();
     expect(project.ngc(["threads"]).stdout).toMatch(/^thread +status.*\nt +completed +\d+ +\d+ +flow /);
