@@ -2,6 +2,7 @@
  * Edges with their names resolved and chains taken apart; conditions are not typed yet, because their types depend on what
  * has been written on the way, which depends on the edges.
  */
+import { waitsForNobody } from "../../diagnostics/catalog/barriers.ts";
 import { edgeAtBoundary, notSupported, unknownNode } from "../../diagnostics/catalog/names.ts";
 import { suggest } from "../../diagnostics/similar.ts";
 import { coverSpans, type Span } from "../../diagnostics/source.ts";
@@ -103,14 +104,20 @@ function resolveSource(syntax: Ast.EdgeSource, use: Use, resolution: Resolution)
   }
   const members: Reference[][] = [];
   let isWhole = syntax.members.length > 0;
+  if (!isWhole) reportNobody("all", syntax.span, resolution);
   for (const member of syntax.members) {
     const names = member.kind === "AnyOf" ? member.nodes : [member];
     const found = resolveAll(names, "member", resolution);
-    if (found.length < names.length) isWhole = false;
+    if (names.length === 0) reportNobody("any", member.span, resolution);
+    if (found.length < names.length || names.length === 0) isWhole = false;
     members.push(found);
   }
   // A barrier without one of its members would be another barrier.
   return isWhole ? { kind: "all", members, span: syntax.span } : undefined;
+}
+
+function reportNobody(word: "all" | "any", span: Span, { context }: Resolution): void {
+  context.report(waitsForNobody(placeIn(context, span), { word }));
 }
 
 /** Right sides keep what could be resolved: an arm without targets is still an arm. */

@@ -57,6 +57,14 @@ export function waitsWithoutEdge(place: Place, facts: { target: string; member: 
   );
 }
 
+/** NG301: a barrier without members, or with a member that nobody can fill. */
+export function waitsForNobody(place: Place, facts: { word: "all" | "any" }): Diagnostic {
+  return diagnostic("NG301", place, `this barrier can never be complete: \`${facts.word}()\` names no node`, {
+    label: "waits for nobody",
+    help: "name the nodes to wait for: `all(a, b) -> …`",
+  });
+}
+
 /** NG301: members never come together, for whatever reason. */
 export function neverComplete(
   place: Place,
