@@ -86,7 +86,7 @@ export interface ExecuteOptions {
    * ones included. A number given to a resume is also for called graphs that have stopped at a lower limit of their own.
    */
   readonly maxSteps?: GivenStepLimits;
-  /** Tasks in flight at once; replaces `limit … max parallel` of the graph. `null`: no limit. */
+  /** Tasks in flight at once; replaces `max parallel` of the graph. `null`: no limit. */
   readonly maxParallel?: number | null;
   readonly durability?: Durability;
   /** Stored with every checkpoint of the run; a resume adds to it. */

@@ -80,7 +80,8 @@ export class StreamBuffer {
   readonly #items: unknown[] = [];
   #first = 0;
   #dropped = 0;
-  #wake: (() => void) | undefined;
+  /** What those wait for who find nothing: several may read one stream, each item once. */
+  #filled: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
   isOver = false;
 
   constructor(limit: number) {
@@ -93,7 +94,7 @@ export class StreamBuffer {
       this.take();
       this.#dropped++;
     }
-    this.#wake?.();
+    this.#wake();
   }
 
   take(): unknown {
@@ -115,17 +116,29 @@ export class StreamBuffer {
 
   end(): void {
     this.isOver = true;
-    this.#wake?.();
+    this.#wake();
   }
 
   /** Settles when there is something to take, or nothing will come any more. */
   async filled(): Promise<void> {
-    if (this.isOver || this.#items.length > this.#first) return;
-    await new Promise<void>((resolve) => {
-      this.#wake = resolve;
-    });
-    this.#wake = undefined;
+    while (!this.isOver && this.#items.length <= this.#first) {
+      this.#filled ??= deferred();
+      await this.#filled.promise;
+    }
   }
+
+  #wake(): void {
+    this.#filled?.resolve();
+    this.#filled = undefined;
+  }
+}
+
+function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = (): void => undefined;
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
 }
 
 interface NodeUpdates {
