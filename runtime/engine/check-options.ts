@@ -1,12 +1,10 @@
 import type { Durability, EngineOptions, ExecuteOptions, OnFailure, StreamOptions } from "../engine-options.ts";
 import { RunError } from "../errors.ts";
 import type { StreamViews } from "../events.ts";
-import type { Store } from "../store.ts";
 
 /** What an engine is made with, as far as types cannot hold it in a program without them. @throws RunError NG_BAD_INPUT */
 export function checkEngineOptions(options: EngineOptions): void {
-  const { store, leaseMs, storeTimeoutMs, durability, onFailure, onEvent } = options;
-  checkStore(store);
+  const { leaseMs, storeTimeoutMs, durability, onFailure, onEvent } = options;
   checkChoice("durability", durability, DURABILITIES);
   checkChoice("onFailure", onFailure, ON_FAILURES);
   checkFunction("onEvent", onEvent);
@@ -45,17 +43,6 @@ export function checkCount(name: string, value: number | null, least: number): n
   );
 }
 
-function checkStore(store: Store | undefined): void {
-  if (store === undefined) return;
-  const missing = CORE_OF_STORES.filter((method) => !isObject(store) || typeof store[method] !== "function");
-  if (missing.length === 0) return;
-  const lacks = missing.map((method) => `\`${method}\``).join(", ");
-  throw new RunError(
-    "NG_BAD_INPUT",
-    `\`store\` is no store: it lacks ${lacks}; leave it out for runs that keep nothing`,
-  );
-}
-
 function checkChoice(name: string, value: string | undefined, known: readonly string[]): void {
   if (value === undefined || known.includes(value)) return;
   const choices = known.map((choice) => `\`${choice}\``).join(", ");
@@ -79,13 +66,3 @@ function isObject(value: unknown): value is object {
 const DURABILITIES: readonly Durability[] = ["sync", "async", "exit"];
 const ON_FAILURES: readonly OnFailure[] = ["finish", "abort"];
 const VIEWS: readonly (keyof StreamViews<unknown>)[] = ["events", "updates", "values", "custom"];
-const CORE_OF_STORES = [
-  "claim",
-  "renew",
-  "release",
-  "save",
-  "loadLatest",
-  "loadById",
-  "list",
-  "deleteThread",
-] as const satisfies readonly (keyof Store)[];

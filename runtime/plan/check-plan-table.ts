@@ -3,7 +3,7 @@ import { TableError } from "../errors.ts";
 import { PLAN_FORMAT, PLAN_VERSION, type PlanTable } from "./plan-table.ts";
 import { nodesOf } from "./plan-program.ts";
 import { topologicalOrder } from "./priorities.ts";
-import { bad, list, record } from "../program/table-shape.ts";
+import { bad, list, record, waits } from "../program/table-shape.ts";
 
 /** 9.9, word for word. */
 export const NO_ROOTS = "graph has no roots — cycle or malformed deps";
@@ -58,11 +58,7 @@ export function checkPlanTable(value: unknown, at: string, depth: number): void 
     oneOf(task["trigger"], ["all", "any", "done"], `${place}.trigger`);
     whole(task["tries"], `${place}.tries`, 1);
     for (const name of ["timeout", "estimate"]) if (task[name] !== undefined) number(task[name], `${place}.${name}`);
-    if (task["backoff"] !== undefined) {
-      const backoff = record(task["backoff"], `${place}.backoff`);
-      number(backoff["min"], `${place}.backoff.min`);
-      number(backoff["max"], `${place}.backoff.max`);
-    }
+    if (task["backoff"] !== undefined) waits(task["backoff"], `${place}.backoff`);
     list(task["touches"], `${place}.touches`).forEach((touch, position) => {
       const spec = record(touch, `${place}.touches[${position}]`);
       if (typeof spec["path"] !== "string") bad(`${place}.touches[${position}].path`, "expected a string");

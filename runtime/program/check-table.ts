@@ -1,7 +1,7 @@
 import { isLibraryName } from "../expression/library.ts";
 import { checkPlanTable } from "../plan/check-plan-table.ts";
 import { END, TABLE_FORMAT, TABLE_VERSION, type Table } from "../table.ts";
-import { bad, list, record } from "./table-shape.ts";
+import { bad, list, record, waits } from "./table-shape.ts";
 
 /**
  * Checks by hand that a value has a table's format, version and shape, and that every index in it points somewhere (1.2),
@@ -108,11 +108,7 @@ function checkNode(item: unknown, at: string, node: number, sizes: Sizes): void 
   if (spec["tries"] !== undefined) {
     const tries = record(spec["tries"], `${at}.tries`);
     whole(tries["attempts"], `${at}.tries.attempts`, 1);
-    if (tries["backoff"] !== undefined) {
-      const backoff = record(tries["backoff"], `${at}.tries.backoff`);
-      number(backoff["min"], `${at}.tries.backoff.min`);
-      number(backoff["max"], `${at}.tries.backoff.max`);
-    }
+    if (tries["backoff"] !== undefined) waits(tries["backoff"], `${at}.tries.backoff`);
   }
   if (spec["timeout"] !== undefined) number(spec["timeout"], `${at}.timeout`);
   if (spec["cache"] !== undefined && record(spec["cache"], `${at}.cache`)["for"] !== null) {

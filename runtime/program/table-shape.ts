@@ -11,6 +11,17 @@ export function record(value: unknown, at: string): Readonly<Record<string, unkn
   return value as Readonly<Record<string, unknown>>;
 }
 
+/** Shortest and longest wait between attempts, in milliseconds. @throws TableError NG_BAD_TABLE */
+export function waits(value: unknown, at: string): void {
+  const { min, max } = record(value, at);
+  for (const [name, wait] of Object.entries({ min, max })) {
+    if (typeof wait !== "number" || !Number.isFinite(wait) || wait < 0) {
+      bad(`${at}.${name}`, "expected a number of at least 0");
+    }
+  }
+  if ((max as number) < (min as number)) bad(`${at}.max`, "expected at least `min`");
+}
+
 /** @throws TableError NG_BAD_TABLE */
 export function list(value: unknown, at: string): readonly unknown[] {
   if (!Array.isArray(value)) bad(at, "expected a list");

@@ -1,0 +1,28 @@
+/** Engines as users get them: the text is compiled with all its checks, then run through the public entry. */
+import { compile, createEngine, type Engine, type EngineOptions, type Table } from "../../api/index.ts";
+import { memoryHost } from "../../compiler/host.ts";
+import type { FunctionRegistry } from "../../runtime/index.ts";
+
+/** The first graph of a text; its functions are exports of one module. @throws Error that lists the findings of a text with errors */
+export function compiledTable(text: string, functions: readonly string[] = []): Table {
+  const { table, diagnostics } = compileFor(text, functions);
+  if (table !== undefined) return table;
+  throw new Error(diagnostics.map(({ code, message }) => `${code} ${message}`).join("\n"));
+}
+
+export function compiledEngine(text: string, functions: FunctionRegistry = {}, options: EngineOptions = {}): Engine {
+  return createEngine(compiledTable(text, Object.keys(functions)), { functions, ...options });
+}
+
+/** Errors and warnings of a text, as `code:severity`. */
+export function findingsOf(text: string, functions: readonly string[] = []): string[] {
+  const told = compileFor(text, functions).diagnostics.filter(({ severity }) => severity !== "info");
+  return told.map(({ code, severity }) => `${code}:${severity}`);
+}
+
+function compileFor(text: string, functions: readonly string[]): ReturnType<typeof compile> {
+  const names = functions.join(", ");
+  const header = names === "" ? "" : `import { ${names} } from "./nodes.ts"\n`;
+  const exported = functions.map((name) => `export const ${name} = (...args: any[]): any => args;`).join("\n");
+  return compile(header + text, { path: "case.ngraph", host: memoryHost({ "nodes.ts": exported }) });
+}
