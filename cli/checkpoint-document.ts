@@ -15,6 +15,8 @@ export function checkpointDocument(checkpoint: Checkpoint): object {
     next: checkpoint.nextNodes,
     barriers: checkpoint.barrierState,
     pauses: checkpoint.pauses,
+    failure: checkpoint.failure ?? null,
+    children: checkpoint.children ?? {},
     label: checkpoint.label,
     timestamp: checkpoint.timestamp,
     digest: checkpoint.digest,

@@ -1,8 +1,11 @@
+/** The reader has gone; a node has ended the stream (see `writeTo`). */
+const IGNORED: ReadonlySet<string> = new Set(["EPIPE", "ERR_STREAM_WRITE_AFTER_END", "ERR_STREAM_DESTROYED"]);
+
 /** `ngc … | head` is no error: what is left is not written, and the command goes on to its end. */
 export function ignoreClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
+      if (!IGNORED.has(error.code ?? "")) throw error;
     });
   }
 }

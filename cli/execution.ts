@@ -2,17 +2,21 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Engine, ExecuteOptions, RunResult } from "../runtime/engine-options.ts";
 import type { Effect, Table } from "../runtime/table.ts";
+import { createRedactor } from "../runtime/engine/redact.ts";
 import { bindFunctions } from "./bind-functions.ts";
 import { llmFromEnvironment } from "./llm-from-environment.ts";
 import type { ExitCode } from "./exit-codes.ts";
 import { withInterruption } from "./interruption.ts";
 import type { RunEvent } from "../runtime/events.ts";
-import { quoteArgument, STORE_FLAG, STORE_HELP, type OpenStore } from "./open-store.ts";
-import type { Output } from "./output.ts";
+import { STORE_FLAG, STORE_HELP, type OpenStore } from "./open-store.ts";
+import { quoteArgument } from "./quote-argument.ts";
+import { quietly, type Output } from "./output.ts";
 import { parseChoice, parseCount, parseStepLimit, stepLimits, type StepLimitFlags } from "./parse-values.ts";
+import { printableText } from "./printable-text.ts";
 import { createProgress, eventLines } from "./progress.ts";
 import { reportResult } from "./report-result.ts";
-import { setRunUnderWay } from "./run-under-way.ts";
+import { secretNames } from "./secret-names.ts";
+import { enterStage } from "./run-under-way.ts";
 
 /** Options that `run` and `resume` have in common. */
 export interface ExecutionOptions {
@@ -66,15 +70,16 @@ export async function execute(execution: Execution, output: Output): Promise<Exi
     bindFunctions(table, options.builtins),
   ]);
   const progress = options.events === true ? eventLines() : createProgress(output);
+  // Lines for machines are not mixed with remarks for people.
+  const say = options.events === true ? quietly(output) : output;
   const print = createPrint((line) => {
-    progress.stop();
-    if (output.json) output.problem(line);
-    else output.result(line);
+    const text = printableText(line);
+    progress.above(() => (output.json ? output.problem(text) : output.result(text)));
   });
   const onEvent = (event: RunEvent): void => {
     progress.onEvent(event);
     if (event.type === "run" && event.phase === "start" && event.namespace.length === 0)
-      announce(event, execution, output);
+      announce(event, execution, say);
   };
   const engine = createEngine(table, {
     ...code.bindings,
@@ -84,6 +89,7 @@ export async function execute(execution: Execution, output: Output): Promise<Exi
     onEvent,
     ...(options.allow === undefined ? {} : { allow: options.allow }),
   });
+  enterStage({ name: "running" });
   const result = await withInterruption((signal) =>
     execution.start(engine, {
       signal,
@@ -93,11 +99,14 @@ export async function execute(execution: Execution, output: Output): Promise<Exi
     }),
   ).finally(() => {
     progress.stop();
-    setRunUnderWay(undefined);
+    enterStage({ name: "over" });
   });
+  // Promises that a node has left alone are heard of now, before the result is told.
+  await new Promise((resolve) => setImmediate(resolve));
   // Closed before anything is said, so that whoever reads it finds the store at rest.
   await store.store.close?.();
-  return reportResult(result, { flags: store.flag + execution.flags, isMemory: store.isMemory }, output);
+  const redact = createRedactor(new Map(secretNames(table).map((name) => [name, process.env[name] ?? ""])));
+  return reportResult(result, { flags: store.flag + execution.flags, isMemory: store.isMemory, redact }, say);
 }
 
 /** `--max-steps` as an option of runs. */
@@ -115,5 +124,5 @@ function announce(
   const { store, flags } = execution;
   if (thread === undefined || store.isMemory) return;
   output.note(`${resumed ? "going on with" : "running as"} thread ${thread}`);
-  setRunUnderWay({ thread, command: `ngc resume ${quoteArgument(thread)}${store.flag}${flags}` });
+  enterStage({ name: "running", thread, command: `ngc resume ${quoteArgument(thread)}${store.flag}${flags}` });
 }

@@ -1,4 +1,5 @@
 import type { Checkpoint } from "../runtime/checkpoint.ts";
+import { migrateCheckpoint } from "../runtime/engine/restore-run.ts";
 import { StoreError, ThreadError } from "../runtime/errors.ts";
 import type { Store } from "../runtime/store.ts";
 import { CommandError } from "./command-error.ts";
@@ -6,7 +7,17 @@ import { CommandError } from "./command-error.ts";
 /** How many threads are looked through for a checkpoint that is named without its thread. */
 const MAX_THREADS = 10_000;
 
-/** A checkpoint by id or label, in one thread or in any. */
+/** How many checkpoints are looked through, newest first, for one that is named by the beginning of its id. */
+const MAX_ABBREVIATED = 2_000;
+
+/** The beginning of an id, as people copy it. */
+const ABBREVIATION = /^[0-9a-f][0-9a-f-]{3,34}$/;
+
+/**
+ * A checkpoint by id, label or the beginning of its id, in one thread or in any.
+ *
+ * @throws CommandError NG_UNKNOWN_CHECKPOINT when there is none, or the beginning is that of several
+ */
 export async function findCheckpoint(store: Store, name: string, thread: string | undefined): Promise<Checkpoint> {
   const threads =
     thread !== undefined
@@ -15,7 +26,19 @@ export async function findCheckpoint(store: Store, name: string, thread: string 
   for (const id of threads) {
     const found =
       (await attempt(() => store.loadById(id, name))) ?? (await attempt(() => store.loadByLabel?.(id, name)));
-    if (found !== undefined) return found;
+    if (found !== undefined) return migrateCheckpoint(found);
+  }
+  const matches = ABBREVIATION.test(name) ? await findAbbreviated(store, name, threads) : [];
+  const [match] = matches;
+  if (match !== undefined && matches.length === 1) return migrateCheckpoint(match);
+  if (match !== undefined) {
+    throw new CommandError(`${matches.length} checkpoints begin with \`${name}\``, {
+      code: "NG_UNKNOWN_CHECKPOINT",
+      help: `say more of the id: ${matches
+        .slice(0, 5)
+        .map(({ id }) => id)
+        .join(", ")}`,
+    });
   }
   throw new CommandError(
     thread === undefined
@@ -23,6 +46,37 @@ export async function findCheckpoint(store: Store, name: string, thread: string 
       : `thread \`${thread}\` has no checkpoint \`${name}\``,
     { code: "NG_UNKNOWN_CHECKPOINT", help: "`ngc history THREAD` lists a thread's checkpoints" },
   );
+}
+
+/** One to go on from: of the graph itself, not of one that it calls. */
+export async function findOwnCheckpoint(store: Store, name: string, thread: string): Promise<Checkpoint> {
+  const found = await findCheckpoint(store, name, thread);
+  if (found.namespace === "") return found;
+  throw new CommandError(
+    `checkpoint ${found.id} belongs to \`${found.namespace}\`, a graph that thread \`${thread}\` calls`,
+    {
+      code: "NG_UNKNOWN_CHECKPOINT",
+      help: "go on from a checkpoint of the thread itself: it takes the graphs that it calls along",
+    },
+  );
+}
+
+async function findAbbreviated(store: Store, start: string, threads: readonly string[]): Promise<Checkpoint[]> {
+  const matches: Checkpoint[] = [];
+  let left = MAX_ABBREVIATED;
+  for (const thread of threads) {
+    for (let before: string | undefined; left > 0;) {
+      const page: readonly Checkpoint[] = await store.list(thread, {
+        limit: 100,
+        ...(before === undefined ? {} : { before }),
+      });
+      matches.push(...page.filter(({ id }) => id.startsWith(start)));
+      left -= Math.max(1, page.length);
+      before = page.at(-1)?.id;
+      if (page.length < 100) break;
+    }
+  }
+  return matches;
 }
 
 /** A name that cannot be an id (a label, say) is not found, whatever the store thinks of it. */

@@ -10,6 +10,7 @@ import type { BuildFailure, Loader, Plugin } from "esbuild";
 import { CommandError } from "./command-error.ts";
 import { EXIT } from "./exit-codes.ts";
 import { importModule } from "./import-module.ts";
+import { enterStage } from "./run-under-way.ts";
 import { describeUserError, rememberUserSources, USER_BUNDLE_MARK } from "./user-error.ts";
 
 /** A module that a graph file imports: as it is written there, seen from the file's directory. */
@@ -47,6 +48,10 @@ async function importBundle(modules: readonly UserModule[]): Promise<Readonly<Re
   process.setSourceMapsEnabled(true);
   // Source maps are relative to the file: links in the way to it would lead them astray.
   const directory = mkdtempSync(join(realpathSync(tmpdir()), `${USER_BUNDLE_MARK}-`));
+  const remove = (): void => rmSync(directory, { recursive: true, force: true });
+  // A module may end the process, and so may Ctrl-C.
+  process.once("exit", remove);
+  enterStage({ name: "loading" });
   try {
     const file = join(directory, `${USER_BUNDLE_MARK}.mjs`);
     writeFileSync(file, await bundle(modules, file));
@@ -59,7 +64,9 @@ async function importBundle(modules: readonly UserModule[]): Promise<Readonly<Re
       cause: error,
     });
   } finally {
-    rmSync(directory, { recursive: true, force: true });
+    enterStage({ name: "idle" });
+    process.off("exit", remove);
+    remove();
   }
 }
 

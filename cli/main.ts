@@ -3,9 +3,12 @@ import { NgraphError } from "../runtime/errors.ts";
 import { CommandError } from "./command-error.ts";
 import { endProcess, hasEnded } from "./end-process.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
+import { handleSignals } from "./interruption.ts";
+import { writeDocument, writeTo } from "./output.ts";
+import { printableText } from "./printable-text.ts";
 import { createProgram } from "./program.ts";
-import { runUnderWay } from "./run-under-way.ts";
-import { describeUserError } from "./user-error.ts";
+import { currentStage, runUnderWay, type Stage } from "./run-under-way.ts";
+import { describeThrown, describeUserError } from "./user-error.ts";
 
 /** Errors of the runtime that say the command was wrong, not the run. */
 const WRONG_USAGE: ReadonlySet<string> = new Set([
@@ -33,8 +36,13 @@ const HELP: ReadonlyMap<string, string> = new Map([
 export async function main(args: readonly string[]): Promise<void> {
   let exitCode: ExitCode = EXIT.ok;
   const json = args.includes("--json");
-  const fail = (error: unknown): never => endProcess(report(error, json));
+  const fail = (error: unknown): void => {
+    if (currentStage().name !== "over") endProcess(report(error, json));
+    // The run has its result, and keeps it.
+    say(`warning: after the run's end: ${describeUserError(error) ?? messageOf(error)}`);
+  };
   noticeEarlyEnds(json);
+  handleSignals(() => endProcess(report(interrupted(), json)));
   process.on("uncaughtException", fail);
   process.on("unhandledRejection", fail);
   const program = createProgram((code) => (exitCode = code));
@@ -52,29 +60,41 @@ export async function main(args: readonly string[]): Promise<void> {
 /** A process that ends before its command has is a failure, whatever its exit code says. */
 function noticeEarlyEnds(json: boolean): void {
   process.once("beforeExit", () => {
-    const message = "a node waits for something that never happens: nothing is left that could wake it";
+    const who = currentStage().name === "loading" ? "an imported module" : "a node";
+    const message = `${who} waits for something that never happens: nothing is left that could wake it`;
     endProcess(report(endedEarly(message), json));
   });
   process.once("exit", (code) => {
     if (hasEnded()) return;
-    const message = `a node ended the process (\`process.exit(${code})\`): its result is lost, the thread can be resumed`;
-    process.exitCode = report(endedEarly(message), json);
+    const call = `ended the process (\`process.exit(${code})\`)`;
+    process.exitCode = report(endedEarly(earlyEnds[currentStage().name](call)), json);
   });
 }
 
+const earlyEnds: Readonly<Record<Stage["name"], (call: string) => string>> = {
+  idle: (call) => `user code ${call}`,
+  loading: (call) => `an imported module ${call} while it was loaded`,
+  running: (call) => `a node ${call}: its result is lost${wayOn() === undefined ? "" : ", the thread can be resumed"}`,
+  over: (call) => `user code ${call} after the run's end, before its result was told`,
+};
+
 function endedEarly(message: string): CommandError {
+  return new CommandError(message, { exitCode: EXIT.failed, code: "user_code", help: wayOn() });
+}
+
+function interrupted(): CommandError {
+  return new CommandError("interrupted", { exitCode: EXIT.interrupted, code: "interrupted", help: wayOn() });
+}
+
+function wayOn(): string | undefined {
   const run = runUnderWay();
-  return new CommandError(message, {
-    exitCode: EXIT.failed,
-    code: "user_code",
-    help: run === undefined ? undefined : `go on with: ${run.command}`,
-  });
+  return run?.command === undefined ? undefined : `go on with: ${run.command}`;
 }
 
 function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     if (stream.destroyed || !stream.writable) resolve();
-    else stream.write("", () => resolve());
+    else writeTo(stream, "", resolve);
   });
 }
 
@@ -84,15 +104,26 @@ function report(error: unknown, json: boolean): ExitCode {
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
   const { exitCode, code, message, help } = explain(error);
   const isPrinted = error instanceof CommanderError;
-  if (!isPrinted) process.stderr.write(`error: ${message}\n`);
-  if (!isPrinted && help !== undefined) process.stderr.write(`  = help: ${help}\n`);
+  if (!isPrinted) say(`error: ${message}`);
+  if (!isPrinted && help !== undefined) say(`  = help: ${help}`);
   if (json) {
     const run = runUnderWay();
-    const thread = run === undefined ? {} : { thread: run.thread };
+    const thread = run?.thread === undefined ? {} : { thread: run.thread };
     writeDocument({ version: 1, ok: false, ...thread, error: { code, message, help: help ?? null } });
   }
-  if (process.env["NGRAPH_DEBUG"] === "1" && error instanceof Error) process.stderr.write(`${error.stack}\n`);
+  if (process.env["NGRAPH_DEBUG"] === "1" && error instanceof Error) say(`${error.stack}`);
   return exitCode;
+}
+
+function say(text: string): void {
+  writeTo(process.stderr, `${printableText(text)}\n`);
+}
+
+const AWAIT = "await every promise that a node starts, so that its failure belongs to the node";
+
+function helpAwait(): string {
+  const way = wayOn();
+  return way === undefined ? AWAIT : `${AWAIT}; ${way}`;
 }
 
 interface Explanation {
@@ -123,10 +154,18 @@ function explain(error: unknown): Explanation {
       exitCode: EXIT.failed,
       code: "user_code",
       message: `an error outside of any node's own work ended the run: ${user}`,
-      help: "await every promise that a node starts, so that its failure belongs to the node",
+      help: helpAwait(),
     };
   }
-  const message = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) {
+    return {
+      exitCode: EXIT.failed,
+      code: "user_code",
+      message: `an error outside of any node's own work ended the run: ${describeThrown(error)}`,
+      help: helpAwait(),
+    };
+  }
+  const { message } = error;
   return {
     exitCode: EXIT.bug,
     code: "bug",
@@ -135,8 +174,6 @@ function explain(error: unknown): Explanation {
   };
 }
 
-/** `process.stdout.write` may lead to stderr by now (see output.ts); the descriptor still is stdout. */
-function writeDocument(value: unknown): void {
-  const stream = process.stdout;
-  Object.getPrototypeOf(stream).write.call(stream, `${JSON.stringify(value, null, 2)}\n`);
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : describeThrown(error);
 }

@@ -5,9 +5,12 @@ import type { MaybePromise } from "../runtime/json.ts";
 import type { Store } from "../runtime/store.ts";
 import { CommandError } from "./command-error.ts";
 import { makeDirectory } from "./make-directory.ts";
+import { quoteArgument } from "./quote-argument.ts";
 import { reasonOf } from "./source-files.ts";
+import { withoutPassword } from "./without-password.ts";
 
-export const DEFAULT_STORE = "sqlite:.ngraph/runs.db";
+const DEFAULT_PATH = ".ngraph/runs.db";
+export const DEFAULT_STORE = `sqlite:${DEFAULT_PATH}`;
 export const STORE_FLAG = "--store <store>";
 export const STORE_HELP = "where runs are kept: sqlite:PATH, postgres:URL or memory (default sqlite:.ngraph/runs.db)";
 
@@ -54,35 +57,61 @@ export async function openStore(given: string | undefined, options: { mustExist:
     return { store: new MemoryStore(), flag, isMemory: true };
   }
   if (spec.startsWith("sqlite:") && spec.length > "sqlite:".length) {
-    return { store: await openSqlite(spec.slice("sqlite:".length), options), flag, isMemory: false };
+    const path = spec.slice("sqlite:".length);
+    return { store: await openSqlite(path, options), flag, isMemory: path === ":memory:" };
   }
   const url = spec.replace(/^postgres:(?=postgres(?:ql)?:)/, "");
   if (/^postgres(?:ql)?:\/\/./.test(url)) {
+    if (!URL.canParse(url)) {
+      // Which part is wrong cannot be shown: it may be the password.
+      throw new CommandError(
+        "the URL of --store cannot be read: it looks like postgres://USER:PASSWORD@HOST:5432/DATABASE",
+        {
+          help: "special characters of the password are written as %40 (@), %3A (:), %2F (/), %23 (#), %3F (?), %25 (%); or leave it out and set PGPASSWORD",
+        },
+      );
+    }
     const { PostgresStore } = await import("../runtime/stores/postgres.ts");
     return { store: new PostgresStore(url), flag, isMemory: false };
   }
   throw new CommandError(`--store takes sqlite:PATH, postgres:URL or memory, not \`${withoutPassword(spec)}\``, {
     help: /^postgres(?:ql)?:/.test(spec)
       ? "a database's URL is postgres://USER@HOST/DATABASE"
-      : /[./]/.test(spec)
-        ? `did you mean \`sqlite:${spec}\`?`
+      : /[./]/.test(spec) && !spec.includes("://")
+        ? `did you mean \`sqlite:${withoutPassword(spec)}\`?`
         : undefined,
   });
 }
 
 async function openSqlite(path: string, { mustExist }: { mustExist: boolean }): Promise<Store> {
   if (mustExist && !existsSync(path)) {
+    const above = path === DEFAULT_PATH ? storeAbove(path) : undefined;
     throw new CommandError(`there is no store at ${path}`, {
-      help: "run the command where the graph was run, or name the store with --store",
+      help:
+        above === undefined
+          ? "run the command where the graph was run, or name the store with --store"
+          : `a directory above has one: --store ${quoteArgument(`sqlite:${above}`)}`,
     });
   }
   try {
-    makeStoreDirectory(dirname(path));
+    if (path !== ":memory:") makeStoreDirectory(dirname(path));
   } catch (error) {
-    throw new CommandError(`cannot make ${dirname(path)}: ${reasonOf(error)}`, { cause: error });
+    const reason = existsSync(dirname(path)) ? "a file of this name is there" : reasonOf(error);
+    throw new CommandError(`cannot make the directory ${dirname(path)}: ${reason}`, {
+      cause: error,
+      help: "--store sqlite:PATH keeps runs elsewhere, --store memory keeps none",
+    });
   }
   const { SqliteStore } = await import("../runtime/stores/sqlite.ts");
   return new SqliteStore(path);
+}
+
+/** The default store of a directory above this one, as it is named from here. */
+function storeAbove(path: string): string | undefined {
+  for (let up = ".."; ; up = join("..", up)) {
+    if (existsSync(join(up, path))) return join(up, path);
+    if (dirname(resolve(up)) === resolve(up)) return undefined;
+  }
 }
 
 /** `.ngraph` is made with a note to Git that runs are not sources. */
@@ -90,13 +119,4 @@ export function makeStoreDirectory(directory: string): void {
   const isNew = !existsSync(directory);
   makeDirectory(directory);
   if (isNew && resolve(directory) === resolve(".ngraph")) writeFileSync(join(directory, ".gitignore"), "*\n");
-}
-
-function withoutPassword(spec: string): string {
-  return spec.replace(/(:\/\/[^/@:]*):[^/@]*@/, "$1:***@");
-}
-
-/** For commands that people copy: quoted where a shell would read more into it. */
-export function quoteArgument(text: string): string {
-  return /^[\w./:=@,+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,4 +1,6 @@
+import { writeSync } from "node:fs";
 import { ansiStyles, plainStyles, type Styles } from "../diagnostics/render/index.ts";
+import { printablePainted, printableText } from "./printable-text.ts";
 
 /** Options that every command has. */
 export interface CommonOptions {
@@ -35,22 +37,60 @@ export interface Output {
 export function createOutput(options: CommonOptions): Output {
   const json = options.json === true;
   const quiet = options.quiet === true;
-  const writeOut = process.stdout.write.bind(process.stdout);
-  const writeError = process.stderr.write.bind(process.stderr);
   // What user code prints must not mix with the document.
-  if (json) process.stdout.write = writeError as typeof process.stdout.write;
+  if (json) process.stdout.write = process.stderr.write.bind(process.stderr) as typeof process.stdout.write;
+  const stdoutStyles = mayColor(process.stdout, options) ? ansiStyles : plainStyles;
+  const stderrStyles = mayColor(process.stderr, options) ? ansiStyles : plainStyles;
+  const onStdout = (text: string): void => writeTo(process.stdout, `${shownBy(stdoutStyles, text)}\n`);
+  const onStderr = (text: string): void => writeTo(process.stderr, `${shownBy(stderrStyles, text)}\n`);
   return {
     json,
     quiet,
-    stdoutStyles: mayColor(process.stdout, options) ? ansiStyles : plainStyles,
-    stderrStyles: mayColor(process.stderr, options) ? ansiStyles : plainStyles,
+    stdoutStyles,
+    stderrStyles,
     live: process.stderr.isTTY && process.env["TERM"] !== "dumb",
-    result: (text) => void (json || writeOut(`${text}\n`)),
-    raw: (text) => void writeOut(text),
-    document: (value) => void (json && writeOut(`${JSON.stringify(value, null, 2)}\n`)),
-    note: (text) => void (quiet || writeError(`${text}\n`)),
-    problem: (text) => void writeError(`${text}\n`),
+    result: (text) => void (json || onStdout(text)),
+    raw: (text) => writeTo(process.stdout, text),
+    document: (value) => void (json && writeDocument(value)),
+    note: (text) => void (quiet || onStderr(text)),
+    problem: onStderr,
   };
+}
+
+/** The same without progress and remarks. */
+export function quietly(output: Output): Output {
+  return { ...output, quiet: true, note: () => {} };
+}
+
+/** Nothing acts on the terminal but our own colours. */
+function shownBy(styles: Styles, text: string): string {
+  return styles === plainStyles ? printableText(text) : printablePainted(text);
+}
+
+let hasDocument = false;
+
+/** The one document of `--json`: what comes after it is only said on stderr. */
+export function writeDocument(value: unknown): void {
+  if (hasDocument) return;
+  hasDocument = true;
+  writeTo(process.stdout, `${JSON.stringify(value, null, 2)}\n`);
+}
+
+/**
+ * Writes whatever user code has done to the stream: put another `write` in its place (as `--json` does, see `createOutput`), or ended
+ * it. Who has gone away (`| head`) does not miss it.
+ */
+export function writeTo(stream: NodeJS.WriteStream, text: string, done: () => void = () => {}): void {
+  if (!stream.writableEnded && !stream.destroyed) {
+    Object.getPrototypeOf(stream).write.call(stream, text, done);
+    return;
+  }
+  try {
+    writeSync(stream === process.stdout ? 1 : 2, text);
+  } catch {
+    // A pipe that is closed.
+  }
+  done();
 }
 
 /** https://no-color.org: any value but the empty one turns colours off; FORCE_COLOR turns them on without a terminal. */

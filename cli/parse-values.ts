@@ -1,5 +1,5 @@
 import { findSimilar } from "../diagnostics/similar.ts";
-import type { Json, JsonObject } from "../runtime/json.ts";
+import type { JsonObject } from "../runtime/json.ts";
 import { CommandError } from "./command-error.ts";
 import { readStdin } from "./read-stdin.ts";
 import { readSource } from "./source-files.ts";
@@ -21,65 +21,6 @@ export function parseInput(text: string | undefined): JsonObject {
     throw new CommandError(`${where} must hold a JSON object with the graph's inputs by name`);
   }
   return value as JsonObject;
-}
-
-/** Answers of `--answer`: by pause id (`ID=VALUE`), or bare. */
-export interface Answers {
-  readonly answers?: Readonly<Record<string, Json>>;
-  readonly answer?: Json;
-}
-
-/**
- * `ID=VALUE` where the part before the `=` is the id of a waiting item, otherwise the whole is the value: an answer may contain
- * a `=` itself. Values that are JSON are read as JSON, others are strings.
- */
-export function parseAnswers(given: readonly string[], waiting: ReadonlySet<string>): Answers {
-  if (given.length === 0) return {};
-  const answers: Record<string, Json> = Object.create(null) as Record<string, Json>;
-  const bare: Json[] = [];
-  for (const text of given) {
-    const at = text.indexOf("=");
-    const id = at === -1 ? undefined : text.slice(0, at);
-    if (id !== undefined && waiting.has(id)) answers[id] = parseValue(text.slice(at + 1));
-    else if (id !== undefined && PAUSE_ID.test(id)) throw notWaiting(id, waiting);
-    else bare.push(parseValue(text));
-  }
-  const named = Object.keys(answers).length;
-  if (bare.length === 0) return { answers };
-  if (bare.length === 1 && named === 0 && waiting.size <= 1) return { answer: bare[0] ?? null };
-  throw new CommandError(
-    waiting.size > 1
-      ? `${waiting.size} items wait for an answer: say which one is meant`
-      : "there are more answers than items that wait",
-    {
-      help: [...waiting].map((id) => `--answer ${id}=VALUE`).join("  "),
-    },
-  );
-}
-
-/** What ids of waiting items look like: a bare answer hardly does. */
-const PAUSE_ID = /^\S+@\d+\.[0-9a-f]+\S*$/;
-
-function notWaiting(id: string, waiting: ReadonlySet<string>): CommandError {
-  const similar = findSimilar(id, waiting);
-  return new CommandError(`nothing with the id \`${id}\` waits for an answer`, {
-    code: "NG_BAD_ANSWER",
-    help:
-      similar !== undefined
-        ? `an item with a similar id waits: \`${similar}\``
-        : waiting.size === 0
-          ? "nothing waits in this thread"
-          : `waiting: ${[...waiting].join(", ")}`,
-  });
-}
-
-/** JSON where it is JSON, otherwise the text itself. */
-export function parseValue(text: string): Json {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return text;
-  }
 }
 
 /** A whole number from `least`, for flags like `--max-steps`. */

@@ -1,16 +1,24 @@
 import type { EventListener, RunEvent } from "../runtime/events.ts";
+import { liveBlock } from "./live-block.ts";
 import type { Output } from "./output.ts";
+import { printableText } from "./printable-text.ts";
 
 /** Shows a run while it goes on. */
 export interface Progress {
   readonly onEvent: EventListener;
-  /** Takes the live line away, so that other text can follow. */
+  /** Lets whole lines be written above the live one. */
+  above(write: () => void): void;
+  /** Takes the live line away. */
   stop(): void;
 }
 
 /** `--events`: every event as a JSON line on stderr. */
 export function eventLines(): Progress {
-  return { onEvent: (event) => void process.stderr.write(`${JSON.stringify(event)}\n`), stop: () => {} };
+  return {
+    onEvent: (event) => void process.stderr.write(`${JSON.stringify(event)}\n`),
+    above: (write) => write(),
+    stop: () => {},
+  };
 }
 
 /**
@@ -18,18 +26,18 @@ export function eventLines(): Progress {
  * of a `for` node are counted, not listed.
  */
 export function createProgress(output: Output): Progress {
-  if (output.quiet) return { onEvent: () => {}, stop: () => {} };
+  if (output.quiet) return { onEvent: () => {}, above: (write) => write(), stop: () => {} };
   const { stderrStyles: styles } = output;
   const startedAt = new Map<string, number>();
   const running = new Map<string, number>();
   const items = new Map<string, number>();
-  const live = output.live ? liveLine(() => runningText(running)) : undefined;
+  const since = performance.now();
+  const live = output.live
+    ? liveBlock(() => (running.size === 0 ? [] : [runningText(running, performance.now() - since)]))
+    : undefined;
 
-  const line = (text: string): void => {
-    live?.clear();
-    output.note(text);
-    live?.draw();
-  };
+  const above = (write: () => void): void => (live === undefined ? write() : live.above(write));
+  const line = (text: string): void => above(() => output.note(text));
   const name = (event: RunEvent & { type: "node" }): string =>
     [...event.namespace, event.item === undefined ? event.node : `${event.node}[${event.item}]`].join(" › ");
 
@@ -44,11 +52,13 @@ export function createProgress(output: Output): Progress {
       case "retry":
         leave(running, label);
         return line(
-          `${styles.warning("↻")} ${name(event)}: attempt ${event.attempt} failed, again in ${duration(event.delayMs)}: ${event.error.message}`,
+          `${styles.warning("↻")} ${name(event)}: attempt ${event.attempt} failed, again in ${duration(event.delayMs)}: ${printableText(event.error.message)}`,
         );
       case "error":
         leave(running, label);
-        return line(`${styles.error("✗")} ${name(event)}: ${withoutNode(event.error.message, event.node)}`);
+        return line(
+          `${styles.error("✗")} ${name(event)}: ${printableText(withoutNode(event.error.message, event.node))}`,
+        );
       case "end": {
         leave(running, label);
         const start = startedAt.get(event.taskId);
@@ -73,14 +83,17 @@ export function createProgress(output: Output): Progress {
         items.clear();
       }
     },
+    above,
     stop: () => live?.stop(),
   };
 }
 
-/** `node \`b\` failed: …` behind the node's own name says it twice. */
+/** ``node `b` failed: …`` behind the node's own name says it twice. */
 function withoutNode(message: string, node: string): string {
-  const prefix = `node \`${node}\` failed: `;
-  return message.startsWith(prefix) ? message.slice(prefix.length) : message;
+  const failed = `node \`${node}\` failed`;
+  if (!message.startsWith(failed)) return message;
+  const rest = message.slice(failed.length);
+  return rest.startsWith(": ") ? rest.slice(2) : `failed${rest}`;
 }
 
 function leave(running: Map<string, number>, label: string): void {
@@ -89,11 +102,15 @@ function leave(running: Map<string, number>, label: string): void {
   else running.delete(label);
 }
 
-function runningText(running: ReadonlyMap<string, number>): string {
-  const names = [...running].map(([label, count]) => (count === 1 ? label : `${label} ×${count}`));
-  return names.length === 0
-    ? ""
-    : `… ${names.slice(0, 6).join(", ")}${names.length > 6 ? ` and ${names.length - 6} more` : ""}`;
+/** The time stands first: what does not fit is cut at the end. */
+function runningText(running: ReadonlyMap<string, number>, elapsed: number): string {
+  const shown: string[] = [];
+  for (const [label, count] of running) {
+    if (shown.length === 6) break;
+    shown.push(count === 1 ? label : `${label} ×${count}`);
+  }
+  const more = running.size - shown.length;
+  return `… ${duration(elapsed)} ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 function timing(start: number): string {
@@ -105,33 +122,4 @@ export function duration(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)}ms`;
   if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(1)}s`;
   return `${Math.floor(milliseconds / 60_000)}m ${Math.round((milliseconds % 60_000) / 1000)}s`;
-}
-
-interface LiveLine {
-  draw(): void;
-  clear(): void;
-  stop(): void;
-}
-
-/** The terminal's last line, rewritten in place. */
-function liveLine(text: () => string): LiveLine {
-  const stream = process.stderr;
-  const since = performance.now();
-  const clear = (): void => void stream.write("\r\u001b[2K");
-  const draw = (): void => {
-    const content = text();
-    if (content === "") return clear();
-    const full = `${content} ${duration(performance.now() - since)}`;
-    stream.write(`\r\u001b[2K${full.slice(0, Math.max(10, (stream.columns ?? 80) - 1))}`);
-  };
-  const timer = setInterval(draw, 200);
-  timer.unref();
-  return {
-    draw,
-    clear,
-    stop: () => {
-      clearInterval(timer);
-      clear();
-    },
-  };
 }

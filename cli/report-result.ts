@@ -1,13 +1,15 @@
 import type { PauseItem } from "../runtime/checkpoint.ts";
 import type { RunResult } from "../runtime/engine-options.ts";
+import { describeError } from "../runtime/engine/run-events.ts";
 import { NgraphError, NodeError } from "../runtime/errors.ts";
 import { ExpressionError } from "../runtime/expression/expression-error.ts";
 import type { Json } from "../runtime/json.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
-import { quoteArgument } from "./open-store.ts";
+import { quoteArgument } from "./quote-argument.ts";
 import type { Output } from "./output.ts";
+import { printableText } from "./printable-text.ts";
 import { formatRecord } from "./format-values.ts";
-import { parseValue } from "./parse-values.ts";
+import { parseValue } from "./parse-answers.ts";
 import { userPlace } from "./user-error.ts";
 
 /** What a further command needs to find the run again. */
@@ -15,6 +17,8 @@ export interface RunPlace {
   /** `--store …` and `--file …` as far as they are needed, each with a space in front. */
   readonly flags: string;
   readonly isMemory: boolean;
+  /** Takes the values of secrets out of a text. */
+  readonly redact?: (text: string) => string;
 }
 
 /** Prints a run's result (interface.md) and gives the exit code. */
@@ -31,7 +35,8 @@ export function reportResult(result: RunResult, place: RunPlace, output: Output)
   }
 
   if (error !== null) {
-    output.problem(`${output.stderrStyles.error("error")}: ${error.message} [${error.code}]`);
+    output.problem(`${output.stderrStyles.error("error")}: ${printableText(error.message)} [${error.code}]`);
+    for (const cause of deeperCauses(error, place.redact)) output.problem(`  caused by: ${printableText(cause)}`);
     const where = placeOf(error);
     if (where !== undefined) output.problem(`  at ${where}`);
   }
@@ -100,18 +105,26 @@ export function reportPauses(result: Pick<RunResult, "pauses" | "thread">, place
     .filter((pause) => pause.kind === "interrupt")
     .map((pause) => {
       const [choice] = readPayload(pause.payload).choices;
-      return ` --answer ${pause.id}=${choice === undefined ? "VALUE" : answerArgument(choice)}`;
+      return ` --answer ${quoteArgument(`${pause.id}=${choice === undefined ? "VALUE" : answerText(choice)}`)}`;
     });
   output.result(`${answers.length === 0 ? "go on" : "answer"} with: ${command}${answers.join("")}`);
 }
 
-/** As `parseValue` reads it back: a text that looks like JSON stands in quotes. */
+/** As `parseAnswers` reads it back: a text that looks like JSON stands in quotes. */
+function answerText(text: string): string {
+  return typeof parseValue(text) === "string" ? text : JSON.stringify(text);
+}
+
 function answerArgument(text: string): string {
-  return quoteArgument(typeof parseValue(text) === "string" ? text : JSON.stringify(text));
+  return quoteArgument(answerText(text));
 }
 
 /** One waiting item: what is asked, and what may be answered. */
 export function describePause(pause: PauseItem): string {
+  return printableText(pauseText(pause));
+}
+
+function pauseText(pause: PauseItem): string {
   const node = [...pause.namespace, pause.node].join(" › ");
   if (pause.kind !== "interrupt") return `paused ${pause.kind} ${node}  (${pause.id})`;
   const { question, choices, rest } = readPayload(pause.payload);
@@ -163,6 +176,20 @@ function errorDocument(error: NgraphError): object {
     ...(error instanceof NodeError ? { node: error.nodeId, attempts: error.attempts, items: error.items } : {}),
     at: placeOf(error) ?? null,
   };
+}
+
+/** What lies below the error that the message of a failed node speaks of. */
+function deeperCauses(error: NgraphError, redact = (text: string) => text): string[] {
+  const causes: string[] = [];
+  let current: unknown = error.cause;
+  while (current instanceof Error && causes.length < 5) {
+    const below: unknown = current instanceof AggregateError ? current.errors[0] : current.cause;
+    if (below === undefined) break;
+    causes.push(redact(describeError(below)));
+    current = below;
+  }
+  // Wrappers repeat what they wrap.
+  return causes.filter((text) => !error.message.includes(text));
 }
 
 /** Where in the user's code or graph a failure began: the innermost cause that says so. */

@@ -1,17 +1,30 @@
-/** The run that this process is in the middle of: what is left to say when a node takes the process down with it. */
+/** What this process is in the middle of: what is left to say when user code takes the process down with it. */
+export type Stage =
+  | { readonly name: "idle" }
+  /** Modules of the user are imported. */
+  | { readonly name: "loading" }
+  | ({ readonly name: "running" } & RunUnderWay)
+  /** The run has ended in order: nothing that user code still does changes that. */
+  | { readonly name: "over" };
+
+/** Where it is kept; nowhere before it has begun, and in memory. */
 export interface RunUnderWay {
-  readonly thread: string;
+  readonly thread?: string;
   /** Goes on with it. */
-  readonly command: string;
+  readonly command?: string;
 }
 
-let underWay: RunUnderWay | undefined;
+let stage: Stage = { name: "idle" };
 
-/** Kept while a run goes on; `undefined` when it has ended in order. */
-export function setRunUnderWay(run: RunUnderWay | undefined): void {
-  underWay = run;
+export function enterStage(next: Stage): void {
+  stage = next;
 }
 
+export function currentStage(): Stage {
+  return stage;
+}
+
+/** The run of this moment, if there is one. */
 export function runUnderWay(): RunUnderWay | undefined {
-  return underWay;
+  return stage.name === "running" ? stage : undefined;
 }

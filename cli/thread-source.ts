@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { relative } from "node:path";
 import type { Checkpoint } from "../runtime/checkpoint.ts";
-import { withAnswers } from "../runtime/engine/restore-run.ts";
+import { migrateCheckpoint, withAnswers } from "../runtime/engine/restore-run.ts";
 import type { Store } from "../runtime/store.ts";
 import { CommandError } from "./command-error.ts";
 import { findSimilar } from "../diagnostics/similar.ts";
@@ -9,7 +9,7 @@ import { findSimilar } from "../diagnostics/similar.ts";
 /** The newest checkpoint of a thread that must exist. */
 export async function latestOf(store: Store, thread: string): Promise<Checkpoint> {
   const head = await store.loadLatest(thread);
-  if (head !== undefined) return head;
+  if (head !== undefined) return migrateCheckpoint(head);
   const known = (await store.threads?.({ limit: 200 })) ?? [];
   const similar = findSimilar(
     thread,

@@ -1,3 +1,5 @@
+import { describeError } from "../runtime/engine/run-events.ts";
+
 /**
  * Errors of the user's own code, told apart from ours by their stack: bundled node functions carry this name in their file
  * name, and source maps lead back to the sources.
@@ -18,9 +20,18 @@ export function describeUserError(error: unknown): string | undefined {
   return place === undefined ? undefined : `${headline(error)} (${place})`;
 }
 
+/** What was thrown and is no error: our own code throws none. */
+export function describeThrown(value: unknown): string {
+  try {
+    return `${typeof value === "string" ? value : String(value)} was thrown, which is no Error`;
+  } catch {
+    return "something was thrown that cannot be shown";
+  }
+}
+
 /** The first line of user code in an error's stack, `file:line:column`. */
 export function userPlace(error: Error): string | undefined {
-  for (const line of (error.stack ?? "").split("\n")) {
+  for (const line of stackOf(error).split("\n")) {
     const match = /(?:\(|at )(?:file:\/\/)?([^()]+):(\d+):(\d+)\)?$/.exec(line.trim());
     const file = match?.[1];
     if (file === undefined) continue;
@@ -30,8 +41,18 @@ export function userPlace(error: Error): string | undefined {
   return undefined;
 }
 
+/** User code may put anything in its place. */
+function stackOf(error: Error): string {
+  try {
+    return `${error.stack ?? ""}`;
+  } catch {
+    return "";
+  }
+}
+
 function headline(error: Error): string {
-  return error.name === "Error" ? error.message : `${error.name}: ${error.message}`;
+  const message = describeError(error);
+  return error.name === "Error" || message === error.name ? message : `${error.name}: ${message}`;
 }
 
 function samePath(file: string, source: string): boolean {

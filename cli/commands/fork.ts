@@ -2,9 +2,11 @@ import { randomUUID } from "node:crypto";
 import { CommandError } from "../command-error.ts";
 import { defineCommand } from "../define-command.ts";
 import { EXIT } from "../exit-codes.ts";
+import { findOwnCheckpoint } from "../find-checkpoint.ts";
 import { unrunnableBindings } from "../bind-functions.ts";
 import { loadGraph } from "../load-graph.ts";
-import { quoteArgument, STORE_FLAG, STORE_HELP, withStore } from "../open-store.ts";
+import { STORE_FLAG, STORE_HELP, withStore } from "../open-store.ts";
+import { quoteArgument } from "../quote-argument.ts";
 import { parseName } from "../parse-values.ts";
 import { latestOf, sourceOf } from "../thread-source.ts";
 
@@ -54,8 +56,9 @@ export const forkCommand = defineCommand<ForkOptions>({
         secrets: () => "",
         store,
       });
+      const from = options.from === undefined ? head : await findOwnCheckpoint(store, options.from, thread);
       const fork = await engine.fork(thread, {
-        ...(options.from === undefined ? {} : { from: options.from }),
+        from: from.id,
         as: options.as ?? randomUUID(),
         ...(options.at === undefined ? {} : { at: options.at }),
       });

@@ -1,9 +1,13 @@
 import type { Checkpoint } from "../../runtime/checkpoint.ts";
 import { checkpointDocument } from "../checkpoint-document.ts";
+import { CommandError } from "../command-error.ts";
 import { defineCommand } from "../define-command.ts";
 import { EXIT } from "../exit-codes.ts";
+import { migrateCheckpoint } from "../../runtime/engine/restore-run.ts";
+import { findCheckpoint } from "../find-checkpoint.ts";
 import { formatTable, formatTime } from "../format-values.ts";
 import { withStore, STORE_FLAG, STORE_HELP } from "../open-store.ts";
+import { quoteArgument } from "../quote-argument.ts";
 import { parseCount } from "../parse-values.ts";
 import { asItStands, latestOf } from "../thread-source.ts";
 
@@ -25,15 +29,25 @@ export const historyCommand = defineCommand<HistoryOptions>({
       .option(STORE_FLAG, STORE_HELP);
   },
   run: async ([thread = ""], options, output) => {
-    const checkpoints = await withStore(options.store, { mustExist: true }, async ({ store }) => {
+    const { checkpoints, flag } = await withStore(options.store, { mustExist: true }, async ({ store, flag }) => {
       await latestOf(store, thread);
-      const list = await store.list(thread, {
-        ...(options.limit === undefined ? {} : { limit: options.limit }),
-        ...(options.before === undefined ? {} : { before: options.before }),
-        ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
+      const { limit, namespace } = options;
+      const before = options.before === undefined ? undefined : await findCheckpoint(store, options.before, thread);
+      const found = await store.list(thread, {
+        ...(limit === undefined ? {} : { limit }),
+        ...(before === undefined ? {} : { before: before.id, namespace: before.namespace }),
+        ...(namespace === undefined ? {} : { namespace }),
       });
+      if (found.length === 0 && namespace !== undefined && before === undefined) {
+        throw new CommandError(`thread \`${thread}\` has called no graph under \`${namespace}\``, {
+          code: "NG_UNKNOWN_CHECKPOINT",
+          help: "a namespace names the calling task, as in `review` and `each[3]`; `ngc show` lists those that a checkpoint goes on with",
+        });
+      }
       // What others have followed is over.
-      return Promise.all(list.map((checkpoint, index) => (index === 0 ? asItStands(store, checkpoint) : checkpoint)));
+      const list = found.map(migrateCheckpoint);
+      const [head] = list;
+      return { checkpoints: head === undefined ? [] : [await asItStands(store, head), ...list.slice(1)], flag };
     });
     output.document({ version: 1, thread, checkpoints: checkpoints.map(checkpointDocument) });
     output.result(
@@ -53,9 +67,18 @@ export const historyCommand = defineCommand<HistoryOptions>({
             ]),
           ),
     );
+    const oldest = checkpoints.at(-1);
+    if (oldest !== undefined && oldest.parentId !== null && checkpoints.length >= (options.limit ?? DEFAULT_LIMIT)) {
+      const { limit } = options;
+      const more = `${limit === undefined ? "" : ` --limit ${limit}`}${flag}`;
+      output.note(`older ones: ngc history ${quoteArgument(thread)} --before ${oldest.id}${more}`);
+    }
     return EXIT.ok;
   },
 });
+
+/** Of stores (`ListOptions`). */
+const DEFAULT_LIMIT = 100;
 
 /** Runs of a plan have no steps: a checkpoint at the start of each, and one at its end. */
 function isPlan(checkpoints: readonly Checkpoint[]): boolean {

@@ -3,7 +3,7 @@ import { basename, join, resolve } from "node:path";
 import { CommandError } from "../command-error.ts";
 import { defineCommand } from "../define-command.ts";
 import { EXIT } from "../exit-codes.ts";
-import { quoteArgument } from "../open-store.ts";
+import { quoteArgument } from "../quote-argument.ts";
 import { VERSION } from "../version.ts";
 import { writeAtomically } from "../write-atomically.ts";
 

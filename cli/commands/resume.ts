@@ -1,16 +1,17 @@
-import type { PauseItem } from "../../runtime/checkpoint.ts";
 import type { Engine, ExecuteOptions } from "../../runtime/engine-options.ts";
 import type { PlanExecuteOptions, PlanRunner } from "../../runtime/plan/plan-options.ts";
 import { defineCommand } from "../define-command.ts";
 import { addExecutionOptions, execute, type ExecutionOptions } from "../execution.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
+import { findOwnCheckpoint } from "../find-checkpoint.ts";
 import { loadGraphOrPlan } from "../load-graph.ts";
-import { quoteArgument, withStore, type OpenStore } from "../open-store.ts";
-import { parseAnswers } from "../parse-values.ts";
+import { withStore, type OpenStore } from "../open-store.ts";
+import { quoteArgument } from "../quote-argument.ts";
+import { parseAnswers } from "../parse-answers.ts";
 import type { Output } from "../output.ts";
 import { addPlanOptions, executePlan, type PlanFlags } from "../plan/execute-plan.ts";
 import { refuseGraphFlags, refusePlanFlags } from "../plan/refuse-flags.ts";
-import { latestOf, sourceOf } from "../thread-source.ts";
+import { asItStands, latestOf, sourceOf } from "../thread-source.ts";
 
 interface ResumeOptions extends ExecutionOptions, PlanFlags {
   readonly answer?: readonly string[];
@@ -44,13 +45,15 @@ async function resume(thread: string, store: OpenStore, options: ResumeOptions, 
   const table = await loadGraphOrPlan(file, graph, output);
   if (table === undefined) return EXIT.invalid;
   refusePlanFlags(table, options);
-  const answers = parseAnswers(options.answer ?? [], new Set(head.pauses.map((pause: PauseItem) => pause.id)));
+  if (table.kind === "plan") refuseGraphFlags(options);
+  const from = options.from === undefined ? undefined : await findOwnCheckpoint(store.store, options.from, thread);
+  const { pauses } = await asItStands(store.store, from ?? head);
+  const answers = parseAnswers(options.answer ?? [], pauses);
   const flags = [
     options.file === undefined ? "" : ` --file ${quoteArgument(options.file)}`,
     options.builtins === undefined ? "" : ` --builtins ${quoteArgument(options.builtins)}`,
   ].join("");
   if (table.kind === "plan") {
-    refuseGraphFlags(options);
     const start = (runner: PlanRunner, common: PlanExecuteOptions) => runner.resume(thread, { ...common, ...answers });
     return executePlan({ table, file, store, options, flags, start }, output);
   }
@@ -58,7 +61,7 @@ async function resume(thread: string, store: OpenStore, options: ResumeOptions, 
     engine.resume(thread, {
       ...common,
       ...answers,
-      ...(options.from === undefined ? {} : { from: options.from }),
+      ...(from === undefined ? {} : { from: from.id }),
       ...(options.at === undefined ? {} : { at: options.at }),
     });
   return execute({ table, file, store, options, flags, start }, output);

@@ -5,6 +5,7 @@ import { EXIT } from "../exit-codes.ts";
 import { findCheckpoint } from "../find-checkpoint.ts";
 import { formatRecord, formatTime } from "../format-values.ts";
 import { withStore, STORE_FLAG, STORE_HELP } from "../open-store.ts";
+import { printableText } from "../printable-text.ts";
 import { describePause } from "../report-result.ts";
 import { asItStands } from "../thread-source.ts";
 
@@ -38,6 +39,7 @@ export const showCommand = defineCommand<ShowOptions>({
       checkpoint: checkpoint.id,
       thread: checkpoint.threadId,
       step: checkpoint.step,
+      ...(checkpoint.namespace === "" ? {} : { namespace: checkpoint.namespace }),
       phase: checkpoint.phase,
       status: checkpoint.status,
       time: formatTime(checkpoint.timestamp),
@@ -49,6 +51,12 @@ export const showCommand = defineCommand<ShowOptions>({
     output.result(formatRecord(head));
     for (const [barrier, arrived] of Object.entries(checkpoint.barrierState)) {
       output.result(`barrier ${barrier}: ${arrived.join(", ")} came`);
+    }
+    for (const [namespace, id] of Object.entries(checkpoint.children ?? {})) {
+      output.result(`called graph ${namespace}: ${id}`);
+    }
+    if (checkpoint.failure !== undefined) {
+      output.result(`failure: ${printableText(checkpoint.failure.message)} [${checkpoint.failure.code}]`);
     }
     for (const pause of checkpoint.pauses) output.result(`\n${describePause(pause)}`);
     const values = formatRecord(checkpoint.values);

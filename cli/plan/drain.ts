@@ -1,7 +1,4 @@
-import { endProcess } from "../end-process.ts";
-import { EXIT } from "../exit-codes.ts";
-
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+import { withSignals } from "../interruption.ts";
 
 /**
  * Ctrl-C on a plan: the first lets the tasks that run end and starts nothing more, the second ends them, a third ends this process.
@@ -13,20 +10,16 @@ export async function withDrain<T>(
 ): Promise<T> {
   const drain = new AbortController();
   const kill = new AbortController();
-  const onSignal = (name: string): void => {
-    if (kill.signal.aborted) endProcess(EXIT.interrupted);
+  const onSignal = (name: string): boolean => {
+    if (kill.signal.aborted) return false;
     if (drain.signal.aborted || name !== "SIGINT") {
       drain.abort();
       kill.abort();
-      return;
+      return true;
     }
     onDrain();
     drain.abort();
+    return true;
   };
-  for (const name of SIGNALS) process.on(name, onSignal);
-  try {
-    return await work({ drain: drain.signal, signal: kill.signal });
-  } finally {
-    for (const name of SIGNALS) process.off(name, onSignal);
-  }
+  return withSignals(onSignal, () => work({ drain: drain.signal, signal: kill.signal }));
 }

@@ -4,15 +4,17 @@ import type { PlanEvent } from "../../runtime/plan/plan-events.ts";
 import type { PlanExecuteOptions, PlanRunner, PlanRunResult } from "../../runtime/plan/plan-options.ts";
 import type { PlanTable } from "../../runtime/plan/plan-table.ts";
 import { createRedactor } from "../../runtime/engine/redact.ts";
-import type { Table } from "../../runtime/table.ts";
 import { planSchedule } from "../../runtime/plan/schedule.ts";
 import { bindFunctions } from "../bind-functions.ts";
 import { maxStepsOf, type ExecutionOptions } from "../execution.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { llmFromEnvironment } from "../llm-from-environment.ts";
-import { quoteArgument, type OpenStore } from "../open-store.ts";
-import type { Output } from "../output.ts";
-import { setRunUnderWay } from "../run-under-way.ts";
+import { type OpenStore } from "../open-store.ts";
+import { quoteArgument } from "../quote-argument.ts";
+import { quietly, type Output } from "../output.ts";
+import { printableText } from "../printable-text.ts";
+import { enterStage } from "../run-under-way.ts";
+import { secretNames } from "../secret-names.ts";
 import { reasonOf } from "../source-files.ts";
 import { withDrain } from "./drain.ts";
 import { createFileTaskCache } from "./file-task-cache.ts";
@@ -84,8 +86,14 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
   const view = createPlanView(table, expected, options.maxParallel ?? table.maxParallel, now);
   const progress: PlanProgress =
     options.events === true
-      ? { onEvent: (event) => void process.stderr.write(`${JSON.stringify(event)}\n`), stop: () => {} }
+      ? {
+          onEvent: (event) => void process.stderr.write(`${JSON.stringify(event)}\n`),
+          above: (write) => write(),
+          stop: () => {},
+        }
       : createPlanProgress(view, output, now);
+  // Lines for machines are not mixed with remarks for people.
+  const say = options.events === true ? quietly(output) : output;
   const guard = options.verifyTouches === true ? createTouchGuard(table, process.cwd()) : undefined;
   let directory: RunDirectory | undefined;
   let logFailure: unknown;
@@ -101,9 +109,8 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     progress.onEvent(event);
   };
   const print = createPrint((line) => {
-    progress.stop();
-    if (output.json) output.problem(line);
-    else output.result(line);
+    const text = printableText(line);
+    progress.above(() => (output.json ? output.problem(text) : output.result(text)));
   });
   const redact = createRedactor(new Map(secretNames(table).map((name) => [name, process.env[name] ?? ""])));
   const shell = createShell({
@@ -117,12 +124,10 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     secrets: (name) => process.env[name],
     ...(options.allow === undefined ? {} : { allow: options.allow }),
   });
+  enterStage({ name: "running" });
   try {
     const result = await withDrain(
-      () => {
-        progress.stop();
-        output.note("stopping: what runs may end; press Ctrl-C again to end it now");
-      },
+      () => progress.above(() => say.note("stopping: what runs may end; press Ctrl-C again to end it now")),
       ({ drain, signal }) =>
         execution.start(runner, {
           drain,
@@ -134,7 +139,7 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
           taskCache: createFileTaskCache(resolve(".ngraph/cache"), process.cwd(), options.cache === false),
           beforeStart: async ({ runId, lastRun, resumedFrom, thread }) => {
             // Told once the store has it: before, there is nothing to go on with.
-            started = () => thread !== null && announce(thread, resumedFrom !== null, execution, output);
+            started = () => thread !== null && announce(thread, resumedFrom !== null, execution, say);
             if (lastRun !== null) await endLastRun(lastRun.runId, lastRun.metadata["runs"], runs, output);
             directory = createRunDirectory(runs, runId, file);
           },
@@ -145,6 +150,8 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
         }),
     );
     progress.stop();
+    enterStage({ name: "over" });
+    await new Promise((resolve) => setImmediate(resolve));
     try {
       directory?.writeSummary(planDocument(result, guard?.remarks ?? []));
     } catch (error) {
@@ -156,11 +163,11 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
     // Closed before anything is said, so that whoever reads it finds the store at rest.
     await store.store.close?.();
     const place = { flags: store.flag + execution.flags, isMemory: store.isMemory };
-    return reportPlan(result, place, guard?.remarks ?? [], output);
+    return reportPlan(result, place, guard?.remarks ?? [], say);
   } finally {
     progress.stop();
     directory?.close();
-    setRunUnderWay(undefined);
+    enterStage({ name: "over" });
   }
 }
 
@@ -168,13 +175,7 @@ export async function executePlan(execution: PlanExecution, output: Output): Pro
 function announce(thread: string, resumed: boolean, { store, flags }: PlanExecution, output: Output): void {
   if (store.isMemory) return;
   output.note(`${resumed ? "going on with" : "running as"} thread ${thread}`);
-  setRunUnderWay({ thread, command: `ngc resume ${quoteArgument(thread)}${store.flag}${flags}` });
-}
-
-/** Of a plan and everything it calls. */
-function secretNames(table: PlanTable | Table): readonly string[] {
-  const called = table.kind === "plan" ? [...table.graphs, ...table.plans] : table.graphs;
-  return [...new Set([...table.secrets, ...called.flatMap(secretNames)])];
+  enterStage({ name: "running", thread, command: `ngc resume ${quoteArgument(thread)}${store.flag}${flags}` });
 }
 
 /** Nothing starts before commands that outlived a crash have been ended (9.10). */

@@ -1,32 +1,33 @@
 import type { PlanEvent } from "../../runtime/plan/plan-events.ts";
+import { liveBlock } from "../live-block.ts";
 import type { Output } from "../output.ts";
+import { printableText } from "../printable-text.ts";
 import { duration } from "../progress.ts";
 import type { PlanView } from "./plan-view.ts";
 
 /** Shows a plan's run while it goes on. */
 export interface PlanProgress {
   readonly onEvent: (event: PlanEvent) => void;
-  /** Takes the live part away, so that other text can follow. */
+  /** Lets whole lines be written above the live part. */
+  above(write: () => void): void;
+  /** Takes the live part away. */
   stop(): void;
 }
 
 /** A line for each task that has started, was tried again or has ended; on a terminal below them a view of what is going on. */
 export function createPlanProgress(view: PlanView, output: Output, now: () => number): PlanProgress {
-  if (output.quiet) return { onEvent: view.onEvent, stop: () => {} };
+  if (output.quiet) return { onEvent: view.onEvent, above: (write) => write(), stop: () => {} };
   const live = output.live ? liveBlock(() => blockLines(view, output, now)) : undefined;
   const started = new Map<string, number>();
-  const print = (text: string): void => {
-    live?.clear();
-    output.note(text);
-    live?.draw();
-  };
+  const above = (write: () => void): void => (live === undefined ? write() : live.above(write));
   return {
     onEvent(event) {
       view.onEvent(event);
       const line = lineOf(event, output, started, now, live !== undefined, view.triesOf);
-      if (line !== undefined) print(line);
+      if (line !== undefined) above(() => output.note(line));
       else live?.draw();
     },
+    above,
     stop: () => live?.stop(),
   };
 }
@@ -44,7 +45,7 @@ function lineOf(
     if (event.cached === true) return `${styles.info("=")} ${event.node_id}: nothing it depends on has changed`;
     if (event.converged || event.attempt >= triesOf(event.node_id)) return undefined;
     const failed = event.done_when_results.filter(({ rc }) => rc !== 0).map(({ cmd, rc }) => `${cmd} (${rc})`);
-    const why = failed.length > 0 ? failed.join(", ") : (event.error ?? "").split("\n")[0];
+    const why = printableText(failed.length > 0 ? failed.join(", ") : ((event.error ?? "").split("\n")[0] ?? ""));
     return `${styles.warning("↻")} ${event.node_id}: try ${event.attempt} not done: ${why}`;
   }
   if (event.type !== "node_transition") return undefined;
@@ -94,53 +95,4 @@ function blockLines(view: PlanView, { stderrStyles: styles }: Output, now: () =>
     `  ${"█".repeat(full)}${"░".repeat(width - full)} ${view.ended}/${view.total}${left === undefined || left < 1 ? "" : ` · about ${duration(left)} left`}`,
   );
   return lines;
-}
-
-const REDRAW_MS = 100;
-
-interface LiveBlock {
-  draw(): void;
-  clear(): void;
-  stop(): void;
-}
-
-/** The terminal's last lines, rewritten in place. */
-function liveBlock(lines: () => readonly string[]): LiveBlock {
-  const stream = process.stderr;
-  let height = 0;
-  let drawnAt = -Infinity;
-  let known: readonly string[] = [];
-  const clear = (): void => {
-    if (height > 0) stream.write(`\u001b[${height}A\r\u001b[J`);
-    height = 0;
-  };
-  const draw = (): void => {
-    // Looking at everything that waits costs what there is: not for every event of a large plan.
-    const now = performance.now();
-    if (now - drawnAt > REDRAW_MS) {
-      known = lines();
-      drawnAt = now;
-    } else if (height > 0) return;
-    const width = Math.max(20, (stream.columns || 80) - 1);
-    // More lines than the terminal has cannot be taken back.
-    const shown = known.slice(-Math.max(1, (stream.rows || 24) - 2));
-    const text = shown.map((line) => `${cut(line, width)}\n`).join("");
-    stream.write(`${height > 0 ? `\u001b[${height}A\r\u001b[J` : ""}${text}`);
-    height = shown.length;
-  };
-  const timer = setInterval(draw, 250);
-  timer.unref();
-  return {
-    draw,
-    clear,
-    stop() {
-      clearInterval(timer);
-      clear();
-    },
-  };
-}
-
-/** Styled lines are short: only plain ones are cut. */
-function cut(line: string, width: number): string {
-  return line.includes("\u001b") || line.length <= width ? line : `${line.slice(0, width - 1)}…`;
 }

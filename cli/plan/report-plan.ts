@@ -1,7 +1,7 @@
 import type { PlanRunResult } from "../../runtime/plan/plan-options.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { formatRecord } from "../format-values.ts";
-import { quoteArgument } from "../open-store.ts";
+import { quoteArgument } from "../quote-argument.ts";
 import type { Output } from "../output.ts";
 import { duration } from "../progress.ts";
 import { reportPauses, type RunPlace } from "../report-result.ts";

@@ -49,6 +49,9 @@ async function resumeClaimed(
   if (source.id === latest.id && options.at === undefined) {
     return resumeHead(core, durable, cancellation, latest, options);
   }
+  // Refused before the fork is made: a wrong answer leaves the thread as it was.
+  const waiting = options.at === undefined ? source : { ...source, pauses: [] };
+  await takeAnswers(store, waiting, await loadWrites(store, threadId, source.id), options);
   const metadata = { ...source.metadata, ...options.metadata };
   const request = { source, head: latest, at: options.at, metadata };
   const fork = await forkCheckpoint(core, durable, cancellation, request);

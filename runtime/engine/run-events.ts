@@ -49,18 +49,25 @@ export function eventError(run: Run, error: unknown): EventError {
   return { code: "NG_NODE_FAILED", message };
 }
 
-/** Whatever was thrown, as a line of text. */
+/** Whatever was thrown, as text. Reading it may run code, which may throw in turn. */
 export function describeError(error: unknown): string {
   try {
-    if (error instanceof Error) return error.message || error.name;
+    if (error instanceof Error) return `${error.message || error.name}`;
     // Errors of another realm, and what libraries throw in place of one.
     if (typeof error === "object" && error !== null && "message" in error && typeof error.message === "string") {
       return error.message;
     }
-    return `it threw ${String(error)}`;
+    return `it threw ${thrownText(error)}`;
   } catch {
     return "it threw something that cannot be shown";
   }
+}
+
+function thrownText(value: unknown): string {
+  const text = String(value);
+  if (text !== "[object Object]") return text;
+  const json = JSON.stringify(value) ?? text;
+  return json.length > 200 ? `${json.slice(0, 200)}…` : json;
 }
 
 /** Routing as events. */

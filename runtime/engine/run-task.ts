@@ -175,7 +175,9 @@ function watch(attempt: Attempt, result: PromiseLike<unknown>): Promise<Outcome>
         });
       }, timeout);
     }
-    result.then(
+    // Not ours, and what its `then` throws is the node's failure.
+    const settled = result instanceof Promise ? (result as Promise<unknown>) : Promise.resolve(result);
+    settled.then(
       (value) => end(() => (late === undefined ? settleResult(attempt, value) : settleFailure(attempt, late))),
       (error: unknown) => end(() => settleFailure(attempt, endsTheRun(task, error) ? error : (late ?? error))),
     );

@@ -11,7 +11,7 @@ const CASES: readonly (readonly [line: string, status: number, message: string])
   ["compile h.ngraph --out h.ngraph", 64, "a part of the path is no directory"],
   ["run h.ngraph --store postgres:nope", 64, "postgres://USER@HOST/DATABASE"],
   ["run h.ngraph --store sqlite:text", 1, "is not an SQLite database"],
-  ["run h.ngraph --store sqlite:h.ngraph/x.db", 64, "a part of the path is no directory"],
+  ["run h.ngraph --store sqlite:h.ngraph/x.db", 64, "cannot make the directory h.ngraph: a file of this name is there"],
   ["run h.ngraph --builtins no.ts", 64, "cannot read no.ts"],
   ["run h.ngraph --thread=", 64, "--thread takes a name"],
   ["run h.ngraph --input @text", 64, "text is no JSON"],

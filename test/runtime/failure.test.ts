@@ -15,6 +15,36 @@ import { settle, VirtualClock } from "../support/virtual-clock.ts";
 
 const never = (): Promise<never> => new Promise(() => undefined);
 
+describe("4.1 whatever is thrown is its node's failure, and can be told", () => {
+  const unreadable = Object.defineProperty(new Error(), "message", {
+    get: () => {
+      throw new Error("not this either");
+    },
+  });
+  const cases: readonly (readonly [name: string, body: () => unknown, message: string])[] = [
+    ["a record", () => Promise.reject({ status: 503 }), 'it threw {"status":503}'],
+    ["null", () => Promise.reject(null), "it threw null"],
+    ["an error that cannot be read", () => Promise.reject(unreadable), "it threw something that cannot be shown"],
+    [
+      "a thenable that throws",
+      () => ({
+        // oxlint-disable-next-line unicorn/no-thenable -- that is what a node may return
+        then: () => {
+          throw new Error("no promise");
+        },
+      }),
+      "no promise",
+    ],
+  ];
+  test.each(cases)("%s", async (_, a, message) => {
+    const engine = engineOf("graph g { output x: int = 0  node a = a() into x  start -> a }", { a });
+    for (const options of [{}, { signal: new AbortController().signal }]) {
+      const { status, error } = await engine.run({}, options);
+      expect({ status, error: error?.message }).toEqual({ status: "failed", error: `node \`a\` failed: ${message}` });
+    }
+  });
+});
+
 describe("4.1 tries", () => {
   const text = (policies: string): string =>
     `graph g { output x: int = 0  node a = a() into x { ${policies} }  start -> a }`;

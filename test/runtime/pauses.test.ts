@@ -407,4 +407,21 @@ describe("6.3 results of siblings", () => {
     expect(again.output).toEqual({ a: "y", b: ["two", "NG_NODE_FAILED"] });
     expect(runs).toEqual({ two: 1, bad: 1 });
   });
+
+  test("a wrong answer to an old checkpoint is refused before anything is forked: the thread stays as it was", async () => {
+    const { engine } = build(new MemoryStore());
+    const { pauses, checkpointId } = await engine.run({}, { thread: "t" });
+    await engine.resume("t", { answer: "x" });
+    const before = await engine.history("t");
+    const from = checkpointId!;
+    for (const options of [
+      { from, answers: { nobody: "y" } },
+      { from, answers: { [pauses[0]!.id]: 7 } },
+      { from, at: "b", answers: { [pauses[0]!.id]: "y" } },
+    ]) {
+      await expect(engine.resume("t", options)).rejects.toMatchObject({ code: "NG_BAD_ANSWER" });
+    }
+    expect((await engine.history("t")).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+    expect(await engine.state("t")).toMatchObject({ status: "completed" });
+  });
 });
