@@ -9,3 +9,13 @@ export function ignoreClosedPipes(): void {
     });
   }
 }
+
+/** A node that calls `process.stdout.end()` ends its own output, not this program's. */
+export function keepStreamsOpen(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.end = ((chunk?: unknown) => {
+      if (typeof chunk === "string" || chunk instanceof Uint8Array) stream.write(chunk);
+      return stream;
+    }) as typeof stream.end;
+  }
+}

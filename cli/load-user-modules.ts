@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, extname, isAbsolute, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { BuildFailure, Loader, Plugin } from "esbuild";
+import { keepStreamsOpen } from "./closed-pipes.ts";
 import { CommandError } from "./command-error.ts";
 import { EXIT } from "./exit-codes.ts";
 import { importModule } from "./import-module.ts";
@@ -52,6 +53,7 @@ async function importBundle(modules: readonly UserModule[]): Promise<Readonly<Re
   // A module may end the process, and so may Ctrl-C.
   process.once("exit", remove);
   enterStage({ name: "loading" });
+  keepStreamsOpen();
   try {
     const file = join(directory, `${USER_BUNDLE_MARK}.mjs`);
     writeFileSync(file, await bundle(modules, file));
