@@ -54,7 +54,7 @@ export function parseAnswers(given: readonly string[], waiting: readonly PauseIt
 }
 
 /** What ids of waiting items look like (`approve@3.a96f28c9a3fb`): a bare answer hardly does. */
-const PAUSE_ID = /^\S+@\d+\S*\.[0-9a-f]{12}$/;
+const PAUSE_ID = /^\S+@\d+\S*\.[0-9a-f]{6,}$/;
 
 /** `42` answers a question for a number and one for a text alike. */
 function readAnswer(text: string, pause: PauseItem | undefined): Json {
