@@ -1,5 +1,6 @@
 import { ThreadError } from "../../errors.ts";
 import type { Checkpoint } from "../../checkpoint.ts";
+import type { Json } from "../../json.ts";
 import type { Claim } from "../../store.ts";
 import { expectCode, expectEqual, expectTrue } from "./expect.ts";
 import { LEASE, SampleRun } from "./sample-run.ts";
@@ -133,6 +134,38 @@ export const CLAIMS: readonly StoreCase[] = [
     if (store.getWrites) expectEqual((await store.getWrites("thread", head.id)).length, 1, "pending writes");
     await run.save();
   }),
+
+  storeCase(
+    "5.3 a save that fails leaves everything as it was: values, head, label, pending writes, claim",
+    async (store) => {
+      const run = await SampleRun.start(store);
+      const labelled = await run.save([{ channel: "x", set: 1 }], { label: "good" });
+      const head = await run.save([{ channel: "x", set: 2 }]);
+      await store.putWrites?.(run.claim, head.id, [{ taskId: "t", node: "a", result: 1 }]);
+      const request = { clearWritesOf: head.id, releaseClaim: true };
+      const bad = 1n as unknown as Json;
+      const failing: readonly [string, () => Promise<unknown>][] = [
+        ["a value", () => run.save([{ channel: "y", set: 2 }, { channel: "x", set: bad }], { label: "good" }, request)], // prettier-ignore
+        ["an appended item", () => run.save([{ channel: "y", append: [1, bad] }], { label: "good" }, request)],
+        ["metadata", () => run.save([{ channel: "y", set: 2 }], { label: "good", metadata: { bad } }, request)],
+        [
+          "the value of a fork",
+          () => run.save([{ channel: "x", set: bad }], { label: "good", parentId: null }, request),
+        ],
+        ["the value of another namespace", () => run.save([{ channel: "x", set: bad }], { namespace: "sub" }, request)],
+      ];
+      for (const [what, save] of failing) {
+        await expectCode("NG_STORE_FAILED", save, `saving a bigint as ${what}`);
+        expectEqual(await store.list("thread"), [head, labelled], `history after a bigint as ${what}`);
+        expectEqual(await store.loadLatest("thread", "sub"), undefined, `a namespace after a bigint as ${what}`);
+        if (store.loadByLabel) expectEqual(await store.loadByLabel("thread", "good"), labelled, "the label");
+        if (store.getWrites) expectEqual((await store.getWrites("thread", head.id)).length, 1, "pending writes");
+        const rival = { owner: "rival", leaseMs: LEASE };
+        await expectCode("NG_THREAD_CONFLICT", () => store.claim("thread", rival), "a claim by another");
+      }
+      await run.save([{ channel: "x", set: 2 }], { label: "good" }, request);
+    },
+  ),
 
   storeCase("a checkpoint is never replaced", async (store) => {
     const run = await SampleRun.start(store);

@@ -1,6 +1,6 @@
 import type { Checkpoint } from "../../checkpoint.ts";
 import { expectCode, expectEqual, expectTrue } from "./expect.ts";
-import { SampleRun } from "./sample-run.ts";
+import { LEASE, SampleRun } from "./sample-run.ts";
 import { optionalCase, storeCase, type StoreCase } from "./store-case.ts";
 
 export const HISTORY: readonly StoreCase[] = [
@@ -191,7 +191,7 @@ export const HISTORY: readonly StoreCase[] = [
   }),
 
   optionalCase("threads are listed, most recently written first", ["threads"], async (store) => {
-    const ids = ["b", "a", "c"];
+    const ids = ["c", "a", "b"];
     const runs: SampleRun[] = [];
     for (const id of ids) runs.push(await SampleRun.start(store, id));
     expectEqual(await store.threads(), [], "threads that were only claimed");
@@ -203,7 +203,7 @@ export const HISTORY: readonly StoreCase[] = [
     const threads = await store.threads();
     expectEqual(
       threads.map(({ threadId }) => threadId),
-      ["a", "b", "c"],
+      ["a", "c", "b"],
       "order",
     );
     const { headId, ...info } = threads[0]!;
@@ -213,7 +213,7 @@ export const HISTORY: readonly StoreCase[] = [
     expectEqual(threads[1]!.checkpoints, 2, "checkpoints, those of subgraphs included");
     for (const limit of [3, 2, 1, 0, -1]) {
       const found = (await store.threads({ limit })).map(({ threadId }) => threadId);
-      expectEqual(found, ["a", "b", "c"].slice(0, Math.max(0, limit)), `at most ${limit}`);
+      expectEqual(found, ["a", "c", "b"].slice(0, Math.max(0, limit)), `at most ${limit}`);
     }
     await store.deleteThread("b");
     expectEqual((await store.threads({ limit: 1e9 })).length, 2, "threads after one was deleted");
@@ -236,7 +236,13 @@ export const HISTORY: readonly StoreCase[] = [
     expectEqual(await store.loadById("gone", first.id), undefined, "checkpoint");
     expectEqual((await store.getWrites?.("gone", first.id)) ?? [], [], "pending writes");
     expectEqual(await store.loadByLabel?.("gone", "label"), undefined, "label");
-    await expectCode("NG_THREAD_CONFLICT", () => run.save(), "writing with the claim of a deleted thread");
+    const anew = { expectedHead: null };
+    await expectCode("NG_THREAD_CONFLICT", () => run.save([], {}, anew), "writing with the claim of a deleted thread");
+    await expectCode(
+      "NG_THREAD_CONFLICT",
+      () => store.renew(run.claim, LEASE),
+      "renewing the claim of a deleted thread",
+    );
     const again = await SampleRun.start(store, "gone");
     expectTrue(again.claim.epoch > run.claim.epoch, "the epoch of a recreated thread went back");
     await again.save([{ channel: "log", append: [3] }]);
