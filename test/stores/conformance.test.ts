@@ -1,127 +1,183 @@
-/** The suite finds what is wrong with a store: each of these has one fault, and fails. */
+/** How the suite is used, and what it says. What it finds is in planted-faults.test.ts. */
 import { describe, expect, it } from "vitest";
+import { StoreError } from "../../runtime/errors.ts";
 import type { Store } from "../../runtime/store.ts";
-import { storeConformance } from "../../runtime/stores/conformance/conformance.ts";
-import { MemoryStore } from "../../runtime/stores/memory.ts";
+import {
+  ConformanceError,
+  describeStore,
+  storeConformance,
+  type MakeStore,
+  type Need,
+} from "../../runtime/stores/conformance/conformance.ts";
+import { newDisk } from "./plain-disk.ts";
+import { PlainStore } from "./plain-store.ts";
 
-type Fault = (store: Store) => Partial<Store>;
+const REQUIRED = ["claim", "renew", "release", "save", "loadLatest", "loadById", "list", "deleteThread"] as const;
+const OPTIONAL = [
+  "putWrites",
+  "getWrites",
+  "clearWrites",
+  "label",
+  "loadByLabel",
+  "threads",
+  "prune",
+  "close",
+] as const;
 
-const FAULTS: Readonly<Record<string, Fault>> = {
-  "claims a thread that is held": (store) => ({
-    claim: (thread, runner) => {
-      store.renew({ ...lastClaim(store, thread) }, 0);
-      return store.claim(thread, runner);
-    },
-  }),
-  "saves whatever the head is": (store) => ({
-    save: async (claim, request) => {
-      const head = await store.loadLatest(claim.threadId, request.header.namespace);
-      return store.save(claim, { ...request, expectedHead: head?.id ?? null });
-    },
-  }),
-  "keeps the writes of a step that is done": (store) => ({
-    save: (claim, request) => store.save(claim, { ...request, clearWritesOf: "none" }),
-  }),
-  "keeps the claim of a run that is over": (store) => ({
-    save: (claim, request) => store.save(claim, { ...request, releaseClaim: false }),
-  }),
-  "lists oldest first": (store) => ({ list: async (...given) => [...(await store.list(...given))].reverse() }),
-  "lists without a limit": (store) => ({ list: (thread, options) => store.list(thread, { ...options, limit: 1e9 }) }),
-  "lists from the head whatever `before` says": (store) => ({
-    list: (thread, { namespace = "", limit = 100 } = {}) => store.list(thread, { namespace, limit }),
-  }),
-  "mixes namespaces": (store) => ({ loadLatest: (thread) => store.loadLatest(thread) }),
-  "folds names": (store) => ({
-    claim: (thread, runner) => store.claim(thread.normalize("NFC"), runner),
-    loadLatest: (thread, namespace) => store.loadLatest(thread.normalize("NFC"), namespace),
-  }),
-  "cuts names at NUL": (store) => ({
-    loadByLabel: (thread, label) => store.loadByLabel!(thread, label.split("\0")[0]!),
-  }),
-  "forgets versions": (store) => ({
-    loadById: async (thread, id) => {
-      const found = await store.loadById(thread, id);
-      return found && { ...found, versions: {} };
-    },
-  }),
-  "turns the order of writes": (store) => ({
-    getWrites: async (thread, id) => [...(await store.getWrites!(thread, id))].reverse(),
-  }),
-  "clears all writes for one": (store) => ({ clearWrites: (claim, id) => store.clearWrites!(claim, id) }),
-  "prunes what has a label": (store) => ({
-    prune: async (thread, policy) => {
-      for (const { id } of await store.list(thread)) await store.label!(thread, id, "moved");
-      return store.prune!(thread, policy);
-    },
-  }),
-  "prunes whatever its age": (store) => ({
-    prune: (thread, policy) => store.prune!(thread, { ...policy, olderThan: Number.MAX_VALUE }),
-  }),
-  "keeps labels that the policy gives up": (store) => ({
-    prune: (thread, policy) => store.prune!(thread, { ...policy, keepLabelled: true }),
-  }),
-  "deletes nothing": () => ({ deleteThread: () => {} }),
-  "answers after it was closed": () => ({ close: () => {} }),
-  "asks for all values each time": (store) => ({
-    save: (claim, request) => {
-      request.snapshot();
-      return store.save(claim, request);
-    },
-  }),
-};
-
-describe("the suite", () => {
-  it.each(Object.keys(FAULTS))("fails a store that %s", async (name) => {
-    const failed: string[] = [];
-    for (const { name: caseName, run } of storeConformance) {
-      await run(() => faulty(new MemoryStore(), FAULTS[name]!)).catch(() => failed.push(caseName));
-    }
-    expect(failed).not.toEqual([]);
+describe("the suite of stores", () => {
+  it("asks a store for what it has, and says which cases it was not asked", async () => {
+    for (const { needs, run } of storeConformance) expect(await run(() => storeWith([]))).toEqual(needs);
   });
 
-  it("asks nothing of a store that lacks the optional methods but what it has", async () => {
-    const optional = ["putWrites", "getWrites", "clearWrites", "label", "loadByLabel", "threads", "prune", "close"];
-    for (const { run } of storeConformance) {
-      await run(() => {
-        const store = faulty(new MemoryStore(), () => ({}));
-        return Object.assign(store, Object.fromEntries(optional.map((method) => [method, undefined])));
-      });
+  it.each(OPTIONAL)("asks the rest of a store that lacks %s", async (lacking) => {
+    const methods = OPTIONAL.filter((method) => method !== lacking);
+    for (const { needs, run } of storeConformance) {
+      const lacks = needs.filter((need) => need === lacking || need === "reopen");
+      expect(await run(() => storeWith(methods))).toEqual(lacks);
+    }
+  });
+
+  it("has cases for all that is required, and for each optional method", () => {
+    const needed = new Set<Need>(storeConformance.flatMap(({ needs }) => needs));
+    expect([...needed].sort()).toEqual([...OPTIONAL, "reopen"].sort());
+    expect(storeConformance.filter(({ needs }) => needs.length === 0).length).toBeGreaterThan(30);
+    expect(new Set(storeConformance.map(({ name }) => name)).size).toBe(storeConformance.length);
+  });
+
+  it("passes a store whose methods all take their time", async () => {
+    const slow = (): Store => mapMethods(storeWith(OPTIONAL), (call) => async () => (await late(), await call()));
+    for (const { run } of storeConformance) await run(slow);
+  });
+
+  it.each(REQUIRED)("says so when %s throws what a store does not throw", async (method) => {
+    const broken: MakeStore = () => ({ ...storeWith(OPTIONAL), [method]: () => fail("out of order") });
+    const errors = await failuresOf(broken);
+    expect(errors.length).toBeGreaterThan(0);
+    for (const { name, error } of errors) {
+      expect(error).toBeInstanceOf(ConformanceError);
+      expect(error.message.startsWith(`${name}: `), error.message).toBe(true);
+      expect(error.message).toContain("out of order");
     }
   });
 });
 
-const claims = new WeakMap<object, Map<string, { threadId: string; owner: string; epoch: number }>>();
+describe("a failure says the case, what was expected, and what was found", () => {
+  const cases: readonly (readonly [string, string, Partial<Store>, string])[] = [
+    [
+      "a wrong value",
+      "history is given in pages",
+      { list: () => [] },
+      "history is given in pages: `limit`, `before`, 100 by default: history without a limit: expected 100 items, got 0: []",
+    ],
+    [
+      "an error that does not come",
+      "5.6 a thread has one runner",
+      { claim: (threadId, { owner }) => ({ threadId, owner, epoch: 1 }) },
+      '5.6 a thread has one runner; the second is told who it is: a second claim: expected NG_THREAD_CONFLICT, but no error came; it gave {"threadId":"thread","owner":"second","epoch":1}',
+    ],
+    [
+      "another error",
+      "what is not there is absent",
+      { list: (_, options) => (options?.before === undefined ? [] : fail("no such page")) },
+      "what is not there is absent, not an error: history before an unknown one: expected NG_UNKNOWN_CHECKPOINT, got Error: no such page",
+    ],
+    [
+      "an error of the right code that is none of ours",
+      "what is not there is absent",
+      { list: (_, options) => (options?.before === undefined ? [] : fail("gone", "NG_UNKNOWN_CHECKPOINT")) },
+      'what is not there is absent, not an error: history before an unknown one: expected NG_UNKNOWN_CHECKPOINT, got Error: gone, which is no ThreadError of this package: import ThreadError from "ngraph/runtime", of the same installation as this suite',
+    ],
+    [
+      "a value that is missing",
+      "5.11 values come back",
+      { loadLatest: () => ({ values: {} }) as never },
+      "5.11 values come back as JSON gives them: no negative zero: the values.zero: missing, expected 0",
+    ],
+    [
+      "negative zero",
+      "5.11 values come back",
+      { loadLatest: () => ({ values: { zero: -0, zeros: [0, { zero: 0 }] } }) as never },
+      "5.11 values come back as JSON gives them: no negative zero: the values.zero: expected 0, got -0",
+    ],
+    [
+      "a store that cannot be closed",
+      "5.11 values come back",
+      { close: () => fail("still busy") },
+      "5.11 values come back as JSON gives them: no negative zero: closing it, or clearing up, failed: it threw Error: still busy",
+    ],
+  ];
 
-function lastClaim(store: Store, threadId: string) {
-  return claims.get(store)?.get(threadId) ?? { threadId, owner: "", epoch: 0 };
+  it.each(cases)("%s", async (_, begins, methods, message) => {
+    const found = storeConformance.find(({ name }) => name.startsWith(begins))!;
+    const error = await found.run(() => ({ ...storeWith(OPTIONAL), ...methods })).catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(ConformanceError);
+    expect((error as ConformanceError).message).toBe(message);
+  });
+
+  it("with both values for the runner to compare, and the place in the case", async () => {
+    const [first] = await failuresOf(() => ({ ...storeWith(OPTIONAL), loadLatest: () => undefined }));
+    expect(first!.error).toMatchObject({ actual: undefined, expected: { phase: "updated" } });
+    expect(first!.error.stack).toMatch(/-cases\.ts/);
+  });
+
+  it("with the store's own error as cause", async () => {
+    const cause = new StoreError("NG_STORE_FAILED", "disk full");
+    const [first] = await failuresOf(() => ({ ...storeWith(OPTIONAL), save: () => Promise.reject(cause) }));
+    expect(first!.error.cause).toBe(cause);
+    expect(first!.error.message).toContain("it threw StoreError: disk full");
+  });
+});
+
+describe("a runner", () => {
+  it("that hands over a context is told what was skipped; any other passes it", async () => {
+    const skipped = new Map<string, string>();
+    const bodies: [string, (...context: readonly unknown[]) => Promise<void>][] = [];
+    const api = {
+      describe: (_: string, body: () => void) => body(),
+      it: (name: string, body: (...context: readonly unknown[]) => Promise<void>) => bodies.push([name, body]),
+    };
+    describeStore(api, "a store", () => storeWith([]));
+    for (const [name, body] of bodies) {
+      // Runners that look at the number of parameters take a test with one for a test with a callback.
+      expect(body).toHaveLength(0);
+      await body({ skip: (reason: string) => skipped.set(name, reason) });
+      await body(() => {});
+      await body();
+    }
+    const optional = storeConformance.filter(({ needs }) => needs.length > 0);
+    expect([...skipped.keys()]).toEqual(optional.map(({ name }) => name));
+    expect(skipped.get("threads are listed, most recently written first")).toBe("the store has no threads");
+  });
+});
+
+function storeWith(optional: readonly (typeof OPTIONAL)[number][]): Store {
+  const store: Store = new PlainStore(newDisk());
+  const methods = [...REQUIRED, ...optional];
+  return Object.fromEntries(methods.map((method) => [method, store[method]!.bind(store)])) as unknown as Store;
 }
 
-/** The store with some methods replaced. */
-function faulty(inner: MemoryStore, fault: Fault): Store {
-  const made = new Map<string, { threadId: string; owner: string; epoch: number }>();
-  claims.set(inner, made);
-  const store: Store = {
-    claim: (thread, runner) => remember(inner.claim(thread, runner)),
-    renew: (claim, leaseMs) => inner.renew(claim, leaseMs),
-    release: (claim) => inner.release(claim),
-    save: (claim, request) => inner.save(claim, request),
-    loadLatest: (thread, namespace) => inner.loadLatest(thread, namespace),
-    loadById: (thread, id) => inner.loadById(thread, id),
-    list: (thread, options) => inner.list(thread, options),
-    deleteThread: (thread) => inner.deleteThread(thread),
-    putWrites: (claim, id, writes) => inner.putWrites(claim, id, writes),
-    getWrites: (thread, id) => inner.getWrites(thread, id),
-    clearWrites: (claim, id, tasks) => inner.clearWrites(claim, id, tasks),
-    label: (thread, id, label) => inner.label(thread, id, label),
-    loadByLabel: (thread, label) => inner.loadByLabel(thread, label),
-    threads: (options) => inner.threads(options),
-    prune: (thread, policy) => inner.prune(thread, policy),
-    close: () => inner.close(),
-  };
-  return { ...store, ...fault(inner) };
+function mapMethods(store: Store, wrap: (call: () => unknown) => () => unknown): Store {
+  const methods = Object.entries(store) as [string, (...given: unknown[]) => unknown][];
+  return Object.fromEntries(
+    methods.map(([name, method]) => [name, (...given: unknown[]) => wrap(() => method(...given))()]),
+  ) as unknown as Store;
+}
 
-  function remember<T extends { threadId: string; owner: string; epoch: number }>(claim: T): T {
-    made.set(claim.threadId, claim);
-    return claim;
+/** Now none, now some turns of the event loop: calls that are made at the same time overtake each other. */
+let turns = 1;
+async function late(): Promise<void> {
+  turns = (turns * 48_271) % 2_147_483_647;
+  for (let n = turns % 4; n > 0; n--) await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function failuresOf(makeStore: MakeStore) {
+  const failures: { readonly name: string; readonly error: ConformanceError }[] = [];
+  for (const { name, run } of storeConformance) {
+    await run(makeStore).catch((error: unknown) => failures.push({ name, error: error as ConformanceError }));
   }
+  return failures;
+}
+
+function fail(message: string, code?: string): never {
+  throw Object.assign(new Error(message), code === undefined ? {} : { code });
 }

@@ -4,7 +4,10 @@ import { describeStore } from "../../runtime/stores/conformance/conformance.ts";
 import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 
-describeStore({ describe, it }, "MemoryStore", () => new MemoryStore());
+describeStore({ describe, it }, "MemoryStore", () => {
+  const store = new MemoryStore();
+  return { store, reopen: () => store };
+});
 
 describe("MemoryStore", () => {
   it("measures leases with the clock that it is given", () => {

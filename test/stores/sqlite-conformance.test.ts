@@ -23,7 +23,10 @@ for (const journal of ["wal", "rollback"] as const) {
   });
 }
 
-describeStore({ describe, it }, "SqliteStore (in memory)", () => new SqliteStore(":memory:"));
+describeStore({ describe, it }, "SqliteStore (in memory)", () => {
+  const store = new SqliteStore(":memory:");
+  return { store, reopen: () => store };
+});
 
 /** What the file holds once its log is written back. */
 function databaseSize(path: string): number {

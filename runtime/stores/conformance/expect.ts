@@ -43,7 +43,8 @@ export async function expectCode(code: string, call: () => MaybePromise<unknown>
     if (cause instanceof type && cause.code === code) return cause;
     throw new ConformanceError(`${what}: expected ${code}, got ${describeError(cause, code, type.name)}`, { cause });
   }
-  throw new ConformanceError(`${what}: expected ${code}, but it returned ${show(result)}`);
+  const gave = result === undefined ? "" : `; it gave ${show(result)}`;
+  throw new ConformanceError(`${what}: expected ${code}, but no error came${gave}`);
 }
 
 /** The codes that a `ThreadError` carries; a `StoreError` carries the others. */
