@@ -8,15 +8,25 @@ import type { Json } from "../json.ts";
  * @param what names the value in the error, such as `channel "notes"`.
  */
 export function frozenJson<T>(value: T, what: string): T {
+  return atAnyDepth(() => copy(value, what) as T, what);
+}
+
+/**
+ * The same check without a copy, for what is written as text: JSON.stringify drops functions, and writes `null` for what is no number,
+ * so that something else would be read than was saved.
+ */
+export function checkJson(value: unknown, what: () => string): void {
+  atAnyDepth(() => check(value, what), what);
+}
+
+function atAnyDepth<T>(body: () => T, what: string | (() => string)): T {
   try {
-    return copy(value, what) as T;
-  } catch (error) {
-    if (error instanceof RangeError) {
-      throw new StoreError("NG_STORE_FAILED", `${what} cannot be stored: it is nested too deeply, or contains itself`, {
-        cause: error,
-      });
-    }
-    throw error;
+    return body();
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    const name = typeof what === "string" ? what : what();
+    const problem = `${name} cannot be stored: it is nested too deeply, or contains itself`;
+    throw new StoreError("NG_STORE_FAILED", problem, { cause });
   }
 }
 
@@ -49,11 +59,38 @@ function copy(value: unknown, what: string): Json {
   }
   if (value === null) return null;
   if (Array.isArray(value)) return copyList(value, what);
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null && Object.getPrototypeOf(prototype) !== null) {
-    throw notJson(what, "an instance of a class");
-  }
+  if (!isPlain(value)) throw notJson(what, "an instance of a class");
   return copyRecord(value as Readonly<Record<string, unknown>>, what);
+}
+
+function check(value: unknown, what: () => string): void {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return;
+    case "number":
+      if (!Number.isFinite(value)) throw notJson(what(), String(value));
+      return;
+    case "object":
+      break;
+    default:
+      throw notJson(what(), `a value of type ${typeof value}`);
+  }
+  if (value === null) return;
+  if (Array.isArray(value)) {
+    for (const item of value) check(item, what);
+    return;
+  }
+  if (!isPlain(value)) throw notJson(what(), "an instance of a class");
+  for (const key of Object.keys(value)) {
+    const field = (value as Readonly<Record<string, unknown>>)[key];
+    if (field !== undefined) check(field, what);
+  }
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 function copyList(list: readonly unknown[], what: string): Json {

@@ -1,23 +1,19 @@
 import { StoreError } from "../errors.ts";
+import { checkJson } from "./frozen-json.ts";
 
 /**
  * A value as JSON text.
  *
  * @param what names the value, for the error
- * @throws StoreError NG_STORE_FAILED for what JSON cannot hold: cycles, functions, endless nesting
+ * @throws StoreError NG_STORE_FAILED for what JSON cannot hold: cycles, functions, dates, numbers that are none, endless nesting
  */
 export function jsonText(value: unknown, what: () => string): string {
-  let text: string | undefined;
-  let cause: unknown;
+  checkJson(value, what);
   try {
-    text = JSON.stringify(value) as string | undefined;
-  } catch (error) {
-    cause = error;
+    return JSON.stringify(value);
+  } catch (cause) {
+    throw new StoreError("NG_STORE_FAILED", `${what()} cannot be stored: it is nested too deeply, or too large`, {
+      cause,
+    });
   }
-  if (text !== undefined) return text;
-  const reason =
-    cause instanceof RangeError
-      ? "it is nested too deeply, or too large"
-      : "it is not plain JSON (a function, a cycle or a bigint, say)";
-  throw new StoreError("NG_STORE_FAILED", `${what()} cannot be stored: ${reason}`, { cause });
 }

@@ -19,10 +19,22 @@ export function encodeKey(name: string): string {
   if (key.length > LONGEST_KEY) {
     throw new StoreError(
       "NG_STORE_FAILED",
-      `the name ${JSON.stringify(name.slice(0, 60))}… is too long to be stored: ${key.length} characters, at most ${LONGEST_KEY}`,
+      `the name ${JSON.stringify(name.slice(0, 60))}… is too long to be stored: ${key.length} characters as it is written, at most ${LONGEST_KEY}`,
     );
   }
   return key;
+}
+
+/**
+ * Refuses what no database could keep, for a store that needs no keys: what works in memory works everywhere.
+ *
+ * @throws StoreError NG_STORE_FAILED when one of the names is too long
+ */
+export function checkNames(...names: readonly (string | null | undefined)[]): void {
+  for (const name of names) {
+    // An escape takes six characters.
+    if (name != null && name.length * 6 > LONGEST_KEY) encodeKey(name);
+  }
 }
 
 export function decodeKey(key: string): string {

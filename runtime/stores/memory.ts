@@ -11,6 +11,7 @@ import { setField } from "../expression/operations.ts";
 import type { Json } from "../json.ts";
 import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, ThreadInfo } from "../store.ts";
 import { frozenJson } from "./frozen-json.ts";
+import { checkNames } from "./key.ts";
 import { refuseUnknown } from "./known-phase.ts";
 import { checkPrunePolicy, rowLimit } from "./limits.ts";
 import {
@@ -53,7 +54,8 @@ export class MemoryStore implements Store {
 
   claim(threadId: ThreadId, runner: Runner): Claim {
     this.#checkOpen();
-    const known = this.#threads.get(threadId);
+    checkNames(runner.owner);
+    const known = this.#find(threadId);
     const holder = known?.holder;
     const now = this.#now();
     if (holder !== undefined && holder.owner !== runner.owner && holder.expiresAt > now) {
@@ -72,7 +74,7 @@ export class MemoryStore implements Store {
 
   release(claim: Claim): void {
     this.#checkOpen();
-    const thread = this.#threads.get(claim.threadId);
+    const thread = this.#find(claim.threadId);
     if (thread?.holder === undefined || !holds(thread.holder, claim)) return;
     thread.holder = undefined;
     if (thread.checkpoints.size === 0 && thread.writes.size === 0) this.#threads.delete(claim.threadId);
@@ -81,6 +83,7 @@ export class MemoryStore implements Store {
   save(claim: Claim, request: SaveRequest): void {
     const { thread } = this.#claimed(claim);
     const { header } = request;
+    checkNames(header.id, header.namespace, header.label);
     const head = thread.heads.get(header.namespace);
     if ((head?.header.id ?? null) !== request.expectedHead) {
       throw headHasMoved(claim.threadId, header.namespace, request.expectedHead, head?.header.id ?? null);
@@ -119,19 +122,22 @@ export class MemoryStore implements Store {
 
   loadLatest(threadId: ThreadId, namespace = ""): Checkpoint | undefined {
     this.#checkOpen();
-    return read(this.#threads.get(threadId)?.heads.get(namespace));
+    checkNames(namespace);
+    return read(this.#find(threadId)?.heads.get(namespace));
   }
 
   loadById(threadId: ThreadId, id: CheckpointId): Checkpoint | undefined {
     this.#checkOpen();
-    return read(this.#threads.get(threadId)?.checkpoints.get(id));
+    checkNames(id);
+    return read(this.#find(threadId)?.checkpoints.get(id));
   }
 
   list(threadId: ThreadId, options: ListOptions = {}): readonly Checkpoint[] {
     this.#checkOpen();
     const { namespace = "", before } = options;
+    checkNames(namespace, before);
     const limit = rowLimit(options.limit);
-    const thread = this.#threads.get(threadId);
+    const thread = this.#find(threadId);
     let next = thread?.heads.get(namespace);
     if (before !== undefined) {
       const start = thread?.checkpoints.get(before);
@@ -145,11 +151,13 @@ export class MemoryStore implements Store {
 
   deleteThread(threadId: ThreadId): void {
     this.#checkOpen();
+    checkNames(threadId);
     this.#threads.delete(threadId);
   }
 
   putWrites(claim: Claim, checkpointId: CheckpointId, writes: readonly PendingWrite[]): void {
     const { thread } = this.#claimed(claim);
+    checkNames(checkpointId, ...writes.map(({ taskId }) => taskId));
     const copies = writes.map((write) => frozenJson(write, `the result of task ${quote(write.taskId)}`));
     let pending = thread.writes.get(checkpointId);
     if (pending === undefined) thread.writes.set(checkpointId, (pending = new Map()));
@@ -158,11 +166,13 @@ export class MemoryStore implements Store {
 
   getWrites(threadId: ThreadId, checkpointId: CheckpointId): readonly PendingWrite[] {
     this.#checkOpen();
-    return [...(this.#threads.get(threadId)?.writes.get(checkpointId)?.values() ?? [])];
+    checkNames(checkpointId);
+    return [...(this.#find(threadId)?.writes.get(checkpointId)?.values() ?? [])];
   }
 
   clearWrites(claim: Claim, checkpointId: CheckpointId, taskIds?: readonly string[]): void {
     const { thread } = this.#claimed(claim);
+    checkNames(checkpointId, ...(taskIds ?? []));
     const pending = thread.writes.get(checkpointId);
     if (pending === undefined) return;
     if (taskIds === undefined) pending.clear();
@@ -172,7 +182,8 @@ export class MemoryStore implements Store {
 
   label(threadId: ThreadId, checkpointId: CheckpointId, label: string): void {
     this.#checkOpen();
-    const thread = this.#threads.get(threadId);
+    const thread = this.#find(threadId);
+    checkNames(checkpointId, label);
     const stored = thread?.checkpoints.get(checkpointId);
     if (thread === undefined || stored === undefined) throw unknownCheckpoint(threadId, checkpointId);
     moveLabel(thread, stored, label);
@@ -180,7 +191,8 @@ export class MemoryStore implements Store {
 
   loadByLabel(threadId: ThreadId, label: string): Checkpoint | undefined {
     this.#checkOpen();
-    return read(this.#threads.get(threadId)?.labels.get(label));
+    checkNames(label);
+    return read(this.#find(threadId)?.labels.get(label));
   }
 
   threads(options: { readonly limit?: number } = {}): readonly ThreadInfo[] {
@@ -198,7 +210,7 @@ export class MemoryStore implements Store {
   prune(threadId: ThreadId, policy: PrunePolicy): number {
     this.#checkOpen();
     checkPrunePolicy(policy);
-    const thread = this.#threads.get(threadId);
+    const thread = this.#find(threadId);
     if (thread === undefined) return 0;
     const before = thread.checkpoints.size;
     // Oldest first: checkpoints are only ever added at the end of the map.
@@ -227,10 +239,15 @@ export class MemoryStore implements Store {
 
   #claimed(claim: Claim): { thread: ThreadRecord; holder: Holder } {
     this.#checkOpen();
-    const thread = this.#threads.get(claim.threadId);
+    const thread = this.#find(claim.threadId);
     const holder = thread?.holder;
     if (thread === undefined || holder === undefined || !holds(holder, claim)) throw claimIsLost(claim);
     return { thread, holder };
+  }
+
+  #find(threadId: ThreadId): ThreadRecord | undefined {
+    checkNames(threadId);
+    return this.#threads.get(threadId);
   }
 
   #checkOpen(): void {
@@ -308,6 +325,7 @@ function cellsOf(threadId: ThreadId, changes: readonly ChannelChange[], chain: C
   const cells = new Map<string, Cell>();
   for (const change of changes) {
     const { channel, version } = change;
+    checkNames(channel);
     if (cells.has(channel)) throw changedTwice(channel);
     const what = `channel ${quote(channel)}`;
     if (change.kind === "append") {
@@ -327,9 +345,11 @@ function cellsOf(threadId: ThreadId, changes: readonly ChannelChange[], chain: C
 function snapshotCells(snapshot: ReturnType<SaveRequest["snapshot"]>, ord: number): Map<string, Cell> {
   const cells = new Map<string, Cell>();
   for (const [channel, version] of Object.entries(snapshot.versions)) {
+    checkNames(channel);
     cells.set(channel, { ord, version, full: true, value: undefined });
   }
   for (const [channel, value] of Object.entries(snapshot.values)) {
+    checkNames(channel);
     const version = cells.get(channel)?.version ?? 0;
     cells.set(channel, { ord, version, full: true, value: frozenJson(value, `channel ${quote(channel)}`) });
   }

@@ -1,6 +1,6 @@
 import type { Checkpoint, CheckpointId, PendingWrite, ThreadId } from "../checkpoint.ts";
 import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, ThreadInfo } from "../store.ts";
-import { encodeKey } from "./key.ts";
+import { checkNames, encodeKey } from "./key.ts";
 import { checkPrunePolicy, rowLimit } from "./limits.ts";
 import { noteLost } from "./lost-owners.ts";
 import { ancestors, checkpointAt, findCheckpoint, findLabelled, withValues } from "./postgres/checkpoints.ts";
@@ -64,6 +64,7 @@ export class PostgresStore implements Store {
 
   async list(threadId: ThreadId, options: ListOptions = {}): Promise<readonly Checkpoint[]> {
     const { namespace = "", before } = options;
+    checkNames(namespace, before);
     return this.#connection.read(async (transaction) => {
       const thread = await findThread(transaction, threadId);
       let start: number | null = null;

@@ -1,6 +1,6 @@
 import type { Checkpoint, CheckpointId, PendingWrite, ThreadId } from "../checkpoint.ts";
 import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, ThreadInfo } from "../store.ts";
-import { encodeKey } from "./key.ts";
+import { checkNames, encodeKey } from "./key.ts";
 import { checkPrunePolicy, rowLimit } from "./limits.ts";
 import type { ThreadRow } from "./rows.ts";
 import { noteLost } from "./lost-owners.ts";
@@ -69,6 +69,7 @@ export class SqliteStore implements Store {
   list(threadId: ThreadId, options: ListOptions = {}): readonly Checkpoint[] {
     const { namespace = "", before } = options;
     const connection = this.#connection;
+    checkNames(namespace, before);
     return connection.read(() => {
       const thread = findThread(connection, threadId);
       let start: number | null = null;
