@@ -290,7 +290,7 @@ async function update(
   const values = heldJson(given);
   const options = heldOptions(settings);
   await loadHead(storeOf(core, "threads are kept in a store"), checkThreadId(thread));
-  return asRunner(core, thread, {}, async (durable, cancellation) => {
+  return asRunner(core, thread, { durability: "sync" }, async (durable, cancellation) => {
     const checkpointId = await updateThread(core, durable, cancellation, values, options);
     return { thread, checkpointId };
   });

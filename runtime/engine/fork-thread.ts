@@ -1,7 +1,7 @@
 import type { Checkpoint, PauseItem, PendingWrite, ThreadId } from "../checkpoint.ts";
 import type { JsonObject } from "../json.ts";
 import { RunError } from "../errors.ts";
-import { asStoreError } from "./journal.ts";
+import { asStoreError, Journal } from "./journal.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { refuseDrift } from "./drift.ts";
 import type { Program } from "./program.ts";
@@ -26,12 +26,14 @@ export interface ForkRequest {
  */
 export async function forkCheckpoint(
   core: EngineCore,
-  durable: Durable,
+  runner: Durable,
   cancellation: Cancellation,
   request: ForkRequest,
 ): Promise<Checkpoint> {
   const { head, at } = request;
   const { program } = core;
+  // Whatever the durability of the run that goes on from it: a fork that is not stored is none.
+  const durable: Durable = { ...runner, durability: "sync", journal: new Journal(false) };
   const writes = await loadWrites(durable.store, request.source.threadId, request.source.id);
   const source = withAnswers(request.source, writes);
   refuseDrift(program, source, writes);
@@ -90,6 +92,8 @@ export function goAt(run: Run, at: string): void {
   run.stored = undefined;
   run.children = {};
   run.chain?.results.clear();
+  // Answers were given to tasks that are not next any more; none of them reaches another (6.2).
+  run.shared.answers.clear();
 }
 
 /** Pause ids name their run; those of a fork name the fork's, so that no answer reaches both. */

@@ -9,7 +9,7 @@ import { restoreRun, withAnswers } from "./restore-run.ts";
 import { describeError } from "./run-events.ts";
 import { unfinishedNodes } from "./run-loop.ts";
 import { createShared, type EngineCore } from "./run-settings.ts";
-import { Run } from "./run.ts";
+import { newId, Run } from "./run.ts";
 import type { Durable } from "./shared.ts";
 import { loadHead, loadWrites } from "./thread-access.ts";
 import { takeAnswers } from "./answers.ts";
@@ -36,7 +36,8 @@ export async function updateThread(
     {},
     {
       threadId,
-      runId: head.runId,
+      // What is replaced may be next again in the same step: with a run of its own its tasks and pauses have names of their own (5.5, 6.2).
+      runId: options.as === undefined ? head.runId : newId(),
       durable,
       answers,
       metadata: { ...head.metadata, ...options.metadata },

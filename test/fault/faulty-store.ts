@@ -13,9 +13,13 @@ export function faultyStore(world: World, life: Life, isSlow: boolean, keepsWrit
   const { store: base, random } = world;
   const never = new Promise<never>(() => undefined);
 
-  const call = <T>(effect: () => T, old?: () => T, quiet = false): T | Promise<T> => {
+  const call = <T>(name: string, effect: () => T, old?: () => T, quiet = false): T | Promise<T> => {
     if (life.dead) return never;
-    const fault = world.faults.get(world.calls++);
+    const number = world.calls++;
+    const fault = world.faults.get(number);
+    if (world.trace !== undefined)
+      world.note(`    store ${number} ${name}${fault === undefined ? "" : ` <- ${fault}`}`);
+    if (fault !== undefined) world.cover(`store: ${fault}`);
     if (!isSlow && fault !== "hang") return deliver(fault, effect, old);
     return new Promise<T>((resolve, reject) => {
       world.later(
@@ -34,7 +38,7 @@ export function faultyStore(world: World, life: Life, isSlow: boolean, keepsWrit
         },
         quiet,
       );
-      if (fault === "hang") life.disturbed = world.isOutOfTime = true;
+      if (fault === "hang") life.hung = life.disturbed = world.isOutOfTime = true;
     });
   };
 
@@ -71,38 +75,47 @@ export function faultyStore(world: World, life: Life, isSlow: boolean, keepsWrit
 
   const store: Store = {
     claim: (threadId, runner) =>
-      call(() => {
+      call("claim", () => {
         const claim = base.claim(threadId, runner);
         life.claimed = true;
         return claim;
       }),
-    renew: (claim, leaseMs) => call(() => base.renew(claim, leaseMs), undefined, true),
-    release: (claim) => call(() => base.release(claim), undefined, true),
-    save: (claim, request) => call(() => save(world, life, claim, request, keepsWrites)),
+    renew: (claim, leaseMs) => call("renew", () => base.renew(claim, leaseMs), undefined, true),
+    release: (claim) => call("release", () => base.release(claim), undefined, true),
+    save: (claim, request) =>
+      call(`save ${shown(request.header)}`, () => save(world, life, claim, request, keepsWrites)),
     loadLatest: (threadId, namespace) =>
       call(
+        "loadLatest",
         () => base.loadLatest(threadId, namespace),
         () => base.list(threadId, { limit: 2, ...(namespace === undefined ? {} : { namespace }) })[1],
       ),
-    loadById: (threadId, id) => call(() => base.loadById(threadId, id)),
-    list: (threadId, options) => call(() => base.list(threadId, options)),
-    deleteThread: (threadId) => call(() => base.deleteThread(threadId)),
+    loadById: (threadId, id) => call("loadById", () => base.loadById(threadId, id)),
+    list: (threadId, options) => call("list", () => base.list(threadId, options)),
+    deleteThread: (threadId) => call("deleteThread", () => base.deleteThread(threadId)),
+    label: (threadId, id, label) => call("label", () => base.label(threadId, id, label)),
+    loadByLabel: (threadId, label) => call("loadByLabel", () => base.loadByLabel(threadId, label)),
   };
   if (!keepsWrites) return store;
   return {
     ...store,
     putWrites: (claim, id, writes) =>
-      call(() => {
+      call(`putWrites ${writes.map(({ taskId }) => taskId).join(" ")}`, () => {
         base.putWrites(claim, id, writes);
         noteWrites(world, world.places.get(id)!, writes);
       }),
     getWrites: (threadId, id) =>
       call(
+        "getWrites",
         () => base.getWrites(threadId, id),
         () => [],
       ),
-    clearWrites: (claim, id, taskIds) => call(() => base.clearWrites(claim, id, taskIds)),
+    clearWrites: (claim, id, taskIds) => call("clearWrites", () => base.clearWrites(claim, id, taskIds)),
   };
+}
+
+function shown({ namespace, phase, step, status }: CheckpointHeader): string {
+  return `${namespace === "" ? "" : `${namespace} `}step ${step} ${phase} ${status}`;
 }
 
 /** A run's step. */
@@ -119,14 +132,20 @@ function swallow(effect: () => unknown): void {
   }
 }
 
-function resumesAt({ phase, step }: CheckpointHeader): number {
+/** The step that a checkpoint goes on with. */
+export function resumesAt({ phase, step }: Pick<CheckpointHeader, "phase" | "step">): number {
   return phase === "interrupted" ? step : step + 1;
 }
+
+const ANSWER = "answer:";
 
 function noteWrites(world: World, { runId, step }: Place, writes: readonly PendingWrite[]): void {
   world.moment++;
   for (const { taskId } of writes) {
-    if (taskId.startsWith("answer:")) continue;
+    if (taskId.startsWith(ANSWER)) {
+      world.answered.add(taskId.slice(ANSWER.length));
+      continue;
+    }
     const key = `${runId}:${taskId}@${step}`;
     if (!world.durable.has(key)) world.durable.set(key, world.moment);
   }
@@ -134,16 +153,17 @@ function noteWrites(world: World, { runId, step }: Place, writes: readonly Pendi
 
 function save(world: World, life: Life, claim: Claim, request: SaveRequest, keepsWrites: boolean): void {
   const { header } = request;
-  const head = world.heads.get(header.namespace);
+  const place = `${header.threadId}|${header.namespace}`;
+  const head = world.heads.get(place);
   const isDone = header.phase === "completed" || header.phase === "after" || header.phase === "before";
   const inTime = [...(world.returned.get(`${header.runId}@${header.step}`) ?? [])].filter(
     (key) => !world.durable.has(key),
   );
   world.store.save(claim, request);
   world.moment++;
-  const place = { runId: header.runId, step: resumesAt(header) };
-  world.heads.set(header.namespace, header.id);
-  world.places.set(header.id, place);
+  const at = { runId: header.runId, step: resumesAt(header) };
+  world.heads.set(place, header.id);
+  world.places.set(header.id, at);
   if ((head ?? null) !== request.expectedHead) world.report("5.6: a save went through that followed another head");
   if (!life.claimed) world.report("5.6: a save without a claim");
   if (isDone) {
@@ -156,5 +176,10 @@ function save(world: World, life: Life, claim: Claim, request: SaveRequest, keep
       world.report(`5.3: the step was superseded before the results of ${inTime.join(", ")} were durable`);
     }
   }
-  noteWrites(world, place, header.finished ?? []);
+  noteWrites(world, at, header.finished ?? []);
+  for (const { id } of header.answers) world.answered.add(id);
+  for (const { id } of header.pauses) {
+    if (world.answered.has(id)) world.report(`6.2: ${id} has been answered, and waits again`);
+  }
+  if (header.namespace === "") world.onSaved(header, life);
 }

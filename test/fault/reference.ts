@@ -1,223 +1,321 @@
 /**
- * What a model means, in the plainest words: no store, no promises, no indexes, everything over again in each step. Written
- * from the promises of execution (2, 3, 4.3, 6, 7), not from the engine, of which it imports nothing.
+ * What a model means, in the plainest words: no store, no promises, no indexes. A run is a value that says where it stands, and a
+ * step makes another of it. Written from the numbered promises about execution, not from the engine, of which it imports nothing.
  */
-import { answerTo, body, STOP, type Model, type ModelEdge, type ModelNode } from "./model.ts";
+import { answerTo, body, CHANNELS, gateOf, holds, Mishap, pickyReducer, STOP } from "./model.ts";
+import type { HowToFail, Model, ModelEdge, ModelNode, Values, Written } from "./model.ts";
 
-export interface Expected {
-  readonly status: "completed" | "incomplete" | "step_limit" | "failed";
-  readonly log: readonly unknown[];
-  readonly counter: number;
-  readonly last: unknown;
-  /** Names of what ran, step by step. */
-  readonly steps: readonly (readonly string[])[];
-  /** Names of the targets that still wait, with the names of who came. */
-  readonly waiting: Readonly<Record<string, readonly string[]>>;
-  /** Tasks in all, those of called graphs included. */
-  readonly tasks: number;
+/** Between two steps. */
+export interface Position {
+  readonly values: Values;
+  readonly step: number;
+  readonly ready: readonly number[];
+  readonly sends: readonly Leaf[];
+  /** By barrier: who has signalled since it last fired (3.1). */
+  readonly came: readonly (readonly number[])[];
+  /** By node: the failure that an error edge led there from (4.3). */
+  readonly errors: Readonly<Record<number, Failure>>;
+  /** What an edit of the state left as it was (5.9), by task: results, and answers. */
+  readonly kept: Readonly<Record<string, Outcome>>;
+  readonly given: Readonly<Record<string, readonly unknown[]>>;
 }
-
-interface Task {
+/** What a body is called for once. */
+export interface Leaf {
+  readonly id: string;
   readonly node: number;
   readonly item?: unknown;
 }
-
-interface Ending {
-  readonly logs: unknown[];
-  readonly counter: number;
-  readonly last: unknown;
-  readonly goto: readonly number[] | undefined;
-  readonly exclusive: boolean;
-  readonly stopped: boolean;
-  readonly sends: readonly Task[];
-  readonly tasks: number;
+export interface Failure {
+  readonly node: string;
+  readonly code: string;
+  readonly attempts: number;
+  readonly items: readonly number[];
+}
+export interface Outcome {
+  readonly updates: readonly Partial<Record<Written, unknown>>[];
+  readonly goto?: readonly number[];
+  readonly exclusive?: boolean;
+  readonly stopped?: boolean;
+  readonly sends: readonly { readonly node: number; readonly item: unknown }[];
+  readonly failed?: Failure;
+  readonly questions: readonly string[];
+}
+export interface Step {
+  readonly tasks: readonly { readonly node: number; readonly leaves: readonly Leaf[] }[];
+  readonly outcomes: readonly Outcome[];
+  readonly leaves: Readonly<Record<string, Outcome>>;
+  readonly next?: Position;
+  /** In place of `next`: the run fails, nothing of the step is applied, and these tasks have to run again (2.3, 4.3). */
+  readonly fault?: { readonly code: string; readonly again: readonly string[] };
 }
 
-interface Failing {
-  readonly tasks: number;
-  readonly failed: { readonly node: string; readonly attempts: number; readonly items: readonly number[] };
+/** 5.13: state starts afresh, but for what `memory` channels hold. 3.2: no signal of `start` counts at a gate. 3.3: no barrier is filled. */
+export function begin(model: Model, input: number, before?: Values): Position {
+  const start = ([name, { role, initial }]: [string, (typeof CHANNELS)[Written]]): readonly [string, unknown] => [
+    name,
+    role === "memory" && before !== undefined ? before[name as Written] : initial,
+  ];
+  const values = { ...Object.fromEntries(Object.entries(CHANNELS).map(start)), input } as Values;
+  const ready = model.start.filter((node) => gateOf(model, node) === -1).sort((a, b) => a - b);
+  const came = model.barriers.map(() => []);
+  return { values, step: 0, ready, sends: [], came, errors: {}, kept: {}, given: {} };
 }
 
-/** @param limit steps of the run; called graphs have none */
-export function interpret(model: Model, input: number, limit = Number.POSITIVE_INFINITY): Expected {
-  const log: unknown[] = [];
-  let counter = 0;
-  let last: unknown = null;
-  let count = 0;
-  const steps: (readonly string[])[] = [];
-  const came = model.barriers.map(() => new Set<number>());
-  const errors = new Map<number, unknown>();
-  const gate = (node: number): number =>
-    model.barriers.findIndex((barrier) => barrier.gates && barrier.target === node);
-  let ready = model.start.filter((node) => gate(node) === -1).sort((a, b) => a - b);
-  let sent: readonly Task[] = [];
+/** 2.7 */
+export function ending({ ready, sends, came }: Position): "completed" | "incomplete" | undefined {
+  if (ready.length + sends.length > 0) return undefined;
+  return came.some((nodes) => nodes.length > 0) ? "incomplete" : "completed";
+}
 
-  for (;;) {
-    const waiting: Record<string, string[]> = {};
-    model.barriers.forEach(({ target }, index) => {
-      const names = [...came[index]!].map((node) => model.nodes[node]!.name).sort();
-      if (names.length > 0) waiting[model.nodes[target]!.name] = names;
-    });
-    const end = (status: Expected["status"]): Expected => ({
-      status,
-      log,
-      counter,
-      last,
-      steps,
-      waiting,
-      tasks: count,
-    });
-    if (ready.length === 0 && sent.length === 0)
-      return end(came.some((nodes) => nodes.size > 0) ? "incomplete" : "completed");
-    if (steps.length >= limit) return end("step_limit");
-
-    // 2.1: all of them read the state as it is before any of them has written.
-    const tasks: Task[] = [...ready.map((node) => ({ node })), ...sent];
-    const endings = tasks.map((task, at) => {
-      const error = at < ready.length ? (errors.get(task.node) ?? null) : null;
-      const ending = runTask(model, task, input + counter, last, error, at >= ready.length);
-      count += ending.tasks;
-      return ending;
-    });
-    // 4.3: nothing of the step is applied when a failure leads nowhere.
-    if (endings.some((ending, at) => "failed" in ending && model.nodes[tasks[at]!.node]!.onError.length === 0)) {
-      return end("failed");
-    }
-    for (const ending of endings) {
-      if ("failed" in ending) continue;
-      log.push(...ending.logs);
-      counter += ending.counter;
-      if (ending.last !== undefined) last = ending.last;
-    }
-    steps.push(tasks.map(({ node }) => model.nodes[node]!.name));
-
-    for (const { node } of tasks) errors.delete(node);
-    const winner = endings.findLastIndex((ending) => !("failed" in ending) && ending.exclusive);
-    const next = new Set<number>();
-    const fresh = new Set<number>();
-    const signal = (from: number, target: number): void => {
-      const barrier = target === STOP ? -1 : gate(target);
-      if (barrier === -1) next.add(target);
-      else if (model.barriers[barrier]!.members.flat().includes(from)) came[barrier]!.add(from);
+/** A super-step. */
+export function step(model: Model, at: Position): Step {
+  // 2.2: nodes in declaration order, then what was sent. 7.1: a `for` node is one task, its items run on their own.
+  const tasks = [
+    ...at.ready.map((node) => ({ node, leaves: leavesOf(model, node) })),
+    ...at.sends.map((leaf) => ({ node: leaf.node, leaves: [leaf] })),
+  ];
+  // 2.1: all of them read the state as it is before any of them has written.
+  const leaves = Object.fromEntries(
+    tasks.flatMap((task) => task.leaves.map((leaf) => [leaf.id, at.kept[leaf.id] ?? run(model, at, leaf)])),
+  );
+  const outcomes = tasks.map((task) =>
+    together(task.leaves.map(({ id }) => leaves[id]!)),
+  );
+  const ran = { tasks, outcomes, leaves };
+  const spec = (index: number): ModelNode => model.nodes[tasks[index]!.node]!;
+  const ids = (isOne: (outcome: Outcome, index: number) => unknown): string[] =>
+    tasks.flatMap((task, index) => (isOne(outcomes[index]!, index) ? task.leaves.map(({ id }) => id) : []));
+  // 4.3: a failure that leads nowhere ends the run.
+  const lost = ids(({ failed }, index) => failed !== undefined && spec(index).onError.length === 0);
+  if (lost.length > 0)
+    return { ...ran, fault: { code: "NG_NODE_FAILED", again: lost.filter((id) => leaves[id]!.failed) } };
+  // 2.3: one writer a step; a reducer may refuse.
+  const writers = tasks.filter((_, index) => outcomes[index]!.updates.some((update) => "solo" in update));
+  if (writers.length > 1)
+    return {
+      ...ran,
+      fault: { code: "NG_CONCURRENT_WRITE", again: ids((_, index) => writers.includes(tasks[index]!)) },
     };
-    const following: Task[] = [];
-    endings.forEach((ending, at) => {
-      const { node } = tasks[at]!;
-      const spec = model.nodes[node]!;
-      if ("failed" in ending) {
-        for (const target of spec.onError) {
-          signal(node, target);
-          if (target !== STOP && !fresh.has(target)) errors.set(target, ending.failed);
-          fresh.add(target);
-        }
-        return;
-      }
-      if (winner === -1 || winner === at) following.push(...ending.sends);
-      if (winner === at) for (const target of ending.goto!) next.add(target);
-      if (winner !== -1 || ending.stopped) return;
-      if (ending.goto !== undefined) for (const target of ending.goto) signal(node, target);
-      else {
-        for (const target of follow(spec.edges, input + counter)) signal(node, target);
-        for (const barrier of spec.joins) came[barrier]!.add(node);
-      }
-    });
-    model.barriers.forEach(({ members, target }, index) => {
-      if (!members.every((nodes) => nodes.some((node) => came[index]!.has(node)))) return;
-      came[index]!.clear();
-      next.add(target);
-    });
-    next.delete(STOP);
-    ready = [...next].sort((a, b) => a - b);
-    sent = following;
+  let { values } = at;
+  for (const [index, { updates }] of outcomes.entries()) {
+    try {
+      for (const update of updates) values = reduce(values, update);
+    } catch {
+      return { ...ran, fault: { code: "NG_REDUCER_FAILED", again: ids((_, other) => other === index) } };
+    }
   }
-}
-
-/** @param single an item that was sent, in place of a list's */
-function runTask(
-  model: Model,
-  task: Task,
-  counter: number,
-  last: unknown,
-  error: unknown,
-  single: boolean,
-): Ending | Failing {
-  const node = model.nodes[task.node]!;
-  const items = single || node.items === undefined ? [task.item] : Array.from({ length: node.items }, (_, i) => i);
-  const endings = items.map((item) => runItem(model, node, task.node, item, counter, last, error));
-  const broken = endings.flatMap((ending, at) => (ending === undefined ? [at] : []));
-  if (broken.length > 0) {
-    const list = single || node.items === undefined ? [] : broken;
-    return { failed: { node: node.name, attempts: node.tries, items: list }, tasks: items.length };
-  }
-  const all = endings.map((ending) => ending!);
-  const gotos = all.flatMap((ending) => ending.goto ?? []);
+  // 4.3, 2.4: error edges too are evaluated on the state after the step.
+  const missed = ids(({ failed }, index) => failed !== undefined && !holds(spec(index).onErrorWhen ?? ALWAYS, values));
+  if (missed.length > 0)
+    return { ...ran, fault: { code: "NG_NODE_FAILED", again: missed.filter((id) => leaves[id]!.failed) } };
   return {
-    logs: all.flatMap((ending) => ending.logs),
-    counter: all.reduce((sum, ending) => sum + ending.counter, 0),
-    last: node.items === undefined && node.graph === undefined ? all[0]!.last : undefined,
-    goto: gotos.length === 0 ? undefined : gotos,
-    exclusive: all.some((ending) => ending.exclusive),
-    stopped: gotos.length === 0 && all.length > 0 && all.every((ending) => ending.stopped),
-    sends: all.flatMap((ending) => ending.sends),
-    tasks: all.reduce((sum, ending) => sum + ending.tasks, 0),
+    ...ran,
+    next: route(
+      model,
+      { ...at, values },
+      tasks.map(({ node }) => node),
+      outcomes,
+    ),
   };
 }
 
-/** `undefined`: it failed for good. */
-function runItem(
-  model: Model,
-  node: ModelNode,
-  index: number,
-  item: unknown,
-  counter: number,
-  last: unknown,
-  error: unknown,
-): Ending | undefined {
-  const nothing = { goto: undefined, exclusive: false, stopped: false, sends: [], tasks: 1 };
-  if (node.graph !== undefined) {
-    const inner = interpret(model.graphs[node.graph]!, counter);
-    if (inner.status !== "completed") return undefined;
-    return { logs: [...inner.log], counter: inner.counter, last: undefined, ...nothing, tasks: inner.tasks };
-  }
-  let goto: readonly number[] | undefined;
-  let exclusive = false;
-  let stopped = false;
-  const sends: Task[] = [];
-  const number = (name: string): number =>
-    name === "end" ? STOP : model.nodes.findIndex((other) => other.name === name);
-  try {
-    const result = body(
-      { model, node: index, counter, last, item, error },
-      {
-        attempt: node.tries,
-        goto: (names, takesOver) => void ([goto, exclusive] = [names.map(number), takesOver]),
-        stop: () => void (stopped = true),
-        send: (name, value) => void sends.push({ node: number(name), item: value }),
-        ask: answerTo,
-      },
-    );
-    return {
-      logs: [...result.log],
-      counter: result.counter,
-      last: result.last,
-      goto,
-      exclusive,
-      stopped,
-      sends,
-      tasks: 1,
-    };
-  } catch {
-    return undefined;
-  }
+/** Where a run stands after these nodes ended so. `at` has their values already. */
+function route(model: Model, at: Position, nodes: readonly number[], outcomes: readonly Outcome[]): Position {
+  const came = at.came.map((sources) => new Set(sources));
+  const next = new Set<number>();
+  const errors = new Map(Object.entries(at.errors).filter(([node]) => !nodes.includes(Number(node))));
+  const fresh = new Set<number>();
+  const sends: Leaf[] = [];
+  // 3.2: a gate takes every signal into its node, and counts those of its members. 2.6: however they were sent.
+  const signal = (from: number, to: number): void => {
+    const gate = to === STOP ? -1 : gateOf(model, to);
+    if (gate === -1) next.add(to);
+    else if (model.barriers[gate]!.members.flat().includes(from)) came[gate]!.add(from);
+  };
+  const winner = outcomes.findLastIndex(({ exclusive }) => exclusive);
+  outcomes.forEach(({ failed, goto, stopped, sends: sent }, index) => {
+    const node = nodes[index]!;
+    const { edges, joins, onError } = model.nodes[node]!;
+    // 2.6: error routes are never discarded. Of several failures a node reads the first.
+    for (const to of failed === undefined ? [] : onError) {
+      signal(node, to);
+      if (to !== STOP && !fresh.has(to)) errors.set(String(to), failed!);
+      fresh.add(to);
+    }
+    // 2.6: an exclusive goto leaves nothing of the others' routing and sends, and passes gates by.
+    if (failed !== undefined || (winner !== -1 && winner !== index)) return;
+    // 2.9
+    for (const { node: to, item } of sent)
+      sends.push({ id: `${model.nodes[to]!.name}~${at.step}.${sends.length}`, node: to, item });
+    if (winner === index) for (const to of goto!) next.add(to);
+    else if (goto !== undefined) for (const to of goto) signal(node, to);
+    else if (stopped !== true) {
+      for (const to of follow(edges, at.values)) signal(node, to);
+      for (const barrier of joins) came[barrier]!.add(node);
+    }
+  });
+  // 3.1: firing clears.
+  model.barriers.forEach(({ members, target }, index) => {
+    if (!members.every((any) => any.some((node) => came[index]!.has(node)))) return;
+    came[index]!.clear();
+    next.add(target);
+  });
+  next.delete(STOP);
+  const ready = [...next].sort((a, b) => a - b);
+  const barriers = came.map((sources) => [...sources].sort((a, b) => a - b));
+  return {
+    values: at.values,
+    step: at.step + 1,
+    ready,
+    sends,
+    came: barriers,
+    errors: Object.fromEntries(errors),
+    kept: {},
+    given: {},
+  };
 }
 
 /** 2.4: plain edges; every `when` that holds; `otherwise` if none did; one arm of a `match`. */
-function follow(edges: readonly ModelEdge[], counter: number): readonly number[] {
-  const holds = (edge: ModelEdge): boolean => edge.kind === "when" && counter % edge.by === edge.rest;
+function follow(edges: readonly ModelEdge[], values: Values): readonly number[] {
   return edges.flatMap((edge): readonly number[] => {
     if (edge.kind === "plain") return edge.to;
-    if (edge.kind === "when") return holds(edge) ? edge.to : [];
-    if (edge.kind === "match") return edge.arms[counter % edge.by] ?? edge.otherwise;
-    return edges.some(holds) ? [] : edge.to;
+    if (edge.kind === "when") return holds(edge, values) ? edge.to : [];
+    if (edge.kind === "match")
+      return edge.arms[(values.input + (values.counter as number)) % edge.by] ?? edge.otherwise;
+    return edges.some((other) => other.kind === "when" && holds(other, values)) ? [] : edge.to;
   });
 }
+
+function reduce(values: Values, update: Partial<Record<Written, unknown>>): Values {
+  const changed = Object.entries(update).map(([name, value]) => {
+    const current = values[name as Written] as never;
+    const { reducer } = CHANNELS[name as Written];
+    if (reducer === "append") return [name, [...(current as unknown[]), ...(value as unknown[])]] as const;
+    if (reducer === "sum") return [name, current + (value as number)] as const;
+    return [name, reducer === "picky" ? pickyReducer(current, value as number) : value] as const;
+  });
+  return { ...values, ...Object.fromEntries(changed) };
+}
+
+/** 7.1: items in the place of the node; one that was sent is alone. */
+function leavesOf(model: Model, node: number): Leaf[] {
+  const { name, items } = model.nodes[node]!;
+  return items === undefined
+    ? [{ id: name, node }]
+    : Array.from({ length: items }, (_, item) => ({ id: `${name}[${item}]`, node, item }));
+}
+
+/** 7.1: one outcome of all items, in their order. Those that failed fail the node. */
+function together(parts: readonly Outcome[]): Outcome {
+  const failures = parts.flatMap(({ failed }) => failed ?? []);
+  const questions = parts.flatMap((part) => part.questions);
+  if (failures.length > 0) {
+    const items = failures.flatMap((failure) => failure.items);
+    return {
+      updates: [],
+      sends: [],
+      questions,
+      failed: { ...failures[0]!, attempts: Math.max(...failures.map(({ attempts }) => attempts)), items },
+    };
+  }
+  const gotos = parts.flatMap((part) => part.goto ?? []);
+  const isStopped = gotos.length === 0 && parts.length > 0 && parts.every((part) => part.stopped === true);
+  const ways = {
+    exclusive: parts.some((part) => part.exclusive === true),
+    stopped: isStopped,
+    ...(gotos.length === 0 ? {} : { goto: gotos }),
+  };
+  return {
+    updates: parts.flatMap((part) => part.updates),
+    sends: parts.flatMap((part) => part.sends),
+    questions,
+    ...ways,
+  };
+}
+
+/** One task from its first attempt to its last (4.1). */
+function run(model: Model, at: Position, { id, node: index, item }: Leaf): Outcome {
+  const node = model.nodes[index]!;
+  const { input, counter, ...others } = at.values;
+  const seen = input + (counter as number);
+  const questions: string[] = [];
+  const fail = (code: string, attempts: number): Outcome => {
+    const at = /\[(\d+)\]$/.exec(id)?.[1];
+    return {
+      updates: [],
+      sends: [],
+      questions,
+      failed: { node: node.name, code, attempts, items: at === undefined ? [] : [Number(at)] },
+    };
+  };
+  const chosen = (all: Readonly<Record<Written, unknown>>) =>
+    Object.fromEntries(node.writes.map((name) => [name, all[name]]));
+  if (node.graph !== undefined) {
+    // 7.2: with its own state; arguments in, outputs out. All but a completed run of it is a failure of the node.
+    const child = toTheEnd(model.graphs[node.graph]!, begin(model.graphs[node.graph]!, seen));
+    return child === undefined
+      ? fail("NG_NODE_FAILED", node.tries)
+      : { updates: [chosen(child)], sends: [], questions };
+  }
+  const numbers = (names: readonly string[]): number[] =>
+    names.map((name) => model.nodes.findIndex((other) => other.name === name));
+  let asked: Pick<Outcome, "goto" | "exclusive" | "stopped"> = {};
+  const sends: { node: number; item: unknown }[] = [];
+  const tools = {
+    attempt: node.does.stumbles + 1,
+    goto: (names: readonly string[], exclusive: boolean): void => void (asked = { goto: numbers(names), exclusive }),
+    stop: (): void => void (asked = { stopped: true }),
+    send: (name: string, value: unknown): void => void sends.push({ node: numbers([name])[0]!, item: value }),
+    ask: (question: string): unknown => {
+      questions.push(question);
+      return at.given[id]?.[questions.length - 1] ?? answerTo(question);
+    },
+  };
+  const isLed = at.ready.includes(index) && !id.includes("~");
+  try {
+    const result = body(
+      { ...others, model, node: index, counter: seen, item, error: isLed ? (at.errors[index] ?? null) : null },
+      tools,
+    );
+    return { updates: [chosen(result)], sends, questions, ...asked };
+  } catch (mishap) {
+    const { how } = mishap as Mishap;
+    return fail(CODES[how], how === "throws" || how === "hangs" ? node.tries : tools.attempt);
+  }
+}
+
+/** The values of a completed run. */
+function toTheEnd(model: Model, at: Position): Values | undefined {
+  if (ending(at) !== undefined) return ending(at) === "completed" ? at.values : undefined;
+  const { next } = step(model, at);
+  return next === undefined ? undefined : toTheEnd(model, next);
+}
+
+/** 5.9: through the reducers, or in their place. What is next stays, and so do the results that are there and the answers that were given. */
+export function edit(
+  at: Position,
+  update: Partial<Record<Written, unknown>>,
+  replace: boolean,
+  stays: Pick<Position, "kept" | "given">,
+): Position {
+  return { ...at, ...stays, values: replace ? { ...at.values, ...update } : reduce(at.values, update) };
+}
+
+/** 5.9: what is next is replaced by what the edges of a node lead to. */
+export function routeAs(model: Model, at: Position, node: number): Position {
+  const plain = { updates: [], sends: [], questions: [] };
+  return { ...route(model, { ...at, errors: {} }, [node], [plain]), step: at.step };
+}
+
+/** 5.9: the run goes on at a node. */
+export function goAt(at: Position, node: number): Position {
+  return { ...at, ready: [node], sends: [], errors: {}, kept: {}, given: {} };
+}
+
+const ALWAYS = { by: 1, rest: 0 };
+const CODES: Record<HowToFail, string> = {
+  throws: "NG_NODE_FAILED",
+  permanent: "NG_NODE_FAILED",
+  hangs: "NG_NODE_TIMEOUT",
+  misfit: "NG_BAD_RESULT",
+};

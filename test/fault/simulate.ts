@@ -1,19 +1,22 @@
 /**
- * One graph, one seed: it runs under faults, is resumed until it ends, and has to end as the reference interpreter says, with
- * every promise about crashes kept on the way.
+ * One graph, one seed: it runs under faults, is resumed, forked, edited and run again as its user likes, and every checkpoint has
+ * to say what the reference interpreter says, with every promise about crashes kept on the way.
  */
 import type { Checkpoint } from "../../runtime/checkpoint.ts";
-import type { Engine, EngineOptions, RunResult } from "../../runtime/engine-options.ts";
-import type { Json } from "../../runtime/json.ts";
+import type { Durability, Engine, EngineOptions, RunResult } from "../../runtime/engine-options.ts";
 import type { MemoryStore } from "../../runtime/stores/memory.ts";
 import type { Table } from "../../runtime/table.ts";
+import { describeAct, perform, type Plan } from "./acts.ts";
 import { faultyStore } from "./faulty-store.ts";
-import { answerTo, randomModel, type Model } from "./model.ts";
+import { Ledger } from "./ledger.ts";
+import { answerTo, type Model } from "./model.ts";
 import { below, chance, pick, randomOf, type Random } from "./random.ts";
-import { interpret, type Expected } from "./reference.ts";
+import { randomModel } from "./random-model.ts";
+import { ending, type Position } from "./reference.ts";
+import { planNext, randomScript, type Script } from "./script.ts";
 import { modelsByName, tableOfModel } from "./table-of-model.ts";
-import { work, type Bodies } from "./watched-body.ts";
-import { FAULT_KINDS, World, type FaultPlan, type Life } from "./world.ts";
+import { functionsOf, type Bodies } from "./watched-body.ts";
+import { FAULT_KINDS, LEASE, World, type FaultPlan, type Life } from "./world.ts";
 
 /** What is simulated: the engine as it is, or one with a planted mistake. */
 export interface Subject {
@@ -25,193 +28,275 @@ export interface Simulation {
   readonly problems: readonly string[];
   /** How often the store was called. */
   readonly calls: number;
+  /** What occurred. */
+  readonly covered: ReadonlySet<string>;
 }
 
-const THREAD = "thread";
-const LEASE = 30_000;
+/** What of a seed is other than the seed says: to make a failure smaller, and to sweep the faults. */
+export interface Changes {
+  readonly faults?: FaultPlan;
+  readonly model?: Model;
+  /** How many things the user asks for beside resumes. */
+  readonly acts?: number;
+  /** Gets what happens, line by line. */
+  readonly trace?: string[];
+}
+
 const MAX_LIVES = 300;
-/** Steps of a run in the end, the most that keep it short; some are held by a lower limit first. */
-const LIMITS = [12, 8, 5, 3, 2];
-const MAX_TASKS = 60;
 
 /** A seed's faults: none, or some at calls of its choice. */
 export function randomFaults(seed: number): FaultPlan {
   const random = randomOf(seed ^ 0x5eed);
-  return new Map(Array.from({ length: below(random, 4) }, () => [below(random, 45), pick(random, FAULT_KINDS)]));
+  const most = chance(random, 0.3) ? 100 : 45;
+  return new Map(Array.from({ length: below(random, 4) }, () => [below(random, most), pick(random, FAULT_KINDS)]));
 }
 
-export async function simulate(
-  subject: Subject,
-  seed: number,
-  faults: FaultPlan = randomFaults(seed),
-): Promise<Simulation> {
-  const random = randomOf(seed);
-  const model = randomModel(random);
-  const input = below(random, 20);
-  const firstLimit = chance(random, 0.3) ? 1 + below(random, 4) : undefined;
-  const { limit, expected } = expectedOf(model, input);
-  const world = new World(random, faults, subject.makeStore);
+/** Of a seed: each part of what is by chance has numbers of its own, so that one can be changed without the others. */
+export function modelOfSeed(seed: number): Model {
+  return randomModel(randomOf(seed));
+}
+
+export async function simulate(subject: Subject, seed: number, changes: Changes = {}): Promise<Simulation> {
+  const model = changes.model ?? modelOfSeed(seed);
+  const random = randomOf(seed ^ 0x0dd5);
+  const world = new World(random, changes.faults ?? randomFaults(seed), subject.makeStore);
+  world.trace = changes.trace;
+  const ledger = new Ledger(model, world);
+  ledger.answerTo = answerTo;
+  const script = randomScript(randomOf(seed ^ 0xac75));
+  if (changes.acts !== undefined) script.left = Math.min(script.left, changes.acts);
   const setting: Setting = {
     subject,
     world,
+    ledger,
+    script,
     model,
-    table: tableOfModel(model),
     models: modelsByName(model),
     triedAgain: calledWithTries(model),
-    isSlow: chance(random, 0.6),
+    isSlow: chance(random, 0.5),
     keepsWrites: !chance(random, 0.1),
-    mayExit: chance(random, 0.15),
-    mayRival: chance(random, 0.1),
-    mayCancel: chance(random, 0.1),
+    mayExit: chance(random, 0.2),
+    mayRival: chance(random, 0.08),
+    mayCancel: chance(random, 0.25),
+    mayAbort: chance(random, 0.3),
+    maxParallel: chance(random, 0.25) ? 1 + below(random, 3) : null,
+    lowLimits: chance(random, 0.3) ? 1 + below(random, 3) : 0,
   };
   try {
-    const usedExit = await live(setting, input, Math.min(firstLimit ?? limit, limit), limit, expected);
-    if (world.problems.length === 0) compare(world, expected, usedExit);
+    await live(setting);
+    if (world.problems.length === 0) ledger.recheck();
   } catch (error) {
     world.report(`it broke: ${error instanceof Error ? error.stack : String(error)}`);
   }
-  return { problems: world.problems, calls: world.calls };
-}
-
-export function expectedOf(model: Model, input: number): { readonly limit: number; readonly expected: Expected } {
-  let last: { readonly limit: number; readonly expected: Expected } | undefined;
-  for (const limit of LIMITS) {
-    last = { limit, expected: interpret(model, input, limit) };
-    if (last.expected.tasks <= MAX_TASKS) break;
-  }
-  return last!;
+  return { problems: world.problems, calls: world.calls, covered: world.covered };
 }
 
 interface Setting extends Bodies {
   readonly subject: Subject;
+  readonly ledger: Ledger;
+  readonly script: Script;
   readonly model: Model;
-  readonly table: Table;
   readonly isSlow: boolean;
   readonly keepsWrites: boolean;
   readonly mayExit: boolean;
   readonly mayRival: boolean;
   readonly mayCancel: boolean;
+  readonly mayAbort: boolean;
+  readonly maxParallel: number | null;
+  lowLimits: number;
 }
 
-type Settled = { readonly result: RunResult } | { readonly error: unknown };
+type Settled = { readonly result: unknown } | { readonly error: unknown };
 
-/** Life after life, until the thread's run is over. Returns whether some of them stored only their end. */
-async function live(
-  setting: Setting,
-  input: number,
-  firstLimit: number,
-  limit: number,
-  expected: Expected,
-): Promise<boolean> {
-  const { world } = setting;
-  const { random } = world;
-  let maxSteps = firstLimit;
-  let usedExit = false;
+/** Life after life, until nothing more is asked for. */
+async function live(setting: Setting): Promise<void> {
+  const { world, script, model, ledger } = setting;
   for (let count = 0; count < MAX_LIVES; count++) {
-    const head = world.store.loadLatest(THREAD);
-    if (head !== undefined && isOver(head, expected, limit)) return usedExit;
-    if (head?.status === "step_limit") maxSteps = limit;
-    const durability = setting.mayExit
-      ? pick(random, ["sync", "async", "exit"] as const)
-      : pick(random, ["sync", "async"] as const);
-    usedExit ||= durability === "exit";
-    const life = newLife(world, `life ${count}`, durability === "exit");
-    const engine = engineOf(setting, life);
-    const abort = new AbortController();
-    const options = { durability, maxSteps, ...(setting.mayCancel ? { signal: abort.signal } : {}) };
-    let settled: Settled | undefined;
-    const running =
-      head === undefined
-        ? engine.run({ input }, { ...options, thread: THREAD })
-        : engine.resume(THREAD, { ...options, ...answers(random, head, count > 5) });
-    void running.then(
-      (result) => (settled = { result }),
-      (error: unknown) => (settled = { error }),
-    );
-    const rivalAt = setting.mayRival ? below(random, 25) : -1;
-    const cancelAt = setting.mayCancel && chance(random, 0.3) ? below(random, 25) : -1;
-    let rival: Life | undefined;
-    let rivalSettled = true;
-    const went = await world.drive(
-      () => life.dead || (settled !== undefined && rivalSettled),
-      (turn) => {
-        if (turn === cancelAt) abort.abort(new Error("enough"));
-        if (turn !== rivalAt) return;
-        rival = newLife(world, `rival ${count}`, durability === "exit");
-        rivalSettled = false;
-        void engineOf(setting, rival)
-          .resume(THREAD, options)
-          .catch(() => undefined)
-          .finally(() => (rivalSettled = true));
-      },
-    );
-    const isDisturbed = life.disturbed || rival !== undefined;
-    if (!went && !isDisturbed) world.report(`life ${count} hangs after ${world.turns} turns`);
-    judge(world, life, settled, isDisturbed);
-    life.dead = true;
-    if (rival !== undefined) rival.dead = true;
+    const plan = planNext(script, model, world, ledger, count > 40);
+    if (plan === undefined) return;
+    await lifeOf(setting, plan, count);
     // Its lease runs out, unless it was given back.
     world.now += LEASE + 1;
-    if (world.problems.length > 0) return usedExit;
+    if (world.problems.length > 0) return;
   }
   world.report(`the run has not ended after ${MAX_LIVES} lives`);
-  return usedExit;
 }
 
-export function newLife(world: World, name: string, isExit: boolean): Life {
-  return { name, dead: false, claimed: false, disturbed: false, born: world.moment, isExit };
+async function lifeOf(setting: Setting, plan: Plan, count: number): Promise<void> {
+  const { world, model } = setting;
+  const { random, store } = world;
+  const head = store.loadLatest(plan.thread);
+  const durability = pick(random, setting.mayExit ? EVERY_DURABILITY : SAFE_DURABILITY);
+  const maxSteps = stepsOf(setting, plan, head);
+  const aborts = setting.mayAbort && chance(random, 0.5);
+  const life = newLife(world, `life ${count}`, plan, { isExit: durability === "exit", maxSteps, aborts });
+  world.note(`life ${count}: ${describeAct(plan)}; ${durability}, at most ${maxSteps} steps${aborts ? ", aborts" : ""}`);
+  world.cover(`asked: ${plan.act.kind}${plan.refusal === undefined ? "" : ` refused, ${plan.refusal}`}`);
+  world.cover(`durability: ${durability}`);
+  if (plan.drift?.adds === true) world.cover("another version of the table");
+  openGates(world, plan, head);
+  const bodies = world.keys.size;
+  const abort = new AbortController();
+  const { maxParallel } = setting;
+  const run = { maxSteps, maxParallel, onFailure: aborts ? ("abort" as const) : ("finish" as const), signal: abort.signal };
+  const isOfEngine = chance(random, 0.3);
+  const engine = engineOf(setting, life, plan, isOfEngine ? { durability } : {});
+  let settled: Settled | undefined;
+  const names = model.nodes.map(({ name }) => name);
+  void perform(engine, plan, names, isOfEngine ? run : { ...run, durability }).then(
+    (result) => (settled = { result }),
+    (error: unknown) => (settled = { error }),
+  );
+  const rivalAt = setting.mayRival && head !== undefined ? below(random, 25) : -1;
+  const cancelAt = setting.mayCancel && chance(random, 0.4) && count < 30 ? below(random, 25) : -1;
+  let rival: Life | undefined;
+  let rivalSettled = true;
+  const went = await world.drive(
+    () => life.dead || (settled !== undefined && rivalSettled),
+    (turn) => {
+      if (turn === cancelAt) {
+        life.cancelled = true;
+        world.note("    cancelled");
+        abort.abort(new Error("enough"));
+      }
+      if (turn !== rivalAt) return;
+      const resume: Plan = { act: { kind: "resume" }, thread: plan.thread };
+      rival = newLife(world, `rival ${count}`, resume, { isExit: life.isExit, maxSteps, aborts });
+      world.hadRival = true;
+      rivalSettled = false;
+      world.note("    a rival resumes");
+      world.cover("two runners");
+      void engineOf(setting, rival, resume, { durability })
+        .resume(plan.thread, { ...run, durability })
+        .catch(() => undefined)
+        .finally(() => (rivalSettled = true));
+    },
+  );
+  const isDisturbed = life.disturbed || rival !== undefined;
+  if (!went && !isDisturbed && !life.dead) world.report(`${life.name} hangs after ${world.turns} turns`);
+  if (settled !== undefined) judge(setting, life, plan, settled, head, isDisturbed);
+  if (plan.refusal !== undefined && !isDisturbed && world.keys.size > bodies)
+    world.report(`${plan.refusal}: it was refused, and bodies ran`);
+  life.dead = true;
+  if (rival !== undefined) rival.dead = true;
 }
 
-function isOver({ status, step }: Checkpoint, expected: Expected, limit: number): boolean {
-  if (status === "completed" || status === "incomplete") return true;
-  if (status === "step_limit") return step === limit - 1;
-  return status === "failed" && expected.status === "failed";
+const SAFE_DURABILITY: readonly Durability[] = ["sync", "async"];
+const EVERY_DURABILITY: readonly Durability[] = ["sync", "async", "exit"];
+
+/** How many steps its run may have: far enough, or less. */
+function stepsOf(setting: Setting, { act, thread }: Plan, head: Checkpoint | undefined): number {
+  const { ledger, world } = setting;
+  let at: Position | undefined;
+  if (act.kind === "run") at = ledger.begin(act.input, head?.id);
+  else if (act.kind === "resume from") at = ledger.forked(act.source, act.at);
+  else if (head !== undefined) at = ledger.at(head.id);
+  if (at === undefined) return 0;
+  void thread;
+  const end = ledger.end(at);
+  const most = end.status === "step_limit" ? end.at.step : end.at.step + 2;
+  if (setting.lowLimits === 0) return most;
+  setting.lowLimits--;
+  world.cover("a low limit of steps");
+  return Math.min(most, at.step + below(world.random, 3));
 }
 
-/** Some of what is asked, or all of it. */
-function answers(random: Random, head: Checkpoint, all: boolean): { answers?: Record<string, Json> } {
-  const asked = head.pauses.filter(({ kind }) => kind === "interrupt");
-  if (asked.length === 0 && chance(random, 0.5)) return {};
-  const chosen = head.pauses.filter(() => all || chance(random, 0.7));
-  const some = chosen.length === 0 ? head.pauses : chosen;
-  if (some.length === 0) return {};
+export function newLife(
+  world: World,
+  name: string,
+  { act }: Pick<Plan, "act">,
+  details: { readonly isExit: boolean; readonly maxSteps: number; readonly aborts: boolean },
+): Life {
   return {
-    answers: Object.fromEntries(
-      some.map(({ id, kind, payload }) => [id, kind === "interrupt" ? answerTo(payload) : true]),
-    ),
+    name,
+    act,
+    dead: false,
+    claimed: false,
+    disturbed: false,
+    hung: false,
+    cancelled: false,
+    born: world.moment,
+    broke: new Set(),
+    failed: new Map(),
+    ...details,
   };
 }
 
-function judge(world: World, life: Life, settled: Settled | undefined, isDisturbed: boolean): void {
-  if (settled === undefined) return;
-  if ("error" in settled) {
-    const { error } = settled;
-    const isHeld = world.isOutOfTime && (error as { code?: unknown } | null)?.code === "NG_THREAD_CONFLICT";
-    if (!isDisturbed && !isHeld) world.report(`${life.name} was rejected: ${String(error)}`);
-    if (!(error instanceof Error && "code" in error))
-      world.report(`${life.name} was rejected with no error of ours: ${String(error)}`);
-    return;
+/** A resume opens the gates it names, or all of them. */
+function openGates(world: World, { act, refusal }: Plan, head: Checkpoint | undefined): void {
+  if (act.kind !== "resume" || refusal !== undefined) return;
+  const isBare = act.answers === undefined && act.answer === undefined;
+  for (const { id, kind } of head?.pauses ?? []) {
+    if (kind !== "interrupt" && (isBare || act.answers?.[id] !== undefined || act.answer !== undefined))
+      world.opened.add(id);
   }
-  const { result } = settled;
-  const head = world.store.loadLatest(THREAD);
-  if (!life.disturbed && !isDisturbed && result.status !== "cancelled" && head?.id !== result.checkpointId) {
-    world.report(`5.8: the caller heard of ${result.status} before it was durable`);
-  }
-  if (head?.status !== result.status && result.status === "completed" && !isDisturbed) {
-    world.report(`5.8: completed, but the thread says ${head?.status}`);
-  }
-  if (result.status === "completed" && head?.status === "running")
-    world.report("5.8: completed, but the thread is running");
 }
 
-function engineOf(setting: Setting, life: Life): Engine {
-  const { subject, world, table, isSlow, keepsWrites } = setting;
-  return subject.createEngine(table, {
+function judge(
+  setting: Setting,
+  life: Life,
+  { act, thread, refusal }: Plan,
+  settled: Settled,
+  before: Checkpoint | undefined,
+  isDisturbed: boolean,
+): void {
+  const { world, ledger } = setting;
+  if ("error" in settled) {
+    const { error } = settled;
+    const code = (error as { code?: unknown } | null)?.code;
+    world.note(`  rejected: ${String(error)}`);
+    if (!(error instanceof Error && "code" in error))
+      world.report(`${life.name} was rejected with no error of ours: ${String(error)}`);
+    if (isDisturbed || (world.isOutOfTime && code === "NG_THREAD_CONFLICT")) return;
+    if (code !== refusal) world.report(`${life.name} was rejected: ${String(error)}`);
+    else if (world.store.loadLatest(thread)?.id !== before?.id) world.report(`${refusal}: refused, and written`);
+    return;
+  }
+  if (refusal !== undefined) {
+    if (!world.misled && !isDisturbed) world.report(`${life.name} was not refused with ${refusal}`);
+    return;
+  }
+  if (act.kind === "fork" || act.kind === "update" || act.kind === "label") return;
+  const result = settled.result as RunResult;
+  world.note(`  ${result.status} after ${result.steps.map((names) => names.join("+")).join(" ")}`);
+  const head = world.store.loadLatest(thread);
+  if (isDisturbed || head === undefined) return;
+  if (result.status === "cancelled") {
+    if (!life.cancelled) world.report(`${life.name} says that it was cancelled`);
+    return;
+  }
+  if (head.id !== result.checkpointId)
+    world.report(`5.8: the caller heard of ${result.status} before it was durable`);
+  if (head.status !== result.status) world.report(`5.8: ${result.status}, but the thread says ${head.status}`);
+  const at = ledger.at(head.id);
+  if (at === undefined) return;
+  const { log, counter, last } = at.values;
+  const [given, wanted] = [JSON.stringify(result.output), JSON.stringify({ log, counter, last })];
+  if (given !== wanted) world.report(`the output is ${given}, expected ${wanted}`);
+  const over = ending(at);
+  const isRight =
+    result.status === "paused" ||
+    (result.status === "failed"
+      ? over === undefined && (ledger.step(at).fault !== undefined || mayBreak(setting.model))
+      : result.status === (over ?? "step_limit"));
+  if (!isRight) world.report(`it ended ${result.status} before step ${at.step}, where the reference says ${over}`);
+}
+
+/** Somewhere a body may end the run that the reference interpreter knows nothing of. */
+function mayBreak({ nodes, graphs }: Model): boolean {
+  return nodes.some(({ does }) => does.breaks > 0) || graphs.some(mayBreak);
+}
+
+function engineOf(setting: Setting, life: Life, { drift }: Plan, options: EngineOptions): Engine {
+  const { subject, world, model, isSlow, keepsWrites } = setting;
+  const jitter: Random = randomOf(world.calls + 1);
+  return subject.createEngine(tableOfModel(model, drift), {
+    ...options,
     store: faultyStore(world, life, isSlow, keepsWrites),
     clock: world.clockOf(life),
-    random: () => 0.5,
+    random: jitter,
     leaseMs: LEASE,
-    functions: { work: (...args: unknown[]) => work(setting, life, args) },
+    functions: functionsOf(setting, life),
   });
 }
 
@@ -224,37 +309,4 @@ function calledWithTries(model: Model, isTried = false): Set<string> {
     for (const name of calledWithTries(graph, again)) found.add(name);
   });
   return found;
-}
-
-/** The thread's end against the reference. */
-function compare(world: World, expected: Expected, usedExit: boolean): void {
-  const history = [...world.store.list(THREAD, { limit: 10_000 })].reverse();
-  const head = history.at(-1)!;
-  const same = (what: string, found: unknown, wanted: unknown): void => {
-    const [a, b] = [`${JSON.stringify(found)}`, `${JSON.stringify(wanted)}`];
-    if (a === b) return;
-    let at = 0;
-    while (a[at] === b[at]) at++;
-    const part = (text: string): string => text.slice(Math.max(0, at - 60), at + 200);
-    world.report(`${what} is …${part(a)}, expected …${part(b)} (from character ${at} on)`);
-  };
-  same("the status", head.status, expected.status);
-  same("the log", head.values["log"] ?? [], expected.log);
-  same("the counter", head.values["counter"] ?? 0, expected.counter);
-  same("the last writer", head.values["last"] ?? null, expected.last);
-  const arrived = Object.entries(head.barrierState).map(([id, names]) => [id.replace(/#.*/, ""), names] as const);
-  same("who waits", sorted(arrived), sorted(Object.entries(expected.waiting)));
-  if (!usedExit) {
-    const steps: (readonly string[])[] = [];
-    for (const { phase, step, currentNodes } of history) {
-      if (step >= 0 && phase !== "interrupted" && phase !== "input") steps[step] = currentNodes;
-    }
-    same("the steps", steps, expected.steps);
-  }
-  const left = world.store.getWrites(THREAD, head.id);
-  if (left.length > 0) same("what is left of pending writes", left, []);
-}
-
-function sorted(entries: readonly (readonly [string, unknown])[]): unknown {
-  return [...entries].sort(([a], [b]) => (a < b ? -1 : 1));
 }

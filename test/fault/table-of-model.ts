@@ -1,25 +1,40 @@
 /** A model as the table that the engine runs. Written by hand: the compiler has tests of its own, and would cost more than the runs. */
 import type { Expression } from "../../runtime/expression/expression.ts";
-import type { NodeSpec, RouteSpec, Table, TargetSpec } from "../../runtime/table.ts";
-import type { Model, ModelEdge } from "./model.ts";
+import type { ChannelSpec, NodeSpec, RouteSpec, Table, TargetSpec } from "../../runtime/table.ts";
+import { CHANNELS, gateOf, type Model, type ModelCondition, type ModelEdge, type Written } from "./model.ts";
 
-const INPUT = 0;
-const LOG = 1;
-const COUNTER = 2;
-const LAST = 3;
+const ORDER = ["input", ...(Object.keys(CHANNELS) as Written[])] as const;
+const JSON_TYPE = { kind: "json" } as const;
+const TYPES: Record<Written, ChannelSpec["type"]> = {
+  log: { kind: "list", item: JSON_TYPE },
+  counter: { kind: "int" },
+  last: JSON_TYPE,
+  solo: JSON_TYPE,
+  picky: { kind: "int" },
+  diary: { kind: "list", item: JSON_TYPE },
+  total: { kind: "int" },
+};
 
-export function tableOfModel(model: Model): Table {
+/** Another version of a table: `node`s more that nobody leads to, and what is left out. */
+export interface Drift {
+  readonly adds?: boolean;
+  /** A node whose name is another. */
+  readonly renames?: string;
+}
+
+export function tableOfModel(model: Model, drift: Drift = {}): Table {
   const expressions: Expression[] = [];
   const add = (expression: Expression): number => expressions.push(expression) - 1;
+  const channel = (name: (typeof ORDER)[number]): Expression => ({ op: "channel", channel: ORDER.indexOf(name) });
   const counter: Expression = {
     op: "binary",
     operator: "+",
-    left: { op: "channel", channel: INPUT },
-    right: { op: "channel", channel: COUNTER },
+    left: channel("input"),
+    right: channel("counter"),
     int: true,
   };
   const shown = add(counter);
-  const last = add({ op: "channel", channel: LAST });
+  const read = [shown, ...(["last", "solo", "picky", "total"] as const).map((name) => add(channel(name)))];
   const error = add({ op: "error" });
   const rest = (by: number): Expression => ({
     op: "binary",
@@ -28,6 +43,8 @@ export function tableOfModel(model: Model): Table {
     right: { op: "const", value: by },
     int: true,
   });
+  const condition = ({ by, rest: left }: ModelCondition): number =>
+    add({ op: "binary", operator: "==", left: rest(by), right: { op: "const", value: left } });
   const targets = (nodes: readonly number[]): TargetSpec[] => nodes.map((node) => ({ node }));
   const route = (edge: ModelEdge): RouteSpec => {
     switch (edge.kind) {
@@ -35,16 +52,7 @@ export function tableOfModel(model: Model): Table {
       case "otherwise":
         return { kind: edge.kind, targets: targets(edge.to) };
       case "when":
-        return {
-          kind: "when",
-          condition: add({
-            op: "binary",
-            operator: "==",
-            left: rest(edge.by),
-            right: { op: "const", value: edge.rest },
-          }),
-          targets: targets(edge.to),
-        };
+        return { kind: "when", condition: condition(edge), targets: targets(edge.to) };
       case "match":
         return {
           kind: "match",
@@ -55,24 +63,20 @@ export function tableOfModel(model: Model): Table {
     }
   };
   const nodes = model.nodes.map((node, index): NodeSpec => {
-    const gate = model.barriers.findIndex(({ gates, target }) => gates && target === index);
+    const gate = gateOf(model, index);
     const joined = node.joins.map((barrier) => ({
       barrier,
       member: model.barriers[barrier]!.members.findIndex((members) => members.includes(index)),
     }));
-    const fields = [
-      { field: "log", channel: LOG },
-      { field: "counter", channel: COUNTER },
-      ...(node.items === undefined && node.graph === undefined ? [{ field: "last", channel: LAST }] : []),
-    ];
+    const fields = node.writes.map((field) => ({ field, channel: ORDER.indexOf(field) }));
     return {
-      name: node.name,
+      name: node.name === drift.renames ? "renamed" : node.name,
       call:
         node.graph === undefined
           ? {
               kind: "function",
               function: 0,
-              args: [add({ op: "const", value: [model.name, index] }), shown, last, error],
+              args: [add({ op: "const", value: [model.name, index] }), ...read, error],
             }
           : { kind: "graph", graph: node.graph, args: [{ name: "input", expression: shown }] },
       ...(node.items === undefined
@@ -86,26 +90,38 @@ export function tableOfModel(model: Model): Table {
           }),
       output: { kind: "fields", fields },
       ...(node.tries === 1 ? {} : { tries: { attempts: node.tries } }),
+      ...(node.timeout === undefined ? {} : { timeout: node.timeout }),
       ...(node.pauseBefore ? { pauseBefore: true as const } : {}),
       ...(node.pauseAfter ? { pauseAfter: true as const } : {}),
       ...(node.goes.length === 0 ? {} : { goes: node.goes }),
       ...(gate === -1 ? {} : { waits: gate }),
       routes: [...node.edges.map(route), ...(joined.length === 0 ? [] : [{ kind: "plain" as const, targets: joined }])],
-      onError: node.onError.length === 0 ? [] : [{ targets: targets(node.onError) }],
+      onError:
+        node.onError.length === 0
+          ? []
+          : [
+              {
+                ...(node.onErrorWhen === undefined ? {} : { condition: condition(node.onErrorWhen) }),
+                targets: targets(node.onError),
+              },
+            ],
     };
   });
-  const json = { kind: "json" } as const;
+  if (drift.adds === true) nodes.push({ ...nodes[0]!, name: "added", routes: [], onError: [], goes: [] });
+  const channels = (Object.keys(CHANNELS) as Written[]).map((name): ChannelSpec => {
+    const { role, initial, reducer } = CHANNELS[name];
+    const rule =
+      reducer === "none"
+        ? {}
+        : { reducer: reducer === "picky" ? { kind: "function" as const, function: 1 } : { kind: reducer } };
+    return { name, role, type: TYPES[name], initial: structuredClone(initial) as ChannelSpec["initial"] & {}, ...rule };
+  });
   return {
     format: "ngraph.table",
     version: 1,
     kind: "graph",
     name: model.name,
-    channels: [
-      { name: "input", role: "input", type: { kind: "int" } },
-      { name: "log", role: "output", type: { kind: "list", item: json }, initial: [], reducer: { kind: "append" } },
-      { name: "counter", role: "output", type: { kind: "int" }, initial: 0, reducer: { kind: "sum" } },
-      { name: "last", role: "output", type: json, initial: null, reducer: { kind: "last" } },
-    ],
+    channels: [{ name: "input", role: "input", type: { kind: "int" } }, ...channels],
     nodes,
     start: [{ kind: "plain", targets: targets(model.start) }],
     barriers: model.barriers.map(({ target, members, gates }, index) => ({
@@ -115,14 +131,17 @@ export function tableOfModel(model: Model): Table {
       members,
     })),
     expressions,
-    functions: [{ name: "work", module: "./work.ts", export: "work" }],
+    functions: [
+      { name: "work", module: "./work.ts", export: "work" },
+      { name: "picky", module: "./work.ts", export: "picky" },
+    ],
     types: [],
-    graphs: model.graphs.map(tableOfModel),
+    graphs: model.graphs.map((graph) => tableOfModel(graph)),
     secrets: [],
     effects: [],
     limits: { steps: null, parallel: null },
     assertions: [],
-    digest: `sha256:${"0".repeat(64)}`,
+    digest: `sha256:${(drift.adds === true ? "1" : drift.renames === undefined ? "0" : "2").repeat(64)}`,
   };
 }
 

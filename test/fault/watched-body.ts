@@ -1,7 +1,7 @@
 /** The code of a model's nodes, as the engine calls it, and what the promises say about when it may be called. */
 import type { NodeContext } from "../../runtime/context.ts";
 import type { Json } from "../../runtime/json.ts";
-import { body, type BodyResult, type Model } from "./model.ts";
+import { body, Mishap, pickyReducer, type Model, type ModelNode } from "./model.ts";
 import type { Life, World } from "./world.ts";
 
 export interface Bodies {
@@ -12,60 +12,128 @@ export interface Bodies {
   readonly triedAgain: ReadonlySet<string>;
 }
 
-/** A body, watched. */
-export function work(setting: Bodies, life: Life, args: readonly unknown[]): unknown {
+/** What an engine needs to run a model's table. */
+export function functionsOf(setting: Bodies, life: Life) {
+  return {
+    work: (...args: unknown[]) => work(setting, life, args),
+    picky: (current: number, update: number) => pickyReducer(current, update),
+  };
+}
+
+interface FailureSeen {
+  readonly node: string;
+  readonly code: string;
+  readonly attempts: number;
+  readonly items: readonly number[];
+}
+
+function work(setting: Bodies, life: Life, args: readonly unknown[]): unknown {
   const { world, models } = setting;
-  const [id, counter, last, error, context] = args as [
+  const [id, counter, last, solo, picky, total, error, context] = args as [
     readonly [string, number],
     number,
+    unknown,
+    unknown,
+    unknown,
     unknown,
     FailureSeen | null,
     NodeContext,
   ];
   const model = models.get(id[0])!;
+  const node = model.nodes[id[1]]!;
   const key = context.idempotencyKey;
   // What dies stops at once; here it can only be kept from doing more.
   if (life.dead) return new Promise(() => undefined);
-  watchStart(
-    world,
-    life,
-    key,
-    `${id.join(".")}[${JSON.stringify(context.item ?? null)}]`,
-    setting.triedAgain.has(model.name),
-  );
-  const seen = error === null ? null : { node: error.node, attempts: error.attempts, items: error.items };
-  let result: BodyResult;
+  world.note(`    body ${id[0]}.${node.name} ${key.slice(key.indexOf(":") + 1)} attempt ${context.attempt}`);
+  watchStart(world, life, context, {
+    names: `${id.join(".")}[${JSON.stringify(context.item ?? null)}]`,
+    isTriedAgain: setting.triedAgain.has(model.name),
+  });
+  watchGates(world, key, node);
+  watchAttempts(world, life, context, node);
+  const seen =
+    error === null ? null : { node: error.node, code: error.code, attempts: error.attempts, items: error.items };
+  const settle = (happen: () => void): void => {
+    // Those that have a timeout are in time.
+    if (node.timeout === undefined) world.later(life, happen);
+    else world.at(life, 1 + (world.now % (node.timeout - 2)), happen);
+  };
+  const fail = (problem: Error): unknown => {
+    const note = (): void => void life.failed.set(key, { attempt: context.attempt, at: world.now });
+    if (!node.does.waits) {
+      note();
+      throw problem;
+    }
+    return new Promise((_, reject) =>
+      settle(() => {
+        note();
+        reject(problem);
+      }),
+    );
+  };
+  const broken = world.breaks.get(key) ?? 0;
+  if (broken < node.does.breaks) {
+    world.breaks.set(key, broken + 1);
+    world.cover("a failure that a resume gets over");
+    life.broke.add(key);
+    return fail(Object.assign(new Error("not today"), { retryable: false }));
+  }
   try {
-    result = body(
-      { model, node: id[1], counter, last, item: context.item, error: seen },
+    const result = body(
+      {
+        model,
+        node: id[1],
+        counter,
+        last,
+        solo,
+        picky,
+        total,
+        item: context.item,
+        error: seen,
+      },
       {
         attempt: context.attempt,
-        goto: ([target], exclusive) => void (exclusive ? context.goto(target!, { exclusive }) : context.goto(target!)),
+        goto: ([target], exclusive) => {
+          world.cover(exclusive ? "an exclusive goto" : "a goto");
+          return void (exclusive ? context.goto(target!, { exclusive }) : context.goto(target!));
+        },
         stop: () => void context.stop(),
-        send: (target, item) => void context.send(target, item as Json),
+        send: (target, item) => {
+          world.cover("a sent item");
+          context.send(target, item as Json);
+        },
         ask: (question) => context.interrupt(question),
       },
     );
+    const done = (): unknown => {
+      noteReturned(world, key);
+      return result;
+    };
+    return node.does.waits ? new Promise((resolve) => settle(() => resolve(done()))) : done();
   } catch (thrown) {
-    if (!model.nodes[id[1]]!.does.waits) throw thrown;
-    return new Promise((_, reject) => world.later(life, () => reject(thrown as Error)));
+    if (!(thrown instanceof Mishap)) {
+      if (!node.does.waits) throw thrown;
+      return new Promise((_, reject) => settle(() => reject(thrown as Error)));
+    }
+    world.cover(`a body that ${thrown.how}`);
+    if (thrown.how === "hangs") {
+      life.failed.set(key, { attempt: context.attempt, at: world.now + node.timeout!, signal: context.signal });
+      return new Promise(() => undefined);
+    }
+    if (thrown.how === "permanent") return fail(Object.assign(thrown, { retryable: false }));
+    if (thrown.how === "throws") return fail(thrown);
+    const misfit = { log: [], counter: "many", last: null, solo: null, picky: 0, diary: [], total: 0 };
+    return node.does.waits ? new Promise((resolve) => settle(() => resolve(misfit))) : misfit;
   }
-  const done = (): BodyResult => {
-    noteReturned(world, key);
-    return result;
-  };
-  if (!model.nodes[id[1]]!.does.waits) return done();
-  return new Promise((resolve) => world.later(life, () => resolve(done())));
 }
 
-interface FailureSeen {
-  readonly node: string;
-  readonly attempts: number;
-  readonly items: readonly number[];
-}
-
-function watchStart(world: World, life: Life, key: string, names: string, isTriedAgain: boolean): void {
-  if (!world.heads.has("")) world.report(`5.2: a body runs before the input is durable`);
+function watchStart(
+  world: World,
+  life: Life,
+  { idempotencyKey: key, thread }: NodeContext,
+  { names, isTriedAgain }: { readonly names: string; readonly isTriedAgain: boolean },
+): void {
+  if (!world.heads.has(`${thread}|`)) world.report(`5.2: a body runs before the input is durable`);
   if (!life.claimed) world.report(`5.6: a body runs before the thread is claimed`);
   const known = world.keys.get(key);
   if (known === undefined) world.keys.set(key, names);
@@ -78,6 +146,32 @@ function watchStart(world: World, life: Life, key: string, names: string, isTrie
     world.report(`5.4: ${names} runs again although its result was stored (${key})`);
 }
 
+/** 6.2, 6.3: nothing behind a gate runs before somebody has opened it. */
+function watchGates(world: World, key: string, { name, pauseBefore }: ModelNode): void {
+  if (!pauseBefore || world.hadRival || world.misled) return;
+  const [runId, step] = parseKey(key);
+  const gate = gateId(runId, name, step);
+  if (!world.opened.has(gate)) world.report(`6.2: ${name} runs in step ${step}, and nobody has opened its gate ${gate}`);
+}
+
+/** 4.1, 4.4: how long the engine waits between attempts, and that those which it gave up were told. */
+function watchAttempts(world: World, life: Life, context: NodeContext, { timeout }: ModelNode): void {
+  const { idempotencyKey: key, attempt } = context;
+  const before = life.failed.get(key);
+  if (attempt === 1) return;
+  if (before?.attempt !== attempt - 1) {
+    world.report(`4.1: attempt ${attempt} of ${key} follows attempt ${before?.attempt}`);
+    return;
+  }
+  world.cover("a further attempt");
+  const waited = world.now - before.at;
+  const [least, most] = [200 * 2 ** (attempt - 2), 200 * 2 ** (attempt - 1)];
+  if (waited < least || waited > most)
+    world.report(`4.1: ${key} was tried again after ${waited} ms, not ${least} to ${most}`);
+  if (timeout !== undefined && before.signal?.aborted === false)
+    world.report(`4.4: ${key} timed out, and its signal says nothing`);
+}
+
 function noteReturned(world: World, key: string): void {
   const [runId, step] = parseKey(key);
   const place = `${runId}@${step}`;
@@ -88,4 +182,11 @@ function noteReturned(world: World, key: string): void {
 
 function parseKey(key: string): readonly [runId: string, step: number] {
   return [key.slice(0, key.lastIndexOf(":")), Number(key.slice(key.lastIndexOf("@") + 1))];
+}
+
+/** What a gate before a node is called. */
+function gateId(runId: string, node: string, step: number): string {
+  const [root] = runId.split("/") as [string];
+  const place = runId.slice(root.length + 1);
+  return `${place === "" ? "" : `${place}/`}before:${node}@${step}.${root.slice(-12)}`;
 }

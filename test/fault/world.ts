@@ -2,8 +2,10 @@
  * What the runs of a simulation share: one thread of execution whose every choice is made by a seed, one clock, one store
  * underneath, and what has been seen of it. Nothing in it waits for real time.
  */
+import type { CheckpointHeader } from "../../runtime/checkpoint.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
+import type { Act } from "./acts.ts";
 import { below, chance, type Random } from "./random.ts";
 
 /** What may go wrong with a call of the store. */
@@ -20,16 +22,30 @@ export type FaultKind = (typeof FAULT_KINDS)[number];
 /** By number of the call, counted over the whole simulation. */
 export type FaultPlan = ReadonlyMap<number, FaultKind>;
 
+/** How long claims hold, in milliseconds: renewing them is a timer that nothing else sets. */
+export const LEASE = 30_003;
+
 /** A process: what it has under way is gone when it dies. */
 export interface Life {
   readonly name: string;
+  /** What it was asked to do. */
+  readonly act: Act;
   dead: boolean;
   claimed: boolean;
   /** Some call of it failed, was lost, or came late. */
   disturbed: boolean;
+  /** A call of it was never answered. */
+  hung: boolean;
+  cancelled: boolean;
   /** When it began, on the world's own count. */
   readonly born: number;
   readonly isExit: boolean;
+  readonly maxSteps: number;
+  readonly aborts: boolean;
+  /** Task keys whose body ended the run. */
+  readonly broke: Set<string>;
+  /** Task keys -> the attempt that failed last: when, and how the engine was to give it up. */
+  readonly failed: Map<string, { readonly attempt: number; readonly at: number; readonly signal?: AbortSignal }>;
 }
 
 interface Event {
@@ -53,10 +69,16 @@ export class World {
   /** Turns that the last drive took. */
   turns = 0;
   readonly problems: string[] = [];
+  /** What occurred, for the count of what a number of seeds covers. */
+  readonly covered = new Set<string>();
+  /** What happened, line by line, where somebody reads it. */
+  trace: string[] | undefined;
   /** Some call may still arrive, from a life that is long over: a claim, say, that keeps the next one waiting. */
   isOutOfTime = false;
   /** Somebody was told something old: what is done again from then on is nobody's fault. */
   misled = false;
+  /** Two run at once: which of them opened which gate is not followed. */
+  hadRival = false;
   /** Task keys -> when their results became durable. */
   readonly durable = new Map<string, number>();
   /** Run -> the steps that are done, and since when. */
@@ -65,9 +87,16 @@ export class World {
   readonly keys = new Map<string, string>();
   /** `run@step` -> keys of tasks whose body has returned. */
   readonly returned = new Map<string, Set<string>>();
-  /** Heads by namespace, and of each checkpoint whose step its pending writes belong to. */
+  /** Task keys -> how often a body was to end its run already. */
+  readonly breaks = new Map<string, number>();
+  /** Ids of gates that somebody has opened, and of pauses whose answers are durable. */
+  readonly opened = new Set<string>();
+  readonly answered = new Set<string>();
+  /** Heads by thread and namespace, and of each checkpoint whose step its pending writes belong to. */
   readonly heads = new Map<string, string>();
   readonly places = new Map<string, { readonly runId: string; readonly step: number }>();
+  /** Told of each checkpoint of the graph itself that has been stored. */
+  onSaved: (header: CheckpointHeader, life: Life) => void = () => undefined;
   #events: Event[] = [];
   #timers: Timer[] = [];
 
@@ -78,7 +107,16 @@ export class World {
   }
 
   report(problem: string): void {
+    this.note(`  PROBLEM ${problem}`);
     if (this.problems.length < 5) this.problems.push(problem);
+  }
+
+  cover(feature: string): void {
+    this.covered.add(feature);
+  }
+
+  note(line: string): void {
+    this.trace?.push(line);
   }
 
   /** Happens when the seed says so. Quiet events alone mean that nothing goes on. */
@@ -86,14 +124,17 @@ export class World {
     this.#events.push({ life, happen, quiet });
   }
 
+  /** Happens at its time. */
+  at(life: Life | undefined, ms: number, happen: () => void): unknown {
+    const timer = { life, happen, quiet: ms === LEASE / 3, at: this.now + ms };
+    this.#timers.push(timer);
+    return timer;
+  }
+
   clockOf(life: Life): Clock {
     return {
       now: () => this.now,
-      setTimeout: (happen, ms) => {
-        const timer = { life, happen, quiet: false, at: this.now + ms };
-        this.#timers.push(timer);
-        return timer;
-      },
+      setTimeout: (happen, ms) => this.at(life, ms, happen),
       clearTimeout: (timer) => {
         this.#timers = this.#timers.filter((other) => other !== timer);
       },
@@ -111,25 +152,25 @@ export class World {
       onTurn(turn);
       this.#events = this.#events.filter(({ life }) => life?.dead !== true);
       const { length } = this.#events;
-      if (length > 0 && !chance(this.random, 0.01)) {
-        const [event] = this.#events.splice(below(this.random, length), 1);
-        if (event?.quiet === false) idle = 0;
-        event?.happen();
-      } else if (!this.#fireTimer() && length === 0) return isDone();
-      else if (++idle > 40) return false;
+      let event: Event | undefined;
+      if (length > 0 && !chance(this.random, 0.01)) [event] = this.#events.splice(below(this.random, length), 1);
+      else event = this.#nextTimer();
+      if (event === undefined && length === 0) return isDone();
+      event?.happen();
+      if (event?.quiet === false) idle = 0;
+      else if (++idle > 12) return false;
     }
     return false;
   }
 
-  #fireTimer(): boolean {
+  #nextTimer(): Timer | undefined {
     this.#timers = this.#timers.filter(({ life }) => life?.dead !== true);
     let first = this.#timers[0];
-    if (first === undefined) return false;
+    if (first === undefined) return undefined;
     for (const timer of this.#timers) if (timer.at < first.at) first = timer;
     this.#timers = this.#timers.filter((timer) => timer !== first);
     this.now = Math.max(this.now, first.at);
-    first.happen();
-    return true;
+    return first;
   }
 }
 

@@ -1,0 +1,73 @@
+/** What somebody asks the engine for: all that a thread's user can do with it. */
+import type { CheckpointId } from "../../runtime/checkpoint.ts";
+import type { Engine, ExecuteOptions } from "../../runtime/engine-options.ts";
+import type { Json, JsonObject } from "../../runtime/json.ts";
+import type { Drift } from "./table-of-model.ts";
+
+export type Act =
+  | { readonly kind: "run"; readonly input: number; readonly abandon: boolean }
+  | { readonly kind: "resume"; readonly answers?: Readonly<Record<string, Json>>; readonly answer?: Json }
+  /** `source` is the checkpoint, `from` what it is called by: an id or a label. */
+  | { readonly kind: "resume from"; readonly source: CheckpointId; readonly from: string; readonly at?: number }
+  | {
+      readonly kind: "fork";
+      readonly source: CheckpointId;
+      readonly from?: string;
+      readonly as?: string;
+      readonly at?: number;
+    }
+  | { readonly kind: "update"; readonly values: JsonObject; readonly replace: boolean; readonly as?: number }
+  | { readonly kind: "label"; readonly checkpoint: CheckpointId; readonly label: string };
+
+/** An act, where it is done, and what comes of it when nothing goes wrong. */
+export interface Plan {
+  readonly act: Act;
+  readonly thread: string;
+  /** It is to be refused with this code, having run and written nothing. */
+  readonly refusal?: string;
+  /** The engine has another version of the table. */
+  readonly drift?: Drift;
+}
+
+/** Asks for it. Promises of runs give their result. */
+export async function perform(
+  engine: Engine,
+  { act, thread }: Plan,
+  names: readonly string[],
+  options: ExecuteOptions,
+): Promise<unknown> {
+  switch (act.kind) {
+    case "run":
+      return engine.run({ input: act.input }, { ...options, thread, abandon: act.abandon });
+    case "resume": {
+      const { answers, answer } = act;
+      const given = { ...(answers === undefined ? {} : { answers }), ...(answer === undefined ? {} : { answer }) };
+      return engine.resume(thread, { ...options, ...given });
+    }
+    case "resume from": {
+      const { from, at } = act;
+      return engine.resume(thread, { ...options, from, ...(at === undefined ? {} : { at: names[at]! }) });
+    }
+    case "fork": {
+      const { from, as, at } = act;
+      return engine.fork(thread, {
+        ...(from === undefined ? {} : { from }),
+        ...(as === undefined ? {} : { as }),
+        ...(at === undefined ? {} : { at: names[at]! }),
+      });
+    }
+    case "update": {
+      const { values, replace, as } = act;
+      return engine.update(thread, values, { replace, ...(as === undefined ? {} : { as: names[as]! }) });
+    }
+    case "label":
+      return engine.label(thread, act.label, { checkpoint: act.checkpoint });
+  }
+}
+
+/** In one line. */
+export function describeAct({ act, thread, refusal, drift }: Plan): string {
+  const { kind, ...rest } = act;
+  const changed = drift === undefined ? "" : ` under another table ${JSON.stringify(drift)}`;
+  return `${kind} on ${thread} ${JSON.stringify(rest)}${changed}${refusal === undefined ? "" : `, to be refused with ${refusal}`}`;
+}
