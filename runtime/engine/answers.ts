@@ -6,7 +6,8 @@ import type { Json } from "../json.ts";
 import type { Store } from "../store.ts";
 import { admitJson, compileAdmit, Mismatch } from "../validate.ts";
 import { asStoreError } from "./journal.ts";
-import { answeredPause, isAnswer } from "./restore-run.ts";
+import { answeredPause, isAnswer, resumeStep } from "./restore-run.ts";
+import { stepOfPause } from "./run.ts";
 
 /** What a resume brings: answers for what waits, by pause id. */
 export interface GivenAnswers {
@@ -28,9 +29,11 @@ export async function takeAnswers(
   writes: readonly PendingWrite[],
   options: Pick<ResumeOptions, "answer" | "answers">,
 ): Promise<GivenAnswers> {
-  // Those of a step that is done are recorded with it: the next one has nothing to do with them.
-  const isDone = head.phase === "completed";
-  const answers = new Map(isDone ? [] : head.answers.map((answer) => [answer.id, answer]));
+  // Those of a step that is done are recorded with it: the next one has nothing to do with them. Those of gates before it may be there.
+  const step = resumeStep(head);
+  const answers = new Map(
+    head.answers.filter(({ id }) => stepOfPause(id) >= step).map((answer) => [answer.id, answer]),
+  );
   for (const write of writes) {
     if (isAnswer(write)) answers.set(answeredPause(write), { id: answeredPause(write), value: write.result });
   }

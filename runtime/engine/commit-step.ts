@@ -45,13 +45,15 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
   let errorTargets: (readonly Target[] | undefined)[] | undefined;
   if (hasFailures) {
     errorTargets = tasks.map((task, index) => errorTargetsOf(run, task, outcomes[index]!.failure));
-    const missed = outcomes.findIndex(
-      ({ failure }, index) => failure !== undefined && errorTargets![index] === undefined,
+    const missed = tasks.filter(
+      (_, index) => outcomes[index]!.failure !== undefined && errorTargets![index] === undefined,
     );
-    if (missed !== -1) {
+    if (missed.length > 0) {
       undoUpdates(run, applied);
-      const { error } = outcomes[missed]!.failure!;
-      return leaveStep(run, tasks, outcomes, stopped("failed", error), error);
+      const { error } = outcomes[tasks.indexOf(missed[0]!)]!.failure!;
+      // What failed with no way out has not finished: a resume runs it again.
+      for (const { id } of missed) run.chain?.results.delete(id);
+      return leaveStep(run, tasks, outcomes, stopped("failed", error), error, missed);
     }
   }
   settleUpdates(run, tasks, applied);
@@ -199,7 +201,9 @@ function gatesAfter(
     const { spec } = tasks[index]!.node;
     if (spec.pauseAfter === true && outcomes[index]!.failure === undefined) names.add(spec.name);
   }
-  return [...names].map((name) => gateItem(run, name, "after", step));
+  const gates = [...names].map((name) => gateItem(run, name, "after", step));
+  // A further try of a called graph meets the gates of the one before: who has answered is not asked again.
+  return gates.filter(({ id }) => !run.shared.answers.has(id));
 }
 
 /** The step stays unfinished: nothing of it is applied, and the results it has are kept for the resume (4.3, 6.3). */

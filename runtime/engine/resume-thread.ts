@@ -87,7 +87,8 @@ async function resumeHead(
     runId: head.runId,
     durable,
     answers,
-    opensGates: !named,
+    // Those that the thread waits at, nobody else's: a called graph may have come to one that no caller has heard of (6.3).
+    openedGates: new Set(named ? [] : head.pauses.flatMap(({ id, kind }) => (kind === "interrupt" ? [] : [id]))),
     isResume: true,
     metadata: { ...head.metadata, ...options.metadata },
   });

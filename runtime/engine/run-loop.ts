@@ -34,7 +34,7 @@ export function beginRun(run: Run): RunEnd | Promise<RunEnd> {
 /** Goes on with a restored run. `head` is the checkpoint it was restored from. */
 export async function continueRun(run: Run, head: Checkpoint): Promise<RunEnd> {
   const open = head.pauses.filter(({ id }) => !run.shared.answers.has(id));
-  const held = run.shared.opensGates ? open.filter(({ kind }) => kind === "interrupt") : open;
+  const held = open.filter(({ id }) => !run.shared.openedGates.has(id));
   run.children = head.children ?? {};
   run.waiting = waitingTasks(run, head.pauses, held);
   const ownGates = (pauses: readonly PauseItem[]): PauseItem[] =>

@@ -54,7 +54,7 @@ interface RunDetails {
   readonly runId?: string;
   readonly durable?: Durable;
   readonly answers?: Map<string, ConsumedAnswer>;
-  readonly opensGates?: boolean;
+  readonly openedGates?: ReadonlySet<string>;
   readonly metadata?: JsonObject;
   readonly isResume?: boolean;
 }
@@ -67,7 +67,7 @@ export function createShared(core: EngineCore, options: WatchedOptions, details:
 class RunSettings implements Shared {
   readonly threadId: ThreadId | undefined;
   readonly durable: Durable | undefined;
-  readonly opensGates: boolean;
+  readonly openedGates: ReadonlySet<string>;
   readonly listeners: readonly EventListener[];
   sequence = 0;
   readonly turn: Shared["turn"] = { steps: 0, since: undefined };
@@ -88,7 +88,7 @@ class RunSettings implements Shared {
     this.given = details.answers;
     this.threadId = details.threadId;
     this.durable = details.durable;
-    this.opensGates = details.opensGates ?? false;
+    this.openedGates = details.openedGates ?? NO_GATES;
     this.listeners = listenersOf(engine.onEvent, options.onEvent);
     this.onFailure = options.onFailure ?? engine.onFailure ?? "finish";
     this.onState = options[ON_STATE];
@@ -136,4 +136,5 @@ function maxParallelOf(core: EngineCore, options: ExecuteOptions): number | null
 }
 
 const NO_METADATA: JsonObject = Object.freeze({});
+const NO_GATES: ReadonlySet<string> = new Set();
 const NO_LISTENERS: readonly EventListener[] = Object.freeze([]);

@@ -210,6 +210,11 @@ function recordOf(channels: readonly ChannelCode[], template: JsonObject, state:
   return record;
 }
 
+/** The super-step of the outermost run that a pause belongs to, by its id. Names of nodes and tasks have no `@`. */
+export function stepOfPause(id: string): number {
+  return Number(/@(\d+)/.exec(id)?.[1] ?? Number.POSITIVE_INFINITY);
+}
+
 /** What ids of pauses end with: enough of a run's id to tell it from every other run of the thread. */
 export function runSuffix(runId: string): string {
   return runId.slice(-12);

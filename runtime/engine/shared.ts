@@ -18,8 +18,8 @@ export interface Shared {
   readonly durable: Durable | undefined;
   /** Answers that bodies may consume, by pause id. */
   readonly answers: Map<string, ConsumedAnswer>;
-  /** This call resumes without naming answers: gates let pass. */
-  readonly opensGates: boolean;
+  /** Gates that this call lets pass, by pause id: those it was held by, when it resumes without naming answers. */
+  readonly openedGates: ReadonlySet<string>;
   readonly listeners: readonly EventListener[];
   /** Told of the outermost graph's state after the input and after each step. */
   readonly onState: ((step: number, state: () => JsonObject) => void) | undefined;

@@ -151,6 +151,15 @@ function noteWrites(world: World, { runId, step }: Place, writes: readonly Pendi
   }
 }
 
+/** Results that clashed, or that a reducer refused, are to run again (2.3): in a called graph whichever is not kept. */
+function forgetFaults(world: World, { runId, step, failure, finished }: CheckpointHeader): void {
+  if (failure?.code !== "NG_CONCURRENT_WRITE" && failure?.code !== "NG_REDUCER_FAILED") return;
+  const kept = new Set(finished?.map(({ taskId }) => `${runId}:${taskId}@${step}`));
+  for (const name of world.durable.keys()) {
+    if (name.startsWith(`${runId}:`) && name.endsWith(`@${step}`) && !kept.has(name)) world.durable.delete(name);
+  }
+}
+
 function save(world: World, life: Life, claim: Claim, request: SaveRequest, keepsWrites: boolean): void {
   const { header } = request;
   const place = `${header.threadId}|${header.namespace}`;
@@ -179,7 +188,13 @@ function save(world: World, life: Life, claim: Claim, request: SaveRequest, keep
   noteWrites(world, at, header.finished ?? []);
   for (const { id } of header.answers) world.answered.add(id);
   for (const { id } of header.pauses) {
-    if (world.answered.has(id)) world.report(`6.2: ${id} has been answered, and waits again`);
+    const isThere = header.answers.some((answer) => answer.id === id);
+    if (world.answered.has(id) && !isThere) world.report(`6.2: ${id} has been answered, and waits again`);
   }
-  if (header.namespace === "") world.onSaved(header, life);
+  if (header.namespace !== "") {
+    forgetFaults(world, header);
+    return;
+  }
+  world.runs.set(header.threadId, { root: at.runId, from: at.step });
+  world.onSaved(header, life);
 }

@@ -33,6 +33,12 @@ export class Ledger {
     return this.#positions.get(id);
   }
 
+  /** It says of a step that it failed as the reference interpreter does. */
+  isFault(id: CheckpointId): boolean {
+    return this.#faulted.has(id);
+  }
+  readonly #faulted = new Set<CheckpointId>();
+
   step(at: Position): Step {
     let known = this.#steps.get(at);
     if (known === undefined) {
@@ -125,9 +131,9 @@ export class Ledger {
       }
       at = last.next;
     }
-    this.#positions.set(header.id, at);
     this.#headers.set(header.id, header);
     this.#check(found, at, last, life, root !== undefined);
+    this.#positions.set(header.id, this.#withoutFaults(this.#withoutLostPauses(at, header), header));
   }
 
   /** Where a chain begins, or is changed: `undefined` when a checkpoint just goes on from its parent. */
@@ -171,11 +177,12 @@ export class Ledger {
       const isKnown = taskId.startsWith("answer:")
         ? header.answers.some(({ id }) => task(id) === task(taskId.slice(7)))
         : has.has(taskId);
-      if (!isKnown) this.#report(`5.9: ${taskId} was stored, and is forgotten (${header.phase} of step ${header.step})`);
+      if (!isKnown)
+        this.#report(`5.9: ${taskId} was stored, and is forgotten (${header.phase} of step ${header.step})`);
     }
-    const isDone = from?.phase === "completed";
-    for (const { id } of isDone ? [] : (from?.answers ?? [])) {
-      if (!header.answers.some((answer) => task(answer.id) === task(id)))
+    const next = from === undefined ? 0 : resumesAt(from);
+    for (const { id } of from?.answers ?? []) {
+      if (Number(/@(\d+)/.exec(id)?.[1]) >= next && !header.answers.some((answer) => task(answer.id) === task(id)))
         this.#report(`5.9: the answer to ${id} is forgotten`);
     }
   }
@@ -207,6 +214,28 @@ export class Ledger {
         given[id] = [...values, ...open.map(({ payload }) => this.#answerTo(payload))];
     }
     return { kept, given };
+  }
+
+  /** A question that an edit has left, and that a checkpoint without pauses no longer knows of, is asked again as things are by then. */
+  #withoutLostPauses(at: Position, header: CheckpointHeader): Position {
+    const done = new Set(header.finished?.map(({ taskId }) => taskId));
+    let { given } = at;
+    for (const [id, values] of Object.entries(given)) {
+      const answered = header.answers.filter((answer) => task(answer.id) === `${id}@${at.step}`).length;
+      const open = header.pauses.filter((pause) => pause.taskId === id && pause.namespace.length === 0).length;
+      if (done.has(id) || answered + open >= values.length) continue;
+      given = { ...given, [id]: values.slice(0, answered + open) };
+    }
+    return given === at.given ? at : { ...at, given };
+  }
+
+  /** Tasks at fault run again, also those whose results an edit has left (2.3). */
+  #withoutFaults(at: Position, { id, failure }: CheckpointHeader): Position {
+    if (failure === undefined || ending(at) !== undefined) return at;
+    const { fault } = this.step(at);
+    if (fault?.code === failure.code) this.#faulted.add(id);
+    if (fault?.code !== failure.code || !fault.again.some((id) => at.kept[id] !== undefined)) return at;
+    return { ...at, kept: Object.fromEntries(Object.entries(at.kept).filter(([id]) => !fault.again.includes(id))) };
   }
 
   /** A called graph that an edit found in the middle, and that the fork has nothing of, begins anew. */
@@ -247,7 +276,11 @@ export class Ledger {
     };
     const finished = new Set(found.finished?.map(({ taskId }) => taskId));
     const plain = nodes.filter(({ items, name: own }) => items === undefined && finished.has(own));
-    same("next is", [...new Set([...found.nextNodes, ...plain.map((node) => node.name)])].sort(), at.ready.map(name).sort());
+    same(
+      "next is",
+      [...new Set([...found.nextNodes, ...plain.map((node) => node.name)])].sort(),
+      at.ready.map(name).sort(),
+    );
     const sends = at.sends.map(({ id, node, item }) => ({ taskId: id, node: name(node), item }));
     same("sent is", found.pendingSends, sends);
     const came = at.came.flatMap((sources, index) =>
@@ -256,11 +289,22 @@ export class Ledger {
     same("3.3: who has come is", sorted(Object.entries(found.barrierState)), sorted(came));
     const errors = Object.entries(found.errors).map(([node, error]) => {
       const { message: _, ...seen } = error as { message: string } & Record<string, unknown>;
-      return [node, { node: seen["node"], code: seen["code"], attempts: seen["attempts"], items: seen["items"] }] as const;
+      return [
+        node,
+        { node: seen["node"], code: seen["code"], attempts: seen["attempts"], items: seen["items"] },
+      ] as const;
     });
-    same("4.3: what errors read as is", sorted(errors), sorted(Object.entries(at.errors).map(([node, error]) => [name(Number(node)), error])));
+    same(
+      "4.3: what errors read as is",
+      sorted(errors),
+      sorted(Object.entries(at.errors).map(([node, error]) => [name(Number(node)), error])),
+    );
     if (last !== undefined && found.phase !== "interrupted") {
-      same("what ran is", found.currentNodes, last.tasks.map(({ node }) => name(node)));
+      same(
+        "what ran is",
+        found.currentNodes,
+        last.tasks.map(({ node }) => name(node)),
+      );
       for (const outcome of last.outcomes) if (outcome.failed !== undefined) this.#world.cover("an error edge");
       if (came.length > 0) this.#world.cover("a barrier that waits");
     }
@@ -288,8 +332,11 @@ export class Ledger {
   /** How a run stands between two steps: it is over, held by a gate or its limit, or goes on (2.7, 2.8, 6.1, 6.3). */
   #checkStanding(found: Checkpoint, at: Position, last: Step | undefined, life: Life): void {
     const { nodes } = this.model;
-    const gates = (kind: PauseItem["kind"]): string[] => found.pauses.filter((pause) => pause.kind === kind).map(({ node }) => node);
-    const after = (last?.tasks ?? []).filter(({ node }, index) => nodes[node]!.pauseAfter && last!.outcomes[index]!.failed === undefined);
+    const gates = (kind: PauseItem["kind"]): string[] =>
+      found.pauses.filter((pause) => pause.kind === kind).map(({ node }) => node);
+    const after = (last?.tasks ?? []).filter(
+      ({ node }, index) => nodes[node]!.pauseAfter && last!.outcomes[index]!.failed === undefined,
+    );
     const held = [...new Set(after.map(({ node }) => nodes[node]!.name))];
     const next = [...at.ready, ...at.sends.map(({ node }) => node)].filter((node) => nodes[node]!.pauseBefore);
     const before = [...new Set(next.map((node) => nodes[node]!.name))];
@@ -308,7 +355,10 @@ export class Ledger {
     const isFitting = isPartly
       ? [...gates("before"), ...gates("after")].length === found.pauses.length
       : found.status === status && JSON.stringify(found.pauses.map(({ node }) => node)) === JSON.stringify(names);
-    if (!isFitting || (phase !== "" && !isPartly && (found.phase !== phase || gates(phase as "before").length !== all.length)))
+    if (
+      !isFitting ||
+      (phase !== "" && !isPartly && (found.phase !== phase || gates(phase as "before").length !== all.length))
+    )
       this.#report(
         `6.1: after step ${found.step} it is ${found.phase}, ${found.status} for ${found.pauses.map(({ id }) => id).join(", ")}; expected ${status} ${phase} ${names.join(", ")}`,
       );
@@ -321,10 +371,14 @@ export class Ledger {
     const { leaves, fault, tasks } = this.step(at);
     const where = `(${found.status} in step ${found.step})`;
     world.cover(`status: ${found.status}`);
-    for (const id of finished) if (leaves[id] === undefined) this.#report(`${id} has finished, and is no task ${where}`);
+    for (const id of finished)
+      if (leaves[id] === undefined) this.#report(`${id} has finished, and is no task ${where}`);
     const code = found.failure?.code;
     if (code !== undefined && code === fault?.code) {
-      this.#forget(found, fault.again.filter((id) => !finished.has(id)));
+      this.#forget(
+        found,
+        fault.again.filter((id) => !finished.has(id)),
+      );
       world.cover(`fault: ${code}`);
     }
     if (code === "NG_CONCURRENT_WRITE" || code === "NG_REDUCER_FAILED") {
@@ -335,10 +389,11 @@ export class Ledger {
     // A fork or an edit has what its source had; who is cancelled has what there was.
     if (isRoot || life.cancelled || (found.status !== "paused" && found.status !== "failed")) return;
     if (found.status === "failed" && life.aborts) return;
-    const pauses = new Map(found.pauses.map((pause) => [pause.taskId, pause] as const));
-    for (const { node, leaves: own } of tasks) {
-      const { graph, items, onError } = this.model.nodes[node]!;
-      for (const { id } of own) {
+    const own = found.pauses.filter(({ namespace }) => namespace.length === 0);
+    const pauses = new Map(own.map((pause) => [pause.taskId, pause] as const));
+    for (const { node, leaves: items } of tasks) {
+      const { graph, onError } = this.model.nodes[node]!;
+      for (const { id } of items) {
         const { questions, failed } = leaves[id]!;
         if (graph !== undefined || finished.has(id) || fault?.again.includes(id) === true) continue;
         if (life.broke.has(`${found.runId}:${id}@${found.step}`)) continue;
@@ -347,13 +402,14 @@ export class Ledger {
         const isAsking = answered < questions.length;
         if (isAsking && found.status === "failed") continue;
         if (isAsking !== (pause !== undefined)) {
-          const isItem = failed !== undefined && items !== undefined && !id.includes("~");
+          const isItem = failed !== undefined && id.endsWith("]");
           if (isAsking) this.#report(`6.2: ${id} waits for an answer, and nobody is told ${where}`);
           else if (!isItem && !(failed !== undefined && onError.length === 0))
             this.#report(`6.2: ${id} waits, and asks nothing any more ${where}`);
         } else if (isAsking && at.given[id] === undefined && pause!.payload !== questions[answered])
           this.#report(`6.2: ${id} asks ${JSON.stringify(pause!.payload)}, expected ${questions[answered]} ${where}`);
-        else if (!isAsking && failed === undefined) this.#report(`6.3: ${id} has finished, and its result is not kept ${where}`);
+        else if (!isAsking && failed === undefined)
+          this.#report(`6.3: ${id} has finished, and its result is not kept ${where}`);
       }
     }
   }

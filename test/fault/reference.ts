@@ -78,17 +78,18 @@ export function step(model: Model, at: Position): Step {
   const leaves = Object.fromEntries(
     tasks.flatMap((task) => task.leaves.map((leaf) => [leaf.id, at.kept[leaf.id] ?? run(model, at, leaf)])),
   );
-  const outcomes = tasks.map((task) =>
-    together(task.leaves.map(({ id }) => leaves[id]!)),
-  );
+  const outcomes = tasks.map((task) => together(task.leaves.map(({ id }) => leaves[id]!)));
   const ran = { tasks, outcomes, leaves };
   const spec = (index: number): ModelNode => model.nodes[tasks[index]!.node]!;
   const ids = (isOne: (outcome: Outcome, index: number) => unknown): string[] =>
     tasks.flatMap((task, index) => (isOne(outcomes[index]!, index) ? task.leaves.map(({ id }) => id) : []));
+  const failing = (ids: readonly string[]): NonNullable<Step["fault"]> => {
+    const again = ids.filter((id) => leaves[id]!.failed !== undefined);
+    return { code: leaves[again[0]!]!.failed!.code, again };
+  };
   // 4.3: a failure that leads nowhere ends the run.
   const lost = ids(({ failed }, index) => failed !== undefined && spec(index).onError.length === 0);
-  if (lost.length > 0)
-    return { ...ran, fault: { code: "NG_NODE_FAILED", again: lost.filter((id) => leaves[id]!.failed) } };
+  if (lost.length > 0) return { ...ran, fault: failing(lost) };
   // 2.3: one writer a step; a reducer may refuse.
   const writers = tasks.filter((_, index) => outcomes[index]!.updates.some((update) => "solo" in update));
   if (writers.length > 1)
@@ -106,8 +107,7 @@ export function step(model: Model, at: Position): Step {
   }
   // 4.3, 2.4: error edges too are evaluated on the state after the step.
   const missed = ids(({ failed }, index) => failed !== undefined && !holds(spec(index).onErrorWhen ?? ALWAYS, values));
-  if (missed.length > 0)
-    return { ...ran, fault: { code: "NG_NODE_FAILED", again: missed.filter((id) => leaves[id]!.failed) } };
+  if (missed.length > 0) return { ...ran, fault: failing(missed) };
   return {
     ...ran,
     next: route(

@@ -9,7 +9,18 @@ import { below, chance, pick, type Random } from "./random.ts";
 import type { Position } from "./reference.ts";
 import type { World } from "./world.ts";
 
-const SPECIAL = ["turn", "fork", "resume from", "go at", "edit", "edit as", "label", "answers", "refused", "drift"] as const;
+const SPECIAL = [
+  "turn",
+  "fork",
+  "resume from",
+  "go at",
+  "edit",
+  "edit as",
+  "label",
+  "answers",
+  "refused",
+  "drift",
+] as const;
 type Special = (typeof SPECIAL)[number];
 
 /** A seed's user. */
@@ -99,7 +110,8 @@ function resume(random: Random, head: Checkpoint, store: MemoryStore, all: boole
   const some = chosen.length === 0 ? head.pauses : chosen;
   if (some.length === 0) return { kind: "resume" };
   const [only] = head.pauses;
-  const isClean = store.getWrites(head.threadId, head.id).length === 0;
+  const isClean =
+    store.getWrites(head.threadId, head.id).length === 0 && head.answers.every(({ id }) => id !== only!.id);
   if (head.pauses.length === 1 && isClean && only!.kind === "interrupt" && chance(random, 0.3))
     return { kind: "resume", answer: answerTo(only!.payload) };
   const answers = some.map(({ id, kind, payload }) => [id, kind === "interrupt" ? answerTo(payload) : true] as const);

@@ -81,12 +81,18 @@ export async function simulate(subject: Subject, seed: number, changes: Changes 
     mayAbort: chance(random, 0.3),
     maxParallel: chance(random, 0.25) ? 1 + below(random, 3) : null,
     lowLimits: chance(random, 0.3) ? 1 + below(random, 3) : 0,
+    tables: new Map(),
   };
+  // Where errors come from is only worth its time to somebody who reads it.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = changes.trace === undefined ? 0 : 20;
   try {
     await live(setting);
     if (world.problems.length === 0) ledger.recheck();
   } catch (error) {
     world.report(`it broke: ${error instanceof Error ? error.stack : String(error)}`);
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
   return { problems: world.problems, calls: world.calls, covered: world.covered };
 }
@@ -104,6 +110,8 @@ interface Setting extends Bodies {
   readonly mayAbort: boolean;
   readonly maxParallel: number | null;
   lowLimits: number;
+  /** By version. */
+  readonly tables: Map<string | undefined, Table>;
 }
 
 type Settled = { readonly result: unknown } | { readonly error: unknown };
@@ -130,7 +138,9 @@ async function lifeOf(setting: Setting, plan: Plan, count: number): Promise<void
   const maxSteps = stepsOf(setting, plan, head);
   const aborts = setting.mayAbort && chance(random, 0.5);
   const life = newLife(world, `life ${count}`, plan, { isExit: durability === "exit", maxSteps, aborts });
-  world.note(`life ${count}: ${describeAct(plan)}; ${durability}, at most ${maxSteps} steps${aborts ? ", aborts" : ""}`);
+  world.note(
+    `life ${count}: ${describeAct(plan)}; ${durability}, at most ${maxSteps} steps${aborts ? ", aborts" : ""}`,
+  );
   world.cover(`asked: ${plan.act.kind}${plan.refusal === undefined ? "" : ` refused, ${plan.refusal}`}`);
   world.cover(`durability: ${durability}`);
   if (plan.drift?.adds === true) world.cover("another version of the table");
@@ -138,7 +148,12 @@ async function lifeOf(setting: Setting, plan: Plan, count: number): Promise<void
   const bodies = world.keys.size;
   const abort = new AbortController();
   const { maxParallel } = setting;
-  const run = { maxSteps, maxParallel, onFailure: aborts ? ("abort" as const) : ("finish" as const), signal: abort.signal };
+  const run = {
+    maxSteps,
+    maxParallel,
+    onFailure: aborts ? ("abort" as const) : ("finish" as const),
+    signal: abort.signal,
+  };
   const isOfEngine = chance(random, 0.3);
   const engine = engineOf(setting, life, plan, isOfEngine ? { durability } : {});
   let settled: Settled | undefined;
@@ -265,8 +280,7 @@ function judge(
     if (!life.cancelled) world.report(`${life.name} says that it was cancelled`);
     return;
   }
-  if (head.id !== result.checkpointId)
-    world.report(`5.8: the caller heard of ${result.status} before it was durable`);
+  if (head.id !== result.checkpointId) world.report(`5.8: the caller heard of ${result.status} before it was durable`);
   if (head.status !== result.status) world.report(`5.8: ${result.status}, but the thread says ${head.status}`);
   const at = ledger.at(head.id);
   if (at === undefined) return;
@@ -277,7 +291,7 @@ function judge(
   const isRight =
     result.status === "paused" ||
     (result.status === "failed"
-      ? over === undefined && (ledger.step(at).fault !== undefined || mayBreak(setting.model))
+      ? over === undefined && (ledger.isFault(head.id) || mayBreak(setting.model))
       : result.status === (over ?? "step_limit"));
   if (!isRight) world.report(`it ended ${result.status} before step ${at.step}, where the reference says ${over}`);
 }
@@ -288,9 +302,12 @@ function mayBreak({ nodes, graphs }: Model): boolean {
 }
 
 function engineOf(setting: Setting, life: Life, { drift }: Plan, options: EngineOptions): Engine {
-  const { subject, world, model, isSlow, keepsWrites } = setting;
+  const { subject, world, model, tables, isSlow, keepsWrites } = setting;
   const jitter: Random = randomOf(world.calls + 1);
-  return subject.createEngine(tableOfModel(model, drift), {
+  const version = JSON.stringify(drift);
+  const table = tables.get(version) ?? tableOfModel(model, drift);
+  tables.set(version, table);
+  return subject.createEngine(table, {
     ...options,
     store: faultyStore(world, life, isSlow, keepsWrites),
     clock: world.clockOf(life),

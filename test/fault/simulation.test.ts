@@ -46,12 +46,12 @@ describe.runIf(ONE === undefined)("every fault at every call of the store", () =
   test.each(SWEPT)(
     "seed %i",
     async (seed) => {
-      const { calls } = await simulate(subject, seed, new Map());
+      const { calls } = await simulate(subject, seed, { faults: new Map() });
       expect(calls).toBeGreaterThan(2);
       const found: string[] = [];
       for (const kind of FAULT_KINDS) {
         for (let at = 0; at < calls; at++) {
-          const { problems } = await simulate(subject, seed, new Map([[at, kind]]));
+          const { problems } = await simulate(subject, seed, { faults: new Map([[at, kind]]) });
           if (problems.length > 0) found.push(`${kind} at call ${at}: ${problems.join("\n  ")}`);
         }
       }

@@ -21,7 +21,7 @@ export async function simulateStoreless(subject: Subject, seed: number): Promise
   // Nothing is stored and nothing claimed, so there is no order of it to watch.
   life.claimed = true;
   world.heads.set("t|", "none");
-  const setting = { world, models: modelsByName(model), triedAgain: new Set<string>() };
+  const setting = { world, model, models: modelsByName(model), triedAgain: new Set<string>() };
   const engine = subject.createEngine(tableOfModel(model), {
     clock: world.clockOf(life),
     functions: functionsOf(setting, life),

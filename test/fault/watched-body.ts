@@ -2,10 +2,12 @@
 import type { NodeContext } from "../../runtime/context.ts";
 import type { Json } from "../../runtime/json.ts";
 import { body, Mishap, pickyReducer, type Model, type ModelNode } from "./model.ts";
+import { nameOf, taskOfKey, type TaskName } from "./task-names.ts";
 import type { Life, World } from "./world.ts";
 
 export interface Bodies {
   readonly world: World;
+  readonly model: Model;
   /** By name, called graphs included. */
   readonly models: ReadonlyMap<string, Model>;
   /** Graphs that a node calls which has several tries: each begins them anew (7.2). */
@@ -44,12 +46,20 @@ function work(setting: Bodies, life: Life, args: readonly unknown[]): unknown {
   const key = context.idempotencyKey;
   // What dies stops at once; here it can only be kept from doing more.
   if (life.dead) return new Promise(() => undefined);
-  world.note(`    body ${id[0]}.${node.name} ${key.slice(key.indexOf(":") + 1)} attempt ${context.attempt}`);
-  watchStart(world, life, context, {
-    names: `${id.join(".")}[${JSON.stringify(context.item ?? null)}]`,
-    isTriedAgain: setting.triedAgain.has(model.name),
-  });
-  watchGates(world, key, node);
+  const task = taskOf(setting, model, node, context);
+  world.note(
+    `    body ${id[0]}.${node.name} as ${task === undefined ? key : `${task.task}@${task.step}`} attempt ${context.attempt}`,
+  );
+  const names = `${id.join(".")}[${JSON.stringify(context.item ?? null)}]`;
+  const known = world.keys.get(key);
+  if (known === undefined) world.keys.set(key, names);
+  else if (known !== names) world.report(`5.5: ${known} and ${names} have the same key`);
+  if (!life.claimed) world.report(`5.6: a body runs before the thread is claimed`);
+  if (!world.heads.has(`${context.thread}|`)) world.report(`5.2: a body runs before the input is durable`);
+  else if (task !== undefined) {
+    if (!setting.triedAgain.has(model.name)) watchStart(world, life, task, names);
+    watchGates(world, task, node);
+  }
   watchAttempts(world, life, context, node);
   const seen =
     error === null ? null : { node: error.node, code: error.code, attempts: error.attempts, items: error.items };
@@ -75,7 +85,7 @@ function work(setting: Bodies, life: Life, args: readonly unknown[]): unknown {
   if (broken < node.does.breaks) {
     world.breaks.set(key, broken + 1);
     world.cover("a failure that a resume gets over");
-    life.broke.add(key);
+    if (task !== undefined) life.broke.add(nameOf(task));
     return fail(Object.assign(new Error("not today"), { retryable: false }));
   }
   try {
@@ -106,7 +116,7 @@ function work(setting: Bodies, life: Life, args: readonly unknown[]): unknown {
       },
     );
     const done = (): unknown => {
-      noteReturned(world, key);
+      if (task !== undefined) noteReturned(world, task);
       return result;
     };
     return node.does.waits ? new Promise((resolve) => settle(() => resolve(done()))) : done();
@@ -127,31 +137,33 @@ function work(setting: Bodies, life: Life, args: readonly unknown[]): unknown {
   }
 }
 
-function watchStart(
-  world: World,
-  life: Life,
-  { idempotencyKey: key, thread }: NodeContext,
-  { names, isTriedAgain }: { readonly names: string; readonly isTriedAgain: boolean },
-): void {
-  if (!world.heads.has(`${thread}|`)) world.report(`5.2: a body runs before the input is durable`);
-  if (!life.claimed) world.report(`5.6: a body runs before the thread is claimed`);
-  const known = world.keys.get(key);
-  if (known === undefined) world.keys.set(key, names);
-  else if (known !== names) world.report(`5.5: ${known} and ${names} have the same key`);
-  if (world.misled || isTriedAgain) return;
-  const [runId, step] = parseKey(key);
-  const stored = world.durable.get(key);
-  const done = world.committed.get(runId)?.some((commit) => commit.step >= step && commit.since <= life.born) === true;
+/** `undefined` without a store, where there is nothing to watch. */
+function taskOf({ world, model: main }: Bodies, model: Model, node: ModelNode, context: NodeContext) {
+  const known = world.tasks.get(context.idempotencyKey);
+  const head = world.runs.get(context.thread);
+  if (known !== undefined || head === undefined) return known;
+  const task = taskOfKey(main, head, { model, node: node.name }, context);
+  if (task === undefined)
+    world.report(`5.5: the key of ${model.name}.${node.name} in step ${context.step} is no task's`);
+  else world.tasks.set(context.idempotencyKey, task);
+  return task;
+}
+
+function watchStart(world: World, life: Life, task: TaskName, names: string): void {
+  if (world.misled) return;
+  const stored = world.durable.get(nameOf(task));
+  const steps = world.committed.get(task.runId);
+  const done = steps?.some((commit) => commit.step >= task.step && commit.since <= life.born) === true;
   if (done || (stored !== undefined && stored <= life.born))
-    world.report(`5.4: ${names} runs again although its result was stored (${key})`);
+    world.report(`5.4: ${names} runs again although its result was stored (${nameOf(task)})`);
 }
 
 /** 6.2, 6.3: nothing behind a gate runs before somebody has opened it. */
-function watchGates(world: World, key: string, { name, pauseBefore }: ModelNode): void {
+function watchGates(world: World, { runId, step }: TaskName, { name, pauseBefore }: ModelNode): void {
   if (!pauseBefore || world.hadRival || world.misled) return;
-  const [runId, step] = parseKey(key);
   const gate = gateId(runId, name, step);
-  if (!world.opened.has(gate)) world.report(`6.2: ${name} runs in step ${step}, and nobody has opened its gate ${gate}`);
+  if (!world.opened.has(gate))
+    world.report(`6.2: ${name} runs in step ${step}, and nobody has opened its gate ${gate}`);
 }
 
 /** 4.1, 4.4: how long the engine waits between attempts, and that those which it gave up were told. */
@@ -165,23 +177,19 @@ function watchAttempts(world: World, life: Life, context: NodeContext, { timeout
   }
   world.cover("a further attempt");
   const waited = world.now - before.at;
-  const [least, most] = [200 * 2 ** (attempt - 2), 200 * 2 ** (attempt - 1)];
+  const least = 200 * 2 ** (attempt - 2);
+  const most = least + 200;
   if (waited < least || waited > most)
     world.report(`4.1: ${key} was tried again after ${waited} ms, not ${least} to ${most}`);
   if (timeout !== undefined && before.signal?.aborted === false)
     world.report(`4.4: ${key} timed out, and its signal says nothing`);
 }
 
-function noteReturned(world: World, key: string): void {
-  const [runId, step] = parseKey(key);
-  const place = `${runId}@${step}`;
+function noteReturned(world: World, task: TaskName): void {
+  const place = `${task.runId}@${task.step}`;
   const keys = world.returned.get(place) ?? new Set<string>();
   world.returned.set(place, keys);
-  keys.add(key);
-}
-
-function parseKey(key: string): readonly [runId: string, step: number] {
-  return [key.slice(0, key.lastIndexOf(":")), Number(key.slice(key.lastIndexOf("@") + 1))];
+  keys.add(nameOf(task));
 }
 
 /** What a gate before a node is called. */

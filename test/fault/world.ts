@@ -6,6 +6,7 @@ import type { CheckpointHeader } from "../../runtime/checkpoint.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import type { Act } from "./acts.ts";
+import type { TaskName } from "./task-names.ts";
 import { below, chance, type Random } from "./random.ts";
 
 /** What may go wrong with a call of the store. */
@@ -83,8 +84,12 @@ export class World {
   readonly durable = new Map<string, number>();
   /** Run -> the steps that are done, and since when. */
   readonly committed = new Map<string, { readonly step: number; readonly since: number }[]>();
-  /** Task keys -> what they name. */
+  /** Idempotency keys -> what they stand for. */
   readonly keys = new Map<string, string>();
+  /** The same, as names of their tasks: by these everything else is kept. */
+  readonly tasks = new Map<string, TaskName>();
+  /** Thread -> its run, and the step that its newest checkpoint goes on with. */
+  readonly runs = new Map<string, { readonly root: string; readonly from: number }>();
   /** `run@step` -> keys of tasks whose body has returned. */
   readonly returned = new Map<string, Set<string>>();
   /** Task keys -> how often a body was to end its run already. */

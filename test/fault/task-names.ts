@@ -1,0 +1,62 @@
+/** Which task of which run an idempotency key stands for: keys are digests, so that all tasks it could be are tried. */
+import { createHash } from "node:crypto";
+import type { NodeContext } from "../../runtime/context.ts";
+import type { Model } from "./model.ts";
+
+/** A task of a step of a run. */
+export interface TaskName {
+  readonly runId: string;
+  readonly task: string;
+  readonly step: number;
+}
+
+export function nameOf({ runId, task, step }: TaskName): string {
+  return `${runId}:${task}@${step}`;
+}
+
+/** Runs further than this are not looked at. */
+const STEPS = 16;
+
+/**
+ * @param root the run of the thread
+ * @param from the step that its newest checkpoint goes on with
+ */
+export function taskOfKey(
+  main: Model,
+  { root, from }: { readonly root: string; readonly from: number },
+  { model, node }: { readonly model: Model; readonly node: string },
+  { idempotencyKey: key, step, item }: NodeContext,
+): TaskName | undefined {
+  const tasks =
+    item === undefined
+      ? [node]
+      : [...(typeof item === "number" ? [`${node}[${item}]`] : []), ...sentTo(node, step, model)];
+  for (const runId of runsOf(main, model, root, from)) {
+    for (const task of tasks) {
+      const name = { runId, task, step };
+      if (key === `sha256:${createHash("sha256").update(nameOf(name)).digest("hex")}`) return name;
+    }
+  }
+  return undefined;
+}
+
+function sentTo(node: string, step: number, { nodes }: Model): string[] {
+  const most = 3 * nodes.reduce((sum, { items }) => sum + Math.max(1, items ?? 1), 0) + 9;
+  return Array.from({ length: most }, (_, index) => `${node}~${step - 1}.${index}`);
+}
+
+/** Ids of all the runs that a model's graph may have, when `main` has this one. */
+function* runsOf(main: Model, model: Model, runId: string, from: number): Generator<string> {
+  if (main === model) {
+    yield runId;
+    return;
+  }
+  for (let step = from; step < from + STEPS; step++) {
+    for (const { graph, name, items } of main.nodes) {
+      if (graph === undefined) continue;
+      const own = items === undefined ? [name] : Array.from({ length: items }, (_, index) => `${name}[${index}]`);
+      for (const task of [...own, ...sentTo(name, step, main)])
+        yield* runsOf(main.graphs[graph]!, model, `${runId}/${task}@${step}`, 0);
+    }
+  }
+}
