@@ -151,9 +151,9 @@ function noteWrites(world: World, { runId, step }: Place, writes: readonly Pendi
   }
 }
 
-/** Results that clashed, or that a reducer refused, are to run again (2.3): in a called graph whichever is not kept. */
+/** Results that were at fault are to run again (2.3, 4.3): in a called graph whichever is not kept. */
 function forgetFaults(world: World, { runId, step, failure, finished }: CheckpointHeader): void {
-  if (failure?.code !== "NG_CONCURRENT_WRITE" && failure?.code !== "NG_REDUCER_FAILED") return;
+  if (failure === undefined) return;
   const kept = new Set(finished?.map(({ taskId }) => `${runId}:${taskId}@${step}`));
   for (const name of world.durable.keys()) {
     if (name.startsWith(`${runId}:`) && name.endsWith(`@${step}`) && !kept.has(name)) world.durable.delete(name);
@@ -168,6 +168,8 @@ function save(world: World, life: Life, claim: Claim, request: SaveRequest, keep
   const inTime = [...(world.returned.get(`${header.runId}@${header.step}`) ?? [])].filter(
     (key) => !world.durable.has(key),
   );
+  const isEdit = life.act.kind === "fork" || life.act.kind === "update" || life.act.kind === "resume from";
+  const pending = isEdit && head !== undefined ? world.store.getWrites(header.threadId, head) : [];
   world.store.save(claim, request);
   world.moment++;
   const at = { runId: header.runId, step: resumesAt(header) };
@@ -196,5 +198,5 @@ function save(world: World, life: Life, claim: Claim, request: SaveRequest, keep
     return;
   }
   world.runs.set(header.threadId, { root: at.runId, from: at.step });
-  world.onSaved(header, life);
+  world.onSaved(header, life, head === undefined ? undefined : { head, writes: pending });
 }

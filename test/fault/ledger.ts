@@ -6,13 +6,13 @@ import type { Checkpoint, CheckpointHeader, CheckpointId, PauseItem } from "../.
 import { resumesAt } from "./faulty-store.ts";
 import { CHANNELS, type Model, type Written } from "./model.ts";
 import { begin, edit, ending, goAt, routeAs, step, type Outcome, type Position, type Step } from "./reference.ts";
-import type { Life, World } from "./world.ts";
+import type { Before, Life, World } from "./world.ts";
 
 /** Steps of a run, at most. */
-const MAX_STEPS = 12;
+const MAX_STEPS = 9;
 /** Tasks of the reference interpreter for each thing that somebody asks for, added up. */
-const TASKS_AT_FIRST = 60;
-const TASKS_MORE = 20;
+const TASKS_AT_FIRST = 40;
+const TASKS_MORE = 12;
 
 export class Ledger {
   readonly model: Model;
@@ -26,7 +26,7 @@ export class Ledger {
   constructor(model: Model, world: World) {
     this.model = model;
     this.#world = world;
-    world.onSaved = (header, life) => this.#record(header, life);
+    world.onSaved = (header, life, before) => this.#record(header, life, before);
   }
 
   at(id: CheckpointId): Position | undefined {
@@ -104,12 +104,12 @@ export class Ledger {
     this.#world.report(problem);
   }
 
-  #record(header: CheckpointHeader, life: Life): void {
+  #record(header: CheckpointHeader, life: Life, had: Before | undefined): void {
     const { store } = this.#world;
     const found = store.loadById(header.threadId, header.id)!;
     const isNew = !this.#runs.has(header.runId);
     const before = header.parentId === null ? undefined : this.#positions.get(header.parentId);
-    const root = this.#root(header, life, isNew, before);
+    const root = this.#root(header, life, isNew, before, had);
     this.#runs.add(header.runId);
     const from = root ?? before;
     if (from === undefined) {
@@ -137,7 +137,13 @@ export class Ledger {
   }
 
   /** Where a chain begins, or is changed: `undefined` when a checkpoint just goes on from its parent. */
-  #root(header: CheckpointHeader, { act, disturbed }: Life, isNew: boolean, before: Position | undefined) {
+  #root(
+    header: CheckpointHeader,
+    { act, disturbed }: Life,
+    isNew: boolean,
+    before: Position | undefined,
+    had: Before | undefined,
+  ) {
     const world = this.#world;
     if (act.kind === "run" && isNew) {
       world.cover(before === undefined ? "a run" : act.abandon ? "an abandoned run" : "a further turn");
@@ -145,7 +151,7 @@ export class Ledger {
     }
     if (act.kind === "update" && header.phase === "updated") {
       if (before === undefined) return undefined;
-      this.#keepsResults(header, header.parentId!, header.threadId, act.as !== undefined);
+      if (act.as === undefined) this.#keepsResults(header, header.parentId!, header.threadId, had);
       const kept = act.as === undefined ? this.#stays(header, before) : { kept: {}, given: {} };
       const edited = edit(before, act.values as Partial<Record<Written, unknown>>, act.replace, kept);
       world.cover(act.as === undefined ? "an edit" : "an edit as a node");
@@ -161,19 +167,22 @@ export class Ledger {
     world.cover(`a fork${act.at === undefined ? "" : " at a node"}${isElsewhere ? " to another thread" : ""}`);
     if (act.at !== undefined) return this.forked(source, act.at);
     const from = this.#headers.get(source)!;
-    this.#keepsResults(header, source, from.threadId, false);
+    this.#keepsResults(header, source, from.threadId, had);
     this.#takesAlong(from, header);
     if (act.kind === "resume from") for (const { id } of header.pauses) world.opened.add(id);
     return this.#withoutLostCalls(origin, header);
   }
 
   /** What the source had stored and had been answered is known to a fork and to an edited thread (5.9). */
-  #keepsResults(header: CheckpointHeader, source: CheckpointId, thread: string, isDropped: boolean): void {
-    if (isDropped || this.#world.misled) return;
+  #keepsResults(header: CheckpointHeader, source: CheckpointId, thread: string, had: Before | undefined): void {
+    if (this.#world.misled) return;
     const { store } = this.#world;
     const from = this.#headers.get(source);
     const has = new Set(header.finished?.map(({ taskId }) => taskId));
-    for (const { taskId } of [...(from?.finished ?? []), ...store.getWrites(thread, source)]) {
+    for (const { taskId } of [
+      ...(from?.finished ?? []),
+      ...(had?.head === source ? had.writes : store.getWrites(thread, source)),
+    ]) {
       const isKnown = taskId.startsWith("answer:")
         ? header.answers.some(({ id }) => task(id) === task(taskId.slice(7)))
         : has.has(taskId);

@@ -2,7 +2,7 @@
  * What the runs of a simulation share: one thread of execution whose every choice is made by a seed, one clock, one store
  * underneath, and what has been seen of it. Nothing in it waits for real time.
  */
-import type { CheckpointHeader } from "../../runtime/checkpoint.ts";
+import type { CheckpointHeader, CheckpointId, PendingWrite } from "../../runtime/checkpoint.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import type { Act } from "./acts.ts";
@@ -47,6 +47,11 @@ export interface Life {
   readonly broke: Set<string>;
   /** Task keys -> the attempt that failed last: when, and how the engine was to give it up. */
   readonly failed: Map<string, { readonly attempt: number; readonly at: number; readonly signal?: AbortSignal }>;
+}
+
+export interface Before {
+  readonly head: CheckpointId;
+  readonly writes: readonly PendingWrite[];
 }
 
 interface Event {
@@ -100,8 +105,8 @@ export class World {
   /** Heads by thread and namespace, and of each checkpoint whose step its pending writes belong to. */
   readonly heads = new Map<string, string>();
   readonly places = new Map<string, { readonly runId: string; readonly step: number }>();
-  /** Told of each checkpoint of the graph itself that has been stored. */
-  onSaved: (header: CheckpointHeader, life: Life) => void = () => undefined;
+  /** Told of each checkpoint of the graph itself that has been stored, and of an edit or a fork what pending writes the head had. */
+  onSaved: (header: CheckpointHeader, life: Life, before: Before | undefined) => void = () => undefined;
   #events: Event[] = [];
   #timers: Timer[] = [];
 
