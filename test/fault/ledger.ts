@@ -228,14 +228,15 @@ export class Ledger {
   /** A question that an edit has left, and that a checkpoint without pauses no longer knows of, is asked again as things are by then. */
   #withoutLostPauses(at: Position, header: CheckpointHeader): Position {
     const done = new Set(header.finished?.map(({ taskId }) => taskId));
-    let { given } = at;
-    for (const [id, values] of Object.entries(given)) {
+    const given: Record<string, readonly unknown[]> = { ...at.given };
+    for (const [id, values] of Object.entries(at.given)) {
       const answered = header.answers.filter((answer) => task(answer.id) === `${id}@${at.step}`).length;
       const open = header.pauses.filter((pause) => pause.taskId === id && pause.namespace.length === 0).length;
       if (done.has(id) || answered + open >= values.length) continue;
-      given = { ...given, [id]: values.slice(0, answered + open) };
+      given[id] = values.slice(0, answered + open);
     }
-    return given === at.given ? at : { ...at, given };
+    const isSame = Object.entries(given).every(([id, values]) => values === at.given[id]);
+    return isSame ? at : { ...at, given };
   }
 
   /** Tasks at fault run again, also those whose results an edit has left (2.3). */

@@ -132,7 +132,13 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a called graph begins anew on every resume",
-    edits: [edit("engine/call-graph.ts", `goesOn(attempt, child, head)) {`, `head.status === "completed" && goesOn(attempt, child, head)) {`)],
+    edits: [
+      edit(
+        "engine/call-graph.ts",
+        `goesOn(attempt, child, head)) {`,
+        `head.status === "completed" && goesOn(attempt, child, head)) {`,
+      ),
+    ],
   },
   {
     name: "what an error edge carries is lost in a crash",
