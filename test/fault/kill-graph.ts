@@ -2,7 +2,6 @@
  * The run that is killed over and over: twelve steps with parallel branches, a question, items, sent tasks, a graph called as
  * a node and a gate. Every body writes into a ledger of its own when it begins and when it ends.
  */
-import { appendFileSync } from "node:fs";
 import {
   createEngine,
   type Engine,
@@ -11,6 +10,7 @@ import {
   type Store,
   type Table,
 } from "../../runtime/index.ts";
+import { note } from "./kill-ledger.ts";
 
 export const KILL_GRAPH = `
 graph child {
@@ -55,25 +55,13 @@ graph flow {
 
 export const KILL_FUNCTIONS = ["work", "one", "item", "approve", "spread", "sent"] as const;
 
-/** One line of the ledger. */
-export interface LedgerEntry {
-  readonly event: "start" | "end";
-  readonly process: number;
-  /** The task, by a name that no other task of the run has. */
-  readonly task: string;
-  readonly key: string;
-}
-
 export function killEngine(table: Table, store: Store, ledger: string): Engine {
   /** Results carry the key: one that changed on the way would show in the state. */
   const body = async (task: string, context: NodeContext): Promise<string> => {
-    const note = (event: LedgerEntry["event"]) => {
-      const entry: LedgerEntry = { event, process: process.pid, task, key: context.idempotencyKey };
-      appendFileSync(ledger, `${JSON.stringify(entry)}\n`);
-    };
-    note("start");
+    const entry = { process: process.pid, task, key: context.idempotencyKey };
+    note(ledger, { event: "start", ...entry });
     await Promise.resolve();
-    note("end");
+    note(ledger, { event: "end", ...entry });
     return task;
   };
   const functions = {

@@ -1,6 +1,7 @@
 /**
- * 5.2 to 5.6 under SIGKILL, at every statement that a run asks of its store. The suite takes a sample; with NGRAPH_TEST_SOAK=1
- * (`npm run test:soak`) every point is followed by every point of the recovery.
+ * 5.2 to 5.6 under SIGKILL, at every statement that a run asks of its store, with a second kill somewhere in the recovery. With
+ * NGRAPH_TEST_SOAK=1 (`npm run test:soak`) every point is followed by every point of the recovery; NGRAPH_TEST_SHARD=2/4 takes
+ * the second quarter of the points.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,93 +10,121 @@ import { PostgresServer } from "../stores/postgres-server.ts";
 import { FAST_DIRECTORY } from "../stores/temporary-directory.ts";
 import { tableOf } from "../support/graph.ts";
 import { KILL_FUNCTIONS, KILL_GRAPH } from "./kill-graph.ts";
-import { runTrial, runUntil, type Trial } from "./kill-sweep.ts";
+import { type KillPlace, PostgresPlaces, sqlitePlace } from "./kill-place.ts";
+import { endsTransaction, type KillPoint } from "./kill-points.ts";
+import { NEVER, runTrial, runUntil, type Trial, type TrialEnd } from "./kill-sweep.ts";
 
 const SOAK = process.env["NGRAPH_TEST_SOAK"] === "1";
-/** Trials of each store in the suite. */
-const SAMPLE = 24;
-const NEVER = -1;
-const TIMEOUT = SOAK ? 6 * 3_600_000 : 300_000;
+const [SHARD, SHARDS] = (process.env["NGRAPH_TEST_SHARD"] ?? "1/1").split("/").map(Number) as [number, number];
+const TIMEOUT = SOAK ? 24 * 3_600_000 : 600_000;
+/** Trials at the same time. */
+const ABREAST = 2;
 
 const table = tableOf(KILL_GRAPH, KILL_FUNCTIONS);
 let directory: string;
 let trials = 0;
-let server: PostgresServer | undefined;
 
 beforeAll(() => {
   directory = mkdtempSync(join(FAST_DIRECTORY, "ngraph-kill-"));
   writeFileSync(join(directory, "table.json"), JSON.stringify(table));
 });
-afterAll(async () => {
-  await server?.dispose();
-  rmSync(directory, { recursive: true, force: true });
-});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 describe("5.2 to 5.6 a run that is killed at any statement, and its recovery at any of its own", () => {
-  it("SQLite", { timeout: TIMEOUT }, () => sweep(() => join(directory, `${++trials}.db`)));
+  it("SQLite", { timeout: TIMEOUT }, async () => {
+    await sweep("SQLite", () => sqlitePlace(join(directory, `${++trials}.db`), "auto"), everyPoint);
+  });
+
+  it("SQLite with a rollback journal", { timeout: TIMEOUT }, async () => {
+    const points = SOAK ? everyPoint : everyThird;
+    await sweep("SQLite (rollback)", () => sqlitePlace(join(directory, `${++trials}.db`), "rollback"), points);
+  });
 
   it("Postgres", { timeout: TIMEOUT }, async () => {
-    const started = (server = await PostgresServer.start());
-    const place = () => `${started.url}?application_name=kill_${++trials}#kill_${trials}`;
-    await sweep(place, async (of) => {
-      const name = new URL(of).searchParams.get("application_name");
-      const others = `SELECT pid FROM pg_stat_activity WHERE application_name = '${name}'`;
-      while ((await started.query(others)).length > 0);
-    });
+    const server = await PostgresServer.start();
+    const places = new PostgresPlaces(server);
+    try {
+      await sweep("Postgres", () => places.place(`kill_${++trials}`), SOAK ? everyPoint : everyStatement);
+    } finally {
+      await places.close();
+      await server.dispose();
+    }
   });
 });
 
-async function sweep(nextPlace: () => string, settle: Trial["settle"] = async () => {}): Promise<void> {
-  const points = (await runUntil(makeTrial(nextPlace(), []), NEVER))!;
-  expect(points).toBeGreaterThan(200);
-  const { result: expected } = await runTrial(makeTrial(nextPlace(), []));
-  const firsts: readonly number[] = SOAK ? Array.from({ length: points }, (_, point) => point) : sample(points);
+type Choose = (points: readonly KillPoint[]) => readonly number[];
+
+const everyPoint: Choose = (points) => [...points.keys()];
+const everyThird: Choose = (points) => everyPoint(points).filter((point) => point % 3 === 0);
+/** Sent, a statement changes nothing that lasts, except for the end of a transaction. */
+const everyStatement: Choose = (points) =>
+  everyPoint(points).filter((point) => points[point]!.when === "before" || endsTransaction(points[point]!.sql));
+
+async function sweep(name: string, nextPlace: () => KillPlace, choose: Choose): Promise<void> {
+  const unkilled = makeTrial(nextPlace(), []);
+  const points = (await runUntil(unkilled, NEVER))!;
+  const { result: expected } = await runTrial(unkilled);
+  const firsts = choose(points).filter((_, index) => index % SHARDS === SHARD - 1);
+  expect(firsts.length * SHARDS).toBeGreaterThan(100);
   const next = [...firsts];
   const random = randomNumbers();
   const known = new Set<string>();
-  let killedTwice = 0;
-  await Promise.all([work(), work()]);
+  /** What was left behind before and after the end of a transaction. */
+  const atCommits = new Map<number, string>();
+  const begun = Date.now();
+  let [done, killedTwice, told] = [0, 0, begun];
+  await Promise.all(Array.from({ length: ABREAST }, work));
+  report();
   // A recovery may end before its own kill.
   expect(killedTwice).toBeGreaterThan(firsts.length / 2);
+  if (SHARDS === 1) expectCommitsToMatter();
 
   async function work(): Promise<void> {
     for (let first = next.shift(); first !== undefined; first = next.shift()) {
-      const left = await trial(first, random(Math.max(20, points - first)));
+      const { left } = await trial(first, random(Math.max(20, points.length - first)));
+      if (endsTransaction(points[first]!.sql)) atCommits.set(first, left[0]!);
       // A recovery knows nothing but what was left: where that is the same, so is every recovery.
-      if (!SOAK || known.has(left.state)) continue;
-      known.add(left.state);
+      if (!SOAK || known.has(left[0]!)) continue;
+      known.add(left[0]!);
       for (let second = 0; (await trial(first, second)).killed === 2; second++);
     }
   }
 
-  async function trial(
-    ...kills: readonly [number, number]
-  ): Promise<{ readonly state: string; readonly killed: number }> {
-    const trial = { ...makeTrial(nextPlace(), kills), settle };
-    const { result, killed, left } = await runTrial(trial);
-    expect(result, `killed at ${kills.join(" and ")} of ${points}`).toEqual(expected);
-    if (killed === 2) killedTwice++;
-    if (!trial.place.startsWith("postgres:")) removeDatabase(trial.place);
-    rmSync(trial.ledger, { force: true });
-    return { state: left, killed };
+  async function trial(...kills: readonly [number, number]): Promise<TrialEnd> {
+    const end = await runTrial(makeTrial(nextPlace(), kills)).catch((error: unknown) => {
+      const at = points[kills[0]]!;
+      throw new Error(`killed at ${kills.join(" and ")} of ${points.length}, ${at.when} ${at.sql}`, { cause: error });
+    });
+    if (end.result !== expected)
+      expect(JSON.parse(end.result.split("\n")[0]!)).toEqual(JSON.parse(expected.split("\n")[0]!));
+    expect(end.result, `killed at ${kills.join(" and ")} of ${points.length}`).toBe(expected);
+    if (end.killed === 2) killedTwice++;
+    done++;
+    if (SOAK && Date.now() - told > 10_000) report();
+    return end;
+  }
+
+  /** Points are where they are believed to be: a transaction that has ended has left something. */
+  function expectCommitsToMatter(): void {
+    let differ = 0;
+    for (const [point, left] of atCommits)
+      if (points[point]!.when === "after" && left !== atCommits.get(point - 1)) differ++;
+    // One for each step of both graphs at the least.
+    expect(differ).toBeGreaterThan(16);
+  }
+
+  function report(): void {
+    told = Date.now();
+    const seconds = Math.round((told - begun) / 1000);
+    process.stderr.write(
+      `${name}: ${firsts.length - next.length} of ${firsts.length} points, ${done} trials, ${killedTwice} killed twice, ${seconds} s\n`,
+    );
   }
 }
 
-function makeTrial(place: string, kills: readonly number[]): Trial {
+function makeTrial(place: KillPlace, kills: readonly number[]): Trial {
   const ledger = join(directory, `${trials}.ledger`);
   return { place, table, tableFile: join(directory, "table.json"), ledger, kills };
-}
-
-function removeDatabase(path: string): void {
-  for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(path + end, { force: true });
-}
-
-/** Spread over the whole run. */
-function sample(points: number): number[] {
-  const random = randomNumbers();
-  return Array.from({ length: SAMPLE }, (_, index) => {
-    return Math.floor((index * points) / SAMPLE) + random(Math.floor(points / SAMPLE));
-  });
 }
 
 /** Always the same ones. */

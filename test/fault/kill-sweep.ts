@@ -2,154 +2,197 @@
  * Runs `kill-graph.ts` in processes that are killed, looks at what each left in the store, and goes on with it: what the store had
  * taken never runs again, what ran again had the same keys, and the end is the one of a run that nobody killed.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { expect } from "vitest";
 import type { Checkpoint } from "../../runtime/checkpoint.ts";
 import type { Store, Table } from "../../runtime/index.ts";
 import { runProgram } from "../stores/program.ts";
-import { driveToEnd, killEngine, type LedgerEntry, THREAD } from "./kill-graph.ts";
-import { openStore } from "./kill-store.ts";
+import { driveToEnd, killEngine, THREAD } from "./kill-graph.ts";
+import { type BodyEntry, readLedger } from "./kill-ledger.ts";
+import type { KillPlace } from "./kill-place.ts";
+import type { KillPoint } from "./kill-points.ts";
 
 /** Of the graph itself and of the graph that it calls. */
 const NAMESPACES = ["", "call"];
 
 export interface Trial {
-  /** See `kill-store.ts`. */
-  readonly place: string;
+  readonly place: KillPlace;
   readonly table: Table;
   /** The file that holds the table. */
   readonly tableFile: string;
   readonly ledger: string;
-  /** The point at which each process kills itself, one after the other. */
+  /** The point at which each process kills itself, one after the other; NEVER for one that does not. */
   readonly kills: readonly number[];
-  /** Waits until nothing of a killed process goes on: what it has sent, a server may still do. */
-  readonly settle?: (place: string) => Promise<void>;
+  /** Another `run-and-die`, where the engine is not the one of this project. */
+  readonly program?: URL;
 }
 
-/**
- * Kills, looks and goes on; then takes the run to its end in this process.
- *
- * @returns what the run left, in a form that is equal for all runs of the graph; how often it was really killed; and what
- *   the first kill left, which is all that the recovery can see
- */
-export async function runTrial(
-  trial: Trial,
-): Promise<{ readonly result: unknown; readonly killed: number; readonly left: string }> {
-  const stored = new Set<string>();
-  let seen = 0;
+export const NEVER = -1;
+
+export interface TrialEnd {
+  /** What the run left, as text that is equal for all runs of the graph. */
+  readonly result: string;
+  /** How often it was really killed. */
+  readonly killed: number;
+  /** After each kill, all that the recovery can see. */
+  readonly left: readonly string[];
+}
+
+/** Kills, looks and goes on; then takes the run to its end in this process. */
+export async function runTrial(trial: Trial): Promise<TrialEnd> {
+  const seen: Seen = { stored: new Set(), entries: 0, chains: new Map(), pauses: new Map() };
+  const left: string[] = [];
   let killed = 0;
-  let left = "";
   for (const dieAt of trial.kills) {
-    const points = await runUntil(trial, dieAt);
-    if (points === undefined) killed++;
-    await trial.settle?.(trial.place);
-    seen = expectNothingRepeated(trial, stored, seen);
-    const found = await collectStored(trial, stored);
-    left ||= found;
+    if ((await runUntil(trial, dieAt)) === undefined) killed++;
+    left.push(await lookAt(trial, seen));
   }
-  const store = openStore(trial.place);
+  const store = trial.place.open();
   try {
     await driveToEnd(killEngine(trial.table, store, trial.ledger));
-    expectNothingRepeated(trial, stored, seen);
-    return { result: await readResult(trial, store), killed, left };
+    expectNothingRepeated(trial, seen);
+    return { result: await readResult(trial, store, seen), killed, left };
   } finally {
-    await store.close();
+    await store.close?.();
+    await trial.place.remove();
+    rmSync(trial.ledger, { force: true });
   }
-}
-
-/** How many points a process passed that came to its end; undefined when it was killed. */
-export async function runUntil(trial: Trial, dieAt: number): Promise<number | undefined> {
-  const { place, tableFile, ledger } = trial;
-  const program = runProgram(PROGRAM, place, tableFile, ledger, String(dieAt));
-  const line = await program.line();
-  const end = await program.ended;
-  if (end === "SIGKILL" && line === undefined) return undefined;
-  expect(program.errors()).toBe("");
-  expect(end).toBe(0);
-  return Number(line);
 }
 
 const PROGRAM = new URL("programs/run-and-die.ts", import.meta.url);
 
-/** 5.4, 5.5: of the entries since the last look, none is of a task whose result the store had. 5.2: nothing ran before the input was there. */
-function expectNothingRepeated(trial: Trial, stored: ReadonlySet<string>, seen: number): number {
-  const entries = readLedger(trial);
-  for (const { task, key, event } of entries.slice(seen)) {
-    if (event === "start")
-      expect(stored.has(withoutRun(key)), `task "${task}" ran again: its result was stored`).toBe(false);
-  }
-  return entries.length;
+/** The points that a process passed which came to its end; undefined when it was killed. */
+export async function runUntil(trial: Trial, dieAt: number): Promise<readonly KillPoint[] | undefined> {
+  const { place, tableFile, ledger, program: file = PROGRAM } = trial;
+  const program = runProgram(file, place.name, tableFile, ledger, String(dieAt));
+  const line = await program.line();
+  const end = await program.ended;
+  if (end === "SIGKILL" && line === undefined) return undefined;
+  // 5.6: nobody waits for the lease of a killed process: what it held is taken over, or this one would be refused.
+  expect(program.errors()).toBe("");
+  expect(end).toBe(0);
+  return JSON.parse(line ?? "") as KillPoint[];
 }
 
-/** Adds the keys, without the run, of the tasks whose results the store has. Gives all that it has, as text. */
-async function collectStored(trial: Trial, stored: Set<string>): Promise<string> {
-  const store = openStore(trial.place);
-  const found: unknown[] = [];
+/** What was known when one last looked. */
+interface Seen {
+  /** Keys, without the run, of the tasks whose results the store had. */
+  readonly stored: Set<string>;
+  entries: number;
+  /** Ids of checkpoints by namespace, newest first. */
+  readonly chains: Map<string, readonly string[]>;
+  /** Ids of pauses by node. */
+  readonly pauses: Map<string, string>;
+}
+
+/** Checks what a killed process has left, and gives it as text. */
+async function lookAt(trial: Trial, seen: Seen): Promise<string> {
+  expectNothingRepeated(trial, seen);
+  const { store, traces, close } = await trial.place.look();
   try {
-    const entries = readLedger(trial);
-    const head = await store.loadLatest(THREAD);
+    const entries = readLedger(trial.ledger);
+    const head = await store?.loadLatest(THREAD);
     if (entries.length > 0) expect(head, "5.2: a body ran, and the input is not there").toBeDefined();
-    for (const namespace of NAMESPACES) {
-      const history = await store.list(THREAD, { namespace });
-      const newest = history[0];
-      if (newest === undefined) continue;
+    if (store === undefined || head === undefined) return traces;
+    expect(head.status === "running" || head.pauses.length > 0 || head.status === "completed").toBe(true);
+    const found: unknown[] = [];
+    const kept = new Map<string, ReadonlySet<string>>();
+    for (const [namespace, history] of await readChains(store, seen)) {
+      const newest = history[0]!;
       const path = namespace === "" ? "" : `/${namespace}@5`;
       const finished = new Set(
         history.flatMap(({ phase, step }) => (phase === "input" || phase === "interrupted" ? [] : [step])),
       );
-      for (const { key } of entries) {
+      for (const { key } of bodies(trial)) {
         const short = withoutRun(key);
-        if (short.startsWith(`${path}:`) && finished.has(stepOf(short))) stored.add(short);
+        if (short.startsWith(`${path}:`) && finished.has(stepOf(short))) seen.stored.add(short);
       }
-      const writes = await store.getWrites(THREAD, newest.id);
+      const writes = await store.getWrites!(THREAD, newest.id);
       found.push(history, writes);
-      const pending = [...writes, ...(newest.finished ?? [])];
-      for (const { taskId } of pending) {
+      kept.set(newest.id, new Set(writes.map(({ taskId }) => taskId)));
+      for (const { taskId } of [...writes, ...(newest.finished ?? [])]) {
         const step = newest.phase === "interrupted" ? newest.step : newest.step + 1;
-        stored.add(`${path}:${taskId}@${step}`);
+        seen.stored.add(`${path}:${taskId}@${step}`);
       }
     }
-    return JSON.stringify([head?.status, withoutNames(found, head === undefined ? [] : [head])]);
+    // 5.3: what the store said it had is there.
+    for (const entry of entries) {
+      if (entry.event === "saved") expect(seen.chains.get(entry.namespace), "5.3: lost").toContain(entry.id);
+      if (entry.event !== "kept") continue;
+      // Else a newer checkpoint took its place.
+      const still = kept.get(entry.checkpoint);
+      for (const task of entry.tasks)
+        if (still !== undefined) expect(still.has(task), `5.3: ${task} is lost`).toBe(true);
+    }
+    return JSON.stringify([head.status, traces, JSON.parse(withoutNames(found, [head]))]);
   } finally {
-    await store.close();
+    await close();
   }
+}
+
+/** 5.6: each chain is one line, there is nothing beside it, and it only ever grows at its head. */
+async function readChains(store: Store, seen: Seen): Promise<ReadonlyMap<string, readonly Checkpoint[]>> {
+  const histories = new Map<string, readonly Checkpoint[]>();
+  let count = 0;
+  for (const namespace of NAMESPACES) {
+    const history = await store.list(THREAD, { namespace, limit: 1000 });
+    if (history.length === 0) continue;
+    histories.set(namespace, history);
+    count += history.length;
+    for (const [index, { parentId, pauses }] of history.entries()) {
+      expect(parentId).toBe(history[index + 1]?.id ?? null);
+      // 6.2: asked again, it is the same question.
+      for (const { id, node } of pauses) {
+        expect(seen.pauses.get(node) ?? id, `pause at "${node}"`).toBe(id);
+        seen.pauses.set(node, id);
+      }
+    }
+    const ids = history.map(({ id }) => id);
+    const before = seen.chains.get(namespace) ?? [];
+    expect(ids.slice(ids.length - before.length), "5.9: history was rewritten").toEqual(before);
+    seen.chains.set(namespace, ids);
+  }
+  const [info] = await store.threads!();
+  expect(info?.checkpoints, "checkpoints beside the chain").toBe(count);
+  return histories;
+}
+
+/** 5.4, 5.5: of the bodies since the last look, none is of a task whose result the store had. */
+function expectNothingRepeated({ ledger }: Trial, seen: Seen): void {
+  const entries = readLedger(ledger);
+  for (const entry of entries.slice(seen.entries)) {
+    if (entry.event === "start")
+      expect(seen.stored.has(withoutRun(entry.key)), `task "${entry.task}" ran again: its result was stored`).toBe(
+        false,
+      );
+  }
+  seen.entries = entries.length;
 }
 
 /** The whole history with ids, runs and times taken out; the ledger as far as it must be equal. */
-async function readResult(trial: Trial, store: Store): Promise<unknown> {
-  const histories: (readonly Checkpoint[])[] = [];
-  for (const namespace of NAMESPACES) histories.push(await store.list(THREAD, { namespace, limit: 1000 }));
-  const all = histories.flat();
-  // 5.6: the chain is one line, and there is nothing beside it.
-  const [info] = await store.threads!();
-  expect(info?.checkpoints, "checkpoints beside the chain").toBe(all.length);
-  for (const history of histories) {
-    for (const [index, { parentId }] of history.entries()) expect(parentId).toBe(history[index + 1]?.id ?? null);
-  }
+async function readResult(trial: Trial, store: Store, seen: Seen): Promise<string> {
+  const all = [...(await readChains(store, seen)).values()].flat();
   const runs = new Set(all.map(({ runId }) => runId.split("/")[0]!));
   expect(runs.size, "runs").toBe(1);
   const [run] = runs;
-  return { history: withoutNames(all, all), keys: keysByTask(readLedger(trial), run!) };
+  return `${withoutNames(all, all)}\n${JSON.stringify(keysByTask(bodies(trial), run!))}`;
 }
 
-/** Without what differs from run to run: its id, those of checkpoints, and times. */
-function withoutNames(value: unknown, checkpoints: readonly Checkpoint[]): unknown {
-  const [newest] = checkpoints;
-  if (newest === undefined) return value;
+/** As text, without what differs from run to run: its id, those of checkpoints, and times. */
+function withoutNames(value: unknown, checkpoints: readonly Checkpoint[]): string {
   let text = JSON.stringify(value).replaceAll(/"timestamp":\d+/g, '"timestamp":0');
-  const run = newest.runId.split("/")[0]!;
+  const run = checkpoints[0]!.runId.split("/")[0]!;
   // Ids of pauses end in the run's last digits.
   text = text.replaceAll(run, "run").replaceAll(run.slice(-12), "run");
   const names = new Map<string, string>();
-  text = text.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, (id) => {
+  return text.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, (id) => {
     if (!names.has(id)) names.set(id, `checkpoint ${names.size}`);
     return names.get(id)!;
   });
-  return JSON.parse(text);
 }
 
 /** 5.5: a task has one key however often it runs, and no two tasks share one. */
-function keysByTask(entries: readonly LedgerEntry[], run: string): Readonly<Record<string, string>> {
+function keysByTask(entries: readonly BodyEntry[], run: string): Readonly<Record<string, string>> {
   const keys = new Map<string, string>();
   for (const { task, key } of entries) {
     expect(key.startsWith(run), `key ${key}`).toBe(true);
@@ -161,10 +204,8 @@ function keysByTask(entries: readonly LedgerEntry[], run: string): Readonly<Reco
   return Object.fromEntries([...keys].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function readLedger({ ledger }: Trial): LedgerEntry[] {
-  if (!existsSync(ledger)) return [];
-  const lines = readFileSync(ledger, "utf8").split("\n").slice(0, -1);
-  return lines.map((line) => JSON.parse(line) as LedgerEntry);
+function bodies({ ledger }: Trial): readonly BodyEntry[] {
+  return readLedger(ledger).filter((entry): entry is BodyEntry => "key" in entry);
 }
 
 /** Run ids are UUIDs. */

@@ -1,0 +1,104 @@
+/** Where a run of the kill sweep is stored, and how one looks at what a killed process left there without touching it. */
+import { copyFileSync, existsSync, rmSync, statSync } from "node:fs";
+import pg from "pg";
+import type { Store } from "../../runtime/index.ts";
+import { PostgresStore } from "../../runtime/stores/postgres.ts";
+import { loadSqlite } from "../../runtime/stores/sqlite/driver.ts";
+import type { PostgresServer } from "../stores/postgres-server.ts";
+import { openStore } from "./kill-store.ts";
+
+export interface KillPlace {
+  /** As `kill-store.ts` opens it. */
+  readonly name: string;
+  /**
+   * What is there now. The next process must find what the killed one left, not what a look has tidied up.
+   *
+   * @returns a store to read, undefined where there are no tables yet; and what else a recovery can see
+   */
+  look(): Promise<{ readonly store: Store | undefined; readonly traces: string; close(): Promise<void> }>;
+  /** To go on with. */
+  open(): Store;
+  remove(): Promise<void>;
+}
+
+const FILES = ["", "-wal", "-journal"];
+
+/** A database file, with a write-ahead log or a rollback journal. */
+export function sqlitePlace(path: string, journal: "auto" | "rollback"): KillPlace {
+  const name = journal === "auto" ? path : `${path}#${journal}`;
+  const copy = `${path}.look`;
+  return {
+    name,
+    // Opening it would roll back a transaction that was cut off, and move the log into the file: that is the recovery's task.
+    async look() {
+      for (const end of FILES) if (existsSync(path + end)) copyFileSync(path + end, copy + end);
+      const traces = FILES.map((end) => (statSync(path + end, { throwIfNoEntry: false })?.size ?? 0) > 0);
+      const { made, owned } = existsSync(path) ? readRaw(copy) : { made: false, owned: false };
+      const store = made ? openStore(name.replace(path, copy)) : undefined;
+      return {
+        store,
+        traces: JSON.stringify([traces, made, owned]),
+        async close() {
+          await store?.close();
+          removeDatabase(copy);
+        },
+      };
+    },
+    open: () => openStore(name),
+    remove: async () => removeDatabase(path),
+  };
+}
+
+/** Whether the tables are there, and whether somebody holds the thread. */
+function readRaw(path: string): { readonly made: boolean; readonly owned: boolean } {
+  const database = new (loadSqlite().DatabaseSync)(path);
+  try {
+    const made = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'threads'").get() !== undefined;
+    const owned = made && database.prepare("SELECT 1 FROM threads WHERE owner IS NOT NULL").get() !== undefined;
+    return { made, owned };
+  } finally {
+    database.close();
+  }
+}
+
+function removeDatabase(path: string): void {
+  for (const end of [...FILES, "-shm"]) rmSync(path + end, { force: true });
+}
+
+/** Schemas of a server, which are looked at through connections that are always the same. */
+export class PostgresPlaces {
+  readonly #server: PostgresServer;
+  readonly #pool: pg.Pool;
+
+  constructor(server: PostgresServer) {
+    this.#server = server;
+    this.#pool = new pg.Pool({ connectionString: server.url, max: 6 });
+  }
+
+  place(schema: string): KillPlace {
+    const pool = this.#pool;
+    return {
+      name: `${this.#server.url}?application_name=${schema}#${schema}`,
+      look: async () => {
+        // What a killed process has sent, the server may still do.
+        const busy = "SELECT 1 FROM pg_stat_activity WHERE application_name = $1";
+        while ((await pool.query(busy, [schema])).rows.length > 0);
+        const { rows } = await pool.query("SELECT to_regclass($1) IS NOT NULL AS made", [`${schema}.threads`]);
+        const { made } = rows[0] as { made: boolean };
+        const owned = made
+          ? (await pool.query(`SELECT 1 FROM ${schema}.threads WHERE owner IS NOT NULL`)).rows.length > 0
+          : false;
+        const store = made ? new PostgresStore({ pool, schema }) : undefined;
+        return { store, traces: JSON.stringify([made, owned]), close: async () => store?.close() };
+      },
+      open: () => new PostgresStore({ pool, schema }),
+      remove: async () => {
+        await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+}

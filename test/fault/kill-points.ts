@@ -1,0 +1,75 @@
+/** The points at which a process of the kill sweep may end: around everything that it asks of its store. */
+import { createRequire } from "node:module";
+import type { SqliteDatabase } from "../../runtime/stores/sqlite/driver.ts";
+
+/**
+ * `before` a statement is given away; `after` it was: with SQLite it is done then, with Postgres it is on its way, and nobody has heard of
+ * an answer. What is after one statement and before the next is the same moment unless node code ran between the two, so with SQLite
+ * only the ends of transactions have an `after`.
+ */
+export interface KillPoint {
+  readonly when: "before" | "after";
+  readonly sql: string;
+}
+
+type Method = (this: unknown, ...parameters: unknown[]) => unknown;
+
+/** Calls `pass` at every point from now on. */
+export function watchPoints(place: string, pass: (point: KillPoint) => void): void {
+  if (place.startsWith("postgres:")) watchPostgres(pass);
+  else watchSqlite(pass);
+}
+
+export function endsTransaction(sql: string): boolean {
+  return /\bCOMMIT\b/.test(sql);
+}
+
+function watchPostgres(pass: (point: KillPoint) => void): void {
+  const { Client } = createRequire(import.meta.url)("pg") as { Client: { prototype: { query: Method } } };
+  const { query } = Client.prototype;
+  Client.prototype.query = function (...parameters) {
+    const [given] = parameters as [string | { readonly text: string }];
+    const sql = typeof given === "string" ? given : given.text;
+    pass({ when: "before", sql });
+    const answer = query.apply(this, parameters);
+    pass({ when: "after", sql });
+    return answer;
+  };
+}
+
+/** At the driver, of whatever Node there is: what opens a file and makes its tables counts too. */
+function watchSqlite(pass: (point: KillPoint) => void): void {
+  const around = <T>(sql: string, ask: () => T): T => {
+    pass({ when: "before", sql });
+    const result = ask();
+    if (endsTransaction(sql)) pass({ when: "after", sql });
+    return result;
+  };
+  const watched = ({ DatabaseSync }: SqliteModule) =>
+    function (path: string): SqliteDatabase {
+      const database = new DatabaseSync(path);
+      return {
+        exec: (sql) => around(sql, () => database.exec(sql)),
+        close: () => database.close(),
+        prepare: (sql) => {
+          const statement = database.prepare(sql);
+          return {
+            run: (...values) => around(sql, () => statement.run(...values)),
+            get: (...values) => around(sql, () => statement.get(...values)),
+            all: (...values) => around(sql, () => statement.all(...values)),
+          };
+        },
+      };
+    };
+  const { getBuiltinModule } = process;
+  const require = createRequire(import.meta.url);
+  process.getBuiltinModule = ((name: string) => {
+    const found: unknown = getBuiltinModule(name);
+    if (name !== "node:sqlite") return found;
+    return { DatabaseSync: watched((found ?? require("@photostructure/sqlite")) as SqliteModule) };
+  }) as typeof process.getBuiltinModule;
+}
+
+interface SqliteModule {
+  readonly DatabaseSync: new (path: string) => SqliteDatabase;
+}
