@@ -38,9 +38,12 @@ export interface TrialEnd {
   readonly left: readonly string[];
 }
 
-/** Kills, looks and goes on; then takes the run to its end in this process. */
-export async function runTrial(trial: Trial): Promise<TrialEnd> {
-  const seen: Seen = { stored: new Set(), entries: 0, chains: new Map(), pauses: new Map() };
+/**
+ * Kills, looks and goes on; then takes the run to its end in this process.
+ *
+ * @param seen what is known of a place where processes were killed before
+ */
+export async function runTrial(trial: Trial, seen: Seen = nothingSeen()): Promise<TrialEnd> {
   const left: string[] = [];
   let killed = 0;
   for (const dieAt of trial.kills) {
@@ -75,7 +78,7 @@ export async function runUntil(trial: Trial, dieAt: number): Promise<readonly Ki
 }
 
 /** What was known when one last looked. */
-interface Seen {
+export interface Seen {
   /** Keys, without the run, of the tasks whose results the store had. */
   readonly stored: Set<string>;
   entries: number;
@@ -85,8 +88,12 @@ interface Seen {
   readonly pauses: Map<string, string>;
 }
 
+export function nothingSeen(): Seen {
+  return { stored: new Set(), entries: 0, chains: new Map(), pauses: new Map() };
+}
+
 /** Checks what a killed process has left, and gives it as text. */
-async function lookAt(trial: Trial, seen: Seen): Promise<string> {
+export async function lookAt(trial: Trial, seen: Seen): Promise<string> {
   expectNothingRepeated(trial, seen);
   const { store, traces, close } = await trial.place.look();
   try {
