@@ -80,7 +80,7 @@ export class PostgresPlaces {
     this.#server = server;
     this.#pool = new pg.Pool({ connectionString: server.url, max: 6 });
     // The pool counts as closed a little before its connections are, and the server may end them first.
-    this.#pool.on("connect", (client) => client.on("error", () => {}));
+    this.#pool.on("error", () => {});
   }
 
   place(schema: string): KillPlace {
