@@ -5,7 +5,7 @@ import type { Store } from "../../runtime/index.ts";
 import { PostgresStore } from "../../runtime/stores/postgres.ts";
 import { loadSqlite } from "../../runtime/stores/sqlite/driver.ts";
 import type { PostgresServer } from "../stores/postgres-server.ts";
-import { openStore } from "./kill-store.ts";
+import { DATABASE_FILES, openStore } from "./kill-store.ts";
 
 export interface KillPlace {
   /** As `kill-store.ts` opens it. */
@@ -19,11 +19,9 @@ export interface KillPlace {
   /** To go on with. */
   open(): Store;
   remove(): Promise<void>;
-  /** The same content at another place, as a killed process left it; where that costs less than to kill again. */
-  readonly copy?: (to: string) => KillPlace;
+  /** Where files are all there is to it: the place that others would be. */
+  readonly at?: (path: string) => KillPlace;
 }
-
-const FILES = ["", "-wal", "-journal"];
 
 /** A database file, with a write-ahead log or a rollback journal. */
 export function sqlitePlace(path: string, journal: "auto" | "rollback"): KillPlace {
@@ -33,8 +31,8 @@ export function sqlitePlace(path: string, journal: "auto" | "rollback"): KillPla
     name,
     // Opening it would roll back a transaction that was cut off, and move the log into the file: that is the recovery's task.
     async look() {
-      for (const end of FILES) if (existsSync(path + end)) copyFileSync(path + end, copy + end);
-      const traces = FILES.map((end) => (statSync(path + end, { throwIfNoEntry: false })?.size ?? 0) > 0);
+      for (const end of DATABASE_FILES) if (existsSync(path + end)) copyFileSync(path + end, copy + end);
+      const traces = DATABASE_FILES.map((end) => (statSync(path + end, { throwIfNoEntry: false })?.size ?? 0) > 0);
       const { made, owned } = existsSync(path) ? readRaw(copy) : { made: false, owned: false };
       const store = made ? openStore(name.replace(path, copy)) : undefined;
       return {
@@ -48,10 +46,7 @@ export function sqlitePlace(path: string, journal: "auto" | "rollback"): KillPla
     },
     open: () => openStore(name),
     remove: async () => removeDatabase(path),
-    copy(to) {
-      for (const end of FILES) if (existsSync(path + end)) copyFileSync(path + end, to + end);
-      return sqlitePlace(to, journal);
-    },
+    at: (other) => sqlitePlace(other, journal),
   };
 }
 
@@ -68,7 +63,7 @@ function readRaw(path: string): { readonly made: boolean; readonly owned: boolea
 }
 
 function removeDatabase(path: string): void {
-  for (const end of [...FILES, "-shm"]) rmSync(path + end, { force: true });
+  for (const end of [...DATABASE_FILES, "-shm"]) rmSync(path + end, { force: true });
 }
 
 /** Schemas of a server, which are looked at through connections that are always the same. */

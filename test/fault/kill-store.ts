@@ -8,3 +8,6 @@ export function openStore(place: string): SqliteStore | PostgresStore {
     return new SqliteStore({ path: url, journal: (fragment ?? "auto") as "auto" | "wal" | "rollback" });
   return new PostgresStore({ url, ...(fragment === undefined ? {} : { schema: fragment }), connections: 3 });
 }
+
+/** Of SQLite: all but the shared memory, which does not outlive its processes. */
+export const DATABASE_FILES = ["", "-wal", "-journal"];

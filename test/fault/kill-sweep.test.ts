@@ -3,7 +3,7 @@
  * NGRAPH_TEST_SOAK=1 (`npm run test:soak`) every point is followed by every point of the recovery; NGRAPH_TEST_SHARD=2/4 takes
  * the second quarter of the points.
  */
-import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PostgresServer } from "../stores/postgres-server.ts";
@@ -11,6 +11,7 @@ import { FAST_DIRECTORY } from "../stores/temporary-directory.ts";
 import { tableOf } from "../support/graph.ts";
 import { KILL_FUNCTIONS, KILL_GRAPH } from "./kill-graph.ts";
 import { type KillPlace, PostgresPlaces, sqlitePlace } from "./kill-place.ts";
+import { readPictures } from "./kill-pictures.ts";
 import { endsTransaction, type KillPoint } from "./kill-points.ts";
 import { lookAt, NEVER, nothingSeen, runTrial, runUntil, type Trial, type TrialEnd } from "./kill-sweep.ts";
 
@@ -50,6 +51,12 @@ describe("5.2 to 5.6 a run that is killed at any statement, and its recovery at 
   });
 });
 
+/** Where the recovery was killed by a signal, and what that left. */
+interface RealKill {
+  readonly point: number;
+  readonly left: string;
+}
+
 type Choose = (points: readonly KillPoint[]) => readonly number[];
 
 const everyPoint: Choose = (points) => [...points.keys()];
@@ -85,33 +92,47 @@ async function sweep(name: string, nextPlace: () => KillPlace, choose: Choose, a
       const { left } = await check(kills, runTrial(makeTrial(nextPlace(), kills)));
       if (endsTransaction(points[first]!.sql)) atCommits.set(first, left[0]!);
       // A recovery knows nothing but what was left: where that is the same, so is every recovery.
-      if (SOAK && !known.has(left[0]!)) await killEveryRecovery(first, left[0]!);
+      const isNew = !known.has(left[0]!);
       known.add(left[0]!);
+      if (SOAK && isNew) await killEveryRecovery(first, { point: kills[1]!, left: left[1]! });
     }
   }
 
-  async function killEveryRecovery(first: number, left: string): Promise<void> {
-    known.add(left);
+  async function killEveryRecovery(first: number, real: RealKill): Promise<void> {
     const base = makeTrial(nextPlace(), [first]);
-    const seen = nothingSeen();
-    const { copy } = base.place;
-    if (copy !== undefined) {
-      await runUntil(base, first);
-      await lookAt(base, seen);
-    }
+    const { at } = base.place;
+    if (at !== undefined) return killInPictures(base, first, at, real);
     for (let [second, killed] = [0, 2]; killed === 2; second++) {
       const kills = [first, second];
-      if (copy === undefined) ({ killed } = await check(kills, runTrial(makeTrial(nextPlace(), kills))));
-      else {
-        const trial = makeTrial(copy(join(directory, `${++trials}.db`)), [second]);
-        if (existsSync(base.ledger)) copyFileSync(base.ledger, trial.ledger);
-        killed = 1 + (await check(kills, runTrial(trial, structuredClone(seen)), 1)).killed;
-      }
+      ({ killed } = await check(kills, runTrial(makeTrial(nextPlace(), kills))));
     }
-    await base.place.remove();
   }
 
-  async function check(kills: readonly number[], trial: Promise<TrialEnd>, before = 0): Promise<TrialEnd> {
+  async function killInPictures(
+    base: Trial,
+    first: number,
+    at: NonNullable<KillPlace["at"]>,
+    real: RealKill,
+  ): Promise<void> {
+    const album = mkdtempSync(join(directory, "pictures-"));
+    const seen = nothingSeen();
+    await runUntil(base, first);
+    await lookAt(base, seen);
+    await runUntil(base, NEVER, album);
+    await base.place.remove();
+    for (const { path, ledger, point, points } of readPictures(album)) {
+      const trial = { ...base, place: at(path), ledger, kills: [] };
+      const known = structuredClone(seen);
+      const left = await lookAt(trial, known);
+      if (point <= real.point && real.point < point + points) expect(real.left, "a real kill").toBe(left);
+      await check([first, point], runTrial(trial, known));
+      killedTwice += points;
+      done += points - 1;
+    }
+    rmSync(album, { recursive: true });
+  }
+
+  async function check(kills: readonly number[], trial: Promise<TrialEnd>): Promise<TrialEnd> {
     const at = points[kills[0]!]!;
     const where = `killed at ${kills.join(" and ")} of ${points.length}, ${at.when} ${at.sql}`;
     const end = await trial.catch((error: unknown) => {
@@ -122,7 +143,7 @@ async function sweep(name: string, nextPlace: () => KillPlace, choose: Choose, a
       where,
     ).toEqual(expected.split("\n").map((line) => JSON.parse(line) as unknown));
     expect(end.result, where).toBe(expected);
-    if (before + end.killed === kills.length) killedTwice++;
+    if (end.killed === kills.length) killedTwice++;
     done++;
     if (SOAK && Date.now() - told > 10_000) report();
     return end;

@@ -64,10 +64,18 @@ export async function runTrial(trial: Trial, seen: Seen = nothingSeen()): Promis
 
 const PROGRAM = new URL("programs/run-and-die.ts", import.meta.url);
 
-/** The points that a process passed which came to its end; undefined when it was killed. */
-export async function runUntil(trial: Trial, dieAt: number): Promise<readonly KillPoint[] | undefined> {
+/**
+ * The points that a process passed which came to its end; undefined when it was killed.
+ *
+ * @param pictures a directory for `kill-pictures.ts`
+ */
+export async function runUntil(
+  trial: Trial,
+  dieAt: number,
+  ...pictures: readonly string[]
+): Promise<readonly KillPoint[] | undefined> {
   const { place, tableFile, ledger, program: file = PROGRAM } = trial;
-  const program = runProgram(file, place.name, tableFile, ledger, String(dieAt));
+  const program = runProgram(file, place.name, tableFile, ledger, String(dieAt), ...pictures);
   const line = await program.line();
   const end = await program.ended;
   if (end === "SIGKILL" && line === undefined) return undefined;
