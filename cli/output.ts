@@ -24,6 +24,8 @@ export interface Output {
   readonly live: boolean;
   /** A result; a line break is added. Silent with `--json`. */
   result(text: string): void;
+  /** A result for other programs, exactly as it is; a line break is added. Silent with `--json`. */
+  verbatim(text: string): void;
   /** Text exactly as it is on stdout: formatted sources. */
   raw(text: string): void;
   /** The document of `--json`. Silent without. */
@@ -50,6 +52,7 @@ export function createOutput(options: CommonOptions): Output {
     stderrStyles,
     live: process.stderr.isTTY && process.env["TERM"] !== "dumb",
     result: (text) => void (json || onStdout(text)),
+    verbatim: (text) => void (json || writeTo(process.stdout, `${text}\n`)),
     raw: (text) => writeTo(process.stdout, text),
     document: (value) => void (json && writeDocument(value)),
     note: (text) => void (quiet || onStderr(text)),

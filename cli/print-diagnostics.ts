@@ -42,10 +42,10 @@ export function printDiagnostics(diagnostics: readonly Diagnostic[], options: Pr
       break;
     case "github":
       // Actions reads commands from stdout.
-      if (shown.length > 0) output.result(renderGithub(shown, max));
+      if (shown.length > 0) output.verbatim(renderGithub(shown, max));
       break;
     case "sarif":
-      output.result(renderSarif(shown, { ...options.sarif, version: VERSION }));
+      output.verbatim(renderSarif(shown, { ...options.sarif, version: VERSION }));
       break;
     case "json":
       break;

@@ -25,6 +25,50 @@ export function findSources(paths: readonly string[]): string[] {
   return [...files];
 }
 
+/** A file that was named, or found in a directory that was. */
+export interface Source {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** What of the arguments could not be read. */
+export interface Unreadable {
+  readonly file: string;
+  readonly message: string;
+}
+
+/**
+ * The texts of all files that arguments stand for, and what cannot be read: one bad file does not hide the others.
+ *
+ * @throws CommandError when there is nothing else to speak of
+ */
+export function readSources(paths: readonly string[]): {
+  readonly sources: readonly Source[];
+  readonly unreadable: readonly Unreadable[];
+} {
+  const sources: Source[] = [];
+  const errors: CommandError[] = [];
+  const unreadable: Unreadable[] = [];
+  const read = <T>(file: string, action: () => T): T | undefined => {
+    try {
+      return action();
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      errors.push(error);
+      unreadable.push({ file, message: error.message });
+      return undefined;
+    }
+  };
+  const files = new Set(paths.flatMap((path) => read(path, () => findSources([path])) ?? []));
+  for (const path of files) {
+    const text = read(path, () => readSource(path));
+    if (text !== undefined) sources.push({ path, text });
+  }
+  const [error] = errors;
+  if (error !== undefined && errors.length === 1 && sources.length === 0) throw error;
+  return { sources, unreadable };
+}
+
 /** The text of a file that the user named. */
 export function readSource(path: string): string {
   const stat = statOf(path);

@@ -2,7 +2,7 @@ import type { CompileResult } from "../../compiler/compile.ts";
 import { hasErrors, type Diagnostic, type Place } from "../../diagnostics/diagnostic.ts";
 import { diagnosticsDocument } from "../check-document.ts";
 import { CommandError } from "../command-error.ts";
-import { compileSource, compileText } from "../compile-source.ts";
+import { compileText } from "../compile-source.ts";
 import { defineCommand } from "../define-command.ts";
 import { EXIT } from "../exit-codes.ts";
 import { fixSources, fixTexts, type FixedSource, type FixedSources } from "../fix-sources.ts";
@@ -11,7 +11,7 @@ import { parseChoice, parseCount } from "../parse-values.ts";
 import { readBaseline } from "../read-baseline.ts";
 import { countText, FORMATS, printDiagnostics, uniqueDiagnostics, type Format } from "../print-diagnostics.ts";
 import { readStdin } from "../read-stdin.ts";
-import { findSources, readSource } from "../source-files.ts";
+import { findSources, readSource, readSources, type Unreadable } from "../source-files.ts";
 
 interface CheckOptions {
   readonly format?: Format;
@@ -45,12 +45,16 @@ export const checkCommand = defineCommand<CheckOptions>({
   ],
   run: async (paths, options, given) => {
     const output = options.format === "json" ? { ...given, json: true } : given;
-    const { compiled, fixed } = await compileAll(paths, options);
+    const { compiled, fixed, unreadable = [] } = await compileAll(paths, options);
     const diagnostics = uniqueDiagnostics(compiled.flatMap((source) => source.diagnostics));
     const fixedText = options.stdinFilepath === undefined ? undefined : fixed?.[0]?.text;
 
     if (output.json) {
-      const document = { ...(await diagnosticsDocument(compiled)), ...fixesDocument(fixed, fixedText) };
+      const document = {
+        ...(await diagnosticsDocument(compiled)),
+        ...(unreadable.length === 0 ? {} : { ok: false, unreadable }),
+        ...fixesDocument(fixed, fixedText),
+      };
       given.raw(`${JSON.stringify(document, null, 2)}\n`);
     } else {
       if (fixedText !== undefined) output.raw(fixedText);
@@ -67,10 +71,12 @@ export const checkCommand = defineCommand<CheckOptions>({
       output,
     );
     if (options.verbose === true) printProofs(compiled, output);
+    for (const { message } of unreadable) given.problem(`${given.stderrStyles.error("error")}: ${message}`);
     const count = countText(diagnostics);
     if (!output.json && options.format !== "sarif" && options.format !== "github") {
       given.note(`${checkedText(compiled)} checked${count === "" ? ", nothing to report" : `: ${count}`}`);
     }
+    if (unreadable.length > 0) return EXIT.usage;
     return hasErrors(diagnostics) ? EXIT.invalid : EXIT.ok;
   },
 });
@@ -88,7 +94,11 @@ function checkedText(compiled: readonly CompileResult[]): string {
 async function compileAll(
   paths: readonly string[],
   { fix, stdinFilepath, baseline }: CheckOptions,
-): Promise<{ compiled: readonly CompileResult[]; fixed?: readonly FixedSource[] }> {
+): Promise<{
+  compiled: readonly CompileResult[];
+  fixed?: readonly FixedSource[];
+  unreadable?: readonly Unreadable[];
+}> {
   if (stdinFilepath !== undefined) {
     if (paths.length > 0 || baseline !== undefined)
       throw new CommandError("--stdin-filepath checks standard input alone: name no files beside it");
@@ -98,12 +108,12 @@ async function compileAll(
     return { compiled, fixed: fixed.length > 0 ? fixed : [{ ...source, fixes: [] }] };
   }
   if (paths.length === 0) throw new CommandError("missing required argument 'path'", { help: "ngc check FILE…" });
-  const files = findSources(paths);
-  if (baseline !== undefined) return { compiled: [await compileAgainst(files, baseline, fix)] };
-  if (fix === true) return fixSources(files);
+  if (baseline !== undefined) return { compiled: [await compileAgainst(findSources(paths), baseline, fix)] };
+  if (fix === true) return fixSources(findSources(paths));
+  const { sources, unreadable } = readSources(paths);
   const compiled: CompileResult[] = [];
-  for (const file of files) compiled.push(await compileSource(file));
-  return { compiled };
+  for (const { path, text } of sources) compiled.push(await compileText(text, path));
+  return { compiled, unreadable };
 }
 
 /** One file beside what it was. */

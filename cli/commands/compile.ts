@@ -4,14 +4,14 @@ import type { CompileResult } from "../../compiler/compile.ts";
 import { diagnosticsDocument } from "../check-document.ts";
 import { CommandError } from "../command-error.ts";
 import { compileOutputs, refuseCollisions, TARGETS, type CompileOutput, type Target } from "../compile-outputs.ts";
-import { compileSource } from "../compile-source.ts";
+import { compileText } from "../compile-source.ts";
 import { defineCommand } from "../define-command.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { withInterruption } from "../interruption.ts";
 import type { Output } from "../output.ts";
 import { parseChoice } from "../parse-values.ts";
 import { printDiagnostics, uniqueDiagnostics } from "../print-diagnostics.ts";
-import { findSources } from "../source-files.ts";
+import { readSources } from "../source-files.ts";
 import { nextChange } from "../watch-files.ts";
 import { writeAtomically } from "../write-atomically.ts";
 
@@ -66,8 +66,9 @@ async function compileOnce(
   const results: CompileResult[] = [];
   const written: (CompileOutput & { readonly source: string })[] = [];
   const watched = new Set<string>();
-  for (const path of findSources(paths)) {
-    const result = await compileSource(path);
+  const { sources, unreadable } = readSources(paths);
+  for (const { path, text } of sources) {
+    const result = await compileText(text, path);
     results.push(result);
     for (const file of result.files) watched.add(file);
     if (hasErrors(result.diagnostics)) continue;
@@ -88,9 +89,12 @@ async function compileOnce(
   }
   output.document({
     ...(await diagnosticsDocument(results)),
+    ...(unreadable.length === 0 ? {} : { ok: false, unreadable }),
     [options.check === true ? "stale" : "written"]: stale.map(({ path }) => path),
   });
+  for (const { message } of unreadable) output.problem(`error: ${message}`);
   const invalid = results.some((result) => hasErrors(result.diagnostics));
+  if (unreadable.length > 0) return { exitCode: EXIT.usage, watched };
   return {
     exitCode: invalid ? EXIT.invalid : options.check === true && stale.length > 0 ? EXIT.failed : EXIT.ok,
     watched,

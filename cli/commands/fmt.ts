@@ -6,7 +6,7 @@ import { importModule } from "../import-module.ts";
 import type { Output } from "../output.ts";
 import { printDiagnostics } from "../print-diagnostics.ts";
 import { readStdin } from "../read-stdin.ts";
-import { findSources, isYaml, readSource } from "../source-files.ts";
+import { isYaml, readSources } from "../source-files.ts";
 import { writeAtomically } from "../write-atomically.ts";
 
 interface FmtOptions {
@@ -29,9 +29,8 @@ export const fmtCommand = defineCommand<FmtOptions>({
 
     const changed: string[] = [];
     const broken: Diagnostic[] = [];
-    const files = findSources(paths);
-    for (const file of files) {
-      const text = readSource(file);
+    const { sources, unreadable } = readSources(paths);
+    for (const { path: file, text } of sources) {
       const formatted = await formatText(text, file);
       if (typeof formatted !== "string") {
         broken.push(...formatted);
@@ -44,15 +43,18 @@ export const fmtCommand = defineCommand<FmtOptions>({
     printDiagnostics(broken, {}, output);
     output.document({
       version: 1,
-      ok: broken.length === 0 && (options.check !== true || changed.length === 0),
-      files: files.length,
+      ok: broken.length === 0 && unreadable.length === 0 && (options.check !== true || changed.length === 0),
+      files: sources.length,
       changed,
+      ...(unreadable.length === 0 ? {} : { unreadable }),
     });
     if (options.check === true) {
       for (const file of changed) output.result(`${file} is not formatted`);
     } else {
       for (const file of changed) output.note(`formatted ${file}`);
     }
+    for (const { message } of unreadable) output.problem(`error: ${message}`);
+    if (unreadable.length > 0) return EXIT.usage;
     if (broken.length > 0) return EXIT.invalid;
     return options.check === true && changed.length > 0 ? EXIT.failed : EXIT.ok;
   },

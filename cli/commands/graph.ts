@@ -40,8 +40,10 @@ export const graphCommand = defineCommand<GraphOptions>({
     if (options.output !== undefined) {
       writeAtomically(options.output, `${picture}\n`);
       output.note(`wrote ${options.output}`);
-    } else {
+    } else if (options.format === undefined || options.format === "text") {
       output.result(picture);
+    } else {
+      output.verbatim(picture);
     }
     output.document({ version: 1, ...drawing });
     return EXIT.ok;

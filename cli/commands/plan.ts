@@ -78,7 +78,9 @@ export const planCommand = defineCommand<PlanOptions>({
       );
     }
     if (target === undefined) {
-      output.result(render(view, options.format ?? "text"));
+      const { format = "text" } = options;
+      if (format === "text") output.result(render(view, format));
+      else output.verbatim(render(view, format));
       if (options.optimize !== undefined && table.ranks !== undefined) {
         output.note(`to keep this order: -o ${planTablePath(file, table.name)}`);
       }

@@ -54,6 +54,7 @@ export const CHECK_SCHEMA = object(
   {
     fixed: list(object({ file: text, code, title: text, position })),
     text,
+    unreadable: list(object({ file: text, message: text })),
   },
 );
 

@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createProject, type Project } from "./project.ts";
+import { createProject, type Document, type Project } from "./project.ts";
 
 const graph = (name: string): string => `graph ${name} { output o: int  node a = 1 into o  start -> a }\n`;
 const YAML = `graph: inner\noutput: { o: int }\nnodes: { a: { expr: 1, into: o } }\nedges: [start -> a]\n`;
@@ -140,6 +140,44 @@ describe("files that are named", () => {
     );
     expect(check(project, "limit.ngraph")).toBe("exit 0");
     expect(check(project, "empty.ngraph")).toBe("exit 0");
+  });
+
+  test("a file that cannot be read does not hide what the others say: exit 64, and every one is named", () => {
+    const project = createProject({
+      "d/a.ngraph": graph("a").replace("into o", "into p"),
+      "d/z.ngraph": graph("z").replace("into o", "into p"),
+      "d/fine.ngraph": "graph fine { output o: int  node a = 1 into o  start -> a }\n",
+    });
+    writeFileSync(join(project.directory, "d/m.ngraph"), Buffer.from([0xff, 0xfe, 0x67, 0]));
+    symlinkSync("nowhere", join(project.directory, "d/n.ngraph"));
+    const unreadable = ["d/m.ngraph: it is not UTF-8 text", "d/n.ngraph: no such file or directory"];
+    expect(check(project, "d")).toBe(
+      [
+        "d/a.ngraph(1,42): error NG104: unknown channel `p`",
+        "d/z.ngraph(1,42): error NG104: unknown channel `p`",
+        ...unreadable.map((text) => `error: cannot read ${text}`),
+        "exit 64",
+      ].join("\n"),
+    );
+    const { status, document } = project.json(["check", "d"]);
+    expect(status).toBe(64);
+    expect(document).toMatchObject({ ok: false, errors: 2 });
+    expect(document.unreadable.map(({ message }: Document) => message)).toEqual(
+      unreadable.map((text) => `cannot read ${text}`),
+    );
+    expect(project.ngc(["check", "d/fine.ngraph", "nowhere.ngraph"]).status).toBe(64);
+
+    const formatted = project.ngc(["fmt", "d"]);
+    expect({ ...formatted, stdout: "" }).toMatchObject({
+      status: 64,
+      stderr: expect.stringContaining("formatted d/fine.ngraph"),
+    });
+    const compiled = project.ngc(["compile", "d"]);
+    expect(compiled).toMatchObject({ status: 64, stderr: expect.stringContaining("wrote d/fine.ngraph.ts") });
+    for (const text of unreadable) {
+      expect(formatted.stderr).toContain(`error: cannot read ${text}`);
+      expect(compiled.stderr).toContain(`error: cannot read ${text}`);
+    }
   });
 
   test("`ngc check DIR`: both spellings, in any depth, neither node_modules nor hidden files", () => {
