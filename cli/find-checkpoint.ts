@@ -62,22 +62,31 @@ export async function findOwnCheckpoint(store: Store, name: string, thread: stri
 }
 
 async function findAbbreviated(store: Store, start: string, threads: readonly string[]): Promise<Checkpoint[]> {
-  const matches: Checkpoint[] = [];
+  const matches = new Map<string, Checkpoint>();
   let left = MAX_ABBREVIATED;
   for (const thread of threads) {
-    for (let before: string | undefined; left > 0;) {
-      const page: readonly Checkpoint[] = await store.list(thread, {
-        limit: 100,
-        ...(before === undefined ? {} : { before }),
-      });
-      matches.push(...page.filter(({ id }) => id.startsWith(start)));
-      left -= Math.max(1, page.length);
-      before = page.at(-1)?.id;
-      if (page.length < 100) break;
+    // Called graphs are found from the checkpoints that go on with them.
+    const namespaces = new Set([""]);
+    for (const namespace of namespaces) {
+      let before: string | undefined;
+      do {
+        const place = before === undefined ? { namespace } : { namespace, before };
+        const page: readonly Checkpoint[] = await store.list(thread, { ...place, limit: PAGE });
+        for (const checkpoint of page) {
+          if (checkpoint.id.startsWith(start)) matches.set(checkpoint.id, checkpoint);
+          for (const called of Object.keys(checkpoint.children ?? {})) namespaces.add(called);
+        }
+        left -= Math.max(1, page.length);
+        before = page.length < PAGE ? undefined : page.at(-1)?.id;
+      } while (before !== undefined && left > 0);
+      if (left <= 0) return [...matches.values()];
     }
   }
-  return matches;
+  return [...matches.values()];
 }
+
+/** Checkpoints read at a time, with all their values. */
+const PAGE = 50;
 
 /** A name that cannot be an id (a label, say) is not found, whatever the store thinks of it. */
 async function attempt<T>(load: () => T | PromiseLike<T>): Promise<T | undefined> {

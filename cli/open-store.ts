@@ -62,7 +62,7 @@ export async function openStore(given: string | undefined, options: { mustExist:
   }
   const url = spec.replace(/^postgres:(?=postgres(?:ql)?:)/, "");
   if (/^postgres(?:ql)?:\/\/./.test(url)) {
-    if (!URL.canParse(url)) {
+    if (!URL.canParse(url) || HAS_AT_IN_PATH.test(url)) {
       // Which part is wrong cannot be shown: it may be the password.
       throw new CommandError(
         "the URL of --store cannot be read: it looks like postgres://USER:PASSWORD@HOST:5432/DATABASE",
@@ -82,6 +82,9 @@ export async function openStore(given: string | undefined, options: { mustExist:
         : undefined,
   });
 }
+
+/** The password has a `/` in it: what follows would be taken for the database, and shown. */
+const HAS_AT_IN_PATH = /^\w+:\/\/[^/?#]*\/[^?#]*@/;
 
 async function openSqlite(path: string, { mustExist }: { mustExist: boolean }): Promise<Store> {
   if (mustExist && !existsSync(path)) {

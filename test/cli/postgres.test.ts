@@ -33,3 +33,38 @@ test("a database that cannot be reached is said so, without its password", () =>
   expect(stderr).not.toContain("hidden");
   expect(stderr).not.toMatch(/^\s+at /m);
 });
+
+test("a password is hidden wherever it stands in a URL, and whatever it is made of", () => {
+  const project = createProject({ "flow.ngraph": FLOW, "nodes.ts": FLOW_NODES });
+  const { port } = new URL(server.url);
+  const run = (store: string, thread: string) =>
+    project.ngc(["run", "flow.ngraph", "--input", '{"n": 4}', "--thread", thread, "--store", store]);
+  const works: readonly (readonly [store: string, shown: string])[] = [
+    [
+      `postgres://tester:hid%40%3A%2F%23den@127.0.0.1:${port}/postgres`,
+      `postgres://tester:***@127.0.0.1:${port}/postgres`,
+    ],
+    [`postgres://tester:hid@den@127.0.0.1:${port}/postgres`, `postgres://tester:***@127.0.0.1:${port}/postgres`],
+    [
+      `postgres://127.0.0.1:${port}/postgres?user=tester&password=hidden`,
+      `postgres://127.0.0.1:${port}/postgres?user=tester&password=***`,
+    ],
+  ];
+  for (const [index, [store, shown]] of works.entries()) {
+    const { status, stdout, stderr } = run(store, `t${index}`);
+    expect(status, stderr).toBe(3);
+    expect(stdout).toContain(`--store '${shown}'`);
+    expect(stdout + stderr).not.toMatch(/hid|den/);
+  }
+  const refused = [
+    `postgres://tester:hid@den:x/%?#@127.0.0.1:${port}/postgres`,
+    `postgres://tester:12/hidden@127.0.0.1:${port}/postgres`,
+    "postgres:host=127.0.0.1 password=hidden user=tester",
+    "mysql://tester:hidden@127.0.0.1/postgres",
+  ];
+  for (const store of refused) {
+    const { status, stdout, stderr } = run(store, "t");
+    expect(status, stderr).toBe(64);
+    expect(stdout + stderr).not.toMatch(/hid|den/);
+  }
+});

@@ -26,6 +26,8 @@ export interface Project {
   read(name: string): string;
   has(name: string): boolean;
   remove(name: string): void;
+  /** The same from a directory in it, which is made. */
+  below(name: string): Project;
 }
 
 /** `--json` documents are looked at field by field. */
@@ -35,6 +37,12 @@ export type Document = any;
 export function createProject(files: Readonly<Record<string, string>> = {}): Project {
   const directory = realpathSync(mkdtempSync(join(tmpdir(), "ngraph-cli-")));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const project = projectIn(directory);
+  for (const [name, text] of Object.entries(files)) project.write(name, text);
+  return project;
+}
+
+function projectIn(directory: string): Project {
   const environment = { ...process.env, NO_COLOR: "1", FORCE_COLOR: "", NODE_OPTIONS: "" };
   const project: Project = {
     directory,
@@ -67,8 +75,11 @@ export function createProject(files: Readonly<Record<string, string>> = {}): Pro
     read: (name) => readFileSync(join(directory, name), "utf8"),
     has: (name) => existsSync(join(directory, name)),
     remove: (name) => rmSync(join(directory, name)),
+    below: (name) => {
+      mkdirSync(join(directory, name), { recursive: true });
+      return projectIn(join(directory, name));
+    },
   };
-  for (const [name, text] of Object.entries(files)) project.write(name, text);
   return project;
 }
 

@@ -15,6 +15,16 @@ const WAY_OUT: ReadonlyMap<string, readonly [code: StoreErrorCode, text: string]
   ["XX", ["NG_CORRUPT_RECORD", "the server reports damage: restore the database from a backup"]],
 ] as const);
 
+/** What `pg` itself says, without a state, of a server that was reached. */
+const REFUSED: readonly (readonly [pattern: RegExp, text: string])[] = [
+  [/password must be a (?:non-empty )?string/, "it asks for a password: put one into the URL, or set PGPASSWORD"],
+  [/does not support SSL/, "it has no encryption: leave `sslmode` out of the URL, or turn encryption on"],
+  [
+    /certificate|self.signed|altname/i,
+    "its certificate is not trusted: name the authority with `sslrootcert`, or `sslmode=no-verify`",
+  ],
+];
+
 /** Whatever a database call threw, as what the store promises to throw. */
 export function storeFailure(error: unknown, place: string): Error {
   if (error instanceof NgraphError) return error;
@@ -23,6 +33,10 @@ export function storeFailure(error: unknown, place: string): Error {
   const known = WAY_OUT.get(state) ?? WAY_OUT.get(state.slice(0, 2));
   if (known !== undefined) {
     return new StoreError(known[0], `database ${place}: ${known[1]} (${reason})`, { cause: error });
+  }
+  const refused = REFUSED.find(([pattern]) => pattern.test(reason));
+  if (state === "" && refused !== undefined) {
+    return new StoreError("NG_STORE_FAILED", `database ${place}: ${refused[1]} (${reason})`, { cause: error });
   }
   if (isConnectionLost(error)) {
     const message = `database ${place} cannot be reached: check that the server runs, then resume (${reason})`;
