@@ -19,9 +19,11 @@ export function takeTurns(shared: Shared): Promise<void> | undefined {
   turn.since ??= now;
   if (now - turn.since < TURN_MS) return undefined;
   return new Promise((resolve) => {
-    clock.setTimeout(() => {
+    const goOn = (): void => {
       turn.since = clock.now();
       resolve();
-    }, 0);
+    };
+    if (clock.nextTurn === undefined) clock.setTimeout(goOn, 0);
+    else clock.nextTurn(goOn);
   });
 }
