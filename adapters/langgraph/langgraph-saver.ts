@@ -91,7 +91,7 @@ export class LangGraphSaver extends BaseCheckpointSaver {
     const before = options.before?.configurable?.["checkpoint_id"];
     const filter = Object.entries(options.filter ?? {});
     let left = options.limit ?? Infinity;
-    for (const threadId of thread === undefined ? await this.#threads() : [String(thread)]) {
+    for (const threadId of thread === undefined ? await this.#threads() : [placeOf(config, "list").threadId]) {
       const { namespaces, replaced } = await this.#registry(threadId);
       const chosen = namespaces.filter((namespace) => wanted === undefined || namespace === wanted);
       for await (const { namespace, record } of newestFirst(chosen.map((name) => this.#chain(threadId, name)))) {
@@ -249,8 +249,9 @@ async function* newestFirst(chains: readonly AsyncGenerator<NamespaceRecord>[]):
 function placeOf(config: RunnableConfig, purpose: string) {
   const { thread_id, checkpoint_ns, checkpoint_id } = config.configurable ?? {};
   if (typeof thread_id !== "string" || thread_id === "") {
+    const found = thread_id === undefined ? "has no `thread_id`" : `has a \`thread_id\` that is ${shown(thread_id)}`;
     throw new Error(
-      `cannot ${purpose}: \`configurable\` has no \`thread_id\`: pass { configurable: { thread_id: "…" } }`,
+      `cannot ${purpose}: \`configurable\` ${found}: pass { configurable: { thread_id: "…" } }, a string that is not empty`,
     );
   }
   const isName = (value: unknown): value is string | undefined => value === undefined || typeof value === "string";
@@ -262,6 +263,10 @@ function placeOf(config: RunnableConfig, purpose: string) {
     namespace: checkpoint_ns ?? "",
     checkpointId: checkpoint_id === "" ? undefined : checkpoint_id,
   };
+}
+
+function shown(value: unknown): string {
+  return typeof value === "string" ? "empty" : `of type ${value === null ? "null" : typeof value}`;
 }
 
 function configOf(threadId: string, namespace: string, id: string): RunnableConfig {

@@ -82,7 +82,43 @@ describe("storage", () => {
   });
 });
 
+describe("pruning", () => {
+  test("leaves what the newest checkpoints need; the conversation goes on", async () => {
+    const store = new MemoryStore();
+    const app = approvalGraph(new LangGraphSaver(store));
+    const config = { configurable: { thread_id: "t" } };
+    await app.invoke({}, config);
+    expect(store.prune("t", { keepLast: 1 })).toBeGreaterThan(0);
+    const done = await app.invoke(new Command({ resume: "yes" }), config);
+    expect(done).toMatchObject({ verdict: "yes" });
+    expect([...done.log].sort()).toEqual(["approve", "check", "draft"]);
+    store.prune("t", { keepLast: 2 });
+    const history = [];
+    for await (const { values } of app.getStateHistory(config)) history.push(values);
+    expect(history).toHaveLength(2);
+    expect(history[0]).toEqual(done);
+  });
+
+  test("a checkpoint whose parent has just gone keeps all of its values", async () => {
+    const saver = new LangGraphSaver(new MemoryStore());
+    const config = { configurable: { thread_id: "t", checkpoint_ns: "", checkpoint_id: "gone" } };
+    const channels = { channel_values: { a: 1, b: [2] }, channel_versions: { a: 1, b: 1 } };
+    const checkpoint = { v: 4, id: "next", ts: "", ...channels, versions_seen: {} };
+    const at = await saver.put(config, checkpoint, { source: "loop", step: 1, parents: {} }, { b: 1 });
+    expect((await saver.getTuple(at))?.checkpoint.channel_values).toEqual({ a: 1, b: [2] });
+  });
+});
+
 describe("threads", () => {
+  test.each([
+    [undefined, "has no `thread_id`"],
+    [42, "has a `thread_id` that is of type number"],
+    ["", "has a `thread_id` that is empty"],
+  ])("a thread_id that is %j is refused in words", async (id, words) => {
+    const app = approvalGraph(new LangGraphSaver(new MemoryStore()));
+    await expect(app.invoke({}, { configurable: { thread_id: id } as never })).rejects.toThrow(words);
+  });
+
   const text = "graph g { output n: int  node one = 1 into n  start -> one }";
 
   test("an engine's thread is left alone by LangGraph, and LangGraph's by an engine", async () => {
