@@ -50,7 +50,7 @@ export function attemptTask(
   }
   const { possible } = run.cancellation;
   if (task.node.spec.timeout === undefined && !possible) {
-    return (result instanceof Promise ? (result as Promise<unknown>) : Promise.resolve(result)).then(
+    return Promise.resolve(result).then(
       (value) => settleResult(attempt, value),
       (error: unknown) => settleFailure(attempt, error),
     );
@@ -175,9 +175,8 @@ function watch(attempt: Attempt, result: PromiseLike<unknown>): Promise<Outcome>
         });
       }, timeout);
     }
-    // Not ours, and what its `then` throws is the node's failure.
-    const settled = result instanceof Promise ? (result as Promise<unknown>) : Promise.resolve(result);
-    settled.then(
+    // What is no promise of this host may throw when it is asked.
+    Promise.resolve(result).then(
       (value) => end(() => (late === undefined ? settleResult(attempt, value) : settleFailure(attempt, late))),
       (error: unknown) => end(() => settleFailure(attempt, endsTheRun(task, error) ? error : (late ?? error))),
     );

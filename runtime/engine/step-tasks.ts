@@ -124,7 +124,7 @@ export function runTasks(run: Run, tasks: readonly Task[]): readonly Outcome[] |
       open++;
       if (hasFailed) end(settleFailure, value);
       else {
-        (value as PromiseLike<unknown>).then(
+        Promise.resolve(value).then(
           (result) => end(settleResult, result),
           (error: unknown) => end(settleFailure, error),
         );
