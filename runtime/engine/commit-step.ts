@@ -155,13 +155,17 @@ function sendsOf(
 ): readonly PendingTask[] {
   let sends: PendingTask[] | undefined;
   for (let index = 0; index < tasks.length; index++) {
-    if (winner !== -1 && winner !== index) continue;
+    const isDropped = winner !== -1 && winner !== index;
+    if (isDropped && !run.listening) continue;
     for (const { node, item } of outcomes[index]!.sends) {
       const name = run.nodeName(node);
-      sends ??= [];
-      sends.push({ taskId: `${name}~${run.step}.${sends.length}`, node, item });
+      if (!isDropped) {
+        sends ??= [];
+        sends.push({ taskId: `${name}~${run.step}.${sends.length}`, node, item });
+      }
       if (run.listening) {
-        emitEvent(run, { type: "route", node: tasks[index]!.node.spec.name, via: "send", targets: [name] });
+        const dropped = isDropped ? { discarded: true as const } : {};
+        emitEvent(run, { type: "route", node: tasks[index]!.node.spec.name, via: "send", targets: [name], ...dropped });
       }
     }
   }

@@ -1,3 +1,4 @@
+import { dropPromise } from "../drop-promise.ts";
 import { NodeError, NgraphError } from "../errors.ts";
 import type { EventError, RunEvent } from "../events.ts";
 import type { PlanObserver } from "../routing/plan-step.ts";
@@ -22,11 +23,16 @@ export function emitEvent(run: Run, body: EventBody, step = run.step): void {
     ...(shared.threadId === undefined ? {} : { thread: shared.threadId }),
   } as RunEvent;
   for (const listener of shared.listeners) {
-    try {
-      listener(event);
-    } catch {
-      // Whoever watches cannot break the run.
-    }
+    tell(listener, event);
+  }
+}
+
+/** Whoever watches cannot break the run: neither by throwing, nor, where the listener is asynchronous, by rejecting. */
+export function tell<E>(listener: (event: E) => unknown, event: E): void {
+  try {
+    dropPromise(listener(event));
+  } catch {
+    // Not the run's concern.
   }
 }
 

@@ -207,7 +207,8 @@ function pauseTask(attempt: Attempt, signal: PauseSignal): Outcome {
   return pausedOutcome(signal.pauses, attempt.children);
 }
 
-export function settleFailure(attempt: Attempt, error: unknown): Outcome | Promise<Outcome> {
+export function settleFailure(attempt: Attempt, thrown: unknown): Outcome | Promise<Outcome> {
+  const error = readable(thrown);
   const { run, task, number } = attempt;
   const { cancellation, shared } = run;
   attempt.closed = true;
@@ -236,6 +237,15 @@ export function settleFailure(attempt: Attempt, error: unknown): Outcome | Promi
     }, delay);
     cancellation.listen(onCancel);
   }).then((goOn) => (goOn ? attemptTask(run, task, number + 1) : CANCELLED_OUTCOME));
+}
+
+/** What was thrown may be a trap itself: it must not break what looks at it. */
+function readable(thrown: unknown): unknown {
+  try {
+    return thrown instanceof Error ? thrown : thrown;
+  } catch {
+    return new Error("it threw something that cannot be shown");
+  }
 }
 
 function failTask(run: Run, task: Task, cause: unknown, attempts: number, children?: Outcome["children"]): Outcome {
@@ -278,7 +288,11 @@ function isRetryable(error: unknown): boolean {
   if (error instanceof ChildStopped) return true;
   if (error instanceof ExpressionError) return false;
   if (error instanceof NgraphError) return error.code === "NG_NODE_TIMEOUT" || error.code === "NG_NODE_FAILED";
-  return !(typeof error === "object" && error !== null && "retryable" in error && error.retryable === false);
+  try {
+    return !(typeof error === "object" && error !== null && "retryable" in error && error.retryable === false);
+  } catch {
+    return true;
+  }
 }
 
 export function isThenable(value: unknown): value is PromiseLike<unknown> {

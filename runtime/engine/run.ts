@@ -145,8 +145,8 @@ export class Run {
    * Names a task for good: equal on every re-execution, different for every other task of any run (5.5). A digest, so that it is as
    * long for the deepest of called graphs, and fits a header or a column.
    */
-  taskKey(task: Task): string {
-    return `sha256:${sha256(`${this.keyId}:${task.id}@${this.step}`)}`;
+  taskKey(task: Task, step: number): string {
+    return `sha256:${sha256(`${this.keyId}:${task.id}@${step}`)}`;
   }
 
   /**

@@ -18,6 +18,8 @@ export function isCommand(value: unknown): value is Command {
 export class Attempt {
   readonly run: Run;
   readonly task: Task;
+  /** Kept: a body that was given up may still ask when the run is elsewhere. */
+  readonly step: number;
   /** From 1. A called graph that is gone on with says which it was. */
   number: number;
   /** The attempt is over: what its body still does counts for nothing. */
@@ -45,6 +47,7 @@ export class Attempt {
   constructor(run: Run, task: Task, number: number) {
     this.run = run;
     this.task = task;
+    this.step = run.step;
     this.number = number;
   }
 
@@ -104,7 +107,7 @@ export class Attempt {
     if (this.pause !== undefined) throw this.pause;
     const { run, task } = this;
     const { name } = task.node.spec;
-    const id = run.pauseId(task.id, run.step, this.interrupts++);
+    const id = run.pauseId(task.id, this.step, this.interrupts++);
     const answer = run.shared.answers.get(id);
     if (answer !== undefined) return answer.value as T;
     if (run.shared.durable === undefined) {
@@ -185,7 +188,7 @@ export class TaskContext implements NodeContext {
     return this.#attempt.signal;
   }
   get step(): number {
-    return this.#attempt.run.step;
+    return this.#attempt.step;
   }
   get attempt(): number {
     return this.#attempt.number;
@@ -195,7 +198,8 @@ export class TaskContext implements NodeContext {
     return shared.threadId ?? shared.runId;
   }
   get idempotencyKey(): string {
-    return this.#attempt.run.taskKey(this.#attempt.task);
+    const { run, task, step } = this.#attempt;
+    return run.taskKey(task, step);
   }
   get item(): Json | undefined {
     return this.#attempt.task.item;

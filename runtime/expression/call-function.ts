@@ -1,4 +1,5 @@
 import { admitJson } from "../admit.ts";
+import { dropPromise } from "../drop-promise.ts";
 import { Mismatch } from "../mismatch.ts";
 import type { Json } from "../json.ts";
 import { ExpressionError, fail } from "./expression-error.ts";
@@ -23,6 +24,7 @@ export function callFunction(
   }
   const value = admitJson(result);
   if (value instanceof Mismatch) {
+    dropPromise(result);
     return fail("not_json", `\`${name}\` returned what is no plain JSON: ${value.describe()}`, at);
   }
   return value;

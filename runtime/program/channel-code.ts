@@ -1,3 +1,4 @@
+import { dropPromise } from "../drop-promise.ts";
 import { Mismatch } from "../mismatch.ts";
 import type { ImportedFunction } from "../engine-options.ts";
 import type { Json } from "../json.ts";
@@ -94,9 +95,11 @@ export class ChannelCode {
         return reduceUnion;
       case "function":
         return (current, update) => {
-          const value = this.admit((imported as (current: Json, update: Json) => unknown)(current, update));
-          if (value instanceof Mismatch) throw new TypeError(`it returned what does not fit: ${value.describe()}`);
-          return value;
+          const result = (imported as (current: Json, update: Json) => unknown)(current, update);
+          const value = this.admit(result);
+          if (!(value instanceof Mismatch)) return value;
+          dropPromise(result);
+          throw new TypeError(`it returned what does not fit: ${value.describe()}`);
         };
     }
   }

@@ -122,7 +122,8 @@ export function planStep(
       observer?.route(i, "exclusive", routing.goto!, false);
       for (const target of routing.goto!) plan.run(target);
     } else {
-      observer?.route(i, routing.stopped ? "stop" : routing.goto === undefined ? "edges" : "goto", [], true);
+      const via = routing.stopped ? "stop" : routing.goto === undefined ? "edges" : "goto";
+      observer?.route(i, via, routing.goto ?? [], true);
     }
   }
   return plan.finish(winner);
