@@ -5,6 +5,7 @@
 import {
   createEngine,
   type Engine,
+  type FunctionRegistry,
   type NodeContext,
   type PauseItem,
   type Store,
@@ -48,7 +49,7 @@ graph flow {
   node last = work("last") into log
   start -> first -> a, b, c
   all(a, b, c) -> join -> approve -> each -> call -> spread
-  spread -> side
+  all(call, spread) -> side
   all(sent, side) -> late
   late -> held -> near -> last
 }`;
@@ -56,9 +57,14 @@ graph flow {
 export const KILL_FUNCTIONS = ["work", "one", "item", "approve", "spread", "sent"] as const;
 
 export function killEngine(table: Table, store: Store, ledger: string): Engine {
-  /** Results carry the key: one that changed on the way would show in the state. */
+  const graphs = { child: { functions: functionsOf("call", ledger) } };
+  return createEngine(table, { functions: functionsOf("", ledger), store, graphs });
+}
+
+function functionsOf(namespace: string, ledger: string): FunctionRegistry {
   const body = async (task: string, context: NodeContext): Promise<string> => {
-    const entry = { process: process.pid, task, key: context.idempotencyKey };
+    const { idempotencyKey: key, step } = context;
+    const entry = { process: process.pid, task, key, namespace, step };
     note(ledger, { event: "start", ...entry });
     await Promise.resolve();
     note(ledger, { event: "end", ...entry });
@@ -82,7 +88,7 @@ export function killEngine(table: Table, store: Store, ledger: string): Engine {
     },
     sent: (context: NodeContext) => body(`sent ${String(context.item)}`, context),
   };
-  return createEngine(table, { functions, store, graphs: { child: { functions } } });
+  return functions;
 }
 
 export const THREAD = "killed";

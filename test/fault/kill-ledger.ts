@@ -11,6 +11,9 @@ export interface BodyEntry {
   /** The task, by a name that no other task of the run has. */
   readonly task: string;
   readonly key: string;
+  /** The namespace of its graph. */
+  readonly namespace: string;
+  readonly step: number;
 }
 
 /** A checkpoint is durable, says the store. */

@@ -2,6 +2,7 @@
  * Runs `kill-graph.ts` in processes that are killed, looks at what each left in the store, and goes on with it: what the store had
  * taken never runs again, what ran again had the same keys, and the end is the one of a run that nobody killed.
  */
+import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { expect } from "vitest";
 import type { Checkpoint } from "../../runtime/checkpoint.ts";
@@ -14,6 +15,8 @@ import type { KillPoint } from "./kill-points.ts";
 
 /** Of the graph itself and of the graph that it calls. */
 const NAMESPACES = ["", "call"];
+/** The step in which the one calls the other. */
+const CALLED_IN = 5;
 
 export interface Trial {
   readonly place: KillPlace;
@@ -87,7 +90,7 @@ export async function runUntil(
 
 /** What was known when one last looked. */
 export interface Seen {
-  /** Keys, without the run, of the tasks whose results the store had. */
+  /** Keys of the tasks whose results the store had. */
   readonly stored: Set<string>;
   entries: number;
   /** Ids of checkpoints by namespace, newest first. */
@@ -114,20 +117,19 @@ export async function lookAt(trial: Trial, seen: Seen): Promise<string> {
     const kept = new Map<string, ReadonlySet<string>>();
     for (const [namespace, history] of await readChains(store, seen)) {
       const newest = history[0]!;
-      const path = namespace === "" ? "" : `/${namespace}@5`;
       const finished = new Set(
         history.flatMap(({ phase, step }) => (phase === "input" || phase === "interrupted" ? [] : [step])),
       );
-      for (const { key } of bodies(trial)) {
-        const short = withoutRun(key);
-        if (short.startsWith(`${path}:`) && finished.has(stepOf(short))) seen.stored.add(short);
-      }
+      for (const { key, step, namespace: of } of bodies(trial))
+        if (of === namespace && finished.has(step)) seen.stored.add(key);
       const writes = await store.getWrites!(THREAD, newest.id);
       found.push(history, writes);
       kept.set(newest.id, new Set(writes.map(({ taskId }) => taskId)));
       for (const { taskId } of [...writes, ...(newest.finished ?? [])]) {
         const step = newest.phase === "interrupted" ? newest.step : newest.step + 1;
-        seen.stored.add(`${path}:${taskId}@${step}`);
+        seen.stored.add(
+          keyOf(`${head.runId}${namespace === "" ? "" : `/${namespace}@${CALLED_IN}`}:${taskId}@${step}`),
+        );
       }
     }
     // 5.3: what the store said it had is there.
@@ -177,9 +179,7 @@ function expectNothingRepeated({ ledger }: Trial, seen: Seen): void {
   const entries = readLedger(ledger);
   for (const entry of entries.slice(seen.entries)) {
     if (entry.event === "start")
-      expect(seen.stored.has(withoutRun(entry.key)), `task "${entry.task}" ran again: its result was stored`).toBe(
-        false,
-      );
+      expect(seen.stored.has(entry.key), `task "${entry.task}" ran again: its result was stored`).toBe(false);
   }
   seen.entries = entries.length;
 }
@@ -189,8 +189,7 @@ async function readResult(trial: Trial, store: Store, seen: Seen): Promise<strin
   const all = [...(await readChains(store, seen)).values()].flat();
   const runs = new Set(all.map(({ runId }) => runId.split("/")[0]!));
   expect(runs.size, "runs").toBe(1);
-  const [run] = runs;
-  return `${withoutNames(all, all)}\n${JSON.stringify(keysByTask(bodies(trial), run!))}`;
+  return `${withoutNames(all, all)}\n${JSON.stringify(tasksByKey(bodies(trial)))}`;
 }
 
 /** As text, without what differs from run to run: its id, those of checkpoints, and times. */
@@ -207,27 +206,22 @@ function withoutNames(value: unknown, checkpoints: readonly Checkpoint[]): strin
 }
 
 /** 5.5: a task has one key however often it runs, and no two tasks share one. */
-function keysByTask(entries: readonly BodyEntry[], run: string): Readonly<Record<string, string>> {
+function tasksByKey(entries: readonly BodyEntry[]): readonly string[] {
   const keys = new Map<string, string>();
   for (const { task, key } of entries) {
-    expect(key.startsWith(run), `key ${key}`).toBe(true);
-    const short = withoutRun(key);
-    expect(keys.get(task) ?? short, `key of task "${task}"`).toBe(short);
-    keys.set(task, short);
+    expect(key).toMatch(/^sha256:[0-9a-f]{64}$/);
+    expect(keys.get(task) ?? key, `key of task "${task}"`).toBe(key);
+    keys.set(task, key);
   }
   expect(new Set(keys.values()).size, "keys of different tasks").toBe(keys.size);
-  return Object.fromEntries([...keys].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return [...keys.keys()].sort();
+}
+
+/** As the engine makes them: of the run, the task and its step. */
+function keyOf(task: string): string {
+  return `sha256:${createHash("sha256").update(task).digest("hex")}`;
 }
 
 function bodies({ ledger }: Trial): readonly BodyEntry[] {
   return readLedger(ledger).filter((entry): entry is BodyEntry => "key" in entry);
-}
-
-/** Run ids are UUIDs. */
-function withoutRun(key: string): string {
-  return key.slice(36);
-}
-
-function stepOf(key: string): number {
-  return Number(key.slice(key.lastIndexOf("@") + 1));
 }

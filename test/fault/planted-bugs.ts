@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { build } from "esbuild";
+import { build, type StdinOptions } from "esbuild";
 import type { Subject } from "./simulate.ts";
 
 export interface PlantedBug {
@@ -14,7 +14,7 @@ export interface PlantedBug {
   readonly edits: readonly { readonly file: string; readonly from: string; readonly to: string }[];
 }
 
-const edit = (file: string, from: string, to: string): PlantedBug["edits"][number] => ({ file, from, to });
+export const edit = (file: string, from: string, to: string): PlantedBug["edits"][number] => ({ file, from, to });
 
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
@@ -165,47 +165,49 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
 const runtime = join(import.meta.dirname, "../../runtime");
 
 /** An engine and a store of the edited text. */
-export async function plant({ edits }: PlantedBug): Promise<Subject> {
-  const open = new Set(edits);
+export async function plant(bug: PlantedBug): Promise<Subject> {
   const folder = mkdtempSync(join(tmpdir(), "ngraph-planted-"));
   try {
-    const { outputFiles } = await build({
-      stdin: {
-        contents: `export { createEngine } from "./engine.ts"; export { MemoryStore } from "./stores/memory.ts";`,
-        resolveDir: runtime,
-        loader: "ts",
-      },
-      bundle: true,
-      platform: "node",
-      format: "esm",
-      write: false,
-      logLevel: "silent",
-      plugins: [
-        {
-          name: "plant",
-          setup: ({ onLoad }) => {
-            onLoad({ filter: /runtime[\\/].*\.ts$/ }, ({ path }) => {
-              let contents = readFileSync(path, "utf8");
-              for (const { file, from, to } of edits) {
-                if (path !== join(runtime, file)) continue;
-                if (contents.split(from).length !== 2) throw new Error(`${file} does not have once: ${from}`);
-                contents = contents.replace(from, () => to);
-                for (const one of open) if (one.file === file && one.from === from) open.delete(one);
-              }
-              return { contents, loader: "ts" };
-            });
-          },
-        },
-      ],
-    });
-    if (open.size > 0) throw new Error(`never loaded: ${[...open].map(({ file }) => file).join(", ")}`);
+    const contents = `export { createEngine } from "./engine.ts"; export { MemoryStore } from "./stores/memory.ts";`;
     const file = join(folder, "engine.mjs");
-    writeFileSync(file, outputFiles[0]!.text);
+    writeFileSync(file, await plantedText(bug, { contents, resolveDir: runtime, loader: "ts" }));
     const planted = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as PlantedModule;
     return { createEngine: planted.createEngine, makeStore: (now) => new planted.MemoryStore({ now }) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** A program with all that it imports, as text, of the edited runtime. */
+export async function plantedText({ edits }: PlantedBug, stdin: StdinOptions): Promise<string> {
+  const open = new Set(edits);
+  const { outputFiles } = await build({
+    stdin,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    write: false,
+    logLevel: "silent",
+    plugins: [
+      {
+        name: "plant",
+        setup: ({ onLoad }) => {
+          onLoad({ filter: /runtime[\\/].*\.ts$/ }, ({ path }) => {
+            let contents = readFileSync(path, "utf8");
+            for (const { file, from, to } of edits) {
+              if (path !== join(runtime, file)) continue;
+              if (contents.split(from).length !== 2) throw new Error(`${file} does not have once: ${from}`);
+              contents = contents.replace(from, () => to);
+              for (const one of open) if (one.file === file && one.from === from) open.delete(one);
+            }
+            return { contents, loader: "ts" };
+          });
+        },
+      },
+    ],
+  });
+  if (open.size > 0) throw new Error(`never loaded: ${[...open].map(({ file }) => file).join(", ")}`);
+  return outputFiles[0]!.text;
 }
 
 interface PlantedModule {
