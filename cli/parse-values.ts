@@ -6,19 +6,30 @@ import { readSource } from "./source-files.ts";
 
 /** `--input`: JSON, `@file` or `-` for standard input. */
 export function parseInput(text: string | undefined): JsonObject {
-  if (text === undefined) return {};
-  const source = text === "-" ? readStdin() : text.startsWith("@") ? readSource(text.slice(1)) : text;
-  const where = text === "-" ? "standard input" : text.startsWith("@") ? text.slice(1) : "--input";
+  return text === undefined ? {} : parseRecord(text, "--input", "the graph's inputs by name");
+}
+
+/**
+ * A record of values: JSON, `@file` or `-` for standard input.
+ *
+ * @param where what the text is called where it is none of these
+ * @param what it holds
+ */
+export function parseRecord(text: string, where: string, what: string): JsonObject {
+  const isStdin = text === "-";
+  const isFile = text.startsWith("@");
+  const source = isStdin ? readStdin() : isFile ? readSource(text.slice(1)) : text;
+  const place = isStdin ? "standard input" : isFile ? text.slice(1) : where;
   let value: unknown;
   try {
     value = JSON.parse(source);
   } catch (error) {
-    throw new CommandError(`${where} is no JSON: ${error instanceof Error ? error.message : String(error)}`, {
-      help: `write the inputs as one object: --input '{"name": "value"}'`,
+    throw new CommandError(`${place} is no JSON: ${error instanceof Error ? error.message : String(error)}`, {
+      help: `write ${what} as one object: '{"name": "value"}'`,
     });
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new CommandError(`${where} must hold a JSON object with the graph's inputs by name`);
+    throw new CommandError(`${place} must hold a JSON object with ${what}`);
   }
   return value as JsonObject;
 }

@@ -2,17 +2,21 @@ import { Command } from "commander";
 import { checkCommand } from "./commands/check.ts";
 import { compileCommand } from "./commands/compile.ts";
 import { convertCommand } from "./commands/convert.ts";
+import { deleteCommand } from "./commands/delete.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { fmtCommand } from "./commands/fmt.ts";
 import { forkCommand } from "./commands/fork.ts";
 import { graphCommand } from "./commands/graph.ts";
 import { historyCommand } from "./commands/history.ts";
+import { labelCommand } from "./commands/label.ts";
 import { newCommand } from "./commands/new.ts";
 import { planCommand } from "./commands/plan.ts";
+import { pruneCommand } from "./commands/prune.ts";
 import { resumeCommand } from "./commands/resume.ts";
 import { runCommand } from "./commands/run.ts";
 import { showCommand } from "./commands/show.ts";
 import { threadsCommand } from "./commands/threads.ts";
+import { updateCommand } from "./commands/update.ts";
 import { addCommonOptions } from "./define-command.ts";
 import type { ExitCode } from "./exit-codes.ts";
 import { VERSION } from "./version.ts";
@@ -25,7 +29,11 @@ const COMMANDS = [
   historyCommand,
   showCommand,
   forkCommand,
+  labelCommand,
+  updateCommand,
   threadsCommand,
+  pruneCommand,
+  deleteCommand,
   fmtCommand,
   convertCommand,
   graphCommand,

@@ -52,6 +52,14 @@ export function sourceOf(
   return { file: near.startsWith("..") ? recorded : near, graph };
 }
 
+/** @throws CommandError for a thread that a plan was run on */
+export function refusePlanThread(head: Checkpoint, why: string): void {
+  if (typeof head.metadata["plan"] !== "string") return;
+  throw new CommandError(`thread \`${head.threadId}\` is a run of a plan, which ${why}`, {
+    help: "ngc resume THREAD goes on with it; --from-task and --only run a part again",
+  });
+}
+
 function textOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }

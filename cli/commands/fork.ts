@@ -8,7 +8,8 @@ import { loadGraph } from "../load-graph.ts";
 import { STORE_FLAG, STORE_HELP, withStore } from "../open-store.ts";
 import { quoteArgument } from "../quote-argument.ts";
 import { parseName } from "../parse-values.ts";
-import { latestOf, sourceOf } from "../thread-source.ts";
+import { threadEngine } from "../thread-engine.ts";
+import { latestOf, refusePlanThread, sourceOf } from "../thread-source.ts";
 
 interface ForkOptions {
   readonly from?: string;
@@ -42,20 +43,11 @@ export const forkCommand = defineCommand<ForkOptions>({
           help: "give another id with --as, or leave it out",
         });
       }
+      refusePlanThread(head, "goes on with what is not done, and is not forked");
       const { file, graph } = sourceOf(head, options);
       const table = await loadGraph(file, graph, output);
       if (table === undefined) return EXIT.invalid;
-      const [{ createEngine }, { builtinNodes }] = await Promise.all([
-        import("../../runtime/index.ts"),
-        import("../../stdlib/builtin-nodes.ts"),
-      ]);
-      const unsupplied = Object.fromEntries(["llm", "tool"].map((name) => [name, () => null]));
-      const engine = createEngine(table, {
-        ...unrunnableBindings(table),
-        builtins: { ...builtinNodes, ...unsupplied },
-        secrets: () => "",
-        store,
-      });
+      const engine = await threadEngine(table, store, unrunnableBindings(table));
       const from = options.from === undefined ? head : await findOwnCheckpoint(store, options.from, thread);
       const fork = await engine.fork(thread, {
         from: from.id,

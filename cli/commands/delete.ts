@@ -1,0 +1,29 @@
+import { defineCommand } from "../define-command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { STORE_FLAG, STORE_HELP, withStore } from "../open-store.ts";
+import { withThreadClaimed } from "../claim-thread.ts";
+import { latestOf } from "../thread-source.ts";
+
+interface DeleteOptions {
+  readonly store?: string;
+}
+
+export const deleteCommand = defineCommand<DeleteOptions>({
+  usage: "delete <thread...>",
+  summary: "remove threads with everything that is stored of them; none that is being run",
+  configure: (command) => {
+    command.option(STORE_FLAG, STORE_HELP);
+  },
+  examples: ["ngc delete 42"],
+  run: (threads, options, output) =>
+    withStore(options.store, { mustExist: true }, async ({ store }) => {
+      // All of them are there, or none goes.
+      for (const thread of threads) await latestOf(store, thread);
+      for (const thread of new Set(threads)) {
+        await withThreadClaimed(store, thread, () => store.deleteThread(thread));
+        output.result(`deleted thread ${thread}`);
+      }
+      output.document({ version: 1, deleted: [...new Set(threads)] });
+      return EXIT.ok;
+    }),
+});

@@ -1,0 +1,32 @@
+import { CommandError } from "../command-error.ts";
+import { defineCommand } from "../define-command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { findOwnCheckpoint } from "../find-checkpoint.ts";
+import { STORE_FLAG, STORE_HELP, withStore } from "../open-store.ts";
+import { latestOf } from "../thread-source.ts";
+
+interface LabelOptions {
+  readonly checkpoint?: string;
+  readonly store?: string;
+}
+
+export const labelCommand = defineCommand<LabelOptions>({
+  usage: "label <thread> <label>",
+  summary: "name a checkpoint, for --from; a label that is given again moves",
+  configure: (command) => {
+    command.option("--checkpoint <checkpoint>", "which one (default the newest)").option(STORE_FLAG, STORE_HELP);
+  },
+  examples: ["ngc label 42 after-validation", "ngc resume 42 --from after-validation"],
+  run: ([thread = "", label = ""], options, output) =>
+    withStore(options.store, { mustExist: true }, async ({ store }) => {
+      if (label.trim() === "") throw new CommandError("a label is a name, not an empty text");
+      if (store.label === undefined) throw new CommandError("this store keeps no labels");
+      const { checkpoint } = options;
+      const head = await latestOf(store, thread);
+      const { id } = checkpoint === undefined ? head : await findOwnCheckpoint(store, checkpoint, thread);
+      await store.label(thread, id, label);
+      output.document({ version: 1, thread, label, checkpoint: id });
+      output.result(`${label} is checkpoint ${id} of thread ${thread}`);
+      return EXIT.ok;
+    }),
+});

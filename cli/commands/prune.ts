@@ -1,0 +1,49 @@
+import { CommandError } from "../command-error.ts";
+import { withThreadClaimed } from "../claim-thread.ts";
+import { defineCommand } from "../define-command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { STORE_FLAG, STORE_HELP, withStore } from "../open-store.ts";
+import { parseCount } from "../parse-values.ts";
+import { latestOf } from "../thread-source.ts";
+
+interface PruneOptions {
+  readonly keepLast: number;
+  readonly olderThan?: number;
+  readonly labelled?: boolean;
+  readonly store?: string;
+}
+
+const DAY_MS = 86_400_000;
+
+export const pruneCommand = defineCommand<PruneOptions>({
+  usage: "prune <thread...>",
+  summary: "remove old checkpoints of threads; the newest and those with a label stay",
+  configure: (command) => {
+    command
+      .requiredOption("--keep-last <n>", "keep so many of the newest checkpoints", parseCount("--keep-last", 1))
+      .option("--older-than <days>", "only what is older than so many days", parseCount("--older-than", 0))
+      .option("--labelled", "remove old ones that have a label too")
+      .option(STORE_FLAG, STORE_HELP);
+  },
+  examples: ["ngc prune 42 --keep-last 20", "ngc prune 42 43 --keep-last 1 --older-than 30"],
+  run: (threads, options, output) =>
+    withStore(options.store, { mustExist: true }, async ({ store }) => {
+      const { prune } = store;
+      if (prune === undefined) throw new CommandError("this store cannot prune");
+      const { keepLast, olderThan, labelled } = options;
+      const policy = {
+        keepLast,
+        ...(labelled === true ? { keepLabelled: false } : {}),
+        ...(olderThan === undefined ? {} : { olderThan: Date.now() - olderThan * DAY_MS }),
+      };
+      for (const thread of threads) await latestOf(store, thread);
+      const pruned: { thread: string; checkpoints: number }[] = [];
+      for (const thread of new Set(threads)) {
+        const checkpoints = await withThreadClaimed(store, thread, () => prune.call(store, thread, policy));
+        pruned.push({ thread, checkpoints });
+        output.result(`thread ${thread}: ${checkpoints} checkpoint${checkpoints === 1 ? "" : "s"} removed`);
+      }
+      output.document({ version: 1, pruned });
+      return EXIT.ok;
+    }),
+});

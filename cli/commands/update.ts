@@ -1,0 +1,55 @@
+import { bindFunctions } from "../bind-functions.ts";
+import { CommandError } from "../command-error.ts";
+import { defineCommand } from "../define-command.ts";
+import { EXIT } from "../exit-codes.ts";
+import { loadGraph } from "../load-graph.ts";
+import { STORE_FLAG, STORE_HELP, withStore } from "../open-store.ts";
+import { parseRecord } from "../parse-values.ts";
+import { quoteArgument } from "../quote-argument.ts";
+import { threadEngine } from "../thread-engine.ts";
+import { latestOf, refusePlanThread, sourceOf } from "../thread-source.ts";
+
+interface UpdateOptions {
+  readonly as?: string;
+  readonly replace?: boolean;
+  readonly file?: string;
+  readonly graph?: string;
+  readonly store?: string;
+}
+
+export const updateCommand = defineCommand<UpdateOptions>({
+  usage: "update <thread> <values>",
+  summary: "edit the state of a thread: a new checkpoint; nothing runs until it is resumed",
+  configure: (command) => {
+    command
+      .option("--as <node>", "go on as if this node had written the values")
+      .option("--replace", "put the values in place of the old ones, past the reducers")
+      .option("--file <file>", "the graph's file, where it is not the one that the run recorded")
+      .option("--graph <name>", "the graph's name, where it is not the one that the run recorded")
+      .option(STORE_FLAG, STORE_HELP);
+  },
+  examples: [`ngc update 42 '{"score": 1}'`, "ngc update 42 @values.json --as draft"],
+  run: ([thread = "", given = ""], options, output) =>
+    withStore(options.store, { mustExist: true }, async ({ store, flag }) => {
+      const values = parseRecord(given, "the values", "the graph's channels by name");
+      if (Object.keys(values).length === 0 && options.as === undefined) {
+        throw new CommandError("no values are given: nothing is to be changed");
+      }
+      const head = await latestOf(store, thread);
+      refusePlanThread(head, "has no state to edit");
+      const { file, graph } = sourceOf(head, options);
+      const table = await loadGraph(file, graph, output);
+      if (table === undefined) return EXIT.invalid;
+      // Reducers may be the user's own.
+      const { bindings } = await bindFunctions(table, undefined);
+      const engine = await threadEngine(table, store, bindings);
+      const { checkpointId } = await engine.update(thread, values, {
+        ...(options.as === undefined ? {} : { as: options.as }),
+        ...(options.replace === true ? { replace: true } : {}),
+      });
+      output.document({ version: 1, thread, checkpoint: checkpointId });
+      output.result(`updated: checkpoint ${checkpointId} of thread ${thread}`);
+      output.note(`go on with: ngc resume ${quoteArgument(thread)}${flag}`);
+      return EXIT.ok;
+    }),
+});

@@ -1,0 +1,124 @@
+import { describe, expect, test } from "vitest";
+import { createProject, type Document, type Project } from "./project.ts";
+
+const FILES = {
+  "l.ngraph": `import { most } from "./nodes.ts"
+
+graph l {
+  output verdict: "a" | "b"
+  output notes: string[]
+  state log: string[] = [] reduce append
+  state top: int = 0 reduce most
+
+  node one = ["one"] into log
+  node sure = ask(\`top \${top}?\`) into verdict
+  node two = log into notes
+
+  start -> one -> sure -> two
+}
+`,
+  "nodes.ts": "export const most = (a: number, b: number): number => Math.max(a, b);\n",
+};
+
+function paused(): Project {
+  const project = createProject(FILES);
+  expect(project.ngc(["run", "l.ngraph", "--thread", "t"]).status).toBe(3);
+  return project;
+}
+
+const chain = (project: Project, thread = "t"): Document[] => project.json(["history", thread]).document.checkpoints;
+
+test("5.9: a label names a checkpoint for --from and for show, and moves when it is given again", () => {
+  const project = paused();
+  const [head, before] = chain(project);
+  const { status, document } = project.json(["label", "t", "here"]);
+  expect({ status, document }).toEqual({
+    status: 0,
+    document: { version: 1, thread: "t", label: "here", checkpoint: head.id },
+  });
+  expect(project.ngc(["resume", "t", "--answer", "a"]).status).toBe(0);
+  const again = project.json(["resume", "t", "--from", "here", "--answer", "b"]).document;
+  expect(again.output).toEqual({ verdict: "b", notes: ["one"] });
+  expect(project.json(["label", "t", "here", "--checkpoint", before.id.slice(0, 13)]).status).toBe(0);
+  expect(project.json(["show", "here"]).document.id).toBe(before.id);
+  expect(project.ngc(["label", "t", " "]).status).toBe(64);
+  expect(project.ngc(["label", "t", "x", "--checkpoint", "none"]).status).toBe(64);
+  expect(project.ngc(["label", "nobody", "x"]).status).toBe(64);
+});
+
+test("5.9: update edits state through the reducers, alone or as a node, and runs nothing", () => {
+  const project = paused();
+  expect(project.ngc(["update", "t", '{"log": ["two"], "top": 5}']).status).toBe(0);
+  expect(project.ngc(["update", "t", "-"], { input: '{"top": 3}' }).status).toBe(0);
+  const [head] = chain(project);
+  expect(head).toMatchObject({ phase: "updated", status: "paused", next: ["sure"] });
+  expect(project.json(["show", head.id]).document.values).toMatchObject({ log: ["one", "two"], top: 5 });
+
+  expect(project.ngc(["update", "t", '{"log": [], "verdict": "b"}', "--replace", "--as", "sure"]).status).toBe(0);
+  expect(project.json(["resume", "t"]).document).toMatchObject({
+    status: "completed",
+    output: { verdict: "b", notes: [] },
+  });
+
+  const refused: readonly (readonly [args: string[], message: string])[] = [
+    [['{"other": 1}'], "`other` is no channel"],
+    [['{"verdict": "c"}'], '`verdict`: expected "a" | "b"'],
+    [["{}"], "nothing is to be changed"],
+    [["[1]"], "must hold a JSON object"],
+    [["{", "--as", "sure"], "no JSON"],
+    [['{"top": 1}', "--as", "nobody"], "there is no node `nobody`"],
+  ];
+  const length = chain(project).length;
+  for (const [args, message] of refused) {
+    expect(project.ngc(["update", "t", ...args])).toMatchObject({
+      status: 64,
+      stderr: expect.stringContaining(message),
+    });
+  }
+  expect(chain(project)).toHaveLength(length);
+});
+
+describe("what is stored goes only when it is told to", () => {
+  test("prune keeps the newest and those with a label", () => {
+    const project = paused();
+    const before = chain(project);
+    const oldest = before.at(-1).id;
+    project.ngc(["label", "t", "start", "--checkpoint", oldest]);
+    expect(project.ngc(["prune", "t"]).status).toBe(64);
+    expect(project.ngc(["prune", "t", "--keep-last", "0"]).status).toBe(64);
+    expect(project.json(["prune", "t", "--keep-last", "1", "--older-than", "1"]).document.pruned).toEqual([
+      { thread: "t", checkpoints: 0 },
+    ]);
+    expect(project.json(["prune", "t", "--keep-last", "1"]).document.pruned).toEqual([
+      { thread: "t", checkpoints: before.length - 2 },
+    ]);
+    expect(project.json(["show", "start"]).document.id).toBe(oldest);
+    expect(project.json(["prune", "t", "--keep-last", "1", "--labelled"]).document.pruned[0].checkpoints).toBe(1);
+    expect(project.json(["resume", "t", "--answer", "a"]).document.output.notes).toEqual(["one"]);
+  });
+
+  test("delete removes all named threads, or none", () => {
+    const project = paused();
+    project.ngc(["fork", "t", "--as", "u"]);
+    expect(project.ngc(["delete", "t", "nobody"])).toMatchObject({
+      status: 64,
+      stderr: expect.stringContaining("there is no thread `nobody`"),
+    });
+    expect(project.json(["threads"]).document.threads).toHaveLength(2);
+    expect(project.json(["delete", "t", "u"])).toEqual({ status: 0, document: { version: 1, deleted: ["t", "u"] } });
+    expect(project.json(["threads"]).document.threads).toEqual([]);
+  });
+});
+
+test("threads of plans are neither forked nor edited, and it is said what is done instead", () => {
+  const project = createProject({ "p.ngraph": 'plan p {\n  task a = shell("true")\n}\n' });
+  expect(project.ngc(["run", "p.ngraph", "--thread", "p"]).status).toBe(0);
+  for (const args of [
+    ["fork", "p"],
+    ["update", "p", '{"x": 1}'],
+  ]) {
+    const { status, stderr } = project.ngc(args);
+    expect(status).toBe(64);
+    expect(stderr).toMatch(/thread `p` is a run of a plan[\s\S]*--from-task/);
+  }
+});
