@@ -6,12 +6,13 @@ import { refuseDrift } from "./drift.ts";
 import { asStoreError } from "./journal.ts";
 import { PauseSignal } from "./pause-signal.ts";
 import type { Program } from "./program.ts";
-import { migrateCheckpoint, restoreRun } from "./restore-run.ts";
+import { restoreRun } from "./restore-run.ts";
 import { beginRun, continueRun } from "./run-loop.ts";
 import { applyInput, followRun } from "./run-input.ts";
 import { placeOfCall, Run, type RunEnd } from "./run.ts";
 import { raisedLimitOf, stepLimitOf } from "./step-limits.ts";
 import type { Attempt } from "./task-context.ts";
+import { loadChildHead } from "./thread-access.ts";
 
 /** A called graph ended otherwise than completed: the failure of the node that called it. */
 export class ChildStopped extends Error {
@@ -40,11 +41,7 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
     place: placeOfCall(caller, task),
   });
   const { durable } = shared;
-  const found =
-    durable === undefined
-      ? undefined
-      : await asStoreError(() => durable.store.loadLatest(durable.threadId, child.namespace));
-  const head = found === undefined ? undefined : migrateCheckpoint(found);
+  const head = durable === undefined ? undefined : await loadChildHead(durable, child.namespace);
   let end: RunEnd;
   if (head !== undefined && durable !== undefined && goesOn(attempt, child, head)) {
     const { getWrites } = durable.store;

@@ -1,10 +1,12 @@
 import type { Durability, EngineOptions, ExecuteOptions, OnFailure, StreamOptions } from "../engine-options.ts";
 import { RunError } from "../errors.ts";
 import type { StreamViews } from "../events.ts";
+import type { Store } from "../store.ts";
 
 /** What an engine is made with, as far as types cannot hold it in a program without them. @throws RunError NG_BAD_INPUT */
 export function checkEngineOptions(options: EngineOptions): void {
-  const { leaseMs, storeTimeoutMs, durability, onFailure, onEvent } = options;
+  const { store, leaseMs, storeTimeoutMs, durability, onFailure, onEvent } = options;
+  checkStore(store);
   checkChoice("durability", durability, DURABILITIES);
   checkChoice("onFailure", onFailure, ON_FAILURES);
   checkFunction("onEvent", onEvent);
@@ -43,6 +45,16 @@ export function checkCount(name: string, value: number | null, least: number): n
   );
 }
 
+/** A store that lacks what every store has is refused before anything relies on it. */
+function checkStore(store: Store | undefined): void {
+  if (store === undefined) return;
+  const missing = CORE_OF_STORES.filter((method) => !isObject(store) || typeof store[method] !== "function");
+  if (missing.length === 0) return;
+  const lacks = missing.map((method) => `\`${method}\``).join(", ");
+  const message = `\`store\` is no store: it lacks ${lacks}; leave it out for runs that keep nothing`;
+  throw new RunError("NG_BAD_INPUT", message);
+}
+
 function checkChoice(name: string, value: string | undefined, known: readonly string[]): void {
   if (value === undefined || known.includes(value)) return;
   const choices = known.map((choice) => `\`${choice}\``).join(", ");
@@ -63,6 +75,16 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
+const CORE_OF_STORES = [
+  "claim",
+  "renew",
+  "release",
+  "save",
+  "loadLatest",
+  "loadById",
+  "list",
+  "deleteThread",
+] as const satisfies readonly (keyof Store)[];
 const DURABILITIES: readonly Durability[] = ["sync", "async", "exit"];
 const ON_FAILURES: readonly OnFailure[] = ["finish", "abort"];
 const VIEWS: readonly (keyof StreamViews<unknown>)[] = ["events", "updates", "values", "custom"];

@@ -87,7 +87,7 @@ async function runOnThread(core: EngineCore, input: JsonObject, options: RunOpti
   const threadId = checkThreadId(options.thread ?? newId());
   return asRunner(core, threadId, options, async (durable, cancellation) => {
     const found = await asStoreError(() => durable.store.loadLatest(threadId));
-    const head = found === undefined ? undefined : migrateCheckpoint(found);
+    const head = found === undefined ? undefined : migrateCheckpoint(found, { threadId });
     if (head !== undefined && options.abandon !== true) refuseUnfinished(head);
     const shared = createShared(core, options, { threadId, durable });
     const run = new Run(program, shared, { cancellation, maxSteps });
@@ -225,7 +225,7 @@ async function stateOf(core: EngineCore, thread: ThreadId): ReturnType<Engine["s
   const store = storeOf(core, "threads are kept in a store");
   const found = await asStoreError(() => store.loadLatest(thread));
   if (found === undefined) return undefined;
-  const head = withAnswers(migrateCheckpoint(found), await loadWrites(store, thread, found.id));
+  const head = withAnswers(migrateCheckpoint(found, { threadId: thread }), await loadWrites(store, thread, found.id));
   const { id, status, step, nextNodes, pendingSends, pauses, label, metadata } = head;
   const next = [...new Set([...nextNodes, ...pendingSends.map(({ node }) => node)])];
   const state = allValues(core.program, head);

@@ -75,7 +75,7 @@ export async function forkCheckpoint(
     await chain.save("updated", { status: "running", step: run.step - 1, current: source.currentNodes });
   }
   const saved = await asStoreError(() => durable.store.loadById(durable.threadId, chain.headId!));
-  return migrateCheckpoint(saved!);
+  return migrateCheckpoint(saved!, { threadId: durable.threadId, id: chain.headId! });
 }
 
 /** The run goes on at a node of the caller's choice; what was next is dropped, state and barriers stay. */
@@ -116,7 +116,7 @@ async function forkChildren(
     const found = await asStoreError(() => durable.store.loadById(source.threadId, id));
     const program = programAt(core.program, namespace.split("/"));
     if (found === undefined || program === undefined) continue;
-    const child = migrateCheckpoint(found);
+    const child = migrateCheckpoint(found, { threadId: source.threadId, namespace, id });
     const writes = await loadWrites(durable.store, source.threadId, id);
     refuseDrift(program, child, writes);
     const shared = createShared(core, {}, { threadId: durable.threadId, runId, durable, metadata: child.metadata });

@@ -1,6 +1,7 @@
 import { CHECKPOINT_SCHEMA_VERSION, type Checkpoint, type PauseItem, type PendingWrite } from "../checkpoint.ts";
 import { StoreError } from "../errors.ts";
 import { Mismatch } from "../mismatch.ts";
+import { checkCheckpoint, type AskedCheckpoint } from "./check-checkpoint.ts";
 import type { Run } from "./run.ts";
 import type { StoredOutcome } from "./shared.ts";
 
@@ -11,13 +12,22 @@ export function resumeStep(head: Pick<Checkpoint, "phase" | "step">): number {
 
 /**
  * A checkpoint as this version writes them. Those of version 0, from before versions, may lack what came later.
- * @throws StoreError NG_UNKNOWN_VERSION for one from a later version
+ *
+ * @param asked what the store was asked for: another checkpoint is none of ours
+ * @throws StoreError NG_UNKNOWN_VERSION for one from a later version, NG_CORRUPT_RECORD for what cannot be restored
  */
-export function migrateCheckpoint(checkpoint: Checkpoint): Checkpoint {
-  if (checkpoint.schemaVersion > CHECKPOINT_SCHEMA_VERSION) {
+export function migrateCheckpoint(checkpoint: Checkpoint, asked: AskedCheckpoint): Checkpoint {
+  const migrated = asThisVersion(checkpoint);
+  checkCheckpoint(migrated, asked);
+  return migrated;
+}
+
+function asThisVersion(checkpoint: Checkpoint): Checkpoint {
+  const { schemaVersion } = checkpoint;
+  if (!Number.isSafeInteger(schemaVersion) || schemaVersion < 0 || schemaVersion > CHECKPOINT_SCHEMA_VERSION) {
     throw new StoreError(
       "NG_UNKNOWN_VERSION",
-      `checkpoint ${checkpoint.id} has schema version ${checkpoint.schemaVersion}, this version of ngraph reads up to ${CHECKPOINT_SCHEMA_VERSION}: update ngraph`,
+      `checkpoint ${checkpoint.id} has schema version ${JSON.stringify(checkpoint.schemaVersion)}, this version of ngraph reads up to ${CHECKPOINT_SCHEMA_VERSION}: update ngraph`,
     );
   }
   if (checkpoint.schemaVersion === CHECKPOINT_SCHEMA_VERSION) return checkpoint;

@@ -77,8 +77,17 @@ export async function asRunner<T>(
 /** @throws ThreadError NG_UNKNOWN_THREAD */
 export async function loadHead(store: Store, threadId: ThreadId): Promise<Checkpoint> {
   const head = await asStoreError(() => store.loadLatest(threadId));
-  if (head !== undefined) return migrateCheckpoint(head);
+  if (head !== undefined) return migrateCheckpoint(head, { threadId });
   throw new ThreadError("NG_UNKNOWN_THREAD", threadId, `there is no thread \`${threadId}\` in this store`);
+}
+
+/** The newest checkpoint of a called graph. */
+export async function loadChildHead(
+  { store, threadId }: Pick<Durable, "store" | "threadId">,
+  namespace: string,
+): Promise<Checkpoint | undefined> {
+  const found = await asStoreError(() => store.loadLatest(threadId, namespace));
+  return found === undefined ? undefined : migrateCheckpoint(found, { threadId, namespace });
 }
 
 /** A checkpoint of the graph itself, by id or label. @throws ThreadError NG_UNKNOWN_CHECKPOINT */
@@ -93,7 +102,9 @@ export async function findCheckpoint(store: Store, threadId: ThreadId, name: Che
     throw new StoreError("NG_CORRUPT_RECORD", message);
   }
   const found = byId ?? (await asStoreError(() => store.loadByLabel?.(threadId, name)));
-  if (found !== undefined && found.threadId === threadId && found.namespace === "") return migrateCheckpoint(found);
+  if (found !== undefined && found.threadId === threadId && found.namespace === "") {
+    return migrateCheckpoint(found, { threadId });
+  }
   await loadHead(store, threadId);
   const message = `thread \`${threadId}\` has no checkpoint with the id or label \`${name}\`: its history lists them`;
   throw new ThreadError("NG_UNKNOWN_CHECKPOINT", threadId, message);

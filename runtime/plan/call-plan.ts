@@ -1,13 +1,11 @@
 import { NodeError } from "../errors.ts";
 import { ChildStopped, goesOn } from "../engine/call-graph.ts";
 import { Cancellation } from "../engine/cancellation.ts";
-import { asStoreError } from "../engine/journal.ts";
 import { PauseSignal } from "../engine/pause-signal.ts";
-import { migrateCheckpoint } from "../engine/restore-run.ts";
 import { applyInput, followRun } from "../engine/run-input.ts";
 import { placeOfCall, Run } from "../engine/run.ts";
 import type { Attempt } from "../engine/task-context.ts";
-import { loadWrites } from "../engine/thread-access.ts";
+import { loadChildHead, loadWrites } from "../engine/thread-access.ts";
 import type { JsonObject } from "../json.ts";
 import { drivePlan } from "./drive-plan.ts";
 import { planSurroundings } from "./plan-surroundings.ts";
@@ -31,11 +29,7 @@ export async function callPlan(attempt: Attempt, program: PlanProgram, input: Js
     maxSteps: null,
     place: placeOfCall(caller, task),
   });
-  const found =
-    durable === undefined
-      ? undefined
-      : await asStoreError(() => durable.store.loadLatest(durable.threadId, run.namespace));
-  const head = found === undefined ? undefined : migrateCheckpoint(found);
+  const head = durable === undefined ? undefined : await loadChildHead(durable, run.namespace);
   let restored: RestoredPlan = { tasks: new Map(), waited: [] };
   if (head !== undefined && durable !== undefined && goesOn(attempt, run, head)) {
     restored = restorePlan(program, run, head, await loadWrites(durable.store, durable.threadId, head.id));

@@ -87,7 +87,7 @@ async function startPlan(
   const threadId = checkThreadId(options.thread ?? newId());
   return asRunner(core, threadId, forRunner(options), async (durable, cancellation) => {
     const found = await asStoreError(() => durable.store.loadLatest(threadId));
-    const head = found === undefined ? undefined : migrateCheckpoint(found);
+    const head = found === undefined ? undefined : migrateCheckpoint(found, { threadId });
     if (head !== undefined && options.abandon !== true) refuseUnfinished(head);
     const lastRun = head === undefined ? null : lastRunOf(head);
     const info: PlanRunInfo = { runId, resumedFrom: null, thread: threadId, lastRun };

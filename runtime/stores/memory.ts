@@ -9,10 +9,10 @@ import {
 } from "../checkpoint.ts";
 import { setField } from "../expression/operations.ts";
 import type { Json } from "../json.ts";
+import { refuseUnknown } from "../known-phase.ts";
 import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, ThreadInfo } from "../store.ts";
 import { frozenJson } from "./frozen-json.ts";
 import { checkNames } from "./key.ts";
-import { refuseUnknown } from "./known-phase.ts";
 import { checkPrunePolicy, rowLimit } from "./limits.ts";
 import {
   changedTwice,

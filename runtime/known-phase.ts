@@ -1,6 +1,5 @@
-import type { CheckpointHeader } from "../checkpoint.ts";
-import { StoreError } from "../errors.ts";
-import { quote } from "./store-error.ts";
+import type { CheckpointHeader } from "./checkpoint.ts";
+import { StoreError } from "./errors.ts";
 
 const PHASES: ReadonlySet<unknown> = new Set(["input", "completed", "before", "after", "interrupted", "updated"]);
 const STATUSES: ReadonlySet<unknown> = new Set([
@@ -20,6 +19,6 @@ export function refuseUnknown(header: CheckpointHeader): void {
   if (unknown === undefined) return;
   throw new StoreError(
     "NG_STORE_FAILED",
-    `checkpoint ${quote(header.id)} cannot be saved: its ${unknown} is not known`,
+    `checkpoint ${JSON.stringify(header.id)} cannot be saved: its ${unknown} is not known`,
   );
 }
