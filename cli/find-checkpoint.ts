@@ -13,6 +13,11 @@ const MAX_ABBREVIATED = 2_000;
 /** The beginning of an id, as people copy it. */
 const ABBREVIATION = /^[0-9a-f][0-9a-f-]{3,34}$/;
 
+/** Of whichever graph it is: the namespace is not asked for. */
+function asAsked(found: Checkpoint, threadId: string): Checkpoint {
+  return migrateCheckpoint(found, { threadId, namespace: found.namespace });
+}
+
 /**
  * A checkpoint by id, label or the beginning of its id, in one thread or in any.
  *
@@ -26,11 +31,11 @@ export async function findCheckpoint(store: Store, name: string, thread: string 
   for (const id of threads) {
     const found =
       (await attempt(() => store.loadById(id, name))) ?? (await attempt(() => store.loadByLabel?.(id, name)));
-    if (found !== undefined) return migrateCheckpoint(found);
+    if (found !== undefined) return asAsked(found, id);
   }
   const matches = ABBREVIATION.test(name) ? await findAbbreviated(store, name, threads) : [];
   const [match] = matches;
-  if (match !== undefined && matches.length === 1) return migrateCheckpoint(match);
+  if (match !== undefined && matches.length === 1) return asAsked(match, match.threadId);
   if (match !== undefined) {
     throw new CommandError(`${matches.length} checkpoints begin with \`${name}\``, {
       code: "NG_UNKNOWN_CHECKPOINT",

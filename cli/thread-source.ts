@@ -9,7 +9,7 @@ import { findSimilar } from "../diagnostics/similar.ts";
 /** The newest checkpoint of a thread that must exist. */
 export async function latestOf(store: Store, thread: string): Promise<Checkpoint> {
   const head = await store.loadLatest(thread);
-  if (head !== undefined) return migrateCheckpoint(head);
+  if (head !== undefined) return migrateCheckpoint(head, { threadId: thread });
   const known = (await store.threads?.({ limit: 200 })) ?? [];
   const similar = findSimilar(
     thread,

@@ -45,7 +45,9 @@ export const historyCommand = defineCommand<HistoryOptions>({
         });
       }
       // What others have followed is over.
-      const list = found.map(migrateCheckpoint);
+      const list = found.map((checkpoint) =>
+        migrateCheckpoint(checkpoint, { threadId: thread, namespace: namespace ?? before?.namespace ?? "" }),
+      );
       const [head] = list;
       return { checkpoints: head === undefined ? [] : [await asItStands(store, head), ...list.slice(1)], flag };
     });

@@ -5,7 +5,7 @@ import { unknownIn } from "../known-phase.ts";
 /** What a store was asked for; without an `id`, a namespace's head. */
 export interface AskedCheckpoint {
   readonly threadId: string;
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   readonly id?: string;
 }
 
