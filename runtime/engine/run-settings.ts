@@ -70,7 +70,8 @@ class RunSettings implements Shared {
   readonly openedGates: ReadonlySet<string>;
   readonly listeners: readonly EventListener[];
   sequence = 0;
-  readonly turn: Shared["turn"] = { steps: 0, since: undefined };
+  stepsTaken = 0;
+  busySince: number | undefined = undefined;
   readonly onFailure: OnFailure;
   readonly metadata: JsonObject;
   readonly slots: Slots | undefined;

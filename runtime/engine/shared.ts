@@ -24,8 +24,10 @@ export interface Shared {
   /** Told of the outermost graph's state after the input and after each step. */
   readonly onState: ((step: number, state: () => JsonObject) => void) | undefined;
   sequence: number;
-  /** Steps of this call, those of called graphs included, and when it last gave others their turn. */
-  readonly turn: { steps: number; since: number | undefined };
+  /** Steps of this call, those of called graphs included. */
+  stepsTaken: number;
+  /** When it last gave others their turn, in milliseconds; `undefined` before that is first asked. */
+  busySince: number | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly cache: NodeCache;

@@ -13,14 +13,17 @@ const STEPS_UNREAD = 8;
  * @returns `undefined` as long as there is nothing to wait for
  */
 export function takeTurns(shared: Shared): Promise<void> | undefined {
-  const { turn, clock } = shared;
-  if (++turn.steps % STEPS_UNREAD !== 0) return undefined;
+  return ++shared.stepsTaken % STEPS_UNREAD === 0 ? waitForTurn(shared) : undefined;
+}
+
+function waitForTurn(shared: Shared): Promise<void> | undefined {
+  const { clock } = shared;
   const now = clock.now();
-  turn.since ??= now;
-  if (now - turn.since < TURN_MS) return undefined;
+  shared.busySince ??= now;
+  if (now - shared.busySince < TURN_MS) return undefined;
   return new Promise((resolve) => {
     const goOn = (): void => {
-      turn.since = clock.now();
+      shared.busySince = clock.now();
       resolve();
     };
     if (clock.nextTurn === undefined) clock.setTimeout(goOn, 0);
