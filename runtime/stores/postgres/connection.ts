@@ -1,9 +1,9 @@
 import type { Pool, PoolClient } from "pg";
-import { StoreError } from "../../errors.ts";
+import { NgraphError, StoreError } from "../../errors.ts";
 import type { LostOwners } from "../lost-owners.ts";
 import { storeIsClosed, unknownVersion } from "../store-error.ts";
-import { asNumbers, loadPg } from "./driver.ts";
-import { isConnectionLost, storeFailure } from "./failure.ts";
+import { asNumbers, makePool } from "./driver.ts";
+import { isConnectionLost, sqlState, storeFailure } from "./failure.ts";
 import { MIGRATIONS, SCHEMA_VERSION } from "./schema.ts";
 
 export interface ConnectionOptions {
@@ -13,7 +13,9 @@ export interface ConnectionOptions {
   readonly schema?: string;
   /** Most connections at once. Default 10. */
   readonly connections?: number;
-  /** A pool of your own in place of `url` and `connections`. It is not closed with the store. */
+  /** How long it may take to make a connection, in milliseconds; 0 for no limit. Default 30,000. */
+  readonly connectTimeoutMs?: number;
+  /** A pool of your own in place of `url`, `connections` and `connectTimeoutMs`. It is not closed with the store. */
   readonly pool?: Pool;
 }
 
@@ -36,6 +38,8 @@ const SETTINGS =
   "SET LOCAL lock_timeout = '30s'; " +
   "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
 
+const READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+
 /** A pool of connections to a database whose tables are there. */
 export class Connection {
   readonly #pool: Pool;
@@ -50,7 +54,7 @@ export class Connection {
   #closed = false;
 
   constructor(options: ConnectionOptions) {
-    const { url, schema = "ngraph", connections = 10, pool } = options;
+    const { url, schema = "ngraph", connections = 10, connectTimeoutMs = 30_000, pool } = options;
     if (!/^[\p{L}_][\p{L}\p{N}_$-]*$/u.test(schema) || Buffer.byteLength(schema) > 63) {
       const given = JSON.stringify(schema.slice(0, 80));
       throw new StoreError(
@@ -67,8 +71,8 @@ export class Connection {
     }
     this.#schema = schema;
     this.#isOwnPool = pool === undefined;
-    const { Pool } = loadPg();
-    this.#pool = pool ?? new Pool({ max: connections, ...(url === undefined ? {} : { connectionString: url }) });
+    const config = { max: connections, ...(url === undefined ? {} : { connectionString: url }) };
+    this.#pool = pool ?? makePool(config, connectTimeoutMs);
     this.#place = placeOf(url, this.#pool);
     // The server may go while nothing is asked of it: the pool then drops the connection, and the next question tells.
     if (this.#isOwnPool) this.#pool.on("error", () => {});
@@ -81,7 +85,7 @@ export class Connection {
 
   /** Reads that see one moment of the database. */
   read<T>(body: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return this.#transaction("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", body);
+    return this.#transaction(READING, body);
   }
 
   async close(): Promise<void> {
@@ -106,11 +110,11 @@ export class Connection {
   }
 
   async #within<T>(begin: string, body: (transaction: Transaction) => Promise<T>): Promise<T> {
-    const client = await this.#begin(begin);
+    const { client, lost } = await this.#begin(begin);
     try {
       const result = await body(this.#transactionOn(client));
       await client.query("COMMIT");
-      giveBack(client);
+      giveBack(client, lost);
       return result;
     } catch (error) {
       // Whatever state the connection is in: when it cannot roll back, it is not used again.
@@ -118,21 +122,24 @@ export class Connection {
         () => true,
         () => false,
       );
-      giveBack(client, !isUsable);
-      throw error;
+      giveBack(client, lost, !isUsable);
+      // Why the server ended the connection says more than that it is gone.
+      throw lost.reason !== undefined && sqlState(error) === "" && !(error instanceof NgraphError)
+        ? lost.reason
+        : error;
     }
   }
 
   /** After a restart of the server, the pool may hold connections that are dead and do not know: nothing was asked of them yet. */
-  async #begin(begin: string): Promise<PoolClient> {
+  async #begin(begin: string): Promise<{ readonly client: PoolClient; readonly lost: Listener }> {
     for (let idle = this.#pool.idleCount; ; idle--) {
       const client = await this.#pool.connect();
-      client.on("error", hearNothing);
+      const lost = hearLoss(client);
       try {
         await client.query(begin);
-        return client;
+        return { client, lost };
       } catch (error) {
-        giveBack(client, true);
+        giveBack(client, lost, true);
         if (idle <= 0 || !isConnectionLost(error)) throw error;
       }
     }
@@ -158,6 +165,9 @@ export class Connection {
   }
 
   async #migrate(): Promise<void> {
+    // Who may only read, or asks a server that may only be read, finds tables that are there already.
+    const found = await this.#within(READING, (transaction) => this.#version(transaction));
+    if (found === SCHEMA_VERSION) return;
     await this.#within(`BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ${SETTINGS}`, async (transaction) => {
       // One process at a time makes the tables. The number is "ngraph" as bytes.
       await transaction.run("SELECT pg_advisory_xact_lock($1)", 0x6e67_7261_7068);
@@ -196,14 +206,24 @@ export class Connection {
   }
 }
 
+/** Hears of the end of a connection while nothing is asked on it. */
+interface Listener {
+  reason?: Error;
+  readonly hear: (error: Error) => void;
+}
+
 /**
  * A connection may end between two questions of a transaction: then nobody waits for an answer that could be the error, and an
- * event that nobody hears ends the process. The next question fails, which says enough.
+ * event that nobody hears ends the process.
  */
-function hearNothing(): void {}
+function hearLoss(client: PoolClient): Listener {
+  const listener: Listener = { hear: (error) => void (listener.reason ??= error) };
+  client.on("error", listener.hear);
+  return listener;
+}
 
-function giveBack(client: PoolClient, isBroken = false): void {
-  client.off("error", hearNothing);
+function giveBack(client: PoolClient, { hear }: Listener, isBroken = false): void {
+  client.off("error", hear);
   client.release(isBroken);
 }
 

@@ -1,8 +1,9 @@
 import { createRequire } from "node:module";
-import type { CustomTypesConfig, Pool, PoolConfig, types } from "pg";
+import type { Client, ClientConfig, CustomTypesConfig, Pool, PoolConfig, types } from "pg";
 import { StoreError } from "../../errors.ts";
 
 interface PgModule {
+  readonly Client: new (config: ClientConfig) => Client;
   readonly Pool: new (config: PoolConfig) => Pool;
   readonly types: typeof types;
 }
@@ -17,6 +18,22 @@ export function loadPg(): PgModule {
   } catch (cause) {
     throw new StoreError("NG_STORE_FAILED", "the package `pg` is not installed: run `npm install pg`", { cause });
   }
+}
+
+/**
+ * A pool whose connections have to be made within a time. The pool's own limit would count the wait for a free one too: of many runs at
+ * once, some wait long, and nothing is wrong.
+ *
+ * @param connectTimeoutMs 0 for no limit
+ */
+export function makePool(config: PoolConfig, connectTimeoutMs: number): Pool {
+  const { Pool, Client } = loadPg();
+  class TimedClient extends Client {
+    constructor(given: ClientConfig = {}) {
+      super({ ...given, connectionTimeoutMillis: connectTimeoutMs });
+    }
+  }
+  return new Pool({ ...config, Client: TimedClient });
 }
 
 /** `bigint` columns as numbers: no count here reaches 2^53. Set by query, so that a pool of somebody else's will do. */

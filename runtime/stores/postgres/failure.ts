@@ -2,6 +2,16 @@ import { NgraphError, StoreError, type StoreErrorCode } from "../../errors.ts";
 
 /** By SQLSTATE, or by its first two digits. */
 const WAY_OUT: ReadonlyMap<string, readonly [code: StoreErrorCode, text: string]> = new Map([
+  // Of a transaction that is to write, as all that write begin here.
+  ["0A", ["NG_STORE_FAILED", "it may only be read, as a server that copies another: name the other one"]],
+  ["25006", ["NG_STORE_FAILED", "it may only be read, as a server that copies another: name the other one"]],
+  [
+    "25P03",
+    [
+      "NG_STORE_FAILED",
+      "the server ended a transaction that was held up: allow it more time (`idle_in_transaction_session_timeout`), then resume",
+    ],
+  ],
   ["28", ["NG_STORE_FAILED", "it refuses the user or the password: check the connection string"]],
   ["3D", ["NG_STORE_FAILED", "it does not exist: create it, or name another one"]],
   ["42501", ["NG_STORE_FAILED", "the user may not do this: grant the rights on the schema, or name another one"]],
@@ -11,8 +21,18 @@ const WAY_OUT: ReadonlyMap<string, readonly [code: StoreErrorCode, text: string]
     ["NG_STORE_FAILED", "it is out of room or of connections: nothing half-written was kept; make room and resume"],
   ],
   ["55P03", ["NG_STORE_FAILED", "another process keeps the thread locked: wait for it to finish, or end it"]],
+  [
+    "57014",
+    [
+      "NG_STORE_FAILED",
+      "the server cancelled a statement: wait for what holds it up, or allow it more time (`statement_timeout`), then resume",
+    ],
+  ],
   ["57", ["NG_STORE_FAILED", "the server ended the connection: resume when it is back"]],
-  ["XX", ["NG_CORRUPT_RECORD", "the server reports damage: restore the database from a backup"]],
+  ["58", ["NG_STORE_FAILED", "the server cannot use its files: its log says why; resume when it can"]],
+  ["XX001", ["NG_CORRUPT_RECORD", "the server reports damage: restore the database from a backup"]],
+  ["XX002", ["NG_CORRUPT_RECORD", "the server reports damage: restore the database from a backup"]],
+  ["XX", ["NG_STORE_FAILED", "the server failed inside: its log says why; resume when it is well"]],
 ] as const);
 
 /** What `pg` itself says, without a state, of a server that was reached. */
