@@ -1,4 +1,15 @@
-type Write = typeof process.stdout.write;
+/** Where a program writes: `process`, but for tests. */
+export interface Streams {
+  readonly stdout: Terminal;
+  readonly stderr: Terminal;
+}
+
+export interface Terminal {
+  write(text: string): boolean;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+}
 
 /** What `interceptWrites` gives back. */
 export interface Intercepted {
@@ -13,9 +24,13 @@ export interface Intercepted {
  * @param before called before something is written
  * @param after told the last character that was written
  */
-export function interceptWrites(before: () => void, after: (last: string) => void): Intercepted {
-  const past = process.stderr.write.bind(process.stderr);
-  const streams = [process.stdout, process.stderr].filter((stream) => stream.isTTY);
+export function interceptWrites(
+  { stdout, stderr }: Streams,
+  before: () => void,
+  after: (last: string) => void,
+): Intercepted {
+  const past = stderr.write.bind(stderr);
+  const streams = [stdout, stderr].filter((stream) => stream.isTTY === true);
   const restores = streams.map((stream) => {
     const own = stream.write;
     const write = function (this: unknown, ...args: unknown[]): boolean {
@@ -23,7 +38,7 @@ export function interceptWrites(before: () => void, after: (last: string) => voi
       const done: boolean = Reflect.apply(own, stream, args);
       after(lastOf(args[0]));
       return done;
-    } as Write;
+    };
     stream.write = write;
     // Who has put something else in its place since keeps it.
     return () => void (stream.write === write && (stream.write = own));

@@ -1,5 +1,5 @@
 import { displayWidth } from "../diagnostics/render/index.ts";
-import { interceptWrites, type Intercepted } from "./intercept-writes.ts";
+import { interceptWrites, type Intercepted, type Streams } from "./intercept-writes.ts";
 
 /** The terminal's last lines, rewritten in place. */
 export interface LiveBlock {
@@ -21,8 +21,8 @@ const TICK_MS = 100;
  * the terminal's width and to as many as it has, so that each can be taken back; after a change of its size, the rows that they
  * have come to take are counted anew.
  */
-export function liveBlock(lines: () => readonly string[]): LiveBlock {
-  const stream = process.stderr;
+export function liveBlock(lines: () => readonly string[], streams: Streams = process): LiveBlock {
+  const stream = streams.stderr;
   let shown: readonly string[] = [];
   let drawnAt = -Infinity;
   let isAtLineStart = true;
@@ -52,6 +52,7 @@ export function liveBlock(lines: () => readonly string[]): LiveBlock {
     if (text !== "") intercepted.write(text);
   };
   const intercepted: Intercepted = interceptWrites(
+    streams,
     () => clear(),
     (last) => (isAtLineStart = last === "\n" || (last === "" && isAtLineStart)),
   );

@@ -40,7 +40,8 @@ export function createOutput(options: CommonOptions): Output {
   const json = options.json === true;
   const quiet = options.quiet === true;
   // What user code prints must not mix with the document.
-  if (json) process.stdout.write = process.stderr.write.bind(process.stderr) as typeof process.stdout.write;
+  if (json)
+    process.stdout.write = ((...args: unknown[]) => Reflect.apply(process.stderr.write, process.stderr, args)) as Write;
   const stdoutStyles = mayColor(process.stdout, options) ? ansiStyles : plainStyles;
   const stderrStyles = mayColor(process.stderr, options) ? ansiStyles : plainStyles;
   const onStdout = (text: string): void => writeTo(process.stdout, `${shownBy(stdoutStyles, text)}\n`);
@@ -64,6 +65,8 @@ export function createOutput(options: CommonOptions): Output {
 export function quietly(output: Output): Output {
   return { ...output, quiet: true, note: () => {} };
 }
+
+type Write = typeof process.stdout.write;
 
 /** Nothing acts on the terminal but our own colours. */
 function shownBy(styles: Styles, text: string): string {
