@@ -272,9 +272,9 @@ graph loop {
     expect(project.ngc(["run", "loop.ngraph", "--max-steps", "loop=x"]).stderr).toContain("whole number from 1");
   });
 
-  test("--events prints every event as a JSON line on stderr", () => {
+  test("--events prints every event as a JSON line on stderr, and no remarks between them", () => {
     const { ngc } = createProject({ "hello.ngraph": HELLO });
-    const { stderr } = ngc(["run", "hello.ngraph", "--events", "-q"]);
+    const { stderr } = ngc(["run", "hello.ngraph", "--events"]);
     const events = stderr
       .trim()
       .split("\n")

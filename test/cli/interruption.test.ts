@@ -1,0 +1,85 @@
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { expect, test } from "vitest";
+import { createProject, type Project } from "./project.ts";
+
+/** Says where it is, and stays there until it is told to end. */
+const GRAPH = {
+  "slow.ngraph": `import { quick, slow } from "./nodes.ts"
+
+graph slow_graph {
+  output text: string
+  state first: string = ""
+
+  node one = quick() into first
+  node two = slow(first) into text
+
+  start -> one -> two
+}
+`,
+};
+
+const NODES = `import { existsSync } from "node:fs";
+
+export const quick = (): string => "1";
+
+export async function slow(first: string): Promise<string> {
+  if (existsSync("done")) return first + "2";
+  console.error("HERE");
+  await new Promise((resolve) => setTimeout(resolve, 600_000));
+  return "never";
+}
+`;
+
+interface Ended {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Starts a run, and sends a signal each time that its stderr has come to say the text that goes with it. */
+function interrupt(
+  project: Project,
+  args: readonly string[],
+  signals: readonly (readonly [string, NodeJS.Signals])[],
+): Promise<Ended> {
+  const child: ChildProcessWithoutNullStreams = project.start(args);
+  let stdout = "";
+  let stderr = "";
+  let sent = 0;
+  child.stdout.on("data", (chunk) => (stdout += chunk));
+  child.stderr.on("data", (chunk) => {
+    stderr += chunk;
+    for (let next = signals[sent]; next !== undefined && stderr.includes(next[0]); next = signals[sent]) {
+      sent++;
+      child.kill(next[1]);
+    }
+  });
+  return new Promise((resolve) => child.once("close", (status) => resolve({ status, stdout, stderr })));
+}
+
+test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+  "%s ends a run in order: exit 130, one document, and it can be resumed",
+  async (signal) => {
+    const project = createProject({ ...GRAPH, "nodes.ts": NODES });
+    const ended = await interrupt(project, ["run", "slow.ngraph", "--thread", "t", "--json"], [["HERE", signal]]);
+    expect(ended.status).toBe(130);
+    expect(JSON.parse(ended.stdout)).toMatchObject({
+      status: "cancelled",
+      steps: [["one"]],
+      error: { code: "NG_CANCELLED" },
+    });
+    expect(ended.stderr).toContain("go on with: ngc resume t\n");
+    project.write("done", "");
+    expect(project.json(["resume", "t"])).toMatchObject({ status: 0, document: { output: { text: "12" } } });
+  },
+);
+
+test("while modules are loaded nothing has begun: exit 130 and one document", async () => {
+  const top = 'console.error("LOADING");\nawait new Promise((resolve) => setTimeout(resolve, 600_000));\n';
+  const project = createProject({ ...GRAPH, "nodes.ts": top + NODES });
+  const ended = await interrupt(project, ["run", "slow.ngraph", "--thread", "t", "--json"], [["LOADING", "SIGINT"]]);
+  expect(ended.status).toBe(130);
+  expect(JSON.parse(ended.stdout)).toMatchObject({ ok: false, error: { code: "interrupted" } });
+  expect(ended.stderr).toBe("LOADING\nerror: interrupted\n");
+  expect(project.ngc(["history", "t"]).status).toBe(64);
+});
