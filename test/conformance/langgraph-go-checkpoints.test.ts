@@ -1,11 +1,11 @@
 /**
- * langgraph-go's cases of checkpoints and resumes (LG-18, LG-54 to LG-60, LG-85), with others of their kind, on ours, over memory and
- * SQLite. A label names a checkpoint and copies nothing; a resume knows where it stands, and `at` moves it.
+ * langgraph-go's cases of checkpoints and resumes (LG-18, LG-54 to LG-60, LG-85), with others of their kind, on ours, on every kind of
+ * store. A label names a checkpoint and copies nothing; a resume knows where it stands, and `at` moves it.
  */
-import { afterAll, describe, expect, test } from "vitest";
-import type { Engine } from "../../api/index.ts";
-import { MemoryStore } from "../../runtime/stores/memory.ts";
-import { SqliteStore } from "../../runtime/stores/sqlite.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Engine, EngineOptions, Store } from "../../api/index.ts";
+import { inFile, inMemory, inPostgres, type OpenStore } from "../stores/each-store.ts";
+import { PostgresServer } from "../stores/postgres-server.ts";
 import { compiledEngine } from "../support/compiled-engine.ts";
 
 /** Nodes in a row: the i-th sets `value` to its name and adds its amount; `work` is told of each. */
@@ -16,25 +16,31 @@ function chain(amounts: Readonly<Record<string, number>>, rest = ""): string {
     start -> ${names.join(" -> ")}  ${rest} }`;
 }
 
-const opened: SqliteStore[] = [];
-afterAll(() => {
-  for (const store of opened) store.close();
-});
-const stores: readonly [string, () => MemoryStore | SqliteStore][] = [
-  ["memory", () => new MemoryStore()],
-  [
-    "SQLite",
-    () => {
-      const store = new SqliteStore(":memory:");
-      opened.push(store);
-      return store;
-    },
-  ],
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await PostgresServer.start();
+}, 120_000);
+afterAll(() => server.dispose());
+
+const kinds: readonly (readonly [string, () => OpenStore])[] = [
+  ["memory", inMemory],
+  ["a file", inFile],
+  ["Postgres", () => inPostgres(server)],
 ];
 
-describe.each(stores)("over %s", (_name, open) => {
+describe.each(kinds)("over %s", (_kind, openKind) => {
+  const opened: OpenStore[] = [];
+  function open(): Store {
+    const one = openKind();
+    opened.push(one);
+    return one.store;
+  }
+  afterEach(async () => {
+    for (const one of opened.splice(0)) await one.dispose();
+  });
+
   /** An engine that notes which nodes ran, and whose nodes fail as often as they are told. */
-  function recorder(text: string, store: MemoryStore | SqliteStore = open()) {
+  function recorder(text: string, store = open(), options: EngineOptions = {}) {
     const ran: string[] = [];
     const failures = new Map<string, number>();
     const work = (name: string, counter: number): object => {
@@ -44,7 +50,7 @@ describe.each(stores)("over %s", (_name, open) => {
       if (left > 0) throw new Error(`${name}: transient failure`);
       return { value: name, counter };
     };
-    const engine: Engine = compiledEngine(text, { work }, { store });
+    const engine: Engine = compiledEngine(text, { work }, { ...options, store });
     return { engine, ran, failures, store };
   }
 
@@ -131,7 +137,7 @@ describe.each(stores)("over %s", (_name, open) => {
     const before = await engine.history("run");
     await expect(call(engine)).rejects.toMatchObject({ code });
     expect(await engine.history("run")).toEqual(before);
-    expect((await store.threads()).map(({ threadId }) => threadId)).toEqual(["run"]);
+    expect((await store.threads!()).map(({ threadId }) => threadId)).toEqual(["run"]);
     expect(ran).toEqual(["node1", "node2"]);
   });
 
@@ -257,6 +263,15 @@ describe.each(stores)("over %s", (_name, open) => {
         ["fetch", "parse", "process", "process"],
         ["process", "store", "notify"],
       ]);
+    });
+
+    test.each(["sync", "async", "exit"] as const)("after a run whose durability is %s", async (durability) => {
+      const { engine, ran, failures } = recorder(chain(AMOUNTS), open(), { durability });
+      failures.set("process", 1);
+      expect(await engine.run({}, { thread: "run" })).toMatchObject({ status: "failed", output: { counter: 11 } });
+      expect(await engine.state("run")).toMatchObject({ status: "failed", next: ["process"], state: { counter: 11 } });
+      expect(await engine.resume("run")).toMatchObject({ status: "completed", output: { counter: 11_111 } });
+      expect(ran).toEqual(["fetch", "parse", "process", "process", "store", "notify"]);
     });
 
     test("beside others: their results are kept", async () => {
