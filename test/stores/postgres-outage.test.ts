@@ -44,6 +44,23 @@ describe("a server that restarts in the middle of a run", () => {
     await store.close();
   });
 
+  it("waits for its connections to close: the run that has one comes to its end, the next is refused", async () => {
+    let stopped: Promise<void> | undefined;
+    const { engine, ran, store } = world((name) => {
+      if (name === "a") stopped = server.stop("SIGTERM");
+    });
+    expect(await engine.run({}, { thread: "t" })).toMatchObject(WHOLE);
+    expect(ran).toEqual(["a", "b", "c", "d"]);
+    const late = new PostgresStore({ url: server.url, schema: "late", connections: 1 });
+    await expect(late.threads()).rejects.toMatchObject({
+      code: "NG_STORE_FAILED",
+      message: expect.stringMatching(/resume when it is back|cannot be reached/),
+    });
+    await Promise.all([store.close(), late.close()]);
+    await stopped;
+    await server.start();
+  });
+
   it("and is away when a result is to be stored: a typed error, and a resume that runs only what was not stored", async () => {
     let away = false;
     const { engine, ran, store } = world(async (name) => {

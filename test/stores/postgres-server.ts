@@ -19,19 +19,22 @@ export interface ServerOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Where the data lies; default a temporary directory. It has to be empty, and stays when the server goes. */
   readonly directory?: string;
+  /** Largest file that the server may write at first, in blocks of 512 bytes. Not after another start. */
+  readonly fileBlocks?: number;
 }
 
 export class PostgresServer {
   readonly url: string;
   readonly #programs: string;
   readonly #directory: string;
+  readonly #isOwnDirectory: boolean;
   readonly #port: number;
   readonly #settings: Readonly<Record<string, string>>;
   #process: ChildProcess | undefined;
 
   static async start(options: ServerOptions = {}): Promise<PostgresServer> {
     const server = new PostgresServer(findPrograms(), await freePort(), options);
-    await server.start();
+    await server.start(options.fileBlocks);
     return server;
   }
 
@@ -40,6 +43,7 @@ export class PostgresServer {
     this.#port = port;
     this.url = `postgres://tester@127.0.0.1:${port}/postgres`;
     this.#settings = options.settings ?? {};
+    this.#isOwnDirectory = options.directory === undefined;
     this.#directory = options.directory ?? mkdtempSync(join(tmpdir(), "ngraph-postgres-"));
     if (isRoot()) chownSync(this.#directory, UNPRIVILEGED, UNPRIVILEGED);
     const data = join(this.#directory, "data");
@@ -51,7 +55,7 @@ export class PostgresServer {
   }
 
   /** Starts, or starts again on the same data. */
-  async start(): Promise<void> {
+  async start(fileBlocks?: number): Promise<void> {
     const options = [
       "-D",
       join(this.#directory, "data"),
@@ -66,7 +70,9 @@ export class PostgresServer {
       "fsync=off",
       ...Object.entries(this.#settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
     ];
-    const process = spawn(join(this.#programs, "postgres"), options, {
+    const limit = fileBlocks === undefined ? "" : `ulimit -f ${fileBlocks}; `;
+    const command = [join(this.#programs, "postgres"), ...options];
+    const process = spawn("sh", ["-c", `${limit}exec "$@"`, "sh", ...command], {
       ...this.#identity(),
       stdio: ["ignore", "ignore", "pipe"],
     });
@@ -97,6 +103,11 @@ export class PostgresServer {
     await this.start();
   }
 
+  /** Whether it has ended by itself. */
+  get isGone(): boolean {
+    return this.#process === undefined || this.#process.exitCode !== null || this.#process.signalCode !== null;
+  }
+
   /** Hangs from now on: takes connections and answers nothing; or goes on. */
   freeze(frozen: boolean): void {
     this.#process?.kill(frozen ? "SIGSTOP" : "SIGCONT");
@@ -104,7 +115,7 @@ export class PostgresServer {
 
   async dispose(): Promise<void> {
     await this.stop();
-    rmSync(this.#directory, { recursive: true, force: true });
+    if (this.#isOwnDirectory) rmSync(this.#directory, { recursive: true, force: true });
   }
 
   /** Runs statements as the tests' own client. */

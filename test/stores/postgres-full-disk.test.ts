@@ -1,0 +1,100 @@
+/** The disk of the server is full in the middle of a run: an error that says what to do; with room again, a resume. */
+import { execFileSync } from "node:child_process";
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { PostgresStore } from "../../runtime/stores/postgres.ts";
+import { engineOf } from "../support/graph.ts";
+import { PostgresServer } from "./postgres-server.ts";
+
+const GRAPH = `graph g { output log: string[] reduce append  output big: string
+  node a = work("a") into log  node b = work("b") into log  node c = large() into big  node d = work("d") into log
+  start -> a -> b -> c -> d }`;
+/** Without a pattern: what can be compressed fits on any disk. */
+const NOISE = Array.from({ length: 600_000 }, (_, index) => Math.sin(index).toString(36).slice(4, 14)).join("");
+
+it("a full disk", { timeout: 120_000 }, async () => {
+  const disk = smallDisk();
+  // Where nobody may make a small disk, the server may not write long files, which it takes the same way.
+  const server = await PostgresServer.start(disk === undefined ? { fileBlocks: 4096 } : { directory: disk });
+  const store = new PostgresStore({ url: server.url, connections: 2 });
+  try {
+    const ran: string[] = [];
+    const functions = {
+      work: (name: string) => {
+        ran.push(name);
+        if (name === "b" && disk !== undefined) fillUp(join(disk, "ballast"));
+        return name;
+      },
+      large: () => {
+        ran.push("c");
+        return NOISE;
+      },
+    };
+    const engine = engineOf(GRAPH, functions, { store });
+    await expect(engine.run({}, { thread: "t" })).rejects.toMatchObject({
+      code: "NG_STORE_FAILED",
+      // Without room for its log, a server ends all connections.
+      message: expect.stringMatching(/out of room|its log says why|ended the connection|cannot be reached/),
+    });
+    const before = [...ran];
+    if (disk === undefined) await server.stop("SIGQUIT");
+    else rmSync(join(disk, "ballast"));
+    await running(server);
+    const head = await store.loadLatest("t");
+    const log = head?.values["log"] as string[];
+    expect(before.slice(0, log.length)).toEqual(log);
+    expect(before.length - log.length).toBeLessThan(2);
+    expect(await engine.resume("t")).toMatchObject({
+      status: "completed",
+      output: { log: ["a", "b", "d"], big: NOISE },
+    });
+    expect(ran).toEqual([...before, ...["a", "b", "c", "d"].slice(log.length)]);
+  } finally {
+    await store.close();
+    await server.dispose();
+    if (disk !== undefined) {
+      execFileSync("umount", [disk]);
+      rmSync(disk, { recursive: true });
+    }
+  }
+});
+
+/** A disk of its own that nobody else fills up; undefined where that takes rights that one does not have. */
+function smallDisk(): string | undefined {
+  const directory = mkdtempSync(join(tmpdir(), "ngraph-small-disk-"));
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=96m", "tmpfs", directory], { stdio: "ignore" });
+    return directory;
+  } catch {
+    rmSync(directory, { recursive: true });
+    return undefined;
+  }
+}
+
+function fillUp(path: string): void {
+  const file = openSync(path, "w");
+  for (const size of [1 << 20, 4096]) {
+    const block = Buffer.alloc(size);
+    try {
+      for (;;) writeSync(file, block);
+    } catch (error) {
+      expect(error).toMatchObject({ code: "ENOSPC" });
+    }
+  }
+  closeSync(file);
+}
+
+/** A server that had no room for its log has crashed; it comes back by itself, or has to be started again. */
+async function running(server: PostgresServer): Promise<void> {
+  for (;;) {
+    if (server.isGone) await server.start();
+    try {
+      await server.query("SELECT 1");
+      return;
+    } catch {
+      // It is on its way.
+    }
+  }
+}
