@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { NodeContext } from "../../api/index.ts";
 import type { FunctionRegistry, RunEvent } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
-import { compiledEngine } from "../support/compiled-engine.ts";
+import { compiledEngine, findingsOf } from "../support/compiled-engine.ts";
 
 /** Its state: a text, where the last that is not empty wins, and a counter that is added to. The first node sets what a run begins with. */
 export const STATE = `input word: string = ""  input from: int = 0
@@ -157,6 +157,11 @@ describe("limits", () => {
     const result = await compiledEngine(LOOP).run({}, { maxSteps });
     expect(result).toMatchObject({ status, output: { counter: Math.min(maxSteps, 7) } });
     expect(result.steps.flat().join("")).toBe("abababa".slice(0, maxSteps));
+  });
+
+  test("LG-35: a loop that nothing leaves does not compile", () => {
+    const text = `graph g { node a = print("a")  node b = print("b")  start -> a -> b -> a }`;
+    expect(findingsOf(text)).toEqual(["NG204:error"]);
   });
 
   const ENDLESS = `graph g { output counter: int = 0 reduce sum  node a = a() into counter { goes b }  node b = 1 into counter
