@@ -180,6 +180,8 @@ function watch(attempt: Attempt, result: PromiseLike<unknown>): Promise<Outcome>
       (value) => end(() => (late === undefined ? settleResult(attempt, value) : settleFailure(attempt, late))),
       (error: unknown) => end(() => settleFailure(attempt, endsTheRun(task, error) ? error : (late ?? error))),
     );
+    // The body itself may have cancelled the run, before anybody listened.
+    if (cancellation.aborted) onCancel(cancellation.reason);
   });
 }
 

@@ -58,7 +58,8 @@ export class Attempt {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+      const { aborted, reason } = this.run.cancellation;
+      if (this.#reason !== undefined || aborted) this.#controller.abort(this.#reason ?? reason);
     }
     return this.#controller.signal;
   }
