@@ -114,13 +114,20 @@ export class ModelStore implements Store {
     });
   }
 
-  prune(threadId: string, { keepLast }: PrunePolicy): number {
+  prune(threadId: string, { keepLast, keepLabelled = true, olderThan = Infinity }: PrunePolicy): number {
     const thread = this.#find(threadId);
     if (thread === undefined) return 0;
-    const stays = thread.checkpoints.filter(({ namespace, label }, index) => {
-      const newer = thread.checkpoints.slice(index + 1).filter((other) => other.namespace === namespace);
-      return newer.length < keepLast || label !== null;
+    const all = thread.checkpoints;
+    let stays = all.filter(({ namespace, label, timestamp }, index) => {
+      const newer = all.slice(index + 1).filter((other) => other.namespace === namespace);
+      return newer.length < keepLast || (keepLabelled && label !== null) || timestamp >= olderThan;
     });
+    // With each that stays, what it goes on from in called graphs, until that adds nothing.
+    for (let before = -1; before !== stays.length;) {
+      before = stays.length;
+      const children = new Set(stays.flatMap((checkpoint) => Object.values(checkpoint.children ?? {})));
+      stays = all.filter((checkpoint) => stays.includes(checkpoint) || children.has(checkpoint.id));
+    }
     const gone = thread.checkpoints.filter((checkpoint) => !stays.includes(checkpoint));
     thread.checkpoints = stays;
     thread.writes = thread.writes.filter(({ of }) => !gone.some(({ id }) => id === of));

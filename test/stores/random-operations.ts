@@ -79,8 +79,8 @@ const operation = fc.record({
   expired: fc.boolean(),
   claim: fc.nat({ max: 2 }),
   checkpoint: pick,
-  /** A save goes on from the head, forks from another checkpoint, starts anew, or is late. */
-  from: fc.oneof(...weighted({ head: 8, fork: 1, nothing: 1, "stale head": 1 })),
+  /** A save goes on from the head, forks from another checkpoint, also of another thread, starts anew, or is late. */
+  from: fc.oneof(...weighted({ head: 8, fork: 1.5, elsewhere: 0.5, nothing: 1, "stale head": 1 })),
   log: fc.option(fc.array(json, { maxLength: 2 })),
   value: fc.option(fc.oneof(fc.record({ set: json }), fc.constant("reset" as const))),
   label: fc.constantFrom(...LABELS),
@@ -90,6 +90,12 @@ const operation = fc.record({
   tasks: fc.array(fc.constantFrom("t1", "t2", "t3"), { maxLength: 3 }),
   result: json,
   keepLast: fc.integer({ min: 1, max: 4 }),
+  keepLabelled: fc.option(fc.boolean()),
+  /** Of a header, and where a policy draws its line: clocks go as they please. */
+  time: fc.nat({ max: 5 }),
+  ages: weightedBoolean(1, 2),
+  /** A checkpoint that a saved one goes on from in a called graph. */
+  child: fc.option(pick, { freq: 2 }),
   pages: fc.boolean(),
   limit: fc.nat({ max: 5 }),
 });
@@ -162,7 +168,11 @@ class Actor {
       case "label":
         return store.label!(thread, checkpoint, label);
       case "prune":
-        return store.prune!(thread, operation);
+        return store.prune!(thread, {
+          keepLast: operation.keepLast,
+          ...(operation.keepLabelled === null ? {} : { keepLabelled: operation.keepLabelled }),
+          ...(operation.ages ? { olderThan: operation.time } : {}),
+        });
       case "list":
         return store.list(thread, { namespace, limit, ...(operation.pages ? { before: checkpoint } : {}) });
       case "deleteThread":
@@ -178,7 +188,11 @@ class Actor {
     const { namespace, log, value } = operation;
     const head = await store.loadLatest(claim.threadId, namespace);
     const other = await store.loadById(claim.threadId, checkpoint);
-    const from = { head, "stale head": head, fork: other, nothing: undefined }[operation.from];
+    const elsewhere = await store.loadById(
+      THREADS.find((thread) => thread !== claim.threadId)!,
+      checkpoint,
+    );
+    const from = { head, "stale head": head, fork: other, elsewhere, nothing: undefined }[operation.from];
     const values: Record<string, Json> = { ...from?.values };
     const versions: Record<string, number> = { ...from?.versions };
     const changes: ChannelChange[] = [];
@@ -194,7 +208,11 @@ class Actor {
       const change = value === "reset" ? ({ kind: "reset" } as const) : ({ kind: "set", value: value.set } as const);
       changes.push({ channel: "value", version, ...change });
     }
-    const header = { ...sampleHeader(claim.threadId, id, from?.id ?? null), namespace };
+    const child = operation.child === null ? undefined : this.#pick(this.#ids, operation.child);
+    const header = {
+      ...{ ...sampleHeader(claim.threadId, id, from?.id ?? null), namespace, timestamp: operation.time },
+      ...(child === undefined ? {} : { children: { sub: child, gone: "not there" } }),
+    };
     await store.save(claim, {
       header: operation.labels ? { ...header, label: operation.label } : header,
       changes,
