@@ -3,7 +3,8 @@ import type { Claim } from "../store.ts";
 import { isGone } from "./holder-process.ts";
 import { decodeKey, encodeKey } from "./key.ts";
 import type { LostOwners } from "./lost-owners.ts";
-import type { ThreadRow, Unsealed } from "./rows.ts";
+import { rowName, THREADS, type ThreadRow, type Unsealed } from "./rows.ts";
+import { corruptRecord } from "./store-error.ts";
 
 /** The claim's columns of a thread that nobody runs. The epoch stays. */
 export const NOBODY = { owner: null, expires: null, host: null, pid: null, started: null } as const;
@@ -33,4 +34,10 @@ export function describeHolder(thread: ThreadRow): string {
 
 export function leaseEnd(now: number, leaseMs: number): number {
   return Math.min(Number.MAX_SAFE_INTEGER, Math.ceil(now + leaseMs));
+}
+
+/** After a lookup found nothing: are all rows of the thread still to be found? */
+export function checkCount(thread: ThreadRow, counter: "checkpoints" | "namespaces" | "writes", found: number): void {
+  if (found === thread[counter]) return;
+  throw corruptRecord(rowName(THREADS, thread), `it should have ${thread[counter]} ${counter}, but ${found} are there`);
 }

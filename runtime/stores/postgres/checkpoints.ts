@@ -4,6 +4,7 @@ import type { StoreError } from "../../errors.ts";
 import { encodeKey } from "../key.ts";
 import { type CellRow, CHECKPOINTS, type CheckpointRow, rowName, THREADS, type ThreadRow, unseal } from "../rows.ts";
 import { corruptRecord } from "../store-error.ts";
+import { checkCount } from "../thread-row.ts";
 import { checkpointsOf } from "../values-at.ts";
 import type { Transaction } from "./connection.ts";
 
@@ -20,24 +21,34 @@ export function missingCheckpoint(thread: ThreadRow, ord: number): StoreError {
 
 export async function findCheckpoint(
   transaction: Transaction,
-  { thread }: ThreadRow,
+  thread: ThreadRow,
   checkpointId: string,
 ): Promise<CheckpointRow | undefined> {
   const id = encodeKey(checkpointId);
   const sql = "SELECT * FROM @.checkpoints WHERE thread = $1 AND id = $2";
-  const row = await transaction.get<CheckpointRow>(sql, thread, id);
-  return row && unseal(CHECKPOINTS, row, { thread, id });
+  const row = await transaction.get<CheckpointRow>(sql, thread.thread, id);
+  if (row === undefined) await expectAll(transaction, thread);
+  return row && unseal(CHECKPOINTS, row, { thread: thread.thread, id });
 }
 
 export async function findLabelled(
   transaction: Transaction,
-  { thread }: ThreadRow,
+  thread: ThreadRow,
   name: string,
 ): Promise<CheckpointRow | undefined> {
   const label = encodeKey(name);
   const sql = "SELECT * FROM @.checkpoints WHERE thread = $1 AND label = $2";
-  const row = await transaction.get<CheckpointRow>(sql, thread, label);
-  return row && unseal(CHECKPOINTS, row, { thread, label });
+  const row = await transaction.get<CheckpointRow>(sql, thread.thread, label);
+  if (row === undefined) await expectAll(transaction, thread);
+  return row && unseal(CHECKPOINTS, row, { thread: thread.thread, label });
+}
+
+/** After a lookup found nothing: its row may have been there. */
+async function expectAll(transaction: Transaction, thread: ThreadRow): Promise<void> {
+  const sql = "SELECT * FROM @.checkpoints WHERE thread = $1";
+  const rows = await transaction.all<CheckpointRow>(sql, thread.thread);
+  checkCount(thread, "checkpoints", rows.length);
+  for (const row of rows) unseal(CHECKPOINTS, row);
 }
 
 /** From a checkpoint back along its parents, newest first. */

@@ -1,5 +1,6 @@
 import type { Pool, PoolClient } from "pg";
 import { NgraphError, StoreError } from "../../errors.ts";
+import { KnownHeads } from "../known-heads.ts";
 import type { LostOwners } from "../lost-owners.ts";
 import { storeIsClosed, unknownVersion } from "../store-error.ts";
 import { asNumbers, makePool } from "./driver.ts";
@@ -28,6 +29,7 @@ export interface Transaction {
   get<T>(sql: string, ...values: readonly Value[]): Promise<T | undefined>;
   /** How many rows a statement changed. */
   run(sql: string, ...values: readonly Value[]): Promise<number>;
+  readonly heads: KnownHeads;
 }
 
 /**
@@ -50,6 +52,7 @@ export class Connection {
   readonly #sql = new Map<string, string>();
   /** Keys. */
   readonly lost: LostOwners = new Set();
+  readonly #heads = new KnownHeads();
   #migrated: Promise<void> | undefined;
   #closed = false;
 
@@ -152,6 +155,7 @@ export class Connection {
       all: async <T>(sql: string, ...values: readonly Value[]) => (await query(sql, values)).rows as T[],
       get: async <T>(sql: string, ...values: readonly Value[]) => (await query(sql, values)).rows[0] as T | undefined,
       run: async (sql, ...values) => (await query(sql, values)).rowCount ?? 0,
+      heads: this.#heads,
     };
   }
 

@@ -3,6 +3,7 @@ import type { PrunePolicy } from "../../store.ts";
 import { prunePoint } from "../prune-point.ts";
 import { keptByChain, keptCheckpoints, supersededByChannel } from "../retention.ts";
 import { CELL_APPEND, CHECKPOINTS, type CheckpointRow, seal, type ThreadRow, unseal } from "../rows.ts";
+import { checkCount } from "../thread-row.ts";
 import type { Connection, Transaction } from "./connection.ts";
 import { lockThread, updateThread } from "./thread.ts";
 
@@ -15,6 +16,7 @@ export function prune(connection: Connection, threadId: ThreadId, policy: PruneP
       "SELECT * FROM @.checkpoints WHERE thread = $1 ORDER BY ord",
       thread.thread,
     );
+    checkCount(thread, "checkpoints", rows.length);
     const points = rows.map((row) => prunePoint(unseal(CHECKPOINTS, row, { thread: thread.thread }), threadId));
     const kept = keptCheckpoints(points, policy);
     if (kept.size === rows.length) return 0;

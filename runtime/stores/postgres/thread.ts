@@ -5,7 +5,7 @@ import { thisProcess } from "../holder-process.ts";
 import { encodeKey } from "../key.ts";
 import { HEADS, type HeadRow, seal, THREADS, type ThreadRow, type Unsealed, unseal } from "../rows.ts";
 import { claimIsLost, threadIsHeld } from "../store-error.ts";
-import { describeHolder, holds, isHeld, leaseEnd, newThread, NOBODY } from "../thread-row.ts";
+import { checkCount, describeHolder, holds, isHeld, leaseEnd, newThread, NOBODY } from "../thread-row.ts";
 import type { Connection, Transaction } from "./connection.ts";
 
 /** The server's clock: one for all processes that claim. */
@@ -99,10 +99,17 @@ export async function headOf(
     thread.thread,
     namespace,
   );
-  return row && unseal(HEADS, row, { thread: thread.thread, namespace }).ord;
+  if (row !== undefined) return unseal(HEADS, row, { thread: thread.thread, namespace }).ord;
+  if (transaction.heads.excludes(thread, namespace)) return undefined;
+  const others = await transaction.all<HeadRow>("SELECT * FROM @.heads WHERE thread = $1", thread.thread);
+  checkCount(thread, "namespaces", others.length);
+  for (const other of others) unseal(HEADS, other);
+  transaction.heads.note(thread, others);
+  return undefined;
 }
 
 export async function setHead(transaction: Transaction, thread: number, namespace: string, ord: number): Promise<void> {
+  transaction.heads.add(thread, namespace);
   const row = seal(HEADS, { thread, namespace, ord });
   await transaction.run(
     "INSERT INTO @.heads (thread, namespace, ord, v, sum) VALUES ($1, $2, $3, $4, $5) " +

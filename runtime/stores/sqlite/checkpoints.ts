@@ -3,9 +3,9 @@ import type { Checkpoint, ThreadId } from "../../checkpoint.ts";
 import { encodeKey } from "../key.ts";
 import { type CellRow, CHECKPOINTS, type CheckpointRow, rowName, THREADS, type ThreadRow, unseal } from "../rows.ts";
 import { corruptRecord } from "../store-error.ts";
+import { checkCount } from "../thread-row.ts";
 import { checkpointsOf } from "../values-at.ts";
 import type { Connection } from "./connection.ts";
-import { checkCount } from "./thread.ts";
 
 /** One that must be there: rows point to it. */
 export function checkpointAt(connection: Connection, thread: ThreadRow, ord: number): CheckpointRow {

@@ -2,9 +2,10 @@ import type { CheckpointId, PendingWrite, ThreadId } from "../../checkpoint.ts";
 import type { Claim } from "../../store.ts";
 import { encodeKey } from "../key.ts";
 import { seal, unseal, WRITES, type WriteRow } from "../rows.ts";
+import { checkCount } from "../thread-row.ts";
 import { decodeWrite, encodeWrites } from "../write-text.ts";
 import type { Connection } from "./connection.ts";
-import { checkCount, claimedThread, findThread, updateThread } from "./thread.ts";
+import { claimedThread, findThread, updateThread } from "./thread.ts";
 
 export function putWrites(
   connection: Connection,

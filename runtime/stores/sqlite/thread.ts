@@ -3,6 +3,7 @@ import type { ThreadId } from "../../checkpoint.ts";
 import type { Claim, Runner } from "../../store.ts";
 import { thisProcess } from "../holder-process.ts";
 import { encodeKey } from "../key.ts";
+import { KnownHeads } from "../known-heads.ts";
 import {
   HEADS,
   type HeadRow,
@@ -15,7 +16,7 @@ import {
   unseal,
 } from "../rows.ts";
 import { claimIsLost, corruptRecord, threadIsHeld } from "../store-error.ts";
-import { describeHolder, holds, isHeld, leaseEnd, newThread, NOBODY } from "../thread-row.ts";
+import { checkCount, describeHolder, holds, isHeld, leaseEnd, newThread, NOBODY } from "../thread-row.ts";
 import type { Connection } from "./connection.ts";
 
 export function findThread(connection: Connection, threadId: ThreadId): ThreadRow | undefined {
@@ -110,13 +111,25 @@ export function headOf(connection: Connection, thread: ThreadRow, namespace: str
     namespace,
   );
   if (row !== undefined) return unseal(HEADS, row, { thread: thread.thread, namespace }).ord;
+  const heads = knownHeads(connection);
+  if (heads.excludes(thread, namespace)) return undefined;
   const others = connection.all<HeadRow>("SELECT * FROM heads WHERE thread = ?", thread.thread);
   for (const other of others) unseal(HEADS, other);
   checkCount(thread, "namespaces", others.length);
+  heads.note(thread, others);
   return undefined;
 }
 
+const known = new WeakMap<Connection, KnownHeads>();
+
+function knownHeads(connection: Connection): KnownHeads {
+  let heads = known.get(connection);
+  if (heads === undefined) known.set(connection, (heads = new KnownHeads()));
+  return heads;
+}
+
 export function setHead(connection: Connection, thread: number, namespace: string, ord: number): void {
+  knownHeads(connection).add(thread, namespace);
   const row = seal(HEADS, { thread, namespace, ord });
   connection.run(
     "INSERT INTO heads (thread, namespace, ord, v, sum) VALUES (?, ?, ?, ?, ?) " +
@@ -127,12 +140,6 @@ export function setHead(connection: Connection, thread: number, namespace: strin
     row.v,
     row.sum,
   );
-}
-
-/** After a lookup found nothing: are all rows of the thread still to be found? */
-export function checkCount(thread: ThreadRow, counter: "checkpoints" | "namespaces" | "writes", found: number): void {
-  if (found === thread[counter]) return;
-  throw corruptRecord(rowName(THREADS, thread), `it should have ${thread[counter]} ${counter}, but ${found} are there`);
 }
 
 function insertThread(connection: Connection, row: Omit<Unsealed<ThreadRow>, "thread">): void {
