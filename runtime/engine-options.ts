@@ -102,10 +102,13 @@ export interface RunOptions extends ExecuteOptions {
   readonly abandon?: boolean;
 }
 
+/** An answer that cannot be taken for a record of answers. */
+export type BareAnswer = string | number | boolean;
+
 export interface ResumeOptions extends ExecuteOptions {
-  /** Answers by pause id. */
-  readonly answers?: Readonly<Record<string, Json>>;
-  /** The answer, when exactly one pause waits. */
+  /** Answers by pause id; or the bare answer, when exactly one pause waits. */
+  readonly answers?: Readonly<Record<string, Json>> | BareAnswer;
+  /** The answer, when exactly one pause waits; of any type. */
   readonly answer?: Json;
   /** A checkpoint id or a label to run on from instead of the thread's head: a fork inside the thread. */
   readonly from?: CheckpointId;
@@ -213,8 +216,11 @@ export interface RunStream<Item, Output = JsonObject, State = JsonObject> extend
 export interface Engine<Input = JsonObject, Output = JsonObject, State = JsonObject> {
   readonly table: Table;
   run(input: Input, options?: RunOptions): Promise<RunResult<Output, State>>;
-  /** Goes on with a thread: after a pause, a failure, a step limit, a cancellation or a crash. */
-  resume(thread: ThreadId, options?: ResumeOptions): Promise<RunResult<Output, State>>;
+  /**
+   * Goes on with a thread: after a pause, a failure, a step limit, a cancellation or a crash. A text, number or boolean in place of
+   * the options answers the one pause that waits.
+   */
+  resume(thread: ThreadId, options?: ResumeOptions | BareAnswer): Promise<RunResult<Output, State>>;
   stream<View extends keyof StreamViews<State> = "events">(
     input: Input,
     options?: RunOptions & StreamOptions<View>,

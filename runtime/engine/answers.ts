@@ -49,7 +49,10 @@ export async function takeAnswers(
       if (equal(known.value, admitted)) continue;
       throw bad(head, `\`${id}\` has been answered already, with ${shorten(JSON.stringify(known.value))}`);
     }
-    if (pause === undefined) throw bad(head, `nothing waits under the id \`${id}\`; ${whatWaits(open)}`);
+    if (pause === undefined) {
+      const hint = open.length === 1 ? "; an answer without an id is given as `answer`" : "";
+      throw bad(head, `nothing waits under the id \`${id}\`; ${whatWaits(open)}${hint}`);
+    }
     const fitting = fit(head, pause, admitted);
     fresh.push({ pause, value: fitting });
     answers.set(id, { id, value: fitting });

@@ -1,6 +1,7 @@
 import type { Checkpoint, ThreadId } from "../checkpoint.ts";
-import type { ResumeOptions, RunResult } from "../engine-options.ts";
+import type { BareAnswer, ResumeOptions, RunResult } from "../engine-options.ts";
 import { ThreadError } from "../errors.ts";
+import type { Json } from "../json.ts";
 import { takeAnswers } from "./answers.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { executeRun, orCancelled } from "./create-engine.ts";
@@ -23,8 +24,12 @@ import {
 } from "./thread-access.ts";
 
 /** Goes on with a thread: from its head, or from another checkpoint or node, which makes a fork inside the thread (5.9). */
-export async function resumeThread(core: EngineCore, thread: ThreadId, given: ResumeOptions): Promise<RunResult> {
-  const options = heldOptions(given);
+export async function resumeThread(
+  core: EngineCore,
+  thread: ThreadId,
+  given: ResumeOptions | BareAnswer,
+): Promise<RunResult> {
+  const options = heldOptions(withBareAnswer(given));
   storeOf(core, "a thread can only be resumed from a store");
   const threadId = checkThreadId(thread);
   maxStepsOf(core, options);
@@ -56,6 +61,14 @@ async function resumeClaimed(
   const request = { source, head: latest, at: options.at, metadata };
   const fork = await forkCheckpoint(core, durable, cancellation, request);
   return resumeHead(core, durable, cancellation, fork, renewAnswers(options, source, fork));
+}
+
+/** `resume(thread, "yes")` and `{ answers: "yes" }` answer the one pause that waits. */
+function withBareAnswer(given: ResumeOptions | BareAnswer): ResumeOptions {
+  if (typeof given !== "object") return { answer: given };
+  const { answers, ...others } = given ?? {};
+  if (answers === undefined || (typeof answers === "object" && !Array.isArray(answers))) return given;
+  return { ...others, answer: answers as Json };
 }
 
 async function resumeHead(

@@ -157,6 +157,72 @@ describe("C61, C74: threads", () => {
   });
 });
 
+describe("C73: answers", () => {
+  const asking = (type: string) =>
+    engineOf(
+      `graph g { output r: ${type} = null  node a = a() into r  start -> a }`,
+      { a: (context: NodeContext) => context.interrupt({ reason: "approval" }) },
+      { store: new MemoryStore() },
+    );
+
+  test.each<readonly [string, unknown, unknown]>([
+    ["in place of the options", "yes", "yes"],
+    ["a number", 7, 7],
+    ["no", false, false],
+    ["as `answer`", { answer: "yes" }, "yes"],
+    ["a record", { answer: { approved: true } }, { approved: true }],
+    ["nothing", { answer: null }, null],
+    ["a list", { answer: [1] }, [1]],
+    ["bare, as `answers`", { answers: "yes" }, "yes"],
+  ])("bare, when one waits: %s", async (_name, options, answer) => {
+    const engine = asking("json");
+    await engine.run({}, { thread: "t" });
+    expect(await engine.resume("t", options as string)).toMatchObject({ status: "completed", output: { r: answer } });
+  });
+
+  test("by id; one that is given again is harmless, another for the same id is refused, and so is an unknown id", async () => {
+    const engine = asking("json");
+    const { pauses } = await engine.run({}, { thread: "t" });
+    const id = pauses[0]!.id;
+    await expect(engine.resume("t", { answers: { approved: true } })).rejects.toMatchObject({
+      code: "NG_BAD_ANSWER",
+      message: expect.stringMatching(/`approved`.*given as `answer`/) as string,
+    });
+    expect((await engine.resume("t", { answers: { [id]: 1 } })).output).toEqual({ r: 1 });
+    expect((await engine.resume("t", { answers: { [id]: 1 } })).output).toEqual({ r: 1 });
+    await expect(engine.resume("t", { answers: { [id]: 2 } })).rejects.toMatchObject({ code: "NG_BAD_ANSWER" });
+    await expect(engine.resume("t", "late")).rejects.toMatchObject({ code: "NG_NOT_PAUSED" });
+  });
+
+  test("bare, when two wait: refused, with the ids to choose from", async () => {
+    const engine = engineOf(
+      `graph g { output x: string = ""  output y: string = ""  node a = ask("a?") into x  node b = ask("b?") into y  start -> a, b  a, b -> end }`,
+      {},
+      { store: new MemoryStore() },
+    );
+    const { pauses } = await engine.run({}, { thread: "t" });
+    for (const bare of ["yes", { answer: "yes" }, { answers: "yes" }]) {
+      const refused = engine.resume("t", bare as string);
+      await expect(refused).rejects.toMatchObject({ code: "NG_BAD_ANSWER" });
+      for (const { id } of pauses) await expect(refused).rejects.toThrow(id);
+    }
+    expect((await engine.resume("t")).status).toBe("paused");
+  });
+
+  test("C71: without an answer it waits on; the body does not run", async () => {
+    let runs = 0;
+    const engine = engineOf(
+      `graph g { output r: json = null  node a = a() into r  start -> a }`,
+      { a: (context: NodeContext) => (runs++, context.interrupt("why")) },
+      { store: new MemoryStore() },
+    );
+    const first = await engine.run({}, { thread: "t" });
+    const again = await engine.resume("t");
+    expect(again).toMatchObject({ status: "paused", pauses: first.pauses });
+    expect(runs).toBe(1);
+  });
+});
+
 describe("C77: arguments are those of the moment of the call", () => {
   test("a run's input and options", async () => {
     const engine = engineOf(
