@@ -194,7 +194,8 @@ export class Run {
     const { name } = this.program.table;
     const [whose, higher] =
       this.path.length === 0 ? ["", "`maxSteps`"] : [` of graph \`${name}\``, `\`maxSteps: { ${name}: … }\``];
-    const message = `the limit of ${this.maxSteps} steps${whose} is reached with ${shown} still to run: resume with a higher ${higher} to go on`;
+    const count = `${this.maxSteps} ${this.maxSteps === 1 ? "step" : "steps"}`;
+    const message = `the limit of ${count}${whose} is reached with ${shown} still to run: resume with a higher ${higher} to go on`;
     return new RunError("NG_STEP_LIMIT", message);
   }
 }

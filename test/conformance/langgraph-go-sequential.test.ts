@@ -175,6 +175,7 @@ describe("limits", () => {
       output: { counter: maxSteps },
       error: { code: "NG_STEP_LIMIT" },
     });
+    expect(result.error?.message).toMatch(maxSteps === 1 ? /limit of 1 step is/ : /limit of \d+ steps is/);
     expect(result.error?.message).toContain(maxSteps % 2 === 0 ? "`a`" : "`b`");
     expect(await engine.resume("t", { maxSteps })).toMatchObject({ status: "step_limit", steps: [] });
     const more = await engine.resume("t", { maxSteps: maxSteps + 3 });
