@@ -66,8 +66,8 @@ export interface BarrierDescription {
 }
 
 /**
- * Pure: the same arguments give the same answer, nothing that is passed in is changed, and a call costs the out-degree of what
- * ran. Every call throws `RunError` NG_BAD_INPUT for what has another shape, and for names that the table does not have.
+ * Pure: the same arguments give the same answer, which is frozen, nothing that is passed in is changed, and a call costs the
+ * out-degree of what ran. Every call throws `RunError` NG_BAD_INPUT for what has another shape, and for names that the table does not have.
  */
 export interface Scheduler {
   /** The first step of a run. Throws `NodeError` NG_NO_ROUTE where the edges of `start` lead nowhere. */
@@ -178,7 +178,7 @@ class Names {
   /** @param node a node's index, or -1 for `start` */
   resolve(node: number, state: SchedulerState): readonly string[] {
     const routes = node === -1 ? this.code.start : this.code.nodes[node]!;
-    if (routes.edges.length === 0) return ["end"];
+    if (routes.edges.length === 0) return Object.freeze(["end"]);
     let targets: readonly number[];
     try {
       targets = followRoutes(routes, this.scope(state));
@@ -187,7 +187,7 @@ class Names {
       throw this.noRoute(node, state, cause);
     }
     if (targets.length === 0) throw this.noRoute(node, state, undefined);
-    return [...new Set(targets.map((target) => this.name(target)))];
+    return Object.freeze([...new Set(targets.map((target) => this.name(target)))]);
   }
 
   /** @param results what each of them asks for, where that does not stand with its name */
@@ -213,21 +213,24 @@ class Names {
     winningGoto: string | null,
     barriers: BarrierState | undefined,
   ): SchedulerPlan {
-    return {
-      ready: ready.map((node) => this.name(node)),
+    return Object.freeze({
+      ready: Object.freeze(ready.map((node) => this.name(node))),
       hitEnd,
       winningGoto,
-      barrierState: barriers === undefined ? {} : signalsOf(this.table, barriers),
-    };
+      barrierState: frozenSignals(barriers === undefined ? {} : signalsOf(this.table, barriers)),
+    });
   }
 
   barrierSpecs(): readonly BarrierDescription[] {
-    return this.table.barriers.map(({ id, kind, target, members }) => ({
-      id,
-      kind,
-      target: this.name(target),
-      members: members.map((nodes) => nodes.map((node) => this.name(node))),
-    }));
+    const specs = this.table.barriers.map(({ id, kind, target, members }) =>
+      Object.freeze({
+        id,
+        kind,
+        target: this.name(target),
+        members: Object.freeze(members.map((nodes) => Object.freeze(nodes.map((node) => this.name(node))))),
+      }),
+    );
+    return Object.freeze(specs);
   }
 
   noRoute(node: number, state: SchedulerState, cause: unknown): Error {
@@ -290,6 +293,11 @@ class Names {
     if (target === END) return "end";
     return this.table.nodes[isBarrier(target) ? this.code.barriers[barrierOf(target)]!.target : target]?.name ?? "end";
   }
+}
+
+function frozenSignals(signals: BarrierSignals): BarrierSignals {
+  for (const names of Object.values(signals)) Object.freeze(names);
+  return Object.freeze(signals);
 }
 
 /** The state of barriers by name, as checkpoints hold it: names sorted. */
