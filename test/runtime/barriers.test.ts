@@ -30,6 +30,25 @@ describe("barriers", () => {
     expect(result).toMatchObject({ status: "completed", output: { log: ["b", "rescue", "join"] } });
   });
 
+  test("3.2: a signal from `start` into a gated node does not count, nor does it run the node", async () => {
+    const text = (start: string): string => `graph g { output log: string[] reduce append
+      node a = "a" into log  node b = "b" into log  node join = "join" into log { waits a, b }
+      ${start}  a -> join  b -> join }`;
+    for (const start of [
+      "start -> a, join  start -> b",
+      "start -> join  start -> a, b when 1 == 1",
+      "start -> a, b, join",
+    ]) {
+      const { status, steps } = await engineOf(text(start)).run({});
+      expect([status, steps]).toEqual(["completed", [["a", "b"], ["join"]]]);
+    }
+    expect(await engineOf(text("start -> a, join")).run({})).toMatchObject({
+      status: "incomplete",
+      steps: [["a"]],
+      incompleteBarriers: [{ target: "join", arrived: ["a"], missing: ["b"] }],
+    });
+  });
+
   test("3.2: `waits` counts only whom it names", async () => {
     const engine = engineOf(`graph g { output n: int reduce sum
       node a = 0 into n  node b = 0 into n  node late = 0 into n  node join = 1 into n { waits a, b }
