@@ -65,6 +65,9 @@ function namedAnswers(
   open: readonly PauseItem[],
   { answer, answers }: Pick<ResumeOptions, "answer" | "answers">,
 ): readonly (readonly [string, unknown])[] {
+  if (answers !== undefined && (typeof answers !== "object" || answers === null || Array.isArray(answers))) {
+    throw bad(head, "`answers` is a record of answers by the ids of pauses; `answer` takes one without an id");
+  }
   const named = Object.entries(answers ?? {});
   if (answer === undefined) return named;
   // Nobody waits, but for whoever was answered just before a crash: the same answer again is harmless.

@@ -1,5 +1,6 @@
 import { RunError } from "../errors.ts";
 import type { Json } from "../json.ts";
+import { redactJson } from "./redact.ts";
 import { describeError, emitEvent } from "./run-events.ts";
 import type { Run } from "./run.ts";
 import type { Outcome, Task } from "./task.ts";
@@ -61,7 +62,9 @@ export function settleUpdates(run: Run, tasks: readonly Task[], writes: readonly
     const { name, spec } = run.program.channels[channel]!;
     chain?.touch(channel, before, spec.reducer?.kind === "append");
     if (listening) {
-      emitEvent(run, { type: "write", node: tasks[task]!.node.spec.name, channel: name, update, value: after });
+      const { redact } = run.shared;
+      const [told, held] = [redactJson(redact, update), redactJson(redact, after)];
+      emitEvent(run, { type: "write", node: tasks[task]!.node.spec.name, channel: name, update: told, value: held });
     }
   }
 }

@@ -2,6 +2,7 @@ import type { Durability, EngineOptions, ExecuteOptions, OnFailure, StreamOption
 import { RunError } from "../errors.ts";
 import type { StreamViews } from "../events.ts";
 import type { Store } from "../store.ts";
+import { admitJson, Mismatch } from "../validate.ts";
 
 /** What an engine is made with, as far as types cannot hold it in a program without them. @throws RunError NG_BAD_INPUT */
 export function checkEngineOptions(options: EngineOptions): void {
@@ -25,9 +26,18 @@ export function checkExecuteOptions(options: ExecuteOptions): void {
   if (signal !== undefined && (!isObject(signal) || !("addEventListener" in signal))) {
     throw new RunError("NG_BAD_INPUT", "`signal` is an `AbortSignal`: hand over the `signal` of an `AbortController`");
   }
-  if (metadata !== undefined && (!isObject(metadata) || Array.isArray(metadata))) {
+  checkMetadata(metadata);
+}
+
+/** @throws RunError NG_BAD_INPUT */
+export function checkMetadata(metadata: unknown): void {
+  if (metadata === undefined) return;
+  if (!isObject(metadata) || Array.isArray(metadata)) {
     throw new RunError("NG_BAD_INPUT", "`metadata` is a record of plain JSON");
   }
+  const admitted = admitJson(metadata);
+  if (!(admitted instanceof Mismatch)) return;
+  throw new RunError("NG_BAD_INPUT", `\`metadata\` is a record of plain JSON: ${admitted.describe()}`);
 }
 
 /** @throws RunError NG_BAD_INPUT */

@@ -17,7 +17,7 @@ import type { Json, JsonObject } from "../json.ts";
 import { MemoryNodeCache } from "../node-cache.ts";
 import type { Table } from "../table.ts";
 import { Cancellation, linkSignal } from "./cancellation.ts";
-import { checkView } from "./check-options.ts";
+import { checkMetadata, checkView } from "./check-options.ts";
 import { forkCheckpoint, programAt } from "./fork-thread.ts";
 import { freezeTable } from "./freeze-table.ts";
 import { isGivenUp } from "./guarded-store.ts";
@@ -266,6 +266,7 @@ async function labelCheckpoint(core: EngineCore, thread: ThreadId, label: string
 
 async function forkThread(core: EngineCore, thread: ThreadId, given: ForkOptions): ReturnType<Engine["fork"]> {
   const options = heldOptions(given);
+  checkMetadata(options.metadata);
   const store = storeOf(core, "threads are kept in a store");
   const source =
     options.from === undefined ? await loadHead(store, thread) : await findCheckpoint(store, thread, options.from);
@@ -289,6 +290,7 @@ async function update(
 ): ReturnType<Engine["update"]> {
   const values = heldJson(given);
   const options = heldOptions(settings);
+  checkMetadata(options.metadata);
   await loadHead(storeOf(core, "threads are kept in a store"), checkThreadId(thread));
   return asRunner(core, thread, { durability: "sync" }, async (durable, cancellation) => {
     const checkpointId = await updateThread(core, durable, cancellation, values, options);

@@ -31,7 +31,8 @@ export function readStepLimits(
   const byGraph = new Map<string, number | null>();
   for (const given of [ofEngine, ofCall]) {
     if (given === undefined) continue;
-    if (typeof given !== "object" || given === null) byGraph.set(program.table.name, checkCount("maxSteps", given, 0));
+    if (typeof given !== "object" || given === null || Array.isArray(given))
+      byGraph.set(program.table.name, checkCount("maxSteps", given as number | null, 0));
     else for (const [name, count] of Object.entries(given)) byGraph.set(name, limitOf(program, name, count));
   }
   const raises = isResume && ofCall !== undefined && (typeof ofCall !== "object" || ofCall === null);

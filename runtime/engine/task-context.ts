@@ -3,6 +3,7 @@ import { NodeError, StoreError, type NodeErrorCode } from "../errors.ts";
 import type { Json } from "../json.ts";
 import { END } from "../table.ts";
 import { admitJson, Mismatch } from "../validate.ts";
+import { redactJson } from "./redact.ts";
 import { PauseSignal } from "./pause-signal.ts";
 import { emitEvent } from "./run-events.ts";
 import type { Run } from "./run.ts";
@@ -123,7 +124,8 @@ export class Attempt {
       id,
       node: name,
       kind: "interrupt" as const,
-      payload: admitted,
+      // People see it, and checkpoints keep it.
+      payload: redactJson(run.shared.redact, admitted),
       namespace: run.path,
       taskId: task.id,
     };
@@ -134,7 +136,9 @@ export class Attempt {
     if (!this.run.listening || this.closed) return;
     const admitted = admitJson(data);
     const shown =
-      admitted instanceof Mismatch ? `not plain JSON: ${admitted.describe()}` : redacted(this.run, admitted);
+      admitted instanceof Mismatch
+        ? `not plain JSON: ${admitted.describe()}`
+        : redactJson(this.run.shared.redact, admitted);
     emitEvent(this.run, { type: "custom", node: this.task.node.spec.name, data: shown });
   }
 
@@ -168,10 +172,6 @@ export class Attempt {
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return "a list: write `goto(...names)`";
   return value === null ? "null" : `a value of type ${typeof value}`;
-}
-
-function redacted(run: Run, data: Json): Json {
-  return JSON.parse(run.shared.redact(JSON.stringify(data))) as Json;
 }
 
 /**

@@ -159,6 +159,31 @@ describe("8.1 events", () => {
   });
 });
 
+test("8.1: values of secrets are taken out of whatever leaves the run as text, however JSON would write them", async () => {
+  const events: RunEvent[] = [];
+  const store = new MemoryStore();
+  const engine = engineOf(
+    `secret KEY
+     graph g { output x: json = null  output y: string = ""  node a = a(KEY) into x  node b = b(KEY) into y  start -> b -> a }`,
+    {
+      b: (key: string) => `Bearer ${key}`,
+      a: (key: string, context: NodeContext) => {
+        context.emit({ [key]: [{ tried: key }] });
+        return context.interrupt({ question: `use ${key}?` });
+      },
+    },
+    { secrets: { KEY: 'quo"ted\\value\n' }, onEvent: (event) => events.push(event), store },
+  );
+  const { pauses } = await engine.run({}, { thread: "t" });
+  expect(pauses[0]?.payload).toEqual({ question: "use [secret KEY]?" });
+  const custom = events.find((event) => event.type === "custom");
+  expect(custom).toMatchObject({ data: { "[secret KEY]": [{ tried: "[secret KEY]" }] } });
+  expect(JSON.stringify(events)).not.toContain("ted\\");
+  expect(JSON.stringify((await engine.state("t"))?.pauses)).not.toContain("ted\\");
+  // What a node gives is the graph's business: its channels hold it as it is.
+  expect(await engine.resume("t", { answer: 1 })).toMatchObject({ output: { x: 1, y: 'Bearer quo"ted\\value\n' } });
+});
+
 describe("8.1 streams", () => {
   const TEXT = `graph inner { input n: int  output m: int = 0  node deep = n * 2 into m  start -> deep }
     graph g { input n: int  state spare: int = 7  output x: int = 0  output y: int = 0

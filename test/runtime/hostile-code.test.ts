@@ -169,3 +169,37 @@ test("2.6: what an exclusive goto discards is told, targets of jumps and sends i
     ["c", "send", ["y"], true],
   ]);
 });
+
+test("2.8, 5.1, 6.2: options of the wrong kind are refused before anything runs", async () => {
+  let ran = 0;
+  const body = (context: NodeContext): unknown => (ran++ === 0 ? context.interrupt() : 1);
+  const engine = engineOf(
+    "graph g { output n: json = 0  node a = body() into n  start -> a }",
+    { body },
+    { store: new MemoryStore() },
+  );
+  for (const options of [
+    { metadata: { a: 10n } },
+    { metadata: [1] },
+    { maxSteps: [] },
+    { maxSteps: "5" },
+    { maxSteps: { g: 0.5 } },
+  ]) {
+    await expect(engine.run({}, { thread: "t", ...(options as object) })).rejects.toMatchObject({
+      code: "NG_BAD_INPUT",
+    });
+  }
+  expect([ran, await engine.state("t")]).toEqual([0, undefined]);
+  await engine.run({}, { thread: "t" });
+  for (const answers of [null, [1], "x"]) {
+    await expect(engine.resume("t", { answers } as never)).rejects.toMatchObject({
+      code: "NG_BAD_ANSWER",
+      message: "`answers` is a record of answers by the ids of pauses; `answer` takes one without an id",
+    });
+  }
+  for (const metadata of [{ a: 10n }, 5]) {
+    await expect(engine.fork("t", { as: "u", metadata } as never)).rejects.toMatchObject({ code: "NG_BAD_INPUT" });
+    await expect(engine.update("t", {}, { metadata } as never)).rejects.toMatchObject({ code: "NG_BAD_INPUT" });
+  }
+  expect((await engine.state("t"))?.status).toBe("paused");
+});
