@@ -167,6 +167,25 @@ describe("5.2 - 5.5 crashes", () => {
     }
   });
 
+  test("5.3: a finished node's result is in the store while its sibling is still at work", async () => {
+    const store = new MemoryStore();
+    let seen: readonly string[] = [];
+    const engine = engineOf(
+      "graph g { output n: int = 0  output m: int = 0  node a = 1 into n  node b = look() into m  start -> a, b }",
+      {
+        look: async () => {
+          await Promise.resolve();
+          seen = store.getWrites("t", store.loadLatest("t")!.id).map(({ taskId }) => taskId);
+          return 2;
+        },
+      },
+      { store },
+    );
+    expect((await engine.run({}, { thread: "t" })).status).toBe("completed");
+    expect(seen).toEqual(["a"]);
+    expect(store.getWrites("t", store.loadLatest("t")!.id)).toEqual([]);
+  });
+
   test("5.3: a step of one task is one transaction, of n tasks at most n + 1", async () => {
     const store = new CrashingStore(new MemoryStore(), 1000);
     await engineOf(CHAIN, chain(), { store }).run({ start_at: 1 }, { thread: "t" });

@@ -127,6 +127,15 @@ describe("`for` nodes", () => {
     expect((await engine.run({})).error).toMatchObject({ code: "NG_BAD_RESULT", items: [2] });
   });
 
+  test("7.1: one item that jumps is enough, and its node's edges are not taken", async () => {
+    const engine = engineOf(
+      `graph g { output log: string[] reduce append  node each = each(i) for i in [1, 2, 3] { goes x }
+        node x = "x" into log  node own = "own" into log  start -> each -> own -> end  x -> end }`,
+      { each: (item: number, context: NodeContext) => (item === 2 ? context.goto("x") : undefined) },
+    );
+    expect(await engine.run({})).toMatchObject({ output: { log: ["x"] }, steps: [["each"], ["x"]] });
+  });
+
   test("jumps of items are those of the node: all targets, once each", async () => {
     const engine = engineOf(
       `graph g { output log: string[] = [] reduce append
