@@ -4,8 +4,7 @@ import type { SqliteDatabase } from "../../runtime/stores/sqlite/driver.ts";
 
 /**
  * `before` a statement is given away; `after` it was: with SQLite it is done then, with Postgres it is on its way, and nobody has heard of
- * an answer. What is after one statement and before the next is the same moment unless node code ran between the two, so with SQLite
- * only the ends of transactions have an `after`.
+ * an answer. Only the end of a transaction has an `after`: all others leave nothing that lasts, and before the next is the same.
  */
 export interface KillPoint {
   readonly when: "before" | "after";
@@ -32,7 +31,7 @@ function watchPostgres(pass: (point: KillPoint) => void): void {
     const sql = typeof given === "string" ? given : given.text;
     pass({ when: "before", sql });
     const answer = query.apply(this, parameters);
-    pass({ when: "after", sql });
+    if (endsTransaction(sql)) pass({ when: "after", sql });
     return answer;
   };
 }

@@ -43,7 +43,7 @@ describe("5.2 to 5.6 a run that is killed at any statement, and its recovery at 
     const server = await PostgresServer.start();
     const places = new PostgresPlaces(server);
     try {
-      await sweep("Postgres", () => places.place(`kill_${++trials}`), SOAK ? everyPoint : everyStatement, 3);
+      await sweep("Postgres", () => places.place(`kill_${++trials}`), everyPoint, 3);
     } finally {
       await places.close();
       await server.dispose();
@@ -61,10 +61,6 @@ type Choose = (points: readonly KillPoint[]) => readonly number[];
 
 const everyPoint: Choose = (points) => [...points.keys()];
 const everyFifth: Choose = (points) => everyPoint(points).filter((point) => point % 5 === 0);
-/** Sent, a statement changes nothing that lasts, except for the end of a transaction. */
-const everyStatement: Choose = (points) =>
-  everyPoint(points).filter((point) => points[point]!.when === "before" || endsTransaction(points[point]!.sql));
-
 async function sweep(name: string, nextPlace: () => KillPlace, choose: Choose, abreast = 2): Promise<void> {
   const unkilled = makeTrial(nextPlace(), []);
   const points = (await runUntil(unkilled, NEVER))!;
