@@ -1,10 +1,10 @@
-/** 5.6 Eight processes on one thread: one runs it, all others are told so; when it dies, one of those left takes over. */
+/** 5.6 Several processes on one thread: one runs it, all others are told so; when it dies or stands still, one of those left takes over. */
 import { writeFileSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
 import { openStore } from "../fault/kill-store.ts";
 import { tableOf } from "../support/graph.ts";
 import { PostgresServer } from "./postgres-server.ts";
-import { runProgram } from "./program.ts";
+import { runProgram, type RunningProgram } from "./program.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
 const PROCESSES = 8;
@@ -18,25 +18,145 @@ const table = tableOf(
 
 const inDirectory = temporaryDirectory();
 let server: PostgresServer | undefined;
+let schemas = 0;
 afterAll(() => server?.dispose());
 
-describe("5.6 eight processes on one thread", () => {
-  it("SQLite", () => race(inDirectory("runs.db")));
+/** A place for each test, in both stores. */
+const PLACES = [
+  ["SQLite", async () => inDirectory("runs.db")],
+  ["Postgres", async () => `${(server ??= await PostgresServer.start()).url}#many_${++schemas}`],
+] as const;
 
-  it("Postgres", async () => {
-    server = await PostgresServer.start();
-    await race(`${server.url}#many`);
-  }, 120_000);
+describe.each(PLACES)("5.6 eight processes on one thread: %s", (_, nextPlace) => {
+  it(
+    "one runs it, all others are told so; when it dies, one of those left takes over",
+    { timeout: 120_000 },
+    async () => {
+      await race(await nextPlace());
+    },
+  );
+
+  it("whatever they want of it: run, resume, edit, fork, abandon", { timeout: 120_000 }, async () => {
+    const place = await nextPlace();
+    const rivals = await startRivals(place);
+    const [holder, ...others] = rivals as [RunningProgram, ...RunningProgram[]];
+    tell(holder, "try");
+    expect(await holder.line()).toBe("at s0");
+    tell(holder, "step");
+    expect(await holder.line()).toBe("at s1");
+    const wants = ["run", "resume", "update", "fork", "abandon", "resume", "update"];
+    for (const [index, other] of others.entries()) tell(other, wants[index]!);
+    for (const other of others) expect(await other.line()).toBe("NG_THREAD_CONFLICT");
+    const store = openStore(place);
+    expect((await store.list("thread")).map(({ step, phase }) => `${step} ${phase}`)).toEqual([
+      "0 completed",
+      "-1 input",
+    ]);
+    // Killed, it is anybody's: whoever comes first does what it wants, and there is one line of checkpoints after that too.
+    holder.process.kill("SIGKILL");
+    await holder.ended;
+    for (const other of others.slice(1, 4)) tell(other, ["resume", "update", "fork"][others.indexOf(other) - 1]!);
+    const answers = await Promise.all(others.slice(1, 4).map((other) => other.line()));
+    for (const answer of answers) expect(["at s1", "updated", "forked", "NG_THREAD_CONFLICT"]).toContain(answer);
+    expect(answers.some((answer) => answer !== "NG_THREAD_CONFLICT")).toBe(true);
+    await expectOneChain(store);
+    await store.close();
+    for (const { process, ended } of others) {
+      process.kill("SIGKILL");
+      await ended;
+    }
+  });
+
+  it("one that was stopped until its lease was over writes nothing when it goes on", { timeout: 120_000 }, async () => {
+    const place = await nextPlace();
+    const [stopped, heir] = (await startRivals(place, 2, 400)) as [RunningProgram, RunningProgram];
+    tell(stopped, "try");
+    expect(await stopped.line()).toBe("at s0");
+    stopped.process.kill("SIGSTOP");
+    let answer: string | undefined = "NG_THREAD_CONFLICT";
+    while (answer === "NG_THREAD_CONFLICT") {
+      tell(heir, "resume");
+      answer = await heir.line();
+    }
+    expect(answer).toBe("at s0");
+    // Its node finishes, and it does not know yet that the thread is somebody else's.
+    tell(stopped, "step");
+    stopped.process.kill("SIGCONT");
+    expect(await stopped.line()).toBe("NG_THREAD_CONFLICT");
+    const store = openStore(place);
+    const [head] = await store.list("thread");
+    expect(head?.phase).toBe("input");
+    expect(await store.getWrites("thread", head!.id)).toEqual([]);
+    for (let n = 1; n < STEPS.length; n++) {
+      tell(heir, "step");
+      expect(await heir.line()).toBe(`at s${n}`);
+    }
+    tell(heir, "step");
+    expect(await heir.line()).toBe("completed");
+    const log = STEPS.map((name) => `${name} by ${heir.process.pid}`);
+    expect((await store.loadLatest("thread"))?.values).toEqual({ log });
+    await expectOneChain(store);
+    await store.close();
+    for (const { process, ended } of [stopped, heir]) {
+      process.stdin!.end();
+      await ended;
+    }
+  });
+
+  it("another machine's runner is waited for until its lease is over, dead or not", { timeout: 120_000 }, async () => {
+    const place = await nextPlace();
+    const [far] = (await onAnotherMachine(() => startRivals(place, 1, LEASE_MS))) as [RunningProgram];
+    tell(far, "try");
+    expect(await far.line()).toBe("at s0");
+    far.process.kill("SIGKILL");
+    await far.ended;
+    const [near] = (await startRivals(place, 1)) as [RunningProgram];
+    tell(near, "resume");
+    expect(await near.line()).toBe("NG_THREAD_CONFLICT");
+    let answer: string | undefined = "NG_THREAD_CONFLICT";
+    while (answer === "NG_THREAD_CONFLICT") {
+      tell(near, "resume");
+      answer = await near.line();
+    }
+    expect(answer).toBe("at s0");
+    near.process.kill("SIGKILL");
+    await near.ended;
+  });
 });
 
-async function race(place: string): Promise<void> {
+/** Long beside what a start of a process takes. */
+const LEASE_MS = 5000;
+
+/** Processes that are started meanwhile have a host of another name. */
+async function onAnotherMachine<T>(start: () => Promise<T>): Promise<T> {
+  const before = process.env["NODE_OPTIONS"];
+  const code = `import os from "node:os"; import { syncBuiltinESMExports } from "node:module"; os.hostname = () => "elsewhere"; syncBuiltinESMExports();`;
+  process.env["NODE_OPTIONS"] = `--import=data:text/javascript,${encodeURIComponent(code)}`;
+  try {
+    return await start();
+  } finally {
+    if (before === undefined) delete process.env["NODE_OPTIONS"];
+    else process.env["NODE_OPTIONS"] = before;
+  }
+}
+
+async function startRivals(place: string, count = PROCESSES, leaseMs = 30_000): Promise<RunningProgram[]> {
   const tableFile = inDirectory("table.json");
   writeFileSync(tableFile, JSON.stringify(table));
-  let living = Array.from({ length: PROCESSES }, () => runProgram("stepper", place, tableFile));
-  for (const { line } of living) expect(await line()).toBe("ready");
+  const rivals = Array.from({ length: count }, () => runProgram("stepper", place, tableFile, String(leaseMs)));
+  for (const { line } of rivals) expect(await line()).toBe("ready");
+  return rivals;
+}
+
+function tell({ process }: RunningProgram, line: string): void {
+  process.stdin!.write(`${line}\n`);
+}
+
+async function race(place: string): Promise<void> {
+  let living = await startRivals(place);
   const winners: number[] = [];
   for (let round = 0; living.length > 0; round++) {
-    for (const { process } of living) process.stdin!.write("try\n");
+    for (const rival of living) tell(rival, "try");
     const answers = await Promise.all(living.map(({ line }) => line()));
     expect(answers.toSorted()).toEqual([...living.slice(1).map(() => "NG_THREAD_CONFLICT"), `at s${round}`]);
     const winner = living[answers.indexOf(`at s${round}`)]!;
@@ -60,7 +180,12 @@ async function race(place: string): Promise<void> {
   const log = STEPS.map((name, index) => `${name} by ${winners[Math.min(index, PROCESSES - 1)]}`);
   expect(history[0]).toMatchObject({ status: "completed", values: { log } });
   expect(history.map(({ step }) => step)).toEqual([-1, ...STEPS.keys()].toReversed());
+  await expectOneChain(store);
+  await store.close();
+}
+
+async function expectOneChain(store: ReturnType<typeof openStore>): Promise<void> {
+  const history = await store.list("thread");
   for (const [index, { parentId }] of history.entries()) expect(parentId).toBe(history[index + 1]?.id ?? null);
   expect((await store.threads())[0]?.checkpoints).toBe(history.length);
-  await store.close();
 }

@@ -1,14 +1,15 @@
 /**
  * One of several processes that want the same thread: of the store at argv[2] (see `kill-store.ts`), with the table in the file argv[3].
  * Each line `try` makes it run the thread or go on with it; it prints where it is, the code of the error that refuses it, or how the
- * run ended. Each line `step` lets the node it is at finish.
+ * run ended. `run`, `resume`, `update`, `fork` and `abandon` do what they say, and print the same. Each line `step` lets the node it is
+ * at finish. argv[4] is the length of the lease in milliseconds.
  */
 import { readFileSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { createEngine, NgraphError, type Table } from "../../../runtime/index.ts";
 import { openStore } from "../../fault/kill-store.ts";
 
-const [place, tableFile] = process.argv.slice(2) as [string, string];
+const [place, tableFile, leaseMs = "30000"] = process.argv.slice(2) as [string, string, string?];
 let finish: () => void = () => {};
 const say = (line: string): void => void writeSync(1, `${line}\n`);
 
@@ -20,19 +21,33 @@ const stop = async (name: string): Promise<string> => {
 };
 const store = openStore(place);
 const table = JSON.parse(readFileSync(tableFile, "utf8")) as Table;
-const engine = createEngine(table, { store, functions: { stop } });
+const engine = createEngine(table, { store, functions: { stop }, leaseMs: Number(leaseMs) });
 
-async function attempt(): Promise<void> {
+/** What it can be told to do; each gives what to print. */
+const ACTIONS: Readonly<Record<string, () => Promise<string>>> = {
+  try: async () => ((await engine.state("thread")) === undefined ? ACTIONS["run"]!() : ACTIONS["resume"]!()),
+  run: async () => (await engine.run({}, { thread: "thread" })).status,
+  resume: async () => (await engine.resume("thread")).status,
+  abandon: async () => (await engine.run({}, { thread: "thread", abandon: true })).status,
+  update: async () => {
+    await engine.update("thread", { log: [`updated by ${process.pid}`] });
+    return "updated";
+  },
+  fork: async () => {
+    await engine.fork("thread");
+    return "forked";
+  },
+};
+
+async function attempt(action: () => Promise<string>): Promise<void> {
   try {
-    const isNew = (await engine.state("thread")) === undefined;
-    const { status } = await (isNew ? engine.run({}, { thread: "thread" }) : engine.resume("thread"));
-    say(status);
+    say(await action());
   } catch (error) {
     say(error instanceof NgraphError ? error.code : String(error));
   }
 }
 
 createInterface({ input: process.stdin })
-  .on("line", (line) => void (line === "try" ? attempt() : finish()))
+  .on("line", (line) => void (line === "step" ? finish() : attempt(ACTIONS[line]!)))
   .on("close", () => void store.close());
 say("ready");
