@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
-import type { Engine, EngineOptions, RunEvent } from "../../runtime/index.ts";
+import type { Engine, EngineOptions, RunEvent, Table } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { compiledEngine } from "../support/compiled-engine.ts";
 import { fencedBlocks } from "./fenced-blocks.ts";
@@ -13,6 +13,7 @@ import { fencedBlocks } from "./fenced-blocks.ts";
 interface Page {
   readonly withinBudget: (engine: Engine, item: string, milliseconds: number) => Promise<string>;
   readonly watch: (engine: Engine, item: string, print: (line: string) => void) => Promise<string>;
+  readonly plannedSteps: (table: Table, limit?: number) => readonly (readonly string[])[];
   readonly recharge: (engine: Engine, thread: string, total: number) => Promise<unknown>;
 }
 
@@ -65,6 +66,12 @@ describe("docs/runs.md", () => {
       total: 300,
       log: expect.arrayContaining(["charged 300"]) as string[],
     });
+  });
+
+  test("steps are planned as they run", async () => {
+    const engine = ordering();
+    expect(page.plannedSteps(engine.table)).toEqual((await engine.run({ item: "tea" })).steps);
+    expect(page.plannedSteps(engine.table, 1)).toEqual([["price", "reserve"]]);
   });
 
   test("its table of errors has every code and no other", () => {
