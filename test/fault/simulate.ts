@@ -79,6 +79,7 @@ export async function simulate(subject: Subject, seed: number, changes: Changes 
     mayRival: chance(random, 0.08),
     mayCancel: chance(random, 0.25),
     mayAbort: chance(random, 0.3),
+    storeTimeoutMs: chance(random, 0.3) ? 7000 : undefined,
     maxParallel: chance(random, 0.25) ? 1 + below(random, 3) : null,
     lowLimits: chance(random, 0.3) ? 1 + below(random, 3) : 0,
     tables: new Map(),
@@ -108,6 +109,7 @@ interface Setting extends Bodies {
   readonly mayRival: boolean;
   readonly mayCancel: boolean;
   readonly mayAbort: boolean;
+  readonly storeTimeoutMs: number | undefined;
   readonly maxParallel: number | null;
   lowLimits: number;
   /** By version. */
@@ -166,13 +168,17 @@ async function lifeOf(setting: Setting, plan: Plan, count: number): Promise<void
   const cancelAt = setting.mayCancel && chance(random, 0.4) && count < 30 ? below(random, 25) : -1;
   let rival: Life | undefined;
   let rivalSettled = true;
+  const cancel = (): void => {
+    life.cancelled = world.isPatient = true;
+    world.note("    cancelled");
+    abort.abort(new Error("enough"));
+  };
+  world.isPatient = setting.storeTimeoutMs !== undefined;
   const went = await world.drive(
     () => life.dead || (settled !== undefined && rivalSettled),
     (turn) => {
       if (turn === cancelAt) {
-        life.cancelled = true;
-        world.note("    cancelled");
-        abort.abort(new Error("enough"));
+        cancel();
       }
       if (turn !== rivalAt) return;
       const resume: Plan = { act: { kind: "resume" }, thread: plan.thread };
@@ -187,6 +193,18 @@ async function lifeOf(setting: Setting, plan: Plan, count: number): Promise<void
         .finally(() => (rivalSettled = true));
     },
   );
+  const isRun = plan.act.kind === "run" || plan.act.kind === "resume" || plan.act.kind === "resume from";
+  if (!went && life.hung && settled === undefined && isRun && !life.dead && rival === undefined) {
+    // Nothing answers any more: whoever waits can still give it up (4.4).
+    cancel();
+    world.cover("a call that hangs, and a cancellation");
+    await world.drive(
+      () => settled !== undefined,
+      () => undefined,
+    );
+    if (settled === undefined)
+      world.report(`4.4: a store that never answers keeps ${life.name} alive after its cancellation`);
+  } else if (life.hung && settled !== undefined) world.cover("a call that hangs, and an end");
   const isDisturbed = life.disturbed || rival !== undefined;
   if (!went && !isDisturbed && !life.dead) world.report(`${life.name} hangs after ${world.turns} turns`);
   if (settled !== undefined) judge(setting, life, plan, settled, head, isDisturbed);
@@ -302,7 +320,7 @@ function mayBreak({ nodes, graphs }: Model): boolean {
 }
 
 function engineOf(setting: Setting, life: Life, { drift }: Plan, options: EngineOptions): Engine {
-  const { subject, world, model, tables, isSlow, keepsWrites } = setting;
+  const { subject, world, model, tables, isSlow, keepsWrites, storeTimeoutMs } = setting;
   const jitter: Random = randomOf(world.calls + 1);
   const version = JSON.stringify(drift);
   const table = tables.get(version) ?? tableOfModel(model, drift);
@@ -313,6 +331,7 @@ function engineOf(setting: Setting, life: Life, { drift }: Plan, options: Engine
     clock: world.clockOf(life),
     random: jitter,
     leaseMs: LEASE,
+    ...(storeTimeoutMs === undefined ? {} : { storeTimeoutMs }),
     functions: functionsOf(setting, life),
   });
 }

@@ -1,46 +1,130 @@
 /**
- * Promises 2.1 to 3.3, 4.3, 5.2 to 5.8, 6.1 to 7.2 under faults: random graphs with barriers, `for` nodes, sends, jumps, failures,
- * pauses and called graphs, run in a random order of completion on a store that fails, hangs, answers with what is old, hears
- * things twice, and in processes that die; against an interpreter that knows nothing of the engine.
+ * Promises 2.1 to 7.2 under faults: random graphs with barriers, `for` nodes, sends, jumps, failures, timeouts, pauses and called
+ * graphs, run in a random order of completion on a store that fails, hangs, answers with what is old, hears things twice, and in
+ * processes that die; resumed, forked, edited and run again by a random user. Each checkpoint is compared with an interpreter
+ * that knows nothing of the engine.
  *
- * A failure names its seed: `SEED=1234 npx vitest run test/fault/simulation` runs that one alone, `SEEDS=200000` more of them.
+ * A failure names its seed: `SEED=1234 npx vitest run --project source test/fault/simulation.test.ts` runs that one alone, made as small
+ * as it gets, and tells it line by line; `SEEDS=200000` runs more of them.
  */
 import { describe, expect, test } from "vitest";
 import { createEngine } from "../../runtime/engine.ts";
+import { everyFault, replay } from "./replay.ts";
 import { randomFaults, simulate, type Subject } from "./simulate.ts";
 import { simulateStoreless } from "./storeless.ts";
-import { FAULT_KINDS, memoryStore } from "./world.ts";
+import { memoryStore } from "./world.ts";
 
 const subject: Subject = { createEngine: (table, options) => createEngine(table, options), makeStore: memoryStore };
 const ONE = process.env["SEED"] === undefined ? undefined : Number(process.env["SEED"]);
 const COUNT = Number(process.env["SEEDS"] ?? 20_000);
 const BLOCK = 1000;
-/** Seeds whose graphs meet every kind of fault at every call of the store. */
-const SWEPT = [3, 8, 21, 34, 55, 70, 101, 144];
 const MINUTES = 60_000;
 
-async function problemsOf(from: number, to: number): Promise<string[]> {
-  const found: string[] = [];
-  for (let seed = from; seed < to && found.length < 5; seed++) {
-    const { problems } = await simulate(subject, seed);
-    if (problems.length > 0) found.push(`SEED=${seed}: ${problems.join("\n  ")}`);
-  }
-  return found;
-}
+test.runIf(ONE !== undefined)("one seed, told line by line", { timeout: 10 * MINUTES }, async () => {
+  console.info(await replay(subject, ONE!));
+  expect((await simulate(subject, ONE!)).problems).toEqual([]);
+});
 
-describe("simulated runs end as the reference interpreter says", () => {
-  const blocks =
-    ONE === undefined
-      ? Array.from({ length: Math.ceil(COUNT / BLOCK) }, (_, i) => [i * BLOCK, Math.min(COUNT, (i + 1) * BLOCK)])
-      : [[ONE, ONE + 1]];
+describe.runIf(ONE === undefined)("simulated threads are what the reference interpreter says", () => {
+  const covered = new Map<string, number>();
+  const blocks = Array.from({ length: Math.ceil(COUNT / BLOCK) }, (_, i) => [
+    i * BLOCK,
+    Math.min(COUNT, (i + 1) * BLOCK),
+  ]);
+
   test.each(blocks)(
     "seeds %i to %i",
     async (from, to) => {
-      expect(await problemsOf(from!, to!)).toEqual([]);
+      const found: string[] = [];
+      for (let seed = from!; seed < to! && found.length < 5; seed++) {
+        const result = await simulate(subject, seed);
+        for (const feature of result.covered) covered.set(feature, (covered.get(feature) ?? 0) + 1);
+        if (result.problems.length > 0) found.push(`SEED=${seed}: ${result.problems.join("\n  ")}`);
+      }
+      expect(found).toEqual([]);
     },
     10 * MINUTES,
   );
+
+  test("all that can happen happens, often enough", () => {
+    const rows = FEATURES.map((feature) => [feature, covered.get(feature) ?? 0] as const);
+    console.info(rows.map(([feature, count]) => `${String(count).padStart(7)}  ${feature}`).join("\n"));
+    expect([...covered.keys()].filter((feature) => !FEATURES.includes(feature))).toEqual([]);
+    // One seed of a thousand, at the least.
+    expect(rows.filter(([, count]) => count < COUNT / 1000)).toEqual([]);
+  });
 });
+
+/** What seeds may have to do with. */
+const FEATURES: readonly string[] = [
+  "a barrier that waits",
+  "a body that hangs",
+  "a body that misfit",
+  "a body that permanent",
+  "a body that throws",
+  "a call that hangs, and a cancellation",
+  "a call that hangs, and an end",
+  "a checkpoint by its label",
+  "a failure that a resume gets over",
+  "a fork",
+  "a fork at a node",
+  "a fork at a node to another thread",
+  "a fork to another thread",
+  "a further attempt",
+  "a further turn",
+  "a goto",
+  "a low limit of steps",
+  "a pause: after",
+  "a pause: before",
+  "a pause: interrupt",
+  "a run",
+  "a sent item",
+  "an abandoned run",
+  "an edit",
+  "an edit as a node",
+  "an error edge",
+  "an exclusive goto",
+  "another version of the table",
+  "asked: fork",
+  "asked: fork refused, NG_THREAD_BUSY",
+  "asked: label",
+  "asked: resume",
+  "asked: resume from",
+  "asked: resume from refused, NG_UNKNOWN_CHECKPOINT",
+  "asked: resume refused, NG_BAD_ANSWER",
+  "asked: resume refused, NG_DRIFT",
+  "asked: resume refused, NG_NOT_PAUSED",
+  "asked: run",
+  "asked: run refused, NG_THREAD_BUSY",
+  "asked: update",
+  "durability: async",
+  "durability: exit",
+  "durability: sync",
+  "fault: NG_BAD_RESULT",
+  "fault: NG_CONCURRENT_WRITE",
+  "fault: NG_NODE_FAILED",
+  "fault: NG_NODE_TIMEOUT",
+  "fault: NG_REDUCER_FAILED",
+  "several waiting items",
+  "status: cancelled",
+  "status: completed",
+  "status: failed",
+  "status: incomplete",
+  "status: paused",
+  "status: running",
+  "status: step_limit",
+  "store: crash after",
+  "store: crash before",
+  "store: delivered twice",
+  "store: error after",
+  "store: error before",
+  "store: hang",
+  "store: stale read",
+  "two runners",
+];
+
+/** Seeds whose graphs meet every kind of fault at every call of the store. */
+const SWEPT = [3, 8, 21, 34, 55, 70, 101, 144, 201, 233, 300, 377, 405, 512, 610, 777];
 
 describe.runIf(ONE === undefined)("every fault at every call of the store", () => {
   test.each(SWEPT)(
@@ -49,11 +133,9 @@ describe.runIf(ONE === undefined)("every fault at every call of the store", () =
       const { calls } = await simulate(subject, seed, { faults: new Map() });
       expect(calls).toBeGreaterThan(2);
       const found: string[] = [];
-      for (const kind of FAULT_KINDS) {
-        for (let at = 0; at < calls; at++) {
-          const { problems } = await simulate(subject, seed, { faults: new Map([[at, kind]]) });
-          if (problems.length > 0) found.push(`${kind} at call ${at}: ${problems.join("\n  ")}`);
-        }
+      for (const [at, kind] of everyFault(calls)) {
+        const { problems } = await simulate(subject, seed, { faults: new Map([[at, kind]]) });
+        if (problems.length > 0) found.push(`${kind} at call ${at}: ${problems.join("\n  ")}`);
       }
       expect(found).toEqual([]);
     },
@@ -77,6 +159,7 @@ test("a seed says all there is to say", async () => {
   for (const seed of [1, 77, 4711]) {
     const [first, second] = [await simulate(subject, seed), await simulate(subject, seed)];
     expect(first.calls).toBe(second.calls);
+    expect([...first.covered]).toEqual([...second.covered]);
     expect([...randomFaults(seed)]).toEqual([...randomFaults(seed)]);
   }
 });

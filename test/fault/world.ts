@@ -83,6 +83,8 @@ export class World {
   isOutOfTime = false;
   /** Somebody was told something old: what is done again from then on is nobody's fault. */
   misled = false;
+  /** Time passes only while nothing else can happen: calls of the store that answer at all do so in time. */
+  isPatient = false;
   /** Two run at once: which of them opened which gate is not followed. */
   hadRival = false;
   /** Task keys -> when their results became durable. */
@@ -163,7 +165,8 @@ export class World {
       this.#events = this.#events.filter(({ life }) => life?.dead !== true);
       const { length } = this.#events;
       let event: Event | undefined;
-      if (length > 0 && !chance(this.random, 0.01)) [event] = this.#events.splice(below(this.random, length), 1);
+      if (length > 0 && (!chance(this.random, 0.01) || this.isPatient))
+        [event] = this.#events.splice(below(this.random, length), 1);
       else event = this.#nextTimer();
       if (event === undefined && length === 0) return isDone();
       event?.happen();
