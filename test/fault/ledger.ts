@@ -244,8 +244,10 @@ export class Ledger {
     if (failure === undefined || ending(at) !== undefined) return at;
     const { fault } = this.step(at);
     if (fault?.code === failure.code) this.#faulted.add(id);
-    if (fault?.code !== failure.code || !fault.again.some((id) => at.kept[id] !== undefined)) return at;
-    return { ...at, kept: Object.fromEntries(Object.entries(at.kept).filter(([id]) => !fault.again.includes(id))) };
+    // A called graph goes on where it failed.
+    const again = fault?.again.filter((task) => !this.#isCall(task)) ?? [];
+    if (fault?.code !== failure.code || !again.some((id) => at.kept[id] !== undefined)) return at;
+    return { ...at, kept: Object.fromEntries(Object.entries(at.kept).filter(([id]) => !again.includes(id))) };
   }
 
   /** A called graph that an edit found in the middle, and that the fork has nothing of, begins anew. */

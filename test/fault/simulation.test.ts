@@ -124,7 +124,7 @@ const FEATURES: readonly string[] = [
 ];
 
 /** Seeds whose graphs meet every kind of fault at every call of the store. */
-const SWEPT = [3, 8, 21, 34, 55, 70, 101, 144, 201, 233, 300, 377, 405, 512, 610, 777];
+const SWEPT = [3, 8, 21, 34, 70, 101, 201, 300, 377, 405, 512, 610];
 
 describe.runIf(ONE === undefined)("every fault at every call of the store", () => {
   test.each(SWEPT)(

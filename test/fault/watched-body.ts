@@ -143,9 +143,9 @@ function taskOf({ world, model: main }: Bodies, model: Model, node: ModelNode, c
   const head = world.runs.get(context.thread);
   if (known !== undefined || head === undefined) return known;
   const task = taskOfKey(main, head, { model, node: node.name }, context);
-  if (task === undefined)
+  if (task !== undefined) world.tasks.set(context.idempotencyKey, task);
+  else if (!world.misled)
     world.report(`5.5: the key of ${model.name}.${node.name} in step ${context.step} is no task's`);
-  else world.tasks.set(context.idempotencyKey, task);
   return task;
 }
 
