@@ -166,7 +166,7 @@ function save(world: World, life: Life, claim: Claim, request: SaveRequest, keep
   const head = world.heads.get(place);
   const isDone = header.phase === "completed" || header.phase === "after" || header.phase === "before";
   const inTime = [...(world.returned.get(`${header.runId}@${header.step}`) ?? [])].filter(
-    (key) => !world.durable.has(key),
+    (key) => life.returned.has(key) && !world.durable.has(key),
   );
   const isEdit = life.act.kind === "fork" || life.act.kind === "update" || life.act.kind === "resume from";
   const pending = isEdit && head !== undefined ? world.store.getWrites(header.threadId, head) : [];

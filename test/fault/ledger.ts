@@ -6,6 +6,7 @@ import type { Checkpoint, CheckpointHeader, CheckpointId, PauseItem } from "../.
 import { resumesAt } from "./faulty-store.ts";
 import { CHANNELS, type Model, type Written } from "./model.ts";
 import { begin, edit, ending, goAt, routeAs, step, type Outcome, type Position, type Step } from "./reference.ts";
+import { gateKey } from "./watched-body.ts";
 import type { Before, Life, World } from "./world.ts";
 
 /** Steps of a run, at most. */
@@ -169,7 +170,7 @@ export class Ledger {
     const from = this.#headers.get(source)!;
     this.#keepsResults(header, source, from.threadId, had);
     this.#takesAlong(from, header);
-    if (act.kind === "resume from") for (const { id } of header.pauses) world.opened.add(id);
+    if (act.kind === "resume from") for (const { id } of header.pauses) world.opened.add(gateKey(id));
     return this.#withoutLostCalls(origin, header);
   }
 

@@ -15,7 +15,7 @@ import { randomModel } from "./random-model.ts";
 import { ending, type Position } from "./reference.ts";
 import { planNext, randomScript, type Script } from "./script.ts";
 import { modelsByName, tableOfModel } from "./table-of-model.ts";
-import { functionsOf, type Bodies } from "./watched-body.ts";
+import { functionsOf, gateKey, type Bodies } from "./watched-body.ts";
 import { FAULT_KINDS, LEASE, World, type FaultPlan, type Life } from "./world.ts";
 
 /** What is simulated: the engine as it is, or one with a planted mistake. */
@@ -202,7 +202,7 @@ async function lifeOf(setting: Setting, plan: Plan, count: number): Promise<void
       () => settled !== undefined,
       () => undefined,
     );
-    if (settled === undefined)
+    if (settled === undefined && !life.dead)
       world.report(`4.4: a store that never answers keeps ${life.name} alive after its cancellation`);
   } else if (life.hung && settled !== undefined) world.cover("a call that hangs, and an end");
   const isDisturbed = life.disturbed || rival !== undefined;
@@ -250,6 +250,7 @@ export function newLife(
     cancelled: false,
     born: world.moment,
     broke: new Set(),
+    returned: new Set(),
     failed: new Map(),
     ...details,
   };
@@ -261,7 +262,7 @@ function openGates(world: World, { act, refusal }: Plan, head: Checkpoint | unde
   const isBare = act.answers === undefined && act.answer === undefined;
   for (const { id, kind } of head?.pauses ?? []) {
     if (kind !== "interrupt" && (isBare || act.answers?.[id] !== undefined || act.answer !== undefined))
-      world.opened.add(id);
+      world.opened.add(gateKey(id));
   }
 }
 

@@ -116,7 +116,7 @@ function work(setting: Bodies, life: Life, args: readonly unknown[]): unknown {
       },
     );
     const done = (): unknown => {
-      if (task !== undefined) noteReturned(world, task);
+      if (task !== undefined) noteReturned(world, life, task);
       return result;
     };
     return node.does.waits ? new Promise((resolve) => settle(() => resolve(done()))) : done();
@@ -185,11 +185,17 @@ function watchAttempts(world: World, life: Life, context: NodeContext, { timeout
     world.report(`4.4: ${key} timed out, and its signal says nothing`);
 }
 
-function noteReturned(world: World, task: TaskName): void {
+function noteReturned(world: World, life: Life, task: TaskName): void {
+  life.returned.add(nameOf(task));
   const place = `${task.runId}@${task.step}`;
   const keys = world.returned.get(place) ?? new Set<string>();
   world.returned.set(place, keys);
   keys.add(nameOf(task));
+}
+
+/** A further try of a called graph has gates of its own; here those of all tries are one. */
+export function gateKey(id: string): string {
+  return id.replaceAll(/@(\d+)\.\d+\//g, "@$1/");
 }
 
 /** What a gate before a node is called. */

@@ -43,7 +43,9 @@ export interface Life {
   readonly isExit: boolean;
   readonly maxSteps: number;
   readonly aborts: boolean;
-  /** Task keys whose body ended the run. */
+  /** Tasks whose body has returned in it. */
+  readonly returned: Set<string>;
+  /** Tasks whose body ended the run. */
   readonly broke: Set<string>;
   /** Task keys -> the attempt that failed last: when, and how the engine was to give it up. */
   readonly failed: Map<string, { readonly attempt: number; readonly at: number; readonly signal?: AbortSignal }>;
@@ -101,7 +103,7 @@ export class World {
   readonly returned = new Map<string, Set<string>>();
   /** Task keys -> how often a body was to end its run already. */
   readonly breaks = new Map<string, number>();
-  /** Ids of gates that somebody has opened, and of pauses whose answers are durable. */
+  /** Keys of gates that somebody has opened, and ids of pauses whose answers are durable. */
   readonly opened = new Set<string>();
   readonly answered = new Set<string>();
   /** Heads by thread and namespace, and of each checkpoint whose step its pending writes belong to. */
