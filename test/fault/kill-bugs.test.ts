@@ -9,7 +9,7 @@ import { KILL_BUGS } from "./kill-bugs.ts";
 import { KILL_FUNCTIONS, KILL_GRAPH } from "./kill-graph.ts";
 import { sqlitePlace } from "./kill-place.ts";
 import { NEVER, runTrial, runUntil, type Trial } from "./kill-sweep.ts";
-import { plantedText } from "./planted-bugs.ts";
+import { plantedText } from "./plant.ts";
 
 const table = tableOf(KILL_GRAPH, KILL_FUNCTIONS);
 let directory: string;

@@ -1,11 +1,15 @@
 /** The simulation is worth what it finds: each of these mistakes, planted into the engine's text, within its seeds. */
-import { describe, expect, test } from "vitest";
-import { plant, PLANTED_BUGS } from "./planted-bugs.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { plant } from "./plant.ts";
+import { PLANTED_BUGS } from "./planted-bugs.ts";
 import { simulate } from "./simulate.ts";
 
 const SEEDS = 20_000;
 
 describe("a planted mistake is found", () => {
+  const needed: string[] = [];
+  afterAll(() => console.info(`seeds that it took\n${needed.join("\n")}`));
+
   test.each(PLANTED_BUGS)(
     "$name",
     async (bug) => {
@@ -13,6 +17,7 @@ describe("a planted mistake is found", () => {
       let seed = 0;
       let problems: readonly string[] = [];
       for (; seed < SEEDS && problems.length === 0; seed++) problems = (await simulate(subject, seed)).problems;
+      needed.push(`${String(seed).padStart(7)}  ${bug.name}: ${problems[0]?.slice(0, 100) ?? "not found"}`);
       expect(problems, `after ${seed} seeds`).not.toEqual([]);
     },
     600_000,

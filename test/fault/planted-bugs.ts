@@ -2,13 +2,6 @@
  * Mistakes that an engine could make, each a change of its source text. An edit that finds no place any more is an error:
  * whoever rewrites the code moves the mistake along.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { build, type StdinOptions } from "esbuild";
-import type { Subject } from "./simulate.ts";
-
 export interface PlantedBug {
   readonly name: string;
   readonly edits: readonly { readonly file: string; readonly from: string; readonly to: string }[];
@@ -160,57 +153,212 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       ),
     ],
   },
-];
-
-const runtime = join(import.meta.dirname, "../../runtime");
-
-/** An engine and a store of the edited text. */
-export async function plant(bug: PlantedBug): Promise<Subject> {
-  const folder = mkdtempSync(join(tmpdir(), "ngraph-planted-"));
-  try {
-    const contents = `export { createEngine } from "./engine.ts"; export { MemoryStore } from "./stores/memory.ts";`;
-    const file = join(folder, "engine.mjs");
-    writeFileSync(file, await plantedText(bug, { contents, resolveDir: runtime, loader: "ts" }));
-    const planted = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as PlantedModule;
-    return { createEngine: planted.createEngine, makeStore: (now) => new planted.MemoryStore({ now }) };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** A program with all that it imports, as text, of the edited runtime. */
-export async function plantedText({ edits }: PlantedBug, stdin: StdinOptions): Promise<string> {
-  const open = new Set(edits);
-  const { outputFiles } = await build({
-    stdin,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    write: false,
-    logLevel: "silent",
-    plugins: [
-      {
-        name: "plant",
-        setup: ({ onLoad }) => {
-          onLoad({ filter: /runtime[\\/].*\.ts$/ }, ({ path }) => {
-            let contents = readFileSync(path, "utf8");
-            for (const { file, from, to } of edits) {
-              if (path !== join(runtime, file)) continue;
-              if (contents.split(from).length !== 2) throw new Error(`${file} does not have once: ${from}`);
-              contents = contents.replace(from, () => to);
-              for (const one of open) if (one.file === file && one.from === from) open.delete(one);
-            }
-            return { contents, loader: "ts" };
-          });
-        },
-      },
+  {
+    name: "an answer is consumed by a second question of the same body",
+    edits: [
+      edit(
+        "engine/task-context.ts",
+        `const answer = run.shared.answers.get(id);`,
+        `const answer = run.shared.answers.get(id) ?? run.shared.answers.get(run.pauseId(task.id, run.step, 0));`,
+      ),
     ],
-  });
-  if (open.size > 0) throw new Error(`never loaded: ${[...open].map(({ file }) => file).join(", ")}`);
-  return outputFiles[0]!.text;
-}
-
-interface PlantedModule {
-  readonly createEngine: Subject["createEngine"];
-  readonly MemoryStore: new (options: { now: () => number }) => ReturnType<Subject["makeStore"]>;
-}
+  },
+  {
+    name: "a fork forgets which answers were given",
+    edits: [
+      edit(
+        "engine/fork-thread.ts",
+        `answers: new Map(source.answers.map(({ id, value }) => [renew(id), { id: renew(id), value }])),`,
+        `answers: new Map(),`,
+      ),
+    ],
+  },
+  {
+    name: "a fork in the thread goes on with the values of the branch it leaves",
+    edits: [
+      edit(
+        "stores/memory.ts",
+        `const continues = head !== undefined && header.parentId === head.header.id;`,
+        `const continues = head !== undefined;`,
+      ),
+    ],
+  },
+  {
+    name: "a fork begins without the results that were stored",
+    edits: [
+      edit(
+        "engine/fork-thread.ts",
+        `  restoreRun(run, source, writes);\n  const chain = run.chain!;\n  chain.headId = head?.id ?? null;\n  chain.parentId = isSameThread ? source.id : null;`,
+        `  restoreRun(run, source, []);\n  const chain = run.chain!;\n  chain.headId = head?.id ?? null;\n  chain.parentId = isSameThread ? source.id : null;`,
+      ),
+    ],
+  },
+  {
+    name: "a jump of the user leaves what was sent",
+    edits: [edit("engine/fork-thread.ts", `  run.ready = [node];\n  run.sends = [];`, `  run.ready = [node];`)],
+  },
+  {
+    name: "a gate is skipped by every resume",
+    edits: [
+      edit(
+        "engine/run-loop.ts",
+        `if (spec.pauseBefore !== true || run.passed?.has(spec.name) === true) return;`,
+        `if (spec.pauseBefore !== true || run.passed !== undefined) return;`,
+      ),
+    ],
+  },
+  {
+    name: "a resume opens gates that nobody was told of",
+    edits: [
+      edit(
+        "engine/run-loop.ts",
+        `const held = open.filter(({ id }) => !run.shared.openedGates.has(id));`,
+        `const held = run.shared.openedGates.size >= 0 ? open.filter(({ kind }) => kind === "interrupt") : open;`,
+      ),
+    ],
+  },
+  {
+    name: "an edit in the middle of a step drops what had finished",
+    edits: [
+      edit(
+        "engine/update-thread.ts",
+        `  restoreRun(run, head, writes);\n`,
+        `  restoreRun(run, head, writes);\n  run.chain!.results.clear();\n`,
+      ),
+    ],
+  },
+  {
+    name: "an edit as a node leaves what was next",
+    edits: [edit("engine/update-thread.ts", `routeAs(run, [node], []);`, `routeAs(run, [node], run.ready);`)],
+  },
+  {
+    name: "an edit as a node gives its tasks the names of others",
+    edits: [
+      edit(
+        "engine/update-thread.ts",
+        `runId: options.as === undefined ? head.runId : newId(),`,
+        `runId: options.as === undefined || newId() !== "" ? head.runId : "",`,
+      ),
+    ],
+  },
+  {
+    name: "memory is lost between turns",
+    edits: [edit("engine/run-input.ts", `channel?.spec.role === "memory"`, `channel?.name === "nothing"`)],
+  },
+  {
+    name: "state outlives its turn",
+    edits: [edit("engine/run-input.ts", `channel?.spec.role === "memory"`, `channel?.spec.role !== "input"`)],
+  },
+  {
+    name: "a further turn on an unfinished thread is not refused",
+    edits: [
+      edit(
+        "engine/create-engine.ts",
+        `if (head.status === "completed" || head.status === "incomplete") return;`,
+        `if (head.status !== "paused") return;`,
+      ),
+    ],
+  },
+  {
+    name: "an error edge discards what the siblings wrote",
+    edits: [
+      edit(
+        "engine/commit-step.ts",
+        `  settleUpdates(run, tasks, applied);`,
+        `  if (hasFailures) undoUpdates(run, applied);\n  else settleUpdates(run, tasks, applied);`,
+      ),
+    ],
+  },
+  {
+    name: "an exclusive jump clears the barriers",
+    edits: [
+      edit(
+        "routing/plan-step.ts",
+        `      for (const target of routing.goto!) plan.run(target);`,
+        `      for (const target of routing.goto!) plan.run(target);\n      for (const barrier of barriers?.partlyFilled() ?? []) barriers!.clear(barrier);`,
+      ),
+    ],
+  },
+  {
+    name: "tries are counted from none",
+    edits: [edit("engine/run-task.ts", `number >= tries.attempts`, `number > tries.attempts`)],
+  },
+  {
+    name: "errors that say it is no use are tried again",
+    edits: [edit("engine/run-task.ts", `"retryable" in error && error.retryable === false`, `error === attemptTask`)],
+  },
+  {
+    name: "waits between attempts do not grow",
+    edits: [edit("engine/backoff.ts", `min * 2 ** (attempt - 1)`, `min * 2 ** Math.min(0, attempt)`)],
+  },
+  {
+    name: "a timeout says nothing to the body",
+    edits: [
+      edit(
+        "engine/task-context.ts",
+        `    this.#controller?.abort(this.#reason);\n    this.onGivenUp`,
+        `    this.onGivenUp`,
+      ),
+    ],
+  },
+  {
+    name: "items of a list have each other's results after a crash",
+    edits: [
+      edit(
+        "engine/step-tasks.ts",
+        `const known = run.stored?.get(task.id);`,
+        `const known = run.stored?.get(task.id.replace("[1]", "[0]"));`,
+      ),
+    ],
+  },
+  {
+    name: "a reducer that throws leaves what was applied before it",
+    edits: [
+      edit("engine/apply-updates.ts", `        undoUpdates(run, writes);\n`, ``),
+      edit(
+        "engine/chain.ts",
+        `    const id = newId();\n`,
+        `    for (const { index } of run.program.channels) if (phase === "interrupted") this.touch(index, null, false);\n    const id = newId();\n`,
+      ),
+    ],
+  },
+  {
+    name: "results that clashed are kept",
+    edits: [
+      edit(
+        "engine/commit-step.ts",
+        `for (const task of applied.atFault) for (const { id } of task.items ?? [task]) run.chain?.results.delete(id);\n    return leaveStep(run, tasks, outcomes, stopped("failed", applied.error), applied.error, applied.atFault);`,
+        `return leaveStep(run, tasks, outcomes, stopped("failed", applied.error), applied.error);`,
+      ),
+    ],
+  },
+  {
+    name: "the second writer of a channel wins",
+    edits: [
+      edit(
+        "engine/apply-updates.ts",
+        `const clash = tasks.length > 1 ? concurrentWrite(run, tasks, outcomes) : undefined;`,
+        `const clash = tasks.length > 9 ? concurrentWrite(run, tasks, outcomes) : undefined;`,
+      ),
+    ],
+  },
+  {
+    name: "another table is not refused",
+    edits: [edit("engine/drift.ts", `if (problems.length === 0) return;`, `if (problems.length < 9) return;`)],
+  },
+  {
+    name: "the end is told before it is durable",
+    edits: [
+      edit(
+        "engine/journal.ts",
+        `if (this.#behind && !urgent && this.#pending < MAX_BEHIND) return undefined;`,
+        `if (this.#behind && this.#pending < MAX_BEHIND) return undefined;`,
+      ),
+      edit(
+        "engine/run-loop.ts",
+        `const written = run.shared.durable?.journal.flush();`,
+        `const written = run.shared.durable?.durability === "async" ? undefined : run.shared.durable?.journal.flush();`,
+      ),
+    ],
+  },
+];

@@ -170,6 +170,7 @@ async function lifeOf(setting: Setting, plan: Plan, count: number): Promise<void
   let rivalSettled = true;
   const cancel = (): void => {
     life.cancelled = world.isPatient = true;
+    if (rival !== undefined) rival.cancelled = true;
     world.note("    cancelled");
     abort.abort(new Error("enough"));
   };
@@ -183,6 +184,7 @@ async function lifeOf(setting: Setting, plan: Plan, count: number): Promise<void
       if (turn !== rivalAt) return;
       const resume: Plan = { act: { kind: "resume" }, thread: plan.thread };
       rival = newLife(world, `rival ${count}`, resume, { isExit: life.isExit, maxSteps, aborts });
+      rival.cancelled = life.cancelled;
       world.hadRival = true;
       rivalSettled = false;
       world.note("    a rival resumes");
