@@ -5,7 +5,8 @@
 import type { Checkpoint, CheckpointHeader, CheckpointId, PauseItem } from "../../runtime/checkpoint.ts";
 import { resumesAt } from "./faulty-store.ts";
 import { CHANNELS, type Model, type Written } from "./model.ts";
-import { begin, edit, ending, goAt, routeAs, step, type Outcome, type Position, type Step } from "./reference.ts";
+import type { Outcome, Position, Step } from "./position.ts";
+import { begin, edit, ending, goAt, routeAs, step } from "./reference.ts";
 import { gateKey } from "./watched-body.ts";
 import type { Before, Life, World } from "./world.ts";
 

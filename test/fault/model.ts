@@ -100,7 +100,7 @@ export function pickyReducer(current: number, update: number): number {
   return next % 50;
 }
 
-/** `end` among targets. */
+/** `end` among targets. No node has the number, so that looking for its name gives it too. */
 export const STOP = -1;
 /** The counter's modulus stays small, so that conditions meet. */
 export const RANGE = 12;
@@ -112,6 +112,17 @@ export function gateOf(model: Model, node: number): number {
 
 export function holds({ by, rest }: ModelCondition, { input, counter }: Values): boolean {
   return (input + (counter as number)) % by === rest;
+}
+
+/** 2.4: plain edges; every `when` that holds; `otherwise` if none did; one arm of a `match`. */
+export function follow(edges: readonly ModelEdge[], values: Values): readonly number[] {
+  return edges.flatMap((edge): readonly number[] => {
+    if (edge.kind === "plain") return edge.to;
+    if (edge.kind === "when") return holds(edge, values) ? edge.to : [];
+    if (edge.kind === "match")
+      return edge.arms[(values.input + (values.counter as number)) % edge.by] ?? edge.otherwise;
+    return edges.some((other) => other.kind === "when" && holds(other, values)) ? [] : edge.to;
+  });
 }
 
 /** What a body is given, by the engine or by the reference interpreter. */
@@ -181,6 +192,40 @@ export function body(input: BodyInput, tools: BodyTools): Readonly<Record<Writte
     diary: [`${node.name}:${dice % 10}`],
     total: dice % 5,
   };
+}
+
+/** What a body does when it is called: what it asks for, collected. */
+export interface Played {
+  readonly result?: Readonly<Record<Written, unknown>>;
+  readonly mishap?: HowToFail;
+  readonly goto?: readonly number[];
+  readonly exclusive?: boolean;
+  readonly stopped?: boolean;
+  readonly sends: readonly { readonly node: number; readonly item: unknown }[];
+  readonly questions: readonly string[];
+}
+
+/** @param answers to its questions, in their order; to all others as `answerTo` says */
+export function play(input: BodyInput, attempt: number, answers: readonly unknown[]): Played {
+  const number = (name: string): number => input.model.nodes.findIndex((node) => node.name === name);
+  let way: Pick<Played, "goto" | "exclusive" | "stopped"> = {};
+  const sends: { node: number; item: unknown }[] = [];
+  const questions: string[] = [];
+  const tools: BodyTools = {
+    attempt,
+    goto: (names, exclusive) => void (way = { goto: names.map(number), exclusive }),
+    stop: () => void (way = { stopped: true }),
+    send: (name, item) => void sends.push({ node: number(name), item }),
+    ask: (question) => {
+      questions.push(question);
+      return answers[questions.length - 1] ?? answerTo(question);
+    },
+  };
+  try {
+    return { result: body(input, tools), sends, questions, ...way };
+  } catch (thrown) {
+    return { mishap: (thrown as Mishap).how, sends: [], questions };
+  }
 }
 
 /** What the person at the other end says. */

@@ -49,7 +49,7 @@ export function randomModel(random: Random): Model {
 /** @param mayBreak nobody up the calls has an error edge, which would see how often it broke */
 function modelOf(random: Random, palette: Palette, name: string, depth: number, mayBreak: boolean): Model {
   const isChild = depth > 0;
-  const count = 2 + below(random, isChild ? 3 : 6);
+  const count = 2 + below(random, isChild ? 3 : 5);
   const callsOne = palette.calls && depth < 2 && chance(random, isChild ? 0.2 : 0.6);
   const later = (from: number): number[] => Array.from({ length: count - from - 1 }, (_, i) => from + 1 + i);
   const target = (from: number): number => {

@@ -6,7 +6,7 @@ import type { Act, Plan } from "./acts.ts";
 import type { Ledger } from "./ledger.ts";
 import { answerTo, type Model } from "./model.ts";
 import { below, chance, pick, type Random } from "./random.ts";
-import type { Position } from "./reference.ts";
+import type { Position } from "./position.ts";
 import type { World } from "./world.ts";
 
 const SPECIAL = [
@@ -44,7 +44,7 @@ export function randomScript(random: Random): Script {
   return {
     random,
     kinds,
-    left: kinds.length === 0 || chance(random, 0.3) ? 0 : 1 + below(random, 4),
+    left: kinds.length === 0 || chance(random, 0.3) ? 0 : 1 + below(random, 3),
     thread: "t0",
     threads: ["t0"],
     labels: new Map(),
@@ -217,7 +217,7 @@ function refused(script: Script, head: Checkpoint, isOver: boolean): Plan {
 /** A checkpoint of the thread, and what it is called by. */
 function origin({ random, thread, labels }: Script, store: MemoryStore, world: World) {
   const list = store.list(thread, { limit: 100 });
-  const source = pick(random, list).id;
+  const source = chance(random, 0.3) ? list[0]!.id : pick(random, list).id;
   const label = [...labels].find(([, id]) => id === source)?.[0];
   // What it says is the store's to know; a fault may have kept it from hearing.
   const isKnown = label !== undefined && store.loadByLabel(thread, label)?.id === source;
