@@ -126,18 +126,21 @@ function leavesOf(model: Model, node: number): Leaf[] {
 
 /** 7.1: one outcome of all items, in their order. Those that failed fail the node. */
 function together(parts: readonly Outcome[]): Outcome {
+  const questions = parts.flatMap((part) => part.questions);
   const failures = parts.flatMap(({ failed }) => failed ?? []);
+  if (failures.length > 0) {
+    const attempts = Math.max(...failures.map((failure) => failure.attempts));
+    const items = failures.flatMap((failure) => failure.items);
+    return { updates: [], sends: [], questions, failed: { ...failures[0]!, attempts, items } };
+  }
   const goto = parts.flatMap((part) => part.goto ?? []);
-  const attempts = Math.max(...failures.map((failure) => failure.attempts));
-  const items = failures.flatMap((failure) => failure.items);
   return {
     updates: parts.flatMap(({ updates }) => updates),
     sends: parts.flatMap(({ sends }) => sends),
-    questions: parts.flatMap(({ questions }) => questions),
+    questions,
     exclusive: parts.some(({ exclusive }) => exclusive === true),
     stopped: goto.length === 0 && parts.length > 0 && parts.every(({ stopped }) => stopped === true),
     ...(goto.length === 0 ? {} : { goto }),
-    ...(failures.length === 0 ? {} : { updates: [], sends: [], failed: { ...failures[0]!, attempts, items } }),
   };
 }
 
