@@ -191,7 +191,8 @@ function save(world: World, life: Life, claim: Claim, request: SaveRequest, keep
   for (const { id } of header.answers) world.answered.add(id);
   for (const { id } of header.pauses) {
     const isThere = header.answers.some((answer) => answer.id === id);
-    if (world.answered.has(id) && !isThere) world.report(`6.2: ${id} has been answered, and waits again`);
+    if (world.answered.has(id) && !isThere && !world.misled)
+      world.report(`6.2: ${id} has been answered, and waits again`);
   }
   if (header.namespace !== "") {
     forgetFaults(world, header);
