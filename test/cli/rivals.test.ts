@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import { PostgresServer } from "../stores/postgres-server.ts";
 import { createProject, type Document, type Project } from "./project.ts";
 
@@ -42,14 +42,14 @@ async function race(project: Project, store: string): Promise<void> {
   const first = start(project, ["run", "flow.ngraph", "--thread", "t", "--json", ...options]);
   const winner = await winnerOf(first);
   // Before anything has changed for the others: the winner is at the second node, and nobody else ran one.
-  expect(ranIn(project)).toEqual([`first ${winner.pid}`, `second ${winner.pid}`]);
+  await until(() => expect(ranIn(project)).toEqual([`first ${winner.pid}`, `second ${winner.pid}`]));
   expect(project.json(["threads", ...options]).document.threads).toHaveLength(1);
   winner.child.kill("SIGKILL");
   await winner.ended;
 
   const second = start(project, ["resume", "t", "--json", ...options]);
   const heir = await winnerOf(second);
-  expect(ranIn(project).slice(2)).toEqual([`second ${heir.pid}`]);
+  await until(() => expect(ranIn(project).slice(2)).toEqual([`second ${heir.pid}`]));
   writeFileSync(join(project.directory, "go"), "");
   expect(await heir.ended).toBe(0);
   expect(JSON.parse(heir.stdout())).toMatchObject({
@@ -61,6 +61,11 @@ async function race(project: Project, store: string): Promise<void> {
   const history = document.checkpoints as readonly Document[];
   for (const [index, { parent }] of history.entries()) expect(parent).toBe(history[index + 1]?.id ?? null);
   expect(history.map(({ step }) => step as number)).toEqual([2, 1, 0, -1]);
+}
+
+/** The others may have been told before the one that runs has got that far. */
+async function until(check: () => void): Promise<void> {
+  await vi.waitFor(check, { timeout: 60_000 });
 }
 
 interface Rival {
