@@ -52,8 +52,10 @@ export async function withStore<T>(
 export async function openStore(given: string | undefined, options: { mustExist: boolean }): Promise<OpenStore> {
   const spec = given ?? DEFAULT_STORE;
   const flag = given === undefined ? "" : ` --store ${quoteArgument(withoutPassword(given))}`;
+  if (options.mustExist && (spec === "memory" || spec === "sqlite::memory:")) {
+    throw new CommandError("a store in memory holds nothing: name the one that the run used");
+  }
   if (spec === "memory") {
-    if (options.mustExist) throw new CommandError("a store in memory holds nothing: name the one that the run used");
     return { store: new MemoryStore(), flag, isMemory: true };
   }
   if (spec.startsWith("sqlite:") && spec.length > "sqlite:".length) {

@@ -8,6 +8,7 @@ import { withStore, STORE_FLAG, STORE_HELP } from "../open-store.ts";
 import { printableText } from "../printable-text.ts";
 import { describePause } from "../report-result.ts";
 import { asItStands } from "../thread-source.ts";
+import { startValues, withStartValues } from "../start-values.ts";
 
 interface ShowOptions {
   readonly thread?: string;
@@ -28,11 +29,13 @@ export const showCommand = defineCommand<ShowOptions>({
       const before = found.parentId === null ? undefined : await store.loadById(found.threadId, found.parentId);
       return { checkpoint: await asItStands(store, found), parent: before };
     });
-    const changes = parent === undefined ? undefined : changedValues(parent.values, checkpoint.values);
+    const start = await startValues(checkpoint);
+    const state = withStartValues(checkpoint.values, start);
+    const changes = parent === undefined ? undefined : changedValues(withStartValues(parent.values, start), state);
     output.document({
       version: 1,
       ...checkpointDocument(checkpoint),
-      values: checkpoint.values,
+      values: state,
       changes: changes ?? null,
     });
     const head: Record<string, string | number> = {
@@ -59,7 +62,7 @@ export const showCommand = defineCommand<ShowOptions>({
       output.result(`failure: ${printableText(checkpoint.failure.message)} [${checkpoint.failure.code}]`);
     }
     for (const pause of checkpoint.pauses) output.result(`\n${describePause(pause)}`);
-    const values = formatRecord(checkpoint.values);
+    const values = formatRecord(state);
     output.result(`\n${values === "" ? "no values yet" : values}`);
     if (changes !== undefined && values !== "") output.result(`\n${describeChanges(changes)}`);
     return EXIT.ok;

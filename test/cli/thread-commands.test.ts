@@ -122,3 +122,14 @@ test("threads of plans are neither forked nor edited, and it is said what is don
     expect(stderr).toMatch(/thread `p` is a run of a plan[\s\S]*--from-task/);
   }
 });
+
+test("show tells the values of all channels: those that nobody has written have their start values", () => {
+  const project = paused();
+  const [head] = chain(project);
+  const { values, changes } = project.json(["show", head.id]).document;
+  expect({ values, changes }).toEqual({ values: { verdict: null, notes: null, log: ["one"], top: 0 }, changes: {} });
+  expect(project.json(["show", head.parent]).document.changes).toEqual({ log: { before: [], after: ["one"] } });
+  // Of another graph nothing is known but what was stored.
+  project.write("l.ngraph", project.read("l.ngraph").replace("int = 0", "int = 9"));
+  expect(project.json(["show", head.id]).document.values).toEqual({ log: ["one"] });
+});
