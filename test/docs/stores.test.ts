@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
 import type { Store } from "../../runtime/store.ts";
-import { storeConformance } from "../../runtime/stores/conformance/conformance.ts";
+import { storeConformance, type StoreCase } from "../../runtime/stores/conformance/conformance.ts";
 import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { engineOf } from "../support/graph.ts";
@@ -18,6 +18,17 @@ interface Page {
   /** What the page registers with its test runner. */
   readonly suites: readonly string[];
   readonly cases: readonly { readonly name: string; readonly run: () => Promise<void> }[];
+  /** The suite of the same build. */
+  readonly storeConformance: readonly StoreCase[];
+  /** What the page prints without one. */
+  readonly printed: readonly string[];
+}
+
+/** What the page's store has beside the required methods. */
+const METHODS: ReadonlySet<string> = new Set(["putWrites", "getWrites", "clearWrites"]);
+
+function withoutWrites(store: Store): Store {
+  return Object.assign(store, Object.fromEntries([...METHODS].map((method) => [method, undefined])));
 }
 
 const page = await loadPage();
@@ -46,6 +57,47 @@ describe("docs/stores.md", () => {
     expect(ran).toEqual(["a", "b"]);
   });
 
+  test("without a runner it prints each case", () => {
+    const passed = page.printed.filter((line) => line.startsWith("passed: "));
+    expect(page.printed).toHaveLength(storeConformance.length);
+    expect(passed).toHaveLength(
+      storeConformance.filter(({ needs }) => needs.every((need) => METHODS.has(need))).length,
+    );
+    expect(page.printed).toContain(
+      "left out, for want of prune: pruning counts in each namespace, and leaves other threads alone",
+    );
+    expect(page.printed.filter((line) => line.startsWith("failed"))).toEqual([]);
+  });
+
+  test("with the required methods alone it passes, and a resume runs the whole step again", async () => {
+    for (const { run } of page.storeConformance) await run(() => withoutWrites(new page.MapStore()));
+    const text = `graph g {
+      output log: string[] = [] reduce append
+      node a = a() into log   node b = b() into log
+      start -> a, b
+    }`;
+    for (const [store, expected] of [
+      [new page.MapStore(), ["a", "b"]],
+      [withoutWrites(new page.MapStore()), ["a", "b", "a", "b"]],
+    ] as const) {
+      const ran: string[] = [];
+      const save = store.save.bind(store);
+      let fails = false;
+      // The step's nodes have run; what they gave cannot be saved.
+      store.save = (...given) => (fails ? Promise.reject(new Error("disk full")) : save(...given));
+      const node = (name: string) => () => {
+        fails = ran.length < 2;
+        ran.push(name);
+        return name;
+      };
+      const engine = engineOf(text, { a: node("a"), b: node("b") }, { store });
+      await expect(engine.run({}, { thread: "t" })).rejects.toThrow("disk full");
+      fails = false;
+      expect(await engine.resume("t")).toMatchObject({ status: "completed", output: { log: ["a", "b"] } });
+      expect(ran).toEqual(expected);
+    }
+  });
+
   test("what it prunes", async () => {
     const store = new MemoryStore();
     for (const [thread, timestamp] of [
@@ -71,7 +123,11 @@ async function loadPage(): Promise<Page> {
       export const describe = (name, body) => (suites.push(name), body());
       export const it = (name, run) => cases.push({ name, run });`;
     writeFileSync(join(directory, "runner.js"), runner);
-    const entry = `import "./map-store.test.ts"; export { MapStore } from "./map-store.ts";
+    const check = join(directory, "check-store.ts");
+    writeFileSync(check, readFileSync(check, "utf8").replaceAll("console.log(", "printed.push("));
+    writeFileSync(check, `import { printed } from "./printed.js";\n${readFileSync(check, "utf8")}`);
+    writeFileSync(join(directory, "printed.js"), "export const printed = [];");
+    const entry = `import "./map-store.test.ts"; import "./check-store.ts"; export { printed } from "./printed.js"; export { storeConformance } from "ngraph/stores/conformance"; export { MapStore } from "./map-store.ts";
       export { pruneAll } from "./prune-all.ts"; export { suites, cases } from "vitest";`;
     writeFileSync(join(directory, "entry.ts"), entry);
     const outfile = join(directory, "page.mjs");
