@@ -121,6 +121,20 @@ describe("threads", () => {
 
   const text = "graph g { output n: int  node one = 1 into n  start -> one }";
 
+  test("may have any name, and are never mistaken for one another", async () => {
+    const store = new SqliteStore(":memory:");
+    const app = approvalGraph(new LangGraphSaver(store));
+    const names = ["__proto__", "constructor", "a\0b", "a", "A", "\u00e9", "e\u0301", "x".repeat(2000), "\ud83d"];
+    for (const name of names) await app.invoke({ log: [name] }, { configurable: { thread_id: name } });
+    for (const name of names) {
+      const { values } = await app.getState({ configurable: { thread_id: name } });
+      expect(values.log[0]).toBe(name);
+    }
+    const tooLong = { configurable: { thread_id: "x".repeat(2001) } };
+    await expect(app.invoke({}, tooLong)).rejects.toThrow(/is too long to be stored: 2001 characters/);
+    store.close();
+  });
+
   test("an engine's thread is left alone by LangGraph, and LangGraph's by an engine", async () => {
     const store = new MemoryStore();
     const { table } = compile(text);

@@ -1,0 +1,78 @@
+/** The suite of stores as somebody else's project runs it: from the built package, under `node:test`, and with its types. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, symlinkSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { createProject } from "../cli/project.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+
+function projectWith(files: Record<string, string>) {
+  const project = createProject({ "package.json": '{ "type": "module" }', ...files });
+  const modules = join(project.directory, "node_modules");
+  mkdirSync(join(modules, "@types"), { recursive: true });
+  symlinkSync(ROOT, join(modules, "ngraph"));
+  symlinkSync(join(ROOT, "node_modules/@types/node"), join(modules, "@types/node"));
+  return project;
+}
+
+const TEST = `import { describe, it } from "node:test";
+  import { MemoryStore } from "ngraph/runtime";
+  import { describeStore } from "ngraph/stores/conformance";
+  describeStore({ describe, it }, "a store", () => new MemoryStore());
+  class Forgetful extends MemoryStore { list() { return []; } }
+  if (process.env["BROKEN"]) describeStore({ describe, it }, "a broken one", () => new Forgetful());`;
+
+describe("ngraph/stores/conformance", () => {
+  const run = (directory: string, environment: Record<string, string>): string => {
+    const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
+    const options = { cwd: directory, encoding: "utf8", env: { ...inherited, ...environment } } as const;
+    try {
+      return execFileSync(process.execPath, ["--test", "--test-reporter=tap", "store.test.mjs"], options);
+    } catch (error) {
+      return (error as { stdout: string }).stdout;
+    }
+  };
+
+  test("runs under node:test, which shows what was skipped", () => {
+    const { directory } = projectWith({ "store.test.mjs": TEST });
+    const output = run(directory, {});
+    expect(output).toMatch(/^# fail 0$/m);
+    expect(output).toMatch(/^# skipped 1$/m);
+    expect(output).toContain("# SKIP the store has no reopen");
+  });
+
+  test("under node:test says what a broken store does instead", () => {
+    const { directory } = projectWith({ "store.test.mjs": TEST });
+    const output = run(directory, { BROKEN: "1" });
+    expect(output).not.toMatch(/^# fail 0$/m);
+    expect(output).toContain("history without a limit: expected 100 items, got 0: []");
+  });
+
+  test("has types for a strict project", () => {
+    const { directory } = projectWith({
+      "store.ts": `import { describe, it } from "node:test";
+        import { MemoryStore, type Store } from "ngraph/runtime";
+        import { ConformanceError, describeStore, storeConformance } from "ngraph/stores/conformance";
+        import type { MakeStore, Need, OptionalMethod, StoreCase, StoreUnderTest } from "ngraph/stores/conformance";
+        const make: MakeStore = async () => {
+          const store: Store = new MemoryStore();
+          const under: StoreUnderTest = { store, reopen: () => store, size: () => 0, dispose: async () => {} };
+          return under;
+        };
+        describeStore({ describe, it }, "a store", make);
+        export const optional: readonly StoreCase[] = storeConformance.filter(({ needs }) => needs.length > 0);
+        export const first: Need | OptionalMethod | undefined = optional[0]?.needs[0];
+        export const error = (caught: unknown): unknown => (caught instanceof ConformanceError ? caught.expected : caught);`,
+    });
+    const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin", "tsc");
+    const options = "--strict --noEmit --exactOptionalPropertyTypes --module nodenext --target es2023 --types node";
+    const compiled = execFileSync(process.execPath, [tsc, ...options.split(" "), "store.ts"], {
+      cwd: directory,
+      encoding: "utf8",
+    });
+    expect(compiled).toBe("");
+  });
+});
