@@ -19,7 +19,7 @@ import type { Json, MaybePromise } from "./json.ts";
 export interface Runner {
   /** Unique to this run of this process. */
   readonly owner: string;
-  /** How long the claim holds without being renewed, in milliseconds. */
+  /** How long the claim holds without being renewed, in milliseconds; 0 holds until somebody else claims. */
   readonly leaseMs: number;
 }
 
@@ -52,7 +52,7 @@ export interface SaveRequest {
 }
 
 export interface ListOptions {
-  /** Default 100. */
+  /** Default 100. Nothing is given at 0 or less; a fraction is cut off. */
   readonly limit?: number;
   /** Only checkpoints older than this one, along its parents. NG_UNKNOWN_CHECKPOINT when the namespace has no such. */
   readonly before?: CheckpointId;
@@ -88,38 +88,43 @@ export interface PrunePolicy {
 export interface Store {
   /**
    * Claims a thread, known or not. Free, expired, or the holder is known to be dead: a new epoch. Otherwise throws
-   * `ThreadError` NG_THREAD_CONFLICT that names the holder.
+   * `ThreadError` NG_THREAD_CONFLICT that names the holder. The same owner may claim again; epochs never repeat, not even when the
+   * thread was deleted and made again.
    */
   claim(threadId: ThreadId, runner: Runner): MaybePromise<Claim>;
-  /** Extends the lease. Throws NG_THREAD_CONFLICT when a newer claim exists. */
+  /** Takes the lease anew, from now. Throws NG_THREAD_CONFLICT when a newer claim exists; an expired one that nobody took still holds. */
   renew(claim: Claim, leaseMs: number): MaybePromise<void>;
   /** Gives the claim back; harmless when it is gone. */
   release(claim: Claim): MaybePromise<void>;
 
   /**
    * Insert, move of the head, and clearing of writes: one transaction. A checkpoint id is never used twice (NG_STORE_FAILED);
-   * a header with a label takes the label from whichever checkpoint had it.
+   * a header with a label takes the label from whichever checkpoint had it. What JSON cannot hold is NG_STORE_FAILED. A call that fails
+   * has changed nothing.
    */
   save(claim: Claim, request: SaveRequest): MaybePromise<void>;
   /** The head of a namespace. */
   loadLatest(threadId: ThreadId, namespace?: string): MaybePromise<Checkpoint | undefined>;
   loadById(threadId: ThreadId, id: CheckpointId): MaybePromise<Checkpoint | undefined>;
-  /** The chain from the head back, newest first. */
+  /** The chain from the head back along the parents, newest first; it ends where a parent is in another namespace or thread, or was pruned. */
   list(threadId: ThreadId, options?: ListOptions): MaybePromise<readonly Checkpoint[]>;
-  /** Removes everything of one thread. */
+  /** Removes everything of one thread, its claim too; nothing of it is there when the thread is made again. */
   deleteThread(threadId: ThreadId): MaybePromise<void>;
 
-  /** Optional: without these a resume replays the whole step. */
+  /** Optional: without these a resume replays the whole step. All of `writes`, or none; a second of one task replaces the first in its place. */
   putWrites?(claim: Claim, checkpointId: CheckpointId, writes: readonly PendingWrite[]): MaybePromise<void>;
+  /** In the order in which their tasks were first put. */
   getWrites?(threadId: ThreadId, checkpointId: CheckpointId): MaybePromise<readonly PendingWrite[]>;
+  /** Those of the tasks that are named, none for an empty list; without a list, all of the checkpoint. */
   clearWrites?(claim: Claim, checkpointId: CheckpointId, taskIds?: readonly string[]): MaybePromise<void>;
 
   /** Optional conveniences. A label names one checkpoint of a thread, a checkpoint has one at most; given again it moves. */
   label?(threadId: ThreadId, checkpointId: CheckpointId, label: string): MaybePromise<void>;
   loadByLabel?(threadId: ThreadId, label: string): MaybePromise<Checkpoint | undefined>;
-  /** Most recently written first. */
+  /** Threads that have a checkpoint of the graph itself, most recently written first. The limit is as in `list`. */
   threads?(options?: { readonly limit?: number }): MaybePromise<readonly ThreadInfo[]>;
   /** Returns how many checkpoints went. */
   prune?(threadId: ThreadId, policy: PrunePolicy): MaybePromise<number>;
+  /** Later calls fail with NG_STORE_FAILED, but closing again is harmless. */
   close?(): MaybePromise<void>;
 }
