@@ -83,8 +83,11 @@ export const KILL_BUGS: readonly PlantedBug[] = [
     edits: [
       edit(
         "engine/task-context.ts",
-        `return this.#attempt.run.taskKey(this.#attempt.task);`,
-        `return this.#attempt.run.taskKey(this.#attempt.task).replace(/.{7}$/, String(process.pid).padStart(7, "0"));`,
+        `get idempotencyKey(): string {`,
+        `get idempotencyKey(): string {
+          return this.trueKey.replace(/.{7}$/, String(process.pid).padStart(7, "0"));
+        }
+        get trueKey(): string {`,
       ),
     ],
   },
