@@ -13,8 +13,11 @@ export function ignoreClosedPipes(): void {
 /** A node that calls `process.stdout.end()` ends its own output, not this program's. */
 export function keepStreamsOpen(): void {
   for (const stream of [process.stdout, process.stderr]) {
-    stream.end = ((chunk?: unknown) => {
-      if (typeof chunk === "string" || chunk instanceof Uint8Array) stream.write(chunk);
+    stream.end = ((...args: readonly unknown[]) => {
+      const [chunk = ""] = args;
+      const done = args.find((arg) => typeof arg === "function");
+      // Also with nothing to write: whoever waits for the end is told of it.
+      stream.write(typeof chunk === "string" || chunk instanceof Uint8Array ? chunk : "", () => done?.());
       return stream;
     }) as typeof stream.end;
   }

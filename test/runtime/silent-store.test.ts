@@ -173,6 +173,36 @@ describe("5.6 a claim that cannot be renewed", () => {
     expect(await again.resume("t")).toMatchObject({ status: "completed", output: { n: 1 } });
   });
 
+  test("while the host was kept busy, or slept, is asked for again", async () => {
+    const clock = new VirtualClock();
+    let missed = 0;
+    const late = {
+      now: () => clock.now() + missed,
+      setTimeout: (callback: () => void, ms: number) => clock.setTimeout(callback, ms),
+      clearTimeout: (handle: unknown) => clock.clearTimeout(handle),
+    };
+    const memory = new MemoryStore({ now: () => clock.now() });
+    let calls = 0;
+    // The first answer is under way when the host stands still.
+    const store = withOperation(
+      memory,
+      "renew",
+      (renew) =>
+        (...args) =>
+          calls++ === 0 ? new Promise<void>(() => undefined) : renew(...args),
+    );
+    let finish: (value: number) => void = () => undefined;
+    const slow = (): Promise<number> => new Promise((resolve) => (finish = resolve));
+    const running = engineOf(SLOW, { slow }, { store, clock: late, leaseMs: LEASE }).run({}, { thread: "t" });
+    await clock.advance(LEASE / 3);
+    missed = LEASE;
+    await clock.advance(LEASE / 3);
+    expect(calls).toBe(2);
+    finish(3);
+    expect(await running).toMatchObject({ status: "completed", output: { n: 3 } });
+    expect(clock.waiting).toEqual([]);
+  });
+
   test("because the store fails is found out before the next body runs", async () => {
     const clock = new VirtualClock();
     let finish: (value: number) => void = () => undefined;
