@@ -1,6 +1,6 @@
 import { RunError } from "../errors.ts";
 import type { Json } from "../json.ts";
-import { redactJson } from "./redact.ts";
+import { redactAppended, redactJson } from "./redact.ts";
 import { describeError, emitEvent } from "./run-events.ts";
 import type { Run } from "./run.ts";
 import type { Outcome, Task } from "./task.ts";
@@ -60,11 +60,13 @@ export function settleUpdates(run: Run, tasks: readonly Task[], writes: readonly
   if (chain === undefined && !listening) return;
   for (const { channel, before, task, update, after } of writes) {
     const { name, spec } = run.program.channels[channel]!;
-    chain?.touch(channel, before, spec.reducer?.kind === "append");
+    const isAppended = spec.reducer?.kind === "append";
+    chain?.touch(channel, before, isAppended);
     if (listening) {
       const { redact } = run.shared;
-      const [told, held] = [redactJson(redact, update), redactJson(redact, after)];
-      emitEvent(run, { type: "write", node: tasks[task]!.node.spec.name, channel: name, update: told, value: held });
+      const node = tasks[task]!.node.spec.name;
+      const value = isAppended ? redactAppended(redact, before, after) : redactJson(redact, after);
+      emitEvent(run, { type: "write", node, channel: name, update: redactJson(redact, update), value });
     }
   }
 }

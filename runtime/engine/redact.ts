@@ -19,15 +19,31 @@ function keepAll(text: string): string {
 }
 
 /**
- * The same for plain JSON, names of fields included: text by text, since in JSON a value may be escaped.
+ * The same for plain JSON, names of fields included: text by text, since in JSON a value may be escaped. The answer is frozen.
  * @param value nested no deeper than what channels admit
  */
 export function redactJson(redact: (text: string) => string, value: Json): Json {
   if (redact === keepAll) return value;
   if (typeof value === "string") return redact(value);
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return (value as readonly Json[]).map((item) => redactJson(redact, item));
+  if (Array.isArray(value)) return Object.freeze((value as readonly Json[]).map((item) => redactJson(redact, item)));
   const shown: Record<string, Json> = {};
   for (const [name, field] of Object.entries(value)) setField(shown, redact(name), redactJson(redact, field));
+  return Object.freeze(shown);
+}
+
+/** Lists as they were told, by the lists that they stand for. */
+const told = new WeakMap<(text: string) => string, WeakMap<object, readonly Json[]>>();
+
+/** The same for a list that `before` is the beginning of: what was told with it is not looked at again. */
+export function redactAppended(redact: (text: string) => string, before: Json, after: Json): Json {
+  if (redact === keepAll) return after;
+  if (!Array.isArray(before) || !Array.isArray(after)) return redactJson(redact, after);
+  let lists = told.get(redact);
+  if (lists === undefined) told.set(redact, (lists = new WeakMap()));
+  const start = lists.get(before) ?? (redactJson(redact, before) as readonly Json[]);
+  const end = redactJson(redact, after.slice(before.length)) as readonly Json[];
+  const shown = Object.freeze(start.concat(end));
+  lists.set(after, shown);
   return shown;
 }

@@ -1,5 +1,5 @@
 /** Execution, section 8: what a run tells those who watch, and streams of it. */
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { NodeContext, RunEvent } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { engineOf } from "../support/graph.ts";
@@ -157,6 +157,40 @@ describe("8.1 events", () => {
     expect(result.error?.message).toBe("node `a` failed: 401 for [secret API_KEY]");
     expect(JSON.stringify([events, store.list("t")])).not.toContain("sk-very-secret");
   });
+});
+
+test("8.1, 1.3: what was told of a growing list is not searched for secrets again", async () => {
+  const run = async (rounds: number): Promise<{ searched: number; last: RunEvent | undefined }> => {
+    let last: RunEvent | undefined;
+    const engine = engineOf(
+      `secret KEY
+      graph g {
+        output log: json[] reduce append
+        output i: int = 0
+        limit steps none
+        node add = add(KEY, i) into { log, i }
+        start -> add
+        add -> add when i < ${rounds}
+        add -> end otherwise
+      }`,
+      { add: (key, i) => ({ log: [{ text: `${String(key)} ${Number(i)}` }, String(key)], i: Number(i) + 1 }) },
+      {
+        secrets: { KEY: "hunter2" },
+        onEvent: (event) => {
+          if (event.type === "write" && event.channel === "log") last = event;
+        },
+      },
+    );
+    const search = vi.spyOn(String.prototype, "replaceAll");
+    await engine.run({});
+    const searched = search.mock.calls.filter(([text]) => String(text) === "hunter2").length;
+    search.mockRestore();
+    return { searched, last };
+  };
+  const [few, many] = [await run(20), await run(80)];
+  const value = Array.from({ length: 80 }, (_, i) => [{ text: `[secret KEY] ${i}` }, "[secret KEY]"]).flat();
+  expect(many.last).toMatchObject({ value, update: value.slice(-2) });
+  expect(many.searched).toBeLessThan(few.searched * 5);
 });
 
 test("8.1: values of secrets are taken out of whatever leaves the run as text, however JSON would write them", async () => {
