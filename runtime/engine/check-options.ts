@@ -4,6 +4,12 @@ import type { StreamViews } from "../events.ts";
 import type { Store } from "../store.ts";
 import { admitJson, Mismatch } from "../validate.ts";
 
+/** @throws RunError NG_BAD_INPUT */
+export function checkRecord(whose: string, options: unknown): void {
+  if (isObject(options) && !Array.isArray(options)) return;
+  throw new RunError("NG_BAD_INPUT", `the options of ${whose} are a record`);
+}
+
 /** What an engine is made with, as far as types cannot hold it in a program without them. @throws RunError NG_BAD_INPUT */
 export function checkEngineOptions(options: EngineOptions): void {
   const { store, leaseMs, storeTimeoutMs, durability, onFailure, onEvent } = options;
@@ -17,7 +23,7 @@ export function checkEngineOptions(options: EngineOptions): void {
 
 /** What a run or a resume is called with. @throws RunError NG_BAD_INPUT */
 export function checkExecuteOptions(options: ExecuteOptions): void {
-  if (!isObject(options)) throw new RunError("NG_BAD_INPUT", "the options of a run are a record");
+  checkRecord("a run", options);
   const { signal, metadata, durability, onFailure, onEvent } = options;
   checkChoice("durability", durability, DURABILITIES);
   checkChoice("onFailure", onFailure, ON_FAILURES);
@@ -42,7 +48,8 @@ export function checkMetadata(metadata: unknown): void {
 
 /** @throws RunError NG_BAD_INPUT */
 export function checkView(options: StreamOptions<keyof StreamViews<unknown>>): void {
-  if (isObject(options)) checkChoice("view", options.view, VIEWS);
+  checkRecord("a stream", options);
+  checkChoice("view", options.view, VIEWS);
 }
 
 /** A whole number, or `null` for no limit. @throws RunError NG_BAD_INPUT */

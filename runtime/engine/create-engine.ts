@@ -1,4 +1,4 @@
-import type { Checkpoint, ThreadId } from "../checkpoint.ts";
+import type { Checkpoint, CheckpointId, ThreadId } from "../checkpoint.ts";
 import type {
   Engine,
   EngineOptions,
@@ -17,7 +17,7 @@ import type { Json, JsonObject } from "../json.ts";
 import { MemoryNodeCache } from "../node-cache.ts";
 import type { Table } from "../table.ts";
 import { Cancellation, linkSignal } from "./cancellation.ts";
-import { checkMetadata, checkView } from "./check-options.ts";
+import { checkMetadata, checkRecord, checkView } from "./check-options.ts";
 import { forkCheckpoint, programAt } from "./fork-thread.ts";
 import { freezeTable } from "./freeze-table.ts";
 import { isGivenUp } from "./guarded-store.ts";
@@ -54,6 +54,7 @@ export function createEngine<Input = JsonObject, Output = JsonObject, State = Js
   table: Table,
   options: EngineOptions = {},
 ): Engine<Input, Output, State> {
+  checkRecord("an engine", options);
   freezeTable(table);
   const core = createCore(
     compileProgram(table, options),
@@ -68,7 +69,7 @@ export function createEngine<Input = JsonObject, Output = JsonObject, State = Js
     streamResume: (thread, settings = {}) => streamOf(settings, (watched) => resumeThread(core, thread, watched)),
     state: (thread) => stateOf(core, thread),
     history: (thread, settings = {}) => historyOf(core, thread, settings),
-    label: (thread, label, settings = {}) => labelCheckpoint(core, thread, label, settings.checkpoint),
+    label: (thread, label, settings = {}) => labelCheckpoint(core, thread, label, settings),
     fork: (thread, settings = {}) => forkThread(core, thread, settings),
     update: (thread, values, settings = {}) => update(core, thread, values, settings),
   };
@@ -233,6 +234,7 @@ async function stateOf(core: EngineCore, thread: ThreadId): ReturnType<Engine["s
 }
 
 async function historyOf(core: EngineCore, thread: ThreadId, options: HistoryOptions): Promise<readonly Checkpoint[]> {
+  checkRecord("a history", options);
   const store = storeOf(core, "history is kept in a store");
   const list = [...(await asStoreError(() => store.list(thread, options)))];
   const [newest] = list;
@@ -253,7 +255,14 @@ function allValues(program: Program, checkpoint: Checkpoint): JsonObject {
   return values;
 }
 
-async function labelCheckpoint(core: EngineCore, thread: ThreadId, label: string, checkpoint?: string): Promise<void> {
+async function labelCheckpoint(
+  core: EngineCore,
+  thread: ThreadId,
+  label: string,
+  options: { readonly checkpoint?: CheckpointId },
+): Promise<void> {
+  checkRecord("a label", options);
+  const { checkpoint } = options;
   const store = storeOf(core, "labels are kept in a store");
   if (typeof label !== "string" || label === "") {
     throw new RunError("NG_BAD_INPUT", "a label is a string of at least one character");
@@ -265,6 +274,7 @@ async function labelCheckpoint(core: EngineCore, thread: ThreadId, label: string
 }
 
 async function forkThread(core: EngineCore, thread: ThreadId, given: ForkOptions): ReturnType<Engine["fork"]> {
+  checkRecord("a fork", given);
   const options = heldOptions(given);
   checkMetadata(options.metadata);
   const store = storeOf(core, "threads are kept in a store");
@@ -288,6 +298,7 @@ async function update(
   given: JsonObject,
   settings: UpdateOptions,
 ): ReturnType<Engine["update"]> {
+  checkRecord("an update", settings);
   const values = heldJson(given);
   const options = heldOptions(settings);
   checkMetadata(options.metadata);

@@ -14,7 +14,7 @@ export function heldJson<T>(value: T): T {
 /** Options as they are at the moment of the call. */
 export function heldOptions<T extends Pick<ResumeOptions, "metadata" | "answer" | "answers">>(options: T): T {
   // What is no record is refused where options are checked.
-  if (typeof options !== "object" || options === null) return options;
+  if (typeof options !== "object" || options === null || Array.isArray(options)) return options;
   const held: Record<string, unknown> = {};
   for (const name of ["metadata", "answer", "answers"] as const) {
     if (options[name] !== undefined) held[name] = heldJson(options[name]);

@@ -2,6 +2,7 @@ import type { Checkpoint, ThreadId } from "../checkpoint.ts";
 import { RunError, StoreError, ThreadError } from "../errors.ts";
 import { takeAnswers } from "../engine/answers.ts";
 import { Cancellation, linkSignal } from "../engine/cancellation.ts";
+import { checkRecord } from "../engine/check-options.ts";
 import { isGivenUp } from "../engine/guarded-store.ts";
 import { asStoreError } from "../engine/journal.ts";
 import { answerWrite, migrateCheckpoint } from "../engine/restore-run.ts";
@@ -49,6 +50,7 @@ interface PlanCore {
  * const { outcome, tasks } = await runner.run({}, { maxParallel: 8 });
  */
 export function createPlanRunner(table: PlanTable, options: PlanRunnerOptions = {}): PlanRunner {
+  checkRecord("a plan runner", options);
   freezePlanTable(table);
   const plan = compilePlan(table, options);
   const cache = (clock: Clock): MemoryNodeCache => new MemoryNodeCache({ now: () => clock.now() });
@@ -81,6 +83,7 @@ async function startPlan(
   input: JsonObject = {},
   options: PlanRunOptions,
 ): Promise<PlanRunResult> {
+  checkRecord("a run", options);
   const selected = selectTasks(plan, options);
   const runId = newId();
   if (core.options.store === undefined) return startWithoutStore({ plan, core }, input, options, selected, runId);
@@ -133,6 +136,7 @@ async function startWithoutStore(
 
 /** The claim is taken before the last run's end is looked at, and nothing starts before `beforeStart` has seen to what it left (9.10). */
 async function resumePlan({ plan, core }: PlanCore, thread: ThreadId, options: PlanResumeOptions) {
+  checkRecord("a run", options);
   storeOf(core, "a thread can only be resumed from a store");
   const threadId = checkThreadId(thread);
   const selected = selectTasks(plan, options);
