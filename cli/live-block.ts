@@ -11,6 +11,13 @@ export interface LiveBlock {
   stop(): void;
 }
 
+const blocks = new Set<LiveBlock>();
+
+/** For whoever ends the program in the middle of things: what it says last begins on a line of its own. */
+export function stopLiveBlocks(): void {
+  for (const block of blocks) block.stop();
+}
+
 /** The least time between two drawings, in milliseconds: a step of ten thousand tasks is not ten thousand drawings. */
 const REDRAW_MS = 80;
 /** How often times that pass are shown anew. */
@@ -61,7 +68,7 @@ export function liveBlock(lines: () => readonly string[], streams: Streams = pro
   };
   const timer = setInterval(draw, TICK_MS);
   timer.unref();
-  return {
+  const block: LiveBlock = {
     draw,
     above(write) {
       clear();
@@ -72,11 +79,14 @@ export function liveBlock(lines: () => readonly string[], streams: Streams = pro
     stop() {
       if (isOver) return;
       isOver = true;
+      blocks.delete(block);
       clearInterval(timer);
       clear();
       intercepted.restore();
     },
   };
+  blocks.add(block);
+  return block;
 }
 
 /** A line with its colours, cut to so many cells. */

@@ -4,6 +4,7 @@ import { CommandError } from "./command-error.ts";
 import { endProcess, hasEnded } from "./end-process.ts";
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 import { handleSignals } from "./interruption.ts";
+import { stopLiveBlocks } from "./live-block.ts";
 import { writeDocument, writeTo } from "./output.ts";
 import { printableText } from "./printable-text.ts";
 import { createProgram } from "./program.ts";
@@ -102,6 +103,7 @@ function flushed(stream: NodeJS.WriteStream): Promise<void> {
 function report(error: unknown, json: boolean): ExitCode {
   // Commander has printed its message.
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
+  stopLiveBlocks();
   const { exitCode, code, message, help } = explain(error);
   const isPrinted = error instanceof CommanderError;
   if (!isPrinted) say(`error: ${message}`);

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { cutLine, liveBlock } from "../../cli/live-block.ts";
+import { cutLine, liveBlock, stopLiveBlocks } from "../../cli/live-block.ts";
 import type { Streams } from "../../cli/intercept-writes.ts";
 import { Screen } from "../support/screen.ts";
 
@@ -45,6 +45,16 @@ describe("the live part of a terminal", () => {
     vi.advanceTimersByTime(10 * TICK);
     block.draw();
     expect(streams.screen.text).toBe("✓ done\n");
+  });
+
+  test("goes away before the program's last words, which know nothing of it", () => {
+    const streams = terminal(40, 10);
+    const past = streams.stderr.write.bind(streams.stderr);
+    liveBlock(() => ["… 1s slow"], streams).draw();
+    stopLiveBlocks();
+    past("error: late\n");
+    vi.advanceTimersByTime(10 * TICK);
+    expect(streams.screen.text).toBe("error: late\n");
   });
 
   test("what user code prints goes above; a line that it has begun is not written over", () => {
