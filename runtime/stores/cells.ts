@@ -79,17 +79,17 @@ export function nextCell(
   last: LastCell | undefined,
   currentList: (last: LastCell) => string,
 ): CellRow {
-  const { channel, version, kind, text } = change;
-  const { chain, ord } = place;
+  const { channel, kind, text } = change;
+  const { ord } = place;
   if (kind === "reset" || text === null) {
-    return seal(CELLS, { chain, channel, ord, kind: CELL_RESET, version, base: ord, count: 0, slack: 0, data: null });
+    return cell(place, change, CELL_RESET, ord, 0, 0, null);
   }
   if (kind === "set" || last === undefined || last.kind === CELL_RESET) return full(place, change, text);
   if (last.kind === CELL_VALUE) throw notAList(threadId, decodeKey(channel));
   const count = last.count + 1;
   const slack = last.slack - text.length - ROW_WEIGHT;
   if (count >= FEWEST_APPENDS && slack <= 0) return full(place, change, joinLists([currentList(last), text]));
-  return seal(CELLS, { chain, channel, ord, kind: CELL_APPEND, version, base: last.base, count, slack, data: text });
+  return cell(place, change, CELL_APPEND, last.base, count, slack, text);
 }
 
 /** State of a checkpoint after its changes: see `CheckpointRow.state`. */
@@ -115,7 +115,18 @@ function joinLists(lists: readonly string[]): string {
   return `[${inner.join(",")}]`;
 }
 
-function full({ chain, ord }: Place, { channel, version }: EncodedChange, data: string): CellRow {
-  const kind = data.startsWith("[") ? CELL_LIST : CELL_VALUE;
-  return seal(CELLS, { chain, channel, ord, kind, version, base: ord, count: 0, slack: data.length, data });
+function full(place: Place, change: EncodedChange, data: string): CellRow {
+  return cell(place, change, data.startsWith("[") ? CELL_LIST : CELL_VALUE, place.ord, 0, data.length, data);
+}
+
+function cell(
+  { chain, ord }: Place,
+  { channel, version }: EncodedChange,
+  kind: number,
+  base: number,
+  count: number,
+  slack: number,
+  data: string | null,
+): CellRow {
+  return seal(CELLS, { chain, channel, ord, kind, version, base, count, slack, data, v: 0, sum: 0 });
 }

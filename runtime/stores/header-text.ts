@@ -22,14 +22,18 @@ const EMPTY = freezeDeep({
 
 const COLUMNS: ReadonlySet<string> = new Set(["id", "threadId", "namespace", "label"]);
 
-/** The header as JSON, without what has columns of its own. */
+/** The header as JSON, without what has columns of its own. Field by field: every step does this, and a copy would cost more. */
 export function encodeHeader(header: CheckpointHeader): string {
   refuseUnknown(header);
-  const written: Record<string, unknown> = {};
-  for (const [field, value] of Object.entries(header)) {
-    if (!COLUMNS.has(field) && !(field in EMPTY && isEmpty(value))) written[field] = value;
+  const what = (): string => `the header of checkpoint ${quote(header.id)}`;
+  let text = "";
+  for (const field in header) {
+    if (COLUMNS.has(field)) continue;
+    const value: unknown = header[field as keyof CheckpointHeader];
+    if (value === undefined || (field in EMPTY && isEmpty(value))) continue;
+    text += `${text === "" ? "{" : ","}${JSON.stringify(field)}:${jsonText(value, what)}`;
   }
-  return jsonText(written, () => `the header of checkpoint ${quote(header.id)}`);
+  return `${text}}`;
 }
 
 /**

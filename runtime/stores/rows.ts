@@ -7,9 +7,6 @@
 import { crc32 } from "node:zlib";
 import { corruptRecord, unknownVersion } from "./store-error.ts";
 
-/** Version of the row layouts below. A store refuses rows of a newer one. */
-export const ROW_VERSION = 1;
-
 interface Row {
   readonly v: number;
   readonly sum: number;
@@ -89,58 +86,66 @@ export interface WriteRow extends Row {
   readonly data: string;
 }
 
-/** A row as it is made, before it is sealed. */
-export type Unsealed<R extends Row> = Omit<R, "v" | "sum">;
+/** A row as it is made, before it is sealed: version and checksum are whatever they are. */
+export type Unsealed<R extends Row> = Omit<R, "v" | "sum"> & Partial<Row>;
 
-interface Table<R extends Row> {
+export interface Table<R extends Row> {
   readonly name: string;
-  /** What the checksum covers, in this order; the bulk column comes last and is not copied. */
-  readonly columns: readonly (keyof R & string)[];
-  readonly bulk?: keyof R & string;
+  /** Of the row's layout and of what it means. A store refuses rows of a newer one. */
+  readonly version: number;
+  /** What the checksum covers, in this order; the bulk column comes last. A function, for each step seals three rows. */
+  values(row: R): readonly (string | number | null | undefined)[];
+  bulk?(row: R): string | null;
   /** How errors call a row. */
   describe(row: R): string;
 }
 
+/** Version 2 has the same columns: it keeps programs away that know only schema version 1, where all writing begins here. */
 export const THREADS: Table<ThreadRow> = {
   name: "threads",
-  columns: [
-    ...(["thread", "name", "epoch", "owner", "expires", "host", "pid", "started", "head", "last"] as const),
-    ...(["checkpoints", "namespaces", "writes"] as const),
+  version: 2,
+  values: (row) => [
+    ...([row.thread, row.name, row.epoch, row.owner, row.expires, row.host, row.pid, row.started] as const),
+    ...([row.head, row.last, row.checkpoints, row.namespaces, row.writes] as const),
   ],
   describe: (row) => `thread "${row.name}"`,
 };
 
 export const HEADS: Table<HeadRow> = {
   name: "heads",
-  columns: ["thread", "namespace", "ord"],
+  version: 1,
+  values: ({ thread, namespace, ord }) => [thread, namespace, ord],
   describe: (row) => `namespace "${row.namespace}" of thread no. ${row.thread}`,
 };
 
 export const CHECKPOINTS: Table<CheckpointRow> = {
   name: "checkpoints",
-  columns: ["ord", "thread", "id", "namespace", "chain", "parent", "state", "label"],
-  bulk: "header",
+  version: 1,
+  values: (row) => [row.ord, row.thread, row.id, row.namespace, row.chain, row.parent, row.state, row.label],
+  bulk: ({ header }) => header,
   describe: (row) => `checkpoint "${row.id}" (no. ${row.ord})`,
 };
 
 export const CELLS: Table<CellRow> = {
   name: "cells",
-  columns: ["chain", "channel", "ord", "kind", "version", "base", "count", "slack"],
-  bulk: "data",
+  version: 1,
+  values: (row) => [row.chain, row.channel, row.ord, row.kind, row.version, row.base, row.count, row.slack],
+  bulk: ({ data }) => data,
   describe: (row) => `channel "${row.channel}" at checkpoint no. ${row.ord} of chain ${row.chain}`,
 };
 
 export const WRITES: Table<WriteRow> = {
   name: "writes",
-  columns: ["thread", "checkpoint", "task"],
-  bulk: "data",
+  version: 1,
+  values: ({ thread, checkpoint, task }) => [thread, checkpoint, task],
+  bulk: ({ data }) => data,
   describe: (row) => `result of task "${row.task}" at checkpoint "${row.checkpoint}"`,
 };
 
-/** Completes a row, in place, with version and checksum. */
+/** Completes a row, in place, with version and checksum. Rows of every step come with places for both, which is quicker. */
 export function seal<R extends Row>(table: Table<R>, row: Unsealed<R>): R {
   const sealed = row as unknown as R & { v: number; sum: number };
-  sealed.v = ROW_VERSION;
+  sealed.v = table.version;
   sealed.sum = checksum(table, sealed);
   return sealed;
 }
@@ -152,14 +157,14 @@ export function seal<R extends Row>(table: Table<R>, row: Unsealed<R>): R {
  * @throws StoreError NG_UNKNOWN_VERSION, NG_CORRUPT_RECORD
  */
 export function unseal<R extends Row>(table: Table<R>, row: R, wanted: Partial<R> = {}): R {
-  if (row.v !== ROW_VERSION) {
-    const newer = Number.isSafeInteger(row.v) && row.v > ROW_VERSION;
-    if (newer) throw unknownVersion(rowName(table, row), "record version", row.v, ROW_VERSION);
+  if (row.v !== table.version) {
+    const newer = Number.isSafeInteger(row.v) && row.v > table.version;
+    if (newer) throw unknownVersion(rowName(table, row), "record version", row.v, table.version);
     throw corruptRecord(rowName(table, row), `its record version reads as ${String(row.v)}`);
   }
-  const missing = table.columns.find((column) => row[column] === undefined);
-  if (missing !== undefined)
-    throw corruptRecord(rowName(table, row), `it has no column \`${missing}\`: the schema is damaged`);
+  if (table.values(row).includes(undefined)) {
+    throw corruptRecord(rowName(table, row), "it lacks a column: the schema is damaged");
+  }
   if (checksum(table, row) !== row.sum) throw corruptRecord(rowName(table, row), "its checksum does not match");
   for (const [column, value] of Object.entries(wanted)) {
     const found = row[column as keyof R];
@@ -171,6 +176,13 @@ export function unseal<R extends Row>(table: Table<R>, row: R, wanted: Partial<R
     }
   }
   return row;
+}
+
+/** For migrations: a row whose columns stay as they are gets the next record version. A damaged row stays one. */
+export function withNextVersion<R extends Row>(table: Table<R>, row: R): R {
+  const isWhole = checksum(table, row) === row.sum;
+  const next = { ...row, v: row.v + 1 };
+  return isWhole ? { ...next, sum: checksum(table, next) } : next;
 }
 
 /** How errors name a row: table and key. */
@@ -191,8 +203,7 @@ export function keyHash(key: string): number {
 function checksum<R extends Row>(table: Table<R>, row: R): number {
   // Keys hold no control characters, so neither a line's end nor what stands for null is ambiguous.
   let text = `${table.name}\n${row.v}`;
-  for (const column of table.columns) text += `\n${row[column] === null ? "\0" : String(row[column])}`;
-  const small = crc32(text);
-  const bulk = table.bulk === undefined ? null : row[table.bulk];
-  return typeof bulk === "string" ? crc32(bulk, small) : small;
+  for (const value of table.values(row)) text += value === null ? "\n\0" : `\n${value}`;
+  const bulk = table.bulk?.(row);
+  return crc32(typeof bulk === "string" ? text + bulk : text);
 }

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
+import { createEngine, type NodeContext, type Table } from "../../runtime/index.ts";
 import type { Store } from "../../runtime/store.ts";
 import { readStore } from "./content.ts";
 
@@ -27,6 +28,32 @@ export async function expectGolden(store: Store, version: number): Promise<void>
   const saved = await store.loadLatest("first");
   expect(saved?.id).toBe("now");
   expect(saved?.values["log"]).toEqual([...(values["log"] as unknown[]), "now"]);
+}
+
+/**
+ * The runs of `runs-N` go on: `paused` waits for an answer after two nodes and a called graph have run; `crashed` (where it is there)
+ * had its answer, and was about to run the last node when its process ended. No body that has finished runs again (5.5).
+ */
+export async function expectGoldenRuns(store: Store): Promise<void> {
+  const table = JSON.parse(readFileSync(golden("runs-table.json"), "utf8")) as Table;
+  const ran: string[] = [];
+  const functions = {
+    work: (name: string) => {
+      ran.push(name);
+      return [name];
+    },
+    approve: (context: NodeContext) => context.interrupt<string>({ ask: "may I?" }),
+  };
+  const engine = createEngine(table, { store, functions, graphs: { child: { functions } } });
+  for (const { threadId } of await store.threads!()) {
+    const state = (await engine.state(threadId))!;
+    const isPaused = state.pauses.length > 0;
+    const { status } = await engine.resume(threadId, isPaused ? { answer: "yes" } : {});
+    expect(status, threadId).toBe("completed");
+    const values = (await store.loadLatest(threadId))?.values;
+    expect(values, threadId).toEqual({ log: ["a", "b", "last"], trail: ["c1", "c2"], answer: "yes" });
+    expect(ran.splice(0), threadId).toEqual(["last"]);
+  }
 }
 
 function plain(answer: string): unknown {

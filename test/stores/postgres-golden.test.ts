@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { PostgresStore } from "../../runtime/stores/postgres.ts";
 import { SCHEMA_VERSION } from "../../runtime/stores/postgres/schema.ts";
-import { expectGolden, golden } from "./golden.ts";
+import { expectGolden, expectGoldenRuns, golden } from "./golden.ts";
 import { PostgresServer } from "./postgres-server.ts";
 
 let server: PostgresServer;
@@ -32,4 +32,42 @@ it.each(versions)("5.11 a schema of version %i is read, and written on", async (
   } finally {
     await store.close();
   }
+});
+
+it.each(versions)("5.11 the runs in a schema of version %i go on", async (version) => {
+  await server.query("DROP SCHEMA IF EXISTS golden CASCADE");
+  await server.query(readFileSync(golden(`postgres-runs-${version}.sql`), "utf8"));
+  const store = new PostgresStore({ url: server.url, schema: "golden" });
+  await expectGoldenRuns(store);
+  await store.close();
+});
+
+it("a program that has a schema open fails closed when another migrates it", async () => {
+  await server.query("DROP SCHEMA IF EXISTS golden CASCADE");
+  await server.query(readFileSync(golden("postgres-schema-1.sql"), "utf8"));
+  const store = new PostgresStore({ url: server.url, schema: "golden" });
+  const claim = await store.claim("first", { owner: "now", leaseMs: 60_000 });
+  await server.query(`UPDATE golden.meta SET value = ${SCHEMA_VERSION + 1} WHERE name = 'version'`);
+  const unknown = {
+    code: "NG_UNKNOWN_VERSION",
+    message: expect.stringContaining(`schema version ${SCHEMA_VERSION + 1}`),
+  };
+  await expect(store.loadLatest("first")).rejects.toMatchObject(unknown);
+  await expect(store.renew(claim, 1000)).rejects.toMatchObject(unknown);
+  await expect(store.threads()).rejects.toMatchObject(unknown);
+  await store.close();
+  // A program of version 1 does not look: its new threads are refused, and it refuses the rows of the others.
+  const old = "INSERT INTO golden.threads SELECT 99, 'new', 1, null, null, null, null, null, null, 0, 0, 0, 0, 1, 0";
+  await expect(server.query(old)).rejects.toThrow("check constraint");
+  expect(await server.query("SELECT DISTINCT v::int FROM golden.threads")).toEqual([{ v: 2 }]);
+});
+
+it("of many that open an old schema at once, one migrates it", async () => {
+  await server.query("DROP SCHEMA IF EXISTS golden CASCADE");
+  await server.query(readFileSync(golden("postgres-schema-1.sql"), "utf8"));
+  const stores = Array.from({ length: 6 }, () => new PostgresStore({ url: server.url, schema: "golden" }));
+  const claims = await Promise.all(stores.map((store, n) => store.claim(`new ${n}`, { owner: "now", leaseMs: 1000 })));
+  expect(new Set(claims.map(({ epoch }) => epoch)).size).toBe(stores.length);
+  await expectGolden(stores[0]!, 1);
+  await Promise.all(stores.map((store) => store.close()));
 });

@@ -89,7 +89,7 @@ describe("a file that is not ours is refused and left as it was", () => {
       "NG_UNKNOWN_VERSION",
       (path) => {
         new SqliteStore({ path, journal: "rollback" }).close();
-        makeDatabase(path, "PRAGMA user_version = 2");
+        makeDatabase(path, "PRAGMA user_version = 3");
       },
     ],
     [

@@ -3,10 +3,10 @@
  * new, and is never written again: a version that cannot read it has lost its users' runs.
  */
 import { copyFileSync } from "node:fs";
-import { it } from "vitest";
+import { expect, it } from "vitest";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { SCHEMA_VERSION } from "../../runtime/stores/sqlite/schema.ts";
-import { expectGolden, golden } from "./golden.ts";
+import { expectGolden, expectGoldenRuns, golden } from "./golden.ts";
 import { FAST_DIRECTORY, temporaryDirectory } from "./temporary-directory.ts";
 
 const inDirectory = temporaryDirectory(FAST_DIRECTORY);
@@ -17,5 +17,14 @@ it.each(versions)("5.11 a store of schema version %i is read, and written on", a
   copyFileSync(golden(`schema-${version}.db`), path);
   const store = new SqliteStore(path);
   await expectGolden(store, version);
+  store.close();
+});
+
+it.each(versions)("5.11 the runs in a store of schema version %i go on", async (version) => {
+  const path = inDirectory("runs.db");
+  copyFileSync(golden(`runs-${version}.db`), path);
+  const store = new SqliteStore(path);
+  expect(store.threads()).toHaveLength(2);
+  await expectGoldenRuns(store);
   store.close();
 });

@@ -2,7 +2,7 @@ import type { Pool, PoolClient } from "pg";
 import { NgraphError, StoreError } from "../../errors.ts";
 import { KnownHeads } from "../known-heads.ts";
 import type { LostOwners } from "../lost-owners.ts";
-import { storeIsClosed, unknownVersion } from "../store-error.ts";
+import { corruptRecord, storeIsClosed, unknownVersion } from "../store-error.ts";
 import { asNumbers, makePool } from "./driver.ts";
 import { isConnectionLost, sqlState, storeFailure } from "./failure.ts";
 import { MIGRATIONS, SCHEMA_VERSION } from "./schema.ts";
@@ -32,6 +32,12 @@ export interface Transaction {
   readonly heads: KnownHeads;
 }
 
+/** "ngraph" as bytes: names the lock that a migration holds alone, and all others together. */
+const MIGRATION_LOCK = 0x6e67_7261_7068;
+
+/** In the same message as the beginning of a transaction: no migration runs beside it, nor has one changed what it relies on. */
+const VERSION = `SELECT pg_advisory_xact_lock_shared(${MIGRATION_LOCK}); SELECT value::int AS version FROM @.meta WHERE name = 'version'`;
+
 /**
  * Of every writing transaction, in the same message as its beginning. A commit that the server only remembers is lost with
  * its power; a process that was stopped while it held a thread must not stop the others for ever.
@@ -40,6 +46,7 @@ const SETTINGS =
   "SET LOCAL lock_timeout = '30s'; " +
   "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
 
+const WRITING = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ${SETTINGS}`;
 const READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /** A pool of connections to a database whose tables are there. */
@@ -83,12 +90,12 @@ export class Connection {
 
   /** Changes that happen together or not at all. */
   write<T>(body: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return this.#transaction(`BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ${SETTINGS}`, body);
+    return this.#transaction(`${WRITING}; ${VERSION}`, body);
   }
 
   /** Reads that see one moment of the database. */
   read<T>(body: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return this.#transaction(READING, body);
+    return this.#transaction(`${READING}; ${VERSION}`, body);
   }
 
   async close(): Promise<void> {
@@ -106,16 +113,20 @@ export class Connection {
         throw error;
       });
       await this.#migrated;
-      return await this.#within(begin, body);
+      return await this.#within(begin, (transaction, version) => {
+        this.#checkVersion(version);
+        return body(transaction);
+      });
     } catch (error) {
       throw storeFailure(error, this.#place);
     }
   }
 
-  async #within<T>(begin: string, body: (transaction: Transaction) => Promise<T>): Promise<T> {
-    const { client, lost } = await this.#begin(begin);
+  /** @param begin may end with `VERSION`: its answer goes to the body */
+  async #within<T>(begin: string, body: (transaction: Transaction, version: unknown) => Promise<T>): Promise<T> {
+    const { client, lost, version } = await this.#begin(this.#text(begin));
     try {
-      const result = await body(this.#transactionOn(client));
+      const result = await body(this.#transactionOn(client), version);
       await client.query("COMMIT");
       giveBack(client, lost);
       return result;
@@ -134,13 +145,16 @@ export class Connection {
   }
 
   /** After a restart of the server, the pool may hold connections that are dead and do not know: nothing was asked of them yet. */
-  async #begin(begin: string): Promise<{ readonly client: PoolClient; readonly lost: Listener }> {
+  async #begin(begin: string): Promise<{ client: PoolClient; lost: Listener; version: unknown }> {
     for (let idle = this.#pool.idleCount; ; idle--) {
       const client = await this.#pool.connect();
       const lost = hearLoss(client);
       try {
-        await client.query(begin);
-        return { client, lost };
+        // One result a statement; that of the version is the last, where it is asked for.
+        const results: unknown = await client.query(begin);
+        const last = (Array.isArray(results) ? results.at(-1) : results) as { readonly rows: readonly unknown[] };
+        const row = last.rows[0] as { readonly version?: unknown } | undefined;
+        return { client, lost, version: row?.version };
       } catch (error) {
         giveBack(client, lost, true);
         if (idle <= 0 || !isConnectionLost(error)) throw error;
@@ -172,22 +186,30 @@ export class Connection {
     // Who may only read, or asks a server that may only be read, finds tables that are there already.
     const found = await this.#within(READING, (transaction) => this.#version(transaction));
     if (found === SCHEMA_VERSION) return;
-    await this.#within(`BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ${SETTINGS}`, async (transaction) => {
-      // One process at a time makes the tables. The number is "ngraph" as bytes.
-      await transaction.run("SELECT pg_advisory_xact_lock($1)", 0x6e67_7261_7068);
+    await this.#within(WRITING, async (transaction) => {
+      // One process at a time migrates, and none while another writes.
+      await transaction.run("SELECT pg_advisory_xact_lock($1)", MIGRATION_LOCK);
       const version = await this.#version(transaction);
       if (version === SCHEMA_VERSION) return;
-      if (version > SCHEMA_VERSION) {
-        throw unknownVersion(`schema ${this.#schema} of database ${this.#place}`, "version", version, SCHEMA_VERSION);
-      }
-      if (version === 0) await transaction.run(this.#text("CREATE SCHEMA IF NOT EXISTS @.").replace(/\.$/, ""));
-      for (const step of MIGRATIONS.slice(version)) await transaction.run(step);
-      await transaction.run("CREATE TABLE IF NOT EXISTS @.meta (name text PRIMARY KEY, value bigint NOT NULL)");
+      if (version !== 0) this.#checkVersion(version, 1);
+      else await transaction.run(this.#text("CREATE SCHEMA IF NOT EXISTS @.").replace(/\.$/, ""));
+      for (const step of MIGRATIONS.slice(version)) await step(transaction);
       await transaction.run(
         "INSERT INTO @.meta (name, value) VALUES ('version', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
         SCHEMA_VERSION,
       );
     });
+  }
+
+  /** Another program may have migrated the schema while this one had it open. */
+  #checkVersion(version: unknown, oldest = SCHEMA_VERSION): void {
+    if (version === SCHEMA_VERSION) return;
+    const what = `schema ${this.#schema} of database ${this.#place}`;
+    if (typeof version === "number" && version > SCHEMA_VERSION) {
+      throw unknownVersion(what, "schema version", version, SCHEMA_VERSION);
+    }
+    if (typeof version === "number" && version >= oldest) return;
+    throw corruptRecord(what, `its schema version reads as ${String(version)}`);
   }
 
   /** 0 where there is nothing yet. */

@@ -1,9 +1,17 @@
+import { THREADS, type ThreadRow, withNextVersion } from "../rows.ts";
+import type { Transaction } from "./connection.ts";
+
 /**
- * One step a schema version: step i leads from version i to i + 1. Steps are never changed once released. `@.` stands for
- * the schema's name. Keys compare by bytes: with a collation of the system, its next update could damage the indexes.
+ * One step a schema version: step i leads from version i to i + 1, within a transaction that is not its own. Steps are never changed
+ * once released. `@.` stands for the schema's name.
  */
-export const MIGRATIONS: readonly string[] = [
-  `
+export const MIGRATIONS: readonly ((transaction: Transaction) => Promise<unknown>)[] = [makeTables, guardVersion];
+
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** Keys compare by bytes: with a collation of the system, its next update could damage the indexes. */
+function makeTables(transaction: Transaction): Promise<unknown> {
+  return transaction.run(`
   CREATE SEQUENCE @.thread_numbers;
   CREATE SEQUENCE @.epochs;
   CREATE SEQUENCE @.ords;
@@ -39,7 +47,33 @@ export const MIGRATIONS: readonly string[] = [
     thread bigint NOT NULL, checkpoint text COLLATE "C" NOT NULL, task text COLLATE "C" NOT NULL,
     data text NOT NULL, v bigint NOT NULL, sum bigint NOT NULL, UNIQUE (thread, checkpoint, task)
   );
-  `,
-];
 
-export const SCHEMA_VERSION = MIGRATIONS.length;
+  CREATE TABLE @.meta (name text PRIMARY KEY, value bigint NOT NULL);
+  `);
+}
+
+/**
+ * Version 2: whoever writes holds a lock that keeps migrations out, and looks at the version first. Programs of version 1 do not:
+ * no row of a thread is theirs to read or to make any more. And each step updates its thread's row: with room beside it on its
+ * page, that leaves no dead entries in the indexes.
+ */
+async function guardVersion(transaction: Transaction): Promise<void> {
+  await transaction.run("LOCK TABLE @.threads IN ACCESS EXCLUSIVE MODE");
+  for (let last = 0, rows: ThreadRow[] = []; ; last = rows.at(-1)!.thread) {
+    rows = await transaction.all<ThreadRow>(
+      "SELECT * FROM @.threads WHERE thread > $1 ORDER BY thread LIMIT 1000",
+      last,
+    );
+    if (rows.length === 0) break;
+    const next = rows.map((row) => withNextVersion(THREADS, row));
+    await transaction.run(
+      "UPDATE @.threads t SET v = next.v, sum = next.sum " +
+        "FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS next (thread, v, sum) WHERE t.thread = next.thread",
+      next.map(({ thread }) => thread),
+      next.map(({ v }) => v),
+      next.map(({ sum }) => sum),
+    );
+  }
+  await transaction.run("ALTER TABLE @.threads ADD CHECK (v >= 2)");
+  await transaction.run("ALTER TABLE @.threads SET (fillfactor = 50)");
+}

@@ -1,12 +1,12 @@
-import { closeSync, mkdirSync, openSync, readSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { StoreError } from "../../errors.ts";
 import type { LostOwners } from "../lost-owners.ts";
-import { storeIsClosed, unknownVersion } from "../store-error.ts";
-import { loadSqlite, type SqliteDatabase, type SqliteStatement, type SqliteValue } from "./driver.ts";
-import { isBusy, storeFailure } from "./failure.ts";
+import { storeIsClosed } from "../store-error.ts";
+import type { SqliteDatabase, SqliteStatement, SqliteValue } from "./driver.ts";
+import { storeFailure } from "./failure.ts";
+import { checkVersion, openDatabase } from "./open-database.ts";
 import { RecentRows } from "./recent-rows.ts";
-import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from "./schema.ts";
+import { emptyTail, hasTail } from "./tail.ts";
 
 export interface ConnectionOptions {
   /** A file, which is made when it is not there, its directories too; or `:memory:`. */
@@ -39,31 +39,42 @@ export class Connection {
     }
     this.path = path;
     // An absolute path is never taken for a URI.
-    this.#database = open(path === ":memory:" ? path : resolve(path), options);
+    this.#database = openDatabase(path === ":memory:" ? path : resolve(path), options);
   }
 
   /** Changes that happen together or not at all. Locked at once, so that what it reads stays true. */
   write<T>(body: () => T): T {
     return this.#transaction("BEGIN IMMEDIATE", () => {
       this.recent.forget();
+      this.#checkVersion();
+      emptyTail(this);
       return body();
     });
   }
 
-  /** The same for what keeps `recent` up to date, and may rely on it. */
-  writeOn<T>(body: () => T): T {
+  /**
+   * The same for what keeps `recent` up to date, and may rely on it. The tail holds nothing that is not in `recent`; the body is
+   * told whether others have left steps there.
+   */
+  writeOn<T>(body: (foundSteps: boolean) => T): T {
     return this.#transaction("BEGIN IMMEDIATE", () => {
-      // Differs when another connection has written since.
-      const version = this.get<{ data_version: number }>("PRAGMA data_version")?.data_version;
-      if (version !== this.#version) this.recent.forget();
-      this.#version = version;
-      return body();
+      this.#compareRecent();
+      return body(this.recent.tail === undefined && emptyTail(this));
     });
   }
 
   /** Reads that see one moment of the database. */
   read<T>(body: () => T): T {
-    return this.#transaction("BEGIN", body);
+    const result = this.#transaction("BEGIN", () => {
+      this.#checkVersion();
+      return hasTail(this) ? undefined : { value: body() };
+    });
+    if (result !== undefined) return result.value;
+    return this.#transaction("BEGIN IMMEDIATE", () => {
+      this.#compareRecent();
+      emptyTail(this);
+      return body();
+    });
   }
 
   run(sql: string, ...parameters: readonly SqliteValue[]): number {
@@ -110,129 +121,23 @@ export class Connection {
     }
   }
 
+  /** Whether other connections have written since the last look: then nothing is known of the file. */
+  #compareRecent(): void {
+    const version = this.get<{ data_version: number }>("PRAGMA data_version")?.data_version;
+    if (version === this.#version) return;
+    this.recent.forget();
+    this.#checkVersion();
+    this.#version = version;
+  }
+
+  /** Another program may have migrated the file while this one had it open. */
+  #checkVersion(): void {
+    checkVersion(this.get<{ user_version: unknown }>("PRAGMA user_version")?.user_version, this.path);
+  }
+
   #statement(sql: string): SqliteStatement {
     let statement = this.#statements.get(sql);
     if (statement === undefined) this.#statements.set(sql, (statement = this.#database.prepare(sql)));
     return statement;
   }
-}
-
-function open(path: string, options: ConnectionOptions): SqliteDatabase {
-  const { DatabaseSync } = loadSqlite();
-  let database: SqliteDatabase | undefined;
-  try {
-    if (path !== ":memory:") prepareFile(path);
-    database = new DatabaseSync(path);
-    database.exec(`PRAGMA busy_timeout = ${Math.max(0, Math.trunc(options.busyTimeout ?? 5000))}`);
-    // Nothing is changed before it is known whose file this is.
-    checkOwner(database, path);
-    database.exec("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
-    chooseJournal(database, path, options.journal ?? "auto");
-    database.exec("PRAGMA synchronous = FULL");
-    if (pragma(database, "synchronous") !== 2) {
-      throw new StoreError(
-        "NG_STORE_FAILED",
-        `database ${path} does not keep \`synchronous = FULL\`: it cannot promise durability`,
-      );
-    }
-    migrate(database, path);
-    return database;
-  } catch (error) {
-    try {
-      database?.close();
-    } catch {
-      // The first failure is the one to tell.
-    }
-    throw storeFailure(error, path);
-  }
-}
-
-/** SQLite takes a very short file for an empty one, and would overwrite it. */
-function prepareFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) return;
-  if (!found.isFile()) throw new StoreError("NG_STORE_FAILED", `${path} is not a file: use another path`);
-  const file = openSync(path, "r");
-  try {
-    const start = Buffer.alloc(16);
-    const length = readSync(file, start, 0, 16, 0);
-    if (length > 0 && start.toString("latin1") !== "SQLite format 3\0") {
-      throw new StoreError(
-        "NG_CORRUPT_RECORD",
-        `${path} is not an SQLite database, or its beginning is damaged: use another path; the file was left as it is`,
-      );
-    }
-  } finally {
-    closeSync(file);
-  }
-}
-
-function checkOwner(database: SqliteDatabase, path: string): void {
-  const owner = pragma(database, "application_id");
-  const version = pragma(database, "user_version");
-  const { tables } = database.prepare("SELECT count(*) AS tables FROM sqlite_schema").get() as { tables: number };
-  if (owner === 0 && version === 0 && tables === 0) return;
-  if (owner !== APPLICATION_ID) {
-    throw new StoreError(
-      "NG_STORE_FAILED",
-      `${path} is the database of another application: use another path; the file was left as it is`,
-    );
-  }
-  if (typeof version === "number" && version > SCHEMA_VERSION) {
-    throw unknownVersion(`database ${path}`, "schema version", version, SCHEMA_VERSION);
-  }
-  if (typeof version !== "number" || version < 1 || tables === 0) {
-    throw new StoreError(
-      "NG_CORRUPT_RECORD",
-      `database ${path} is damaged: its schema version reads as ${String(version)}; restore it from a backup`,
-    );
-  }
-}
-
-function chooseJournal(database: SqliteDatabase, path: string, wanted: "auto" | "wal" | "rollback"): void {
-  const wal = wanted === "wal" || (wanted === "auto" && walIsSafe(database));
-  // TRUNCATE, not DELETE: with synchronous FULL only it makes the end of a transaction durable before it returns.
-  const mode = trySwitch(database, wal ? "WAL" : "TRUNCATE");
-  if (mode === "memory" || mode === (wal ? "wal" : "truncate")) return;
-  if (wal && mode !== undefined) {
-    // Another process has it open, or the file system has no shared memory: the older journal is as durable.
-    if (trySwitch(database, "TRUNCATE") === "truncate") return;
-  }
-  throw new StoreError(
-    "NG_STORE_FAILED",
-    `database ${path} is kept in journal mode ${String(mode)} by another process with another version of SQLite: ` +
-      "end that process, or run both with the same version of Node",
-  );
-}
-
-/** Before 3.51.3, two connections could corrupt a write-ahead log while it is restarted. */
-function walIsSafe(database: SqliteDatabase): boolean {
-  const { version } = database.prepare("SELECT sqlite_version() AS version").get() as { version: string };
-  const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);
-  return major * 1e6 + minor * 1e3 + patch >= 3_051_003;
-}
-
-function trySwitch(database: SqliteDatabase, mode: "WAL" | "TRUNCATE"): unknown {
-  try {
-    return pragma(database, `journal_mode = ${mode}`);
-  } catch (error) {
-    if (isBusy(error)) return pragma(database, "journal_mode");
-    throw error;
-  }
-}
-
-function migrate(database: SqliteDatabase, path: string): void {
-  if (pragma(database, "user_version") === SCHEMA_VERSION) return;
-  database.exec("BEGIN IMMEDIATE");
-  // Another process may have been faster.
-  checkOwner(database, path);
-  const version = Number(pragma(database, "user_version"));
-  for (const step of MIGRATIONS.slice(version)) database.exec(step);
-  database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`);
-}
-
-function pragma(database: SqliteDatabase, name: string): unknown {
-  const row = database.prepare(`PRAGMA ${name}`).get() as Readonly<Record<string, unknown>> | undefined;
-  return row === undefined ? undefined : Object.values(row)[0];
 }

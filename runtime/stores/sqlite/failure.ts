@@ -8,6 +8,7 @@ const IOERR = 10;
 const CORRUPT = 11;
 const FULL = 13;
 const CANTOPEN = 14;
+const CONSTRAINT = 19;
 const NOTADB = 26;
 
 const WAY_OUT: ReadonlyMap<number, readonly [code: "NG_STORE_FAILED" | "NG_CORRUPT_RECORD", text: string]> = new Map([
@@ -18,6 +19,8 @@ const WAY_OUT: ReadonlyMap<number, readonly [code: "NG_STORE_FAILED" | "NG_CORRU
   [CORRUPT, ["NG_CORRUPT_RECORD", "the file is damaged: restore it from a backup, or use another path"]],
   [FULL, ["NG_STORE_FAILED", "the disk is full: make room and resume, nothing half-written was kept"]],
   [CANTOPEN, ["NG_STORE_FAILED", "it cannot be opened: check that the path is a file that may be read and written"]],
+  // What is written keeps to every constraint, unless what was read to write it was not what had been written.
+  [CONSTRAINT, ["NG_CORRUPT_RECORD", "its rows contradict each other: restore it from a backup, or use another path"]],
   [NOTADB, ["NG_CORRUPT_RECORD", "it is not an SQLite database, or its beginning is damaged: use another path"]],
 ] as const);
 

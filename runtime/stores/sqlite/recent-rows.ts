@@ -1,5 +1,6 @@
 import type { LastCell } from "../cells.ts";
 import type { CheckpointRow, ThreadRow } from "../rows.ts";
+import type { Tail } from "./tail.ts";
 
 /** So many that a run with many channels fits, so few that they cost nothing. */
 const MOST_ROWS = 2000;
@@ -11,6 +12,8 @@ const MOST_ROWS = 2000;
 export class RecentRows {
   /** Newest checkpoint of the whole file. */
   lastOrd: number | undefined;
+  /** While it is known: then a channel whose newest cell stands there has it here too. */
+  tail: Tail | undefined;
   readonly #threads = new Map<string, ThreadRow>();
   readonly #heads = new Map<string, CheckpointRow>();
   readonly #cells = new Map<string, LastCell>();
@@ -43,6 +46,7 @@ export class RecentRows {
 
   forget(): void {
     this.lastOrd = undefined;
+    this.tail = undefined;
     this.#threads.clear();
     this.#heads.clear();
     this.#cells.clear();

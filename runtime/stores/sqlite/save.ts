@@ -1,14 +1,5 @@
 import type { Claim, SaveRequest } from "../../store.ts";
-import {
-  continuesChain,
-  type EncodedChange,
-  encodeChanges,
-  type LastCell,
-  listText,
-  nextCell,
-  nextState,
-  type Place,
-} from "../cells.ts";
+import { continuesChain, encodeChanges, type LastCell, listText, nextCell, nextState } from "../cells.ts";
 import { encodeHeader } from "../header-text.ts";
 import { decodeKey, encodeKey } from "../key.ts";
 import { CELLS, type CellRow, CHECKPOINTS, type CheckpointRow, seal, type ThreadRow, unseal } from "../rows.ts";
@@ -17,7 +8,8 @@ import { NOBODY } from "../thread-row.ts";
 import { checkpointAt, findCheckpoint } from "./checkpoints.ts";
 import type { Connection } from "./connection.ts";
 import { resultCode } from "./failure.ts";
-import { claimedThread, headOf, setHead, updateContent, updateThread } from "./thread.ts";
+import { appendToTail, emptyTail, fitsTail, type Tail } from "./tail.ts";
+import { claimedThread, headOf, setHead, updateThread, withStep } from "./thread.ts";
 
 const UNIQUE_VIOLATED = 2067;
 
@@ -30,33 +22,66 @@ export function save(connection: Connection, claim: Claim, request: SaveRequest)
   const [id, namespace] = [encodeKey(header.id), encodeKey(header.namespace)];
   const label = header.label === null ? null : encodeKey(header.label);
 
-  connection.writeOn(() => {
+  connection.writeOn((foundSteps) => {
     const thread = claimedThread(connection, claim);
     const head = headRow(connection, thread, namespace);
     const headId = head === undefined ? null : decodeKey(head.id);
     if (headId !== expectedHead) throw headHasMoved(claim.threadId, header.namespace, expectedHead, headId);
+    const goesOn = head !== undefined && continuesChain(request);
+
+    let tail = connection.recent.tail;
+    // Parents elsewhere and labels are looked up in the checkpoints' own table. After somebody else's steps more of
+    // them will come, which would move on each of these.
+    const isOrdinary = label === null && request.releaseClaim !== true && (goesOn || header.parentId === null);
+    if (foundSteps || !isOrdinary || tail === undefined || !fitsTail(tail, text, changes)) {
+      emptyTail(connection);
+      tail = undefined;
+    }
+    const parent = goesOn ? head : parentOf(connection, thread, header.parentId, namespace);
 
     const ord = (connection.recent.lastOrd ?? lastOrd(connection)) + 1;
-    const goesOn = head !== undefined && continuesChain(request);
-    const chain = goesOn ? head.chain : ord;
-    const parent = goesOn ? head : parentOf(connection, thread, header.parentId, namespace);
-    const { cells, state } = makeCells(connection, claim, { chain, ord }, goesOn ? head.state : 0, changes);
+    const place = { chain: goesOn ? head.chain : ord, ord };
+    let state = goesOn ? head.state : 0;
+    const cells = changes.map((change) => {
+      const last = goesOn ? lastCell(connection, place.chain, change.channel) : undefined;
+      const cell = nextCell(claim.threadId, place, change, last, (from) => {
+        tail = undefined;
+        emptyTail(connection);
+        return currentList(connection, from);
+      });
+      state = nextState(state, last, cell);
+      return cell;
+    });
 
     if (label !== null) takeLabel(connection, thread, label);
-    const at = { ord, thread: thread.thread, id, namespace, chain, parent: parent?.ord ?? null };
-    insertCheckpoint(connection, claim, seal(CHECKPOINTS, Object.assign(at, { state, label, header: text })));
-    for (const cell of cells) insertCell(connection, cell);
+    const row = seal(CHECKPOINTS, {
+      ord,
+      thread: thread.thread,
+      id,
+      namespace,
+      chain: place.chain,
+      parent: parent?.ord ?? null,
+      state,
+      label,
+      header: text,
+      v: 0,
+      sum: 0,
+    });
+    insertStep(connection, claim, tail, row, cells);
     if (namespace !== "") setHead(connection, thread.thread, namespace, ord);
-    const content = {
-      ...thread,
-      head: namespace === "" ? ord : thread.head,
-      last: ord,
-      checkpoints: thread.checkpoints + 1,
-      namespaces: thread.namespaces + (namespace !== "" && head === undefined ? 1 : 0),
-      writes: thread.writes - clearedWrites(connection, thread, request.clearWritesOf),
-    };
-    if (request.releaseClaim === true) updateThread(connection, Object.assign(content, NOBODY));
-    else updateContent(connection, content);
+    const next = withStep(thread, ord, namespace);
+    const cleared = clearedWrites(connection, thread, request.clearWritesOf);
+    const isNewNamespace = namespace !== "" && head === undefined;
+    if (tail !== undefined && cleared === 0 && !isNewNamespace) {
+      connection.recent.rememberThread(next);
+    } else {
+      const content = {
+        ...next,
+        namespaces: thread.namespaces + (isNewNamespace ? 1 : 0),
+        writes: thread.writes - cleared,
+      };
+      updateThread(connection, request.releaseClaim === true ? { ...content, ...NOBODY } : content);
+    }
   });
 }
 
@@ -98,23 +123,6 @@ function parentOf(connection: Connection, thread: ThreadRow, id: string | null, 
   return row?.namespace === namespace ? row : undefined;
 }
 
-function makeCells(
-  connection: Connection,
-  claim: Claim,
-  place: Place,
-  before: number,
-  changes: readonly EncodedChange[],
-): { readonly cells: readonly CellRow[]; readonly state: number } {
-  let state = before;
-  const cells = changes.map((change) => {
-    const last = place.chain === place.ord ? undefined : lastCell(connection, place.chain, change.channel);
-    const cell = nextCell(claim.threadId, place, change, last, (from) => currentList(connection, from));
-    state = nextState(state, last, cell);
-    return cell;
-  });
-  return { cells, state };
-}
-
 function lastCell(connection: Connection, chain: number, channel: string): LastCell | undefined {
   const recent = connection.recent.lastCell(chain, channel);
   if (recent !== undefined) return recent;
@@ -140,6 +148,23 @@ function currentList(connection: Connection, last: LastCell): string {
   );
 }
 
+function insertStep(
+  connection: Connection,
+  claim: Claim,
+  tail: Tail | undefined,
+  row: CheckpointRow,
+  cells: readonly CellRow[],
+): void {
+  if (tail === undefined) {
+    insertCheckpoint(connection, claim, row);
+    for (const cell of cells) insertCell(connection, cell);
+  } else if (!appendToTail(connection, tail, row, cells)) {
+    throw checkpointExists(claim.threadId, decodeKey(row.id));
+  }
+  connection.recent.rememberHead(row);
+  for (const cell of cells) connection.recent.rememberCell(cell);
+}
+
 function insertCheckpoint(connection: Connection, claim: Claim, row: CheckpointRow): void {
   try {
     connection.run(
@@ -152,7 +177,6 @@ function insertCheckpoint(connection: Connection, claim: Claim, row: CheckpointR
     if (resultCode(error) === UNIQUE_VIOLATED) throw checkpointExists(claim.threadId, decodeKey(row.id));
     throw error;
   }
-  connection.recent.rememberHead(row);
 }
 
 function insertCell(connection: Connection, row: CellRow): void {
@@ -162,7 +186,6 @@ function insertCell(connection: Connection, row: CellRow): void {
     ...([row.chain, row.channel, row.ord, row.kind, row.version, row.base] as const),
     ...([row.count, row.slack, row.data, row.v, row.sum] as const),
   );
-  connection.recent.rememberCell(row);
 }
 
 function clearedWrites(connection: Connection, thread: ThreadRow, checkpointId: string | undefined): number {

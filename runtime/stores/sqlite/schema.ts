@@ -1,9 +1,19 @@
+import { THREADS, type ThreadRow, withNextVersion } from "../rows.ts";
+import type { SqliteDatabase, SqliteStatement } from "./driver.ts";
+
 /** "NGRF": tells our databases from everybody else's. */
 export const APPLICATION_ID = 0x4e475246;
 
-/** One step a schema version: step i leads from version i to i + 1. Steps are never changed once released. */
-export const MIGRATIONS: readonly string[] = [
-  `
+/**
+ * One step a schema version: step i leads from version i to i + 1, within a transaction that is not its own. Steps are never changed
+ * once released.
+ */
+export const MIGRATIONS: readonly ((database: SqliteDatabase) => void)[] = [makeTables, addTail];
+
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+function makeTables(database: SqliteDatabase): void {
+  database.exec(`
   CREATE TABLE meta (name TEXT NOT NULL PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   INSERT INTO meta (name, value) VALUES ('epoch', 0);
 
@@ -42,7 +52,56 @@ export const MIGRATIONS: readonly string[] = [
     data TEXT NOT NULL, v INTEGER NOT NULL, sum INTEGER NOT NULL
   ) STRICT;
   CREATE UNIQUE INDEX writes_by_task ON writes (thread, checkpoint, task);
-  `,
-];
+  `);
+}
 
-export const SCHEMA_VERSION = MIGRATIONS.length;
+/**
+ * Version 2: the newest checkpoints and cells stand in one table, `tail`, until they are moved on together. Programs of version
+ * 1 that have the file open know nothing of it: no row of a thread is theirs to read or to make any more.
+ */
+function addTail(database: SqliteDatabase): void {
+  database.exec(`
+  CREATE TABLE tail (
+    place INTEGER PRIMARY KEY, chain INTEGER NOT NULL, ord INTEGER NOT NULL,
+    thread INTEGER, id TEXT, namespace TEXT, parent INTEGER, state INTEGER, header TEXT, v INTEGER, sum INTEGER,
+    channel TEXT, kind INTEGER, version INTEGER, base INTEGER, count INTEGER, slack INTEGER, data TEXT,
+    cell_v INTEGER, cell_sum INTEGER
+  ) STRICT;
+
+  CREATE TABLE threads_2 (
+    thread INTEGER PRIMARY KEY, name TEXT NOT NULL, hash INTEGER NOT NULL,
+    epoch INTEGER NOT NULL, owner TEXT, expires INTEGER, host TEXT, pid INTEGER, started TEXT,
+    head INTEGER, last INTEGER NOT NULL,
+    checkpoints INTEGER NOT NULL, namespaces INTEGER NOT NULL, writes INTEGER NOT NULL,
+    v INTEGER NOT NULL CHECK (v >= 2), sum INTEGER NOT NULL
+  ) STRICT;
+  `);
+  const select = database.prepare("SELECT * FROM threads WHERE thread > ? ORDER BY thread LIMIT 1000");
+  const insert = database.prepare(
+    "INSERT INTO threads_2 (thread, name, hash, epoch, owner, expires, host, pid, started, head, last, checkpoints, " +
+      "namespaces, writes, v, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+  );
+  for (
+    let rows = threadsAfter(select, Number.MIN_SAFE_INTEGER);
+    rows.length > 0;
+    rows = threadsAfter(select, rows.at(-1)!.thread)
+  ) {
+    for (const old of rows) {
+      const row = withNextVersion(THREADS, old);
+      insert.run(
+        ...([row.thread, row.name, old.hash, row.epoch, row.owner, row.expires, row.host, row.pid] as const),
+        ...([row.started, row.head, row.last, row.checkpoints, row.namespaces, row.writes, row.v, row.sum] as const),
+      );
+    }
+  }
+  database.exec(`
+  DROP TABLE threads;
+  ALTER TABLE threads_2 RENAME TO threads;
+  CREATE UNIQUE INDEX threads_by_name ON threads (name);
+  CREATE INDEX threads_by_hash ON threads (hash);
+  `);
+}
+
+function threadsAfter(select: SqliteStatement, thread: number): (ThreadRow & { readonly hash: number })[] {
+  return select.all(thread) as (ThreadRow & { readonly hash: number })[];
+}

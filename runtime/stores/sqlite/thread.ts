@@ -31,6 +31,34 @@ export function findThread(connection: Connection, threadId: ThreadId): ThreadRo
   return undefined;
 }
 
+/** One that must be there: rows point to it. */
+export function threadAt(connection: Connection, thread: number): ThreadRow {
+  const row = connection.get<ThreadRow>("SELECT * FROM threads WHERE thread = ?", thread);
+  if (row === undefined) throw corruptRecord(`thread no. ${thread} in table \`threads\``, "it is missing");
+  return unseal(THREADS, row, { thread });
+}
+
+/** The thread after a step of a namespace that is in its count already. Not sealed. Field by field: every step does this. */
+export function withStep(thread: ThreadRow, ord: number, namespace: string): ThreadRow {
+  return {
+    thread: thread.thread,
+    name: thread.name,
+    epoch: thread.epoch,
+    owner: thread.owner,
+    expires: thread.expires,
+    host: thread.host,
+    pid: thread.pid,
+    started: thread.started,
+    head: namespace === "" ? ord : thread.head,
+    last: ord,
+    checkpoints: thread.checkpoints + 1,
+    namespaces: thread.namespaces,
+    writes: thread.writes,
+    v: 0,
+    sum: 0,
+  };
+}
+
 /** The thread, if the claim is the one that holds it. */
 export function claimedThread(connection: Connection, claim: Claim): ThreadRow {
   const thread = connection.recent.thread(encodeKey(claim.threadId)) ?? findThread(connection, claim.threadId);
@@ -86,17 +114,6 @@ export function updateThread(connection: Connection, row: Unsealed<ThreadRow>): 
       "checkpoints = ?, namespaces = ?, writes = ?, v = ?, sum = ? WHERE thread = ?",
     ...mutableColumns(sealed),
     sealed.thread,
-  );
-  connection.recent.rememberThread(sealed);
-}
-
-/** The same where only the thread's content has changed: every step does this. */
-export function updateContent(connection: Connection, row: Unsealed<ThreadRow>): void {
-  const sealed = seal(THREADS, row);
-  connection.run(
-    "UPDATE threads SET head = ?, last = ?, checkpoints = ?, namespaces = ?, writes = ?, v = ?, sum = ? WHERE thread = ?",
-    ...([sealed.head, sealed.last, sealed.checkpoints, sealed.namespaces, sealed.writes] as const),
-    ...([sealed.v, sealed.sum, sealed.thread] as const),
   );
   connection.recent.rememberThread(sealed);
 }

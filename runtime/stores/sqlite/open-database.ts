@@ -1,0 +1,149 @@
+import { closeSync, mkdirSync, openSync, readSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { StoreError } from "../../errors.ts";
+import { unknownVersion } from "../store-error.ts";
+import type { ConnectionOptions } from "./connection.ts";
+import { loadSqlite, type SqliteDatabase } from "./driver.ts";
+import { isBusy, storeFailure } from "./failure.ts";
+import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from "./schema.ts";
+
+/** An open file of this application, with its journal chosen, migrated to the newest schema. */
+export function openDatabase(path: string, options: ConnectionOptions): SqliteDatabase {
+  const { DatabaseSync } = loadSqlite();
+  let database: SqliteDatabase | undefined;
+  let version = SCHEMA_VERSION;
+  try {
+    if (path !== ":memory:") prepareFile(path);
+    database = new DatabaseSync(path);
+    database.exec(`PRAGMA busy_timeout = ${Math.max(0, Math.trunc(options.busyTimeout ?? 5000))}`);
+    // Nothing is changed before it is known whose file this is.
+    database.exec("BEGIN");
+    version = checkOwner(database, path);
+    database.exec("COMMIT");
+    database.exec("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
+    chooseJournal(database, path, options.journal ?? "auto");
+    database.exec("PRAGMA synchronous = FULL");
+    if (pragma(database, "synchronous") !== 2) {
+      throw new StoreError(
+        "NG_STORE_FAILED",
+        `database ${path} does not keep \`synchronous = FULL\`: it cannot promise durability`,
+      );
+    }
+    migrate(database, path);
+    return database;
+  } catch (error) {
+    try {
+      database?.close();
+    } catch {
+      // The first failure is the one to tell.
+    }
+    const failure = storeFailure(error, path);
+    if (version === 0 || version === SCHEMA_VERSION || !(failure instanceof StoreError)) throw failure;
+    const message =
+      `database ${path} has schema version ${version} and could not be brought to ${SCHEMA_VERSION}, which this version of ngraph ` +
+      `needs; it is as it was: ${failure.message}`;
+    throw new StoreError(failure.code, message, { cause: error });
+  }
+}
+
+/** SQLite takes a very short file for an empty one, and would overwrite it. */
+function prepareFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return;
+  if (!found.isFile()) throw new StoreError("NG_STORE_FAILED", `${path} is not a file: use another path`);
+  const file = openSync(path, "r");
+  try {
+    const start = Buffer.alloc(16);
+    const length = readSync(file, start, 0, 16, 0);
+    if (length > 0 && start.toString("latin1") !== "SQLite format 3\0") {
+      throw new StoreError(
+        "NG_CORRUPT_RECORD",
+        `${path} is not an SQLite database, or its beginning is damaged: use another path; the file was left as it is`,
+      );
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Its schema version; 0 where there is nothing yet. */
+function checkOwner(database: SqliteDatabase, path: string): number {
+  const owner = pragma(database, "application_id");
+  const version = pragma(database, "user_version");
+  const { tables } = database.prepare("SELECT count(*) AS tables FROM sqlite_schema").get() as { tables: number };
+  if (owner === 0 && version === 0 && tables === 0) return 0;
+  if (owner !== APPLICATION_ID) {
+    throw new StoreError(
+      "NG_STORE_FAILED",
+      `${path} is the database of another application: use another path; the file was left as it is`,
+    );
+  }
+  return checkVersion(tables === 0 ? 0 : version, path, 1);
+}
+
+/**
+ * @param version as it was read
+ * @throws StoreError NG_UNKNOWN_VERSION for a newer one, NG_CORRUPT_RECORD for what was never written
+ */
+export function checkVersion(version: unknown, path: string, oldest = SCHEMA_VERSION): number {
+  if (version === SCHEMA_VERSION) return version;
+  if (typeof version === "number" && version > SCHEMA_VERSION) {
+    throw unknownVersion(`database ${path}`, "schema version", version, SCHEMA_VERSION);
+  }
+  if (typeof version === "number" && version >= oldest) return version;
+  throw new StoreError(
+    "NG_CORRUPT_RECORD",
+    `database ${path} is damaged: its schema version reads as ${String(version)}; restore it from a backup`,
+  );
+}
+
+function chooseJournal(database: SqliteDatabase, path: string, wanted: "auto" | "wal" | "rollback"): void {
+  const wal = wanted === "wal" || (wanted === "auto" && walIsSafe(database));
+  // TRUNCATE, not DELETE: with synchronous FULL only it makes the end of a transaction durable before it returns.
+  const mode = trySwitch(database, wal ? "WAL" : "TRUNCATE");
+  if (mode === "memory" || mode === (wal ? "wal" : "truncate")) return;
+  if (wal && mode !== undefined) {
+    // Another process has it open, or the file system has no shared memory: the older journal is as durable.
+    if (trySwitch(database, "TRUNCATE") === "truncate") return;
+  }
+  throw new StoreError(
+    "NG_STORE_FAILED",
+    `database ${path} is kept in journal mode ${String(mode)} by another process with another version of SQLite: ` +
+      "end that process, or run both with the same version of Node",
+  );
+}
+
+/** Before 3.51.3, two connections could corrupt a write-ahead log while it is restarted. */
+function walIsSafe(database: SqliteDatabase): boolean {
+  const { version } = database.prepare("SELECT sqlite_version() AS version").get() as { version: string };
+  const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);
+  return major * 1e6 + minor * 1e3 + patch >= 3_051_003;
+}
+
+function trySwitch(database: SqliteDatabase, mode: "WAL" | "TRUNCATE"): unknown {
+  try {
+    return pragma(database, `journal_mode = ${mode}`);
+  } catch (error) {
+    if (isBusy(error)) return pragma(database, "journal_mode");
+    throw error;
+  }
+}
+
+/** One transaction, however many steps: killed within, the file is what it was. Others wait for it as for any. */
+export function migrate(database: SqliteDatabase, path: string): void {
+  if (pragma(database, "user_version") === SCHEMA_VERSION) return;
+  database.exec("BEGIN IMMEDIATE");
+  // Another process may have been faster.
+  const version = checkOwner(database, path);
+  for (const step of MIGRATIONS.slice(version)) step(database);
+  if (version < SCHEMA_VERSION) {
+    database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`);
+  }
+  database.exec("COMMIT");
+}
+
+function pragma(database: SqliteDatabase, name: string): unknown {
+  const row = database.prepare(`PRAGMA ${name}`).get() as Readonly<Record<string, unknown>> | undefined;
+  return row === undefined ? undefined : Object.values(row)[0];
+}
