@@ -7,6 +7,9 @@ import { loadSqlite, type SqliteDatabase } from "./driver.ts";
 import { isBusy, storeFailure } from "./failure.ts";
 import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from "./schema.ts";
 
+/** How long a migration of another process is waited for at least, in milliseconds. */
+const MIGRATION_MS = 60_000;
+
 /** An open file of this application, with its journal chosen, migrated to the newest schema. */
 export function openDatabase(path: string, options: ConnectionOptions): SqliteDatabase {
   const { DatabaseSync } = loadSqlite();
@@ -15,7 +18,8 @@ export function openDatabase(path: string, options: ConnectionOptions): SqliteDa
   try {
     if (path !== ":memory:") prepareFile(path);
     database = new DatabaseSync(path);
-    database.exec(`PRAGMA busy_timeout = ${Math.max(0, Math.trunc(options.busyTimeout ?? 5000))}`);
+    const timeout = Math.max(0, Math.trunc(options.busyTimeout ?? 5000));
+    database.exec(`PRAGMA busy_timeout = ${timeout}`);
     // Nothing is changed before it is known whose file this is.
     database.exec("BEGIN");
     version = checkOwner(database, path);
@@ -29,7 +33,10 @@ export function openDatabase(path: string, options: ConnectionOptions): SqliteDa
         `database ${path} does not keep \`synchronous = FULL\`: it cannot promise durability`,
       );
     }
+    // Another process's migration takes longer than its steps do.
+    if (version !== SCHEMA_VERSION) database.exec(`PRAGMA busy_timeout = ${Math.max(timeout, MIGRATION_MS)}`);
     migrate(database, path);
+    database.exec(`PRAGMA busy_timeout = ${timeout}`);
     return database;
   } catch (error) {
     try {

@@ -1,0 +1,52 @@
+/** 1.3, 5.12 What a call costs depends on what it reads and writes, not on what else the file holds: no statement scans a table. */
+import { expect, it } from "vitest";
+import { SqliteStore } from "../../runtime/stores/sqlite.ts";
+import { Connection } from "../../runtime/stores/sqlite/connection.ts";
+import { loadSqlite } from "../../runtime/stores/sqlite/driver.ts";
+import { fillStore, readStore } from "./content.ts";
+import { FAST_DIRECTORY, temporaryDirectory } from "./temporary-directory.ts";
+
+const inDirectory = temporaryDirectory(FAST_DIRECTORY);
+
+/** Of the whole file on purpose: the list of threads, and the tail, which never holds more than some hundred rows. */
+const MAY_SCAN = /^(?:SELECT \* FROM threads ORDER BY last|SELECT \(SELECT count\(\*\) FROM threads|DELETE FROM tail$)/;
+
+it("every statement of a store finds its rows by an index", async () => {
+  const statements = new Set<string>();
+  const { prototype } = Connection;
+  const { run, get, all } = prototype;
+  prototype.run = function (this: Connection, sql, ...parameters) {
+    statements.add(sql);
+    return run.call(this, sql, ...parameters);
+  };
+  prototype.get = function <T>(this: Connection, ...parameters: Parameters<typeof get>) {
+    statements.add(parameters[0]);
+    return get.apply(this, parameters) as T | undefined;
+  };
+  prototype.all = function <T>(this: Connection, ...parameters: Parameters<typeof all>) {
+    statements.add(parameters[0]);
+    return all.apply(this, parameters) as T[];
+  };
+  const path = inDirectory("runs.db");
+  const store = new SqliteStore(path);
+  try {
+    await fillStore(store);
+    await readStore(store);
+    store.clearWrites(store.claim("first", { owner: "x", leaseMs: 1000 }), "nothing", ["task"]);
+    store.deleteThread("first");
+  } finally {
+    Object.assign(prototype, { run, get, all });
+    store.close();
+  }
+  const database = new (loadSqlite().DatabaseSync)(path);
+  let looked = 0;
+  for (const sql of statements) {
+    if (/^(?:BEGIN|COMMIT|PRAGMA)/.test(sql) || MAY_SCAN.test(sql)) continue;
+    looked++;
+    const plan = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[];
+    const scans = plan.map(({ detail }) => detail).filter((detail) => /^SCAN (?!CONSTANT|tail)/.test(detail));
+    expect(scans, sql).toEqual([]);
+  }
+  database.close();
+  expect(looked).toBeGreaterThan(30);
+});
