@@ -72,6 +72,32 @@ describe("making a file", () => {
   });
 });
 
+describe("closing", () => {
+  it("leaves one file, without its log", async () => {
+    const path = inDirectory("runs.db");
+    const store = new SqliteStore({ path, journal: "wal" });
+    await (await SampleRun.start(store)).save([{ channel: "log", append: [1] }]);
+    expect(existsSync(`${path}-wal`)).toBe(true);
+    store.close();
+    expect([existsSync(`${path}-wal`), existsSync(`${path}-shm`)]).toEqual([false, false]);
+    const again = new SqliteStore({ path, journal: "wal" });
+    expect(again.loadLatest("thread")?.values).toEqual({ log: [1] });
+    again.close();
+  });
+
+  it("leaves the log to whoever else has the file open", async () => {
+    const path = inDirectory("runs.db");
+    const [first, second] = [new SqliteStore({ path, journal: "wal" }), new SqliteStore({ path, journal: "wal" })];
+    const run = await SampleRun.start(first);
+    await run.save([{ channel: "log", append: [1] }]);
+    first.close();
+    expect(existsSync(`${path}-wal`)).toBe(true);
+    expect(second.loadLatest("thread")?.values).toEqual({ log: [1] });
+    second.renew(run.claim, 1000);
+    second.close();
+  });
+});
+
 describe("a file that is not ours is refused and left as it was", () => {
   const foreign: readonly [what: string, code: StoreErrorCode, make: (path: string) => void][] = [
     [

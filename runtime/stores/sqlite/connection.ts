@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { StoreError } from "../../errors.ts";
 import type { LostOwners } from "../lost-owners.ts";
 import { storeIsClosed } from "../store-error.ts";
-import type { SqliteDatabase, SqliteStatement, SqliteValue } from "./driver.ts";
+import { closesStatements, type SqliteDatabase, type SqliteStatement, type SqliteValue } from "./driver.ts";
 import { storeFailure } from "./failure.ts";
 import { checkVersion, openDatabase } from "./open-database.ts";
 import { RecentRows } from "./recent-rows.ts";
@@ -94,13 +94,21 @@ export class Connection {
     if (this.#closed) return;
     this.#closed = true;
     try {
-      // The driver for older Nodes keeps the file open until its statements are collected: the log goes back now.
+      // The driver for older Nodes keeps the file open until its statements are collected: the log goes back now, and where
+      // nobody else has the file open it goes altogether. Otherwise SQLite refuses, and it stays for them.
       this.#database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+      if (!closesStatements() && this.#isLogged()) {
+        this.#database.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE");
+      }
     } catch {
       // Everything is durable in the log already.
     }
     this.#statements.clear();
     this.#database.close();
+  }
+
+  #isLogged(): boolean {
+    return this.get<{ journal_mode: string }>("PRAGMA journal_mode")?.journal_mode === "wal";
   }
 
   #transaction<T>(begin: string, body: () => T): T {

@@ -32,6 +32,11 @@ export function loadSqlite(): SqliteModule {
   return loaded;
 }
 
+/** Whether closing a database ends its statements: the package leaves them, and with them the file, to the garbage collector. */
+export function closesStatements(): boolean {
+  return builtin() !== undefined;
+}
+
 /** Node says once that its module is experimental; on a command line that is noise. Other warnings pass. */
 function builtin(): SqliteModule | undefined {
   const emitWarning = process.emitWarning;
