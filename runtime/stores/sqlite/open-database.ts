@@ -39,10 +39,13 @@ export function openDatabase(path: string, options: ConnectionOptions): SqliteDa
     database.exec(`PRAGMA busy_timeout = ${timeout}`);
     return database;
   } catch (error) {
-    try {
-      database?.close();
-    } catch {
-      // The first failure is the one to tell.
+    // A transaction that stays open keeps its lock, where the driver leaves the file open until its statements are collected.
+    for (const end of [() => database?.exec("ROLLBACK"), () => database?.close()]) {
+      try {
+        end();
+      } catch {
+        // The first failure is the one to tell.
+      }
     }
     const failure = storeFailure(error, path);
     if (version === 0 || version === SCHEMA_VERSION || !(failure instanceof StoreError)) throw failure;
