@@ -52,7 +52,11 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
       undoUpdates(run, applied);
       const { error } = outcomes[tasks.indexOf(missed[0]!)]!.failure!;
       // What failed with no way out has not finished: a resume runs it again.
-      for (const { id } of missed) run.chain?.results.delete(id);
+      for (const task of missed) {
+        run.chain?.results.delete(task.id);
+        const { items = [] } = outcomes[tasks.indexOf(task)]!.failure!;
+        for (const item of items) run.chain?.results.delete(task.items?.[item]?.id ?? task.id);
+      }
       return leaveStep(run, tasks, outcomes, stopped("failed", error), error, missed);
     }
   }

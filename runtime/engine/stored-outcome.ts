@@ -13,7 +13,7 @@ import { doneOutcome, type Outcome, type SendRequest, type Task, type Update } f
 export function storeOutcome(run: Run, task: Task, outcome: Outcome): PendingWrite | undefined {
   const { failure } = outcome;
   if (outcome.pauses !== undefined || outcome.cancelled) return undefined;
-  if (failure !== undefined && (!task.node.hasErrorRoutes || task.itemIndex !== -1)) return undefined;
+  if (failure !== undefined && !task.node.hasErrorRoutes) return undefined;
   const { channels } = run.program;
   const result: StoredOutcome = {
     updates: outcome.updates.map(({ channel, value }) => [channels[channel]!.name, value] as const),

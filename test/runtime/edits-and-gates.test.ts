@@ -138,3 +138,25 @@ test("6.3 a gate inside a called graph that no caller has heard of is not opened
   expect(ran).toEqual([]);
   expect(await build(store).resume("t")).toMatchObject({ status: "completed", output: { y: 1 } });
 });
+
+test("7.1 an item that has failed for good is not run again while its siblings wait", async () => {
+  const ran: number[] = [];
+  const engine = engineOf(
+    `graph g { output n: int[] = []  node each = each(x) for x in [0, 1, 2] into n { tries 2 }  node sorry = 1
+       start -> each -> end   each -> sorry on error }`,
+    {
+      each: (x: number, { attempt, interrupt }: NodeContext) => {
+        if (attempt === 1) ran.push(x);
+        if (x === 0) throw Object.assign(new Error("not today"), { retryable: false });
+        return interrupt<number>(`which ${x}?`);
+      },
+    },
+    { store: new MemoryStore() },
+  );
+  const { pauses } = await engine.run({}, { thread: "t" });
+  expect(pauses).toHaveLength(2);
+  await engine.resume("t", { answers: { [pauses[0]!.id]: 1 } });
+  const end = await engine.resume("t", { answers: { [pauses[1]!.id]: 2 } });
+  expect(end).toMatchObject({ status: "completed", steps: [["each"], ["sorry"]] });
+  expect(ran).toEqual([0, 1, 2, 1, 2]);
+});
