@@ -11,9 +11,14 @@ const LEASE_MS = 30_000;
  */
 export async function withThreadClaimed<T>(store: Store, thread: string, work: () => MaybePromise<T>): Promise<T> {
   const claim = await store.claim(thread, { owner: randomUUID(), leaseMs: LEASE_MS });
+  // A thread that has grown large may take longer than the lease.
+  const renewal = setInterval(() => {
+    void (async () => store.renew(claim, LEASE_MS))().catch(() => undefined);
+  }, LEASE_MS / 3);
   try {
     return await work();
   } finally {
+    clearInterval(renewal);
     await store.release(claim);
   }
 }

@@ -23,8 +23,13 @@ export class KnownHeads {
     this.#threads.set(thread, new Set(heads.map(({ namespace }) => namespace)));
   }
 
-  /** One is about to be written. If that fails, the count no longer agrees, and all are read again. */
+  /** One is being written: it stands here as long as its transaction is not undone. */
   add(thread: number, namespace: string): void {
     this.#threads.get(thread)?.add(namespace);
+  }
+
+  /** A transaction was undone, or a thread deleted, whose number may come again. */
+  forget(): void {
+    this.#threads.clear();
   }
 }

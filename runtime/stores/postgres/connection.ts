@@ -131,6 +131,7 @@ export class Connection {
       giveBack(client, lost);
       return result;
     } catch (error) {
+      this.#heads.forget();
       // Whatever state the connection is in: when it cannot roll back, it is not used again.
       const isUsable = await client.query("ROLLBACK").then(
         () => true,

@@ -1,9 +1,8 @@
 import { NgraphError, StoreError, type StoreErrorCode } from "../../errors.ts";
 
-/** By SQLSTATE, or by its first two digits. */
+/** By SQLSTATE (with what its message is about, where it means several things), or by its first two digits. */
 const WAY_OUT: ReadonlyMap<string, readonly [code: StoreErrorCode, text: string]> = new Map([
-  // Of a transaction that is to write, as all that write begin here.
-  ["0A", ["NG_STORE_FAILED", "it may only be read, as a server that copies another: name the other one"]],
+  ["0A000 recovery", ["NG_STORE_FAILED", "it may only be read, as a server that copies another: name the other one"]],
   ["25006", ["NG_STORE_FAILED", "it may only be read, as a server that copies another: name the other one"]],
   [
     "25P03",
@@ -50,7 +49,9 @@ export function storeFailure(error: unknown, place: string): Error {
   if (error instanceof NgraphError) return error;
   const state = sqlState(error);
   const reason = reasonOf(error);
-  const known = WAY_OUT.get(state) ?? WAY_OUT.get(state.slice(0, 2));
+  // A server that copies another refuses transactions that may write; a pooler, say, is told of other things by the same state.
+  const special = state === "0A000" && /during recovery/.test(reason) ? "0A000 recovery" : state;
+  const known = WAY_OUT.get(special) ?? WAY_OUT.get(state.slice(0, 2));
   if (known !== undefined) {
     return new StoreError(known[0], `database ${place}: ${known[1]} (${reason})`, { cause: error });
   }

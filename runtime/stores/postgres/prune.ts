@@ -46,6 +46,7 @@ export function removeThread(connection: Connection, threadId: ThreadId): Promis
     for (const table of ["checkpoints", "heads", "writes", "threads"]) {
       await transaction.run(`DELETE FROM @.${table} WHERE thread = $1`, thread.thread);
     }
+    transaction.heads.forget();
   });
 }
 

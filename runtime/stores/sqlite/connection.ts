@@ -5,6 +5,7 @@ import { storeIsClosed } from "../store-error.ts";
 import { closesStatements, type SqliteDatabase, type SqliteStatement, type SqliteValue } from "./driver.ts";
 import { storeFailure } from "./failure.ts";
 import { checkVersion, openDatabase } from "./open-database.ts";
+import { KnownHeads } from "../known-heads.ts";
 import { RecentRows } from "./recent-rows.ts";
 import { emptyTail, hasTail } from "./tail.ts";
 
@@ -27,6 +28,7 @@ export class Connection {
   readonly #database: SqliteDatabase;
   readonly #statements = new Map<string, SqliteStatement>();
   readonly recent = new RecentRows();
+  readonly heads = new KnownHeads();
   /** Keys. */
   readonly lost: LostOwners = new Set();
   #version: number | undefined;
@@ -46,6 +48,7 @@ export class Connection {
   write<T>(body: () => T): T {
     return this.#transaction("BEGIN IMMEDIATE", () => {
       this.recent.forget();
+      this.heads.forget();
       this.#checkVersion();
       emptyTail(this);
       return body();
@@ -120,6 +123,7 @@ export class Connection {
       return result;
     } catch (error) {
       this.recent.forget();
+      this.heads.forget();
       try {
         this.#database.exec("ROLLBACK");
       } catch {

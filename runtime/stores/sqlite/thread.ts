@@ -3,7 +3,6 @@ import type { ThreadId } from "../../checkpoint.ts";
 import type { Claim, Runner } from "../../store.ts";
 import { thisProcess } from "../holder-process.ts";
 import { encodeKey } from "../key.ts";
-import { KnownHeads } from "../known-heads.ts";
 import {
   HEADS,
   type HeadRow,
@@ -128,7 +127,7 @@ export function headOf(connection: Connection, thread: ThreadRow, namespace: str
     namespace,
   );
   if (row !== undefined) return unseal(HEADS, row, { thread: thread.thread, namespace }).ord;
-  const heads = knownHeads(connection);
+  const { heads } = connection;
   if (heads.excludes(thread, namespace)) return undefined;
   const others = connection.all<HeadRow>("SELECT * FROM heads WHERE thread = ?", thread.thread);
   for (const other of others) unseal(HEADS, other);
@@ -137,16 +136,8 @@ export function headOf(connection: Connection, thread: ThreadRow, namespace: str
   return undefined;
 }
 
-const known = new WeakMap<Connection, KnownHeads>();
-
-function knownHeads(connection: Connection): KnownHeads {
-  let heads = known.get(connection);
-  if (heads === undefined) known.set(connection, (heads = new KnownHeads()));
-  return heads;
-}
-
 export function setHead(connection: Connection, thread: number, namespace: string, ord: number): void {
-  knownHeads(connection).add(thread, namespace);
+  connection.heads.add(thread, namespace);
   const row = seal(HEADS, { thread, namespace, ord });
   connection.run(
     "INSERT INTO heads (thread, namespace, ord, v, sum) VALUES (?, ?, ?, ?, ?) " +
