@@ -10,6 +10,9 @@ const MAX_THREADS = 10_000;
 /** How many checkpoints are looked through, newest first, for one that is named by the beginning of its id. */
 const MAX_ABBREVIATED = 2_000;
 
+/** So many digits of a random id are never those of another. */
+const TELLING = 8;
+
 /** The beginning of an id, as people copy it. */
 const ABBREVIATION = /^[0-9a-f][0-9a-f-]{3,34}$/;
 
@@ -33,9 +36,19 @@ export async function findCheckpoint(store: Store, name: string, thread: string 
       (await attempt(() => store.loadById(id, name))) ?? (await attempt(() => store.loadByLabel?.(id, name)));
     if (found !== undefined) return asAsked(found, id);
   }
-  const matches = ABBREVIATION.test(name) ? await findAbbreviated(store, name, threads) : [];
+  const { matches, isWhole } = ABBREVIATION.test(name) ? await findAbbreviated(store, name, threads) : NOTHING_FOUND;
   const [match] = matches;
-  if (match !== undefined && matches.length === 1) return asAsked(match, match.threadId);
+  if (match !== undefined && matches.length === 1 && (isWhole || name.length >= TELLING))
+    return asAsked(match, match.threadId);
+  if (!isWhole && matches.length < 2) {
+    throw new CommandError(
+      `\`${name}\` is the beginning of an id, and only the newest ${MAX_ABBREVIATED} checkpoints were compared with it`,
+      {
+        code: "NG_UNKNOWN_CHECKPOINT",
+        help: match === undefined ? "give the whole id" : `give the whole id: ${match.id} begins so`,
+      },
+    );
+  }
   if (match !== undefined) {
     throw new CommandError(`${matches.length} checkpoints begin with \`${name}\``, {
       code: "NG_UNKNOWN_CHECKPOINT",
@@ -66,7 +79,15 @@ export async function findOwnCheckpoint(store: Store, name: string, thread: stri
   );
 }
 
-async function findAbbreviated(store: Store, start: string, threads: readonly string[]): Promise<Checkpoint[]> {
+interface Abbreviated {
+  readonly matches: readonly Checkpoint[];
+  /** Whether all checkpoints were looked at: otherwise there may be more that begin so. */
+  readonly isWhole: boolean;
+}
+
+const NOTHING_FOUND: Abbreviated = { matches: [], isWhole: true };
+
+async function findAbbreviated(store: Store, start: string, threads: readonly string[]): Promise<Abbreviated> {
   const matches = new Map<string, Checkpoint>();
   let left = MAX_ABBREVIATED;
   for (const thread of threads) {
@@ -84,10 +105,10 @@ async function findAbbreviated(store: Store, start: string, threads: readonly st
         left -= Math.max(1, page.length);
         before = page.length < PAGE ? undefined : page.at(-1)?.id;
       } while (before !== undefined && left > 0);
-      if (left <= 0) return [...matches.values()];
+      if (left <= 0) return { matches: [...matches.values()], isWhole: false };
     }
   }
-  return [...matches.values()];
+  return { matches: [...matches.values()], isWhole: true };
 }
 
 /** Checkpoints read at a time, with all their values. */
