@@ -1,7 +1,6 @@
 import type { Checkpoint, ThreadId } from "../checkpoint.ts";
 import type { BareAnswer, ResumeOptions, RunResult } from "../engine-options.ts";
 import { ThreadError } from "../errors.ts";
-import type { Json } from "../json.ts";
 import { takeAnswers } from "./answers.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { executeRun, orCancelled } from "./create-engine.ts";
@@ -67,8 +66,9 @@ async function resumeClaimed(
 function withBareAnswer(given: ResumeOptions | BareAnswer): ResumeOptions {
   if (typeof given !== "object") return { answer: given };
   const { answers, ...others } = given ?? {};
-  if (answers === undefined || (typeof answers === "object" && !Array.isArray(answers))) return given;
-  return { ...others, answer: answers as Json };
+  return typeof answers === "string" || typeof answers === "number" || typeof answers === "boolean"
+    ? { ...others, answer: answers }
+    : given;
 }
 
 async function resumeHead(

@@ -42,7 +42,7 @@ describe("an engine", () => {
     "LG-03: without a store there are no threads: %s",
     async (call) => {
       const engine = compiledEngine(ONE) as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
-      await expect(engine[call]!("t", "x")).rejects.toThrow(failing("NG_NO_STORE", "store"));
+      await expect(engine[call]!("t", call === "label" ? "x" : {})).rejects.toThrow(failing("NG_NO_STORE", "store"));
     },
   );
 

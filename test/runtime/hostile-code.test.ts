@@ -191,7 +191,7 @@ test("2.8, 5.1, 6.2: options of the wrong kind are refused before anything runs"
   }
   expect([ran, await engine.state("t")]).toEqual([0, undefined]);
   await engine.run({}, { thread: "t" });
-  for (const answers of [null, [1], "x"]) {
+  for (const answers of [null, [1], () => 1]) {
     await expect(engine.resume("t", { answers } as never)).rejects.toMatchObject({
       code: "NG_BAD_ANSWER",
       message: "`answers` is a record of answers by the ids of pauses; `answer` takes one without an id",
