@@ -163,18 +163,18 @@ export function exclusiveMembers(
   );
 }
 
+/** Two parallel arms that lead to one node without a barrier. */
+interface MeetingArms {
+  readonly node: string;
+  readonly sources: readonly [string, string];
+  readonly labels: readonly Label[];
+  readonly run: ShownRun;
+  readonly help: string;
+  readonly fixes: readonly Fix[];
+}
+
 /** NG307: one node, two parallel arms, two runs. */
-export function runsTwice(
-  place: Place,
-  facts: {
-    node: string;
-    sources: readonly [string, string];
-    labels: readonly Label[];
-    run: ShownRun;
-    help: string;
-    fixes: readonly Fix[];
-  },
-): Diagnostic {
+export function runsTwice(place: Place, facts: MeetingArms): Diagnostic {
   return diagnostic(
     "NG307",
     place,
@@ -282,17 +282,7 @@ export function signalIgnored(
 }
 
 /** NG316: parallel arms that happen to be equally long. */
-export function accidentalJoin(
-  place: Place,
-  facts: {
-    node: string;
-    sources: readonly [string, string];
-    labels: readonly Label[];
-    run: ShownRun;
-    help: string;
-    fixes: readonly Fix[];
-  },
-): Diagnostic {
+export function accidentalJoin(place: Place, facts: MeetingArms): Diagnostic {
   return diagnostic(
     "NG316",
     place,

@@ -11,7 +11,7 @@ import { NodeError, type NgraphError } from "../errors.ts";
 import { setField } from "../expression/operations.ts";
 import type { Json } from "../json.ts";
 import { signalsOf } from "../scheduler.ts";
-import { isPromise } from "./journal.ts";
+import { isThenable } from "./is-thenable.ts";
 import { emitEvent } from "./run-events.ts";
 import { newId, type Run } from "./run.ts";
 import type { Durable } from "./shared.ts";
@@ -112,7 +112,7 @@ export class Chain {
     };
     const saved = journal.write(() => {
       const answer = store.save(claim, request);
-      return isPromise(answer) ? answer.then(stored) : stored();
+      return isThenable(answer) ? answer.then(stored) : stored();
     }, urgent);
     if (!run.listening) return saved;
     const told = (): void => emitEvent(run, { type: "checkpoint", id, phase }, details.step);

@@ -3,7 +3,7 @@ import { StoreError } from "../errors.ts";
 import type { MaybePromise } from "../json.ts";
 import type { Claim, Store } from "../store.ts";
 import type { Cancellation } from "./cancellation.ts";
-import { isPromise } from "./journal.ts";
+import { isThenable } from "./is-thenable.ts";
 
 /** How long a call that is under way when the run is cancelled may still take, in milliseconds: what it writes is not lost for nothing. */
 export const GRACE_MS = 3000;
@@ -55,7 +55,7 @@ class Guard {
   }
 
   wait<T>(what: string, answer: MaybePromise<T>, onLate?: (late: Promise<T>) => void): MaybePromise<T> {
-    if (!isPromise(answer)) return answer;
+    if (!isThenable(answer)) return answer;
     const { clock, timeoutMs, cancellation } = this.#limits;
     if (timeoutMs === undefined && cancellation?.possible !== true) return answer;
     const late = Promise.resolve(answer);

@@ -1,5 +1,6 @@
 import { NgraphError, StoreError } from "../errors.ts";
 import type { MaybePromise } from "../json.ts";
+import { isThenable } from "./is-thenable.ts";
 
 /** Writes that wait behind a run before it waits for them: memory stays bounded however slow the store is. */
 const MAX_BEHIND = 64;
@@ -29,7 +30,7 @@ export class Journal {
       } catch (error) {
         throw (this.#error = storeFailure(error));
       }
-      if (!isPromise(result)) return undefined;
+      if (!isThenable(result)) return undefined;
       this.#append(result);
     } else {
       this.#append(this.#tail.then(() => (this.#error === undefined ? work() : undefined)));
@@ -60,11 +61,6 @@ export class Journal {
     });
     this.#tail = tail;
   }
-}
-
-/** Whether a store has not answered yet. */
-export function isPromise<T>(answer: MaybePromise<T>): answer is PromiseLike<T> {
-  return typeof answer === "object" && answer !== null && "then" in answer && typeof answer.then === "function";
 }
 
 /** Whatever a store throws becomes an error of this package. */

@@ -8,6 +8,7 @@ import { backoffDelay, DEFAULT_BACKOFF } from "./backoff.ts";
 import { callGraph, ChildStopped } from "./call-graph.ts";
 import { updatesOf } from "./node-result.ts";
 import { PauseSignal } from "./pause-signal.ts";
+import { isThenable } from "./is-thenable.ts";
 import { describeError, emitNodeEvent, eventError } from "./run-events.ts";
 import type { Run } from "./run.ts";
 import { Attempt, isCommand, TaskContext } from "./task-context.ts";
@@ -295,13 +296,4 @@ function isRetryable(error: unknown): boolean {
   } catch {
     return true;
   }
-}
-
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "then" in value &&
-    typeof (value as { then: unknown }).then === "function"
-  );
 }

@@ -31,9 +31,12 @@ export function readStepLimits(
   const byGraph = new Map<string, number | null>();
   for (const given of [ofEngine, ofCall]) {
     if (given === undefined) continue;
-    if (typeof given !== "object" || given === null || Array.isArray(given))
+    if (typeof given !== "object" || given === null || Array.isArray(given)) {
       byGraph.set(program.table.name, checkCount("maxSteps", given as number | null, 0));
-    else for (const [name, count] of Object.entries(given)) byGraph.set(name, limitOf(program, name, count));
+      continue;
+    }
+    const known = namesOf(program);
+    for (const [name, count] of Object.entries(given)) byGraph.set(name, limitOf(known, name, count));
   }
   const raises = isResume && ofCall !== undefined && (typeof ofCall !== "object" || ofCall === null);
   return { byGraph, raised: raises ? checkCount("maxSteps", ofCall, 0) : undefined };
@@ -53,8 +56,7 @@ export function raisedLimitOf(limits: StepLimits, program: Program): number | nu
   return raised === null ? null : Math.max(own, raised);
 }
 
-function limitOf(program: Program, name: string, count: number | null): number | null {
-  const known = namesOf(program);
+function limitOf(known: ReadonlySet<string>, name: string, count: number | null): number | null {
   if (known.has(name)) return checkCount(`maxSteps.${name}`, count, 0);
   const names = [...known].slice(0, 20).map((one) => `\`${one}\``);
   throw new RunError(

@@ -1,6 +1,7 @@
 import type { Json } from "../json.ts";
 import { restoreOutcome, storeOutcome } from "./stored-outcome.ts";
-import { isThenable, runTask, settleFailure, settleResult, startAttempt } from "./run-task.ts";
+import { isThenable } from "./is-thenable.ts";
+import { runTask, settleFailure, settleResult, startAttempt } from "./run-task.ts";
 import { Attempt } from "./task-context.ts";
 import type { NodeCode } from "./program.ts";
 import type { Run } from "./run.ts";

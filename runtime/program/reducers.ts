@@ -3,7 +3,7 @@
  * lists. A reducer that cannot give a value throws, which fails the step (2.3).
  */
 import type { Json } from "../json.ts";
-import { setField } from "../expression/operations.ts";
+import { isRecord, setField } from "../expression/operations.ts";
 
 export function reduceAppend(current: Json, update: Json): Json {
   if (!Array.isArray(update) || update.length === 0) return current ?? update;
@@ -67,10 +67,6 @@ function canonical(value: Json): Json {
 /** JSON with sorted fields. Objects begin with a mark, so that no string value has the same key. */
 export function canonicalText(value: Json): string {
   return `\u0000${JSON.stringify(value, (_name, part: Json) => (isRecord(part) ? sorted(part) : part))}`;
-}
-
-function isRecord(value: Json): value is { readonly [key: string]: Json } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function sorted(record: { readonly [key: string]: Json }): Json {
