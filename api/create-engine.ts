@@ -1,7 +1,7 @@
-import type { Engine, EngineOptions } from "../runtime/engine-options.ts";
-import { createEngine as createBareEngine } from "../runtime/engine.ts";
-import type { JsonObject } from "../runtime/json.ts";
-import type { Table } from "../runtime/table.ts";
+import type { Engine, EngineOptions } from "../runtime/interface/engine-options.ts";
+import { createEngine as createBareEngine } from "../runtime/engine/create-engine.ts";
+import type { JsonObject } from "../runtime/value/json.ts";
+import type { Table } from "../runtime/table/table.ts";
 import { builtinNodes } from "../stdlib/builtin-nodes.ts";
 
 /**

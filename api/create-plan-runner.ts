@@ -1,6 +1,6 @@
 import type { PlanRunner, PlanRunnerOptions } from "../runtime/plan/plan-options.ts";
 import { createPlanRunner as createBareRunner } from "../runtime/plan/plan-runner.ts";
-import type { PlanTable } from "../runtime/plan/plan-table.ts";
+import type { PlanTable } from "../runtime/table/plan-table.ts";
 import { builtinNodes } from "../stdlib/builtin-nodes.ts";
 
 /**

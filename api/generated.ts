@@ -2,8 +2,8 @@
  * `ngraph/generated`: what modules written by `ngc compile` import. Not for code written by hand: its names go with the
  * generator of the same version.
  */
-import type { Bindings, Engine, EngineOptions } from "../runtime/engine-options.ts";
-import type { Command } from "../runtime/context.ts";
+import type { Bindings, Engine, EngineOptions } from "../runtime/interface/engine-options.ts";
+import type { Command } from "../runtime/interface/context.ts";
 import type {
   PlanExecuteOptions,
   PlanResumeOptions,
@@ -11,18 +11,18 @@ import type {
   PlanRunOptions,
   PlanRunResult,
 } from "../runtime/plan/plan-options.ts";
-import type { PlanTable } from "../runtime/plan/plan-table.ts";
-import type { Table } from "../runtime/table.ts";
+import type { PlanTable } from "../runtime/table/plan-table.ts";
+import type { Table } from "../runtime/table/table.ts";
 import { createEngine } from "./create-engine.ts";
 import { createPlanRunner } from "./create-plan-runner.ts";
 
 export * from "../runtime/expression/generated.ts";
 export type { GeneratedExpression } from "../runtime/expression/compile-expression.ts";
-export type { NodeContext } from "../runtime/context.ts";
-export type { Bindings, Engine } from "../runtime/engine-options.ts";
-export type { Json } from "../runtime/json.ts";
-export type { PlanTable } from "../runtime/plan/plan-table.ts";
-export type { Table } from "../runtime/table.ts";
+export type { NodeContext } from "../runtime/interface/context.ts";
+export type { Bindings, Engine } from "../runtime/interface/engine-options.ts";
+export type { Json } from "../runtime/value/json.ts";
+export type { PlanTable } from "../runtime/table/plan-table.ts";
+export type { Table } from "../runtime/table/table.ts";
 
 /** A graph as a module holds it. */
 export interface GeneratedGraph {

@@ -17,11 +17,11 @@ export { createNodeHost } from "./node-host.ts";
 
 export type { CheckReport } from "../compiler/check.ts";
 export type { CompileOptions, CompileResult } from "../compiler/compile.ts";
-export type { CompilerHost } from "../compiler/host.ts";
+export type { CompilerHost } from "../compiler/load/host.ts";
 export type { Diagnostic } from "../diagnostics/diagnostic.ts";
 export { renderPretty } from "../diagnostics/render/index.ts";
-export type { Checkpoint, PauseItem } from "../runtime/checkpoint.ts";
-export type { NodeContext } from "../runtime/context.ts";
+export type { Checkpoint, PauseItem } from "../runtime/interface/checkpoint.ts";
+export type { NodeContext } from "../runtime/interface/context.ts";
 export type {
   Engine,
   EngineOptions,
@@ -29,11 +29,11 @@ export type {
   RunOptions,
   RunResult,
   RunStatus,
-} from "../runtime/engine-options.ts";
-export { NgraphError, NodeError, RunError, StoreError, TableError, ThreadError } from "../runtime/errors.ts";
-export type { RunEvent } from "../runtime/events.ts";
-export type { Json, JsonObject } from "../runtime/json.ts";
-export type { Store } from "../runtime/store.ts";
+} from "../runtime/interface/engine-options.ts";
+export { NgraphError, NodeError, RunError, StoreError, TableError, ThreadError } from "../runtime/interface/errors.ts";
+export type { RunEvent } from "../runtime/interface/events.ts";
+export type { Json, JsonObject } from "../runtime/value/json.ts";
+export type { Store } from "../runtime/interface/store.ts";
 export type { PlanRunner, PlanRunnerOptions, PlanRunOptions, PlanRunResult } from "../runtime/plan/plan-options.ts";
-export type { PlanTable } from "../runtime/plan/plan-table.ts";
-export type { Table } from "../runtime/table.ts";
+export type { PlanTable } from "../runtime/table/plan-table.ts";
+export type { Table } from "../runtime/table/table.ts";

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import type { CompilerHost } from "../compiler/host.ts";
+import type { CompilerHost } from "../compiler/load/host.ts";
 
 /** Nothing that a compiler reads is larger; what is longer is cut here and refused there (NG005). */
 const MAX_BYTES = 16 * 1024 * 1024;

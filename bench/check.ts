@@ -7,7 +7,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { compile } from "../compiler/compile.ts";
-import { memoryHost } from "../compiler/host.ts";
+import { memoryHost } from "../compiler/load/host.ts";
 import { parse } from "../grammar/parse.ts";
 import { toYaml } from "../grammar/yaml/to-yaml.ts";
 

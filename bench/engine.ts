@@ -8,10 +8,10 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { compile } from "../compiler/compile.ts";
-import { memoryHost } from "../compiler/host.ts";
-import { createEngine } from "../runtime/engine.ts";
+import { memoryHost } from "../compiler/load/host.ts";
+import { createEngine } from "../runtime/engine/create-engine.ts";
 import { MemoryStore } from "../runtime/stores/memory.ts";
-import type { Table } from "../runtime/table.ts";
+import type { Table } from "../runtime/table/table.ts";
 
 /** Milliseconds that one row is measured for, in blocks of which the fastest counts: the rest is the machine's noise. */
 const PATIENCE = 600;

@@ -2,7 +2,7 @@
  * How far plans end from the best that could be: mean excess of the makespan over the lower bound, over generated graphs of four shapes, for plain
  * file order, for the priorities, and for an optimised order; then what planning and scheduling cost.
  */
-import { PLAN_FORMAT, PLAN_VERSION, type PlanTable } from "../runtime/plan/plan-table.ts";
+import { PLAN_FORMAT, PLAN_VERSION, type PlanTable } from "../runtime/table/plan-table.ts";
 import { createPlanRunner } from "../runtime/plan/plan-runner.ts";
 import { createPlanScheduler } from "../runtime/plan/plan-scheduler.ts";
 import { optimizePlan, planSchedule } from "../runtime/plan/schedule.ts";

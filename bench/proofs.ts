@@ -4,9 +4,9 @@
  * beside it, in the same run.
  */
 import { bindProject } from "../compiler/bind/bind-project.ts";
-import type { BoundGraph } from "../compiler/bound-graph.ts";
+import type { BoundGraph } from "../compiler/bind/bound-graph.ts";
 import { type CheckResult, checkGraph } from "../compiler/checks/check-graph.ts";
-import { emptyHost } from "../compiler/host.ts";
+import { emptyHost } from "../compiler/load/host.ts";
 import {
   chains,
   choices,

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { SaveRequest } from "../runtime/store.ts";
+import type { SaveRequest } from "../runtime/interface/store.ts";
 import { SampleRun } from "../runtime/stores/conformance/sample-run.ts";
 import { MemoryStore } from "../runtime/stores/memory.ts";
 import { SqliteStore } from "../runtime/stores/sqlite.ts";

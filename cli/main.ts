@@ -1,15 +1,15 @@
 import { CommanderError } from "commander";
-import { NgraphError } from "../runtime/errors.ts";
-import { CommandError } from "./command-error.ts";
-import { endProcess, hasEnded } from "./end-process.ts";
-import { EXIT, type ExitCode } from "./exit-codes.ts";
-import { handleSignals } from "./interruption.ts";
-import { stopLiveBlocks } from "./live-block.ts";
-import { writeDocument, writeTo } from "./output.ts";
-import { printableText } from "./printable-text.ts";
+import { NgraphError } from "../runtime/interface/errors.ts";
+import { CommandError } from "./process/command-error.ts";
+import { endProcess, hasEnded } from "./process/end-process.ts";
+import { EXIT, type ExitCode } from "./process/exit-codes.ts";
+import { handleSignals } from "./process/interruption.ts";
+import { stopLiveBlocks } from "./output/live-block.ts";
+import { writeDocument, writeTo } from "./output/output.ts";
+import { printableText } from "./output/printable-text.ts";
 import { createProgram } from "./program.ts";
-import { currentStage, runUnderWay, type Stage } from "./run-under-way.ts";
-import { describeThrown, describeUserError } from "./user-error.ts";
+import { currentStage, runUnderWay, type Stage } from "./process/run-under-way.ts";
+import { describeThrown, describeUserError } from "./process/user-error.ts";
 
 /** Errors of the runtime that say the command was wrong, not the run. */
 const WRONG_USAGE: ReadonlySet<string> = new Set([

@@ -2,9 +2,9 @@
 /** The program's entry: as little as possible is loaded before it is known what to do. */
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ignoreClosedPipes } from "./closed-pipes.ts";
-import { loadProgram } from "./load-program.ts";
-import { VERSION } from "./version.ts";
+import { ignoreClosedPipes } from "./process/closed-pipes.ts";
+import { loadProgram } from "./start/load-program.ts";
+import { VERSION } from "./start/version.ts";
 
 ignoreClosedPipes();
 const args = process.argv.slice(2);

@@ -17,9 +17,9 @@ import { runCommand } from "./commands/run.ts";
 import { showCommand } from "./commands/show.ts";
 import { threadsCommand } from "./commands/threads.ts";
 import { updateCommand } from "./commands/update.ts";
-import { addCommonOptions } from "./define-command.ts";
-import type { ExitCode } from "./exit-codes.ts";
-import { VERSION } from "./version.ts";
+import { addCommonOptions } from "./start/define-command.ts";
+import type { ExitCode } from "./process/exit-codes.ts";
+import { VERSION } from "./start/version.ts";
 
 const COMMANDS = [
   checkCommand,

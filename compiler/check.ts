@@ -1,7 +1,7 @@
 import type { DiagnosticCode } from "../diagnostics/codes.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
-import type { Digest, Effect } from "../runtime/table.ts";
-import type { BoundEdge } from "./bound-graph.ts";
+import type { Digest, Effect } from "../runtime/table/table.ts";
+import type { BoundEdge } from "./bind/bound-graph.ts";
 import { compile, type CompiledGraph, type CompiledPlan, type CompileOptions } from "./compile.ts";
 
 /** What `ngc check --json` says of a graph or plan. */

@@ -3,18 +3,18 @@
  * never throws, whatever the text is.
  */
 import { hasErrors, sortDiagnostics, type Diagnostic } from "../diagnostics/diagnostic.ts";
-import type { PlanTable } from "../runtime/plan/plan-table.ts";
-import type { Table } from "../runtime/table.ts";
-import type { ValueType } from "../runtime/value-type.ts";
+import type { PlanTable } from "../runtime/table/plan-table.ts";
+import type { Table } from "../runtime/table/table.ts";
+import type { ValueType } from "../runtime/table/value-type.ts";
 import { bindProject, type BoundProject } from "./bind/bind-project.ts";
 import { compareWithBaseline, type Baseline } from "./baseline/compare-with-baseline.ts";
 import type { Feature } from "./bind/features.ts";
-import type { BoundGraph } from "./bound-graph.ts";
-import type { BoundPlan } from "./bound-plan.ts";
+import type { BoundGraph } from "./bind/bound-graph.ts";
+import type { BoundPlan } from "./bind/plan/bound-plan.ts";
 import { checkPlan } from "./checks/check-plan.ts";
 import { checkGraph, type Proof } from "./checks/check-graph.ts";
-import { emptyHost, type CompilerHost } from "./host.ts";
-import { createImporterIndex } from "./importer-index.ts";
+import { emptyHost, type CompilerHost } from "./load/host.ts";
+import { createImporterIndex } from "./load/importer-index.ts";
 import { lowerGraph, type LoweredGraphs } from "./lower/lower-graph.ts";
 import { lowerPlan, type LoweredPlans } from "./lower/lower-plan.ts";
 import type { Spelling } from "./load/read-syntax.ts";

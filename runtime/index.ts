@@ -1,18 +1,18 @@
 /** `ngraph/runtime`: runs tables. No dependencies, no built-in modules of any host. */
-export * from "./checkpoint.ts";
-export * from "./clock.ts";
-export * from "./context.ts";
-export * from "./engine.ts";
-export * from "./engine-options.ts";
-export * from "./errors.ts";
-export * from "./events.ts";
-export type { Json, JsonObject, MaybePromise } from "./json.ts";
-export * from "./node-cache.ts";
+export * from "./interface/checkpoint.ts";
+export * from "./interface/clock.ts";
+export * from "./interface/context.ts";
+export { createEngine } from "./engine/create-engine.ts";
+export * from "./interface/engine-options.ts";
+export * from "./interface/errors.ts";
+export * from "./interface/events.ts";
+export type { Json, JsonObject, MaybePromise } from "./value/json.ts";
+export * from "./step/node-cache.ts";
 export type { CheckResult, PlanEvent, PlanEventListener, PlanTotals, TaskAttempt } from "./plan/plan-events.ts";
 export type * from "./plan/plan-options.ts";
 export { createPlanRunner } from "./plan/plan-runner.ts";
 export type { PlanOutcome, TaskStatus } from "./plan/plan-scheduler.ts";
-export type { PlanTable } from "./plan/plan-table.ts";
+export type { PlanTable } from "./table/plan-table.ts";
 export type { TaskCache, TaskCacheEntry, TaskCacheRequest } from "./plan/task-cache.ts";
 export {
   createScheduler,
@@ -23,8 +23,8 @@ export {
   type Scheduler,
   type SchedulerPlan,
   type SchedulerState,
-} from "./scheduler.ts";
-export * from "./store.ts";
+} from "./routing/scheduler.ts";
+export * from "./interface/store.ts";
 export { MemoryStore } from "./stores/memory.ts";
-export * from "./table.ts";
-export type { FieldType, ValueType } from "./value-type.ts";
+export * from "./table/table.ts";
+export type { FieldType, ValueType } from "./table/value-type.ts";

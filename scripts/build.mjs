@@ -70,7 +70,7 @@ async function buildModules(output) {
   }
 }
 
-/** The entry is a module that loads the rest, one script, with V8's code cache (cli/load-program.ts). */
+/** The entry is a module that loads the rest, one script, with V8's code cache (cli/start/load-program.ts). */
 async function buildCli(outdir) {
   const common = {
     absWorkingDir: root,
@@ -99,7 +99,7 @@ async function buildCli(outdir) {
     .flatMap((output) => output.imports)
     .filter(({ kind, external }) => kind === "dynamic-import" && external);
   if (imported.length > 0) {
-    throw new Error(`import(${JSON.stringify(imported[0].path)}) in the program: use cli/import-module.ts`);
+    throw new Error(`import(${JSON.stringify(imported[0].path)}) in the program: use cli/start/import-module.ts`);
   }
   chmodSync(join(outdir, "ngc.js"), 0o755);
 }

@@ -1,4 +1,4 @@
-import type { BuiltinNode } from "../runtime/context.ts";
+import type { BuiltinNode } from "../runtime/interface/context.ts";
 import { ask } from "./nodes/ask.ts";
 import { fail } from "./nodes/fail.ts";
 import { http } from "./nodes/http.ts";

@@ -1,5 +1,5 @@
-import type { Effect } from "../runtime/table.ts";
-import type { ValueType } from "../runtime/value-type.ts";
+import type { Effect } from "../runtime/table/table.ts";
+import type { ValueType } from "../runtime/table/value-type.ts";
 
 /** A parameter of a built-in node or library function. */
 export interface Parameter {

@@ -1,4 +1,4 @@
-import type { ValueType } from "../runtime/value-type.ts";
+import type { ValueType } from "../runtime/table/value-type.ts";
 import type { NodeSignature, Parameter } from "./signature.ts";
 
 const STRING: ValueType = { kind: "string" };

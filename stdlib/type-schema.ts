@@ -1,5 +1,5 @@
-import type { ExpectedType } from "../runtime/context.ts";
-import type { ValueType } from "../runtime/value-type.ts";
+import type { ExpectedType } from "../runtime/interface/context.ts";
+import type { ValueType } from "../runtime/table/value-type.ts";
 
 /** A type as JSON Schema, closed (no further fields) as model servers want it; named types stand in `$defs`. */
 export function schemaOf({ type, types }: ExpectedType): { readonly [key: string]: unknown } {

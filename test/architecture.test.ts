@@ -31,10 +31,11 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
     /^diagnostics\//,
     /^grammar\//,
     // Table and value types, the expression evaluator, and the digest that the runtime checks.
-    /^runtime\/(?:errors|json|sha256|table|value-type)\.ts$/,
-    /^runtime\/(?:table|values?|expression)\//,
-    // The same of plans: their table, and which paths overlap.
-    /^runtime\/plan\/(?:plan-table|path-pattern)\.ts$/,
+    /^runtime\/interface\/errors\.ts$/,
+    /^runtime\/value\/json\.ts$/,
+    /^runtime\/(?:table|expression)\//,
+    // Which paths of a plan's tasks overlap.
+    /^runtime\/plan\/path-pattern\.ts$/,
     // Signatures only.
     /^stdlib\/signatures?\.ts$/,
   ],

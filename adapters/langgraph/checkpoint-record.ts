@@ -4,7 +4,7 @@ import type {
   CheckpointMetadata,
   SerializerProtocol,
 } from "@langchain/langgraph-checkpoint";
-import type { Json } from "../../runtime/json.ts";
+import type { Json } from "../../runtime/value/json.ts";
 import type { Head, RecordDraft } from "./thread-records.ts";
 import { reviveValue, type StoredValue, storeValue } from "./stored-value.ts";
 

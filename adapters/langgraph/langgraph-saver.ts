@@ -11,8 +11,8 @@ import {
   type SerializerProtocol,
   TASKS,
 } from "@langchain/langgraph-checkpoint";
-import type { Json } from "../../runtime/json.ts";
-import type { Store } from "../../runtime/store.ts";
+import type { Json } from "../../runtime/value/json.ts";
+import type { Store } from "../../runtime/interface/store.ts";
 import { draftRecord, holdsCheckpoint, infoOf, readCheckpoint } from "./checkpoint-record.ts";
 import { bucketOf, draftWrites, readWrites } from "./pending-writes.ts";
 import { createThreadRecords, type Head, type ThreadRecords } from "./thread-records.ts";

@@ -1,5 +1,5 @@
 import { type PendingWrite, type SerializerProtocol, WRITES_IDX_MAP } from "@langchain/langgraph-checkpoint";
-import type { Json } from "../../runtime/json.ts";
+import type { Json } from "../../runtime/value/json.ts";
 import type { Head, RecordDraft } from "./thread-records.ts";
 import { reviveValue, type StoredValue, storeValue } from "./stored-value.ts";
 

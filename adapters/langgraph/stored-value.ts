@@ -1,5 +1,5 @@
 import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
-import type { Json } from "../../runtime/json.ts";
+import type { Json } from "../../runtime/value/json.ts";
 
 /** A value as LangGraph's serializer gives it, in the JSON that stores keep. */
 export type StoredValue = { readonly json: Json } | { readonly type: string; readonly base64: string };

@@ -3,10 +3,10 @@ import {
   CHECKPOINT_SCHEMA_VERSION,
   type ChannelChange,
   type Phase,
-} from "../../runtime/checkpoint.ts";
-import { ThreadError } from "../../runtime/errors.ts";
-import type { Json } from "../../runtime/json.ts";
-import type { Claim, Store } from "../../runtime/store.ts";
+} from "../../runtime/interface/checkpoint.ts";
+import { ThreadError } from "../../runtime/interface/errors.ts";
+import type { Json } from "../../runtime/value/json.ts";
+import type { Claim, Store } from "../../runtime/interface/store.ts";
 
 /** What a record is to hold; the rest of its header is the same for all. */
 export interface RecordDraft {

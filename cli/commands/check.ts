@@ -1,17 +1,17 @@
 import type { CompileResult } from "../../compiler/compile.ts";
 import { hasErrors, type Diagnostic, type Place } from "../../diagnostics/diagnostic.ts";
-import { diagnosticsDocument } from "../check-document.ts";
-import { CommandError } from "../command-error.ts";
-import { compileText } from "../compile-source.ts";
-import { defineCommand } from "../define-command.ts";
-import { EXIT } from "../exit-codes.ts";
-import { fixSources, fixTexts, type FixedSource, type FixedSources } from "../fix-sources.ts";
-import type { Output } from "../output.ts";
-import { parseChoice, parseCount } from "../parse-values.ts";
-import { readBaseline } from "../read-baseline.ts";
-import { countText, FORMATS, printDiagnostics, uniqueDiagnostics, type Format } from "../print-diagnostics.ts";
-import { readStdin } from "../read-stdin.ts";
-import { findSources, readSource, readSources, type Unreadable } from "../source-files.ts";
+import { diagnosticsDocument } from "../documents/check-document.ts";
+import { CommandError } from "../process/command-error.ts";
+import { compileText } from "../sources/compile-source.ts";
+import { defineCommand } from "../start/define-command.ts";
+import { EXIT } from "../process/exit-codes.ts";
+import { fixSources, fixTexts, type FixedSource, type FixedSources } from "../sources/fix-sources.ts";
+import type { Output } from "../output/output.ts";
+import { parseChoice, parseCount } from "../run/parse-values.ts";
+import { readBaseline } from "../sources/read-baseline.ts";
+import { countText, FORMATS, printDiagnostics, uniqueDiagnostics, type Format } from "../output/print-diagnostics.ts";
+import { readStdin } from "../process/read-stdin.ts";
+import { findSources, readSource, readSources, type Unreadable } from "../sources/source-files.ts";
 
 interface CheckOptions {
   readonly format?: Format;

@@ -1,19 +1,25 @@
 import { existsSync, readFileSync } from "node:fs";
 import { hasErrors } from "../../diagnostics/diagnostic.ts";
 import type { CompileResult } from "../../compiler/compile.ts";
-import { diagnosticsDocument } from "../check-document.ts";
-import { CommandError } from "../command-error.ts";
-import { compileOutputs, refuseCollisions, TARGETS, type CompileOutput, type Target } from "../compile-outputs.ts";
-import { compileText } from "../compile-source.ts";
-import { defineCommand } from "../define-command.ts";
-import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { withInterruption } from "../interruption.ts";
-import type { Output } from "../output.ts";
-import { parseChoice } from "../parse-values.ts";
-import { printDiagnostics, uniqueDiagnostics } from "../print-diagnostics.ts";
-import { readSources } from "../source-files.ts";
-import { nextChange } from "../watch-files.ts";
-import { writeAtomically } from "../write-atomically.ts";
+import { diagnosticsDocument } from "../documents/check-document.ts";
+import { CommandError } from "../process/command-error.ts";
+import {
+  compileOutputs,
+  refuseCollisions,
+  TARGETS,
+  type CompileOutput,
+  type Target,
+} from "../sources/compile-outputs.ts";
+import { compileText } from "../sources/compile-source.ts";
+import { defineCommand } from "../start/define-command.ts";
+import { EXIT, type ExitCode } from "../process/exit-codes.ts";
+import { withInterruption } from "../process/interruption.ts";
+import type { Output } from "../output/output.ts";
+import { parseChoice } from "../run/parse-values.ts";
+import { printDiagnostics, uniqueDiagnostics } from "../output/print-diagnostics.ts";
+import { readSources } from "../sources/source-files.ts";
+import { nextChange } from "../sources/watch-files.ts";
+import { writeAtomically } from "../output/write-atomically.ts";
 
 interface CompileOptions {
   readonly out?: string;

@@ -2,13 +2,13 @@ import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { hasErrors } from "../../diagnostics/diagnostic.ts";
 import { toJson } from "../../diagnostics/render/index.ts";
-import { CommandError } from "../command-error.ts";
-import { defineCommand } from "../define-command.ts";
-import { EXIT } from "../exit-codes.ts";
-import { parseChoice } from "../parse-values.ts";
-import { printDiagnostics } from "../print-diagnostics.ts";
-import { isYaml, readSource } from "../source-files.ts";
-import { writeAtomically } from "../write-atomically.ts";
+import { CommandError } from "../process/command-error.ts";
+import { defineCommand } from "../start/define-command.ts";
+import { EXIT } from "../process/exit-codes.ts";
+import { parseChoice } from "../run/parse-values.ts";
+import { printDiagnostics } from "../output/print-diagnostics.ts";
+import { isYaml, readSource } from "../sources/source-files.ts";
+import { writeAtomically } from "../output/write-atomically.ts";
 
 const SPELLINGS = ["ngraph", "yaml"] as const;
 

@@ -1,8 +1,8 @@
-import { defineCommand } from "../define-command.ts";
-import { EXIT } from "../exit-codes.ts";
-import { STORE_FLAG, STORE_HELP, withStore } from "../open-store.ts";
-import { withThreadClaimed } from "../claim-thread.ts";
-import { latestOf } from "../thread-source.ts";
+import { defineCommand } from "../start/define-command.ts";
+import { EXIT } from "../process/exit-codes.ts";
+import { STORE_FLAG, STORE_HELP, withStore } from "../threads/open-store.ts";
+import { withThreadClaimed } from "../threads/claim-thread.ts";
+import { latestOf } from "../threads/thread-source.ts";
 
 interface DeleteOptions {
   readonly store?: string;

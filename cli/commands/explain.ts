@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { DIAGNOSTIC_CODES, type CodeInfo, type DiagnosticCode } from "../../diagnostics/codes.ts";
 import { pageOf } from "../../diagnostics/render/index.ts";
 import { findSimilar } from "../../diagnostics/similar.ts";
-import { CommandError } from "../command-error.ts";
-import { defineCommand } from "../define-command.ts";
-import { EXIT } from "../exit-codes.ts";
-import { packageRoot } from "../package-root.ts";
+import { CommandError } from "../process/command-error.ts";
+import { defineCommand } from "../start/define-command.ts";
+import { EXIT } from "../process/exit-codes.ts";
+import { packageRoot } from "../start/package-root.ts";
 
 export const explainCommand = defineCommand<object>({
   usage: "explain <code>",

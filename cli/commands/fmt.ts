@@ -1,13 +1,13 @@
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
-import { CommandError } from "../command-error.ts";
-import { defineCommand } from "../define-command.ts";
-import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { importModule } from "../import-module.ts";
-import type { Output } from "../output.ts";
-import { printDiagnostics } from "../print-diagnostics.ts";
-import { readStdin } from "../read-stdin.ts";
-import { isYaml, readSources } from "../source-files.ts";
-import { writeAtomically } from "../write-atomically.ts";
+import { CommandError } from "../process/command-error.ts";
+import { defineCommand } from "../start/define-command.ts";
+import { EXIT, type ExitCode } from "../process/exit-codes.ts";
+import { importModule } from "../start/import-module.ts";
+import type { Output } from "../output/output.ts";
+import { printDiagnostics } from "../output/print-diagnostics.ts";
+import { readStdin } from "../process/read-stdin.ts";
+import { isYaml, readSources } from "../sources/source-files.ts";
+import { writeAtomically } from "../output/write-atomically.ts";
 
 interface FmtOptions {
   readonly check?: boolean;

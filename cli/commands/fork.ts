@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { CommandError } from "../command-error.ts";
-import { defineCommand } from "../define-command.ts";
-import { EXIT } from "../exit-codes.ts";
-import { findOwnCheckpoint } from "../find-checkpoint.ts";
-import { unrunnableBindings } from "../bind-functions.ts";
-import { loadGraph } from "../load-graph.ts";
-import { STORE_FLAG, STORE_HELP, withStore } from "../open-store.ts";
-import { quoteArgument } from "../quote-argument.ts";
-import { parseName } from "../parse-values.ts";
-import { threadEngine } from "../thread-engine.ts";
-import { latestOf, refusePlanThread, sourceOf } from "../thread-source.ts";
+import { CommandError } from "../process/command-error.ts";
+import { defineCommand } from "../start/define-command.ts";
+import { EXIT } from "../process/exit-codes.ts";
+import { findOwnCheckpoint } from "../threads/find-checkpoint.ts";
+import { unrunnableBindings } from "../sources/bind-functions.ts";
+import { loadGraph } from "../sources/load-graph.ts";
+import { STORE_FLAG, STORE_HELP, withStore } from "../threads/open-store.ts";
+import { quoteArgument } from "../output/quote-argument.ts";
+import { parseName } from "../run/parse-values.ts";
+import { threadEngine } from "../threads/thread-engine.ts";
+import { latestOf, refusePlanThread, sourceOf } from "../threads/thread-source.ts";
 
 interface ForkOptions {
   readonly from?: string;

@@ -5,11 +5,11 @@ import { renderHtml } from "../drawing/html.ts";
 import { renderMermaid } from "../drawing/mermaid.ts";
 import { renderSvg } from "../drawing/svg.ts";
 import { renderText } from "../drawing/text.ts";
-import { defineCommand } from "../define-command.ts";
-import { EXIT } from "../exit-codes.ts";
-import { loadGraphOrPlan } from "../load-graph.ts";
-import { parseChoice } from "../parse-values.ts";
-import { writeAtomically } from "../write-atomically.ts";
+import { defineCommand } from "../start/define-command.ts";
+import { EXIT } from "../process/exit-codes.ts";
+import { loadGraphOrPlan } from "../sources/load-graph.ts";
+import { parseChoice } from "../run/parse-values.ts";
+import { writeAtomically } from "../output/write-atomically.ts";
 
 const FORMATS = ["text", "mermaid", "dot", "svg", "html", "json"] as const;
 type PictureFormat = (typeof FORMATS)[number];

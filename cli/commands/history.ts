@@ -1,15 +1,15 @@
-import type { Checkpoint } from "../../runtime/checkpoint.ts";
-import { checkpointDocument } from "../checkpoint-document.ts";
-import { CommandError } from "../command-error.ts";
-import { defineCommand } from "../define-command.ts";
-import { EXIT } from "../exit-codes.ts";
-import { migrateCheckpoint } from "../../runtime/engine/restore-run.ts";
-import { findCheckpoint } from "../find-checkpoint.ts";
-import { formatTable, formatTime } from "../format-values.ts";
-import { withStore, STORE_FLAG, STORE_HELP } from "../open-store.ts";
-import { quoteArgument } from "../quote-argument.ts";
-import { parseCount } from "../parse-values.ts";
-import { asItStands, latestOf } from "../thread-source.ts";
+import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
+import { checkpointDocument } from "../documents/checkpoint-document.ts";
+import { CommandError } from "../process/command-error.ts";
+import { defineCommand } from "../start/define-command.ts";
+import { EXIT } from "../process/exit-codes.ts";
+import { migrateCheckpoint } from "../../runtime/thread/restore-run.ts";
+import { findCheckpoint } from "../threads/find-checkpoint.ts";
+import { formatTable, formatTime } from "../output/format-values.ts";
+import { withStore, STORE_FLAG, STORE_HELP } from "../threads/open-store.ts";
+import { quoteArgument } from "../output/quote-argument.ts";
+import { parseCount } from "../run/parse-values.ts";
+import { asItStands, latestOf } from "../threads/thread-source.ts";
 
 interface HistoryOptions {
   readonly store?: string;

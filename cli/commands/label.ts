@@ -1,9 +1,9 @@
-import { CommandError } from "../command-error.ts";
-import { defineCommand } from "../define-command.ts";
-import { EXIT } from "../exit-codes.ts";
-import { findOwnCheckpoint } from "../find-checkpoint.ts";
-import { STORE_FLAG, STORE_HELP, withStore } from "../open-store.ts";
-import { latestOf } from "../thread-source.ts";
+import { CommandError } from "../process/command-error.ts";
+import { defineCommand } from "../start/define-command.ts";
+import { EXIT } from "../process/exit-codes.ts";
+import { findOwnCheckpoint } from "../threads/find-checkpoint.ts";
+import { STORE_FLAG, STORE_HELP, withStore } from "../threads/open-store.ts";
+import { latestOf } from "../threads/thread-source.ts";
 
 interface LabelOptions {
   readonly checkpoint?: string;

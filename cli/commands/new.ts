@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { CommandError } from "../command-error.ts";
-import { defineCommand } from "../define-command.ts";
-import { EXIT } from "../exit-codes.ts";
-import { quoteArgument } from "../quote-argument.ts";
-import { VERSION } from "../version.ts";
-import { writeAtomically } from "../write-atomically.ts";
+import { CommandError } from "../process/command-error.ts";
+import { defineCommand } from "../start/define-command.ts";
+import { EXIT } from "../process/exit-codes.ts";
+import { quoteArgument } from "../output/quote-argument.ts";
+import { VERSION } from "../start/version.ts";
+import { writeAtomically } from "../output/write-atomically.ts";
 
 export const newCommand = defineCommand<object>({
   usage: "new <directory>",

@@ -1,18 +1,18 @@
-import type { PlanTable } from "../../runtime/plan/plan-table.ts";
+import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { Schedule, ScheduleOptions } from "../../runtime/plan/schedule.ts";
-import { CommandError } from "../command-error.ts";
-import { defineCommand } from "../define-command.ts";
-import { EXIT } from "../exit-codes.ts";
-import { loadPlan } from "../load-graph.ts";
-import { parseChoice, parseCount } from "../parse-values.ts";
-import { hasOldOrder, planTablePath } from "../plan-order.ts";
+import { CommandError } from "../process/command-error.ts";
+import { defineCommand } from "../start/define-command.ts";
+import { EXIT } from "../process/exit-codes.ts";
+import { loadPlan } from "../sources/load-graph.ts";
+import { parseChoice, parseCount } from "../run/parse-values.ts";
+import { hasOldOrder, planTablePath } from "../sources/plan-order.ts";
 import { RUNS_DIRECTORY } from "../plan/run-directory.ts";
 import { recordedDurations } from "../plan/run-index.ts";
 import { scheduleMermaid } from "../schedule/schedule-mermaid.ts";
 import { scheduleSvg } from "../schedule/schedule-svg.ts";
 import { scheduleText } from "../schedule/schedule-text.ts";
 import { viewSchedule, type ScheduleView } from "../schedule/schedule-view.ts";
-import { writeAtomically } from "../write-atomically.ts";
+import { writeAtomically } from "../output/write-atomically.ts";
 
 const FORMATS = ["text", "json", "mermaid", "svg"] as const;
 type ScheduleFormat = (typeof FORMATS)[number];

@@ -1,10 +1,10 @@
-import { CommandError } from "../command-error.ts";
-import { withThreadClaimed } from "../claim-thread.ts";
-import { defineCommand } from "../define-command.ts";
-import { EXIT } from "../exit-codes.ts";
-import { STORE_FLAG, STORE_HELP, withStore } from "../open-store.ts";
-import { parseCount } from "../parse-values.ts";
-import { latestOf } from "../thread-source.ts";
+import { CommandError } from "../process/command-error.ts";
+import { withThreadClaimed } from "../threads/claim-thread.ts";
+import { defineCommand } from "../start/define-command.ts";
+import { EXIT } from "../process/exit-codes.ts";
+import { STORE_FLAG, STORE_HELP, withStore } from "../threads/open-store.ts";
+import { parseCount } from "../run/parse-values.ts";
+import { latestOf } from "../threads/thread-source.ts";
 
 interface PruneOptions {
   readonly keepLast: number;

@@ -1,17 +1,17 @@
-import type { Engine, ExecuteOptions } from "../../runtime/engine-options.ts";
+import type { Engine, ExecuteOptions } from "../../runtime/interface/engine-options.ts";
 import type { PlanExecuteOptions, PlanRunner } from "../../runtime/plan/plan-options.ts";
-import { defineCommand } from "../define-command.ts";
-import { addExecutionOptions, execute, type ExecutionOptions } from "../execution.ts";
-import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { findOwnCheckpoint } from "../find-checkpoint.ts";
-import { loadGraphOrPlan } from "../load-graph.ts";
-import { withStore, type OpenStore } from "../open-store.ts";
-import { quoteArgument } from "../quote-argument.ts";
-import { parseAnswers } from "../parse-answers.ts";
-import type { Output } from "../output.ts";
+import { defineCommand } from "../start/define-command.ts";
+import { addExecutionOptions, execute, type ExecutionOptions } from "../run/execution.ts";
+import { EXIT, type ExitCode } from "../process/exit-codes.ts";
+import { findOwnCheckpoint } from "../threads/find-checkpoint.ts";
+import { loadGraphOrPlan } from "../sources/load-graph.ts";
+import { withStore, type OpenStore } from "../threads/open-store.ts";
+import { quoteArgument } from "../output/quote-argument.ts";
+import { parseAnswers } from "../threads/parse-answers.ts";
+import type { Output } from "../output/output.ts";
 import { addPlanOptions, executePlan, type PlanFlags } from "../plan/execute-plan.ts";
 import { refuseGraphFlags, refusePlanFlags } from "../plan/refuse-flags.ts";
-import { asItStands, latestOf, sourceOf } from "../thread-source.ts";
+import { asItStands, latestOf, sourceOf } from "../threads/thread-source.ts";
 
 interface ResumeOptions extends ExecutionOptions, PlanFlags {
   readonly answer?: readonly string[];

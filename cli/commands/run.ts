@@ -1,12 +1,12 @@
-import type { Engine, ExecuteOptions } from "../../runtime/engine-options.ts";
+import type { Engine, ExecuteOptions } from "../../runtime/interface/engine-options.ts";
 import type { PlanExecuteOptions, PlanRunner } from "../../runtime/plan/plan-options.ts";
-import { defineCommand } from "../define-command.ts";
-import { addExecutionOptions, execute, type ExecutionOptions } from "../execution.ts";
-import { EXIT } from "../exit-codes.ts";
-import { loadGraphOrPlan } from "../load-graph.ts";
-import { withStore } from "../open-store.ts";
-import { quoteArgument } from "../quote-argument.ts";
-import { parseInput, parseName } from "../parse-values.ts";
+import { defineCommand } from "../start/define-command.ts";
+import { addExecutionOptions, execute, type ExecutionOptions } from "../run/execution.ts";
+import { EXIT } from "../process/exit-codes.ts";
+import { loadGraphOrPlan } from "../sources/load-graph.ts";
+import { withStore } from "../threads/open-store.ts";
+import { quoteArgument } from "../output/quote-argument.ts";
+import { parseInput, parseName } from "../run/parse-values.ts";
 import { addPlanOptions, dryRun, executePlan, type PlanFlags } from "../plan/execute-plan.ts";
 import { refusePlanFlags } from "../plan/refuse-flags.ts";
 

@@ -1,14 +1,14 @@
-import { changedValues, describeChanges } from "../changed-values.ts";
-import { checkpointDocument } from "../checkpoint-document.ts";
-import { defineCommand } from "../define-command.ts";
-import { EXIT } from "../exit-codes.ts";
-import { findCheckpoint } from "../find-checkpoint.ts";
-import { formatRecord, formatTime } from "../format-values.ts";
-import { withStore, STORE_FLAG, STORE_HELP } from "../open-store.ts";
-import { printableText } from "../printable-text.ts";
-import { describePause } from "../report-result.ts";
-import { asItStands } from "../thread-source.ts";
-import { startValues, withStartValues } from "../start-values.ts";
+import { changedValues, describeChanges } from "../documents/changed-values.ts";
+import { checkpointDocument } from "../documents/checkpoint-document.ts";
+import { defineCommand } from "../start/define-command.ts";
+import { EXIT } from "../process/exit-codes.ts";
+import { findCheckpoint } from "../threads/find-checkpoint.ts";
+import { formatRecord, formatTime } from "../output/format-values.ts";
+import { withStore, STORE_FLAG, STORE_HELP } from "../threads/open-store.ts";
+import { printableText } from "../output/printable-text.ts";
+import { describePause } from "../run/report-result.ts";
+import { asItStands } from "../threads/thread-source.ts";
+import { startValues, withStartValues } from "../threads/start-values.ts";
 
 interface ShowOptions {
   readonly thread?: string;

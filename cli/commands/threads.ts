@@ -1,11 +1,11 @@
-import { isAnswer, withAnswers } from "../../runtime/engine/restore-run.ts";
-import type { Store, ThreadInfo } from "../../runtime/store.ts";
-import { CommandError } from "../command-error.ts";
-import { defineCommand } from "../define-command.ts";
-import { EXIT } from "../exit-codes.ts";
-import { formatTable, formatTime } from "../format-values.ts";
-import { withStore, STORE_FLAG, STORE_HELP } from "../open-store.ts";
-import { parseCount } from "../parse-values.ts";
+import { isAnswer, withAnswers } from "../../runtime/thread/restore-run.ts";
+import type { Store, ThreadInfo } from "../../runtime/interface/store.ts";
+import { CommandError } from "../process/command-error.ts";
+import { defineCommand } from "../start/define-command.ts";
+import { EXIT } from "../process/exit-codes.ts";
+import { formatTable, formatTime } from "../output/format-values.ts";
+import { withStore, STORE_FLAG, STORE_HELP } from "../threads/open-store.ts";
+import { parseCount } from "../run/parse-values.ts";
 
 interface ThreadsOptions {
   readonly store?: string;

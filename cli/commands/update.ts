@@ -1,13 +1,13 @@
-import { bindFunctions } from "../bind-functions.ts";
-import { CommandError } from "../command-error.ts";
-import { defineCommand } from "../define-command.ts";
-import { EXIT } from "../exit-codes.ts";
-import { loadGraph } from "../load-graph.ts";
-import { STORE_FLAG, STORE_HELP, withStore } from "../open-store.ts";
-import { parseRecord } from "../parse-values.ts";
-import { quoteArgument } from "../quote-argument.ts";
-import { threadEngine } from "../thread-engine.ts";
-import { latestOf, refusePlanThread, sourceOf } from "../thread-source.ts";
+import { bindFunctions } from "../sources/bind-functions.ts";
+import { CommandError } from "../process/command-error.ts";
+import { defineCommand } from "../start/define-command.ts";
+import { EXIT } from "../process/exit-codes.ts";
+import { loadGraph } from "../sources/load-graph.ts";
+import { STORE_FLAG, STORE_HELP, withStore } from "../threads/open-store.ts";
+import { parseRecord } from "../run/parse-values.ts";
+import { quoteArgument } from "../output/quote-argument.ts";
+import { threadEngine } from "../threads/thread-engine.ts";
+import { latestOf, refusePlanThread, sourceOf } from "../threads/thread-source.ts";
 
 interface UpdateOptions {
   readonly as?: string;

@@ -7,7 +7,7 @@ import {
   type RouteSpec,
   type Table,
   type TargetSpec,
-} from "../../runtime/table.ts";
+} from "../../runtime/table/table.ts";
 
 /** A graph as boxes and arrows: what every picture format is made from. */
 export interface Drawing {

@@ -1,4 +1,4 @@
-import type { PlanTable } from "../../runtime/plan/plan-table.ts";
+import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import { describeCall, expressionPrinter, type Drawing, type DrawnEdge, type DrawnNode } from "./drawing.ts";
 
 /** A plan as boxes and arrows: tasks, what each comes after, and `start` before those that come after none. */

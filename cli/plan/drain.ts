@@ -1,4 +1,4 @@
-import { withSignals } from "../interruption.ts";
+import { withSignals } from "../process/interruption.ts";
 
 /**
  * Ctrl-C on a plan: the first lets the tasks that run end and starts nothing more, the second ends them, a third ends this process.

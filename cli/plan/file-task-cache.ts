@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Json } from "../../runtime/json.ts";
+import type { Json } from "../../runtime/value/json.ts";
 import type { TaskCache, TaskCacheEntry, TaskCacheRequest } from "../../runtime/plan/task-cache.ts";
-import { writeAtomically } from "../write-atomically.ts";
+import { writeAtomically } from "../output/write-atomically.ts";
 import { hashFiles } from "./hash-files.ts";
 
 /** What a task was made from when it ran last, and what it gave. */

@@ -1,8 +1,8 @@
 import type { PlanEvent } from "../../runtime/plan/plan-events.ts";
-import { liveBlock } from "../live-block.ts";
-import type { Output } from "../output.ts";
-import { printableText } from "../printable-text.ts";
-import { duration } from "../progress.ts";
+import { liveBlock } from "../output/live-block.ts";
+import type { Output } from "../output/output.ts";
+import { printableText } from "../output/printable-text.ts";
+import { duration } from "../run/progress.ts";
 import type { PlanView } from "./plan-view.ts";
 
 /** Shows a plan's run while it goes on. */

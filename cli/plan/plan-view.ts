@@ -1,5 +1,5 @@
 import type { PlanEvent } from "../../runtime/plan/plan-events.ts";
-import type { PlanTable, TaskIndex } from "../../runtime/plan/plan-table.ts";
+import type { PlanTable, TaskIndex } from "../../runtime/table/plan-table.ts";
 import { createPriorities, successorsOf, topologicalOrder } from "../../runtime/plan/priorities.ts";
 import { createTaskLocks } from "../../runtime/plan/task-locks.ts";
 

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { RunningCommand } from "../../stdlib/nodes/shell.ts";
-import { CommandError } from "../command-error.ts";
+import { CommandError } from "../process/command-error.ts";
 import { PROCESSES, readJsonLines, type RunDirectory } from "./run-directory.ts";
 
 /**

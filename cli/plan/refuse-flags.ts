@@ -1,7 +1,7 @@
-import type { PlanTable } from "../../runtime/plan/plan-table.ts";
-import type { Table } from "../../runtime/table.ts";
-import { CommandError } from "../command-error.ts";
-import type { StepLimitFlags } from "../parse-values.ts";
+import type { PlanTable } from "../../runtime/table/plan-table.ts";
+import type { Table } from "../../runtime/table/table.ts";
+import { CommandError } from "../process/command-error.ts";
+import type { StepLimitFlags } from "../run/parse-values.ts";
 import type { PlanFlags } from "./execute-plan.ts";
 
 /** A flag that would be without effect is a mistake. @throws CommandError */

@@ -1,10 +1,10 @@
 import type { PlanRunResult } from "../../runtime/plan/plan-options.ts";
-import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { formatRecord } from "../format-values.ts";
-import { quoteArgument } from "../quote-argument.ts";
-import type { Output } from "../output.ts";
-import { duration } from "../progress.ts";
-import { reportPauses, type RunPlace } from "../report-result.ts";
+import { EXIT, type ExitCode } from "../process/exit-codes.ts";
+import { formatRecord } from "../output/format-values.ts";
+import { quoteArgument } from "../output/quote-argument.ts";
+import type { Output } from "../output/output.ts";
+import { duration } from "../run/progress.ts";
+import { reportPauses, type RunPlace } from "../run/report-result.ts";
 
 /** Prints how a plan's run has ended, all failures together (interface.md), and gives the exit code. */
 export function reportPlan(

@@ -10,9 +10,9 @@ import {
   writeSync,
 } from "node:fs";
 import { basename, extname, join, resolve } from "node:path";
-import { CommandError } from "../command-error.ts";
-import { makeStoreDirectory } from "../open-store.ts";
-import { reasonOf } from "../source-files.ts";
+import { CommandError } from "../process/command-error.ts";
+import { makeStoreDirectory } from "../threads/open-store.ts";
+import { reasonOf } from "../sources/source-files.ts";
 
 /** Where runs of plans keep their logs, below the working directory. */
 export const RUNS_DIRECTORY = ".ngraph/runs";

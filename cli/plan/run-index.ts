@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { writeAtomically } from "../write-atomically.ts";
+import { writeAtomically } from "../output/write-atomically.ts";
 import { readJsonLines } from "./run-directory.ts";
 
 /** A run of a plan, as `ngc threads` lists it and schedules learn from it. */

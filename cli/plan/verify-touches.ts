@@ -3,8 +3,8 @@ import { lstatSync } from "node:fs";
 import { resolve } from "node:path";
 import { parsePathPattern, patternsOverlap, type PathPattern } from "../../runtime/plan/path-pattern.ts";
 import type { PlanEvent } from "../../runtime/plan/plan-events.ts";
-import type { PlanTable } from "../../runtime/plan/plan-table.ts";
-import { CommandError } from "../command-error.ts";
+import type { PlanTable } from "../../runtime/table/plan-table.ts";
+import { CommandError } from "../process/command-error.ts";
 
 /** Compares what changes in the git tree with what tasks say they touch. */
 export interface TouchGuard {

@@ -1,6 +1,6 @@
-import type { Checkpoint } from "../../runtime/checkpoint.ts";
-import type { RunEvent } from "../../runtime/events.ts";
-import { END, type Table } from "../../runtime/table.ts";
+import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
+import type { RunEvent } from "../../runtime/interface/events.ts";
+import { END, type Table } from "../../runtime/table/table.ts";
 import type { Replayed } from "./replay-trace.ts";
 
 /** What may be seen to happen in a replayed run. */

@@ -1,6 +1,6 @@
 import type { TraceStep } from "../../diagnostics/diagnostic.ts";
-import { CommandError } from "../command-error.ts";
-import { readSource } from "../source-files.ts";
+import { CommandError } from "../process/command-error.ts";
+import { readSource } from "../sources/source-files.ts";
 
 /** A trace out of a file, with what the file says about it. */
 export interface GivenTrace {

@@ -1,4 +1,4 @@
-import type { BoundGraph } from "../../compiler/bound-graph.ts";
+import type { BoundGraph } from "../../compiler/bind/bound-graph.ts";
 import type { TraceStep } from "../../diagnostics/diagnostic.ts";
 import { expectedHappenings } from "./expected-happenings.ts";
 import { observe, type Observation } from "./observe.ts";

@@ -1,5 +1,5 @@
 import type { Expression } from "../../runtime/expression/expression.ts";
-import type { ErrorRouteSpec, ExpressionIndex, NodeSpec, RouteSpec, Table } from "../../runtime/table.ts";
+import type { ErrorRouteSpec, ExpressionIndex, NodeSpec, RouteSpec, Table } from "../../runtime/table/table.ts";
 import { branchKey } from "./read-choice.ts";
 
 /** The imported function that stands in place of every condition. */

@@ -3,19 +3,19 @@
  * writes some value of the right type. Conditions are not computed from values but decided by the trace; scheduler, barriers, writers
  * and limits are the engine's own. So what happens here is what the run of the trace does, if its conditions come about.
  */
-import type { BoundGraph } from "../../compiler/bound-graph.ts";
+import type { BoundGraph } from "../../compiler/bind/bound-graph.ts";
 import { buildModel } from "../../compiler/explore/build-model.ts";
 import type { Routing } from "../../compiler/explore/model.ts";
 import { lowerGraph } from "../../compiler/lower/lower-graph.ts";
 import type { TraceStep } from "../../diagnostics/diagnostic.ts";
-import type { Checkpoint } from "../../runtime/checkpoint.ts";
-import type { NodeContext } from "../../runtime/context.ts";
-import type { RunResult } from "../../runtime/engine-options.ts";
-import type { RunEvent } from "../../runtime/events.ts";
+import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
+import type { NodeContext } from "../../runtime/interface/context.ts";
+import type { RunResult } from "../../runtime/interface/engine-options.ts";
+import type { RunEvent } from "../../runtime/interface/events.ts";
 import { createEngine, MemoryStore } from "../../runtime/index.ts";
-import type { Json, JsonObject } from "../../runtime/json.ts";
-import type { Table } from "../../runtime/table.ts";
-import { CommandError } from "../command-error.ts";
+import type { Json, JsonObject } from "../../runtime/value/json.ts";
+import type { Table } from "../../runtime/table/table.ts";
+import { CommandError } from "../process/command-error.ts";
 import { openChoices } from "./open-choices.ts";
 import { readChoice, type Choice } from "./read-choice.ts";
 import { DECIDE, replayTable, type Question } from "./replay-table.ts";

@@ -1,6 +1,6 @@
-import type { ExpectedType } from "../../runtime/context.ts";
-import type { Json } from "../../runtime/json.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { ExpectedType } from "../../runtime/interface/context.ts";
+import type { Json } from "../../runtime/value/json.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 
 /** A value of a type, as small as may be: what nodes give whose results do not matter. */
 export function sampleValue({ type, types }: ExpectedType): Json {

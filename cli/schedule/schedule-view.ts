@@ -1,4 +1,4 @@
-import type { PlanTable } from "../../runtime/plan/plan-table.ts";
+import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { Schedule } from "../../runtime/plan/schedule.ts";
 
 /** Where the time that a task is expected to take comes from; `none`: it counts as 1. */

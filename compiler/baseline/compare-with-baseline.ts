@@ -14,9 +14,9 @@ import {
 import type { Diagnostic, Place } from "../../diagnostics/diagnostic.ts";
 import { findSimilar } from "../../diagnostics/similar.ts";
 import type { SourceFile } from "../../diagnostics/source.ts";
-import type { PlanTable } from "../../runtime/plan/plan-table.ts";
-import type { BarrierSpec, Table } from "../../runtime/table.ts";
-import type { BoundGraph } from "../bound-graph.ts";
+import type { PlanTable } from "../../runtime/table/plan-table.ts";
+import type { BarrierSpec, Table } from "../../runtime/table/table.ts";
+import type { BoundGraph } from "../bind/bound-graph.ts";
 import { typeToText } from "../types/type-text.ts";
 import { misfit } from "./old-values.ts";
 

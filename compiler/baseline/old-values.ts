@@ -1,4 +1,4 @@
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 import { isAssignable } from "../types/assignable.ts";
 
 /** A type with what its `ref`s point to. */

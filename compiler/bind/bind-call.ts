@@ -10,12 +10,12 @@ import {
 } from "../../diagnostics/catalog/names.ts";
 import { findSimilar, suggest } from "../../diagnostics/similar.ts";
 import type * as Ast from "../../grammar/ast.ts";
-import type { Effect } from "../../runtime/table.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { Effect } from "../../runtime/table/table.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { NodeSignature, Parameter } from "../../stdlib/signature.ts";
 import { nodeSignatures } from "../../stdlib/signatures.ts";
-import type { BoundArgument, BoundChannel, BoundGraph } from "../bound-graph.ts";
-import type { BoundPlan, BoundTaskCall } from "../bound-plan.ts";
+import type { BoundArgument, BoundChannel, BoundGraph } from "./bound-graph.ts";
+import type { BoundPlan, BoundTaskCall } from "./plan/bound-plan.ts";
 import { librarySignatures } from "../expressions/library-signatures.ts";
 import type { ExpressionScope, Typed } from "../expressions/scope.ts";
 import { typeFunctionArguments } from "../expressions/type-call.ts";

@@ -4,9 +4,9 @@ import { unknownFunction, wrongSortOfName } from "../../diagnostics/catalog/name
 import { suggest } from "../../diagnostics/similar.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type * as Ast from "../../grammar/ast.ts";
-import type { Json } from "../../runtime/json.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
-import type { BoundChannel } from "../bound-graph.ts";
+import type { Json } from "../../runtime/value/json.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
+import type { BoundChannel } from "./bound-graph.ts";
 import { evaluateConstant } from "../expressions/constant.ts";
 import { listItem } from "../expressions/type-expression.ts";
 import { isAssignable } from "../types/assignable.ts";

@@ -2,7 +2,7 @@
 import { floatEquality, wrongType } from "../../diagnostics/catalog/types.ts";
 import { suggest } from "../../diagnostics/similar.ts";
 import type * as Ast from "../../grammar/ast.ts";
-import type { BoundEdge, BoundReference } from "../bound-graph.ts";
+import type { BoundEdge, BoundReference } from "./bound-graph.ts";
 import { checkScalar } from "../expressions/equality.ts";
 import { bothFacts, factsOf, type Facts, type Scalar } from "../expressions/facts.ts";
 import type { ExpressionScope, Typed } from "../expressions/scope.ts";
@@ -10,7 +10,7 @@ import { typeCondition, typeExpression } from "../expressions/type-expression.ts
 import { isBroken } from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";
 import { alternatives, resolveType } from "../types/type-table.ts";
-import type { Flow } from "./flow.ts";
+import type { Flow } from "../control/flow.ts";
 import { placeIn, type GraphContext } from "./graph-context.ts";
 import { namesAt } from "./names-at.ts";
 import type { Reference, ResolvedEdge } from "./resolve-edges.ts";

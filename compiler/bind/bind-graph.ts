@@ -2,18 +2,18 @@
 import { duplicateEdge, noStartEdge } from "../../diagnostics/catalog/names.ts";
 import { unusedChannel } from "../../diagnostics/catalog/types.ts";
 import type { Span } from "../../diagnostics/source.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
-import { END_NAME, type BoundChannel, type BoundEdge, type BoundGraph, type BoundNode } from "../bound-graph.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
+import { END_NAME, type BoundChannel, type BoundEdge, type BoundGraph, type BoundNode } from "./bound-graph.ts";
 import { referencedTypes } from "../types/referenced-types.ts";
 import { bindEdge } from "./bind-edges.ts";
 import { bindNode } from "./bind-nodes.ts";
 import { bindPolicies } from "./bind-policies.ts";
 import { bindAssertions, bindLimits, collectDeclarations, type Declarations } from "./declarations.ts";
 import type { GraphUnit } from "./file-scope.ts";
-import { analyseFlow } from "./flow.ts";
+import { analyseFlow } from "../control/flow.ts";
 import { placeIn, type ChannelEntry, type GraphContext } from "./graph-context.ts";
 import { openContext, watchErrors, type BindOptions } from "./open-context.ts";
-import { unwrittenAtEnd } from "./written-at-end.ts";
+import { unwrittenAtEnd } from "../control/written-at-end.ts";
 import { END_INDEX, resolveEdges, START_INDEX, targetsOf, type ResolvedEdge } from "./resolve-edges.ts";
 
 export function bindGraph(unit: GraphUnit, bindOptions: BindOptions): BoundGraph {

@@ -7,7 +7,7 @@ import {
 import { edgeAtBoundary, statedTwice } from "../../diagnostics/catalog/names.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
-import { END_NAME, START, type BoundNode } from "../bound-graph.ts";
+import { END_NAME, START, type BoundNode } from "./bound-graph.ts";
 import { nodeSignatures } from "../../stdlib/signatures.ts";
 import { librarySignatures } from "../expressions/library-signatures.ts";
 import { placeIn, type GraphContext } from "./graph-context.ts";

@@ -6,10 +6,10 @@ import { notSupported, unusedDeclaration } from "../../diagnostics/catalog/names
 import { newSuggestions } from "../../diagnostics/similar.ts";
 import { sortDiagnostics, type Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type * as Ast from "../../grammar/ast.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
-import type { BoundGraph } from "../bound-graph.ts";
-import type { BoundPlan } from "../bound-plan.ts";
-import type { CompilerHost } from "../host.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
+import type { BoundGraph } from "./bound-graph.ts";
+import type { BoundPlan } from "./plan/bound-plan.ts";
+import type { CompilerHost } from "../load/host.ts";
 import { loadFiles, type LoadedFile } from "../load/load-files.ts";
 import { readSyntax, type Spelling } from "../load/read-syntax.ts";
 import type { TypeTable } from "../types/type-table.ts";

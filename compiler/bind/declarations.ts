@@ -4,7 +4,7 @@ import { illegalPolicyValue, maxParallelBelowOne } from "../../diagnostics/catal
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { SourceFile, Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
-import { END_NAME, START, type BoundAssertion, type BoundGraph } from "../bound-graph.ts";
+import { END_NAME, START, type BoundAssertion, type BoundGraph } from "./bound-graph.ts";
 import { DeclaredNames } from "./declared-names.ts";
 import type { NodeEntry, GraphContext } from "./graph-context.ts";
 import { placeIn } from "./graph-context.ts";

@@ -5,7 +5,7 @@
 import { typeOfItself } from "../../diagnostics/catalog/names.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type * as Ast from "../../grammar/ast.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { LoadedFile } from "../load/load-files.ts";
 import { BROKEN_TYPE } from "../types/construct.ts";
 import type { Declared, FileScope } from "./file-scope.ts";

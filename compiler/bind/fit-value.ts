@@ -3,7 +3,7 @@ import type { Diagnostic, Place } from "../../diagnostics/diagnostic.ts";
 import { suggest, type Suggestions } from "../../diagnostics/similar.ts";
 import type { SourceFile } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 import { isOpaque, type TypeScriptCheck } from "../expressions/typescript-check.ts";
 import { isAssignable } from "../types/assignable.ts";
 import { isBroken } from "../types/construct.ts";

@@ -4,14 +4,14 @@ import { readBeforeWrite, unknownExpressionFunction } from "../../diagnostics/ca
 import { suggest } from "../../diagnostics/similar.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import { nodeSignatures } from "../../stdlib/signatures.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 import { librarySignatures } from "../expressions/library-signatures.ts";
 import type { CalleeBinding, NameBinding, Names } from "../expressions/scope.ts";
 import { INT, listOf, nullable, recordOf, STRING } from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";
 import { alternatives } from "../types/type-table.ts";
 import { isPoisoned, namesOf, SORTS, useMeant } from "./file-scope.ts";
-import type { SiteFlow } from "./flow.ts";
+import type { SiteFlow } from "../control/flow.ts";
 import { isSilenced, placeIn, useFunction, type ChannelEntry, type GraphContext } from "./graph-context.ts";
 
 /** The failure that an `on error` edge leads away from. */

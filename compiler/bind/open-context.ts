@@ -1,8 +1,8 @@
 /** What binding a graph and binding a plan begin with. */
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type * as Ast from "../../grammar/ast.ts";
-import type { BoundGraph } from "../bound-graph.ts";
-import type { BoundPlan } from "../bound-plan.ts";
+import type { BoundGraph } from "./bound-graph.ts";
+import type { BoundPlan } from "./plan/bound-plan.ts";
 import type { TypeTable } from "../types/type-table.ts";
 import { bindChannel } from "./bind-channels.ts";
 import { resolveWrites, type Write } from "./bind-output.ts";

@@ -1,6 +1,6 @@
 import { undeclaredJump } from "../../diagnostics/catalog/names.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
-import { END_NAME, type BoundGraph } from "../bound-graph.ts";
+import { END_NAME, type BoundGraph } from "./bound-graph.ts";
 import { findJumps, type Jump } from "../load/module-jumps.ts";
 import type { LoadedModule } from "../load/load-module.ts";
 import type { GraphUnit } from "./file-scope.ts";

@@ -7,7 +7,7 @@ import { edgeAtBoundary, notSupported, unknownNode } from "../../diagnostics/cat
 import { suggest } from "../../diagnostics/similar.ts";
 import { coverSpans, type Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
-import { END_NAME, START, type BoundReference } from "../bound-graph.ts";
+import { END_NAME, START, type BoundReference } from "./bound-graph.ts";
 import { isSilenced, placeIn, type GraphContext } from "./graph-context.ts";
 
 /** A node (its index), `start` or `end` where an edge uses it. */

@@ -3,7 +3,7 @@ import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import { suggest } from "../../diagnostics/similar.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
-import type { FieldType, ValueType } from "../../runtime/value-type.ts";
+import type { FieldType, ValueType } from "../../runtime/table/value-type.ts";
 import {
   BOOL,
   BROKEN_TYPE,

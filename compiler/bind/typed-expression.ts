@@ -2,7 +2,7 @@ import { tooDeep } from "../../diagnostics/catalog/syntax.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import { expressionParts } from "../../runtime/expression/expression-depth.ts";
 import { MAX_EXPRESSION_DEPTH } from "../../runtime/expression/limits.ts";
-import type { TypedExpression } from "../bound-graph.ts";
+import type { TypedExpression } from "./bound-graph.ts";
 import type { Typed } from "../expressions/scope.ts";
 import { placeIn, type GraphContext } from "./graph-context.ts";
 

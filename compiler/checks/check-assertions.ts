@@ -1,6 +1,6 @@
 import { assertionProvenText } from "../../diagnostics/catalog/proofs.ts";
 import { assertionViolated } from "../../diagnostics/catalog/reachability.ts";
-import { type BoundAssertion, END_NAME } from "../bound-graph.ts";
+import { type BoundAssertion, END_NAME } from "../bind/bound-graph.ts";
 import { type Assertion, canAnswer, findViolation } from "../explore/assertions.ts";
 import { END_TARGET } from "../explore/model.ts";
 import type { RunFinder } from "../explore/runs.ts";

@@ -3,7 +3,7 @@ import type { DiagnosticCode } from "../../diagnostics/codes.ts";
 import type { Diagnostic, Label, Place } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
-import { type BoundEdge, type BoundGraph, END_NAME, START } from "../bound-graph.ts";
+import { type BoundEdge, type BoundGraph, END_NAME, START } from "../bind/bound-graph.ts";
 import { buildModel } from "../explore/build-model.ts";
 import type { ControlModel } from "../explore/model.ts";
 import { findReach, type Reach } from "../explore/reach.ts";

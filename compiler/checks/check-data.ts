@@ -1,6 +1,6 @@
 import { concurrentWrite, readsEarlierValue, reducerOrder, writeNeverRead } from "../../diagnostics/catalog/data.ts";
 import type { Fix, Place } from "../../diagnostics/diagnostic.ts";
-import type { BoundChannel, BoundNode } from "../bound-graph.ts";
+import type { BoundChannel, BoundNode } from "../bind/bound-graph.ts";
 import type { RunFinder } from "../explore/runs.ts";
 import type { State, StateGraph } from "../explore/state-graph.ts";
 import type { CheckContext } from "./check-context.ts";

@@ -1,5 +1,5 @@
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
-import type { BoundGraph } from "../bound-graph.ts";
+import type { BoundGraph } from "../bind/bound-graph.ts";
 import { MAX_STATES } from "../explore/explore.ts";
 import { signalsOf } from "../explore/signals.ts";
 import { checkBarriers } from "./check-barriers.ts";

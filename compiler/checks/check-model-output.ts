@@ -1,5 +1,5 @@
 import { unapprovedEffect } from "../../diagnostics/catalog/effects.ts";
-import type { BoundNode } from "../bound-graph.ts";
+import type { BoundNode } from "../bind/bound-graph.ts";
 import { startTargets, successorsOf } from "../explore/signals.ts";
 import { channelsOf } from "../explore/terms.ts";
 import type { CheckContext } from "./check-context.ts";

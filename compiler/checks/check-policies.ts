@@ -6,7 +6,7 @@ import {
   triesExceedLimit,
 } from "../../diagnostics/catalog/effects.ts";
 import type { Span } from "../../diagnostics/source.ts";
-import type { BoundCall, BoundGraph, BoundNode } from "../bound-graph.ts";
+import type { BoundCall, BoundGraph, BoundNode } from "../bind/bound-graph.ts";
 import type { CheckContext } from "./check-context.ts";
 
 /** NG601 to NG604 and NG607: what policies say, and what calls need. */

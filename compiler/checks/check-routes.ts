@@ -9,7 +9,7 @@ import {
 } from "../../diagnostics/catalog/routes.ts";
 import type { Fix } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
-import { type BoundEdge, type BoundReference, END_NAME, START, type TypedExpression } from "../bound-graph.ts";
+import { type BoundEdge, type BoundReference, END_NAME, START, type TypedExpression } from "../bind/bound-graph.ts";
 import {
   ALWAYS,
   both,

@@ -1,5 +1,5 @@
 import { notProven, soundText } from "../../diagnostics/catalog/proofs.ts";
-import type { BoundGraph } from "../bound-graph.ts";
+import type { BoundGraph } from "../bind/bound-graph.ts";
 import { watchedNodes } from "../explore/assertions.ts";
 import { findDefects, isSound } from "../explore/defects.ts";
 import { explore } from "../explore/explore.ts";

@@ -3,7 +3,7 @@ import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import { expressionParts } from "../../runtime/expression/expression-depth.ts";
-import type { BoundArgument, BoundCall } from "../bound-graph.ts";
+import type { BoundArgument, BoundCall } from "../bind/bound-graph.ts";
 import type { CheckContext } from "./check-context.ts";
 
 /** NG411 and NG413. */

@@ -7,7 +7,7 @@ import { exploreApart } from "../explore/explore-apart.ts";
 import type { Outcomes } from "../explore/outcomes.ts";
 import { canRunWithout } from "../explore/reach.ts";
 import { createRunFinder } from "../explore/runs.ts";
-import { hasFreeLoops } from "../explore/sites.ts";
+import { hasFreeLoops } from "../explore/term-liveness.ts";
 import type { StateGraph } from "../explore/state-graph.ts";
 import type { AssertionToCheck } from "./check-assertions.ts";
 import type { CheckContext } from "./check-context.ts";

@@ -1,5 +1,5 @@
 import { parallelismText, worstCaseCallsText } from "../../diagnostics/catalog/proofs.ts";
-import type { BoundGraph, BoundNode } from "../bound-graph.ts";
+import type { BoundGraph, BoundNode } from "../bind/bound-graph.ts";
 import { type Bounds, findStretches } from "../explore/bounds.ts";
 import type { StateGraph } from "../explore/state-graph.ts";
 import type { CheckContext } from "./check-context.ts";

@@ -1,5 +1,5 @@
-import type { ValueType } from "../../runtime/value-type.ts";
-import type { BoundChannel, BoundGraph } from "../bound-graph.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
+import type { BoundChannel, BoundGraph } from "../bind/bound-graph.ts";
 import { docComment, propertyName } from "./quote.ts";
 
 /** The interfaces of what a run is given, what it gives, and of its state. */

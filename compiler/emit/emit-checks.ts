@@ -2,9 +2,9 @@
  * What `tsc` has to check, because only it knows the types of imported code: every function takes what the graph gives it and
  * gives what the graph stores. Each is a type `$.Checked<A, B>`, which is an error unless A fits B, and is gone at run time.
  */
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { Span } from "../../diagnostics/source.ts";
-import type { BoundChannel, BoundGraph, BoundNode } from "../bound-graph.ts";
+import type { BoundChannel, BoundGraph, BoundNode } from "../bind/bound-graph.ts";
 import { isOpaque, type TypeScriptCheck } from "../expressions/typescript-check.ts";
 import { baseName } from "../load/paths.ts";
 import { isBroken } from "../types/construct.ts";

@@ -5,12 +5,12 @@
  * A module imports the node functions itself and `ngraph/generated`, as `$`; everything else that it declares for itself
  * begins with `$`, which no name of a graph does.
  */
-import type { PlanTable } from "../../runtime/plan/plan-table.ts";
-import type { FunctionSpec, Table } from "../../runtime/table.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
-import type { BoundGraph } from "../bound-graph.ts";
-import type { BoundPlan } from "../bound-plan.ts";
-import { planAsGraph } from "../plan-as-graph.ts";
+import type { PlanTable } from "../../runtime/table/plan-table.ts";
+import type { FunctionSpec, Table } from "../../runtime/table/table.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
+import type { BoundGraph } from "../bind/bound-graph.ts";
+import type { BoundPlan } from "../bind/plan/bound-plan.ts";
+import { planAsGraph } from "../bind/plan/plan-as-graph.ts";
 import { baseName } from "../load/paths.ts";
 import { emitChecks } from "./emit-checks.ts";
 import { emitTable } from "./emit-table.ts";

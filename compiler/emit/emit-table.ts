@@ -1,5 +1,5 @@
-import type { PlanTable } from "../../runtime/plan/plan-table.ts";
-import type { Table } from "../../runtime/table.ts";
+import type { PlanTable } from "../../runtime/table/plan-table.ts";
+import type { Table } from "../../runtime/table/table.ts";
 import { fieldName, literal, quote } from "./quote.ts";
 
 /** Beyond this many characters a table stands as one JSON text: type checkers and engines read that far faster. */

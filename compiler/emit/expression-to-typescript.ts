@@ -6,7 +6,7 @@
  */
 import type { BinaryOperator, Expression } from "../../runtime/expression/expression.ts";
 import { isLibraryName } from "../../runtime/expression/library.ts";
-import type { Json } from "../../runtime/json.ts";
+import type { Json } from "../../runtime/value/json.ts";
 import { literal, quote } from "./quote.ts";
 
 export interface ExpressionNames {

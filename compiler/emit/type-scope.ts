@@ -1,5 +1,5 @@
-import type { FunctionSpec } from "../../runtime/table.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { FunctionSpec } from "../../runtime/table/table.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 import { typeToTypeScript } from "../types/typescript.ts";
 import type { ModuleSource } from "./emit-module.ts";
 import type { Identifiers } from "./identifiers.ts";

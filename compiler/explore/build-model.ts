@@ -7,7 +7,7 @@ import {
   type BoundReference,
   END_NAME,
   START,
-} from "../bound-graph.ts";
+} from "../bind/bound-graph.ts";
 import { ALWAYS, formulaOf, formulaOfArm } from "./formula.ts";
 import {
   type BarrierMember,

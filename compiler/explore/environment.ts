@@ -6,7 +6,7 @@
 import { type Evaluation, evaluateAbstractly } from "./evaluate-abstractly.ts";
 import type { ChannelWrite, ControlModel, DataChannel } from "./model.ts";
 import { addNumbers, type NumberSet, numbersCompared, onlyNumber } from "./number-set.ts";
-import type { Sites } from "./sites.ts";
+import type { Sites } from "./term-liveness.ts";
 import { channelsOf } from "./terms.ts";
 import {
   ANYTHING,

@@ -1,7 +1,7 @@
 import { createTracker } from "./environment.ts";
 import type { ControlModel } from "./model.ts";
 import type { Outcomes } from "./outcomes.ts";
-import { sitesOf } from "./sites.ts";
+import { sitesOf } from "./term-liveness.ts";
 import {
   FLAG_ENDS,
   FLAG_FAILED,
@@ -11,7 +11,7 @@ import {
   type StateGraph,
   type Step,
 } from "./state-graph.ts";
-import { meetingKey, outcomesOfWay, type StepContext, type Way, waysFrom } from "./step-ways.ts";
+import { meetingKey, outcomesOfWay, type StepContext, type Way, waysFrom } from "./step-transitions.ts";
 
 export interface ExploreOptions {
   /** Follow the values that conditions ask about; otherwise every choice is free. */

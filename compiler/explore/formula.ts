@@ -3,7 +3,7 @@
  * domain does not know becomes a term of its own, so a formula is always exact; only independence of terms is assumed.
  */
 import type { Expression } from "../../runtime/expression/expression.ts";
-import type { Json } from "../../runtime/json.ts";
+import type { Json } from "../../runtime/value/json.ts";
 import { numbersCompared, shiftNumbers } from "./number-set.ts";
 import { comparisonTerm, type Term, termOf, type TermTable } from "./terms.ts";
 import {

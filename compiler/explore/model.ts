@@ -8,7 +8,7 @@
  */
 import type { Span } from "../../diagnostics/source.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
-import type { BoundEdge, BoundReference } from "../bound-graph.ts";
+import type { BoundEdge, BoundReference } from "../bind/bound-graph.ts";
 import type { Formula } from "./formula.ts";
 import type { TermTable } from "./terms.ts";
 import type { ValueSet } from "./value-set.ts";

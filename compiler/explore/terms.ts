@@ -5,7 +5,7 @@
 import { expressionParts } from "../../runtime/expression/expression-depth.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import { type ExpressionNames, printExpression } from "../../runtime/expression/print-expression.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 import { ALL_INTEGERS, intersectNumbers, numbersCompared } from "./number-set.ts";
 import {
   ANYTHING,

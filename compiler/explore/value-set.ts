@@ -2,8 +2,8 @@
  * What is known of one value: an enum x interval x boolean x null domain. Lists, records and maps are one
  * lump (`other`). Every operation is exact on these sets.
  */
-import type { Json } from "../../runtime/json.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { Json } from "../../runtime/value/json.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 import {
   ALL_INTEGERS,
   ALL_NUMBERS,

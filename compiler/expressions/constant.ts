@@ -1,7 +1,7 @@
 import type { Span } from "../../diagnostics/source.ts";
 import type { Expr } from "../../grammar/ast.ts";
-import type { Json } from "../../runtime/json.ts";
-import type { FieldType, ValueType } from "../../runtime/value-type.ts";
+import type { Json } from "../../runtime/value/json.ts";
+import type { FieldType, ValueType } from "../../runtime/table/value-type.ts";
 import { FLOAT, listOf, literal, NULL, recordOf, unionOf } from "../types/construct.ts";
 
 /** The value that stands in the text, with its type. */

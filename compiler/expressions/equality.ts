@@ -1,7 +1,7 @@
 import { floatEquality, neverEqual, unknownEnumValue } from "../../diagnostics/catalog/types.ts";
 import { suggest } from "../../diagnostics/similar.ts";
 import type { Span } from "../../diagnostics/source.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 import { isAssignable } from "../types/assignable.ts";
 import { isBroken, isNever, literal } from "../types/construct.ts";
 import { canOverlap } from "../types/overlap.ts";

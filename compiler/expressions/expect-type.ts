@@ -1,7 +1,7 @@
 import { maybeNull, wrongType } from "../../diagnostics/catalog/types.ts";
 import type { Place } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 import { isAssignable } from "../types/assignable.ts";
 import { isBroken, isNever } from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";

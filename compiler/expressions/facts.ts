@@ -4,7 +4,7 @@
  * the same state is read.
  */
 import type { Expr } from "../../grammar/ast.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 import { isNever, literal, NULL, unionOf } from "../types/construct.ts";
 import { isAssignable } from "../types/assignable.ts";
 import { alternatives, hasLiteral, resolveType, knownNotNull, type TypeTable } from "../types/type-table.ts";

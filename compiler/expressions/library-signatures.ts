@@ -7,7 +7,7 @@
 import { badPattern, patternNotLiteral } from "../../diagnostics/catalog/types.ts";
 import { checkPattern } from "../../runtime/expression/pattern/matches-pattern.ts";
 import type { LibraryName } from "../../runtime/expression/library.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 import { isAssignable } from "../types/assignable.ts";
 import {
   BOOL,

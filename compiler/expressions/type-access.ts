@@ -2,7 +2,7 @@ import { maybeNull, noField, wrongType } from "../../diagnostics/catalog/types.t
 import { suggest } from "../../diagnostics/similar.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 import { isAssignable } from "../types/assignable.ts";
 import {
   BROKEN_TYPE,

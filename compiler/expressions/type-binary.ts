@@ -1,7 +1,7 @@
 import { wrongType } from "../../diagnostics/catalog/types.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 import { isAssignable } from "../types/assignable.ts";
 import { BOOL, BROKEN_TYPE, FLOAT, INT, isBroken, STRING, unionOf } from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";

@@ -2,8 +2,8 @@ import { namedLibraryArgument, nodeInExpression, wrongArity } from "../../diagno
 import { mixedArguments, repeatedArgument } from "../../diagnostics/catalog/names.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
-import type { FunctionSpec } from "../../runtime/table.ts";
-import type { FieldType, ValueType } from "../../runtime/value-type.ts";
+import type { FunctionSpec } from "../../runtime/table/table.ts";
+import type { FieldType, ValueType } from "../../runtime/table/value-type.ts";
 import { opaque, recordOf } from "../types/construct.ts";
 import { placeOf } from "./expect-type.ts";
 import { librarySignatures } from "./library-signatures.ts";

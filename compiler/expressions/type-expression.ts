@@ -10,7 +10,7 @@ import { tooDeep } from "../../diagnostics/catalog/syntax.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
-import type { FieldType, ValueType } from "../../runtime/value-type.ts";
+import type { FieldType, ValueType } from "../../runtime/table/value-type.ts";
 import {
   BOOL,
   BROKEN_TYPE,

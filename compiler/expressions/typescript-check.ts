@@ -1,6 +1,6 @@
 import type { Span } from "../../diagnostics/source.ts";
-import type { FunctionSpec } from "../../runtime/table.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { FunctionSpec } from "../../runtime/table/table.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 
 /** What only `tsc` can check, because it alone knows the types of imported code: generated modules state it. */
 export type TypeScriptCheck = (

@@ -1,5 +1,5 @@
 import { findSimilar } from "../../diagnostics/similar.ts";
-import type { CompilerHost } from "../host.ts";
+import type { CompilerHost } from "./host.ts";
 import { baseName, directoryOf, joinPath } from "./paths.ts";
 
 /** Whether a path names a file of this language, in either spelling. */

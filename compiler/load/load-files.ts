@@ -6,7 +6,7 @@ import { importEscapesRoot, missingFile, importCycle, unreadableFile } from "../
 import type { Diagnostic, Label } from "../../diagnostics/diagnostic.ts";
 import type { SourceFile } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
-import type { CompilerHost } from "../host.ts";
+import type { CompilerHost } from "./host.ts";
 import { findFile, isGraphFile } from "./find-file.ts";
 import { readModule, type LoadedModule } from "./load-module.ts";
 import { directoryOf, isInside, joinPath } from "./paths.ts";

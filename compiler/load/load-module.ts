@@ -1,4 +1,4 @@
-import type { CompilerHost } from "../host.ts";
+import type { CompilerHost } from "./host.ts";
 import { readModuleExports, type ModuleExports } from "./module-exports.ts";
 import { findFile } from "./find-file.ts";
 import { directoryOf, joinPath } from "./paths.ts";

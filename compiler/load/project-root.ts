@@ -1,4 +1,4 @@
-import type { CompilerHost } from "../host.ts";
+import type { CompilerHost } from "./host.ts";
 import { directoryOf, joinPath, normalisePath } from "./paths.ts";
 
 /**

@@ -4,9 +4,9 @@
  */
 import type { Position } from "../../diagnostics/source.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
-import type { ExpressionIndex, FunctionIndex, FunctionSpec } from "../../runtime/table.ts";
-import type { BoundGraph, TypedExpression } from "../bound-graph.ts";
-import { canonicalJson } from "../canonical-json.ts";
+import type { ExpressionIndex, FunctionIndex, FunctionSpec } from "../../runtime/table/table.ts";
+import type { BoundGraph, TypedExpression } from "../bind/bound-graph.ts";
+import { canonicalJson } from "../table/canonical-json.ts";
 
 export interface ExpressionPool {
   readonly expressions: readonly Expression[];

@@ -1,6 +1,6 @@
-import type { Json } from "../../runtime/json.ts";
-import type { ChannelSpec } from "../../runtime/table.ts";
-import type { BoundChannel, BoundGraph } from "../bound-graph.ts";
+import type { Json } from "../../runtime/value/json.ts";
+import type { ChannelSpec } from "../../runtime/table/table.ts";
+import type { BoundChannel, BoundGraph } from "../bind/bound-graph.ts";
 import type { ExpressionPool } from "./expression-pool.ts";
 
 const ROLES = ["input", "output", "state", "memory"] as const;

@@ -3,12 +3,12 @@
  * in an order that follows from the graph's meaning (channels by role, nodes as declared, edges by source), so that two
  * files that say the same give the same digest wherever their statements stand.
  */
-import type { Table } from "../../runtime/table.ts";
-import { TABLE_FORMAT, TABLE_VERSION } from "../../runtime/table.ts";
-import type { BoundGraph } from "../bound-graph.ts";
-import type { BoundPlan } from "../bound-plan.ts";
-import { deepFreeze } from "../deep-freeze.ts";
-import { tableDigest } from "../digest.ts";
+import type { Table } from "../../runtime/table/table.ts";
+import { TABLE_FORMAT, TABLE_VERSION } from "../../runtime/table/table.ts";
+import type { BoundGraph } from "../bind/bound-graph.ts";
+import type { BoundPlan } from "../bind/plan/bound-plan.ts";
+import { deepFreeze } from "../table/deep-freeze.ts";
+import { tableDigest } from "../table/digest.ts";
 import { createExpressionPool } from "./expression-pool.ts";
 import { lowerChannel, orderChannels } from "./lower-channels.ts";
 import { collectEffects, lowerAssertion, lowerNode } from "./lower-nodes.ts";

@@ -9,10 +9,10 @@ import type {
   NodeSpec,
   OutputSpec,
   PlanCallSpec,
-} from "../../runtime/table.ts";
-import { END } from "../../runtime/table.ts";
-import type { BoundArgument, BoundAssertion, BoundCall, BoundGraph, BoundNode } from "../bound-graph.ts";
-import type { BoundPlan, BoundPlanCall } from "../bound-plan.ts";
+} from "../../runtime/table/table.ts";
+import { END } from "../../runtime/table/table.ts";
+import type { BoundArgument, BoundAssertion, BoundCall, BoundGraph, BoundNode } from "../bind/bound-graph.ts";
+import type { BoundPlan, BoundPlanCall } from "../bind/plan/bound-plan.ts";
 import type { ExpressionPool } from "./expression-pool.ts";
 import { indexOf } from "./lower-routes.ts";
 

@@ -9,12 +9,12 @@ import {
   type PlanTable,
   type TaskSpec,
   type TouchSpec,
-} from "../../runtime/plan/plan-table.ts";
-import type { Table } from "../../runtime/table.ts";
-import type { BoundGraph } from "../bound-graph.ts";
-import type { BoundPlan, BoundTask } from "../bound-plan.ts";
-import { deepFreeze } from "../deep-freeze.ts";
-import { planDigest } from "../digest.ts";
+} from "../../runtime/table/plan-table.ts";
+import type { Table } from "../../runtime/table/table.ts";
+import type { BoundGraph } from "../bind/bound-graph.ts";
+import type { BoundPlan, BoundTask } from "../bind/plan/bound-plan.ts";
+import { deepFreeze } from "../table/deep-freeze.ts";
+import { planDigest } from "../table/digest.ts";
 import { createExpressionPool } from "./expression-pool.ts";
 import { lowerChannel, orderChannels } from "./lower-channels.ts";
 import { lowerGraph, type LoweredGraphs } from "./lower-graph.ts";

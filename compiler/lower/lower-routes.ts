@@ -10,9 +10,9 @@ import type {
   NodeIndex,
   RouteSpec,
   TargetSpec,
-} from "../../runtime/table.ts";
-import { END } from "../../runtime/table.ts";
-import { END_NAME, START, type BoundEdge, type BoundGraph, type BoundReference } from "../bound-graph.ts";
+} from "../../runtime/table/table.ts";
+import { END } from "../../runtime/table/table.ts";
+import { END_NAME, START, type BoundEdge, type BoundGraph, type BoundReference } from "../bind/bound-graph.ts";
 import type { ExpressionPool } from "./expression-pool.ts";
 
 export interface LoweredRoutes {

@@ -2,7 +2,7 @@
  * Structural assignability. Int fits float; a record fits another that asks for less of it; `json` takes everything and
  * gives nothing; opaque types (known to TypeScript alone) fit both ways, because only `tsc` can tell.
  */
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 import { baseOf, typeKey } from "./construct.ts";
 import { alternatives, hasLiteral, resolveType, type TypeTable } from "./type-table.ts";
 

@@ -1,5 +1,5 @@
 /** Building semantic types in one normal form, so that equal types look equal. */
-import type { FieldType, ValueType } from "../../runtime/value-type.ts";
+import type { FieldType, ValueType } from "../../runtime/table/value-type.ts";
 
 export const STRING: ValueType = { kind: "string" };
 export const INT: ValueType = { kind: "int" };

@@ -1,5 +1,5 @@
-import type { Json, JsonObject } from "../../runtime/json.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { Json, JsonObject } from "../../runtime/value/json.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 import { baseOf } from "./construct.ts";
 import type { TypeTable } from "./type-table.ts";
 

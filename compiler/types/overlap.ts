@@ -1,4 +1,4 @@
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 import { baseOf } from "./construct.ts";
 import { alternatives, resolveType, type TypeTable } from "./type-table.ts";
 

@@ -1,4 +1,4 @@
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 
 /** How a module calls the types that are not TypeScript's own. */
 export interface TypeNames {

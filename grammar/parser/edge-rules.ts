@@ -16,7 +16,7 @@ import type {
 import * as t from "../lexer/tokens.ts";
 import { spanAt } from "../reading.ts";
 import { DeclarationRules } from "./declaration-rules.ts";
-import { ELSE_WORDS } from "./habits.ts";
+import { ELSE_WORDS } from "./foreign-syntax.ts";
 import { columnAtLineStart, startsDeclaration, startsPolicy } from "./recovery.ts";
 
 const NODE = "the name of a node";

@@ -8,7 +8,7 @@ import { endOf } from "../lexer/read-tokens.ts";
 import * as t from "../lexer/tokens.ts";
 import { spanAt } from "../reading.ts";
 import { CLAUSE_WORDS } from "../words.ts";
-import { FUNCTION_METHODS, METHODS, NAMESPACES, WORD_OPERATORS } from "./habits.ts";
+import { FUNCTION_METHODS, METHODS, NAMESPACES, WORD_OPERATORS } from "./foreign-syntax.ts";
 import { PrimaryRules } from "./primary-rules.ts";
 import { closingBracket } from "./recovery.ts";
 

@@ -18,7 +18,7 @@ import * as t from "../lexer/tokens.ts";
 import type { Fragments } from "../parse.ts";
 import { CHANNEL_WORDS, GRAPH_WORDS, ITEM_WORDS, PLAN_WORDS, TEST_WORDS } from "../words.ts";
 import { Halt } from "./base-parser.ts";
-import { ITEM_HABITS, STATEMENT_HABITS } from "./habits.ts";
+import { ITEM_HABITS, STATEMENT_HABITS } from "./foreign-syntax.ts";
 import { columnAtLineStart, nextItem, startsItem, startsStatement, type BodyKind } from "./recovery.ts";
 import { StatementLoop } from "./statement-loop.ts";
 

@@ -4,7 +4,7 @@ import type { Policy, StringLiteral } from "../ast.ts";
 import * as t from "../lexer/tokens.ts";
 import { POLICY_WORDS } from "../words.ts";
 import { ExpressionRules } from "./expression-rules.ts";
-import { POLICY_ALIASES } from "./habits.ts";
+import { POLICY_ALIASES } from "./foreign-syntax.ts";
 import { columnAtLineStart, startsPolicy } from "./recovery.ts";
 import { Halt } from "./base-parser.ts";
 

@@ -9,7 +9,7 @@ import * as t from "../lexer/tokens.ts";
 import { newReading, spanAt } from "../reading.ts";
 import { CLAUSE_WORDS, GRAPH_WORDS } from "../words.ts";
 import { Halt } from "./base-parser.ts";
-import { PREFIX_HABITS } from "./habits.ts";
+import { PREFIX_HABITS } from "./foreign-syntax.ts";
 import { closingBracket, namesBetween } from "./recovery.ts";
 import { TypeRules } from "./type-rules.ts";
 

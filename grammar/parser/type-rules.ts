@@ -8,7 +8,7 @@ import { endOf } from "../lexer/read-tokens.ts";
 import * as t from "../lexer/tokens.ts";
 import { placeAt, spanAt } from "../reading.ts";
 import { BaseParser, Halt } from "./base-parser.ts";
-import { GENERIC_TYPES } from "./habits.ts";
+import { GENERIC_TYPES } from "./foreign-syntax.ts";
 import { columnAtLineStart, namesBetween, typeEnd, type TokenText } from "./recovery.ts";
 
 const NOWHERE: Span = { start: 0, end: 0 };

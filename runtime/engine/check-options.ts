@@ -1,8 +1,14 @@
-import type { Durability, EngineOptions, ExecuteOptions, OnFailure, StreamOptions } from "../engine-options.ts";
-import { RunError } from "../errors.ts";
-import type { StreamViews } from "../events.ts";
-import type { Store } from "../store.ts";
-import { admitJson, Mismatch } from "../validate.ts";
+import type {
+  Durability,
+  EngineOptions,
+  ExecuteOptions,
+  OnFailure,
+  StreamOptions,
+} from "../interface/engine-options.ts";
+import { RunError } from "../interface/errors.ts";
+import type { StreamViews } from "../interface/events.ts";
+import type { Store } from "../interface/store.ts";
+import { admitJson, Mismatch } from "../value/validate.ts";
 
 /** @throws RunError NG_BAD_INPUT */
 export function checkRecord(whose: string, options: unknown): void {

@@ -1,4 +1,4 @@
-import type { Checkpoint, CheckpointId, ThreadId } from "../checkpoint.ts";
+import type { Checkpoint, CheckpointId, ThreadId } from "../interface/checkpoint.ts";
 import type {
   Engine,
   EngineOptions,
@@ -9,26 +9,26 @@ import type {
   RunResult,
   StreamOptions,
   UpdateOptions,
-} from "../engine-options.ts";
-import { RunError, StoreError, ThreadError } from "../errors.ts";
-import type { EventListener, StreamViews } from "../events.ts";
+} from "../interface/engine-options.ts";
+import { RunError, StoreError, ThreadError } from "../interface/errors.ts";
+import type { EventListener, StreamViews } from "../interface/events.ts";
 import { setField } from "../expression/operations.ts";
-import type { Json, JsonObject } from "../json.ts";
-import { MemoryNodeCache } from "../node-cache.ts";
-import type { Table } from "../table.ts";
-import { Cancellation, linkSignal } from "./cancellation.ts";
+import type { Json, JsonObject } from "../value/json.ts";
+import { MemoryNodeCache } from "../step/node-cache.ts";
+import type { Table } from "../table/table.ts";
+import { Cancellation, linkSignal } from "../step/cancellation.ts";
 import { checkMetadata, checkRecord, checkView } from "./check-options.ts";
-import { forkCheckpoint, programAt } from "./fork-thread.ts";
-import { freezeTable } from "./freeze-table.ts";
-import { isGivenUp } from "./guarded-store.ts";
-import { heldJson, heldOptions } from "./held-arguments.ts";
-import { asStoreError } from "./journal.ts";
-import { compileProgram, type Program } from "./program.ts";
-import { resumeThread } from "./resume-thread.ts";
-import { migrateCheckpoint, withAnswers } from "./restore-run.ts";
-import { emitEvent, eventError } from "./run-events.ts";
+import { forkCheckpoint, programAt } from "../thread/fork-thread.ts";
+import { freezeTable } from "../table/freeze-table.ts";
+import { isGivenUp } from "../thread/guarded-store.ts";
+import { heldJson, heldOptions } from "../step/expression-arguments.ts";
+import { asStoreError } from "../thread/journal.ts";
+import { compileProgram, type Program } from "../program/program.ts";
+import { resumeThread } from "../thread/resume-thread.ts";
+import { migrateCheckpoint, withAnswers } from "../thread/restore-run.ts";
+import { emitEvent, eventError } from "../event/run-events.ts";
 import { applyInput, followRun } from "./run-input.ts";
-import { beginRun, stopped } from "./run-loop.ts";
+import { beginRun, stopped } from "../step/run-loop.ts";
 import {
   createCore,
   createShared,
@@ -37,10 +37,10 @@ import {
   type EngineCore,
   type WatchedOptions,
 } from "./run-settings.ts";
-import { createRunStream } from "./run-stream.ts";
-import { newId, Run, type RunEnd } from "./run.ts";
-import { asRunner, checkThreadId, findCheckpoint, loadHead, loadWrites, storeOf } from "./thread-access.ts";
-import { updateThread } from "./update-thread.ts";
+import { createRunStream } from "../event/run-stream.ts";
+import { newId, Run, type RunEnd } from "../step/run.ts";
+import { asRunner, checkThreadId, findCheckpoint, loadHead, loadWrites, storeOf } from "../thread/thread-access.ts";
+import { updateThread } from "../thread/update-thread.ts";
 
 /**
  * Makes an engine for a table: checks it, links it with its code once, then serves any number of runs.

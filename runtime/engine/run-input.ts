@@ -1,8 +1,8 @@
-import type { Checkpoint } from "../checkpoint.ts";
-import { RunError } from "../errors.ts";
-import type { JsonObject } from "../json.ts";
-import { Mismatch } from "../validate.ts";
-import type { Run } from "./run.ts";
+import type { Checkpoint } from "../interface/checkpoint.ts";
+import { RunError } from "../interface/errors.ts";
+import type { JsonObject } from "../value/json.ts";
+import { Mismatch } from "../value/validate.ts";
+import type { Run } from "../step/run.ts";
 
 /** Checks and applies the input. @throws RunError NG_BAD_INPUT naming every field that does not fit */
 export function applyInput(run: Run, input: JsonObject): void {

@@ -1,16 +1,16 @@
-import { systemClock, type Clock } from "../clock.ts";
-import type { ConsumedAnswer, ThreadId } from "../checkpoint.ts";
-import type { EngineOptions, ExecuteOptions, OnFailure } from "../engine-options.ts";
-import type { EventListener } from "../events.ts";
-import type { JsonObject } from "../json.ts";
-import type { NodeCache } from "../node-cache.ts";
+import { systemClock, type Clock } from "../interface/clock.ts";
+import type { ConsumedAnswer, ThreadId } from "../interface/checkpoint.ts";
+import type { EngineOptions, ExecuteOptions, OnFailure } from "../interface/engine-options.ts";
+import type { EventListener } from "../interface/events.ts";
+import type { JsonObject } from "../value/json.ts";
+import type { NodeCache } from "../step/node-cache.ts";
 import { checkCount, checkEngineOptions, checkExecuteOptions } from "./check-options.ts";
-import type { Program } from "./program.ts";
-import { createRedactor } from "./redact.ts";
-import { newId } from "./run.ts";
-import type { Durable, Shared } from "./shared.ts";
-import { Slots } from "./slots.ts";
-import { readStepLimits, stepLimitOf, type StepLimits } from "./step-limits.ts";
+import type { Program } from "../program/program.ts";
+import { createRedactor } from "../event/redact.ts";
+import { newId } from "../step/run.ts";
+import type { Durable, Shared } from "../step/shared.ts";
+import { Slots } from "../step/slots.ts";
+import { readStepLimits, stepLimitOf, type StepLimits } from "../step/step-limits.ts";
 
 /** An engine's parts that all its runs share. */
 export interface EngineCore {

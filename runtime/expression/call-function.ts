@@ -1,7 +1,7 @@
-import { admitJson } from "../admit.ts";
-import { dropPromise } from "../drop-promise.ts";
-import { Mismatch } from "../mismatch.ts";
-import type { Json } from "../json.ts";
+import { admitJson } from "../value/admit.ts";
+import { dropPromise } from "../step/drop-promise.ts";
+import { Mismatch } from "../value/mismatch.ts";
+import type { Json } from "../value/json.ts";
 import { ExpressionError, fail } from "./expression-error.ts";
 import type { Expression } from "./expression.ts";
 

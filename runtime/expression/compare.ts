@@ -1,5 +1,5 @@
 import { equal } from "./equal.ts";
-import type { Json, JsonObject } from "../json.ts";
+import type { Json, JsonObject } from "../value/json.ts";
 
 /**
  * The total order of `sort`: null, then false and true, numbers, strings by UTF-16 code units, lists item by item (the

@@ -1,7 +1,7 @@
 import { build, type BuildContext, type Run } from "./compile-expression.ts";
 import type { BinaryOperator, Expression } from "./expression.ts";
 import * as operations from "./operations.ts";
-import type { Json } from "../json.ts";
+import type { Json } from "../value/json.ts";
 
 type Binary = Extract<Expression, { op: "binary" }>;
 type Apply = (left: Json, right: Json, at: Expression) => Json;

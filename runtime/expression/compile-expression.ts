@@ -5,7 +5,7 @@
  * To add an operation: add it to `Expression`, to `operations.ts`, to `build` here, to `printExpression`, and to
  * `compiler/emit/expression-to-typescript.ts`; the property test in `test/expressions/` then compares the two.
  */
-import type { Json } from "../json.ts";
+import type { Json } from "../value/json.ts";
 import { callFunction, type ExpressionFunction } from "./call-function.ts";
 import { ExpressionError, fail } from "./expression-error.ts";
 import type { Expression } from "./expression.ts";

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../json.ts";
+import type { Json, JsonObject } from "../value/json.ts";
 
 /**
  * `==`: the same JSON value. Lists in order, records whatever the order of their fields. Values of expressions are bounded in

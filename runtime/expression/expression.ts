@@ -3,7 +3,7 @@
  * generated modules hold the same thing as TypeScript text. Both call the operations of `operations.ts`, so
  * they cannot disagree.
  */
-import type { Json } from "../json.ts";
+import type { Json } from "../value/json.ts";
 
 export type Expression =
   | { readonly op: "const"; readonly value: Json }

@@ -1,5 +1,5 @@
 /** What expressions of generated modules call: the operations, under the names that `compiler/emit/` writes. */
-import type { Json } from "../json.ts";
+import type { Json } from "../value/json.ts";
 
 export { callFunction } from "./call-function.ts";
 export { library } from "./library.ts";

@@ -10,7 +10,7 @@ import { fail, failType } from "./expression-error.ts";
 import type { Expression } from "./expression.ts";
 import { MAX_ROUNDS, MAX_TEXT } from "./limits.ts";
 import { equal } from "./equal.ts";
-import type { Json, JsonObject } from "../json.ts";
+import type { Json, JsonObject } from "../value/json.ts";
 
 export { equal } from "./equal.ts";
 

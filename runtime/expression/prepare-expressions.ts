@@ -1,4 +1,4 @@
-import type { Table } from "../table.ts";
+import type { Table } from "../table/table.ts";
 import type { ExpressionFunction } from "./call-function.ts";
 import { compileExpression, wrapGenerated, type Evaluate, type GeneratedExpression } from "./compile-expression.ts";
 

@@ -1,11 +1,11 @@
 import type { Evaluate } from "../expression/compile-expression.ts";
 import { setField } from "../expression/operations.ts";
-import type { Json, JsonObject } from "../json.ts";
-import type { CallSpec } from "../table.ts";
-import type { Update } from "../engine/task.ts";
-import { Mismatch } from "../mismatch.ts";
+import type { Json, JsonObject } from "../value/json.ts";
+import type { CallSpec } from "../table/table.ts";
+import type { Update } from "../step/task.ts";
+import { Mismatch } from "../value/mismatch.ts";
 import type { PlanProgram, TaskCode } from "./plan-program.ts";
-import type { TaskIndex } from "./plan-table.ts";
+import type { TaskIndex } from "../table/plan-table.ts";
 import { runPlanTask, type PlanTaskEnd, type TaskSurroundings } from "./run-plan-task.ts";
 import type { TaskCache, TaskCacheRequest } from "./task-cache.ts";
 

@@ -1,14 +1,14 @@
-import type { PauseItem, PendingWrite } from "../checkpoint.ts";
-import type { Run } from "../engine/run.ts";
-import type { Update } from "../engine/task.ts";
-import { RunError, type NgraphError } from "../errors.ts";
-import type { Json } from "../json.ts";
+import type { PauseItem, PendingWrite } from "../interface/checkpoint.ts";
+import type { Run } from "../step/run.ts";
+import type { Update } from "../step/task.ts";
+import { RunError, type NgraphError } from "../interface/errors.ts";
+import type { Json } from "../value/json.ts";
 import { runOrRecall, storedUpdates, type CacheKeys } from "./cached-task.ts";
 import type { PlanEventBody } from "./plan-events.ts";
 import type { PlanExecuteOptions, PlanTaskResult } from "./plan-options.ts";
 import type { PlanProgram, TaskCode } from "./plan-program.ts";
 import { createPlanScheduler, type PlanScheduler, type TaskEnd } from "./plan-scheduler.ts";
-import type { TaskIndex } from "./plan-table.ts";
+import type { TaskIndex } from "../table/plan-table.ts";
 import { createPlanValues, type PlanValues } from "./plan-values.ts";
 import type { PlanTaskEnd } from "./run-plan-task.ts";
 

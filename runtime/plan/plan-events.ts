@@ -1,4 +1,4 @@
-import { tell } from "../engine/run-events.ts";
+import { tell } from "../event/run-events.ts";
 import type { TaskStatus, PlanOutcome } from "./plan-scheduler.ts";
 
 /**

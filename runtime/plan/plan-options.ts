@@ -1,11 +1,11 @@
 /** Plans as their users see them: what a runner takes, what it gives. The code behind it starts at `plan-runner.ts`. */
-import type { PauseItem, ThreadId } from "../checkpoint.ts";
-import type { EngineOptions, GivenStepLimits } from "../engine-options.ts";
-import type { NgraphError } from "../errors.ts";
-import type { Json, JsonObject } from "../json.ts";
+import type { PauseItem, ThreadId } from "../interface/checkpoint.ts";
+import type { EngineOptions, GivenStepLimits } from "../interface/engine-options.ts";
+import type { NgraphError } from "../interface/errors.ts";
+import type { Json, JsonObject } from "../value/json.ts";
 import type { PlanEvent, PlanEventListener, PlanTotals } from "./plan-events.ts";
 import type { PlanOutcome, TaskStatus } from "./plan-scheduler.ts";
-import type { PlanTable } from "./plan-table.ts";
+import type { PlanTable } from "../table/plan-table.ts";
 import type { TaskCache } from "./task-cache.ts";
 
 /** `onEvent` hears of the graphs that tasks call; of the plan itself, that of a run's options does. */

@@ -1,13 +1,13 @@
-import type { EngineOptions } from "../engine-options.ts";
+import type { EngineOptions } from "../interface/engine-options.ts";
 import type { ChannelCode } from "../program/channel-code.ts";
 import type { Evaluate } from "../expression/compile-expression.ts";
 import type { Expression } from "../expression/expression.ts";
 import { expressionParts } from "../expression/expression-depth.ts";
-import { compileProgram, type NodeCode, type Program } from "../engine/program.ts";
+import { compileProgram, type NodeCode, type Program } from "../program/program.ts";
 import { DEFAULT_BACKOFF_OF_TASKS } from "./task-backoff.ts";
-import { TABLE_FORMAT, TABLE_VERSION, type CallSpec, type NodeSpec, type Table } from "../table.ts";
+import { TABLE_FORMAT, TABLE_VERSION, type CallSpec, type NodeSpec, type Table } from "../table/table.ts";
 import { callPlan } from "./call-plan.ts";
-import type { PlanTable, TaskIndex, TaskSpec } from "./plan-table.ts";
+import type { PlanTable, TaskIndex, TaskSpec } from "../table/plan-table.ts";
 import { successorsOf, topologicalOrder } from "./priorities.ts";
 
 /** A plan with its code, ready to run. Its tasks run as nodes of a program without edges: the engine's attempts, the plan's order. */

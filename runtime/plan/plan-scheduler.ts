@@ -1,4 +1,4 @@
-import type { PlanTable, TaskIndex } from "./plan-table.ts";
+import type { PlanTable, TaskIndex } from "../table/plan-table.ts";
 import { createPriorities, successorsOf, type ExpectedDuration, type Priorities } from "./priorities.ts";
 import { createTaskLocks, type TaskLocks } from "./task-locks.ts";
 import { createTaskQueue } from "./task-queue.ts";

@@ -1,4 +1,4 @@
-import { DEFAULT_BUFFER, StreamBuffer } from "../engine/run-stream.ts";
+import { DEFAULT_BUFFER, StreamBuffer } from "../event/run-stream.ts";
 import type { PlanEvent } from "./plan-events.ts";
 import type { PlanExecuteOptions, PlanRunResult, PlanRunStream, PlanStreamOptions } from "./plan-options.ts";
 

@@ -1,10 +1,10 @@
-import { RunError } from "../errors.ts";
-import type { Run } from "../engine/run.ts";
-import type { Update } from "../engine/task.ts";
-import type { Json } from "../json.ts";
+import { RunError } from "../interface/errors.ts";
+import type { Run } from "../step/run.ts";
+import type { Update } from "../step/task.ts";
+import type { Json } from "../value/json.ts";
 import type { ChannelCode } from "../program/channel-code.ts";
 import type { PlanProgram, TaskCode } from "./plan-program.ts";
-import type { TaskIndex } from "./plan-table.ts";
+import type { TaskIndex } from "../table/plan-table.ts";
 
 /**
  * What tasks have given, and what others see of it. A task reads, of each channel, the start value with the updates of the tasks that it

@@ -1,13 +1,13 @@
-import type { Checkpoint, PendingWrite } from "../checkpoint.ts";
-import { pausesByTask, isAnswer } from "../engine/restore-run.ts";
-import type { Run } from "../engine/run.ts";
-import { ThreadError } from "../errors.ts";
-import type { JsonObject } from "../json.ts";
-import { Mismatch } from "../mismatch.ts";
+import type { Checkpoint, PendingWrite } from "../interface/checkpoint.ts";
+import { pausesByTask, isAnswer } from "../thread/restore-run.ts";
+import type { Run } from "../step/run.ts";
+import { ThreadError } from "../interface/errors.ts";
+import type { JsonObject } from "../value/json.ts";
+import { Mismatch } from "../value/mismatch.ts";
 import { readUpdates } from "./cached-task.ts";
 import type { RestoredTask } from "./drive-plan.ts";
 import type { PlanProgram } from "./plan-program.ts";
-import type { TaskIndex } from "./plan-table.ts";
+import type { TaskIndex } from "../table/plan-table.ts";
 
 /** What an earlier run of a plan left behind. */
 export interface RestoredPlan {

@@ -1,7 +1,7 @@
-import { CANCELLED_OUTCOME, type Outcome, type Task } from "../engine/task.ts";
-import { attemptTask } from "../engine/run-task.ts";
-import { describeError } from "../engine/run-events.ts";
-import type { Run } from "../engine/run.ts";
+import { CANCELLED_OUTCOME, type Outcome, type Task } from "../step/task.ts";
+import { attemptTask } from "../step/run-task.ts";
+import { describeError } from "../event/run-events.ts";
+import type { Run } from "../step/run.ts";
 import type { CheckResult } from "./plan-events.ts";
 import type { CheckCode, TaskCode } from "./plan-program.ts";
 import { taskOf } from "./task-of.ts";

@@ -1,10 +1,10 @@
-import type { PauseItem } from "../checkpoint.ts";
-import type { NgraphError } from "../errors.ts";
-import { describeError } from "../engine/run-events.ts";
-import { attemptTask } from "../engine/run-task.ts";
-import type { Run } from "../engine/run.ts";
-import type { Failure, Outcome, Update } from "../engine/task.ts";
-import type { Attempt } from "../engine/task-context.ts";
+import type { PauseItem } from "../interface/checkpoint.ts";
+import type { NgraphError } from "../interface/errors.ts";
+import { describeError } from "../event/run-events.ts";
+import { attemptTask } from "../step/run-task.ts";
+import type { Run } from "../step/run.ts";
+import type { Failure, Outcome, Update } from "../step/task.ts";
+import type { Attempt } from "../step/task-context.ts";
 import type { TaskAttempt } from "./plan-events.ts";
 import type { TaskCode } from "./plan-program.ts";
 import type { PlanValues } from "./plan-values.ts";

@@ -1,5 +1,5 @@
-import type { Run } from "../engine/run.ts";
-import { NodeError } from "../errors.ts";
+import type { Run } from "../step/run.ts";
+import { NodeError } from "../interface/errors.ts";
 import type { DriveEnd } from "./drive-plan.ts";
 import type { PlanOutcome } from "./plan-scheduler.ts";
 import type { PlanRunStatus } from "./plan-options.ts";

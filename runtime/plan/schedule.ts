@@ -1,4 +1,4 @@
-import type { PlanTable, TaskIndex } from "./plan-table.ts";
+import type { PlanTable, TaskIndex } from "../table/plan-table.ts";
 import { createPlanScheduler } from "./plan-scheduler.ts";
 import { createPriorities, successorsOf, topologicalOrder, type ExpectedDuration } from "./priorities.ts";
 import { createTaskLocks } from "./task-locks.ts";

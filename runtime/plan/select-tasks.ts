@@ -1,6 +1,6 @@
-import { RunError } from "../errors.ts";
+import { RunError } from "../interface/errors.ts";
 import type { PlanProgram } from "./plan-program.ts";
-import type { TaskIndex } from "./plan-table.ts";
+import type { TaskIndex } from "../table/plan-table.ts";
 
 /**
  * Which tasks a run is about: `only` names them, `fromTask` means a task and all that come after it; both together, what both mean.

@@ -1,4 +1,4 @@
-import type { Backoff } from "../engine/backoff.ts";
+import type { Backoff } from "../step/backoff.ts";
 
 /** 9.6: 2 s before the second attempt, doubled before each further one, at most a minute. */
 export const DEFAULT_BACKOFF_OF_TASKS: Backoff = { min: 2000, max: 60_000 };

@@ -1,5 +1,5 @@
-import type { Json } from "../json.ts";
-import type { TouchSpec } from "./plan-table.ts";
+import type { Json } from "../value/json.ts";
+import type { TouchSpec } from "../table/plan-table.ts";
 
 /** What a task's result depends on. */
 export interface TaskCacheRequest {

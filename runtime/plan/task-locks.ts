@@ -1,6 +1,6 @@
 import { overlappingPatterns } from "./overlapping-patterns.ts";
 import { parsePathPattern, type PathPattern } from "./path-pattern.ts";
-import type { PlanTable, TaskIndex } from "./plan-table.ts";
+import type { PlanTable, TaskIndex } from "../table/plan-table.ts";
 
 /**
  * What tasks hold while they run: paths (many readers or one writer) and places in pools. Resources are numbered once, overlaps of

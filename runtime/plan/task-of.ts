@@ -1,5 +1,5 @@
-import type { Task } from "../engine/task.ts";
-import type { NodeCode } from "../engine/program.ts";
+import type { Task } from "../step/task.ts";
+import type { NodeCode } from "../program/program.ts";
 import type { TaskCode } from "./plan-program.ts";
 
 /** A plan's task, or a check of it, as the engine runs it. */

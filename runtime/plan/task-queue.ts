@@ -1,4 +1,4 @@
-import type { TaskIndex } from "./plan-table.ts";
+import type { TaskIndex } from "../table/plan-table.ts";
 
 /** A binary heap of tasks, highest priority first, ties in file order. Priorities that have fallen since are looked at again on the way out. */
 export interface TaskQueue {

@@ -1,10 +1,10 @@
-import { dropPromise } from "../drop-promise.ts";
-import { Mismatch } from "../mismatch.ts";
-import type { ImportedFunction } from "../engine-options.ts";
-import type { Json } from "../json.ts";
-import type { ChannelSpec, Table } from "../table.ts";
-import { admitUnknown, compileAdmit, type Validator } from "../validate.ts";
-import type { ValueType } from "../value-type.ts";
+import { dropPromise } from "../step/drop-promise.ts";
+import { Mismatch } from "../value/mismatch.ts";
+import type { ImportedFunction } from "../interface/engine-options.ts";
+import type { Json } from "../value/json.ts";
+import type { ChannelSpec, Table } from "../table/table.ts";
+import { admitUnknown, compileAdmit, type Validator } from "../value/validate.ts";
+import type { ValueType } from "../table/value-type.ts";
 import { elementType, oneOrMany, partialType } from "./update-types.ts";
 import { reduceAppend, reduceMax, reduceMerge, reduceMin, reduceSum, reduceUnion } from "./reducers.ts";
 

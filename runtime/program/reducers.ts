@@ -2,7 +2,7 @@
  * The reducers that come with the language. Pure: `(current, update) => value`; updates have been admitted, so lists are
  * lists. A reducer that cannot give a value throws, which fails the step (2.3).
  */
-import type { Json } from "../json.ts";
+import type { Json } from "../value/json.ts";
 import { isRecord, setField } from "../expression/operations.ts";
 
 export function reduceAppend(current: Json, update: Json): Json {

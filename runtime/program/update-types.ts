@@ -1,5 +1,5 @@
-import type { Table } from "../table.ts";
-import type { ValueType } from "../value-type.ts";
+import type { Table } from "../table/table.ts";
+import type { ValueType } from "../table/value-type.ts";
 
 /** Names are followed no further than this: a type that is only itself has no end. */
 const MAX_REFERENCES = 64;

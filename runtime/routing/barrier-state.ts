@@ -1,4 +1,4 @@
-import type { BarrierSpec } from "../table.ts";
+import type { BarrierSpec } from "../table/table.ts";
 
 /** A barrier with its nodes numbered, so that progress fits into a row of marks. */
 export interface BarrierCode {

@@ -1,6 +1,6 @@
-import { NodeError } from "../errors.ts";
+import { NodeError } from "../interface/errors.ts";
 import { printExpression } from "../expression/print-expression.ts";
-import type { RouteSpec, Table } from "../table.ts";
+import type { RouteSpec, Table } from "../table/table.ts";
 
 /**
  * A node's edges led nowhere, or could not be decided (2.4). The text says which conditions were asked and what would have

@@ -1,7 +1,7 @@
 import type { Evaluate, GeneratedExpression, Scope } from "../expression/compile-expression.ts";
 import { prepareExpressions } from "../expression/prepare-expressions.ts";
 import type { ExpressionFunction } from "../expression/call-function.ts";
-import { END, type Table } from "../table.ts";
+import { END, type Table } from "../table/table.ts";
 import { compileBarrier, type BarrierCode, type BarrierState } from "./barrier-state.ts";
 import {
   barrierOf,

@@ -1,6 +1,6 @@
 import type { Evaluate, Scope } from "../expression/compile-expression.ts";
 import { ExpressionError } from "../expression/expression-error.ts";
-import { END, type ErrorRouteSpec, type RouteSpec, type TargetSpec } from "../table.ts";
+import { END, type ErrorRouteSpec, type RouteSpec, type TargetSpec } from "../table/table.ts";
 
 /**
  * A target as one number: a node's index, `END`, or `barrierTarget(i)` for a barrier. Which member a signal fills follows

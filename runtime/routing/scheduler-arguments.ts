@@ -1,4 +1,4 @@
-import { RunError } from "../errors.ts";
+import { RunError } from "../interface/errors.ts";
 
 /** A record or a map, as entries; nothing at all where it is left out. */
 export function entriesOf(value: unknown, what: string, example: string): Iterable<readonly [string, unknown]> {

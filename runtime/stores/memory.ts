@@ -6,14 +6,14 @@ import {
   type CheckpointId,
   type PendingWrite,
   type ThreadId,
-} from "../checkpoint.ts";
+} from "../interface/checkpoint.ts";
 import { setField } from "../expression/operations.ts";
-import type { Json } from "../json.ts";
-import { refuseUnknown } from "../known-phase.ts";
-import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, ThreadInfo } from "../store.ts";
-import { frozenJson } from "./frozen-json.ts";
-import { checkNames } from "./key.ts";
-import { checkPrunePolicy, rowLimit } from "./limits.ts";
+import type { Json } from "../value/json.ts";
+import { refuseUnknown } from "../thread/known-phase.ts";
+import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, ThreadInfo } from "../interface/store.ts";
+import { frozenJson } from "./contract/frozen-json.ts";
+import { checkNames } from "./contract/key.ts";
+import { checkPrunePolicy, rowLimit } from "./contract/limits.ts";
 import {
   changedTwice,
   checkpointExists,
@@ -25,8 +25,8 @@ import {
   threadIsHeld,
   unknownCheckpoint,
   unknownVersion,
-} from "./store-error.ts";
-import { keptCheckpoints, superseded } from "./retention.ts";
+} from "./contract/store-error.ts";
+import { keptCheckpoints, superseded } from "./contract/retention.ts";
 
 export interface MemoryStoreOptions {
   /** Milliseconds on a clock that leases are measured with; the default never goes backwards. */

@@ -1,8 +1,8 @@
-import type { Checkpoint, CheckpointId, PendingWrite, ThreadId } from "../checkpoint.ts";
-import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, ThreadInfo } from "../store.ts";
-import { checkNames, encodeKey } from "./key.ts";
-import { checkPrunePolicy, rowLimit } from "./limits.ts";
-import { noteLost } from "./lost-owners.ts";
+import type { Checkpoint, CheckpointId, PendingWrite, ThreadId } from "../interface/checkpoint.ts";
+import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, ThreadInfo } from "../interface/store.ts";
+import { checkNames, encodeKey } from "./contract/key.ts";
+import { checkPrunePolicy, rowLimit } from "./contract/limits.ts";
+import { noteLost } from "./contract/lost-owners.ts";
 import { ancestors, checkpointAt, findCheckpoint, findLabelled, withValues } from "./postgres/checkpoints.ts";
 import { Connection, type ConnectionOptions, type Transaction } from "./postgres/connection.ts";
 import { clearWrites, getWrites, putWrites } from "./postgres/pending-writes.ts";
@@ -10,8 +10,8 @@ import { prune, removeThread } from "./postgres/prune.ts";
 import { relabel, save, takeLabel } from "./postgres/save.ts";
 import { findThread, headOf, lockThread, releaseClaim, renewClaim, takeClaim } from "./postgres/thread.ts";
 import { listThreads } from "./postgres/threads.ts";
-import type { CheckpointRow, ThreadRow } from "./rows.ts";
-import { unknownCheckpoint } from "./store-error.ts";
+import type { CheckpointRow, ThreadRow } from "./contract/rows.ts";
+import { unknownCheckpoint } from "./contract/store-error.ts";
 
 export type PostgresStoreOptions = ConnectionOptions;
 

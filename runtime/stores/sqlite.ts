@@ -1,9 +1,9 @@
-import type { Checkpoint, CheckpointId, PendingWrite, ThreadId } from "../checkpoint.ts";
-import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, ThreadInfo } from "../store.ts";
-import { checkNames, encodeKey } from "./key.ts";
-import { checkPrunePolicy, rowLimit } from "./limits.ts";
-import type { ThreadRow } from "./rows.ts";
-import { noteLost } from "./lost-owners.ts";
+import type { Checkpoint, CheckpointId, PendingWrite, ThreadId } from "../interface/checkpoint.ts";
+import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, ThreadInfo } from "../interface/store.ts";
+import { checkNames, encodeKey } from "./contract/key.ts";
+import { checkPrunePolicy, rowLimit } from "./contract/limits.ts";
+import type { ThreadRow } from "./contract/rows.ts";
+import { noteLost } from "./contract/lost-owners.ts";
 import { ancestors, checkpointAt, findCheckpoint, findLabelled, withValues } from "./sqlite/checkpoints.ts";
 import { Connection, type ConnectionOptions } from "./sqlite/connection.ts";
 import { clearWrites, getWrites, putWrites } from "./sqlite/pending-writes.ts";
@@ -11,7 +11,7 @@ import { prune, removeThread } from "./sqlite/prune.ts";
 import { relabel, save, takeLabel } from "./sqlite/save.ts";
 import { findThread, headOf, releaseClaim, renewClaim, takeClaim } from "./sqlite/thread.ts";
 import { listThreads } from "./sqlite/threads.ts";
-import { unknownCheckpoint } from "./store-error.ts";
+import { unknownCheckpoint } from "./contract/store-error.ts";
 
 export interface SqliteStoreOptions extends ConnectionOptions {
   /** Milliseconds since 1970; what leases are measured with. Default `Date.now`. */

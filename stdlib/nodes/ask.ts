@@ -1,6 +1,6 @@
-import type { BuiltinNode, ExpectedType } from "../../runtime/context.ts";
-import type { Json } from "../../runtime/json.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { BuiltinNode, ExpectedType } from "../../runtime/interface/context.ts";
+import type { Json } from "../../runtime/value/json.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 
 /**
  * `ask("Send this?", choices: ["send", "again"])`: pauses the run until somebody answers. The pause carries

@@ -1,4 +1,4 @@
-import type { BuiltinNode } from "../../runtime/context.ts";
+import type { BuiltinNode } from "../../runtime/interface/context.ts";
 import { NodeFailure } from "../node-failure.ts";
 
 /** `fail("no such customer")`: ends in failure, on purpose; trying again would not change it. */

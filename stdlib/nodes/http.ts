@@ -1,5 +1,5 @@
-import type { BuiltinNode } from "../../runtime/context.ts";
-import type { Json } from "../../runtime/json.ts";
+import type { BuiltinNode } from "../../runtime/interface/context.ts";
+import type { Json } from "../../runtime/value/json.ts";
 import { NodeFailure } from "../node-failure.ts";
 
 /** Larger bodies fail the node: results are kept in every checkpoint that holds them. */

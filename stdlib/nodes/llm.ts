@@ -1,5 +1,5 @@
-import type { BuiltinNode, ExpectedType } from "../../runtime/context.ts";
-import type { Json } from "../../runtime/json.ts";
+import type { BuiltinNode, ExpectedType } from "../../runtime/interface/context.ts";
+import type { Json } from "../../runtime/value/json.ts";
 import { NodeFailure } from "../node-failure.ts";
 import { isStrict, schemaOf } from "../type-schema.ts";
 import { readBounded, RETRYABLE_STATUSES } from "./http.ts";

@@ -1,4 +1,4 @@
-import type { BuiltinNode } from "../../runtime/context.ts";
+import type { BuiltinNode } from "../../runtime/interface/context.ts";
 
 /**
  * Makes the `print` node: strings as they are, other values as JSON, each handed to `write` as one line without its line

@@ -1,6 +1,6 @@
 import type { ChildProcess, SpawnOptions } from "node:child_process";
-import type { BuiltinNode } from "../../runtime/context.ts";
-import type { Json } from "../../runtime/json.ts";
+import type { BuiltinNode } from "../../runtime/interface/context.ts";
+import type { Json } from "../../runtime/value/json.ts";
 import { NodeFailure } from "../node-failure.ts";
 
 /** Of each stream. More fails the node: results are kept in every checkpoint that holds them. */

@@ -1,4 +1,4 @@
-import type { BuiltinNode } from "../../runtime/context.ts";
+import type { BuiltinNode } from "../../runtime/interface/context.ts";
 import { NodeFailure } from "../node-failure.ts";
 
 /** Timers take 32-bit delays; a longer sleep is slept in parts. */

@@ -1,5 +1,5 @@
 import { bindProject, type BoundProject, type BindOptions } from "../../compiler/bind/bind-project.ts";
-import { memoryHost } from "../../compiler/host.ts";
+import { memoryHost } from "../../compiler/load/host.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 
 /** Modules that tests import from, unless they say otherwise. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { BoundGraph } from "../../compiler/bound-graph.ts";
+import type { BoundGraph } from "../../compiler/bind/bound-graph.ts";
 import { typeToText } from "../../compiler/types/type-text.ts";
 import { bindText, explain, graph } from "./bind-text.ts";
 import { REFERENCE_GRAPH, REFERENCE_FILES } from "../support/reference-graph.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ControlGraphBuilder, type ControlGraph, type Exit } from "../../compiler/bind/control-graph.ts";
-import { findCycles, findDominators } from "../../compiler/bind/dominators.ts";
-import { findUnwritten, type Site } from "../../compiler/bind/unwritten.ts";
+import { ControlGraphBuilder, type ControlGraph, type Exit } from "../../compiler/control/control-graph.ts";
+import { findCycles, findDominators } from "../../compiler/control/dominators.ts";
+import { findUnwritten, type Site } from "../../compiler/control/unwritten.ts";
 
 interface Link {
   readonly from: number;

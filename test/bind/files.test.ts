@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { bindProject } from "../../compiler/bind/bind-project.ts";
-import { emptyHost, memoryHost, type CompilerHost } from "../../compiler/host.ts";
+import { emptyHost, memoryHost, type CompilerHost } from "../../compiler/load/host.ts";
 import { bindText, explain, graph, marked, places } from "./bind-text.ts";
 
 const SUB = `type Note = { text: string, more: Note[] }

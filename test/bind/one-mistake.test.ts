@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { compile } from "../../compiler/compile.ts";
-import { memoryHost } from "../../compiler/host.ts";
+import { memoryHost } from "../../compiler/load/host.ts";
 import { explain, graph } from "./bind-text.ts";
 import { REFERENCE_GRAPH, REFERENCE_FILES } from "../support/reference-graph.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { bindProject } from "../../compiler/bind/bind-project.ts";
-import { memoryHost } from "../../compiler/host.ts";
+import { memoryHost } from "../../compiler/load/host.ts";
 import { bindText, explain, MODULES } from "./bind-text.ts";
 import { REFERENCE_GRAPH } from "../support/reference-graph.ts";
 

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { compile } from "../../compiler/compile.ts";
-import { memoryHost } from "../../compiler/host.ts";
+import { memoryHost } from "../../compiler/load/host.ts";
 import { createEngine, type Table } from "../../runtime/index.ts";
 import { tableOf } from "../support/graph.ts";
 

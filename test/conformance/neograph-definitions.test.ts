@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { compile } from "../../compiler/compile.ts";
-import { memoryHost } from "../../compiler/host.ts";
+import { memoryHost } from "../../compiler/load/host.ts";
 import { createEngine } from "../../runtime/index.ts";
 
 type Case = readonly [name: string, text: string, code: string, at: string, says: readonly string[]];

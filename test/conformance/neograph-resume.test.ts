@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { NodeContext, PendingWrite, RunEvent } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
-import type { SaveRequest } from "../../runtime/store.ts";
+import type { SaveRequest } from "../../runtime/interface/store.ts";
 import { engineOf } from "../support/graph.ts";
 
 const THREE = `graph g { output n: int = 0 reduce sum  output fixed: int = 7

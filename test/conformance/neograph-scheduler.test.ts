@@ -4,8 +4,8 @@
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { NodeError } from "../../runtime/errors.ts";
-import { createScheduler, type NodeRouting, type Scheduler } from "../../runtime/scheduler.ts";
+import { NodeError } from "../../runtime/interface/errors.ts";
+import { createScheduler, type NodeRouting, type Scheduler } from "../../runtime/routing/scheduler.ts";
 import { tableOf } from "../support/graph.ts";
 
 function schedulerOf(edges: string): Scheduler {

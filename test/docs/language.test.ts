@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { check } from "../../compiler/index.ts";
-import type { CompilerHost } from "../../compiler/host.ts";
+import type { CompilerHost } from "../../compiler/load/host.ts";
 import { fencedBlocks } from "./fenced-blocks.ts";
 
 /** Modules exist and may export anything: the pages show graphs, not node functions. */

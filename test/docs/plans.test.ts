@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { scheduleText } from "../../cli/schedule/schedule-text.ts";
 import { viewSchedule } from "../../cli/schedule/schedule-view.ts";
 import { compile } from "../../compiler/index.ts";
-import type { PlanTable } from "../../runtime/plan/plan-table.ts";
+import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import { planSchedule } from "../../runtime/plan/schedule.ts";
 import { fencedBlocks } from "./fenced-blocks.ts";
 

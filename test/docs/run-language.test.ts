@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { sampleValue } from "../../cli/replay/sample-value.ts";
 import { compile } from "../../compiler/index.ts";
-import type { CompilerHost } from "../../compiler/host.ts";
-import type { NodeContext } from "../../runtime/context.ts";
+import type { CompilerHost } from "../../compiler/load/host.ts";
+import type { NodeContext } from "../../runtime/interface/context.ts";
 import { createEngine } from "../../runtime/index.ts";
-import type { Json } from "../../runtime/json.ts";
+import type { Json } from "../../runtime/value/json.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
-import type { Table } from "../../runtime/table.ts";
+import type { Table } from "../../runtime/table/table.ts";
 import { fencedBlocks } from "./fenced-blocks.ts";
 
 const host: CompilerHost = {

@@ -75,13 +75,13 @@ describe("docs/runs.md", () => {
   });
 
   test("its table of errors has every code and no other", () => {
-    const source = readFileSync("runtime/errors.ts", "utf8");
+    const source = readFileSync("runtime/interface/errors.ts", "utf8");
     const codes = (text: string): string[] => [...new Set(text.match(/\bNG_[A-Z_]+/g))].toSorted();
     expect(codes(markdown.slice(markdown.indexOf("## Errors")))).toEqual(codes(source));
   });
 
   test("its table of events has every type and field", () => {
-    const source = readFileSync("runtime/events.ts", "utf8");
+    const source = readFileSync("runtime/interface/events.ts", "utf8");
     const table = markdown.slice(markdown.indexOf("## Events"), markdown.indexOf("```ts watch.ts"));
     const told = new Set(table.match(/`(\w+)`/g)?.map((name) => name.slice(1, -1)));
     const types = [...source.matchAll(/readonly type: "(\w+)"/g)].map(([, type]) => type!);

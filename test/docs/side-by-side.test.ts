@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { compile, memoryHost } from "../../compiler/index.ts";
 import { convert } from "../../grammar/convert.ts";
 import { createEngine } from "../../runtime/index.ts";
-import type { RouteSpec, Table, TargetSpec } from "../../runtime/table.ts";
+import type { RouteSpec, Table, TargetSpec } from "../../runtime/table/table.ts";
 import { fencedBlocks } from "./fenced-blocks.ts";
 
 const blocks = fencedBlocks(readFileSync("docs/side-by-side.md", "utf8"));

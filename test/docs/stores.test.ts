@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
-import type { Store } from "../../runtime/store.ts";
+import type { Store } from "../../runtime/interface/store.ts";
 import { storeConformance, type StoreCase } from "../../runtime/stores/conformance/conformance.ts";
 import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";

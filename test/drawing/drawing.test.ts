@@ -7,7 +7,7 @@ import { layOut } from "../../cli/drawing/layout.ts";
 import { renderMermaid } from "../../cli/drawing/mermaid.ts";
 import { renderSvg } from "../../cli/drawing/svg.ts";
 import { renderText } from "../../cli/drawing/text.ts";
-import { END, type Table } from "../../runtime/table.ts";
+import { END, type Table } from "../../runtime/table/table.ts";
 
 const table: Table = {
   format: "ngraph.table",

@@ -1,7 +1,7 @@
 /** Running a generated module equals running its table: language.md, "Expressions", and interface.md, "Package". */
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { Engine, RunResult } from "../../runtime/engine-options.ts";
-import { createEngine } from "../../runtime/engine.ts";
+import type { Engine, RunResult } from "../../runtime/interface/engine-options.ts";
+import { createEngine } from "../../runtime/engine/create-engine.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { builtinNodes } from "../../stdlib/builtin-nodes.ts";
 import { createProject } from "./project.ts";

@@ -1,8 +1,8 @@
 /** 2.3: a result that does not fit is never stored. What is stored is a frozen plain-JSON copy. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { compileAdmit, compileValidator, MAX_VALUE_DEPTH, Mismatch, admitJson } from "../../runtime/validate.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
+import { compileAdmit, compileValidator, MAX_VALUE_DEPTH, Mismatch, admitJson } from "../../runtime/value/validate.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 
 const INT: ValueType = { kind: "int" };
 const STRING: ValueType = { kind: "string" };

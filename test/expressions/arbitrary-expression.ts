@@ -1,7 +1,7 @@
 /** Random expressions and states for property tests. Mostly well typed, so that most of them have a value. */
 import fc from "fast-check";
 import type { BinaryOperator, Expression } from "../../runtime/expression/expression.ts";
-import type { Json } from "../../runtime/json.ts";
+import type { Json } from "../../runtime/value/json.ts";
 
 /** Channels by type: the state's first values are of these types in well-typed states. */
 export const CHANNELS = [

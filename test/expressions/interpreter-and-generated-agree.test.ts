@@ -12,7 +12,7 @@ import { expressionParts } from "../../runtime/expression/expression-depth.ts";
 import type { BinaryOperator, Expression } from "../../runtime/expression/expression.ts";
 import { library } from "../../runtime/expression/library.ts";
 import { printExpression } from "../../runtime/expression/print-expression.ts";
-import type { Json } from "../../runtime/json.ts";
+import type { Json } from "../../runtime/value/json.ts";
 import { arbitraryExpression, arbitraryState, CHANNELS } from "./arbitrary-expression.ts";
 import { loadGenerated } from "./load-generated.ts";
 

@@ -5,7 +5,7 @@ import { compileExpression } from "../../runtime/expression/compile-expression.t
 import { equal } from "../../runtime/expression/equal.ts";
 import { ExpressionError } from "../../runtime/expression/expression-error.ts";
 import { library } from "../../runtime/expression/library.ts";
-import type { Json } from "../../runtime/json.ts";
+import type { Json } from "../../runtime/value/json.ts";
 
 function run(name: string, ...args: Json[]): Json {
   const list = args.map((value) => ({ op: "const", value }) as const);

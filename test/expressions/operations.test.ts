@@ -3,7 +3,7 @@ import { compileExpression, type Scope } from "../../runtime/expression/compile-
 import { ExpressionError } from "../../runtime/expression/expression-error.ts";
 import type { BinaryOperator, Expression } from "../../runtime/expression/expression.ts";
 import { MAX_EXPRESSION_DEPTH, MAX_ITEMS, MAX_TEXT } from "../../runtime/expression/limits.ts";
-import type { Json } from "../../runtime/json.ts";
+import type { Json } from "../../runtime/value/json.ts";
 
 const value = (json: Json): Expression => ({ op: "const", value: json });
 const call = (name: string, ...args: Json[]): Expression => ({ op: "library", name, args: args.map(value) });

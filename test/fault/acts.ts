@@ -1,7 +1,7 @@
 /** What somebody asks the engine for: all that a thread's user can do with it. */
-import type { CheckpointId } from "../../runtime/checkpoint.ts";
-import type { Engine, ExecuteOptions } from "../../runtime/engine-options.ts";
-import type { Json, JsonObject } from "../../runtime/json.ts";
+import type { CheckpointId } from "../../runtime/interface/checkpoint.ts";
+import type { Engine, ExecuteOptions } from "../../runtime/interface/engine-options.ts";
+import type { Json, JsonObject } from "../../runtime/value/json.ts";
 import type { Drift } from "./table-of-model.ts";
 
 export type Act =

@@ -1,5 +1,5 @@
-import type { CheckpointHeader, PendingWrite } from "../../runtime/checkpoint.ts";
-import type { Claim, SaveRequest, Store } from "../../runtime/store.ts";
+import type { CheckpointHeader, PendingWrite } from "../../runtime/interface/checkpoint.ts";
+import type { Claim, SaveRequest, Store } from "../../runtime/interface/store.ts";
 import { chance } from "./random.ts";
 import type { FaultKind, Life, World } from "./world.ts";
 

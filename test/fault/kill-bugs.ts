@@ -46,19 +46,19 @@ export const KILL_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "the claim of a dead process has to run out",
-    edits: [edit("stores/thread-row.ts", `!isGone({ host, pid, started: started ?? "" })`, `true`)],
+    edits: [edit("stores/contract/thread-row.ts", `!isGone({ host, pid, started: started ?? "" })`, `true`)],
   },
   {
     name: "a resume does not look at pending writes",
     edits: [
-      edit("engine/restore-run.ts", `run.stored = stored.size === 0 ? undefined : stored;`, `run.stored = undefined;`),
+      edit("thread/restore-run.ts", `run.stored = stored.size === 0 ? undefined : stored;`, `run.stored = undefined;`),
     ],
   },
   {
     name: "barriers are not restored",
     edits: [
       edit(
-        "engine/restore-run.ts",
+        "thread/restore-run.ts",
         `for (const name of names) run.barriers.signal(barrier, node(name));`,
         `void [names, barrier];`,
       ),
@@ -68,7 +68,7 @@ export const KILL_BUGS: readonly PlantedBug[] = [
     name: "what was sent is not restored",
     edits: [
       edit(
-        "engine/restore-run.ts",
+        "thread/restore-run.ts",
         `run.sends = head.pendingSends.map(`,
         `run.sends = head.pendingSends.slice(1).map(`,
       ),
@@ -76,13 +76,13 @@ export const KILL_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a called graph begins anew on every resume",
-    edits: [edit("engine/call-graph.ts", `if (round === null) return false;`, `return false;`)],
+    edits: [edit("step/call-graph.ts", `if (round === null) return false;`, `return false;`)],
   },
   {
     name: "keys belong to the process",
     edits: [
       edit(
-        "engine/task-context.ts",
+        "step/task-context.ts",
         `get idempotencyKey(): string {`,
         `get idempotencyKey(): string {
           return this.trueKey.replace(/.{7}$/, String(process.pid).padStart(7, "0"));

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { expect } from "vitest";
-import type { Checkpoint } from "../../runtime/checkpoint.ts";
+import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
 import type { Store, Table } from "../../runtime/index.ts";
 import { runProgram } from "../stores/program.ts";
 import { driveToEnd, killEngine, THREAD } from "./kill-graph.ts";

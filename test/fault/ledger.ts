@@ -2,7 +2,7 @@
  * Which place of the reference interpreter's runs each stored checkpoint stands for, and whether it says so: values, what is next,
  * barriers, failures, results and pauses of every checkpoint of the graph itself, as soon as it is stored and again at the end.
  */
-import type { Checkpoint, CheckpointHeader, CheckpointId, PauseItem } from "../../runtime/checkpoint.ts";
+import type { Checkpoint, CheckpointHeader, CheckpointId, PauseItem } from "../../runtime/interface/checkpoint.ts";
 import { resumesAt } from "./faulty-store.ts";
 import { CHANNELS, type Model, type Written } from "./model.ts";
 import type { Outcome, Position, Step } from "./position.ts";

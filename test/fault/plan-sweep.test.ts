@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createPlanRunner, type PlanEvent, type PlanRunResult, type Store } from "../../runtime/index.ts";
 import { createTaskLocks } from "../../runtime/plan/task-locks.ts";
-import type { PlanTable } from "../../runtime/plan/plan-table.ts";
+import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { expectLegal } from "../plan/run-text.ts";
 import { sketchFunctions, sketchTable, type RunSketch } from "../plan/run-sketch.ts";

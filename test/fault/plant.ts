@@ -13,7 +13,7 @@ const runtime = join(import.meta.dirname, "../../runtime");
 export async function plant(bug: PlantedBug): Promise<Subject> {
   const folder = mkdtempSync(join(tmpdir(), "ngraph-planted-"));
   try {
-    const contents = `export { createEngine } from "./engine.ts"; export { MemoryStore } from "./stores/memory.ts";`;
+    const contents = `export { createEngine } from "./engine/create-engine.ts"; export { MemoryStore } from "./stores/memory.ts";`;
     const file = join(folder, "engine.mjs");
     writeFileSync(file, await plantedText(bug, { contents, resolveDir: runtime, loader: "ts" }));
     const planted = (await import(/* @vite-ignore */ pathToFileURL(file).href)) as PlantedModule;

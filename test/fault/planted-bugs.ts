@@ -14,7 +14,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "a pending write is dropped",
     edits: [
       edit(
-        "engine/chain.ts",
+        "thread/checkpoint-writer.ts",
         `return journal.write(() => store.putWrites!(claim, headId, [write]));`,
         `return undefined;`,
       ),
@@ -23,7 +23,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "a resume does not look at pending writes",
     edits: [
-      edit("engine/restore-run.ts", `run.stored = stored.size === 0 ? undefined : stored;`, `run.stored = undefined;`),
+      edit("thread/restore-run.ts", `run.stored = stored.size === 0 ? undefined : stored;`, `run.stored = undefined;`),
     ],
   },
   {
@@ -50,7 +50,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "barriers are not restored",
     edits: [
       edit(
-        "engine/restore-run.ts",
+        "thread/restore-run.ts",
         `for (const name of names) run.barriers.signal(barrier, node(name));`,
         `void [names, barrier];`,
       ),
@@ -60,12 +60,12 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "updates are applied in the order of completion",
     edits: [
       edit(
-        "engine/step-tasks.ts",
+        "step/step-tasks.ts",
         `    outcomes[index] = outcome;\n    if (--open === 0) resolve(outcomes);`,
         `    outcomes[index] = { ...outcome, at: ((globalThis as { ended?: number }).ended = ((globalThis as { ended?: number }).ended ?? 0) + 1) } as Outcome;\n    if (--open === 0) resolve(outcomes);`,
       ),
       edit(
-        "engine/apply-updates.ts",
+        "step/apply-updates.ts",
         `  for (let index = 0; index < tasks.length; index++) {\n    for (const { channel, value } of outcomes[index]!.updates) {\n      const code`,
         `  const at = (index: number): number => (outcomes[index] as { at?: number } | undefined)?.at ?? 0;\n  for (const index of [...tasks.keys()].sort((a, b) => at(a) - at(b))) {\n    for (const { channel, value } of outcomes[index]!.updates) {\n      const code`,
       ),
@@ -75,7 +75,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "results of items come in the order of completion",
     edits: [
       edit(
-        "engine/step-tasks.ts",
+        "step/step-tasks.ts",
         `          outcomes[index] = done;\n          return work();`,
         `          outcomes[outcomes.indexOf(CANCELLED_OUTCOME)] = done;\n          return work();`,
       ),
@@ -85,7 +85,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "the first node does not wait for the input to be durable",
     edits: [
       edit(
-        "engine/run-loop.ts",
+        "step/run-loop.ts",
         `if (saved !== undefined) return saved.then(() => (end === undefined ? loop(run) : finish(run, end)));`,
         `if (saved !== undefined) void saved.catch(() => undefined);`,
       ),
@@ -95,7 +95,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "results of siblings do not outlive a pause",
     edits: [
       edit(
-        "engine/chain.ts",
+        "thread/checkpoint-writer.ts",
         `const finished = unfinished === undefined ? [] : [...this.results.values()];`,
         `const finished = unfinished === undefined || details.pauses !== undefined ? [] : [...this.results.values()];`,
       ),
@@ -103,7 +103,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "what was sent is not in the checkpoint",
-    edits: [edit("engine/chain.ts", `pendingSends: run.sends.map(`, `pendingSends: run.sends.slice(1).map(`)],
+    edits: [
+      edit("thread/checkpoint-writer.ts", `pendingSends: run.sends.map(`, `pendingSends: run.sends.slice(1).map(`),
+    ],
   },
   {
     name: "an exclusive jump leaves the other edges of the step",
@@ -113,7 +115,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "steps are counted from where the resume began",
     edits: [
       edit(
-        "engine/restore-run.ts",
+        "thread/restore-run.ts",
         `return head.phase === "interrupted" ? head.step : head.step + 1;`,
         `return Math.max(0, head.step);`,
       ),
@@ -121,13 +123,13 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a failed write is forgotten",
-    edits: [edit("engine/journal.ts", `this.#error ??= storeFailure(error);`, `void storeFailure(error);`)],
+    edits: [edit("thread/journal.ts", `this.#error ??= storeFailure(error);`, `void storeFailure(error);`)],
   },
   {
     name: "a called graph begins anew on every resume",
     edits: [
       edit(
-        "engine/call-graph.ts",
+        "step/call-graph.ts",
         `goesOn(attempt, child, head)) {`,
         `head.status === "completed" && goesOn(attempt, child, head)) {`,
       ),
@@ -137,7 +139,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "what an error edge carries is lost in a crash",
     edits: [
       edit(
-        "engine/restore-run.ts",
+        "thread/restore-run.ts",
         `run.errors = errors.length === 0 ? undefined : new Map(`,
         `run.errors = errors.length >= 0 ? undefined : new Map(`,
       ),
@@ -147,7 +149,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "bodies run before the thread is claimed",
     edits: [
       edit(
-        "engine/claimed-thread.ts",
+        "thread/claimed-thread.ts",
         `const claim = await asStoreError(() => store.claim(threadId, { owner: globalThis.crypto.randomUUID(), leaseMs }));`,
         `const claim: Claim = { threadId, owner: "nobody", epoch: 1 };`,
       ),
@@ -157,7 +159,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "an answer is consumed by a second question of the same body",
     edits: [
       edit(
-        "engine/task-context.ts",
+        "step/task-context.ts",
         `const answer = run.shared.answers.get(id);`,
         `const answer = run.shared.answers.get(id) ?? run.shared.answers.get(run.pauseId(task.id, run.step, 0));`,
       ),
@@ -167,7 +169,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "a fork forgets which answers were given",
     edits: [
       edit(
-        "engine/fork-thread.ts",
+        "thread/fork-thread.ts",
         `answers: new Map(source.answers.map(({ id, value }) => [renew(id), { id: renew(id), value }])),`,
         `answers: new Map(),`,
       ),
@@ -187,7 +189,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "a fork begins without the results that were stored",
     edits: [
       edit(
-        "engine/fork-thread.ts",
+        "thread/fork-thread.ts",
         `  restoreRun(run, source, writes);\n  const chain = run.chain!;\n  chain.headId = head?.id ?? null;\n  chain.parentId = isSameThread ? source.id : null;`,
         `  restoreRun(run, source, []);\n  const chain = run.chain!;\n  chain.headId = head?.id ?? null;\n  chain.parentId = isSameThread ? source.id : null;`,
       ),
@@ -195,13 +197,13 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a jump of the user leaves what was sent",
-    edits: [edit("engine/fork-thread.ts", `  run.ready = [node];\n  run.sends = [];`, `  run.ready = [node];`)],
+    edits: [edit("thread/fork-thread.ts", `  run.ready = [node];\n  run.sends = [];`, `  run.ready = [node];`)],
   },
   {
     name: "a gate is skipped by every resume",
     edits: [
       edit(
-        "engine/run-loop.ts",
+        "step/run-loop.ts",
         `if (spec.pauseBefore !== true || run.passed?.has(spec.name) === true) return;`,
         `if (spec.pauseBefore !== true || run.passed !== undefined) return;`,
       ),
@@ -211,7 +213,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "a resume opens gates that nobody was told of",
     edits: [
       edit(
-        "engine/run-loop.ts",
+        "step/run-loop.ts",
         `const held = open.filter(({ id }) => !run.shared.openedGates.has(id));`,
         `const held = run.shared.openedGates.size >= 0 ? open.filter(({ kind }) => kind === "interrupt") : open;`,
       ),
@@ -221,7 +223,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "an edit in the middle of a step drops what had finished",
     edits: [
       edit(
-        "engine/update-thread.ts",
+        "thread/update-thread.ts",
         `  restoreRun(run, head, writes);\n`,
         `  restoreRun(run, head, writes);\n  run.chain!.results.clear();\n`,
       ),
@@ -229,13 +231,13 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "an edit as a node leaves what was next",
-    edits: [edit("engine/update-thread.ts", `routeAs(run, [node], []);`, `routeAs(run, [node], run.ready);`)],
+    edits: [edit("thread/update-thread.ts", `routeAs(run, [node], []);`, `routeAs(run, [node], run.ready);`)],
   },
   {
     name: "an edit as a node gives its tasks the names of others",
     edits: [
       edit(
-        "engine/update-thread.ts",
+        "thread/update-thread.ts",
         `runId: options.as === undefined ? head.runId : newId(),`,
         `runId: options.as === undefined || newId() !== "" ? head.runId : "",`,
       ),
@@ -263,7 +265,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "an error edge discards what the siblings wrote",
     edits: [
       edit(
-        "engine/commit-step.ts",
+        "step/commit-step.ts",
         `  settleUpdates(run, tasks, applied);`,
         `  if (hasFailures) undoUpdates(run, applied);\n  else settleUpdates(run, tasks, applied);`,
       ),
@@ -281,21 +283,21 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "tries are counted from none",
-    edits: [edit("engine/run-task.ts", `number >= tries.attempts`, `number > tries.attempts`)],
+    edits: [edit("step/run-task.ts", `number >= tries.attempts`, `number > tries.attempts`)],
   },
   {
     name: "errors that say it is no use are tried again",
-    edits: [edit("engine/run-task.ts", `"retryable" in error && error.retryable === false`, `error === attemptTask`)],
+    edits: [edit("step/run-task.ts", `"retryable" in error && error.retryable === false`, `error === attemptTask`)],
   },
   {
     name: "waits between attempts do not grow",
-    edits: [edit("engine/backoff.ts", `min * 2 ** (attempt - 1)`, `min * 2 ** Math.min(0, attempt)`)],
+    edits: [edit("step/backoff.ts", `min * 2 ** (attempt - 1)`, `min * 2 ** Math.min(0, attempt)`)],
   },
   {
     name: "a timeout says nothing to the body",
     edits: [
       edit(
-        "engine/task-context.ts",
+        "step/task-context.ts",
         `    this.#controller?.abort(this.#reason);\n    this.onGivenUp`,
         `    this.onGivenUp`,
       ),
@@ -305,7 +307,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "items of a list have each other's results after a crash",
     edits: [
       edit(
-        "engine/step-tasks.ts",
+        "step/step-tasks.ts",
         `const known = run.stored?.get(task.id);`,
         `const known = run.stored?.get(task.id.replace("[1]", "[0]"));`,
       ),
@@ -314,9 +316,9 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: "a reducer that throws leaves what was applied before it",
     edits: [
-      edit("engine/apply-updates.ts", `        undoUpdates(run, writes);\n`, ``),
+      edit("step/apply-updates.ts", `        undoUpdates(run, writes);\n`, ``),
       edit(
-        "engine/chain.ts",
+        "thread/checkpoint-writer.ts",
         `    const id = newId();\n`,
         `    for (const { index } of run.program.channels) if (phase === "interrupted") this.touch(index, null, false);\n    const id = newId();\n`,
       ),
@@ -326,7 +328,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "results that clashed are kept",
     edits: [
       edit(
-        "engine/commit-step.ts",
+        "step/commit-step.ts",
         `for (const task of applied.atFault) for (const { id } of task.items ?? [task]) run.chain?.results.delete(id);\n    return leaveStep(run, tasks, outcomes, stopped("failed", applied.error), applied.error, applied.atFault);`,
         `return leaveStep(run, tasks, outcomes, stopped("failed", applied.error), applied.error);`,
       ),
@@ -336,7 +338,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: "the second writer of a channel wins",
     edits: [
       edit(
-        "engine/apply-updates.ts",
+        "step/apply-updates.ts",
         `const clash = tasks.length > 1 ? concurrentWrite(run, tasks, outcomes) : undefined;`,
         `const clash = tasks.length > 9 ? concurrentWrite(run, tasks, outcomes) : undefined;`,
       ),
@@ -344,18 +346,18 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "another table is not refused",
-    edits: [edit("engine/drift.ts", `if (problems.length === 0) return;`, `if (problems.length < 9) return;`)],
+    edits: [edit("thread/drift.ts", `if (problems.length === 0) return;`, `if (problems.length < 9) return;`)],
   },
   {
     name: "the end is told before it is durable",
     edits: [
       edit(
-        "engine/journal.ts",
+        "thread/journal.ts",
         `if (this.#behind && !urgent && this.#pending < MAX_BEHIND) return undefined;`,
         `if (this.#behind && this.#pending < MAX_BEHIND) return undefined;`,
       ),
       edit(
-        "engine/run-loop.ts",
+        "step/run-loop.ts",
         `const written = run.shared.durable?.journal.flush();`,
         `const written = run.shared.durable?.durability === "async" ? undefined : run.shared.durable?.journal.flush();`,
       ),

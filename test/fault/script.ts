@@ -1,6 +1,6 @@
 /** What a thread's user does next, by chance: resumes with answers, further turns, forks, edits, and what is to be refused. */
-import type { Checkpoint, CheckpointId } from "../../runtime/checkpoint.ts";
-import type { Json, JsonObject } from "../../runtime/json.ts";
+import type { Checkpoint, CheckpointId } from "../../runtime/interface/checkpoint.ts";
+import type { Json, JsonObject } from "../../runtime/value/json.ts";
 import type { MemoryStore } from "../../runtime/stores/memory.ts";
 import type { Act, Plan } from "./acts.ts";
 import type { Ledger } from "./ledger.ts";

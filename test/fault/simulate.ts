@@ -2,10 +2,10 @@
  * One graph, one seed: it runs under faults, is resumed, forked, edited and run again as its user likes, and every checkpoint has
  * to say what the reference interpreter says, with every promise about crashes kept on the way.
  */
-import type { Checkpoint } from "../../runtime/checkpoint.ts";
-import type { Durability, Engine, EngineOptions, RunResult } from "../../runtime/engine-options.ts";
+import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
+import type { Durability, Engine, EngineOptions, RunResult } from "../../runtime/interface/engine-options.ts";
 import type { MemoryStore } from "../../runtime/stores/memory.ts";
-import type { Table } from "../../runtime/table.ts";
+import type { Table } from "../../runtime/table/table.ts";
 import { describeAct, perform, type Plan } from "./acts.ts";
 import { faultyStore } from "./faulty-store.ts";
 import { Ledger } from "./ledger.ts";

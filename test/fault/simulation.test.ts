@@ -8,7 +8,7 @@
  * as it gets, and tells it line by line; `SEEDS=200000` runs more of them.
  */
 import { describe, expect, test } from "vitest";
-import { createEngine } from "../../runtime/engine.ts";
+import { createEngine } from "../../runtime/engine/create-engine.ts";
 import { everyFault, replay } from "./replay.ts";
 import { randomFaults, simulate, type Subject } from "./simulate.ts";
 import { simulateStoreless } from "./storeless.ts";

@@ -1,6 +1,6 @@
 /** A model as the table that the engine runs. Written by hand: the compiler has tests of its own, and would cost more than the runs. */
 import type { Expression } from "../../runtime/expression/expression.ts";
-import type { ChannelSpec, NodeSpec, RouteSpec, Table, TargetSpec } from "../../runtime/table.ts";
+import type { ChannelSpec, NodeSpec, RouteSpec, Table, TargetSpec } from "../../runtime/table/table.ts";
 import { CHANNELS, gateOf, type Model, type ModelCondition, type ModelEdge, type Written } from "./model.ts";
 
 const ORDER = ["input", ...(Object.keys(CHANNELS) as Written[])] as const;

@@ -1,6 +1,6 @@
 /** Which task of which run an idempotency key stands for: keys are digests, so that all tasks it could be are tried. */
 import { createHash } from "node:crypto";
-import type { NodeContext } from "../../runtime/context.ts";
+import type { NodeContext } from "../../runtime/interface/context.ts";
 import type { Model } from "./model.ts";
 
 /** A task of a step of a run. */

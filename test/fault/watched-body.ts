@@ -1,6 +1,6 @@
 /** The code of a model's nodes, as the engine calls it, and what the promises say about when it may be called. */
-import type { NodeContext } from "../../runtime/context.ts";
-import type { Json } from "../../runtime/json.ts";
+import type { NodeContext } from "../../runtime/interface/context.ts";
+import type { Json } from "../../runtime/value/json.ts";
 import { body, Mishap, pickyReducer, type Model, type ModelNode } from "./model.ts";
 import { nameOf, taskOfKey, type TaskName } from "./task-names.ts";
 import type { Life, World } from "./world.ts";

@@ -2,8 +2,8 @@
  * What the runs of a simulation share: one thread of execution whose every choice is made by a seed, one clock, one store
  * underneath, and what has been seen of it. Nothing in it waits for real time.
  */
-import type { CheckpointHeader, CheckpointId, PendingWrite } from "../../runtime/checkpoint.ts";
-import type { Clock } from "../../runtime/clock.ts";
+import type { CheckpointHeader, CheckpointId, PendingWrite } from "../../runtime/interface/checkpoint.ts";
+import type { Clock } from "../../runtime/interface/clock.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import type { Act } from "./acts.ts";
 import type { TaskName } from "./task-names.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { canonicalJson } from "../../compiler/canonical-json.ts";
-import { sha256 } from "../../runtime/sha256.ts";
+import { canonicalJson } from "../../compiler/table/canonical-json.ts";
+import { sha256 } from "../../runtime/table/sha256.ts";
 
 test("sha256 agrees with Node's, at every length around the size of a block", () => {
   const node = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");

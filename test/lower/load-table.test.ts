@@ -2,12 +2,12 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { tableDigest } from "../../compiler/digest.ts";
-import { loadTable } from "../../compiler/load-table.ts";
+import { tableDigest } from "../../compiler/table/digest.ts";
+import { loadTable } from "../../compiler/table/load-table.ts";
 import { MAX_EXPRESSION_DEPTH } from "../../runtime/expression/limits.ts";
-import { TableError } from "../../runtime/errors.ts";
-import type { Json } from "../../runtime/json.ts";
-import type { Table } from "../../runtime/table.ts";
+import { TableError } from "../../runtime/interface/errors.ts";
+import type { Json } from "../../runtime/value/json.ts";
+import type { Table } from "../../runtime/table/table.ts";
 import { sampleTable } from "./sample-table.ts";
 
 type Writable = { [key: string]: any }; // oxlint-disable-line typescript/no-explicit-any

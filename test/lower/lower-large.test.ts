@@ -1,8 +1,8 @@
 /** Lowering, loading and emitting cost no stack and no more than the graph's size. */
 import { expect, test } from "vitest";
-import type { BoundEdge, BoundGraph, BoundNode, TypedExpression } from "../../compiler/bound-graph.ts";
+import type { BoundEdge, BoundGraph, BoundNode, TypedExpression } from "../../compiler/bind/bound-graph.ts";
 import { emitTypeScript } from "../../compiler/emit/emit-typescript.ts";
-import { loadTable } from "../../compiler/load-table.ts";
+import { loadTable } from "../../compiler/table/load-table.ts";
 import { lowerGraph } from "../../compiler/lower/lower-graph.ts";
 import { SourceFile } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";

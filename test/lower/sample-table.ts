@@ -1,5 +1,5 @@
-import { tableDigest } from "../../compiler/digest.ts";
-import type { Table } from "../../runtime/table.ts";
+import { tableDigest } from "../../compiler/table/digest.ts";
+import type { Table } from "../../runtime/table/table.ts";
 
 /** A table with a bit of everything, made by hand: the compiler is not needed to load one. */
 export function sampleTable(name = "sample", graphs: readonly Table[] = []): Table {

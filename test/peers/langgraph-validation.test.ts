@@ -8,7 +8,7 @@ import { LangGraphSaver } from "../../adapters/langgraph/langgraph-saver.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { PostgresStore } from "../../runtime/stores/postgres.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
-import type { Store } from "../../runtime/store.ts";
+import type { Store } from "../../runtime/interface/store.ts";
 import { PostgresServer } from "../stores/postgres-server.ts";
 
 let server: PostgresServer | undefined;

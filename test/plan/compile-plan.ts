@@ -1,6 +1,6 @@
 import { compile, type CompileResult } from "../../compiler/compile.ts";
 import { memoryHost } from "../../compiler/index.ts";
-import type { PlanTable } from "../../runtime/plan/plan-table.ts";
+import type { PlanTable } from "../../runtime/table/plan-table.ts";
 
 export function compilePlan(
   text: string,

@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { compile, loadTable, memoryHost } from "../../compiler/index.ts";
 import { parse } from "../../grammar/parse.ts";
 import { toYaml } from "../../grammar/yaml/to-yaml.ts";
-import { createEngine } from "../../runtime/engine.ts";
+import { createEngine } from "../../runtime/engine/create-engine.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
-import type { Table } from "../../runtime/table.ts";
+import type { Table } from "../../runtime/table/table.ts";
 import { builtinNodes } from "../../stdlib/builtin-nodes.ts";
 import { createProject } from "../emit/project.ts";
 

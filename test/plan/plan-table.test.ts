@@ -4,7 +4,7 @@ import { loadPlanTable, loadTable, planDigest, TableError } from "../../compiler
 import { format } from "../../grammar/format/format.ts";
 import { parse } from "../../grammar/parse.ts";
 import { toYaml } from "../../grammar/yaml/to-yaml.ts";
-import type { PlanTable } from "../../runtime/plan/plan-table.ts";
+import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import { compilePlan, findingsOf, planTable } from "./compile-plan.ts";
 import { EVERYTHING } from "./everything.ts";
 

@@ -1,6 +1,6 @@
 import { createPlanRunner, type PlanEvent, type PlanRunOptions, type PlanRunResult } from "../../runtime/index.ts";
 import type { PlanRunnerOptions } from "../../runtime/plan/plan-options.ts";
-import type { PlanTable } from "../../runtime/plan/plan-table.ts";
+import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 import { sketchPlan, type TaskSketch } from "./simulate-plan.ts";
 

@@ -1,5 +1,5 @@
 import { createPlanScheduler, type TaskEnd, type TaskTransition } from "../../runtime/plan/plan-scheduler.ts";
-import { PLAN_FORMAT, PLAN_VERSION, type PlanTable, type TaskSpec } from "../../runtime/plan/plan-table.ts";
+import { PLAN_FORMAT, PLAN_VERSION, type PlanTable, type TaskSpec } from "../../runtime/table/plan-table.ts";
 
 /** What a test says of a task; everything else takes its default. */
 export interface TaskSketch {

@@ -11,7 +11,7 @@ import {
 } from "../../compiler/explore/value-set.ts";
 import { compileExpression } from "../../runtime/expression/compile-expression.ts";
 import type { BinaryOperator, Expression } from "../../runtime/expression/expression.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 
 type Scalar = string | number | boolean | null;
 

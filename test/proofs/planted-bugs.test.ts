@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Outcome, type Outcomes } from "../../compiler/explore/outcomes.ts";
-import { type Way, waysFrom } from "../../compiler/explore/step-ways.ts";
+import { type Way, waysFrom } from "../../compiler/explore/step-transitions.ts";
 import { compare, type PlantedBug } from "./oracle/compare.ts";
 import type { Family } from "./oracle/random-graph.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findCheckpoint } from "../../cli/find-checkpoint.ts";
+import { findCheckpoint } from "../../cli/threads/find-checkpoint.ts";
 import { MemoryStore } from "../../runtime/index.ts";
 import { engineOf } from "../support/graph.ts";
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { cutLine, liveBlock, stopLiveBlocks } from "../../cli/live-block.ts";
-import type { Streams } from "../../cli/intercept-writes.ts";
+import { cutLine, liveBlock, stopLiveBlocks } from "../../cli/output/live-block.ts";
+import type { Streams } from "../../cli/process/intercept-writes.ts";
 import { Screen } from "../support/screen.ts";
 
 beforeEach(() => vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] }));

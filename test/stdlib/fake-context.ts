@@ -1,5 +1,5 @@
-import { COMMAND, type Command, type ExpectedType, type NodeContext } from "../../runtime/context.ts";
-import type { Json } from "../../runtime/json.ts";
+import { COMMAND, type Command, type ExpectedType, type NodeContext } from "../../runtime/interface/context.ts";
+import type { Json } from "../../runtime/value/json.ts";
 
 export class Paused extends Error {
   readonly payload: Json;

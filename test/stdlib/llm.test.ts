@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import type { ExpectedType } from "../../runtime/context.ts";
+import type { ExpectedType } from "../../runtime/interface/context.ts";
 import { createLlm } from "../../stdlib/nodes/llm.ts";
 import { isStrict, schemaOf } from "../../stdlib/type-schema.ts";
 import { fakeContext } from "./fake-context.ts";

@@ -8,9 +8,9 @@ import { MAX_BODY_BYTES } from "../../stdlib/nodes/http.ts";
 import { createPrint } from "../../stdlib/nodes/print.ts";
 import { builtinNodes } from "../../stdlib/builtin-nodes.ts";
 import { nodeSignatures, SUPPLIED_BY_RUNNER } from "../../stdlib/signatures.ts";
-import type { ExpectedType } from "../../runtime/context.ts";
-import type { Json } from "../../runtime/json.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { ExpectedType } from "../../runtime/interface/context.ts";
+import type { Json } from "../../runtime/value/json.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 import { fakeContext, Paused } from "./fake-context.ts";
 
 /** What a node returns, rejections included. */

@@ -1,7 +1,7 @@
 /** How the suite is used, and what it says. What it finds is in planted-faults.test.ts. */
 import { describe, expect, it } from "vitest";
-import { StoreError } from "../../runtime/errors.ts";
-import type { Store } from "../../runtime/store.ts";
+import { StoreError } from "../../runtime/interface/errors.ts";
+import type { Store } from "../../runtime/interface/store.ts";
 import {
   ConformanceError,
   describeStore,

@@ -1,5 +1,5 @@
-import type { NgraphError } from "../../runtime/errors.ts";
-import type { Store } from "../../runtime/store.ts";
+import type { NgraphError } from "../../runtime/interface/errors.ts";
+import type { Store } from "../../runtime/interface/store.ts";
 import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
 
 /** Names of everything that `fillStore` leaves behind, and of some things that it does not. */

@@ -1,8 +1,8 @@
 /** Each kind of store, empty, for tests that all of them must pass. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { MaybePromise } from "../../runtime/json.ts";
-import type { Store } from "../../runtime/store.ts";
+import type { MaybePromise } from "../../runtime/value/json.ts";
+import type { Store } from "../../runtime/interface/store.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { PostgresStore } from "../../runtime/stores/postgres.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import { createEngine, type NodeContext, type Table } from "../../runtime/index.ts";
-import type { Store } from "../../runtime/store.ts";
+import type { Store } from "../../runtime/interface/store.ts";
 import { readStore } from "./content.ts";
 
 export function golden(name: string): string {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Store } from "../../runtime/store.ts";
+import type { Store } from "../../runtime/interface/store.ts";
 import { inFile, inMemory, inPostgres } from "./each-store.ts";
 import { expectNoAliases } from "./hostile-names.ts";
 import { PostgresServer } from "./postgres-server.ts";

@@ -1,8 +1,8 @@
 /** Names that are easily taken for one another never are, whichever store keeps them. */
 import fc from "fast-check";
-import type { Checkpoint } from "../../runtime/checkpoint.ts";
-import type { MaybePromise } from "../../runtime/json.ts";
-import type { Store } from "../../runtime/store.ts";
+import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
+import type { MaybePromise } from "../../runtime/value/json.ts";
+import type { Store } from "../../runtime/interface/store.ts";
 import { expectCode, expectEqual } from "../../runtime/stores/conformance/expect.ts";
 import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
 import type { OpenStore } from "./each-store.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
-import { KnownHeads } from "../../runtime/stores/known-heads.ts";
-import type { HeadRow, ThreadRow } from "../../runtime/stores/rows.ts";
+import { KnownHeads } from "../../runtime/stores/contract/known-heads.ts";
+import type { HeadRow, ThreadRow } from "../../runtime/stores/contract/rows.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { loadSqlite } from "../../runtime/stores/sqlite/driver.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Json } from "../../runtime/json.ts";
+import type { Json } from "../../runtime/value/json.ts";
 import { describeStore } from "../../runtime/stores/conformance/conformance.ts";
 import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";

@@ -1,7 +1,15 @@
-import { StoreError, ThreadError } from "../../runtime/errors.ts";
-import type { ChannelChange, Checkpoint, CheckpointId, PendingWrite } from "../../runtime/checkpoint.ts";
-import type { Json } from "../../runtime/json.ts";
-import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, ThreadInfo } from "../../runtime/store.ts";
+import { StoreError, ThreadError } from "../../runtime/interface/errors.ts";
+import type { ChannelChange, Checkpoint, CheckpointId, PendingWrite } from "../../runtime/interface/checkpoint.ts";
+import type { Json } from "../../runtime/value/json.ts";
+import type {
+  Claim,
+  ListOptions,
+  PrunePolicy,
+  Runner,
+  SaveRequest,
+  Store,
+  ThreadInfo,
+} from "../../runtime/interface/store.ts";
 
 /** A store in the plainest words: every checkpoint whole, every question answered by searching. */
 export class ModelStore implements Store {

@@ -1,6 +1,6 @@
 /** Questions that nobody should ask, and names that nobody should give: asked of a store, with what it answers. */
-import type { Json } from "../../runtime/json.ts";
-import type { Store } from "../../runtime/store.ts";
+import type { Json } from "../../runtime/value/json.ts";
+import type { Store } from "../../runtime/interface/store.ts";
 import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
 
 const LIMITS = [0, -0, -1, 1, 1.5, 2, 2.999, 0.5, 1e9, 1e300, 2 ** 53, Infinity, -Infinity, NaN, undefined];

@@ -1,8 +1,8 @@
 /** What a `PlainStore` keeps: text, and lists of text that checkpoints share. */
-import type { ChannelChange } from "../../runtime/checkpoint.ts";
-import { StoreError } from "../../runtime/errors.ts";
-import type { Json } from "../../runtime/json.ts";
-import type { SaveRequest } from "../../runtime/store.ts";
+import type { ChannelChange } from "../../runtime/interface/checkpoint.ts";
+import { StoreError } from "../../runtime/interface/errors.ts";
+import type { Json } from "../../runtime/value/json.ts";
+import type { SaveRequest } from "../../runtime/interface/store.ts";
 
 export interface Disk {
   /** Both count over all threads, so that one that was deleted and made again meets no old number. */

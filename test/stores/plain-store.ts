@@ -7,9 +7,17 @@ import {
   type Checkpoint,
   type CheckpointHeader,
   type PendingWrite,
-} from "../../runtime/checkpoint.ts";
-import { StoreError, ThreadError } from "../../runtime/errors.ts";
-import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, ThreadInfo } from "../../runtime/store.ts";
+} from "../../runtime/interface/checkpoint.ts";
+import { StoreError, ThreadError } from "../../runtime/interface/errors.ts";
+import type {
+  Claim,
+  ListOptions,
+  PrunePolicy,
+  Runner,
+  SaveRequest,
+  Store,
+  ThreadInfo,
+} from "../../runtime/interface/store.ts";
 import { type Cells, changedCells, type Disk, jsonText, readCells, snapshotCells, type Thread } from "./plain-disk.ts";
 
 export class PlainStore implements Store {

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build, transform } from "esbuild";
-import type { Store } from "../../runtime/store.ts";
+import type { Store } from "../../runtime/interface/store.ts";
 import type { StoreCase } from "../../runtime/stores/conformance/conformance.ts";
 import { CLAIM_FAULTS } from "./planted-claim-faults.ts";
 import { READ_FAULTS } from "./planted-read-faults.ts";
@@ -42,7 +42,7 @@ const FILES = ["plain-store.ts", "plain-disk.ts"];
 /** Plants faults until `dispose` is called. The suite is built once, for all of them. */
 export async function planter(): Promise<{ plant(edits: PlantedFault["edits"]): Promise<Planted>; dispose(): void }> {
   const directory = mkdtempSync(join(tmpdir(), "ngraph-planted-"));
-  const contents = ["stores/conformance/conformance", "errors", "checkpoint"].map(
+  const contents = ["stores/conformance/conformance", "interface/errors", "interface/checkpoint"].map(
     (file) => `export * from "../../runtime/${file}.ts";`,
   );
   await build({

@@ -1,9 +1,9 @@
 /** Any sequence of operations: a store answers as the plain model does. */
 import fc from "fast-check";
 import { expect } from "vitest";
-import type { ChannelChange } from "../../runtime/checkpoint.ts";
-import type { Json, MaybePromise } from "../../runtime/json.ts";
-import type { Claim, Store } from "../../runtime/store.ts";
+import type { ChannelChange } from "../../runtime/interface/checkpoint.ts";
+import type { Json, MaybePromise } from "../../runtime/value/json.ts";
+import type { Claim, Store } from "../../runtime/interface/store.ts";
 import { sampleHeader } from "../../runtime/stores/conformance/sample-run.ts";
 import { ModelStore } from "./model-store.ts";
 

@@ -1,7 +1,7 @@
 /** 5.11 Damaged files: every question gets the right answer or a typed error, never a wrong answer. */
 import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
-import { StoreError } from "../../runtime/errors.ts";
+import { StoreError } from "../../runtime/interface/errors.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { loadSqlite } from "../../runtime/stores/sqlite/driver.ts";
 import { fillStore, readStore } from "./content.ts";

@@ -2,8 +2,8 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { StoreErrorCode } from "../../runtime/errors.ts";
-import { StoreError } from "../../runtime/errors.ts";
+import type { StoreErrorCode } from "../../runtime/interface/errors.ts";
+import { StoreError } from "../../runtime/interface/errors.ts";
 import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { Connection } from "../../runtime/stores/sqlite/connection.ts";

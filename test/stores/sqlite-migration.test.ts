@@ -2,7 +2,7 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { StoreError } from "../../runtime/errors.ts";
+import { StoreError } from "../../runtime/interface/errors.ts";
 import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { loadSqlite, type SqliteDatabase, type SqliteStatement } from "../../runtime/stores/sqlite/driver.ts";

@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { expect, it } from "vitest";
 import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
-import { isGone, thisProcess } from "../../runtime/stores/holder-process.ts";
+import { isGone, thisProcess } from "../../runtime/stores/contract/holder-process.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { runProgram } from "./program.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";

@@ -1,7 +1,11 @@
 /** Checkpoints from before versions existed, and the run that goes on from one. */
 import { expect } from "vitest";
-import { CHECKPOINT_SCHEMA_VERSION, type Checkpoint, type CheckpointHeader } from "../../runtime/checkpoint.ts";
-import type { Store } from "../../runtime/store.ts";
+import {
+  CHECKPOINT_SCHEMA_VERSION,
+  type Checkpoint,
+  type CheckpointHeader,
+} from "../../runtime/interface/checkpoint.ts";
+import type { Store } from "../../runtime/interface/store.ts";
 import { engineOf } from "../support/graph.ts";
 
 const GRAPH = `graph g {

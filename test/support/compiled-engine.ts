@@ -1,6 +1,6 @@
 /** Engines as users get them: the text is compiled with all its checks, then run through the public entry. */
 import { compile, createEngine, type Engine, type EngineOptions, type Table } from "../../api/index.ts";
-import { memoryHost } from "../../compiler/host.ts";
+import { memoryHost } from "../../compiler/load/host.ts";
 import type { FunctionRegistry } from "../../runtime/index.ts";
 
 /** The first graph of a text; its functions are exports of one module. @throws Error that lists the findings of a text with errors */

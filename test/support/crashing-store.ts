@@ -1,5 +1,5 @@
-import type { CheckpointId, PendingWrite } from "../../runtime/checkpoint.ts";
-import type { Claim, ListOptions, Runner, SaveRequest, Store } from "../../runtime/store.ts";
+import type { CheckpointId, PendingWrite } from "../../runtime/interface/checkpoint.ts";
+import type { Claim, ListOptions, Runner, SaveRequest, Store } from "../../runtime/interface/store.ts";
 
 /** A store whose process dies at a chosen write: before it is done, or after it is done and before the caller hears of it. */
 export class CrashingStore implements Store {

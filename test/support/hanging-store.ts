@@ -1,4 +1,4 @@
-import type { Store } from "../../runtime/store.ts";
+import type { Store } from "../../runtime/interface/store.ts";
 
 /** The store with one operation of another kind, which gets the real one. */
 export function withOperation<Name extends keyof Store>(

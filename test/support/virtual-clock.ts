@@ -1,4 +1,4 @@
-import type { Clock } from "../../runtime/clock.ts";
+import type { Clock } from "../../runtime/interface/clock.ts";
 
 /** Time that stands still until a test moves it. */
 export class VirtualClock implements Clock {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { bindProject } from "../../compiler/bind/bind-project.ts";
-import { memoryHost } from "../../compiler/host.ts";
+import { memoryHost } from "../../compiler/load/host.ts";
 import { librarySignatures } from "../../compiler/expressions/library-signatures.ts";
 import { typeToText } from "../../compiler/types/type-text.ts";
 import { compileExpression } from "../../runtime/expression/compile-expression.ts";
 import { library } from "../../runtime/expression/library.ts";
-import type { Json } from "../../runtime/json.ts";
+import type { Json } from "../../runtime/value/json.ts";
 
 /** Channels, their types and the values that expressions are evaluated with. */
 const CHANNELS: readonly (readonly [name: string, type: string, value: Json])[] = [

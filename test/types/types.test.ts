@@ -23,7 +23,7 @@ import { typeToJsonSchema } from "../../compiler/types/json-schema.ts";
 import { canOverlap } from "../../compiler/types/overlap.ts";
 import { typeToText } from "../../compiler/types/type-text.ts";
 import { typeToTypeScript } from "../../compiler/types/typescript.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 
 const TREE: ValueType = { kind: "ref", name: "Tree" };
 const OTHER_TREE: ValueType = { kind: "ref", name: "OtherTree" };

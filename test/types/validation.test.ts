@@ -17,9 +17,9 @@ import {
   unionOf,
 } from "../../compiler/types/construct.ts";
 import { typeToJsonSchema } from "../../compiler/types/json-schema.ts";
-import type { Json } from "../../runtime/json.ts";
-import { compileValidator } from "../../runtime/validate.ts";
-import type { ValueType } from "../../runtime/value-type.ts";
+import type { Json } from "../../runtime/value/json.ts";
+import { compileValidator } from "../../runtime/value/validate.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
 
 const TREE: ValueType = { kind: "ref", name: "Tree" };
 const EITHER: ValueType = { kind: "ref", name: "Ei/t~her" };

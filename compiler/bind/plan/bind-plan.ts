@@ -2,8 +2,8 @@
 import { writeNeverRead } from "../../../diagnostics/catalog/data.ts";
 import { unusedChannel } from "../../../diagnostics/catalog/types.ts";
 import type * as Ast from "../../../grammar/ast.ts";
-import type { BoundChannel } from "../../bound-graph.ts";
-import type { BoundPlan, BoundTask } from "../../bound-plan.ts";
+import type { BoundChannel } from "../bound-graph.ts";
+import type { BoundPlan, BoundTask } from "./bound-plan.ts";
 import { referencedTypes } from "../../types/referenced-types.ts";
 import { functionsOf, toBoundChannel } from "../bind-graph.ts";
 import type { PlanUnit } from "../file-scope.ts";

@@ -2,10 +2,10 @@
 import { notSupported } from "../../../diagnostics/catalog/names.ts";
 import { wrongType } from "../../../diagnostics/catalog/types.ts";
 import type * as Ast from "../../../grammar/ast.ts";
-import type { Effect } from "../../../runtime/table.ts";
-import type { ValueType } from "../../../runtime/value-type.ts";
-import type { BoundCall, TypedExpression } from "../../bound-graph.ts";
-import type { BoundTask } from "../../bound-plan.ts";
+import type { Effect } from "../../../runtime/table/table.ts";
+import type { ValueType } from "../../../runtime/table/value-type.ts";
+import type { BoundCall, TypedExpression } from "../bound-graph.ts";
+import type { BoundTask } from "./bound-plan.ts";
 import { factsOf, NO_FACTS, type Facts } from "../../expressions/facts.ts";
 import type { ExpressionScope } from "../../expressions/scope.ts";
 import { typeCondition } from "../../expressions/type-expression.ts";
@@ -18,7 +18,7 @@ import { boundOutput, checkResult, inferResult, type Write } from "../bind-outpu
 import { placeIn, type GraphContext, type NodeEntry } from "../graph-context.ts";
 import { namesAt } from "../names-at.ts";
 import { toTypedExpression } from "../typed-expression.ts";
-import type { Unwritten } from "../unwritten.ts";
+import type { Unwritten } from "../../control/unwritten.ts";
 import type { Matrix } from "./matrix.ts";
 import type { TaskPolicies } from "./task-policies.ts";
 

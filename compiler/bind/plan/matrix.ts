@@ -1,9 +1,9 @@
 /** `for version in ["20", "22"]`: one task a value, known before the plan runs. */
 import { badMatrix, matrixNotConstant } from "../../../diagnostics/catalog/plans.ts";
 import type * as Ast from "../../../grammar/ast.ts";
-import type { Json } from "../../../runtime/json.ts";
-import type { ValueType } from "../../../runtime/value-type.ts";
-import { canonicalJson } from "../../canonical-json.ts";
+import type { Json } from "../../../runtime/value/json.ts";
+import type { ValueType } from "../../../runtime/table/value-type.ts";
+import { canonicalJson } from "../../table/canonical-json.ts";
 import { evaluateConstant } from "../../expressions/constant.ts";
 import { BROKEN_TYPE } from "../../types/construct.ts";
 import { placeIn, type GraphContext } from "../graph-context.ts";

@@ -4,8 +4,8 @@ import { illegalPolicyValue, maxParallelBelowOne } from "../../../diagnostics/ca
 import type { Diagnostic } from "../../../diagnostics/diagnostic.ts";
 import type { SourceFile, Span } from "../../../diagnostics/source.ts";
 import type * as Ast from "../../../grammar/ast.ts";
-import { DEFAULT_MAX_PARALLEL } from "../../../runtime/plan/plan-table.ts";
-import type { BoundPlan } from "../../bound-plan.ts";
+import { DEFAULT_MAX_PARALLEL } from "../../../runtime/table/plan-table.ts";
+import type { BoundPlan } from "./bound-plan.ts";
 import { DeclaredNames } from "../declared-names.ts";
 
 export type PlanSettings = Pick<BoundPlan, "maxParallel" | "order" | "onFailure" | "pools">;

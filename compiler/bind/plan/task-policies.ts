@@ -5,7 +5,7 @@ import { illegalPolicyValue } from "../../../diagnostics/catalog/policies.ts";
 import { suggest } from "../../../diagnostics/similar.ts";
 import type * as Ast from "../../../grammar/ast.ts";
 import { normalizePath, PathEscapesRoot } from "../../../runtime/plan/path-pattern.ts";
-import type { BoundPlan, BoundTask, BoundTouch } from "../../bound-plan.ts";
+import type { BoundPlan, BoundTask, BoundTouch } from "./bound-plan.ts";
 import { bindTries, nameOf, reportZero, withoutRepeated } from "../bind-policies.ts";
 import { placeIn, type GraphContext } from "../graph-context.ts";
 

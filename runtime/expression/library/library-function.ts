@@ -1,6 +1,6 @@
 import type { Expression } from "../expression.ts";
 import { fail } from "../expression-error.ts";
-import type { Json } from "../../json.ts";
+import type { Json } from "../../value/json.ts";
 
 /** A function of the library: total, pure; `at` names the call in errors. */
 export type LibraryFunction = (args: readonly Json[], at?: Expression) => Json;

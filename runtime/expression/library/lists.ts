@@ -5,7 +5,7 @@ import type { Expression } from "../expression.ts";
 import { MAX_ITEMS } from "../limits.ts";
 import { int, isRecord, listOf, string } from "../operations.ts";
 import { argument, type LibraryFunction } from "./library-function.ts";
-import type { Json, JsonObject } from "../../json.ts";
+import type { Json, JsonObject } from "../../value/json.ts";
 
 /** Length of a string (UTF-16 code units) or list; number of keys of a map or record. */
 export const len: LibraryFunction = (args, at) => {

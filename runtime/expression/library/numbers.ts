@@ -1,7 +1,7 @@
 import type { Expression } from "../expression.ts";
 import { finite, int, listOf, number } from "../operations.ts";
 import { argument, type LibraryFunction } from "./library-function.ts";
-import type { Json } from "../../json.ts";
+import type { Json } from "../../value/json.ts";
 
 /** Of a list of numbers, from left to right; 0 of an empty one. */
 export const sum: LibraryFunction = (args, at) => {

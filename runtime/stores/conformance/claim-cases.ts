@@ -1,7 +1,7 @@
-import { ThreadError } from "../../errors.ts";
-import type { Checkpoint } from "../../checkpoint.ts";
-import type { Json } from "../../json.ts";
-import type { Claim } from "../../store.ts";
+import { ThreadError } from "../../interface/errors.ts";
+import type { Checkpoint } from "../../interface/checkpoint.ts";
+import type { Json } from "../../value/json.ts";
+import type { Claim } from "../../interface/store.ts";
 import { expectCode, expectEqual, expectTrue } from "./expect.ts";
 import { LEASE, SampleRun } from "./sample-run.ts";
 import { storeCase, type StoreCase } from "./store-case.ts";

@@ -1,6 +1,6 @@
 /** Assertions without a test runner: a case fails by throwing. */
-import { NgraphError, StoreError, ThreadError } from "../../errors.ts";
-import type { MaybePromise } from "../../json.ts";
+import { NgraphError, StoreError, ThreadError } from "../../interface/errors.ts";
+import type { MaybePromise } from "../../value/json.ts";
 
 /** What a store did instead. Test runners show `expected` and `actual` side by side. */
 export class ConformanceError extends Error {

@@ -1,4 +1,4 @@
-import type { Checkpoint } from "../../checkpoint.ts";
+import type { Checkpoint } from "../../interface/checkpoint.ts";
 import { expectEqual, expectTrue } from "./expect.ts";
 import { SampleRun } from "./sample-run.ts";
 import { storeCase, type StoreCase } from "./store-case.ts";

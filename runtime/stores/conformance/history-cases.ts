@@ -1,4 +1,4 @@
-import type { Checkpoint } from "../../checkpoint.ts";
+import type { Checkpoint } from "../../interface/checkpoint.ts";
 import { expectCode, expectEqual, expectTrue } from "./expect.ts";
 import { LEASE, SampleRun } from "./sample-run.ts";
 import { optionalCase, storeCase, type StoreCase } from "./store-case.ts";

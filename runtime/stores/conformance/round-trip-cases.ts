@@ -1,7 +1,7 @@
-import type { Checkpoint, CheckpointHeader, PendingWrite, Phase } from "../../checkpoint.ts";
-import { StoreError } from "../../errors.ts";
-import type { Json } from "../../json.ts";
-import type { Store } from "../../store.ts";
+import type { Checkpoint, CheckpointHeader, PendingWrite, Phase } from "../../interface/checkpoint.ts";
+import { StoreError } from "../../interface/errors.ts";
+import type { Json } from "../../value/json.ts";
+import type { Store } from "../../interface/store.ts";
 import { expectCode, expectEqual, expectTrue } from "./expect.ts";
 import { SampleRun } from "./sample-run.ts";
 import { optionalCase, storeCase, withMethods, type StoreCase } from "./store-case.ts";

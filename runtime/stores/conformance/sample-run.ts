@@ -5,9 +5,9 @@ import {
   type Checkpoint,
   type CheckpointHeader,
   type CheckpointId,
-} from "../../checkpoint.ts";
-import type { Json } from "../../json.ts";
-import type { Claim, SaveRequest, Store } from "../../store.ts";
+} from "../../interface/checkpoint.ts";
+import type { Json } from "../../value/json.ts";
+import type { Claim, SaveRequest, Store } from "../../interface/store.ts";
 
 /** A change without its version: the run counts. */
 export type Change =

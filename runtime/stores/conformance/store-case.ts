@@ -1,5 +1,5 @@
-import type { MaybePromise } from "../../json.ts";
-import type { Store } from "../../store.ts";
+import type { MaybePromise } from "../../value/json.ts";
+import type { Store } from "../../interface/store.ts";
 import { ConformanceError } from "./expect.ts";
 
 /** A fresh, empty store, and what else the suite may ask of it. */

@@ -1,4 +1,4 @@
-import type { Json } from "../../json.ts";
+import type { Json } from "../../value/json.ts";
 import { expectCode, expectEqual } from "./expect.ts";
 import { LEASE, SampleRun } from "./sample-run.ts";
 import { optionalCase, type StoreCase } from "./store-case.ts";

@@ -1,8 +1,8 @@
 import type { Pool, PoolClient } from "pg";
-import { NgraphError, StoreError } from "../../errors.ts";
-import { KnownHeads } from "../known-heads.ts";
-import type { LostOwners } from "../lost-owners.ts";
-import { corruptRecord, storeIsClosed, unknownVersion } from "../store-error.ts";
+import { NgraphError, StoreError } from "../../interface/errors.ts";
+import { KnownHeads } from "../contract/known-heads.ts";
+import type { LostOwners } from "../contract/lost-owners.ts";
+import { corruptRecord, storeIsClosed, unknownVersion } from "../contract/store-error.ts";
 import { asNumbers, makePool } from "./driver.ts";
 import { isConnectionLost, sqlState, storeFailure } from "./failure.ts";
 import { MIGRATIONS, SCHEMA_VERSION } from "./schema.ts";

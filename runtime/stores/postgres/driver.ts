@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type { Client, ClientConfig, CustomTypesConfig, Pool, PoolConfig, types } from "pg";
-import { StoreError } from "../../errors.ts";
+import { StoreError } from "../../interface/errors.ts";
 
 interface PgModule {
   readonly Client: new (config: ClientConfig) => Client;

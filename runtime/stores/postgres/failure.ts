@@ -1,4 +1,4 @@
-import { NgraphError, StoreError, type StoreErrorCode } from "../../errors.ts";
+import { NgraphError, StoreError, type StoreErrorCode } from "../../interface/errors.ts";
 
 /** By SQLSTATE (with what its message is about, where it means several things), or by its first two digits. */
 const WAY_OUT: ReadonlyMap<string, readonly [code: StoreErrorCode, text: string]> = new Map([

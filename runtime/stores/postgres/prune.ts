@@ -1,9 +1,9 @@
-import type { ThreadId } from "../../checkpoint.ts";
-import type { PrunePolicy } from "../../store.ts";
-import { prunePoint } from "../prune-point.ts";
-import { keptByChain, keptCheckpoints, supersededByChannel } from "../retention.ts";
-import { CELL_APPEND, CHECKPOINTS, type CheckpointRow, seal, type ThreadRow, unseal } from "../rows.ts";
-import { checkCount } from "../thread-row.ts";
+import type { ThreadId } from "../../interface/checkpoint.ts";
+import type { PrunePolicy } from "../../interface/store.ts";
+import { prunePoint } from "../contract/prune-point.ts";
+import { keptByChain, keptCheckpoints, supersededByChannel } from "../contract/retention.ts";
+import { CELL_APPEND, CHECKPOINTS, type CheckpointRow, seal, type ThreadRow, unseal } from "../contract/rows.ts";
+import { checkCount } from "../contract/thread-row.ts";
 import type { Connection, Transaction } from "./connection.ts";
 import { lockThread, updateThread } from "./thread.ts";
 

@@ -1,4 +1,4 @@
-import type { Claim, SaveRequest } from "../../store.ts";
+import type { Claim, SaveRequest } from "../../interface/store.ts";
 import {
   continuesChain,
   type EncodedChange,
@@ -8,9 +8,9 @@ import {
   nextCell,
   nextState,
   type Place,
-} from "../cells.ts";
-import { encodeHeader } from "../header-text.ts";
-import { decodeKey, encodeKey } from "../key.ts";
+} from "../contract/cells.ts";
+import { encodeHeader } from "../contract/header-text.ts";
+import { decodeKey, encodeKey } from "../contract/key.ts";
 import {
   CELLS,
   type CellRow,
@@ -20,9 +20,9 @@ import {
   THREADS,
   type ThreadRow,
   unseal,
-} from "../rows.ts";
-import { checkpointExists, headHasMoved } from "../store-error.ts";
-import { NOBODY } from "../thread-row.ts";
+} from "../contract/rows.ts";
+import { checkpointExists, headHasMoved } from "../contract/store-error.ts";
+import { NOBODY } from "../contract/thread-row.ts";
 import { findCheckpoint, missingCheckpoint } from "./checkpoints.ts";
 import type { Connection, Transaction } from "./connection.ts";
 import { sqlState } from "./failure.ts";

@@ -1,4 +1,4 @@
-import { THREADS, type ThreadRow, withNextVersion } from "../rows.ts";
+import { THREADS, type ThreadRow, withNextVersion } from "../contract/rows.ts";
 import type { Transaction } from "./connection.ts";
 
 /**

@@ -1,11 +1,11 @@
 /** The row of a thread: who may write, where its heads are, how much it has. Whoever changes a thread locks this row first. */
-import type { ThreadId } from "../../checkpoint.ts";
-import type { Claim, Runner } from "../../store.ts";
-import { thisProcess } from "../holder-process.ts";
-import { encodeKey } from "../key.ts";
-import { HEADS, type HeadRow, seal, THREADS, type ThreadRow, type Unsealed, unseal } from "../rows.ts";
-import { claimIsLost, threadIsHeld } from "../store-error.ts";
-import { checkCount, describeHolder, holds, isHeld, leaseEnd, newThread, NOBODY } from "../thread-row.ts";
+import type { ThreadId } from "../../interface/checkpoint.ts";
+import type { Claim, Runner } from "../../interface/store.ts";
+import { thisProcess } from "../contract/holder-process.ts";
+import { encodeKey } from "../contract/key.ts";
+import { HEADS, type HeadRow, seal, THREADS, type ThreadRow, type Unsealed, unseal } from "../contract/rows.ts";
+import { claimIsLost, threadIsHeld } from "../contract/store-error.ts";
+import { checkCount, describeHolder, holds, isHeld, leaseEnd, newThread, NOBODY } from "../contract/thread-row.ts";
 import type { Connection, Transaction } from "./connection.ts";
 
 /** The server's clock: one for all processes that claim. */

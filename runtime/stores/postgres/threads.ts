@@ -1,6 +1,6 @@
-import type { ThreadInfo } from "../../store.ts";
-import { THREADS, type ThreadRow, type CheckpointRow, CHECKPOINTS, unseal } from "../rows.ts";
-import { threadInfo } from "../thread-info.ts";
+import type { ThreadInfo } from "../../interface/store.ts";
+import { THREADS, type ThreadRow, type CheckpointRow, CHECKPOINTS, unseal } from "../contract/rows.ts";
+import { threadInfo } from "../contract/thread-info.ts";
 import { missingCheckpoint } from "./checkpoints.ts";
 import type { Connection } from "./connection.ts";
 

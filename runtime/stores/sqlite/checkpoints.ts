@@ -1,10 +1,18 @@
 /** Finding checkpoints, and reading them with their values. */
-import type { Checkpoint, ThreadId } from "../../checkpoint.ts";
-import { encodeKey } from "../key.ts";
-import { type CellRow, CHECKPOINTS, type CheckpointRow, rowName, THREADS, type ThreadRow, unseal } from "../rows.ts";
-import { corruptRecord } from "../store-error.ts";
-import { checkCount } from "../thread-row.ts";
-import { checkpointsOf } from "../values-at.ts";
+import type { Checkpoint, ThreadId } from "../../interface/checkpoint.ts";
+import { encodeKey } from "../contract/key.ts";
+import {
+  type CellRow,
+  CHECKPOINTS,
+  type CheckpointRow,
+  rowName,
+  THREADS,
+  type ThreadRow,
+  unseal,
+} from "../contract/rows.ts";
+import { corruptRecord } from "../contract/store-error.ts";
+import { checkCount } from "../contract/thread-row.ts";
+import { checkpointsOf } from "../contract/values-at.ts";
 import type { Connection } from "./connection.ts";
 
 /** One that must be there: rows point to it. */

@@ -1,13 +1,13 @@
 import { resolve } from "node:path";
-import { StoreError } from "../../errors.ts";
-import type { LostOwners } from "../lost-owners.ts";
-import { storeIsClosed } from "../store-error.ts";
+import { StoreError } from "../../interface/errors.ts";
+import type { LostOwners } from "../contract/lost-owners.ts";
+import { storeIsClosed } from "../contract/store-error.ts";
 import { closesStatements, type SqliteDatabase, type SqliteStatement, type SqliteValue } from "./driver.ts";
 import { storeFailure } from "./failure.ts";
 import { checkVersion, openDatabase } from "./open-database.ts";
-import { KnownHeads } from "../known-heads.ts";
+import { KnownHeads } from "../contract/known-heads.ts";
 import { RecentRows } from "./recent-rows.ts";
-import { emptyTail, hasTail } from "./tail.ts";
+import { emptyTail, hasTail } from "./staging-table.ts";
 
 export interface ConnectionOptions {
   /** A file, which is made when it is not there, its directories too; or `:memory:`. */

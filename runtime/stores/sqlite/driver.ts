@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import { StoreError } from "../../errors.ts";
+import { StoreError } from "../../interface/errors.ts";
 
 /** What `node:sqlite` and `@photostructure/sqlite` have in common, as far as it is used here. */
 export interface SqliteDatabase {

@@ -1,4 +1,4 @@
-import { NgraphError, StoreError } from "../../errors.ts";
+import { NgraphError, StoreError } from "../../interface/errors.ts";
 
 /** Primary result codes of SQLite. */
 const BUSY = 5;

@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, readSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { StoreError } from "../../errors.ts";
-import { unknownVersion } from "../store-error.ts";
+import { StoreError } from "../../interface/errors.ts";
+import { unknownVersion } from "../contract/store-error.ts";
 import type { ConnectionOptions } from "./connection.ts";
 import { loadSqlite, type SqliteDatabase } from "./driver.ts";
 import { isBusy, storeFailure } from "./failure.ts";

@@ -1,9 +1,9 @@
-import type { CheckpointId, PendingWrite, ThreadId } from "../../checkpoint.ts";
-import type { Claim } from "../../store.ts";
-import { encodeKey } from "../key.ts";
-import { seal, unseal, WRITES, type WriteRow } from "../rows.ts";
-import { checkCount } from "../thread-row.ts";
-import { decodeWrite, encodeWrites } from "../write-text.ts";
+import type { CheckpointId, PendingWrite, ThreadId } from "../../interface/checkpoint.ts";
+import type { Claim } from "../../interface/store.ts";
+import { encodeKey } from "../contract/key.ts";
+import { seal, unseal, WRITES, type WriteRow } from "../contract/rows.ts";
+import { checkCount } from "../contract/thread-row.ts";
+import { decodeWrite, encodeWrites } from "../contract/write-text.ts";
 import type { Connection } from "./connection.ts";
 import { claimedThread, findThread, updateThread } from "./thread.ts";
 

@@ -1,8 +1,8 @@
-import type { ThreadId } from "../../checkpoint.ts";
-import type { PrunePolicy } from "../../store.ts";
-import { CELL_APPEND, CHECKPOINTS, type CheckpointRow, seal, type ThreadRow } from "../rows.ts";
-import { prunePoint } from "../prune-point.ts";
-import { keptByChain, keptCheckpoints, supersededByChannel } from "../retention.ts";
+import type { ThreadId } from "../../interface/checkpoint.ts";
+import type { PrunePolicy } from "../../interface/store.ts";
+import { CELL_APPEND, CHECKPOINTS, type CheckpointRow, seal, type ThreadRow } from "../contract/rows.ts";
+import { prunePoint } from "../contract/prune-point.ts";
+import { keptByChain, keptCheckpoints, supersededByChannel } from "../contract/retention.ts";
 import { checkpointsOfThread } from "./checkpoints.ts";
 import type { Connection } from "./connection.ts";
 import { findThread, updateThread } from "./thread.ts";

@@ -1,6 +1,6 @@
-import type { LastCell } from "../cells.ts";
-import type { CheckpointRow, ThreadRow } from "../rows.ts";
-import type { Tail } from "./tail.ts";
+import type { LastCell } from "../contract/cells.ts";
+import type { CheckpointRow, ThreadRow } from "../contract/rows.ts";
+import type { Tail } from "./staging-table.ts";
 
 /** So many that a run with many channels fits, so few that they cost nothing. */
 const MOST_ROWS = 2000;

@@ -1,14 +1,22 @@
-import type { Claim, SaveRequest } from "../../store.ts";
-import { continuesChain, encodeChanges, type LastCell, listText, nextCell, nextState } from "../cells.ts";
-import { encodeHeader } from "../header-text.ts";
-import { decodeKey, encodeKey } from "../key.ts";
-import { CELLS, type CellRow, CHECKPOINTS, type CheckpointRow, seal, type ThreadRow, unseal } from "../rows.ts";
-import { checkpointExists, headHasMoved } from "../store-error.ts";
-import { NOBODY } from "../thread-row.ts";
+import type { Claim, SaveRequest } from "../../interface/store.ts";
+import { continuesChain, encodeChanges, type LastCell, listText, nextCell, nextState } from "../contract/cells.ts";
+import { encodeHeader } from "../contract/header-text.ts";
+import { decodeKey, encodeKey } from "../contract/key.ts";
+import {
+  CELLS,
+  type CellRow,
+  CHECKPOINTS,
+  type CheckpointRow,
+  seal,
+  type ThreadRow,
+  unseal,
+} from "../contract/rows.ts";
+import { checkpointExists, headHasMoved } from "../contract/store-error.ts";
+import { NOBODY } from "../contract/thread-row.ts";
 import { checkpointAt, findCheckpoint } from "./checkpoints.ts";
 import type { Connection } from "./connection.ts";
 import { resultCode } from "./failure.ts";
-import { appendToTail, emptyTail, fitsTail, type Tail } from "./tail.ts";
+import { appendToTail, emptyTail, fitsTail, type Tail } from "./staging-table.ts";
 import { claimedThread, headOf, setHead, updateThread, withStep } from "./thread.ts";
 
 const UNIQUE_VIOLATED = 2067;

@@ -1,8 +1,8 @@
 /** The row of a thread: who may write, where its heads are, how much it has. */
-import type { ThreadId } from "../../checkpoint.ts";
-import type { Claim, Runner } from "../../store.ts";
-import { thisProcess } from "../holder-process.ts";
-import { encodeKey } from "../key.ts";
+import type { ThreadId } from "../../interface/checkpoint.ts";
+import type { Claim, Runner } from "../../interface/store.ts";
+import { thisProcess } from "../contract/holder-process.ts";
+import { encodeKey } from "../contract/key.ts";
 import {
   HEADS,
   type HeadRow,
@@ -13,9 +13,9 @@ import {
   type ThreadRow,
   type Unsealed,
   unseal,
-} from "../rows.ts";
-import { claimIsLost, corruptRecord, threadIsHeld } from "../store-error.ts";
-import { checkCount, describeHolder, holds, isHeld, leaseEnd, newThread, NOBODY } from "../thread-row.ts";
+} from "../contract/rows.ts";
+import { claimIsLost, corruptRecord, threadIsHeld } from "../contract/store-error.ts";
+import { checkCount, describeHolder, holds, isHeld, leaseEnd, newThread, NOBODY } from "../contract/thread-row.ts";
 import type { Connection } from "./connection.ts";
 
 export function findThread(connection: Connection, threadId: ThreadId): ThreadRow | undefined {

@@ -1,7 +1,7 @@
-import type { ThreadInfo } from "../../store.ts";
-import { THREADS, type ThreadRow, unseal } from "../rows.ts";
-import { corruptRecord } from "../store-error.ts";
-import { threadInfo } from "../thread-info.ts";
+import type { ThreadInfo } from "../../interface/store.ts";
+import { THREADS, type ThreadRow, unseal } from "../contract/rows.ts";
+import { corruptRecord } from "../contract/store-error.ts";
+import { threadInfo } from "../contract/thread-info.ts";
 import { checkpointAt } from "./checkpoints.ts";
 import type { Connection } from "./connection.ts";
 

@@ -1,6 +1,6 @@
 import { bindProject } from "../../../compiler/bind/bind-project.ts";
-import type { BoundGraph } from "../../../compiler/bound-graph.ts";
-import { emptyHost } from "../../../compiler/host.ts";
+import type { BoundGraph } from "../../../compiler/bind/bound-graph.ts";
+import { emptyHost } from "../../../compiler/load/host.ts";
 import type { Diagnostic } from "../../../diagnostics/diagnostic.ts";
 
 /** Parses and binds a text without files; functions come from packages, which nobody looks at. */

@@ -1,5 +1,5 @@
 import { checkGraph, type CheckOptions, type Proof } from "../../../compiler/checks/check-graph.ts";
-import type { BoundGraph } from "../../../compiler/bound-graph.ts";
+import type { BoundGraph } from "../../../compiler/bind/bound-graph.ts";
 import type { Diagnostic } from "../../../diagnostics/diagnostic.ts";
 import { bindText } from "./bind-text.ts";
 

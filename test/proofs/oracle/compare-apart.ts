@@ -4,7 +4,7 @@ import { exploreApart } from "../../../compiler/explore/explore-apart.ts";
 import type { ControlModel } from "../../../compiler/explore/model.ts";
 import type { Outcomes } from "../../../compiler/explore/outcomes.ts";
 import { canRunWithout } from "../../../compiler/explore/reach.ts";
-import { hasFreeLoops } from "../../../compiler/explore/sites.ts";
+import { hasFreeLoops } from "../../../compiler/explore/term-liveness.ts";
 import type { StateGraph } from "../../../compiler/explore/state-graph.ts";
 import type { Verdicts } from "./brute-force.ts";
 import { describe } from "./compare.ts";

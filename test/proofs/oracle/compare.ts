@@ -7,7 +7,7 @@ import { explore, type ExploreOptions } from "../../../compiler/explore/explore.
 import type { ControlModel } from "../../../compiler/explore/model.ts";
 import { type Outcomes, outcomesOf } from "../../../compiler/explore/outcomes.ts";
 import { createRunFinder, type Run, traceOf } from "../../../compiler/explore/runs.ts";
-import { hasFreeLoops } from "../../../compiler/explore/sites.ts";
+import { hasFreeLoops } from "../../../compiler/explore/term-liveness.ts";
 import type { StateGraph } from "../../../compiler/explore/state-graph.ts";
 import { lowerGraph } from "../../../compiler/lower/lower-graph.ts";
 import { bindText } from "../../checks/support/bind-text.ts";

@@ -3,7 +3,7 @@
  * code and message.
  */
 import { writeSync } from "node:fs";
-import type { NgraphError } from "../../../runtime/errors.ts";
+import type { NgraphError } from "../../../runtime/interface/errors.ts";
 import { SqliteStore } from "../../../runtime/stores/sqlite.ts";
 
 const NOBODY = 65_534;

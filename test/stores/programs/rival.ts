@@ -4,8 +4,8 @@
  */
 import { once } from "node:events";
 import { writeSync } from "node:fs";
-import type { NgraphError } from "../../../runtime/errors.ts";
-import type { Store } from "../../../runtime/store.ts";
+import type { NgraphError } from "../../../runtime/interface/errors.ts";
+import type { Store } from "../../../runtime/interface/store.ts";
 import { SampleRun } from "../../../runtime/stores/conformance/sample-run.ts";
 import { PostgresStore } from "../../../runtime/stores/postgres.ts";
 import { SqliteStore } from "../../../runtime/stores/sqlite.ts";

@@ -1,0 +1,25 @@
+import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
+
+/** A checkpoint in the `--json` documents of `history` and `show`. */
+export function checkpointDocument(checkpoint: Checkpoint): object {
+  return {
+    id: checkpoint.id,
+    thread: checkpoint.threadId,
+    run: checkpoint.runId,
+    namespace: checkpoint.namespace,
+    parent: checkpoint.parentId,
+    step: checkpoint.step,
+    phase: checkpoint.phase,
+    status: checkpoint.status,
+    ran: checkpoint.currentNodes,
+    next: checkpoint.nextNodes,
+    barriers: checkpoint.barrierState,
+    pauses: checkpoint.pauses,
+    failure: checkpoint.failure ?? null,
+    children: checkpoint.children ?? {},
+    label: checkpoint.label,
+    timestamp: checkpoint.timestamp,
+    digest: checkpoint.digest,
+    metadata: checkpoint.metadata,
+  };
+}

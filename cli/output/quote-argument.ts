@@ -1,0 +1,18 @@
+import { printable } from "../../diagnostics/render/index.ts";
+
+/**
+ * An argument in a command that people copy: quoted where a shell would read more into it. What a terminal would act on is
+ * spelled out (`$'…'`), so that it neither does nor gets lost.
+ */
+export function quoteArgument(text: string): string {
+  if (/^[\w./:=@,+-]+$/.test(text)) return text;
+  if (text.split("\n").every((line) => printable(line) === line)) return `'${text.replaceAll("'", `'\\''`)}'`;
+  return `$'${[...text].map(escape).join("")}'`;
+}
+
+function escape(character: string): string {
+  if (character === "'" || character === "\\") return `\\${character}`;
+  if (printable(character) === character) return character;
+  const code = character.codePointAt(0) ?? 0;
+  return code < 0x80 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`;
+}

@@ -1,0 +1,41 @@
+import { chmodSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { CommandError } from "../process/command-error.ts";
+import { makeDirectory } from "./make-directory.ts";
+import { reasonOf } from "../sources/source-files.ts";
+
+/**
+ * Writes a file so that nobody ever sees half of it: beside it first, then moved over. Keeps permissions, and writes through a
+ * symbolic link. Directories are made where they are missing.
+ */
+export function writeAtomically(path: string, text: string): void {
+  let temporary: string | undefined;
+  try {
+    const target = existing(path);
+    makeDirectory(dirname(target));
+    temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`);
+    writeFileSync(temporary, text);
+    const mode = modeOf(target);
+    if (mode !== undefined) chmodSync(temporary, mode);
+    renameSync(temporary, target);
+  } catch (error) {
+    if (temporary !== undefined) rmSync(temporary, { force: true });
+    throw new CommandError(`cannot write ${path}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+function existing(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+function modeOf(path: string): number | undefined {
+  try {
+    return statSync(path).mode & 0o7777;
+  } catch {
+    return undefined;
+  }
+}

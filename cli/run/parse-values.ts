@@ -1,0 +1,88 @@
+import { findSimilar } from "../../diagnostics/similar.ts";
+import type { JsonObject } from "../../runtime/value/json.ts";
+import { CommandError } from "../process/command-error.ts";
+import { readStdin } from "../process/read-stdin.ts";
+import { readSource } from "../sources/source-files.ts";
+
+/** `--input`: JSON, `@file` or `-` for standard input. */
+export function parseInput(text: string | undefined): JsonObject {
+  return text === undefined ? {} : parseRecord(text, "--input", "the graph's inputs by name");
+}
+
+/**
+ * A record of values: JSON, `@file` or `-` for standard input.
+ *
+ * @param where what the text is called where it is none of these
+ * @param what it holds
+ */
+export function parseRecord(text: string, where: string, what: string): JsonObject {
+  const isStdin = text === "-";
+  const isFile = text.startsWith("@");
+  const source = isStdin ? readStdin() : isFile ? readSource(text.slice(1)) : text;
+  const place = isStdin ? "standard input" : isFile ? text.slice(1) : where;
+  let value: unknown;
+  try {
+    value = JSON.parse(source);
+  } catch (error) {
+    throw new CommandError(`${place} is no JSON: ${error instanceof Error ? error.message : String(error)}`, {
+      help: `write ${what} as one object: '{"name": "value"}'`,
+    });
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new CommandError(`${place} must hold a JSON object with ${what}`);
+  }
+  return value as JsonObject;
+}
+
+/** A whole number from `least`, for flags like `--max-steps`. */
+export function parseCount(flag: string, least: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < least) {
+      throw new CommandError(`${flag} takes a whole number from ${least}, not \`${text}\``);
+    }
+    return value;
+  };
+}
+
+/** Limits of steps: of the run's own graph, and of others by name. */
+export interface StepLimitFlags {
+  readonly own?: number;
+  readonly graphs: Readonly<Record<string, number>>;
+}
+
+/** `N`, or `GRAPH=N` for a graph that the run calls; may be repeated. */
+export function parseStepLimit(text: string, before: StepLimitFlags | undefined): StepLimitFlags {
+  const flag = "--max-steps";
+  const { graphs = {}, ...rest } = before ?? {};
+  const [, name, count] = /^(\w+)=(.*)$/.exec(text) ?? [];
+  if (name === undefined) return { ...rest, graphs, own: parseCount(flag, 1)(text) };
+  return { ...rest, graphs: { ...graphs, [name]: parseCount(`${flag} ${name}=`, 1)(count ?? "") } };
+}
+
+/** As runs take them. */
+export function stepLimits(
+  { own, graphs }: StepLimitFlags,
+  graph: string,
+): number | Readonly<Record<string, number>> | undefined {
+  if (Object.keys(graphs).length === 0) return own;
+  return own === undefined ? graphs : { ...graphs, [graph]: own };
+}
+
+/** A name that somebody makes up: anything but nothing. */
+export function parseName(flag: string): (text: string) => string {
+  return (text) => {
+    if (text.trim() !== "") return text;
+    throw new CommandError(`${flag} takes a name, not an empty text`);
+  };
+}
+
+/** One of a few words. */
+export function parseChoice<T extends string>(flag: string, choices: readonly T[], text: string): T {
+  const found = choices.find((choice) => choice === text);
+  if (found !== undefined) return found;
+  const similar = findSimilar(text, choices);
+  throw new CommandError(`${flag} takes ${choices.join(", ")}, not \`${text}\``, {
+    help: similar === undefined ? undefined : `did you mean \`${similar}\`?`,
+  });
+}

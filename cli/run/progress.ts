@@ -1,0 +1,125 @@
+import type { EventListener, RunEvent } from "../../runtime/interface/events.ts";
+import { liveBlock } from "../output/live-block.ts";
+import type { Output } from "../output/output.ts";
+import { printableText } from "../output/printable-text.ts";
+
+/** Shows a run while it goes on. */
+export interface Progress {
+  readonly onEvent: EventListener;
+  /** Lets whole lines be written above the live one. */
+  above(write: () => void): void;
+  /** Takes the live line away. */
+  stop(): void;
+}
+
+/** `--events`: every event as a JSON line on stderr. */
+export function eventLines(): Progress {
+  return {
+    onEvent: (event) => void process.stderr.write(`${JSON.stringify(event)}\n`),
+    above: (write) => write(),
+    stop: () => {},
+  };
+}
+
+/**
+ * A line for each node that has ended, was tried again or failed; on a terminal also a last line that says what is running. Items
+ * of a `for` node are counted, not listed.
+ */
+export function createProgress(output: Output): Progress {
+  if (output.quiet) return { onEvent: () => {}, above: (write) => write(), stop: () => {} };
+  const { stderrStyles: styles } = output;
+  const startedAt = new Map<string, number>();
+  const running = new Map<string, number>();
+  const items = new Map<string, number>();
+  const since = performance.now();
+  const live = output.live
+    ? liveBlock(() => (running.size === 0 ? [] : [runningText(running, performance.now() - since)]))
+    : undefined;
+
+  const above = (write: () => void): void => (live === undefined ? write() : live.above(write));
+  const line = (text: string): void => above(() => output.note(text));
+  const name = (event: RunEvent & { type: "node" }): string =>
+    [...event.namespace, event.item === undefined ? event.node : `${event.node}[${event.item}]`].join(" › ");
+
+  const onNode = (event: RunEvent & { type: "node" }): void => {
+    const label = [...event.namespace, event.node].join(" › ");
+    switch (event.phase) {
+      case "start":
+        if (event.attempt === 1) startedAt.set(event.taskId, performance.now());
+        running.set(label, (running.get(label) ?? 0) + 1);
+        live?.draw();
+        return;
+      case "retry":
+        leave(running, label);
+        return line(
+          `${styles.warning("↻")} ${name(event)}: attempt ${event.attempt} failed, again in ${duration(event.delayMs)}: ${printableText(event.error.message)}`,
+        );
+      case "error":
+        leave(running, label);
+        return line(
+          `${styles.error("✗")} ${name(event)}: ${printableText(withoutNode(event.error.message, event.node))}`,
+        );
+      case "end": {
+        leave(running, label);
+        const start = startedAt.get(event.taskId);
+        startedAt.delete(event.taskId);
+        if (event.paused === true) return;
+        if (event.item !== undefined) {
+          items.set(label, (items.get(label) ?? 0) + 1);
+          return;
+        }
+        const took = event.cached === true ? " (cached)" : start === undefined ? "" : ` ${timing(start)}`;
+        return line(`${styles.info("✓")} ${name(event)}${took}`);
+      }
+    }
+  };
+
+  return {
+    onEvent: (event) => {
+      if (event.type === "node") onNode(event);
+      else if (event.type === "step" && event.phase === "end") {
+        for (const [label, count] of items)
+          line(`${styles.info("✓")} ${label} (${count} item${count === 1 ? "" : "s"})`);
+        items.clear();
+      }
+    },
+    above,
+    stop: () => live?.stop(),
+  };
+}
+
+/** ``node `b` failed: …`` behind the node's own name says it twice. */
+function withoutNode(message: string, node: string): string {
+  const failed = `node \`${node}\` failed`;
+  if (!message.startsWith(failed)) return message;
+  const rest = message.slice(failed.length);
+  return rest.startsWith(": ") ? rest.slice(2) : `failed${rest}`;
+}
+
+function leave(running: Map<string, number>, label: string): void {
+  const count = (running.get(label) ?? 0) - 1;
+  if (count > 0) running.set(label, count);
+  else running.delete(label);
+}
+
+/** The time stands first: what does not fit is cut at the end. */
+function runningText(running: ReadonlyMap<string, number>, elapsed: number): string {
+  const shown: string[] = [];
+  for (const [label, count] of running) {
+    if (shown.length === 6) break;
+    shown.push(count === 1 ? label : `${label} ×${count}`);
+  }
+  const more = running.size - shown.length;
+  return `… ${duration(elapsed)} ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+function timing(start: number): string {
+  return duration(Math.round(performance.now() - start));
+}
+
+/** Milliseconds in the unit that reads best. */
+export function duration(milliseconds: number): string {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)}ms`;
+  if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(1)}s`;
+  return `${Math.floor(milliseconds / 60_000)}m ${Math.round((milliseconds % 60_000) / 1000)}s`;
+}

@@ -1,0 +1,205 @@
+import type { PauseItem } from "../../runtime/interface/checkpoint.ts";
+import type { RunResult } from "../../runtime/interface/engine-options.ts";
+import { describeError } from "../../runtime/event/run-events.ts";
+import { NgraphError, NodeError } from "../../runtime/interface/errors.ts";
+import { ExpressionError } from "../../runtime/expression/expression-error.ts";
+import type { Json } from "../../runtime/value/json.ts";
+import { EXIT, type ExitCode } from "../process/exit-codes.ts";
+import { quoteArgument } from "../output/quote-argument.ts";
+import type { Output } from "../output/output.ts";
+import { printableText } from "../output/printable-text.ts";
+import { formatRecord } from "../output/format-values.ts";
+import { parseValue } from "../threads/parse-answers.ts";
+import { userPlace } from "../process/user-error.ts";
+
+/** What a further command needs to find the run again. */
+export interface RunPlace {
+  /** `--store …` and `--file …` as far as they are needed, each with a space in front. */
+  readonly flags: string;
+  readonly isMemory: boolean;
+  /** Takes the values of secrets out of a text. */
+  readonly redact?: (text: string) => string;
+}
+
+/** Prints a run's result (interface.md) and gives the exit code. */
+export function reportResult(result: RunResult, place: RunPlace, output: Output): ExitCode {
+  output.document(resultDocument(result));
+  const { error, thread } = result;
+  if (result.status === "paused") reportPauses(result, place, output);
+  else {
+    // Of a run that did not complete only what was written is a result.
+    const written = Object.entries(result.output).filter(
+      ([, value]) => result.status === "completed" || value !== null,
+    );
+    if (written.length > 0 && error === null) output.result(formatRecord(Object.fromEntries(written)));
+  }
+
+  if (error !== null) {
+    output.problem(`${output.stderrStyles.error("error")}: ${printableText(error.message)} [${error.code}]`);
+    for (const cause of deeperCauses(error, place.redact)) output.problem(`  caused by: ${printableText(cause)}`);
+    const where = placeOf(error);
+    if (where !== undefined) output.problem(`  at ${where}`);
+  }
+  for (const barrier of result.incompleteBarriers) {
+    output.problem(
+      `${output.stderrStyles.error("incomplete")}: the barrier in front of \`${barrier.target}\` still waits for ${barrier.missing.join(", ")}; ${barrier.arrived.join(", ")} came`,
+    );
+  }
+  const steps = `${result.steps.length} step${result.steps.length === 1 ? "" : "s"}`;
+  output.note(`${statusText(result, output)} after ${steps}${thread === null ? "" : ` · thread ${thread}`}`);
+  if (!place.isMemory && thread !== null && RESUMABLE.has(result.status)) {
+    const more = hasReachedLimit(error) ? " --max-steps N" : "";
+    output.note(`go on with: ngc resume ${quoteArgument(thread)}${place.flags}${more}`);
+  }
+  return exitCodeOf(result.status);
+}
+
+/** The graph itself, or one that it calls. */
+function hasReachedLimit(error: unknown): boolean {
+  for (let cause = error; cause instanceof NgraphError; cause = cause.cause) {
+    if (cause.code === "NG_STEP_LIMIT") return true;
+  }
+  return false;
+}
+
+const RESUMABLE: ReadonlySet<string> = new Set(["failed", "cancelled", "step_limit"]);
+
+export function exitCodeOf(status: RunResult["status"]): ExitCode {
+  switch (status) {
+    case "completed":
+      return EXIT.ok;
+    case "paused":
+      return EXIT.paused;
+    case "cancelled":
+      return EXIT.interrupted;
+    case "incomplete":
+    case "failed":
+    case "step_limit":
+      return EXIT.failed;
+  }
+}
+
+function statusText(result: RunResult, output: Output): string {
+  const { stderrStyles: styles } = output;
+  const text = result.status.replace("_", " ");
+  return result.status === "completed" || result.status === "paused" ? styles.info(text) : styles.error(text);
+}
+
+/** What waits for an answer, and the command that gives it. */
+export function reportPauses(result: Pick<RunResult, "pauses" | "thread">, place: RunPlace, output: Output): void {
+  const { pauses, thread } = result;
+  for (const pause of pauses) output.result(describePause(pause));
+  if (place.isMemory) {
+    output.result("the run was kept in memory only: it cannot be answered; run it with --store sqlite:PATH");
+    return;
+  }
+  const command = `ngc resume ${quoteArgument(thread ?? "")}${place.flags}`;
+  const [first] = pauses;
+  if (pauses.length === 1 && first !== undefined && first.kind === "interrupt") {
+    const [choice, ...others] = readPayload(first.payload).choices;
+    const or = others.length === 0 ? "" : `   (or ${others.map(answerArgument).join(", ")})`;
+    output.result(`answer with: ${command} --answer ${choice === undefined ? "VALUE" : answerArgument(choice)}${or}`);
+    return;
+  }
+  const answers = pauses
+    .filter((pause) => pause.kind === "interrupt")
+    .map((pause) => {
+      const [choice] = readPayload(pause.payload).choices;
+      return ` --answer ${quoteArgument(`${pause.id}=${choice === undefined ? "VALUE" : answerText(choice)}`)}`;
+    });
+  output.result(`${answers.length === 0 ? "go on" : "answer"} with: ${command}${answers.join("")}`);
+}
+
+/** As `parseAnswers` reads it back: a text that looks like JSON stands in quotes. */
+function answerText(text: string): string {
+  return typeof parseValue(text) === "string" ? text : JSON.stringify(text);
+}
+
+function answerArgument(text: string): string {
+  return quoteArgument(answerText(text));
+}
+
+/** One waiting item: what is asked, and what may be answered. */
+export function describePause(pause: PauseItem): string {
+  return printableText(pauseText(pause));
+}
+
+function pauseText(pause: PauseItem): string {
+  const node = [...pause.namespace, pause.node].join(" › ");
+  if (pause.kind !== "interrupt") return `paused ${pause.kind} ${node}  (${pause.id})`;
+  const { question, choices, rest } = readPayload(pause.payload);
+  const lines = [`${node} waits for an answer  (${pause.id})`];
+  for (const line of question.split("\n")) lines.push(`  ${line}`.trimEnd());
+  if (rest !== null) lines.push(`  ${JSON.stringify(rest)}`);
+  if (choices.length > 0) lines.push(`  one of: ${choices.join(" | ")}`);
+  return lines.join("\n");
+}
+
+/** `ask` gives `{ question, choices?, details? }`; `interrupt` in node code gives whatever it likes. */
+function readPayload(payload: Json): { question: string; choices: readonly string[]; rest: Json } {
+  if (typeof payload === "string") return { question: payload, choices: [], rest: null };
+  if (typeof payload === "object" && payload !== null && !Array.isArray(payload)) {
+    const { question, choices, details } = payload as { readonly [key: string]: Json };
+    if (typeof question === "string") {
+      return {
+        question,
+        choices: Array.isArray(choices)
+          ? choices.map((choice) => (typeof choice === "string" ? choice : JSON.stringify(choice)))
+          : [],
+        rest: details ?? null,
+      };
+    }
+  }
+  return { question: payload === null ? "" : JSON.stringify(payload, null, 2), choices: [], rest: null };
+}
+
+/** The document of `ngc run --json` and `ngc resume --json`. */
+function resultDocument(result: RunResult): object {
+  return {
+    version: 1,
+    status: result.status,
+    thread: result.thread,
+    steps: result.steps,
+    output: result.output,
+    state: result.state,
+    pauses: result.pauses,
+    incompleteBarriers: result.incompleteBarriers,
+    error: result.error === null ? null : errorDocument(result.error),
+    checkpoint: result.checkpointId,
+  };
+}
+
+function errorDocument(error: NgraphError): object {
+  return {
+    code: error.code,
+    message: error.message,
+    ...(error instanceof NodeError ? { node: error.nodeId, attempts: error.attempts, items: error.items } : {}),
+    at: placeOf(error) ?? null,
+  };
+}
+
+/** What lies below the error that the message of a failed node speaks of. */
+function deeperCauses(error: NgraphError, redact = (text: string) => text): string[] {
+  const causes: string[] = [];
+  let current: unknown = error.cause;
+  while (current instanceof Error && causes.length < 5) {
+    const below: unknown = current instanceof AggregateError ? current.errors[0] : current.cause;
+    if (below === undefined) break;
+    causes.push(redact(describeError(below)));
+    current = below;
+  }
+  // Wrappers repeat what they wrap.
+  return causes.filter((text) => !error.message.includes(text));
+}
+
+/** Where in the user's code or graph a failure began: the innermost cause that says so. */
+function placeOf(error: Error): string | undefined {
+  let place: string | undefined;
+  let current: unknown = error;
+  for (let depth = 0; current instanceof Error && depth < 10; depth++) {
+    const own = current instanceof ExpressionError ? current.place : undefined;
+    place = userPlace(current) ?? own ?? place;
+    current = current.cause;
+  }
+  return place;
+}

@@ -1,8 +1,0 @@
-import type { PlanTable } from "../runtime/plan/plan-table.ts";
-import type { Table } from "../runtime/table.ts";
-
-/** Of a plan and everything it calls. */
-export function secretNames(table: PlanTable | Table): readonly string[] {
-  const called = table.kind === "plan" ? [...table.graphs, ...table.plans] : table.graphs;
-  return [...new Set([...table.secrets, ...called.flatMap(secretNames)])];
-}

@@ -1,0 +1,117 @@
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { findSimilar, listNames } from "../../diagnostics/similar.ts";
+import type { BuiltinNode } from "../../runtime/interface/context.ts";
+import type { Bindings, ImportedFunction } from "../../runtime/interface/engine-options.ts";
+import type { PlanTable } from "../../runtime/table/plan-table.ts";
+import type { Table } from "../../runtime/table/table.ts";
+import { CommandError } from "../process/command-error.ts";
+import { loadUserModules, moduleKey, type LoadedModules, type UserModule } from "./load-user-modules.ts";
+
+/** Graphs and plans name their code alike. */
+type Linkable = Table | PlanTable;
+
+export interface UserCode {
+  readonly bindings: Bindings;
+  /** What the module of `--builtins` supplies. */
+  readonly builtins: Readonly<Record<string, BuiltinNode>>;
+}
+
+/**
+ * Loads everything that a table and the graphs it calls import, and, where given, a module whose exports supply or
+ * replace built-in nodes (`llm`).
+ */
+export async function bindFunctions(table: Linkable, builtinsFile: string | undefined): Promise<UserCode> {
+  if (builtinsFile !== undefined && !existsSync(builtinsFile)) {
+    throw new CommandError(`cannot read ${builtinsFile}: no such file or directory`, {
+      help: "--builtins takes a module whose exports are node functions",
+    });
+  }
+  const modules = new Map<string, UserModule>();
+  const remember = (module: UserModule): void => void modules.set(moduleKey(module), module);
+  for (const each of allTables(table)) {
+    const directory = directoryOf(each);
+    for (const { module } of each.functions) remember({ specifier: module, directory });
+  }
+  const builtinsModule =
+    builtinsFile === undefined ? undefined : { specifier: resolve(builtinsFile), directory: process.cwd() };
+  if (builtinsModule !== undefined) remember(builtinsModule);
+
+  const loaded = await loadUserModules([...modules.values()]);
+  return {
+    bindings: bindingsOf(table, loaded),
+    builtins: builtinsModule === undefined ? {} : functionsOf(loaded.get(moduleKey(builtinsModule))),
+  };
+}
+
+/** Bindings that run nothing: enough to look at threads and to fork them. */
+export function unrunnableBindings(table: Table): Bindings {
+  const functions: Record<string, ImportedFunction> = emptyRecord();
+  for (const { name } of table.functions) {
+    functions[name] = () => {
+      throw new Error(`${name} is not loaded: nothing is meant to run here`);
+    };
+  }
+  const graphs: Record<string, Bindings> = emptyRecord();
+  for (const called of table.graphs) graphs[called.name] = unrunnableBindings(called);
+  return { functions, graphs };
+}
+
+function bindingsOf(table: Linkable, loaded: LoadedModules): Bindings {
+  const directory = directoryOf(table);
+  const functions: Record<string, ImportedFunction> = emptyRecord();
+  for (const { name, module, export: exported } of table.functions) {
+    const exports = loaded.get(moduleKey({ specifier: module, directory })) ?? {};
+    const value = Object.hasOwn(exports, exported) ? exports[exported] : undefined;
+    if (typeof value !== "function") throw missingExport(module, exported, value, exports);
+    functions[name] = value as ImportedFunction;
+  }
+  const graphs: Record<string, Bindings> = emptyRecord();
+  for (const called of calledBy(table)) graphs[called.name] = bindingsOf(called, loaded);
+  return { functions, graphs };
+}
+
+function missingExport(
+  module: string,
+  name: string,
+  value: unknown,
+  exports: Readonly<Record<string, unknown>>,
+): CommandError {
+  const names = Object.keys(functionsOf(exports));
+  const similar = findSimilar(name, names);
+  const problem = value === undefined ? `does not export \`${name}\`` : `exports \`${name}\`, but it is no function`;
+  return new CommandError(`${module} ${problem}`, {
+    code: "NG_MISSING_FUNCTION",
+    help:
+      similar !== undefined
+        ? `a function with a similar name is exported: \`${similar}\``
+        : names.length === 0
+          ? "it exports no functions"
+          : `it exports ${listNames(names)}`,
+  });
+}
+
+function functionsOf(exports: Readonly<Record<string, unknown>> | undefined): Record<string, BuiltinNode> {
+  const functions: Record<string, BuiltinNode> = emptyRecord();
+  for (const [name, value] of Object.entries(exports ?? {})) {
+    if (typeof value === "function") functions[name] = value as BuiltinNode;
+  }
+  return functions;
+}
+
+function allTables(table: Linkable): Linkable[] {
+  return [table, ...calledBy(table).flatMap(allTables)];
+}
+
+function calledBy(table: Linkable): readonly Linkable[] {
+  return "plans" in table ? [...table.graphs, ...table.plans] : table.graphs;
+}
+
+/** Imports are relative to the file that the graph stands in. */
+function directoryOf(table: Linkable): string {
+  return dirname(resolve(table.debug?.file ?? "."));
+}
+
+function emptyRecord<T>(): Record<string, T> {
+  return Object.create(null) as Record<string, T>;
+}

@@ -1,0 +1,118 @@
+import { realpathSync, statSync } from "node:fs";
+import type { CompileResult } from "../../compiler/compile.ts";
+import type { CompilerHost } from "../../compiler/load/host.ts";
+import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import { introducesErrors } from "../../diagnostics/fixes/compare-findings.ts";
+import type { AppliedFix } from "../../diagnostics/fixes/fix-text.ts";
+import { CommandError } from "../process/command-error.ts";
+import { readSource } from "./source-files.ts";
+import { writeAtomically } from "../output/write-atomically.ts";
+
+/** A file that `ngc check --fix` changed. */
+export interface FixedSource {
+  readonly path: string;
+  readonly text: string;
+  readonly fixes: readonly AppliedFix[];
+}
+
+export interface FixedSources {
+  readonly fixed: readonly FixedSource[];
+  /** All sources, compiled with the fixes in them. */
+  readonly compiled: readonly CompileResult[];
+}
+
+/**
+ * Makes the fixes that the findings of these files offer, and writes what has changed when all is worked out. Files that they
+ * import are not touched, unless they are named too; a fix after which a named file that imports the fixed one has new errors is
+ * not made.
+ *
+ * @throws CommandError when a file cannot be read or written, or changed meanwhile
+ */
+export async function fixSources(paths: readonly string[]): Promise<FixedSources> {
+  const sources = uniqueFiles(paths).map((path) => ({ path, text: readRegularFile(path) }));
+  const { fixed, compiled } = await fixTexts(sources);
+  const originals = new Map(sources.map(({ path, text }) => [path, text]));
+  for (const { path } of fixed) {
+    if (readSource(path) !== originals.get(path)) {
+      throw new CommandError(`${path} has changed while it was being fixed: nothing was written`);
+    }
+  }
+  for (const { path, text } of fixed) writeAtomically(path, text);
+  return { fixed, compiled };
+}
+
+/** The same for texts; writes nothing. */
+export async function fixTexts(
+  sources: readonly { readonly path: string; readonly text: string }[],
+): Promise<FixedSources> {
+  const [{ compile }, { createNodeHost }, { fixText }] = await Promise.all([
+    import("../../compiler/compile.ts"),
+    import("../../api/node-host.ts"),
+    import("../../diagnostics/fixes/fix-text.ts"),
+  ]);
+  const texts = new Map(sources.map(({ path, text }) => [realPathOf(path), text]));
+  const host = withTexts(createNodeHost(), texts);
+  const compileNow = (path: string): CompileResult => compile(texts.get(realPathOf(path)) ?? "", { path, host });
+  const compiled = new Map(sources.map(({ path }) => [path, compileNow(path)]));
+  const fixed: FixedSource[] = [];
+  for (const { path, text } of sources) {
+    const result = fixText(text, (changed) => ownFindings(compile(changed, { path, host })));
+    if (result.applied.length === 0) continue;
+    texts.set(realPathOf(path), result.text);
+    const importers = [...compiled.values()].filter((other) => other.path !== path && imports(other, path));
+    const now = importers.map((other) => compileNow(other.path));
+    const suffers = now.some((other, index) =>
+      introducesErrors(ownFindings(other), ownFindings(importers[index] ?? other), ANY_STAGE),
+    );
+    if (suffers) {
+      texts.set(realPathOf(path), text);
+      continue;
+    }
+    fixed.push({ path, text: result.text, fixes: result.applied });
+    compiled.set(path, compileNow(path));
+    for (const other of now) compiled.set(other.path, other);
+  }
+  return { fixed, compiled: [...compiled.values()] };
+}
+
+/** New errors count whatever stage of the compiler finds them. */
+const ANY_STAGE: readonly Diagnostic[] = [];
+
+function ownFindings({ path, diagnostics }: CompileResult): Diagnostic[] {
+  return diagnostics.filter((item) => item.file.path === path);
+}
+
+function imports(result: CompileResult, path: string): boolean {
+  const real = realPathOf(path);
+  return result.files.some((file) => realPathOf(file) === real);
+}
+
+/** A host that sees these texts, by real path, in place of what is on the disk. */
+function withTexts(host: CompilerHost, texts: ReadonlyMap<string, string>): CompilerHost {
+  return { ...host, readFile: (path) => texts.get(realPathOf(path)) ?? host.readFile(path) };
+}
+
+/** A file that is named twice is fixed once. */
+function uniqueFiles(paths: readonly string[]): string[] {
+  const byRealPath = new Map<string, string>();
+  for (const path of paths) if (!byRealPath.has(realPathOf(path))) byRealPath.set(realPathOf(path), path);
+  return [...byRealPath.values()];
+}
+
+function readRegularFile(path: string): string {
+  const text = readSource(path);
+  if (!statSync(path).isFile()) {
+    throw new CommandError(`--fix writes files, and ${path} is none`, {
+      help: "--stdin-filepath PATH checks standard input and prints the fixed text",
+    });
+  }
+  return text;
+}
+
+function realPathOf(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

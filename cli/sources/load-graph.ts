@@ -1,0 +1,90 @@
+import { hasErrors } from "../../diagnostics/diagnostic.ts";
+import { findSimilar, listNames } from "../../diagnostics/similar.ts";
+import type { CompileResult } from "../../compiler/compile.ts";
+import type { PlanTable } from "../../runtime/table/plan-table.ts";
+import type { Table } from "../../runtime/table/table.ts";
+import { diagnosticsDocument } from "../documents/check-document.ts";
+import { CommandError } from "../process/command-error.ts";
+import { compileSource } from "./compile-source.ts";
+import type { Output } from "../output/output.ts";
+import { withKnownOrder } from "./plan-order.ts";
+import { printDiagnostics } from "../output/print-diagnostics.ts";
+
+/**
+ * The table of one graph or plan of a file, where no name is given the one that no other calls; a plan with the order that was
+ * found for it. Where the file is invalid its diagnostics are printed
+ * (with `--json`, the document of `ngc check`), and there is none.
+ *
+ * @throws CommandError when the file cannot be read or has none of that name
+ */
+export async function loadGraphOrPlan(
+  file: string,
+  name: string | undefined,
+  output: Output,
+): Promise<Table | PlanTable | undefined> {
+  return (await loadCompiled(file, name, "graph or plan", output))?.table;
+}
+
+/** Likewise a graph: of a file of plans alone too, there is none. */
+export async function loadGraph(file: string, name: string | undefined, output: Output): Promise<Table | undefined> {
+  const loaded = await loadCompiled(file, name, "graph", output);
+  return loaded?.table.kind === "graph" ? loaded.table : undefined;
+}
+
+/** Likewise a plan, with the order that was found for it. */
+export async function loadPlan(file: string, name: string | undefined, output: Output): Promise<PlanTable | undefined> {
+  const loaded = await loadCompiled(file, name, "plan", output);
+  return loaded?.table.kind === "plan" ? loaded.table : undefined;
+}
+
+/**
+ * What is meant where no name is given: the only one of its kind, else the only one that no other of the file calls.
+ *
+ * @throws CommandError when several are left to choose from
+ */
+function entryOf(names: readonly string[], compiled: CompileResult, file: string): string | undefined {
+  if (names.length <= 1) return names[0];
+  const called = new Set<object>();
+  for (const { bound } of compiled.graphs) for (const graph of bound.graphs) called.add(graph);
+  for (const { bound } of compiled.plans) for (const each of [...bound.graphs, ...bound.plans]) called.add(each);
+  const uncalled = [...compiled.graphs, ...compiled.plans].filter(({ bound }) => !called.has(bound));
+  const entries = names.filter((name) => uncalled.some((each) => each.name === name));
+  if (entries.length === 1) return entries[0];
+  const choice = entries.length === 0 ? names : entries;
+  throw new CommandError(`${file} holds several: ${listNames(choice)}`, {
+    help: "name the one that is meant with --graph",
+  });
+}
+
+type Wanted = "graph" | "plan" | "graph or plan";
+
+async function loadCompiled(
+  file: string,
+  name: string | undefined,
+  wanted: Wanted,
+  output: Output,
+): Promise<{ readonly table: Table | PlanTable; readonly compiled: CompileResult } | undefined> {
+  const compiled = await compileSource(file);
+  printDiagnostics(compiled.diagnostics, {}, output);
+  if (hasErrors(compiled.diagnostics)) {
+    if (output.json) output.document(await diagnosticsDocument([compiled]));
+    return undefined;
+  }
+  const fits = (table: Table | PlanTable): boolean => wanted === "graph or plan" || table.kind === wanted;
+  const names = [...compiled.tables].flatMap(([key, table]) => (fits(table) ? [key] : []));
+  const table = compiled.tables.get(name ?? entryOf(names, compiled, file) ?? "");
+  if (table !== undefined && fits(table)) {
+    return { table: table.kind === "plan" ? withKnownOrder(table, file) : table, compiled };
+  }
+  if (name === undefined) throw new CommandError(`${file} holds no ${wanted}`);
+  if (table !== undefined) throw new CommandError(`\`${name}\` of ${file} is a ${table.kind}, not a ${wanted}`);
+  const similar = findSimilar(name, names);
+  throw new CommandError(`${file} has no ${wanted} \`${name}\``, {
+    help:
+      similar !== undefined
+        ? `a ${wanted} with a similar name exists: \`${similar}\``
+        : names.length === 0
+          ? `it holds no ${wanted}`
+          : `it holds ${listNames(names)}`,
+  });
+}

@@ -1,0 +1,146 @@
+import { readdirSync, readFileSync, statSync, type Stats } from "node:fs";
+import { join } from "node:path";
+import { CommandError } from "../process/command-error.ts";
+
+/** Larger sources are refused by the parser (NG005); far larger ones are not even read. */
+const MAX_READ_BYTES = 64 * 1024 * 1024;
+
+/** What a directory is searched for. A file that is named itself may have any name. */
+const SOURCE_NAME = /\.ngraph(?:\.ya?ml)?$/;
+
+/** The files that arguments stand for: files as they are named, directories by the graph files in them, sorted. */
+export function findSources(paths: readonly string[]): string[] {
+  const files = new Set<string>();
+  for (const path of paths) {
+    if (!statOf(path).isDirectory()) {
+      files.add(path);
+      continue;
+    }
+    const found = listDirectory(path);
+    if (found.length === 0) {
+      throw new CommandError(`no graph files in ${path}`, { help: "graph files end in .ngraph or .ngraph.yaml" });
+    }
+    for (const file of found) files.add(file);
+  }
+  return [...files];
+}
+
+/** A file that was named, or found in a directory that was. */
+export interface Source {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** What of the arguments could not be read. */
+export interface Unreadable {
+  readonly file: string;
+  readonly message: string;
+}
+
+/**
+ * The texts of all files that arguments stand for, and what cannot be read: one bad file does not hide the others.
+ *
+ * @throws CommandError when there is nothing else to speak of
+ */
+export function readSources(paths: readonly string[]): {
+  readonly sources: readonly Source[];
+  readonly unreadable: readonly Unreadable[];
+} {
+  const sources: Source[] = [];
+  const errors: CommandError[] = [];
+  const unreadable: Unreadable[] = [];
+  const read = <T>(file: string, action: () => T): T | undefined => {
+    try {
+      return action();
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      errors.push(error);
+      unreadable.push({ file, message: error.message });
+      return undefined;
+    }
+  };
+  const files = new Set(paths.flatMap((path) => read(path, () => findSources([path])) ?? []));
+  for (const path of files) {
+    const text = read(path, () => readSource(path));
+    if (text !== undefined) sources.push({ path, text });
+  }
+  const [error] = errors;
+  if (error !== undefined && errors.length === 1 && sources.length === 0) throw error;
+  return { sources, unreadable };
+}
+
+/** The text of a file that the user named. */
+export function readSource(path: string): string {
+  const stat = statOf(path);
+  if (stat.isDirectory()) throw new CommandError(`cannot read ${path}: it is a directory`);
+  if (!stat.isFile() && !stat.isFIFO()) throw new CommandError(`cannot read ${path}: it is neither file nor pipe`);
+  if (stat.size > MAX_READ_BYTES) throw new CommandError(`cannot read ${path}: it is too large`);
+  return decodeSource(
+    path,
+    attempt(path, () => readFileSync(path)),
+  );
+}
+
+/** UTF-8, strictly: replacement characters would be written back by `fmt`. */
+export function decodeSource(path: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new CommandError(`cannot read ${path}: it is not UTF-8 text`);
+  }
+}
+
+export function isYaml(path: string): boolean {
+  return /\.ya?ml$/i.test(path);
+}
+
+function listDirectory(directory: string): string[] {
+  const files: string[] = [];
+  for (const entry of attempt(directory, () => readdirSync(directory, { withFileTypes: true }))) {
+    // Hidden ones are not the user's: lock files of editors, say, which are links to nowhere.
+    if (entry.name.startsWith(".")) continue;
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) {
+      if (entry.name !== "node_modules") files.push(...listDirectory(path));
+    } else if (SOURCE_NAME.test(entry.name)) files.push(path);
+  }
+  return files.sort();
+}
+
+function statOf(path: string): Stats {
+  return attempt(path, () => statSync(path));
+}
+
+function attempt<T>(path: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    throw new CommandError(`cannot read ${path}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** The operating system's reasons in plain words. */
+export function reasonOf(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  switch (code) {
+    case "ENOENT":
+      return "no such file or directory";
+    case "EACCES":
+    case "EPERM":
+      return "permission denied";
+    case "EISDIR":
+      return "it is a directory";
+    case "ENOTDIR":
+      return "a part of the path is no directory";
+    case "EROFS":
+      return "the file system is read-only";
+    case "ENOSPC":
+      return "no space left";
+    case "ENAMETOOLONG":
+      return "the name is too long";
+    case "ELOOP":
+      return "too many symbolic links";
+    default:
+      return error instanceof Error ? error.message : String(error);
+  }
+}

@@ -1,0 +1,52 @@
+import type { Command } from "commander";
+import type { ExitCode } from "../process/exit-codes.ts";
+import { createOutput, type CommonOptions, type Output } from "../output/output.ts";
+
+/** What a file in `commands/` says about its command. */
+export interface CommandDefinition<Options> {
+  /** Name and arguments as commander writes them: `check <path...>`. */
+  readonly usage: string;
+  readonly summary: string;
+  /** Adds the command's own options. */
+  readonly configure?: (command: Command) => void;
+  /** Lines below the help: commands to copy. */
+  readonly examples?: readonly string[];
+  /** Does it; `args` are the arguments without options. Heavy modules are imported in here, not above. */
+  readonly run: (args: readonly string[], options: Options, output: Output) => ExitCode | Promise<ExitCode>;
+}
+
+/** A command, ready to be added to the program. */
+export type AddCommand = (program: Command, finish: (code: ExitCode) => void) => void;
+
+export function defineCommand<Options extends object>(definition: CommandDefinition<Options>): AddCommand {
+  return (program, finish) => {
+    const command = program.command(definition.usage).description(definition.summary);
+    definition.configure?.(command);
+    addCommonOptions(command);
+    const { examples } = definition;
+    if (examples !== undefined) {
+      command.addHelpText("after", `\nExamples:\n${examples.map((line) => `  $ ${line}`).join("\n")}`);
+    }
+    command.action(async () => {
+      const options = command.opts<Options & CommonOptions>();
+      const output = createOutput(mergeCommon(program.opts<CommonOptions>(), options));
+      finish(await definition.run(command.args, options, output));
+    });
+  };
+}
+
+/** They may stand before and after the command's name. */
+export function addCommonOptions(command: Command): void {
+  command
+    .option("--json", "print one JSON document on stdout and nothing else")
+    .option("--no-color", "print without colours")
+    .option("-q, --quiet", "print no progress");
+}
+
+function mergeCommon(before: CommonOptions, after: CommonOptions): CommonOptions {
+  return {
+    json: before.json === true || after.json === true,
+    color: before.color !== false && after.color !== false,
+    quiet: before.quiet === true || after.quiet === true,
+  };
+}

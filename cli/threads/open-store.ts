@@ -1,0 +1,127 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { MemoryStore } from "../../runtime/stores/memory.ts";
+import type { MaybePromise } from "../../runtime/value/json.ts";
+import type { Store } from "../../runtime/interface/store.ts";
+import { CommandError } from "../process/command-error.ts";
+import { makeDirectory } from "../output/make-directory.ts";
+import { quoteArgument } from "../output/quote-argument.ts";
+import { reasonOf } from "../sources/source-files.ts";
+import { withoutPassword } from "../output/mask-password.ts";
+
+const DEFAULT_PATH = ".ngraph/runs.db";
+export const DEFAULT_STORE = `sqlite:${DEFAULT_PATH}`;
+export const STORE_FLAG = "--store <store>";
+export const STORE_HELP = "where runs are kept: sqlite:PATH, postgres:URL or memory (default sqlite:.ngraph/runs.db)";
+
+export interface OpenStore {
+  readonly store: Store;
+  /** What a further command must say to find the same store: empty for the default one. */
+  readonly flag: string;
+  /** Gone when this process ends. */
+  readonly isMemory: boolean;
+}
+
+/** Opens a store (see `openStore`), does something with it, and closes it, whatever comes of it. */
+export async function withStore<T>(
+  given: string | undefined,
+  options: { readonly mustExist: boolean },
+  work: (open: OpenStore) => MaybePromise<T>,
+): Promise<T> {
+  const open = await openStore(given, options);
+  let result: T;
+  try {
+    result = await work(open);
+  } catch (error) {
+    try {
+      await open.store.close?.();
+    } catch {
+      // The first failure is the one to tell.
+    }
+    throw error;
+  }
+  await open.store.close?.();
+  return result;
+}
+
+/**
+ * Opens what `--store` names. `mustExist`: commands that only look never make a database.
+ *
+ * @throws CommandError when the flag names no store; StoreError when the store cannot be used
+ */
+export async function openStore(given: string | undefined, options: { mustExist: boolean }): Promise<OpenStore> {
+  const spec = given ?? DEFAULT_STORE;
+  const flag = given === undefined ? "" : ` --store ${quoteArgument(withoutPassword(given))}`;
+  if (options.mustExist && (spec === "memory" || spec === "sqlite::memory:")) {
+    throw new CommandError("a store in memory holds nothing: name the one that the run used");
+  }
+  if (spec === "memory") {
+    return { store: new MemoryStore(), flag, isMemory: true };
+  }
+  if (spec.startsWith("sqlite:") && spec.length > "sqlite:".length) {
+    const path = spec.slice("sqlite:".length);
+    return { store: await openSqlite(path, options), flag, isMemory: path === ":memory:" };
+  }
+  const url = spec.replace(/^postgres:(?=postgres(?:ql)?:)/, "");
+  if (/^postgres(?:ql)?:\/\/./.test(url)) {
+    if (!URL.canParse(url) || HAS_AT_IN_PATH.test(url)) {
+      // Which part is wrong cannot be shown: it may be the password.
+      throw new CommandError(
+        "the URL of --store cannot be read: it looks like postgres://USER:PASSWORD@HOST:5432/DATABASE",
+        {
+          help: "special characters of the password are written as %40 (@), %3A (:), %2F (/), %23 (#), %3F (?), %25 (%); or leave it out and set PGPASSWORD",
+        },
+      );
+    }
+    const { PostgresStore } = await import("../../runtime/stores/postgres.ts");
+    return { store: new PostgresStore(url), flag, isMemory: false };
+  }
+  throw new CommandError(`--store takes sqlite:PATH, postgres:URL or memory, not \`${withoutPassword(spec)}\``, {
+    help: /^postgres(?:ql)?:/.test(spec)
+      ? "a database's URL is postgres://USER@HOST/DATABASE"
+      : /[./]/.test(spec) && !spec.includes("://")
+        ? `did you mean \`sqlite:${withoutPassword(spec)}\`?`
+        : undefined,
+  });
+}
+
+/** The password has a `/` in it: what follows would be taken for the database, and shown. */
+const HAS_AT_IN_PATH = /^\w+:\/\/[^/?#]*\/[^?#]*@/;
+
+async function openSqlite(path: string, { mustExist }: { mustExist: boolean }): Promise<Store> {
+  if (mustExist && !existsSync(path)) {
+    const above = path === DEFAULT_PATH ? storeAbove(path) : undefined;
+    throw new CommandError(`there is no store at ${path}`, {
+      help:
+        above === undefined
+          ? "run the command where the graph was run, or name the store with --store"
+          : `a directory above has one: --store ${quoteArgument(`sqlite:${above}`)}`,
+    });
+  }
+  try {
+    if (path !== ":memory:") makeStoreDirectory(dirname(path));
+  } catch (error) {
+    const reason = existsSync(dirname(path)) ? "a file of this name is there" : reasonOf(error);
+    throw new CommandError(`cannot make the directory ${dirname(path)}: ${reason}`, {
+      cause: error,
+      help: "--store sqlite:PATH keeps runs elsewhere, --store memory keeps none",
+    });
+  }
+  const { SqliteStore } = await import("../../runtime/stores/sqlite.ts");
+  return new SqliteStore(path);
+}
+
+/** The default store of a directory above this one, as it is named from here. */
+function storeAbove(path: string): string | undefined {
+  for (let up = ".."; ; up = join("..", up)) {
+    if (existsSync(join(up, path))) return join(up, path);
+    if (dirname(resolve(up)) === resolve(up)) return undefined;
+  }
+}
+
+/** `.ngraph` is made with a note to Git that runs are not sources. */
+export function makeStoreDirectory(directory: string): void {
+  const isNew = !existsSync(directory);
+  makeDirectory(directory);
+  if (isNew && resolve(directory) === resolve(".ngraph")) writeFileSync(join(directory, ".gitignore"), "*\n");
+}

@@ -1,0 +1,47 @@
+import { existsSync } from "node:fs";
+import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
+import type { Json } from "../../runtime/value/json.ts";
+import type { PlanTable } from "../../runtime/table/plan-table.ts";
+import type { Table } from "../../runtime/table/table.ts";
+import { compileSource } from "../sources/compile-source.ts";
+
+/**
+ * What the channels of a checkpoint's graph hold until they are written: stores keep only what was. Known where the file that the
+ * thread was run from still holds the very graph (its digest says so), called graphs included; otherwise empty.
+ */
+export async function startValues({ metadata, digest }: Checkpoint): Promise<ReadonlyMap<string, Json>> {
+  const { file } = metadata;
+  if (typeof file !== "string" || !existsSync(file)) return new Map();
+  try {
+    const { tables } = await compileSource(file);
+    for (const table of tables.values()) {
+      const found = tableOf(table, digest);
+      if (found !== undefined) return new Map(found.channels.map(({ name, initial }) => [name, initial ?? null]));
+    }
+  } catch {
+    // The file has changed, and says nothing of this checkpoint.
+  }
+  return new Map();
+}
+
+function tableOf(table: Table | PlanTable, digest: string): Table | undefined {
+  if (table.kind === "graph" && table.digest === digest) return table;
+  const called = table.kind === "plan" ? [...table.graphs, ...table.plans] : table.graphs;
+  for (const each of called) {
+    const found = tableOf(each, digest);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The values of all channels: in the order of the graph, then those that it does not have. */
+export function withStartValues(
+  values: Readonly<Record<string, Json>>,
+  start: ReadonlyMap<string, Json>,
+): Readonly<Record<string, Json>> {
+  // Names are those of channels: `__proto__` is one.
+  const all = Object.create(null) as Record<string, Json>;
+  for (const [name, value] of start) all[name] = Object.hasOwn(values, name) ? (values[name] ?? null) : value;
+  for (const [name, value] of Object.entries(values)) all[name] = value;
+  return all;
+}

@@ -1,0 +1,65 @@
+import { existsSync } from "node:fs";
+import { relative } from "node:path";
+import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
+import { migrateCheckpoint, withAnswers } from "../../runtime/thread/restore-run.ts";
+import type { Store } from "../../runtime/interface/store.ts";
+import { CommandError } from "../process/command-error.ts";
+import { findSimilar } from "../../diagnostics/similar.ts";
+
+/** The newest checkpoint of a thread that must exist. */
+export async function latestOf(store: Store, thread: string): Promise<Checkpoint> {
+  const head = await store.loadLatest(thread);
+  if (head !== undefined) return migrateCheckpoint(head, { threadId: thread });
+  const known = (await store.threads?.({ limit: 200 })) ?? [];
+  const similar = findSimilar(
+    thread,
+    known.map((info) => info.threadId),
+  );
+  throw new CommandError(`there is no thread \`${thread}\` in this store`, {
+    code: "NG_UNKNOWN_THREAD",
+    help:
+      similar === undefined
+        ? "`ngc threads` lists them; --store names another store"
+        : `a thread with a similar name exists: \`${similar}\``,
+  });
+}
+
+/** A checkpoint without the pauses whose answers were stored before a crash: they wait no more. */
+export async function asItStands(store: Store, checkpoint: Checkpoint): Promise<Checkpoint> {
+  if (checkpoint.status !== "paused") return checkpoint;
+  return withAnswers(checkpoint, (await store.getWrites?.(checkpoint.threadId, checkpoint.id)) ?? []);
+}
+
+/** The file and graph that a thread was run from: what the run recorded, or `--file` and `--graph`. */
+export function sourceOf(
+  head: Checkpoint,
+  given: { readonly file?: string | undefined; readonly graph?: string | undefined },
+): { file: string; graph: string | undefined } {
+  const recorded = head.metadata["file"];
+  const graph = given.graph ?? textOf(head.metadata["graph"]);
+  if (given.file !== undefined) return { file: given.file, graph };
+  if (typeof recorded !== "string") {
+    throw new CommandError(`thread \`${head.threadId}\` does not say which file it was run from`, {
+      help: "name the graph's file with --file",
+    });
+  }
+  if (!existsSync(recorded)) {
+    throw new CommandError(`thread \`${head.threadId}\` was run from ${recorded}, which is not there any more`, {
+      help: "name the graph's file with --file",
+    });
+  }
+  const near = relative(process.cwd(), recorded);
+  return { file: near.startsWith("..") ? recorded : near, graph };
+}
+
+/** @throws CommandError for a thread that a plan was run on */
+export function refusePlanThread(head: Checkpoint, why: string): void {
+  if (typeof head.metadata["plan"] !== "string") return;
+  throw new CommandError(`thread \`${head.threadId}\` is a run of a plan, which ${why}`, {
+    help: "ngc resume THREAD goes on with it; --from-task and --only run a part again",
+  });
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,77 @@
+/**
+ * A plan after binding: names resolved, calls typed, matrix tasks multiplied, every part still linked to its syntax. Lowering flattens
+ * it into a plan table; a plan with errors is not lowered.
+ */
+import type { SourceFile, Span } from "../../../diagnostics/source.ts";
+import type * as Ast from "../../../grammar/ast.ts";
+import type { Json } from "../../../runtime/value/json.ts";
+import type { PlanTable, Trigger, TouchSpec } from "../../../runtime/table/plan-table.ts";
+import type { Effect, FunctionSpec } from "../../../runtime/table/table.ts";
+import type { ValueType } from "../../../runtime/table/value-type.ts";
+import type { BoundArgument, BoundCall, BoundChannel, BoundGraph, BoundNode, TypedExpression } from "../bound-graph.ts";
+import type { TypeScriptCheck } from "../../expressions/typescript-check.ts";
+
+export interface BoundPlan {
+  readonly file: SourceFile;
+  readonly declaration: Ast.PlanDecl;
+  readonly name: string;
+  readonly doc?: string;
+  readonly channels: readonly BoundChannel[];
+  /** In file order; a matrix task stands here once a value. */
+  readonly tasks: readonly BoundTask[];
+  readonly maxParallel: number;
+  readonly order: PlanTable["order"];
+  readonly onFailure: PlanTable["onFailure"];
+  readonly pools: PlanTable["pools"];
+  readonly functions: readonly FunctionSpec[];
+  readonly types: readonly { readonly name: string; readonly type: ValueType }[];
+  /** What only `tsc` can check. */
+  readonly typeScriptChecks: readonly TypeScriptCheck[];
+  /** Called graphs and plans, once each, in order of first use. */
+  readonly graphs: readonly BoundGraph[];
+  readonly plans: readonly BoundPlan[];
+  readonly secrets: readonly string[];
+  readonly hasErrors: boolean;
+  readonly poisoned: ReadonlySet<string>;
+}
+
+/** The call of a task: what a node may call, and plans. */
+export type BoundTaskCall = BoundCall | BoundPlanCall;
+
+export interface BoundPlanCall {
+  readonly kind: "plan";
+  readonly plan: BoundPlan;
+  readonly args: readonly BoundArgument[];
+}
+
+export interface BoundTask {
+  readonly declaration: Ast.TaskDecl;
+  /** Of a matrix task: `test[20]`. */
+  readonly name: string;
+  readonly doc?: string;
+  readonly item?: { readonly name: string; readonly value: Json };
+  readonly call: BoundTaskCall;
+  /** Indexes into `tasks`, ascending. */
+  readonly after: readonly number[];
+  readonly trigger: Trigger;
+  readonly condition?: TypedExpression;
+  readonly output?: NonNullable<BoundNode["output"]>;
+  readonly checks: readonly BoundCall[];
+  readonly touches: readonly BoundTouch[];
+  readonly alone: boolean;
+  readonly pool?: { readonly pool: number; readonly count: number };
+  readonly tries?: NonNullable<BoundNode["tries"]>;
+  readonly timeout?: number;
+  readonly estimate?: number;
+  readonly cache?: { readonly inputs: readonly string[] };
+  readonly idempotent: boolean;
+  /** Of the call and of the checks. */
+  readonly effects: readonly Effect[];
+  /** Channels (by name). */
+  readonly reads: readonly string[];
+  readonly writes: readonly string[];
+}
+
+export interface BoundTouch extends TouchSpec {
+  readonly span: Span;
+}

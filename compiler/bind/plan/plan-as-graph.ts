@@ -1,0 +1,109 @@
+import type * as Ast from "../../../grammar/ast.ts";
+import {
+  START,
+  type BoundCall,
+  type BoundEdge,
+  type BoundGraph,
+  type BoundNode,
+  type TypedExpression,
+} from "../bound-graph.ts";
+import type { BoundPlan } from "./bound-plan.ts";
+
+/**
+ * A plan as a graph of the same control, for checks that ask what calls are made and what they are given: dependencies are barriers, and
+ * each check is a node behind its task. Tasks with checks have no tries here, since to be repeated is what they are for.
+ */
+export function planAsGraph(plan: BoundPlan): BoundGraph {
+  const nodes: BoundNode[] = [];
+  const edges: BoundEdge[] = [];
+  const statements: Ast.Statement[] = plan.declaration.statements.flatMap((statement): Ast.Statement[] => {
+    if (statement.kind === "Channel") return [statement];
+    if (statement.kind !== "Task") return [];
+    const checks = statement.policies.flatMap((policy) => (policy.kind === "DoneWhen" ? [policy.check] : []));
+    return [asNode(statement, statement.call), ...checks.map((check) => asNode(statement, check))];
+  });
+  const told = new Set<Ast.TaskDecl>();
+  for (const task of plan.tasks) {
+    // A matrix is one node: what is wrong with it is said once.
+    if (told.has(task.declaration)) continue;
+    told.add(task.declaration);
+    const name = task.declaration.name.name;
+    const { declaration, tries, timeout, output, idempotent } = task;
+    const call: BoundCall = task.call.kind === "plan" ? { kind: "broken" } : task.call;
+    const rest = {
+      ...(timeout === undefined ? {} : { timeout }),
+      pauseBefore: false,
+      pauseAfter: false,
+      idempotent,
+      effects: task.effects,
+    };
+    nodes.push({
+      ...rest,
+      declaration: asNode(declaration, declaration.call),
+      name,
+      call,
+      ...(output === undefined ? {} : { output }),
+      ...(tries === undefined || task.checks.length > 0 ? {} : { tries }),
+      reads: task.reads,
+      writes: task.writes,
+    });
+    const syntax = task.declaration.policies.flatMap((policy) => (policy.kind === "DoneWhen" ? [policy.check] : []));
+    for (const [at, check] of task.checks.entries()) {
+      const checkName = `${name} check ${at + 1}`;
+      const node = asNode(declaration, syntax[at] ?? declaration.call);
+      nodes.push({ ...rest, declaration: node, name: checkName, call: check, reads: [], writes: [] });
+      edges.push(edge([name], checkName, declaration));
+    }
+    if (task.after.length === 0) edges.push(edge([START], name, declaration, task.condition));
+    else {
+      const names = task.after.map((index) => plan.tasks[index]?.declaration.name.name ?? START);
+      edges.push(edge([...new Set(names)], name, declaration, task.condition));
+    }
+  }
+  return {
+    file: plan.file,
+    declaration: { kind: "Graph", span: plan.declaration.span, name: plan.declaration.name, statements },
+    name: plan.name,
+    channels: plan.channels,
+    nodes,
+    edges,
+    assertions: [],
+    limits: { steps: null, parallel: null },
+    functions: plan.functions,
+    types: plan.types,
+    typeScriptChecks: plan.typeScriptChecks,
+    graphs: plan.graphs,
+    secrets: plan.secrets,
+    hasErrors: plan.hasErrors,
+    poisoned: plan.poisoned,
+  };
+}
+
+function asNode(task: Ast.TaskDecl, call: Ast.Expr): Ast.NodeDecl {
+  const { span, name, output, each, policies } = task;
+  return {
+    kind: "Node",
+    span,
+    name,
+    call,
+    ...(each === undefined ? {} : { each }),
+    ...(output === undefined ? {} : { output }),
+    policies,
+  };
+}
+
+function edge(from: readonly string[], to: string, task: Ast.TaskDecl, condition?: TypedExpression): BoundEdge {
+  const { span } = task.name;
+  const source = { kind: "NodeList", span, nodes: [] } as const;
+  const targets = { kind: "Targets", span, nodes: [], onError: false } as const;
+  return {
+    span,
+    syntax: { kind: "Edge", span, source, chain: [], to: targets },
+    source: { kind: "nodes", nodes: from.map((name) => ({ name, span })) },
+    onError: false,
+    to:
+      condition === undefined
+        ? { kind: "plain", targets: [{ name: to, span }] }
+        : { kind: "when", condition, targets: [{ name: to, span }] },
+  };
+}

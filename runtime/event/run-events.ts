@@ -1,0 +1,101 @@
+import { dropPromise } from "../step/drop-promise.ts";
+import { NodeError, NgraphError } from "../interface/errors.ts";
+import type { EventError, RunEvent } from "../interface/events.ts";
+import type { PlanObserver } from "../routing/plan-step.ts";
+import { barrierOf, isBarrier, type Target } from "../routing/routes.ts";
+import { END } from "../table/table.ts";
+import type { Run } from "../step/run.ts";
+import type { Task } from "../step/task.ts";
+
+type Common = "seq" | "namespace" | "thread" | "runId" | "step";
+/** An event without what every event has. */
+export type EventBody = RunEvent extends infer E ? (E extends RunEvent ? Omit<E, Common> : never) : never;
+
+/** Tells those who watch. Callers ask `run.listening` first, so that nothing is made for nobody. */
+export function emitEvent(run: Run, body: EventBody, step = run.step): void {
+  const { shared } = run;
+  const event = {
+    ...body,
+    seq: shared.sequence++,
+    namespace: run.path,
+    runId: shared.runId,
+    step,
+    ...(shared.threadId === undefined ? {} : { thread: shared.threadId }),
+  } as RunEvent;
+  for (const listener of shared.listeners) {
+    tell(listener, event);
+  }
+}
+
+/** Whoever watches cannot break the run: neither by throwing, nor, where the listener is asynchronous, by rejecting. */
+export function tell<E>(listener: (event: E) => unknown, event: E): void {
+  try {
+    dropPromise(listener(event));
+  } catch {
+    // Not the run's concern.
+  }
+}
+
+export type NodeEventBody =
+  | { readonly phase: "start" }
+  | { readonly phase: "end"; readonly paused?: true; readonly cached?: true }
+  | { readonly phase: "retry"; readonly error: EventError; readonly delayMs: number }
+  | { readonly phase: "error"; readonly error: EventError };
+
+export function emitNodeEvent(run: Run, task: Task, attempt: number, body: NodeEventBody): void {
+  const item = task.itemIndex === -1 ? {} : { item: task.itemIndex };
+  emitEvent(run, { type: "node", node: task.node.spec.name, taskId: task.id, attempt, ...item, ...body });
+}
+
+/** An error as plain data, without secrets. */
+export function eventError(run: Run, error: unknown): EventError {
+  const message = run.shared.redact(describeError(error));
+  if (error instanceof NodeError) return { code: error.code, message, node: error.nodeId, attempts: error.attempts };
+  if (error instanceof NgraphError) return { code: error.code, message };
+  return { code: "NG_NODE_FAILED", message };
+}
+
+/** Whatever was thrown, as text. Reading it may run code, which may throw in turn. */
+export function describeError(error: unknown): string {
+  try {
+    if (error instanceof Error) return `${error.message || error.name}`;
+    // Errors of another realm, and what libraries throw in place of one.
+    if (typeof error === "object" && error !== null && "message" in error && typeof error.message === "string") {
+      return error.message;
+    }
+    return `it threw ${thrownText(error)}`;
+  } catch {
+    return "it threw something that cannot be shown";
+  }
+}
+
+function thrownText(value: unknown): string {
+  const text = String(value);
+  if (text !== "[object Object]") return text;
+  const json = JSON.stringify(value) ?? text;
+  return json.length > 200 ? `${json.slice(0, 200)}…` : json;
+}
+
+/** Routing as events. */
+export function planObserver(
+  run: Run,
+  tasks: readonly { readonly node: { readonly spec: { readonly name: string } } }[],
+): PlanObserver {
+  const { table } = run.program;
+  const name = (target: Target): string => {
+    if (target === END) return "end";
+    const node = isBarrier(target) ? table.barriers[barrierOf(target)]!.target : target;
+    return node === END ? "end" : table.nodes[node]!.name;
+  };
+  return {
+    route: (routing, via, targets, discarded) => {
+      const node = tasks[routing]?.node.spec.name ?? "start";
+      const dropped = discarded ? { discarded: true as const } : {};
+      emitEvent(run, { type: "route", node, via, targets: targets.map(name), ...dropped });
+    },
+    barrier: (barrier, arrived, fired) => {
+      const { id, target } = table.barriers[barrier]!;
+      emitEvent(run, { type: "barrier", barrier: id, target: name(target), arrived: arrived.map(name), fired });
+    },
+  };
+}

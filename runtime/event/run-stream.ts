@@ -1,0 +1,184 @@
+import type { RunResult, RunStream } from "../interface/engine-options.ts";
+import type { RunEvent, StreamViews } from "../interface/events.ts";
+import { setField } from "../expression/operations.ts";
+import type { Json, JsonObject } from "../value/json.ts";
+
+export const DEFAULT_BUFFER = 1024;
+
+/** What a stream hears of its run. */
+export interface Watch {
+  readonly onEvent: (event: RunEvent) => void;
+  /** The graph's own state, after the input (-1) and after each step; where only a view of values asks for it. */
+  readonly onState: ((step: number, state: () => JsonObject) => void) | undefined;
+  /** Aborts when the consumer leaves. */
+  readonly signal: AbortSignal;
+}
+
+type Item<View extends keyof StreamViews<JsonObject>> = StreamViews<JsonObject>[View];
+
+/**
+ * The items of a run as they happen. A slow consumer costs only its own buffer: beyond it the oldest items are dropped, and
+ * in the view `events` a `dropped` event says how many (8.2).
+ */
+export function createRunStream<View extends keyof StreamViews<JsonObject>>(
+  settings: { readonly view?: View; readonly buffer?: number },
+  start: (watch: Watch) => Promise<RunResult>,
+): RunStream<Item<View>> {
+  const view = settings.view ?? "events";
+  const buffer = new StreamBuffer(bufferSize(settings.buffer));
+  const controller = new AbortController();
+  const updates = view === "updates" ? new UpdatesByNode((item) => buffer.push(item)) : undefined;
+  let last: RunEvent | undefined;
+  const result = start({
+    signal: controller.signal,
+    onState: view === "values" ? (step, state) => buffer.push({ step, state: state() }) : undefined,
+    onEvent: (event) => {
+      last = event;
+      if (view === "events") buffer.push(event);
+      else if (view === "custom" && event.type === "custom") buffer.push(customItem(event));
+      else updates?.take(event);
+    },
+  }).finally(() => buffer.end());
+  // Whoever reads only the items still sees the error: the iterator rejects with it.
+  result.catch(() => undefined);
+
+  async function* items(): AsyncGenerator<Item<View>> {
+    try {
+      for (;;) {
+        await buffer.filled();
+        const count = buffer.takeDropped();
+        if (count > 0 && view === "events" && last !== undefined) {
+          const { seq, namespace, runId, step } = last;
+          yield { type: "dropped", count, seq, namespace, runId, step } as unknown as Item<View>;
+        }
+        const next = buffer.take();
+        if (next !== undefined) yield next as Item<View>;
+        else if (buffer.isOver) {
+          await result;
+          return;
+        }
+      }
+    } finally {
+      if (!buffer.isOver) controller.abort(new Error("the stream was left"));
+    }
+  }
+  return { result, [Symbol.asyncIterator]: () => items() };
+}
+
+function customItem({ step, namespace, node, data }: Extract<RunEvent, { type: "custom" }>): Item<"custom"> {
+  return { step, namespace, node, data };
+}
+
+/** Bounded whatever is asked for. */
+function bufferSize(given: number | undefined): number {
+  return given === undefined || !Number.isFinite(given) ? DEFAULT_BUFFER : Math.max(1, Math.trunc(given));
+}
+
+/** A ring: what does not fit pushes the oldest out. */
+export class StreamBuffer {
+  readonly #limit: number;
+  readonly #items: unknown[] = [];
+  #first = 0;
+  #dropped = 0;
+  /** What those wait for who find nothing: several may read one stream, each item once. */
+  #filled: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
+  isOver = false;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  push(item: unknown): void {
+    this.#items.push(item);
+    if (this.#items.length - this.#first > this.#limit) {
+      this.take();
+      this.#dropped++;
+    }
+    this.#wake();
+  }
+
+  take(): unknown {
+    const item = this.#items[this.#first];
+    if (item === undefined) return undefined;
+    this.#items[this.#first++] = undefined;
+    if (this.#first > this.#limit) {
+      this.#items.splice(0, this.#first);
+      this.#first = 0;
+    }
+    return item;
+  }
+
+  takeDropped(): number {
+    const count = this.#dropped;
+    this.#dropped = 0;
+    return count;
+  }
+
+  end(): void {
+    this.isOver = true;
+    this.#wake();
+  }
+
+  /** Settles when there is something to take, or nothing will come any more. */
+  async filled(): Promise<void> {
+    while (!this.isOver && this.#items.length <= this.#first) {
+      this.#filled ??= deferred();
+      await this.#filled.promise;
+    }
+  }
+
+  #wake(): void {
+    this.#filled?.resolve();
+    this.#filled = undefined;
+  }
+}
+
+function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = (): void => undefined;
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
+
+interface NodeUpdates {
+  readonly node: string;
+  readonly updates: Record<string, Json>;
+}
+interface StepUpdates {
+  readonly all: NodeUpdates[];
+  /** By node. */
+  readonly latest: Map<string, NodeUpdates>;
+}
+
+/** Writes of a step, put together by node, told when the step has ended. */
+class UpdatesByNode {
+  readonly #push: (item: StreamViews<JsonObject>["updates"]) => void;
+  /** By namespace: steps of called graphs end inside steps of their callers. */
+  readonly #open = new Map<string, StepUpdates>();
+
+  constructor(push: (item: StreamViews<JsonObject>["updates"]) => void) {
+    this.#push = push;
+  }
+
+  take(event: RunEvent): void {
+    const place = event.namespace.join("/");
+    if (event.type === "write") {
+      const step = this.#open.get(place) ?? { all: [], latest: new Map<string, NodeUpdates>() };
+      this.#open.set(place, step);
+      let known = step.latest.get(event.node);
+      // The second write of one channel is another task's: several items may have been sent to the node.
+      if (known === undefined || Object.hasOwn(known.updates, event.channel)) {
+        known = { node: event.node, updates: {} };
+        step.latest.set(event.node, known);
+        step.all.push(known);
+      }
+      setField(known.updates, event.channel, event.update);
+    } else if (event.type === "step" && event.phase === "end") {
+      for (const { node, updates } of this.#open.get(place)?.all ?? []) {
+        this.#push({ step: event.step, namespace: event.namespace, node, updates });
+      }
+      this.#open.delete(place);
+    }
+  }
+}

@@ -1,0 +1,313 @@
+import type { BuiltinNode, ExpectedType, NodeContext } from "../interface/context.ts";
+import type { Bindings, EngineOptions, FunctionRegistry, ImportedFunction } from "../interface/engine-options.ts";
+import { RunError } from "../interface/errors.ts";
+import type { ExpressionFunction } from "../expression/call-function.ts";
+import { setField } from "../expression/operations.ts";
+import type { Evaluate } from "../expression/compile-expression.ts";
+import type { Json, JsonObject } from "../value/json.ts";
+import type { Attempt } from "../step/task-context.ts";
+import type { Task } from "../step/task.ts";
+import { compileRouting, type Routing, type RoutingCode } from "../routing/plan-step.ts";
+import { callPlan } from "../plan/call-plan.ts";
+import { compilePlan, type PlanProgram } from "../plan/plan-program.ts";
+import type { NodeSpec, Table } from "../table/table.ts";
+import type { ValueType } from "../table/value-type.ts";
+import { ChannelCode } from "./channel-code.ts";
+
+/** A table with its code, ready to run. Made once an engine; shared by all its runs. */
+export interface Program {
+  readonly table: Table;
+  /** For messages: tasks of a plan run as the nodes of a program. */
+  readonly what: "graph" | "plan";
+  readonly routing: RoutingCode;
+  readonly channels: readonly ChannelCode[];
+  readonly outputs: readonly ChannelCode[];
+  /** Inputs without a start value. */
+  readonly required: readonly ChannelCode[];
+  readonly nodes: readonly NodeCode[];
+  readonly graphs: readonly Program[];
+  /** Of plans that it calls; a plan stands for its tasks. */
+  readonly plans: readonly Program[];
+  /** All fields of the output and of the state, without their values. */
+  readonly outputTemplate: JsonObject;
+  readonly stateTemplate: JsonObject;
+  /** Start values by channel; `null` for inputs that must be given. */
+  readonly initial: readonly Json[];
+  readonly nodeIndex: ReadonlyMap<string, number>;
+  readonly channelIndex: ReadonlyMap<string, number>;
+  /** Some node has `pause before` or `pause after`. */
+  readonly hasGates: boolean;
+  /** Why a run needs a store: the first node that pauses, here or in a graph it calls. */
+  readonly pausingNode: string | undefined;
+  readonly secrets: ReadonlyMap<string, string> | undefined;
+}
+
+export interface NodeCode {
+  readonly index: number;
+  readonly spec: NodeSpec;
+  readonly call: CallCode;
+  readonly list: Evaluate | undefined;
+  readonly hasErrorRoutes: boolean;
+  readonly expects: ExpectedType | undefined;
+  /** Targets that `goto` and `send` may name. */
+  readonly goes: ReadonlySet<number> | undefined;
+  /** The names of a step in which only this node ran. */
+  readonly stepNames: readonly string[];
+  /** Routing of an end that asks for nothing. */
+  readonly plainRouting: Routing;
+  /** It alone. */
+  readonly plainRoutings: readonly Routing[];
+  /** Kept from the first run on: plain tasks of a node are all alike. */
+  plainTask: Task | undefined;
+  plainTasks: readonly Task[] | undefined;
+}
+
+export type CallCode =
+  | { readonly kind: "body"; readonly body: (...args: unknown[]) => unknown; readonly args: readonly Evaluate[] }
+  | {
+      readonly kind: "builtin";
+      readonly body: BuiltinNode;
+      readonly names: readonly string[];
+      readonly args: readonly Evaluate[];
+    }
+  | {
+      readonly kind: "graph";
+      readonly graph: Program;
+      readonly names: readonly string[];
+      readonly args: readonly Evaluate[];
+    }
+  | { readonly kind: "expression"; readonly value: Evaluate }
+  /** Code of this package that needs the attempt itself: a plan called as a task. */
+  | {
+      readonly kind: "attempt";
+      readonly body: (attempt: Attempt, args: JsonObject) => unknown;
+      readonly names: readonly string[];
+      readonly args: readonly Evaluate[];
+    }
+  | { readonly kind: "mock"; readonly body: (context: NodeContext) => unknown };
+
+/**
+ * Links a table with the code it names.
+ * @throws RunError NG_MISSING_FUNCTION that lists everything missing, NG_EFFECT_DENIED for effects that are not allowed
+ */
+export function compileProgram(table: Table, options: EngineOptions, what: Program["what"] = "graph"): Program {
+  refuseEffects(table, options, what);
+  const missing = new Set<string>();
+  const program = { ...link(table, options, options, [], missing), what };
+  if (missing.size > 0) {
+    throw new RunError(
+      "NG_MISSING_FUNCTION",
+      `${what} \`${table.name}\` needs code that was not given: ${[...missing].join(", ")}`,
+    );
+  }
+  return program;
+}
+
+function refuseEffects(table: Table, { allow }: EngineOptions, what: string): void {
+  if (allow === undefined) return;
+  const denied = table.effects.filter((effect) => !allow.includes(effect));
+  if (denied.length === 0) return;
+  throw new RunError(
+    "NG_EFFECT_DENIED",
+    `${what} \`${table.name}\` may reach ${denied.join(", ")}, which is not allowed (allowed: ${allow.join(", ") || "nothing"})`,
+  );
+}
+
+function link(
+  table: Table,
+  bindings: Bindings,
+  options: EngineOptions,
+  outer: readonly FunctionRegistry[],
+  missing: Set<string>,
+): Program {
+  const registries = [...(bindings.functions === undefined ? [] : [bindings.functions]), ...outer];
+  const mocks = outer.length === 0 && bindings === options ? options.mocks : undefined;
+  const isMocked = (node: NodeSpec): boolean => mocks !== undefined && Object.hasOwn(mocks, node.name);
+  const needed = neededFunctions(table, isMocked);
+  const functions = table.functions.map(({ name, module }, index) => {
+    const found = lookUp(registries, name);
+    if (found === undefined && needed.has(index)) missing.add(`function \`${name}\` of "${module}" (in \`functions\`)`);
+    return found;
+  });
+  const routing = compileRouting(table, functions, bindings.expressions);
+  const { expressions } = routing;
+  const channels = table.channels.map(({ reducer }, index) => {
+    const imported = reducer?.kind === "function" ? functions[reducer.function] : undefined;
+    return new ChannelCode(table, index, imported as ImportedFunction | undefined);
+  });
+  const graphs = table.graphs.map((graph, index) => {
+    const isCalled = table.nodes.some(
+      (node) => node.call.kind === "graph" && node.call.graph === index && !isMocked(node),
+    );
+    // What only mocked nodes call may lack its code.
+    return link(
+      graph,
+      ownValue(bindings.graphs, graph.name) ?? {},
+      options,
+      registries,
+      isCalled ? missing : new Set(),
+    );
+  });
+
+  const plans = (table.plans ?? []).map((plan, index) => {
+    // What only mocked nodes call may lack its code.
+    const isCalled = table.nodes.some(
+      (node) => node.call.kind === "plan" && node.call.plan === index && !isMocked(node),
+    );
+    if (!isCalled) return undefined;
+    // Its functions may be given under its name; those missing there are looked for here.
+    const own = ownValue(bindings.graphs, plan.name);
+    const none = Object.create(null) as FunctionRegistry;
+    const functions = Object.assign(none, ...[...registries].reverse(), own?.functions) as FunctionRegistry;
+    const { expressions: _expressions, mocks: _mocks, ...rest } = options;
+    return compilePlan(plan, { ...rest, ...own, functions, graphs: { ...bindings.graphs, ...own?.graphs } });
+  });
+
+  const callCode = (node: NodeSpec): CallCode => {
+    if (isMocked(node)) return { kind: "mock", body: mocks![node.name]! };
+    const { call } = node;
+    switch (call.kind) {
+      case "function":
+        return {
+          kind: "body",
+          body: functions[call.function] as (...args: unknown[]) => unknown,
+          args: evaluators(call.args, expressions),
+        };
+      case "builtin": {
+        const body = ownValue(options.builtins, call.name);
+        if (body === undefined) missing.add(`built-in node \`${call.name}\` (in \`builtins\`)`);
+        return { kind: "builtin", body: body ?? (() => undefined), ...named(call, expressions) };
+      }
+      case "graph":
+        return { kind: "graph", graph: graphs[call.graph]!, ...named(call, expressions) };
+      case "plan": {
+        const plan = plans[call.plan]!;
+        return { kind: "attempt", body: (attempt, args) => callPlan(attempt, plan, args), ...named(call, expressions) };
+      }
+      case "expression":
+        return { kind: "expression", value: expressions[call.expression]! };
+    }
+  };
+
+  const outputs = channels.filter(({ spec }) => spec.role === "output");
+  return {
+    table,
+    what: "graph",
+    routing,
+    graphs,
+    plans: plans.flatMap((plan) => (plan === undefined ? [] : [plan.program])),
+    channels,
+    outputs,
+    outputTemplate: templateOf(outputs),
+    stateTemplate: templateOf(channels),
+    required: channels.filter(({ spec }) => spec.role === "input" && spec.initial === undefined),
+    nodes: table.nodes.map((spec, index) => {
+      const plainRouting: Routing = {
+        node: index,
+        goto: undefined,
+        exclusive: false,
+        stopped: false,
+        errorTargets: undefined,
+      };
+      return {
+        index,
+        spec,
+        call: callCode(spec),
+        list: spec.each === undefined ? undefined : expressions[spec.each.list],
+        hasErrorRoutes: spec.onError.length > 0,
+        expects: expectedType(table, channels, spec),
+        stepNames: Object.freeze([spec.name]),
+        plainRouting,
+        plainRoutings: [plainRouting],
+        plainTask: undefined,
+        plainTasks: undefined,
+        goes: spec.goes === undefined ? undefined : new Set(spec.goes),
+      };
+    }),
+    initial: table.channels.map((channel) => channel.initial ?? null),
+    nodeIndex: new Map(table.nodes.map(({ name }, index) => [name, index])),
+    channelIndex: new Map(table.channels.map(({ name }, index) => [name, index])),
+    hasGates: table.nodes.some((node) => node.pauseBefore === true || node.pauseAfter === true),
+    pausingNode: pausingNode(table, graphs, plans),
+    secrets: readSecrets(table, options),
+  };
+}
+
+function templateOf(channels: readonly ChannelCode[]): JsonObject {
+  const record: Record<string, Json> = {};
+  for (const { name } of channels) setField(record, name, null);
+  return Object.freeze(record);
+}
+
+function lookUp(registries: readonly FunctionRegistry[], name: string): ExpressionFunction | undefined {
+  for (const registry of registries) {
+    const found = ownValue(registry, name);
+    if (typeof found === "function") return found as ExpressionFunction;
+  }
+  return undefined;
+}
+
+function ownValue<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+  // A namespace import has no prototype to ask.
+  return record !== undefined && Object.prototype.hasOwnProperty.call(record, name) ? record[name] : undefined;
+}
+
+function evaluators(indexes: readonly number[], expressions: readonly Evaluate[]): readonly Evaluate[] {
+  return indexes.map((index) => expressions[index]!);
+}
+
+function named(
+  call: { readonly args: readonly { readonly name: string; readonly expression: number }[] },
+  expressions: readonly Evaluate[],
+) {
+  return {
+    names: call.args.map((arg) => arg.name),
+    args: call.args.map((arg) => expressions[arg.expression]!),
+  };
+}
+
+/** Functions that something other than a mocked node's call uses. */
+function neededFunctions(table: Table, isMocked: (node: NodeSpec) => boolean): ReadonlySet<number> {
+  const needed = new Set<number>();
+  const mockedOnly = new Set<number>();
+  for (const node of table.nodes) {
+    if (node.call.kind === "function") (isMocked(node) ? mockedOnly : needed).add(node.call.function);
+  }
+  for (let index = 0; index < table.functions.length; index++) if (!mockedOnly.has(index)) needed.add(index);
+  return needed;
+}
+
+function pausingNode(
+  table: Table,
+  graphs: readonly Program[],
+  plans: readonly (PlanProgram | undefined)[],
+): string | undefined {
+  for (const node of table.nodes) {
+    if (node.pauseBefore === true || node.pauseAfter === true) return node.name;
+    if (node.call.kind === "builtin" && node.call.name === "ask") return node.name;
+    if (node.call.kind === "graph" && graphs[node.call.graph]?.pausingNode !== undefined) return node.name;
+    if (node.call.kind === "plan" && plans[node.call.plan]?.program.pausingNode !== undefined) return node.name;
+  }
+  return undefined;
+}
+
+function expectedType(table: Table, channels: readonly ChannelCode[], node: NodeSpec): ExpectedType | undefined {
+  const { output, each } = node;
+  if (output === undefined) return undefined;
+  const typeOf = (channel: number): ValueType => channels[channel]!.resultType(each !== undefined);
+  const type: ValueType =
+    output.kind === "channel"
+      ? typeOf(output.channel)
+      : { kind: "record", fields: output.fields.map(({ field, channel }) => ({ name: field, type: typeOf(channel) })) };
+  return { type, types: table.types };
+}
+
+function readSecrets(table: Table, { secrets }: EngineOptions): ReadonlyMap<string, string> | undefined {
+  if (table.secrets.length === 0) return undefined;
+  const values = new Map<string, string>();
+  for (const name of table.secrets) {
+    const value = typeof secrets === "function" ? secrets(name) : ownValue(secrets, name);
+    if (value !== undefined) values.set(name, value);
+  }
+  return values;
+}

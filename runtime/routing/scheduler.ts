@@ -1,0 +1,302 @@
+/**
+ * Which nodes run next: the scheduler as a pure module over a table (1.4). It has no state of its own, no clock and
+ * does no I/O; the engine runs on the same plans, by index, so what this says is what a run does.
+ */
+import type { FunctionRegistry } from "../interface/engine-options.ts";
+import type { ExpressionFunction } from "../expression/call-function.ts";
+import type { Scope } from "../expression/compile-expression.ts";
+import { ExpressionError } from "../expression/expression-error.ts";
+import { setField } from "../expression/operations.ts";
+import type { Json } from "../value/json.ts";
+import { checkTable } from "../table/check-table.ts";
+import { BarrierState } from "./barrier-state.ts";
+import { noRoute } from "./no-route.ts";
+import { compileRouting, planStart, planStep, type Routing, type RoutingCode } from "./plan-step.ts";
+import { barrierOf, followErrorRoutes, followRoutes, isBarrier } from "./routes.ts";
+import { bad, entriesOf, flagOf, gotoOf, listOf, namesOf, requestOf, unknownName } from "./scheduler-arguments.ts";
+import { END, type Table } from "../table/table.ts";
+
+/** Barrier id -> names of the nodes that have signalled; barriers with none are left out. */
+export type BarrierSignals = Readonly<Record<string, readonly string[]>>;
+
+/** Signals as they may be handed in: what the last plan gave, a checkpoint's `barrierState`, or a map of sets. */
+export type GivenSignals = Readonly<Record<string, Iterable<string>>> | ReadonlyMap<string, Iterable<string>>;
+
+/** State by channel name, as a record or a map; channels that are left out have their start value. */
+export type SchedulerState = Readonly<Record<string, Json>> | ReadonlyMap<string, Json>;
+
+/** What a node's end asks for, beside or instead of its edges. */
+export interface RoutingRequest {
+  /** Target names, `end` among them. Empty, or the empty name, follows the edges. */
+  readonly goto?: string | readonly string[] | null;
+  /** The `goto` takes the whole step over. */
+  readonly exclusive?: boolean;
+  readonly stop?: boolean;
+  /** The node failed: what `error` reads as in its `on error` edges. */
+  readonly error?: Json;
+}
+
+export interface NodeRouting extends RoutingRequest {
+  readonly node: string;
+}
+
+export interface SchedulerPlan {
+  /** Nodes of the next step in declaration order; never `end`. */
+  readonly ready: readonly string[];
+  readonly hitEnd: boolean;
+  /** Target of the exclusive `goto` that took the step over. */
+  readonly winningGoto: string | null;
+  readonly barrierState: BarrierSignals;
+}
+
+export interface BarrierDescription {
+  readonly id: string;
+  readonly kind: "all" | "waits";
+  readonly target: string;
+  readonly members: readonly (readonly string[])[];
+}
+
+/**
+ * Pure: the same arguments give the same answer, which is frozen, nothing that is passed in is changed, and a call costs the
+ * out-degree of what ran. Every call throws `RunError` NG_BAD_INPUT for what has another shape, and for names that the table does not have.
+ */
+export interface Scheduler {
+  /** The first step of a run. Throws `NodeError` NG_NO_ROUTE where the edges of `start` lead nowhere. */
+  planStartStep(state?: SchedulerState): SchedulerPlan;
+  /**
+   * Where the edges of a node lead, or those of `start`, in the order of the edges; a barrier's target stands for the barrier.
+   * Without edges: `end`.
+   */
+  resolveNextNodes(node: string, state?: SchedulerState): readonly string[];
+  /**
+   * What follows these nodes, which have just ended, on the state after their updates. Given in task order: of several exclusive
+   * `goto`s the last wins. Give the `barrierState` of the last plan (`{}` at first) and it comes back moved on. Throws `NodeError`
+   * NG_NO_ROUTE.
+   *
+   * Without `barrierState` a signal to a barrier runs its target at once.
+   */
+  planNextStep(
+    routings: readonly (string | NodeRouting)[],
+    state?: SchedulerState,
+    barrierState?: GivenSignals,
+  ): SchedulerPlan;
+  /** The same with nodes and what they ask for side by side; throws `RangeError` when the lengths differ. */
+  planNextStep(
+    justRan: readonly string[],
+    results: readonly (RoutingRequest | null | undefined)[],
+    state?: SchedulerState,
+    barrierState?: GivenSignals,
+  ): SchedulerPlan;
+  /** The table's barriers, in its order. */
+  barrierSpecs(): readonly BarrierDescription[];
+}
+
+/**
+ * @param options.functions imported functions that conditions call, by name
+ * @throws TableError NG_BAD_TABLE when the table is none
+ *
+ * @example
+ * const scheduler = createScheduler(table);
+ * scheduler.planNextStep([{ node: "classify" }], { intent: "technical" }, {}).ready; // ["docs", "tickets"]
+ */
+export function createScheduler(table: Table, options: { readonly functions?: FunctionRegistry } = {}): Scheduler {
+  checkTable(table);
+  const names = new Names(table, options.functions ?? {});
+  return {
+    planStartStep: (state = {}) => {
+      const plan = planStart(names.code, names.scope(state));
+      if (plan.unrouted[0] !== undefined) throw names.noRoute(-1, state, plan.unrouted[0].cause);
+      return names.plan(plan.ready, plan.hitEnd, null, undefined);
+    },
+    resolveNextNodes: (node, state = {}) => names.resolve(node === "start" ? -1 : names.node(node), state),
+    planNextStep: (
+      first: readonly (string | NodeRouting)[],
+      second?: SchedulerState | readonly (RoutingRequest | null | undefined)[],
+      third?: SchedulerState | GivenSignals,
+      fourth?: GivenSignals,
+    ) => {
+      const ran = listOf(first, "what ran", '["draft"] or [{ node: "draft", goto: "end" }]');
+      if (!Array.isArray(second)) {
+        return names.next(ran, undefined, (second as SchedulerState | undefined) ?? {}, third as GivenSignals);
+      }
+      if (second.length !== ran.length) {
+        throw new RangeError(`planNextStep was given ${ran.length} nodes and ${second.length} results: one each`);
+      }
+      return names.next(ran, second, (third as SchedulerState | undefined) ?? {}, fourth);
+    },
+    barrierSpecs: () => names.barrierSpecs(),
+  };
+}
+
+/** Names outside, indexes inside. */
+class Names {
+  readonly table: Table;
+  readonly code: RoutingCode;
+  readonly #nodes: ReadonlyMap<string, number>;
+  readonly #channels: ReadonlyMap<string, number>;
+  readonly #barriers: ReadonlyMap<string, number>;
+  readonly #initial: readonly Json[];
+
+  constructor(table: Table, functions: FunctionRegistry) {
+    this.table = table;
+    const own = table.functions.map(({ name }) =>
+      Object.hasOwn(functions, name) ? (functions[name] as ExpressionFunction) : undefined,
+    );
+    this.code = compileRouting(table, own);
+    this.#nodes = new Map(table.nodes.map(({ name }, index) => [name, index]));
+    this.#channels = new Map(table.channels.map(({ name }, index) => [name, index]));
+    this.#initial = table.channels.map((channel) => channel.initial ?? null);
+    this.#barriers = new Map(table.barriers.map(({ id }, index) => [id, index]));
+  }
+
+  scope(state: SchedulerState): { state: Json[]; error: Json } & Scope {
+    // Start values are looked through to, not copied: what a plan costs must not grow with the channels it does not name.
+    const values = Object.create(this.#initial) as Json[];
+    for (const [name, value] of entriesOf(state, "the state", "{ score: 0.8 }")) {
+      const channel = this.#channels.get(name);
+      if (channel === undefined) throw unknownName("channel", name, this.#channels.keys());
+      values[channel] = value as Json;
+    }
+    return { state: values, error: null };
+  }
+
+  node(name: unknown): number {
+    const node = this.#nodes.get(name as string);
+    if (node === undefined) throw unknownName("node", name, this.#nodes.keys());
+    return node;
+  }
+
+  /** @param node a node's index, or -1 for `start` */
+  resolve(node: number, state: SchedulerState): readonly string[] {
+    const routes = node === -1 ? this.code.start : this.code.nodes[node]!;
+    if (routes.edges.length === 0) return Object.freeze(["end"]);
+    let targets: readonly number[];
+    try {
+      targets = followRoutes(routes, this.scope(state));
+    } catch (cause) {
+      if (!(cause instanceof ExpressionError)) throw cause;
+      throw this.noRoute(node, state, cause);
+    }
+    if (targets.length === 0) throw this.noRoute(node, state, undefined);
+    return Object.freeze([...new Set(targets.map((target) => this.name(target)))]);
+  }
+
+  /** @param results what each of them asks for, where that does not stand with its name */
+  next(
+    ran: readonly unknown[],
+    results: readonly unknown[] | undefined,
+    state: SchedulerState,
+    signals: GivenSignals | null | undefined,
+  ): SchedulerPlan {
+    const scope = this.scope(state);
+    const barriers = signals === undefined || signals === null ? undefined : this.barriers(signals);
+    const requests = ran.map((item, index) => this.routing(item, results?.[index], index, scope, state));
+    const plan = planStep(this.code, requests, scope, barriers);
+    const first = plan.unrouted[0];
+    if (first !== undefined) throw this.noRoute(requests[first.routing]!.node, state, first.cause);
+    const winner = plan.winner === -1 ? null : this.name(requests[plan.winner]!.goto![0]!);
+    return this.plan(plan.ready, plan.hitEnd, winner, barriers);
+  }
+
+  plan(
+    ready: readonly number[],
+    hitEnd: boolean,
+    winningGoto: string | null,
+    barriers: BarrierState | undefined,
+  ): SchedulerPlan {
+    return Object.freeze({
+      ready: Object.freeze(ready.map((node) => this.name(node))),
+      hitEnd,
+      winningGoto,
+      barrierState: frozenSignals(barriers === undefined ? {} : signalsOf(this.table, barriers)),
+    });
+  }
+
+  barrierSpecs(): readonly BarrierDescription[] {
+    const specs = this.table.barriers.map(({ id, kind, target, members }) =>
+      Object.freeze({
+        id,
+        kind,
+        target: this.name(target),
+        members: Object.freeze(members.map((nodes) => Object.freeze(nodes.map((node) => this.name(node))))),
+      }),
+    );
+    return Object.freeze(specs);
+  }
+
+  noRoute(node: number, state: SchedulerState, cause: unknown): Error {
+    const scope = this.scope(state);
+    return noRoute(this.table, node, (expression) => this.code.expressions[expression]!(scope), { cause });
+  }
+
+  private routing(
+    item: unknown,
+    result: unknown,
+    index: number,
+    scope: { error: Json } & Scope,
+    state: SchedulerState,
+  ): Routing {
+    const own = typeof item === "string" ? { node: item } : requestOf(item, `entry ${index} of what ran`);
+    if (own["node"] === undefined)
+      throw bad(`entry ${index} of what ran names no node: write "draft" or { node: "draft" }`);
+    const node = this.node(own["node"]);
+    const { name } = this.table.nodes[node]!;
+    const request = { ...requestOf(result, `what node \`${name}\` asks for`), ...own } as Readonly<
+      Record<string, unknown>
+    >;
+    let errorTargets: readonly number[] | undefined;
+    if (request["error"] !== undefined && request["error"] !== null) {
+      scope.error = request["error"] as Json;
+      errorTargets = followErrorRoutes(this.code.errors[node]!, scope);
+      scope.error = null;
+      if (errorTargets === undefined)
+        throw this.noRoute(node, state, new Error("it failed, and no `on error` edge applies"));
+    }
+    const goto = gotoOf(request["goto"], name).map((target) => (target === "end" ? END : this.node(target)));
+    return {
+      node,
+      goto: goto.length === 0 ? undefined : goto,
+      exclusive: flagOf(request["exclusive"], "exclusive", name) && goto.length > 0,
+      stopped: flagOf(request["stop"], "stop", name),
+      errorTargets,
+    };
+  }
+
+  private barriers(signals: GivenSignals): BarrierState {
+    const state = new BarrierState(this.code.barriers);
+    for (const [id, nodes] of entriesOf(signals, "the barrier state", '{ join: ["a", "b"] }')) {
+      const barrier = this.#barriers.get(id);
+      if (barrier === undefined) throw unknownName("barrier", id, this.#barriers.keys());
+      for (const name of namesOf(nodes, `who signalled barrier \`${id}\``, '["a", "b"]')) {
+        const node = this.node(name);
+        const { sources, position } = this.code.barriers[barrier]!;
+        if (!position.has(node)) {
+          const members = sources.map((source) => `\`${this.name(source)}\``).join(", ");
+          throw bad(`node \`${name}\` is no member of barrier \`${id}\`; those are ${members}`);
+        }
+        state.signal(barrier, node);
+      }
+    }
+    return state;
+  }
+
+  private name(target: number): string {
+    if (target === END) return "end";
+    return this.table.nodes[isBarrier(target) ? this.code.barriers[barrierOf(target)]!.target : target]?.name ?? "end";
+  }
+}
+
+function frozenSignals(signals: BarrierSignals): BarrierSignals {
+  for (const names of Object.values(signals)) Object.freeze(names);
+  return Object.freeze(signals);
+}
+
+/** The state of barriers by name, as checkpoints hold it: names sorted. */
+export function signalsOf(table: Table, barriers: BarrierState): BarrierSignals {
+  const signals: Record<string, Json> = {};
+  for (const barrier of barriers.partlyFilled()) {
+    const arrived = barriers.arrived(barrier).map((node) => table.nodes[node]!.name);
+    setField(signals, table.barriers[barrier]!.id, arrived.sort());
+  }
+  return signals as BarrierSignals;
+}

@@ -1,0 +1,103 @@
+import { RunError } from "../interface/errors.ts";
+import type { Json } from "../value/json.ts";
+import { redactAppended, redactJson } from "../event/redact.ts";
+import { describeError, emitEvent } from "../event/run-events.ts";
+import type { Run } from "./run.ts";
+import type { Outcome, Task } from "./task.ts";
+
+/** An update as it was applied; in order, so that it can be undone and told. */
+export interface Write {
+  readonly channel: number;
+  readonly before: Json;
+  /** Position of its task. */
+  readonly task: number;
+  readonly update: Json;
+  readonly after: Json;
+}
+
+/** Nothing of the step may be applied: the tasks at fault have to run again. */
+export interface Fault {
+  readonly error: RunError;
+  readonly atFault: readonly Task[];
+}
+
+/** Applies updates in task order, all or nothing (2.2, 2.3). Costs what is written. */
+export function applyUpdates(run: Run, tasks: readonly Task[], outcomes: readonly Outcome[]): readonly Write[] | Fault {
+  const { channels } = run.program;
+  const { state } = run;
+  if (tasks.length === 1 && outcomes[0]!.updates.length === 0) return NO_WRITES;
+  const writes: Write[] = [];
+  const clash = tasks.length > 1 ? concurrentWrite(run, tasks, outcomes) : undefined;
+  if (clash !== undefined) return clash;
+  for (let index = 0; index < tasks.length; index++) {
+    for (const { channel, value } of outcomes[index]!.updates) {
+      const code = channels[channel]!;
+      const current = state[channel]!;
+      try {
+        state[channel] = code.reduce === undefined ? value : code.reduce(current, value);
+      } catch (cause) {
+        undoUpdates(run, writes);
+        const task = tasks[index]!;
+        const { name } = task.node.spec;
+        const reason = run.shared.redact(describeError(cause));
+        const message = `the reducer of channel \`${code.name}\` failed on what node \`${name}\` wrote: ${reason}`;
+        return { error: new RunError("NG_REDUCER_FAILED", message, { nodeIds: [name], cause }), atFault: [task] };
+      }
+      writes.push({ channel, before: current, task: index, update: value, after: state[channel]! });
+    }
+  }
+  return writes;
+}
+
+/** Puts the state back as it was before these writes. */
+export function undoUpdates(run: Run, writes: readonly Write[]): void {
+  for (let at = writes.length - 1; at >= 0; at--) run.state[writes[at]!.channel] = writes[at]!.before;
+}
+
+/** The writes stay: tells the chain and those who watch. */
+export function settleUpdates(run: Run, tasks: readonly Task[], writes: readonly Write[]): void {
+  const { chain, listening } = run;
+  if (chain === undefined && !listening) return;
+  for (const { channel, before, task, update, after } of writes) {
+    const { name, spec } = run.program.channels[channel]!;
+    const isAppended = spec.reducer?.kind === "append";
+    chain?.touch(channel, before, isAppended);
+    if (listening) {
+      const { redact } = run.shared;
+      const node = tasks[task]!.node.spec.name;
+      const value = isAppended ? redactAppended(redact, before, after) : redactJson(redact, after);
+      emitEvent(run, { type: "write", node, channel: name, update: redactJson(redact, update), value });
+    }
+  }
+}
+
+/** Two tasks that write a channel which takes one writer a step. */
+function concurrentWrite(run: Run, tasks: readonly Task[], outcomes: readonly Outcome[]): Fault | undefined {
+  const { channels } = run.program;
+  let writers: Map<number, number[]> | undefined;
+  for (let index = 0; index < tasks.length; index++) {
+    for (const { channel } of outcomes[index]!.updates) {
+      if (channels[channel]!.reduce !== undefined) continue;
+      writers ??= new Map();
+      const known = writers.get(channel);
+      if (known === undefined) writers.set(channel, [index]);
+      else if (known.at(-1) !== index) known.push(index);
+    }
+  }
+  if (writers === undefined) return undefined;
+  const clashes = [...writers].filter(([, indexes]) => indexes.length > 1);
+  const first = clashes[0];
+  if (first === undefined) return undefined;
+  const names = first[1].map((index) => tasks[index]!.node.spec.name);
+  const shown = [
+    ...names.slice(0, 5).map((name) => `\`${name}\``),
+    ...(names.length > 5 ? [`${names.length - 5} more`] : []),
+  ];
+  const message =
+    `nodes ${shown.join(" and ")} ${names.length === 2 ? "both" : "all"} write channel \`${channels[first[0]]!.name}\` in ` +
+    `step ${run.step}: give it a reducer (\`reduce last\`, say), or let one run after the other`;
+  const atFault = [...new Set(clashes.flatMap(([, indexes]) => indexes))].map((index) => tasks[index]!);
+  return { error: new RunError("NG_CONCURRENT_WRITE", message, { nodeIds: [...new Set(names)] }), atFault };
+}
+
+const NO_WRITES: readonly Write[] = Object.freeze([]);

@@ -1,0 +1,250 @@
+import type { PauseItem } from "../interface/checkpoint.ts";
+import type { NgraphError } from "../interface/errors.ts";
+import type { Json } from "../value/json.ts";
+import { planStep, type Routing } from "../routing/plan-step.ts";
+import { barrierOf, followErrorRoutes, isBarrier, type Target } from "../routing/routes.ts";
+import { applyUpdates, settleUpdates, undoUpdates } from "./apply-updates.ts";
+import { emitEvent, planObserver } from "../event/run-events.ts";
+import { gateItem, paused, saveStanding, standing, stopped, unfinishedNodes } from "./run-loop.ts";
+import type { PendingTask, Run, RunEnd } from "./run.ts";
+import { storeOutcome } from "./stored-outcome.ts";
+import { childrenOfAll, type Failure, type Outcome, type Task } from "./task.ts";
+
+type End = RunEnd | undefined;
+
+/**
+ * The end of a super-step: updates, then edges on the new state, then one checkpoint (2.2 - 2.4, 5.3). Or, when the step
+ * cannot end so, a checkpoint that keeps the results it has. Gives how the run ends, `undefined` when it goes on; a promise
+ * only where a store makes it wait.
+ */
+export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly Outcome[]): End | Promise<End> {
+  let pauses: PauseItem[] | undefined;
+  let unhandled: Failure | undefined;
+  let isCancelled = false;
+  let hasFailures = false;
+  for (let index = 0; index < tasks.length; index++) {
+    const outcome = outcomes[index]!;
+    if (outcome.failure !== undefined) {
+      hasFailures = true;
+      if (!tasks[index]!.node.hasErrorRoutes) unhandled ??= outcome.failure;
+    }
+    for (const pause of outcome.pauses ?? NO_GATES) (pauses ??= []).push(pause);
+    isCancelled ||= outcome.cancelled;
+  }
+  if (unhandled !== undefined)
+    return leaveStep(run, tasks, outcomes, stopped("failed", unhandled.error), unhandled.error);
+  if (isCancelled) return leaveStep(run, tasks, outcomes, stopped("cancelled", run.cancelled()));
+  if (pauses !== undefined) return leaveStep(run, tasks, outcomes, paused(pauses));
+
+  const applied = applyUpdates(run, tasks, outcomes);
+  if ("error" in applied) {
+    // Results of the tasks at fault are dropped, so that a resume reruns exactly those.
+    for (const task of applied.atFault) for (const { id } of task.items ?? [task]) run.chain?.results.delete(id);
+    return leaveStep(run, tasks, outcomes, stopped("failed", applied.error), applied.error, applied.atFault);
+  }
+  let errorTargets: (readonly Target[] | undefined)[] | undefined;
+  if (hasFailures) {
+    errorTargets = tasks.map((task, index) => errorTargetsOf(run, task, outcomes[index]!.failure));
+    const missed = tasks.filter(
+      (_, index) => outcomes[index]!.failure !== undefined && errorTargets![index] === undefined,
+    );
+    if (missed.length > 0) {
+      undoUpdates(run, applied);
+      const { error } = outcomes[tasks.indexOf(missed[0]!)]!.failure!;
+      // What failed with no way out has not finished: a resume runs it again.
+      for (const task of missed) {
+        run.chain?.results.delete(task.id);
+        const { items = [] } = outcomes[tasks.indexOf(task)]!.failure!;
+        for (const item of items) run.chain?.results.delete(task.items?.[item]?.id ?? task.id);
+      }
+      return leaveStep(run, tasks, outcomes, stopped("failed", error), error, missed);
+    }
+  }
+  settleUpdates(run, tasks, applied);
+  advance(run, tasks, outcomes, errorTargets);
+  return settleStep(run, tasks, outcomes);
+}
+
+/** Where the `on error` edges of a failed task lead, on the state after the step's updates. */
+function errorTargetsOf(run: Run, task: Task, failure: Failure | undefined): readonly Target[] | undefined {
+  if (failure === undefined) return undefined;
+  run.scope.error = errorValue(task, failure);
+  try {
+    return followErrorRoutes(run.program.routing.errors[task.node.index]!, run.scope);
+  } catch {
+    // A condition without a value holds as little as one that is false.
+    return undefined;
+  } finally {
+    run.scope.error = null;
+  }
+}
+
+/** What `error` reads as in the targets. */
+function errorValue(task: Task, { error, reason, attempts, items }: Failure): Json {
+  return Object.freeze({
+    node: task.node.spec.name,
+    code: error.code,
+    message: reason,
+    attempts,
+    items: Object.freeze([...items]),
+  });
+}
+
+/** Moves the run to the next step: what runs then follows from the state as it is now. */
+function advance(
+  run: Run,
+  tasks: readonly Task[],
+  outcomes: readonly Outcome[],
+  errorTargets: readonly (readonly Target[] | undefined)[] | undefined,
+): void {
+  const routings = routingsOf(tasks, outcomes, errorTargets);
+  const observer = run.listening ? planObserver(run, tasks) : undefined;
+  const plan = planStep(run.program.routing, routings, run.scope, run.barriers, observer);
+  if (run.errors !== undefined || errorTargets !== undefined) carryErrors(run, tasks, outcomes, errorTargets);
+  run.ready = plan.ready;
+  run.sends = sendsOf(run, tasks, outcomes, plan.winner);
+  if (plan.unrouted.length > 0) {
+    run.unrouted = plan.unrouted.map(({ routing, cause }) => ({ node: tasks[routing]!.node.index, cause }));
+  }
+  run.passed = undefined;
+  run.stored = undefined;
+  run.waiting = undefined;
+  run.children = NO_CHILDREN;
+}
+
+function routingsOf(
+  tasks: readonly Task[],
+  outcomes: readonly Outcome[],
+  errorTargets: readonly (readonly Target[] | undefined)[] | undefined,
+): readonly Routing[] {
+  const isPlain = ({ goto, stopped }: Outcome): boolean => goto === undefined && !stopped && errorTargets === undefined;
+  if (tasks.length === 1 && isPlain(outcomes[0]!)) return tasks[0]!.node.plainRoutings;
+  return tasks.map((task, index): Routing => {
+    const outcome = outcomes[index]!;
+    if (isPlain(outcome)) return task.node.plainRouting;
+    const { goto, exclusive, stopped } = outcome;
+    return { node: task.node.index, goto, exclusive, stopped, errorTargets: errorTargets?.[index] };
+  });
+}
+
+/** The targets of error edges read the failure when they run, which behind a barrier may be some steps later. */
+function carryErrors(
+  run: Run,
+  tasks: readonly Task[],
+  outcomes: readonly Outcome[],
+  errorTargets: readonly (readonly Target[] | undefined)[] | undefined,
+): void {
+  const errors = new Map(run.errors);
+  for (const { node } of tasks) errors.delete(node.index);
+  const { barriers } = run.program.table;
+  const fresh = new Set<number>();
+  errorTargets?.forEach((targets, index) => {
+    for (const target of targets ?? []) {
+      const node = isBarrier(target) ? barriers[barrierOf(target)]!.target : target;
+      // Of several failures that lead to one node it reads the first.
+      if (node < 0 || fresh.has(node)) continue;
+      fresh.add(node);
+      errors.set(node, errorValue(tasks[index]!, outcomes[index]!.failure!));
+    }
+  });
+  run.errors = errors.size === 0 ? undefined : errors;
+}
+
+/** What was sent runs in the next step (2.9); with an exclusive `goto`, only what its own node has sent. */
+function sendsOf(
+  run: Run,
+  tasks: readonly Task[],
+  outcomes: readonly Outcome[],
+  winner: number,
+): readonly PendingTask[] {
+  let sends: PendingTask[] | undefined;
+  for (let index = 0; index < tasks.length; index++) {
+    const isDropped = winner !== -1 && winner !== index;
+    if (isDropped && !run.listening) continue;
+    for (const { node, item } of outcomes[index]!.sends) {
+      const name = run.nodeName(node);
+      if (!isDropped) {
+        sends ??= [];
+        sends.push({ taskId: `${name}~${run.step}.${sends.length}`, node, item });
+      }
+      if (run.listening) {
+        const dropped = isDropped ? { discarded: true as const } : {};
+        emitEvent(run, { type: "route", node: tasks[index]!.node.spec.name, via: "send", targets: [name], ...dropped });
+      }
+    }
+  }
+  return sends ?? NO_SENDS;
+}
+
+/** Counts the step, and writes the checkpoint that supersedes its results. */
+function settleStep(run: Run, tasks: readonly Task[], outcomes: readonly Outcome[]): End | Promise<End> {
+  const names = namesOf(tasks);
+  run.steps.push(names);
+  if (run.listening) emitEvent(run, { type: "step", phase: "end", nodes: names });
+  if (run.path.length === 0) run.shared.onState?.(run.step, () => run.values());
+  const step = run.step++;
+  const gates = run.unrouted.length === 0 ? gatesAfter(run, tasks, outcomes, step) : NO_GATES;
+  const end = gates.length > 0 ? paused(gates) : standing(run);
+  if (run.chain === undefined) return end;
+  const phase = gates.length > 0 ? "after" : end?.status === "paused" ? "before" : "completed";
+  const saved = saveStanding(run, phase, step, names, end);
+  // Answers belong to the step that consumed them; this checkpoint has them now.
+  if (run.path.length === 0 && run.shared.answers.size > 0) run.shared.answers.clear();
+  return saved === undefined ? end : saved.then(() => end);
+}
+
+function namesOf(tasks: readonly Task[]): readonly string[] {
+  return tasks.length === 1 ? tasks[0]!.node.stepNames : tasks.map(({ node }) => node.spec.name);
+}
+
+function gatesAfter(
+  run: Run,
+  tasks: readonly Task[],
+  outcomes: readonly Outcome[],
+  step: number,
+): readonly PauseItem[] {
+  if (!run.program.hasGates) return NO_GATES;
+  const names = new Set<string>();
+  for (let index = 0; index < tasks.length; index++) {
+    const { spec } = tasks[index]!.node;
+    if (spec.pauseAfter === true && outcomes[index]!.failure === undefined) names.add(spec.name);
+  }
+  const gates = [...names].map((name) => gateItem(run, name, "after", step));
+  // A further try of a called graph meets the gates of the one before: who has answered is not asked again.
+  return gates.filter(({ id }) => !run.shared.answers.has(id));
+}
+
+/** The step stays unfinished: nothing of it is applied, and the results it has are kept for the resume (4.3, 6.3). */
+async function leaveStep(
+  run: Run,
+  tasks: readonly Task[],
+  outcomes: readonly Outcome[],
+  end: RunEnd,
+  error?: NgraphError,
+  dropped: readonly Task[] = [],
+): Promise<End> {
+  const { chain } = run;
+  if (chain === undefined) return end;
+  run.children = childrenOfAll(outcomes);
+  const isDropped = new Set(dropped);
+  tasks.forEach((task, index) => {
+    if (task.items !== undefined || isDropped.has(task)) return;
+    const write = storeOutcome(run, task, outcomes[index]!);
+    if (write !== undefined) chain.results.set(task.id, write);
+  });
+  const finished = tasks.filter((task) => chain.results.has(task.id)).map(({ node }) => node.spec.name);
+  const saved = chain.save("interrupted", {
+    status: end.status,
+    step: run.step,
+    current: finished,
+    pauses: end.pauses,
+    error,
+    unfinished: { next: unfinishedNodes(run), children: run.children },
+  });
+  if (saved !== undefined) await saved;
+  return end;
+}
+
+const NO_GATES: readonly PauseItem[] = Object.freeze([]);
+const NO_SENDS: readonly PendingTask[] = Object.freeze([]);
+const NO_CHILDREN: Readonly<Record<string, string>> = Object.freeze({});

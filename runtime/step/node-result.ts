@@ -1,0 +1,64 @@
+import { NodeError } from "../interface/errors.ts";
+import type { Json } from "../value/json.ts";
+import { Mismatch } from "../value/mismatch.ts";
+import type { Run } from "./run.ts";
+import type { Task, Update } from "./task.ts";
+
+/** What a result means for the channels, or why it does not fit (2.3). */
+export function updatesOf(run: Run, task: Task, value: unknown): readonly Update[] | NodeError {
+  const { output, each } = task.node.spec;
+  if (output === undefined) return NOTHING;
+  if (output.kind === "channel") {
+    const update = admit(run, task, output.channel, value, undefined);
+    return update instanceof NodeError ? update : [update];
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    const names = output.fields.map(({ field }) => `\`${field}\``).join(", ");
+    return badResult(run, task, `expected a record with ${names}, found ${describeKind(value)}`);
+  }
+  const updates: Update[] = [];
+  for (const { field, channel } of output.fields) {
+    let part: unknown;
+    try {
+      part = Object.hasOwn(value, field) ? (value as Readonly<Record<string, unknown>>)[field] : undefined;
+    } catch (cause) {
+      return badResult(run, task, `its field \`${field}\` cannot be read`, cause);
+    }
+    const code = run.program.channels[channel]!;
+    // An optional field that is not there reads as null, where null is a value of the channel.
+    if (part === undefined && each === undefined && !(code.admit(null) instanceof Mismatch)) part = null;
+    const update = admit(run, task, channel, part, field);
+    if (update instanceof NodeError) return update;
+    updates.push(update);
+  }
+  return updates;
+}
+
+function admit(run: Run, task: Task, channel: number, value: unknown, field: string | undefined): Update | NodeError {
+  const code = run.program.channels[channel]!;
+  let admitted = task.node.list === undefined ? code.admitUpdate(value) : code.admitItem(value);
+  if (admitted instanceof Mismatch) {
+    const place = field === undefined ? admitted : admitted.under(field);
+    return badResult(run, task, `${place.describe()}, for channel \`${code.name}\``);
+  }
+  // An item that was sent to a `for` node is a list of one.
+  if (task.node.list !== undefined && task.itemIndex === -1) admitted = code.combineItems([admitted as Json]);
+  return { channel, value: admitted };
+}
+
+function badResult(run: Run, task: Task, problem: string, cause?: unknown): NodeError {
+  const { name } = task.node.spec;
+  return new NodeError("NG_BAD_RESULT", name, `the result of node \`${name}\` does not fit: ${problem}`, {
+    items: task.itemIndex === -1 ? [] : [task.itemIndex],
+    threadId: run.shared.threadId,
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+function describeKind(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (value === null) return "null";
+  return Array.isArray(value) ? "a list" : `a ${typeof value}`;
+}
+
+const NOTHING: readonly never[] = Object.freeze([]);

@@ -1,0 +1,80 @@
+import type { GivenStepLimits } from "../interface/engine-options.ts";
+import { RunError } from "../interface/errors.ts";
+import { checkCount } from "../engine/check-options.ts";
+import type { Program } from "../program/program.ts";
+
+/** What the caller says about limits of steps; `null` is none. */
+export interface StepLimits {
+  /** By the name of the graph, the run's own included. */
+  readonly byGraph: ReadonlyMap<string, number | null>;
+  /** A number given to a resume: also for called graphs that have stopped at a lower limit of their own. */
+  readonly raised: number | null | undefined;
+}
+
+const NOTHING_GIVEN: StepLimits = Object.freeze({ byGraph: new Map<string, number | null>(), raised: undefined });
+
+/**
+ * Limits of a call win over those of the engine.
+ * @throws RunError NG_BAD_INPUT
+ */
+export function readStepLimits(
+  program: Program,
+  ofEngine: GivenStepLimits | undefined,
+  ofCall: GivenStepLimits | undefined,
+  isResume: boolean,
+): StepLimits {
+  if (ofEngine === undefined && ofCall === undefined) return NOTHING_GIVEN;
+  if (program.what === "plan" && !isResume && (typeof ofCall === "number" || ofCall === null)) {
+    const message = `plan \`${program.table.name}\` has no steps: \`maxSteps\` names the graphs that it limits, as in \`{ graph: 50 }\``;
+    throw new RunError("NG_BAD_INPUT", message);
+  }
+  const byGraph = new Map<string, number | null>();
+  for (const given of [ofEngine, ofCall]) {
+    if (given === undefined) continue;
+    if (typeof given !== "object" || given === null || Array.isArray(given)) {
+      byGraph.set(program.table.name, checkCount("maxSteps", given as number | null, 0));
+      continue;
+    }
+    const known = namesOf(program);
+    for (const [name, count] of Object.entries(given)) byGraph.set(name, limitOf(known, name, count));
+  }
+  const raises = isResume && ofCall !== undefined && (typeof ofCall !== "object" || ofCall === null);
+  return { byGraph, raised: raises ? checkCount("maxSteps", ofCall, 0) : undefined };
+}
+
+/** Of a run of a graph that begins: what was given, else what the graph says. */
+export function stepLimitOf({ byGraph }: StepLimits, { table }: Program): number | null {
+  const given = byGraph.get(table.name);
+  return given === undefined ? table.limits.steps : given;
+}
+
+/** Of a called graph that goes on after it has stopped at its limit. */
+export function raisedLimitOf(limits: StepLimits, program: Program): number | null {
+  const own = stepLimitOf(limits, program);
+  const { raised } = limits;
+  if (raised === undefined || own === null) return own;
+  return raised === null ? null : Math.max(own, raised);
+}
+
+function limitOf(known: ReadonlySet<string>, name: string, count: number | null): number | null {
+  if (known.has(name)) return checkCount(`maxSteps.${name}`, count, 0);
+  const names = [...known].slice(0, 20).map((one) => `\`${one}\``);
+  throw new RunError(
+    "NG_BAD_INPUT",
+    `\`maxSteps\` names \`${name}\`, which is no graph of this run: ${names.join(", ")}`,
+  );
+}
+
+/** Of the graphs of a run: its own, and all that it calls. */
+function namesOf(program: Program): Set<string> {
+  const names = new Set<string>();
+  const seen = new Set<Program>();
+  const open = [program];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (seen.has(next)) continue;
+    seen.add(next);
+    if (next.what === "graph") names.add(next.table.name);
+    open.push(...next.graphs, ...next.plans);
+  }
+  return names;
+}

@@ -1,0 +1,286 @@
+import type { Json } from "../value/json.ts";
+import { restoreOutcome, storeOutcome } from "./stored-outcome.ts";
+import { isThenable } from "./is-thenable.ts";
+import { runTask, settleFailure, settleResult, startAttempt } from "./run-task.ts";
+import { Attempt } from "./task-context.ts";
+import type { NodeCode } from "../program/program.ts";
+import type { Run } from "./run.ts";
+import {
+  CANCELLED_OUTCOME,
+  childrenOfAll,
+  doneOutcome,
+  failedOutcome,
+  pausedOutcome,
+  type Outcome,
+  type Task,
+  type Update,
+} from "./task.ts";
+import { NodeError } from "../interface/errors.ts";
+
+/** The tasks of the step to come: nodes in declaration order, then what was sent, in the order of sending (2.2). */
+export function tasksOf(run: Run): readonly Task[] {
+  const { ready } = run;
+  if (ready.length === 1 && run.sends.length === 0 && run.errors === undefined) {
+    const node = run.program.nodes[ready[0]!]!;
+    if (node.list === undefined) return (node.plainTasks ??= [(node.plainTask ??= plainTask(node))]);
+  }
+  const tasks: Task[] = [];
+  for (const index of run.ready) tasks.push(nodeTask(run, index));
+  for (const { taskId, node, item } of run.sends) {
+    const code = run.program.nodes[node]!;
+    tasks.push({ node: code, id: taskId, item, itemIndex: -1, error: null, items: undefined, broken: undefined });
+  }
+  return tasks;
+}
+
+function nodeTask(run: Run, index: number): Task {
+  const node = run.program.nodes[index]!;
+  const error = run.errors?.get(index) ?? null;
+  if (node.list === undefined && error === null) return (node.plainTask ??= plainTask(node));
+  const { name } = node.spec;
+  const task = { node, id: name, item: undefined, itemIndex: -1, error, items: undefined, broken: undefined };
+  if (node.list === undefined) return task;
+  try {
+    const list = node.list({ state: run.state, secrets: run.scope.secrets, error });
+    if (!Array.isArray(list)) throw new TypeError("what its `for` goes over is no list");
+    const items = (list as readonly Json[]).map((item, at): Task => ({
+      ...task,
+      id: `${name}[${at}]`,
+      item,
+      itemIndex: at,
+    }));
+    return { ...task, items };
+  } catch (broken) {
+    return { ...task, broken };
+  }
+}
+
+/** The task of a node as such: the same in every run. */
+function plainTask(node: NodeCode): Task {
+  const { name } = node.spec;
+  return { node, id: name, item: undefined, itemIndex: -1, error: null, items: undefined, broken: undefined };
+}
+
+/** Nothing stands between the engine and the body: no store, no stored result, no timeout, no limit, nobody who could cancel. */
+export function isDirect(run: Run, { items, broken, node }: Task): boolean {
+  return (
+    items === undefined &&
+    broken === undefined &&
+    node.spec.timeout === undefined &&
+    run.chain === undefined &&
+    run.shared.slots === undefined &&
+    !run.cancellation.possible
+  );
+}
+
+/** Runs the tasks side by side; their outcomes in task order. No promise as long as nothing waits. */
+export function runTasks(run: Run, tasks: readonly Task[]): readonly Outcome[] | Promise<readonly Outcome[]> {
+  const first = tasks[0]!;
+  if (tasks.length === 1 && first.items === undefined) {
+    const outcome = runLeaf(run, first, false);
+    return isThenable(outcome) ? outcome.then((done) => [done]) : [outcome];
+  }
+  let leaves = 0;
+  for (const task of tasks) leaves += task.items?.length ?? 1;
+  const keeps = run.chain !== undefined && leaves > 1;
+  const outcomes: Outcome[] = tasks.map(() => CANCELLED_OUTCOME);
+  let open = 0;
+  let resolve: (outcomes: readonly Outcome[]) => void = ignore;
+  let reject: (error: unknown) => void = ignore;
+  const settle = (index: number, outcome: Outcome): void => {
+    outcomes[index] = outcome;
+    if (--open === 0) resolve(outcomes);
+  };
+  let fatal: { readonly error: unknown } | undefined;
+  const fail = (error: unknown): void => {
+    fatal = { error };
+    reject(error);
+  };
+  for (let index = 0; index < tasks.length; index++) {
+    const task = tasks[index]!;
+    if (isDirect(run, task)) {
+      // As below, with nothing between the body's promise and the step.
+      const attempt = new Attempt(run, task, 1);
+      let value: unknown;
+      let hasFailed = false;
+      try {
+        value = startAttempt(attempt);
+      } catch (error) {
+        value = error;
+        hasFailed = true;
+      }
+      if (!hasFailed && !isThenable(value)) {
+        outcomes[index] = settleResult(attempt, value);
+        continue;
+      }
+      const end = (how: (attempt: Attempt, value: unknown) => Outcome | Promise<Outcome>, value: unknown): void => {
+        try {
+          const outcome = how(attempt, value);
+          if (outcome instanceof Promise) outcome.then((done) => settle(index, done), fail);
+          else settle(index, outcome);
+        } catch (error) {
+          fail(error);
+        }
+      };
+      open++;
+      if (hasFailed) end(settleFailure, value);
+      else {
+        Promise.resolve(value).then(
+          (result) => end(settleResult, result),
+          (error: unknown) => end(settleFailure, error),
+        );
+      }
+      continue;
+    }
+    const outcome = task.items === undefined ? runLeaf(run, task, keeps) : runItems(run, task, task.items, keeps);
+    if (!isThenable(outcome)) {
+      outcomes[index] = outcome;
+      continue;
+    }
+    open++;
+    outcome.then((done) => settle(index, done), fail);
+  }
+  if (fatal !== undefined) throw fatal.error;
+  if (open === 0) return outcomes;
+  return new Promise((onDone, onError) => {
+    resolve = onDone;
+    reject = onError;
+  });
+}
+
+/** A task that is no `for`: from its stored result, or by running it. */
+function runLeaf(run: Run, task: Task, keeps: boolean): Outcome | Promise<Outcome> {
+  const known = run.stored?.get(task.id);
+  if (known !== undefined) return restoreOutcome(run, task, known);
+  const waiting = run.waiting?.get(task.id);
+  // Nobody has answered: the body is not run again just to ask again.
+  if (waiting !== undefined) return pausedOutcome(waiting, childrenOf(run, task));
+  const { slots } = run.shared;
+  // A called graph takes slots for its own tasks; holding one meanwhile could wait for itself.
+  if (slots === undefined || task.node.call.kind === "graph") return runAndKeep(run, task, keeps);
+  const turn = slots.take();
+  const outcome =
+    turn === undefined
+      ? runAndKeep(run, task, keeps)
+      : turn.then(() => (run.aborting ? CANCELLED_OUTCOME : runAndKeep(run, task, keeps)));
+  if (!isThenable(outcome)) {
+    slots.give();
+    return outcome;
+  }
+  return outcome.finally(() => slots.give());
+}
+
+/** Of the called graphs that the run left unfinished, those of a task. */
+function childrenOf(run: Run, task: Task): Outcome["children"] {
+  let byTask = childrenByTask.get(run.children);
+  if (byTask === undefined) {
+    byTask = new Map();
+    const depth = run.path.length;
+    for (const [namespace, id] of Object.entries(run.children)) {
+      const own = namespace.split("/")[depth] ?? "";
+      let known = byTask.get(own);
+      if (known === undefined) byTask.set(own, (known = {}));
+      known[namespace] = id;
+    }
+    childrenByTask.set(run.children, byTask);
+  }
+  return byTask.get(task.id);
+}
+
+/** Put in order once for all tasks of a step that wait. */
+const childrenByTask = new WeakMap<Run["children"], Map<string, Record<string, string>>>();
+
+function runAndKeep(run: Run, task: Task, keeps: boolean): Outcome | Promise<Outcome> {
+  const outcome = runTask(run, task);
+  if (!keeps) return outcome;
+  return isThenable(outcome) ? outcome.then((done) => keep(run, task, done)) : keep(run, task, outcome);
+}
+
+/** The result is durable before the step goes on (5.3). */
+function keep(run: Run, task: Task, outcome: Outcome): Outcome | Promise<Outcome> {
+  const write = storeOutcome(run, task, outcome);
+  if (write === undefined) return outcome;
+  const kept = run.chain!.keep(write);
+  return kept === undefined ? outcome : kept.then(() => outcome);
+}
+
+/** The items of a `for` node: in parallel, at most as many as it allows, then one outcome. */
+function runItems(run: Run, task: Task, items: readonly Task[], keeps: boolean): Outcome | Promise<Outcome> {
+  const outcomes: Outcome[] = items.map(() => CANCELLED_OUTCOME);
+  const limit = Math.min(task.node.spec.each?.parallel ?? items.length, items.length);
+  let next = 0;
+  const work = (): Promise<void> | undefined => {
+    while (next < items.length) {
+      const index = next++;
+      const outcome = run.aborting ? CANCELLED_OUTCOME : runLeaf(run, items[index]!, keeps);
+      if (isThenable(outcome)) {
+        return outcome.then((done) => {
+          outcomes[index] = done;
+          return work();
+        });
+      }
+      outcomes[index] = outcome;
+    }
+    return undefined;
+  };
+  const workers: Promise<void>[] = [];
+  for (let worker = 0; worker < limit; worker++) {
+    const working = work();
+    if (working !== undefined) workers.push(working);
+  }
+  if (workers.length === 0) return combineItems(run, task, outcomes);
+  return Promise.all(workers).then(() => combineItems(run, task, outcomes));
+}
+
+/** One outcome of all items: one update a channel, in item order (7.1). */
+function combineItems(run: Run, task: Task, outcomes: readonly Outcome[]): Outcome {
+  const children = childrenOfAll(outcomes);
+  const failures = outcomes.flatMap(({ failure }) => (failure === undefined ? [] : [failure]));
+  const first = failures[0];
+  const isCancelled = outcomes.some((outcome) => outcome.cancelled);
+  const pauses = outcomes.flatMap((outcome) => outcome.pauses ?? []);
+  // An error edge is taken once all items have finished; a failure that nothing handles ends the run whoever waits.
+  const isDecided = !task.node.hasErrorRoutes || (!isCancelled && pauses.length === 0);
+  if (first !== undefined && isDecided) {
+    const items = failures.flatMap((failure) => failure.items);
+    const attempts = failures.reduce((most, failure) => Math.max(most, failure.attempts), 0);
+    const { error, reason } = first;
+    const combined =
+      error instanceof NodeError
+        ? new NodeError(error.code, error.nodeId, error.message, {
+            attempts,
+            items,
+            threadId: error.threadId,
+            ...("cause" in error ? { cause: error.cause } : {}),
+          })
+        : error;
+    return failedOutcome({ error: combined, reason, attempts, items }, children);
+  }
+  if (isCancelled) return { ...CANCELLED_OUTCOME, children };
+  if (pauses.length > 0) return pausedOutcome(pauses, children);
+
+  const gotos = outcomes.flatMap((outcome) => outcome.goto ?? []);
+  return {
+    ...doneOutcome(updatesOfItems(run, task, outcomes)),
+    goto: gotos.length === 0 ? undefined : gotos,
+    exclusive: outcomes.some((outcome) => outcome.exclusive),
+    stopped: gotos.length === 0 && outcomes.length > 0 && outcomes.every((outcome) => outcome.stopped),
+    sends: outcomes.flatMap((outcome) => outcome.sends),
+  };
+}
+
+function updatesOfItems(run: Run, task: Task, outcomes: readonly Outcome[]): Update[] {
+  const { output } = task.node.spec;
+  if (output === undefined) return [];
+  const channels = output.kind === "channel" ? [output.channel] : output.fields.map((field) => field.channel);
+  return channels.map((channel, position): Update => {
+    // Items that gave no result have no updates at all.
+    const values = outcomes.flatMap(({ updates }) => {
+      const update = updates[position];
+      return update === undefined ? [] : [update.value];
+    });
+    return { channel, value: run.program.channels[channel]!.combineItems(values) };
+  });
+}
+
+const ignore = (): void => undefined;

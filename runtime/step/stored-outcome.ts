@@ -1,0 +1,70 @@
+import type { PendingWrite } from "../interface/checkpoint.ts";
+import { NodeError, type NodeErrorCode } from "../interface/errors.ts";
+import type { Json } from "../value/json.ts";
+import { END } from "../table/table.ts";
+import type { Run } from "./run.ts";
+import type { StoredOutcome } from "./shared.ts";
+import { doneOutcome, type Outcome, type SendRequest, type Task, type Update } from "./task.ts";
+
+/**
+ * A finished task as a pending write, or `undefined` for one that has to run again: it waits, was cancelled, or failed with
+ * nothing that handles the failure.
+ */
+export function storeOutcome(run: Run, task: Task, outcome: Outcome): PendingWrite | undefined {
+  const { failure } = outcome;
+  if (outcome.pauses !== undefined || outcome.cancelled) return undefined;
+  if (failure !== undefined && !task.node.hasErrorRoutes) return undefined;
+  const { channels } = run.program;
+  const result: StoredOutcome = {
+    updates: outcome.updates.map(({ channel, value }) => [channels[channel]!.name, value] as const),
+    ...(outcome.goto === undefined ? {} : { goto: outcome.goto.map((node) => run.nodeName(node)) }),
+    ...(outcome.exclusive ? { exclusive: true as const } : {}),
+    ...(outcome.stopped ? { stopped: true as const } : {}),
+    ...(outcome.sends.length === 0
+      ? {}
+      : { sends: outcome.sends.map(({ node, item }) => ({ node: run.nodeName(node), item })) }),
+    ...(failure === undefined
+      ? {}
+      : {
+          failure: {
+            code: failure.error.code,
+            message: failure.error.message,
+            reason: failure.reason,
+            attempts: failure.attempts,
+            items: failure.items,
+          },
+        }),
+  };
+  return { taskId: task.id, node: task.node.spec.name, result: result as unknown as Json };
+}
+
+export function restoreOutcome(run: Run, task: Task, stored: StoredOutcome): Outcome {
+  const { channelIndex, nodeIndex } = run.program;
+  const node = (name: string): number => (name === "end" ? END : (nodeIndex.get(name) ?? END));
+  const { failure } = stored;
+  return {
+    ...doneOutcome(
+      stored.updates.flatMap(([name, value]): Update[] => {
+        const channel = channelIndex.get(name);
+        return channel === undefined ? [] : [{ channel, value }];
+      }),
+    ),
+    goto: stored.goto?.map(node),
+    exclusive: stored.exclusive === true,
+    stopped: stored.stopped === true,
+    sends: (stored.sends ?? []).map((send): SendRequest => ({ node: node(send.node), item: send.item })),
+    failure:
+      failure === undefined
+        ? undefined
+        : {
+            error: new NodeError(failure.code as NodeErrorCode, task.node.spec.name, failure.message, {
+              attempts: failure.attempts,
+              items: failure.items,
+              threadId: run.shared.threadId,
+            }),
+            reason: failure.reason,
+            attempts: failure.attempts,
+            items: failure.items,
+          },
+  };
+}

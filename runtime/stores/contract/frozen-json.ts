@@ -1,0 +1,120 @@
+import { StoreError } from "../../interface/errors.ts";
+import type { Json } from "../../value/json.ts";
+
+/**
+ * A deep copy that nobody can alter. Also the check that what is stored is plain JSON: a store in memory must refuse
+ * what a durable store could not give back.
+ *
+ * @param what names the value in the error, such as `channel "notes"`.
+ */
+export function frozenJson<T>(value: T, what: string): T {
+  return atAnyDepth(() => copy(value, what) as T, what);
+}
+
+/**
+ * The same check without a copy, for what is written as text: JSON.stringify drops functions, and writes `null` for what is no number,
+ * so that something else would be read than was saved.
+ */
+export function checkJson(value: unknown, what: () => string): void {
+  atAnyDepth(() => check(value, what), what);
+}
+
+function atAnyDepth<T>(body: () => T, what: string | (() => string)): T {
+  try {
+    return body();
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    const name = typeof what === "string" ? what : what();
+    const problem = `${name} cannot be stored: it is nested too deeply, or contains itself`;
+    throw new StoreError("NG_STORE_FAILED", problem, { cause });
+  }
+}
+
+/** Freezes a value that was parsed just now and that nobody else holds. However deep: parsed text may be. */
+export function freezeDeep(value: Json): Json {
+  const open: Json[] = [value];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next !== "object" || next === null) continue;
+    Object.freeze(next);
+    for (const inner of Array.isArray(next) ? next : Object.values(next)) {
+      if (typeof inner === "object" && inner !== null) open.push(inner);
+    }
+  }
+  return value;
+}
+
+function copy(value: unknown, what: string): Json {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return value;
+    case "number":
+      if (!Number.isFinite(value)) throw notJson(what, String(value));
+      // JSON has no negative zero.
+      return value === 0 ? 0 : value;
+    case "object":
+      break;
+    default:
+      throw notJson(what, `a value of type ${typeof value}`);
+  }
+  if (value === null) return null;
+  if (Array.isArray(value)) return copyList(value, what);
+  if (!isPlain(value)) throw notJson(what, "an instance of a class");
+  return copyRecord(value as Readonly<Record<string, unknown>>, what);
+}
+
+function check(value: unknown, what: () => string): void {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return;
+    case "number":
+      if (!Number.isFinite(value)) throw notJson(what(), String(value));
+      return;
+    case "object":
+      break;
+    default:
+      throw notJson(what(), `a value of type ${typeof value}`);
+  }
+  if (value === null) return;
+  if (Array.isArray(value)) {
+    for (const item of value) check(item, what);
+    return;
+  }
+  if (!isPlain(value)) throw notJson(what(), "an instance of a class");
+  for (const key of Object.keys(value)) {
+    const field = (value as Readonly<Record<string, unknown>>)[key];
+    if (field !== undefined) check(field, what);
+  }
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
+}
+
+function copyList(list: readonly unknown[], what: string): Json {
+  const result: Json[] = [];
+  for (const item of list) result.push(copy(item, what));
+  return Object.freeze(result);
+}
+
+function copyRecord(record: Readonly<Record<string, unknown>>, what: string): Json {
+  const result: Record<string, Json> = {};
+  for (const key of Object.keys(record)) {
+    const value = record[key];
+    // As JSON.stringify does: optional fields may be written out as `undefined`.
+    if (value === undefined) continue;
+    const copied = copy(value, what);
+    if (key === "__proto__") {
+      Object.defineProperty(result, key, { value: copied, enumerable: true, configurable: true, writable: true });
+    } else {
+      result[key] = copied;
+    }
+  }
+  return Object.freeze(result);
+}
+
+function notJson(what: string, found: string): StoreError {
+  return new StoreError("NG_STORE_FAILED", `${what} cannot be stored: it holds ${found}, which is not plain JSON`);
+}

@@ -1,0 +1,23 @@
+import { StoreError } from "../../interface/errors.ts";
+import type { PrunePolicy } from "../../interface/store.ts";
+
+/** How many rows a listing gives: 100 unless told, none for what is no number above 0. */
+export function rowLimit(limit = 100): number {
+  return limit > 0 ? Math.min(Math.trunc(limit), Number.MAX_SAFE_INTEGER) : 0;
+}
+
+export function checkPrunePolicy(policy: PrunePolicy): void {
+  if (!Number.isSafeInteger(policy.keepLast) || policy.keepLast < 1) {
+    throw new StoreError(
+      "NG_STORE_FAILED",
+      `\`keepLast\` must be a whole number of at least 1, not ${String(policy.keepLast)}`,
+    );
+  }
+  const { olderThan } = policy;
+  if (olderThan !== undefined && !Number.isFinite(olderThan)) {
+    throw new StoreError(
+      "NG_STORE_FAILED",
+      `\`olderThan\` must be a time in milliseconds since 1970, not ${String(olderThan)}`,
+    );
+  }
+}

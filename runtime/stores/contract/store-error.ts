@@ -1,0 +1,92 @@
+/** What stores say when they refuse: the same words whichever store it is. */
+import type { CheckpointId, ThreadId } from "../../interface/checkpoint.ts";
+import { StoreError, ThreadError } from "../../interface/errors.ts";
+import type { Claim } from "../../interface/store.ts";
+
+/** Somebody else holds the thread. `holder` says who, in words. */
+export function threadIsHeld(threadId: ThreadId, holder: string): ThreadError {
+  return new ThreadError(
+    "NG_THREAD_CONFLICT",
+    threadId,
+    `thread ${quote(threadId)} is being run by ${holder}: wait until that run ends, or use another thread`,
+  );
+}
+
+/** A write came with a claim that is no longer the newest of its thread, or was given back. */
+export function claimIsLost(claim: Claim): ThreadError {
+  return new ThreadError(
+    "NG_THREAD_CONFLICT",
+    claim.threadId,
+    `the claim of ${claim.owner} on thread ${quote(claim.threadId)} (epoch ${claim.epoch}) no longer holds: ` +
+      "another run took the thread over, or it was given back or deleted; nothing was written",
+  );
+}
+
+/** Compare-and-set failed: the namespace's head is not the one the writer has seen. */
+export function headHasMoved(
+  threadId: ThreadId,
+  namespace: string,
+  expected: CheckpointId | null,
+  actual: CheckpointId | null,
+): ThreadError {
+  const where = namespace === "" ? "" : ` (${namespace})`;
+  return new ThreadError(
+    "NG_THREAD_CONFLICT",
+    threadId,
+    `the head of thread ${quote(threadId)}${where} is ${actual ?? "not there yet"}, not ${expected ?? "missing"} ` +
+      "as this run expected: another run has written to the thread; nothing was written",
+  );
+}
+
+export function unknownCheckpoint(threadId: ThreadId, id: CheckpointId): ThreadError {
+  return new ThreadError(
+    "NG_UNKNOWN_CHECKPOINT",
+    threadId,
+    `thread ${quote(threadId)} has no checkpoint ${quote(id)}: its history lists those it has`,
+  );
+}
+
+/** Ids are never used twice: history is not rewritten. */
+export function checkpointExists(threadId: ThreadId, id: CheckpointId): StoreError {
+  return new StoreError(
+    "NG_STORE_FAILED",
+    `thread ${quote(threadId)} already has a checkpoint ${quote(id)}: a checkpoint is never replaced; give each its own id`,
+  );
+}
+
+export function notAList(threadId: ThreadId, channel: string): StoreError {
+  return new StoreError(
+    "NG_STORE_FAILED",
+    `cannot append to channel ${quote(channel)} of thread ${quote(threadId)}: its stored value is not a list`,
+  );
+}
+
+/** A checkpoint lists each channel once. */
+export function changedTwice(channel: string): StoreError {
+  return new StoreError(
+    "NG_STORE_FAILED",
+    `channel ${quote(channel)} stands twice among the changes of one checkpoint`,
+  );
+}
+
+/** A record that is there but cannot be trusted. `row` names it: table and key. */
+export function corruptRecord(row: string, problem: string, cause?: unknown): StoreError {
+  const message = `${row} cannot be trusted: ${problem}; restore the store from a backup, or delete the thread`;
+  return new StoreError("NG_CORRUPT_RECORD", message, cause === undefined ? undefined : { cause });
+}
+
+export function unknownVersion(row: string, what: string, version: unknown, newest: number): StoreError {
+  return new StoreError(
+    "NG_UNKNOWN_VERSION",
+    `${row} has ${what} ${String(version)}; this version of ngraph reads up to ${newest}: update ngraph to read it`,
+  );
+}
+
+export function storeIsClosed(): StoreError {
+  return new StoreError("NG_STORE_FAILED", "the store is closed: open a new one");
+}
+
+/** Ids are arbitrary strings: shown so that they cannot break a line or hide. */
+export function quote(id: string): string {
+  return JSON.stringify(id.length > 200 ? `${id.slice(0, 200)}…` : id);
+}

@@ -1,0 +1,126 @@
+import type { Checkpoint, ThreadId } from "../../interface/checkpoint.ts";
+import { setField } from "../../expression/operations.ts";
+import type { Json } from "../../value/json.ts";
+import { freezeDeep } from "./frozen-json.ts";
+import { decodeHeader } from "./header-text.ts";
+import { decodeKey } from "./key.ts";
+import {
+  CELL_APPEND,
+  CELL_LIST,
+  CELL_RESET,
+  CELL_VALUE,
+  CELLS,
+  cellMark,
+  type CellRow,
+  CHECKPOINTS,
+  type CheckpointRow,
+  rowName,
+  unseal,
+} from "./rows.ts";
+import { corruptRecord } from "./store-error.ts";
+
+/**
+ * Checkpoints of one chain with their values. Each cell is parsed once, however many checkpoints show it: what they hand
+ * out is shared between them, and frozen.
+ *
+ * @param rows ascending, of one chain
+ * @param cells by channel, ascending: each begins with a cell that stands alone, and reaches to the newest of `rows`
+ */
+export function checkpointsOf(
+  threadId: ThreadId,
+  rows: readonly CheckpointRow[],
+  cells: ReadonlyMap<string, readonly CellRow[]>,
+): Checkpoint[] {
+  const states = rows.map(() => 0);
+  const values = rows.map((): Record<string, Json> => ({}));
+  const versions = rows.map((): Record<string, Json> => ({}));
+  for (const [key, history] of cells) {
+    const channel = decodeKey(key);
+    const reader = new ChannelReader(history);
+    for (const [index, row] of rows.entries()) {
+      const cell = reader.advance(row.ord);
+      if (cell === undefined) continue;
+      states[index] = (states[index]! ^ cellMark(cell)) >>> 0;
+      if (cell.version !== 0) setField(versions[index]!, channel, cell.version);
+      const value = reader.value();
+      if (value !== undefined) setField(values[index]!, channel, value);
+    }
+  }
+  return rows.map((row, index) => {
+    if (states[index] !== row.state) {
+      throw corruptRecord(rowName(CHECKPOINTS, row), "rows of its channels are missing in table `cells`");
+    }
+    return Object.freeze({
+      ...decodeHeader(row, threadId),
+      values: Object.freeze(values[index]!),
+      versions: Object.freeze(versions[index]!) as Checkpoint["versions"],
+    });
+  });
+}
+
+/** Goes once through the cells of a channel, from older checkpoints to newer ones. */
+class ChannelReader {
+  readonly #cells: readonly CellRow[];
+  #next = 0;
+  #items: Json[] | undefined;
+  #value: Json | undefined;
+
+  constructor(cells: readonly CellRow[]) {
+    this.#cells = cells;
+  }
+
+  /** The newest cell up to an order, verified. */
+  advance(ord: number): CellRow | undefined {
+    for (let cell = this.#cells[this.#next]; cell !== undefined && cell.ord <= ord; cell = this.#cells[++this.#next]) {
+      this.#apply(unseal(CELLS, cell));
+    }
+    return this.#cells[this.#next - 1];
+  }
+
+  /** The value there. Lists are copied only where somebody looks at them. */
+  value(): Json | undefined {
+    if (this.#items !== undefined) {
+      this.#value = Object.freeze(this.#items.slice());
+      this.#items = undefined;
+    }
+    return this.#value;
+  }
+
+  #apply(cell: CellRow): void {
+    switch (cell.kind) {
+      case CELL_VALUE:
+      case CELL_LIST:
+        this.#items = undefined;
+        this.#value = parse(cell);
+        return;
+      case CELL_RESET:
+        this.#items = undefined;
+        this.#value = undefined;
+        return;
+      case CELL_APPEND: {
+        const previous = this.#cells[this.#next - 1];
+        if (previous === undefined || previous.base !== cell.base || previous.count + 1 !== cell.count) {
+          throw corruptRecord(rowName(CELLS, cell), "rows that it follows are missing");
+        }
+        const added = parse(cell);
+        const list = this.#items ?? this.#value;
+        if (!Array.isArray(added) || !Array.isArray(list)) {
+          throw corruptRecord(rowName(CELLS, cell), "it appends to what is no list");
+        }
+        this.#items ??= [...(list as readonly Json[])];
+        for (const item of added as readonly Json[]) this.#items.push(item);
+        return;
+      }
+      default:
+        throw corruptRecord(rowName(CELLS, cell), `its kind reads as ${cell.kind}`);
+    }
+  }
+}
+
+function parse(cell: CellRow): Json {
+  try {
+    return freezeDeep(JSON.parse(cell.data!) as Json);
+  } catch (error) {
+    throw corruptRecord(rowName(CELLS, cell), "its value is not JSON", error);
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * The routing table: what a compiled graph is. Plain JSON, indexed, immutable; the compiler emits it, the
+ * scheduler and the engine read it, and nothing else links the two (execution.md, section 1).
+ *
+ * Nodes, channels, barriers and expressions are referred to by their index in the table's arrays. Two graphs that
+ * mean the same have the same digest, so nothing here depends on layout, comments or the spelling:
+ * whatever does (positions, documentation) stands in `debug`, which the digest leaves out.
+ */
+import type { Expression } from "../expression/expression.ts";
+import type { Json } from "../value/json.ts";
+import type { PlanTable } from "./plan-table.ts";
+import type { ValueType } from "./value-type.ts";
+
+export const TABLE_FORMAT = "ngraph.table";
+export const TABLE_VERSION = 1;
+
+/** The built-in target `end` where a node index is expected. */
+export const END = -1;
+
+/** `sha256:` and 64 hexadecimal digits. */
+export type Digest = `sha256:${string}`;
+export type NodeIndex = number;
+export type ChannelIndex = number;
+export type BarrierIndex = number;
+export type ExpressionIndex = number;
+export type FunctionIndex = number;
+export type GraphIndex = number;
+
+/** What a graph may do beyond computing; known at compile time, refusable at run time. */
+export type Effect = "net" | "shell" | "files" | "code" | "model" | "person";
+
+export interface Table {
+  readonly format: typeof TABLE_FORMAT;
+  readonly version: typeof TABLE_VERSION;
+  readonly kind: "graph";
+  readonly name: string;
+  /** Inputs, then outputs, state and memory; each group in declaration order. */
+  readonly channels: readonly ChannelSpec[];
+  /** In declaration order, which is the order updates are applied in (2.2). */
+  readonly nodes: readonly NodeSpec[];
+  /** The edges of `start`; only `plain`, `when`, `otherwise` and `match` occur. */
+  readonly start: readonly RouteSpec[];
+  readonly barriers: readonly BarrierSpec[];
+  readonly expressions: readonly Expression[];
+  /** Imported functions: node bodies, reducers and functions called in expressions. */
+  readonly functions: readonly FunctionSpec[];
+  /** Named types that `ref`s point to. */
+  readonly types: readonly { readonly name: string; readonly type: ValueType }[];
+  /** Graphs called as nodes, each complete in itself. */
+  readonly graphs: readonly Table[];
+  /** Plans called as nodes; absent where there are none. */
+  readonly plans?: readonly PlanTable[];
+  /** Names of environment variables declared with `secret`. */
+  readonly secrets: readonly string[];
+  /** Sorted; of this graph and of those it calls. */
+  readonly effects: readonly Effect[];
+  /** Steps of one run (2.8); `null` for no limit. Tasks in flight at once; `null` for no limit. */
+  readonly limits: { readonly steps: number | null; readonly parallel: number | null };
+  readonly assertions: readonly AssertionSpec[];
+  readonly digest: Digest;
+  readonly debug?: TableDebug;
+}
+
+export interface ChannelSpec {
+  readonly name: string;
+  readonly role: "input" | "output" | "state" | "memory";
+  readonly type: ValueType;
+  /** The value a run starts with. Absent: an input that must be given. Without a default, others start with their reducer's own (`null`, `[]`, `0`, `{}`), written out here. */
+  readonly initial?: Json;
+  /** Absent: one writer a step. */
+  readonly reducer?: ReducerSpec;
+}
+
+export type ReducerSpec =
+  | { readonly kind: "last" | "append" | "sum" | "min" | "max" | "merge" | "union" }
+  | { readonly kind: "function"; readonly function: FunctionIndex };
+
+export interface FunctionSpec {
+  /** Name in the graph's file: the key in the engine's `functions`. */
+  readonly name: string;
+  /** Module specifier as written, and the name that the module exports. */
+  readonly module: string;
+  readonly export: string;
+}
+
+export interface NodeSpec {
+  readonly name: string;
+  readonly call: CallSpec | PlanCallSpec;
+  /** One task an item of the list. */
+  readonly each?: { readonly item: string; readonly list: ExpressionIndex; readonly parallel?: number };
+  readonly output?: OutputSpec;
+  /** Attempts in all; `backoff` in milliseconds (defaults are the engine's). */
+  readonly tries?: { readonly attempts: number; readonly backoff?: { readonly min: number; readonly max: number } };
+  /** Milliseconds, of each attempt. */
+  readonly timeout?: number;
+  /** Milliseconds; `null` for as long as the cache lives. */
+  readonly cache?: { readonly for: number | null };
+  readonly pauseBefore?: true;
+  readonly pauseAfter?: true;
+  /** Where `goto` and `send` may lead; `END` for `end`. */
+  readonly goes?: readonly NodeIndex[];
+  readonly idempotent?: true;
+  /** The barrier that gates every signal into this node (`waits`). */
+  readonly waits?: BarrierIndex;
+  /** Own edges in declaration order; empty: the branch ends here. */
+  readonly routes: readonly RouteSpec[];
+  /** `on error` edges. */
+  readonly onError: readonly ErrorRouteSpec[];
+}
+
+export type CallSpec =
+  /** Positional arguments, or one record when they were named. */
+  | { readonly kind: "function"; readonly function: FunctionIndex; readonly args: readonly ExpressionIndex[] }
+  | { readonly kind: "builtin"; readonly name: string; readonly args: readonly NamedArgument[] }
+  | { readonly kind: "graph"; readonly graph: GraphIndex; readonly args: readonly NamedArgument[] }
+  | { readonly kind: "expression"; readonly expression: ExpressionIndex };
+
+export interface PlanCallSpec {
+  readonly kind: "plan";
+  /** Of the table's `plans`. */
+  readonly plan: number;
+  readonly args: readonly NamedArgument[];
+}
+
+export interface NamedArgument {
+  readonly name: string;
+  readonly expression: ExpressionIndex;
+}
+
+export type OutputSpec =
+  | { readonly kind: "channel"; readonly channel: ChannelIndex }
+  | { readonly kind: "fields"; readonly fields: readonly { readonly field: string; readonly channel: ChannelIndex }[] };
+
+/** Where a signal goes: a node (or `END`), or a member of a barrier. */
+export type TargetSpec = { readonly node: NodeIndex } | { readonly barrier: BarrierIndex; readonly member: number };
+
+export type RouteSpec =
+  | { readonly kind: "plain"; readonly targets: readonly TargetSpec[] }
+  | { readonly kind: "when"; readonly condition: ExpressionIndex; readonly targets: readonly TargetSpec[] }
+  | { readonly kind: "otherwise"; readonly targets: readonly TargetSpec[] }
+  | {
+      readonly kind: "match";
+      readonly subject: ExpressionIndex;
+      readonly arms: readonly {
+        readonly values: readonly (string | number | boolean | null)[];
+        readonly targets: readonly TargetSpec[];
+      }[];
+      readonly otherwise?: readonly TargetSpec[];
+    }
+  | {
+      readonly kind: "cases";
+      readonly arms: readonly { readonly condition: ExpressionIndex; readonly targets: readonly TargetSpec[] }[];
+      readonly otherwise?: readonly TargetSpec[];
+    };
+
+export interface ErrorRouteSpec {
+  /** Absent: always. `"otherwise"`: when no conditional error edge of the node held. */
+  readonly condition?: ExpressionIndex | "otherwise";
+  readonly targets: readonly TargetSpec[];
+}
+
+export interface BarrierSpec {
+  /** Stable name in checkpoints: the target's name; `target#2`, … for further barriers of one target. */
+  readonly id: string;
+  readonly kind: "all" | "waits";
+  readonly target: NodeIndex;
+  /** Each member is filled by any one of its nodes. */
+  readonly members: readonly (readonly NodeIndex[])[];
+}
+
+export type AssertionSpec =
+  | { readonly kind: "before"; readonly first: NodeIndex; readonly then: NodeIndex }
+  | { readonly kind: "once"; readonly node: NodeIndex }
+  | { readonly kind: "eventually"; readonly node: NodeIndex }
+  | { readonly kind: "never"; readonly node: NodeIndex; readonly with: NodeIndex };
+
+/** Not part of the digest. */
+export interface TableDebug {
+  readonly file: string;
+  /** By node index: 1-based line and column. */
+  readonly nodes: readonly { readonly line: number; readonly column: number }[];
+  /** By expression index: its first place; `shared` where the same expression stands in several. */
+  readonly expressions: readonly { readonly line: number; readonly column: number; readonly shared?: true }[];
+  readonly doc?: string;
+}

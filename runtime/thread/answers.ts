@@ -1,0 +1,123 @@
+import type { Checkpoint, ConsumedAnswer, PauseItem, PendingWrite } from "../interface/checkpoint.ts";
+import type { ResumeOptions } from "../interface/engine-options.ts";
+import { ThreadError } from "../interface/errors.ts";
+import { equal } from "../expression/equal.ts";
+import type { Json } from "../value/json.ts";
+import type { Store } from "../interface/store.ts";
+import { admitJson, compileAdmit, Mismatch } from "../value/validate.ts";
+import { asStoreError } from "./journal.ts";
+import { answeredPause, isAnswer, resumeStep } from "./restore-run.ts";
+import { stepOfPause } from "../step/run.ts";
+
+/** What a resume brings: answers for what waits, by pause id. */
+export interface GivenAnswers {
+  /** Those recorded before and those given now. */
+  readonly answers: Map<string, ConsumedAnswer>;
+  /** Given now for the first time, with the pauses they answer. */
+  readonly fresh: readonly { readonly pause: PauseItem; readonly value: Json }[];
+}
+
+/**
+ * Checks answers against what waits (6.2). The same answer again is harmless; another for the same id, one for an id that
+ * nothing waits under, and one that does not fit are refused before anything runs.
+ *
+ * @throws ThreadError NG_BAD_ANSWER, NG_NOT_PAUSED
+ */
+export async function takeAnswers(
+  store: Store,
+  head: Checkpoint,
+  writes: readonly PendingWrite[],
+  options: Pick<ResumeOptions, "answer" | "answers">,
+): Promise<GivenAnswers> {
+  // Those of a step that is done are recorded with it: the next one has nothing to do with them. Those of gates before it may be there.
+  const step = resumeStep(head);
+  const answers = new Map(
+    head.answers.filter(({ id }) => stepOfPause(id) >= step).map((answer) => [answer.id, answer]),
+  );
+  for (const write of writes) {
+    if (isAnswer(write)) answers.set(answeredPause(write), { id: answeredPause(write), value: write.result });
+  }
+  const open = head.pauses.filter(({ id }) => !answers.has(id));
+  const fresh: { pause: PauseItem; value: Json }[] = [];
+  for (const [id, value] of namedAnswers(head, open, options)) {
+    const admitted = admitJson(value);
+    if (admitted instanceof Mismatch)
+      throw bad(head, `the answer to \`${id}\` is no plain JSON: ${admitted.describe()}`);
+    const pause = open.find((item) => item.id === id);
+    const known = answers.get(id) ?? (pause === undefined ? await recordedAnswer(store, head, id) : undefined);
+    if (known !== undefined) {
+      if (equal(known.value, admitted)) continue;
+      throw bad(head, `\`${id}\` has been answered already, with ${shorten(JSON.stringify(known.value))}`);
+    }
+    if (pause === undefined) {
+      const hint = open.length === 1 ? "; an answer without an id is given as `answer`" : "";
+      throw bad(head, `nothing waits under the id \`${id}\`; ${whatWaits(open)}${hint}`);
+    }
+    const fitting = fit(head, pause, admitted);
+    fresh.push({ pause, value: fitting });
+    answers.set(id, { id, value: fitting });
+  }
+  return { answers, fresh };
+}
+
+function namedAnswers(
+  head: Checkpoint,
+  open: readonly PauseItem[],
+  { answer, answers }: Pick<ResumeOptions, "answer" | "answers">,
+): readonly (readonly [string, unknown])[] {
+  if (answers !== undefined && (typeof answers !== "object" || answers === null || Array.isArray(answers))) {
+    throw bad(head, "`answers` is a record of answers by the ids of pauses; `answer` takes one without an id");
+  }
+  const named = Object.entries(answers ?? {});
+  if (answer === undefined) return named;
+  // Nobody waits, but for whoever was answered just before a crash: the same answer again is harmless.
+  const [only] = open.length === 0 && head.pauses.length === 1 ? head.pauses : open;
+  if (only === undefined) {
+    const message =
+      head.pauses.length === 0
+        ? `thread \`${head.threadId}\` waits for no answer`
+        : `all that thread \`${head.threadId}\` waited for has been answered: resume it without one`;
+    throw new ThreadError("NG_NOT_PAUSED", head.threadId, message);
+  }
+  if (open.length > 1) throw bad(head, `each answer needs the id of its pause; ${whatWaits(open)}`);
+  return [...named, [only.id, answer]];
+}
+
+function fit(head: Checkpoint, pause: PauseItem, value: Json): Json {
+  const { expects } = pause;
+  if (expects === undefined) return value;
+  const admitted = compileAdmit(expects.type, expects.types)(value);
+  if (admitted instanceof Mismatch)
+    throw bad(head, `the answer to \`${pause.id}\` does not fit: ${admitted.describe()}`);
+  return admitted;
+}
+
+/** Answers stand in the checkpoints of the steps that consumed them; only somebody who repeats one looks there. */
+async function recordedAnswer(store: Store, head: Checkpoint, id: string): Promise<ConsumedAnswer | undefined> {
+  const newest = head.answers.find((answer) => answer.id === id);
+  if (newest !== undefined) return newest;
+  let before: string | undefined = head.id;
+  while (before !== undefined) {
+    const options = { before, limit: 100 };
+    const page: readonly Checkpoint[] = await asStoreError(() => store.list(head.threadId, options));
+    for (const checkpoint of page) {
+      const found = (checkpoint.answers ?? []).find((answer) => answer.id === id);
+      if (found !== undefined) return found;
+    }
+    before = page.at(-1)?.id;
+  }
+  return undefined;
+}
+
+function bad(head: Checkpoint, message: string): ThreadError {
+  return new ThreadError("NG_BAD_ANSWER", head.threadId, message);
+}
+
+function whatWaits(open: readonly PauseItem[]): string {
+  if (open.length === 0) return "nothing waits at all";
+  return `${open.length === 1 ? "this waits" : "these wait"}: ${open.map(({ id }) => `\`${id}\``).join(", ")}`;
+}
+
+function shorten(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 77)}…` : text;
+}

@@ -1,0 +1,209 @@
+import {
+  CHECKPOINT_SCHEMA_VERSION,
+  type ChannelChange,
+  type CheckpointHeader,
+  type CheckpointId,
+  type PauseItem,
+  type PendingWrite,
+  type Phase,
+} from "../interface/checkpoint.ts";
+import { NodeError, type NgraphError } from "../interface/errors.ts";
+import { setField } from "../expression/operations.ts";
+import type { Json } from "../value/json.ts";
+import { signalsOf } from "../routing/scheduler.ts";
+import { isThenable } from "../step/is-thenable.ts";
+import { emitEvent } from "../event/run-events.ts";
+import { newId, type Run } from "../step/run.ts";
+import type { Durable } from "../step/shared.ts";
+
+/** What a checkpoint says beside where the run stands. */
+export interface SaveDetails {
+  readonly status: CheckpointHeader["status"];
+  readonly step: number;
+  /** Nodes that ran. */
+  readonly current: readonly string[];
+  readonly pauses?: readonly PauseItem[];
+  readonly error?: NgraphError | undefined;
+  /** The step was left unfinished: its results go into the checkpoint (6.3), and these nodes are still to run. */
+  readonly unfinished?: { readonly next: readonly string[]; readonly children: Readonly<Record<string, string>> };
+}
+
+/**
+ * The chain of checkpoints that a run writes (5). It keeps what has changed since the last one, so a checkpoint costs what
+ * changed (5.12), and the results of the step in progress, so that none is lost whatever comes next.
+ */
+export class Chain {
+  readonly #run: Run;
+  readonly #durable: Durable;
+  /** The newest checkpoint of the namespace; the next follows it. */
+  headId: CheckpointId | null = null;
+  /** The newest that the store has taken. */
+  storedId: CheckpointId | null = null;
+  /** What the next one follows, where that is not the head: a fork inside the thread. */
+  parentId: CheckpointId | null | undefined;
+  /** How often channels were written since the chain began. */
+  versions = new Map<number, number>();
+  /** Channels with a value of their own: all others are at their start. */
+  written = new Set<number>();
+  /** Written since the last checkpoint: where the new items of a list begin, or -1 for a whole value. */
+  #dirty = new Map<number, number>();
+  #resets: ChannelChange[] = [];
+  /** Results of tasks of the step in progress. */
+  readonly results = new Map<string, PendingWrite>();
+
+  constructor(run: Run, durable: Durable) {
+    this.#run = run;
+    this.#durable = durable;
+  }
+
+  /** A channel gets a new value: `appended` when its old items stay as they are. */
+  touch(channel: number, before: Json, appended: boolean): void {
+    const begin = appended && this.written.has(channel) && Array.isArray(before) ? before.length : -1;
+    const known = this.#dirty.get(channel);
+    this.#dirty.set(channel, known === undefined ? begin : Math.min(known, begin));
+    this.written.add(channel);
+  }
+
+  /** A channel is back at its start, or gone, since the chain's head. */
+  reset(channel: string, version: number): void {
+    this.#resets.push({ channel, version, kind: "reset" });
+  }
+
+  /** Keeps a finished task's result; durable before the promise settles (5.3). */
+  keep(write: PendingWrite): Promise<void> | undefined {
+    this.results.set(write.taskId, write);
+    const { store, claim, journal, durability } = this.#durable;
+    const { headId } = this;
+    if (store.putWrites === undefined || headId === null || durability === "exit") return undefined;
+    return journal.write(() => store.putWrites!(claim, headId, [write]));
+  }
+
+  /** Writes a checkpoint. A promise where there is something to wait for; under `async` there is not, until it matters. */
+  save(phase: Phase, details: SaveDetails): Promise<void> | undefined {
+    const run = this.#run;
+    const { store, claim, journal, durability, threadId } = this.#durable;
+    const isChild = run.path.length > 0;
+    const goesOn = details.status === "running";
+    if (durability === "exit" && (isChild ? goesOn || details.status === "completed" : goesOn && phase !== "input")) {
+      // Results belong to their step also where nothing is written at its end.
+      if (details.unfinished === undefined) this.results.clear();
+      return undefined;
+    }
+    const id = newId();
+    const header = this.#header(id, threadId, phase, details);
+    const changes = this.#takeChanges();
+    const behind = durability === "async";
+    const state = behind ? run.state.slice() : run.state;
+    const versions = behind ? new Map(this.versions) : this.versions;
+    const written = behind ? new Set(this.written) : this.written;
+    const request = {
+      header,
+      changes,
+      snapshot: () => this.#snapshot(state, versions, written),
+      expectedHead: this.headId,
+      ...(this.headId === null ? {} : { clearWritesOf: this.headId }),
+    };
+    this.headId = id;
+    this.parentId = undefined;
+    if (details.unfinished === undefined) this.results.clear();
+    const urgent = !goesOn || phase === "input";
+    const stored = (): void => {
+      this.storedId = id;
+    };
+    const saved = journal.write(() => {
+      const answer = store.save(claim, request);
+      return isThenable(answer) ? answer.then(stored) : stored();
+    }, urgent);
+    if (!run.listening) return saved;
+    const told = (): void => emitEvent(run, { type: "checkpoint", id, phase }, details.step);
+    if (saved !== undefined) return saved.then(told);
+    told();
+    return undefined;
+  }
+
+  #header(id: CheckpointId, threadId: string, phase: Phase, details: SaveDetails): CheckpointHeader {
+    const run = this.#run;
+    const { table } = run.program;
+    const { unfinished, error } = details;
+    const finished = unfinished === undefined ? [] : [...this.results.values()];
+    const errors: Record<string, Json> = {};
+    for (const [node, value] of run.errors ?? []) setField(errors, table.nodes[node]!.name, value);
+    return {
+      schemaVersion: CHECKPOINT_SCHEMA_VERSION,
+      id,
+      threadId,
+      runId: run.runId,
+      namespace: run.namespace,
+      parentId: this.parentId === undefined ? this.headId : this.parentId,
+      step: details.step,
+      phase,
+      currentNodes: details.current,
+      currentNode: currentNodeOf(run, phase, details),
+      nextNodes: unfinished?.next ?? run.ready.map((node) => table.nodes[node]!.name),
+      pendingSends: run.sends.map(({ taskId, node, item }) => ({ taskId, node: table.nodes[node]!.name, item })),
+      barrierState: signalsOf(table, run.barriers),
+      pauses: details.pauses ?? [],
+      answers: run.path.length === 0 ? [...run.shared.answers.values()] : [],
+      errors,
+      status: details.status,
+      label: null,
+      metadata: run.shared.metadata,
+      timestamp: run.shared.clock.now(),
+      digest: table.digest,
+      ...(finished.length === 0 ? {} : { finished }),
+      ...(error === undefined ? {} : { failure: this.#failure(error) }),
+      ...(run.unrouted.length === 0
+        ? {}
+        : { unrouted: run.unrouted.map(({ node }) => (node === -1 ? "start" : run.nodeName(node))) }),
+      ...(run.attempt === 1 ? {} : { attempt: run.attempt }),
+      ...(unfinished === undefined || Object.keys(unfinished.children).length === 0
+        ? {}
+        : { children: unfinished.children }),
+    };
+  }
+
+  #failure(error: NgraphError): NonNullable<CheckpointHeader["failure"]> {
+    const of = error instanceof NodeError ? { node: error.nodeId, attempts: error.attempts } : {};
+    return { code: error.code, message: this.#run.shared.redact(error.message), ...of };
+  }
+
+  #takeChanges(): ChannelChange[] {
+    const { channels, channelIndex } = this.#run.program;
+    // What was reset and then written again, with no checkpoint in between, has one change.
+    const changes = this.#resets.filter(({ channel }) => !this.#dirty.has(channelIndex.get(channel) ?? -1));
+    for (const [channel, begin] of this.#dirty) {
+      const version = (this.versions.get(channel) ?? 0) + 1;
+      this.versions.set(channel, version);
+      const { name } = channels[channel]!;
+      const value = this.#run.state[channel]!;
+      if (begin === -1) changes.push({ channel: name, version, kind: "set", value });
+      else changes.push({ channel: name, version, kind: "append", items: (value as readonly Json[]).slice(begin) });
+    }
+    this.#resets = [];
+    this.#dirty = new Map();
+    return changes;
+  }
+
+  #snapshot(state: readonly Json[], counts: ReadonlyMap<number, number>, written: ReadonlySet<number>) {
+    const { channels } = this.#run.program;
+    const values: Record<string, Json> = {};
+    const versions: Record<string, number> = {};
+    for (const channel of written) setField(values, channels[channel]!.name, state[channel]!);
+    for (const [channel, version] of counts)
+      setField(versions as Record<string, Json>, channels[channel]!.name, version);
+    return { values, versions };
+  }
+}
+
+function currentNodeOf(
+  run: Run,
+  phase: Phase,
+  { pauses = [], error, unfinished, current }: SaveDetails,
+): string | null {
+  if (phase !== "interrupted") return current.at(-1) ?? null;
+  // Of what waits inside a called graph, the node that calls it.
+  const [pause] = pauses;
+  if (pause !== undefined) return /^\w+/.exec(pause.namespace[run.path.length] ?? pause.node)?.[0] ?? pause.node;
+  if (error instanceof NodeError && run.program.nodeIndex.has(error.nodeId)) return error.nodeId;
+  return unfinished?.next[0] ?? current.at(-1) ?? null;
+}

@@ -1,0 +1,82 @@
+import type { Checkpoint, PendingWrite } from "../interface/checkpoint.ts";
+import { ThreadError } from "../interface/errors.ts";
+import { Mismatch } from "../value/validate.ts";
+import type { Program } from "../program/program.ts";
+import { isAnswer } from "./restore-run.ts";
+import type { StoredOutcome } from "../step/shared.ts";
+
+/**
+ * Refuses to go on under a table that no longer has what the checkpoint needs (5.7): its next nodes, the members of
+ * partly filled barriers, what its stored results write and where they lead, and its channels with values that fit.
+ *
+ * @param writes results that were stored since
+ * @throws ThreadError NG_DRIFT that lists what does not fit
+ */
+export function refuseDrift(program: Program, head: Checkpoint, writes: readonly PendingWrite[] = []): void {
+  const { table, nodeIndex, channelIndex, channels } = program;
+  const problems: string[] = [];
+  const needNode = (name: string, why: string): void => {
+    if (!nodeIndex.has(name)) problems.push(`node \`${name}\` is gone, and ${why}`);
+  };
+  for (const name of head.nextNodes) needNode(name, "it is to run next");
+  for (const name of head.unrouted ?? []) if (name !== "start") needNode(name, "its edges are to be asked again");
+  for (const write of [...(head.finished ?? []), ...writes]) {
+    if (!isAnswer(write)) problems.push(...resultProblems(program, write));
+  }
+  for (const send of head.pendingSends) needNode(send.node, "an item was sent to it");
+  for (const name of Object.keys(head.errors)) needNode(name, "a failure leads to it");
+  for (const [id, names] of Object.entries(head.barrierState)) {
+    const barrier = table.barriers.find((spec) => spec.id === id);
+    if (barrier === undefined) {
+      problems.push(`the barrier \`${id}\` is gone, and ${names.join(", ")} came to it`);
+      continue;
+    }
+    const members = new Set(barrier.members.flat().map((node) => table.nodes[node]?.name));
+    for (const name of names)
+      if (!members.has(name)) problems.push(`\`${name}\` no longer belongs to the barrier \`${id}\``);
+  }
+  for (const [name, value] of Object.entries(head.values)) {
+    const index = channelIndex.get(name);
+    if (index === undefined) {
+      problems.push(`channel \`${name}\` is gone`);
+      continue;
+    }
+    const admitted = value === null ? null : channels[index]!.admit(value);
+    if (admitted instanceof Mismatch) problems.push(`channel \`${name}\` has another type: ${admitted.describe()}`);
+  }
+  if (problems.length === 0) return;
+  throw new ThreadError(
+    "NG_DRIFT",
+    head.threadId,
+    `thread \`${head.threadId}\` cannot go on under this version of graph \`${table.name}\`: ${problems.join("; ")}`,
+    { details: problems },
+  );
+}
+
+/** What of a stored result has no place any more. */
+function resultProblems(
+  { nodeIndex, channelIndex, channels }: Program,
+  { node, taskId, result }: PendingWrite,
+): string[] {
+  const problems: string[] = [];
+  if (!nodeIndex.has(node)) problems.push(`node \`${node}\` is gone, and its result is stored`);
+  const { updates, goto = [], sends = [] } = result as unknown as StoredOutcome;
+  for (const [name, value] of updates) {
+    const index = channelIndex.get(name);
+    if (index === undefined) {
+      problems.push(`channel \`${name}\` is gone, and the stored result of node \`${node}\` writes it`);
+      continue;
+    }
+    const isItem = taskId.endsWith("]");
+    const admitted = isItem ? channels[index]!.admitItem(value) : channels[index]!.admitUpdate(value);
+    if (admitted instanceof Mismatch) {
+      problems.push(`channel \`${name}\` does not take the stored result of node \`${node}\`: ${admitted.describe()}`);
+    }
+  }
+  for (const target of [...goto, ...sends.map((send) => send.node)]) {
+    if (target !== "end" && !nodeIndex.has(target)) {
+      problems.push(`node \`${target}\` is gone, and the stored result of node \`${node}\` leads to it`);
+    }
+  }
+  return problems;
+}

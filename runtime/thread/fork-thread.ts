@@ -1,0 +1,159 @@
+import type { Checkpoint, PauseItem, PendingWrite, ThreadId } from "../interface/checkpoint.ts";
+import type { JsonObject } from "../value/json.ts";
+import { RunError } from "../interface/errors.ts";
+import { asStoreError, Journal } from "./journal.ts";
+import type { Cancellation } from "../step/cancellation.ts";
+import { refuseDrift } from "./drift.ts";
+import type { Program } from "../program/program.ts";
+import { migrateCheckpoint, restoreRun, withAnswers } from "./restore-run.ts";
+import { unfinishedNodes } from "../step/run-loop.ts";
+import { createShared, type EngineCore } from "../engine/run-settings.ts";
+import { newId, Run, runSuffix } from "../step/run.ts";
+import type { Durable } from "../step/shared.ts";
+import { loadWrites } from "./thread-access.ts";
+
+export interface ForkRequest {
+  readonly source: Checkpoint;
+  /** The thread's head, which the fork takes the place of; absent for a new thread. */
+  readonly head?: Checkpoint | undefined;
+  readonly at?: string | undefined;
+  readonly metadata: JsonObject;
+}
+
+/**
+ * Begins a new chain where an old checkpoint stands (5.9): the first checkpoint of a run of its own, with all values, so that no
+ * branch sees another's. Called graphs that had not finished are taken along.
+ */
+export async function forkCheckpoint(
+  core: EngineCore,
+  runner: Durable,
+  cancellation: Cancellation,
+  request: ForkRequest,
+): Promise<Checkpoint> {
+  const { head, at } = request;
+  const { program } = core;
+  // Whatever the durability of the run that goes on from it: a fork that is not stored is none.
+  const durable: Durable = { ...runner, durability: "sync", journal: new Journal(false) };
+  const writes = await loadWrites(durable.store, request.source.threadId, request.source.id);
+  const source = withAnswers(request.source, writes);
+  refuseDrift(program, source, writes);
+  const runId = newId();
+  const renew = (id: string): string => renewPauseId(id, source.runId, runId);
+  const isSameThread = source.threadId === durable.threadId;
+  const shared = createShared(
+    core,
+    {},
+    {
+      threadId: durable.threadId,
+      runId,
+      durable,
+      answers: new Map(source.answers.map(({ id, value }) => [renew(id), { id: renew(id), value }])),
+      metadata: isSameThread
+        ? request.metadata
+        : { ...request.metadata, forkedFrom: { thread: source.threadId, checkpoint: source.id } },
+    },
+  );
+  const run = new Run(program, shared, { cancellation, maxSteps: null });
+  restoreRun(run, source, writes);
+  const chain = run.chain!;
+  chain.headId = head?.id ?? null;
+  chain.parentId = isSameThread ? source.id : null;
+  if (at === undefined) {
+    run.children = await forkChildren(core, durable, cancellation, source, runId);
+    const pauses = source.pauses.map((pause): PauseItem => ({ ...pause, id: renew(pause.id) }));
+    const status =
+      source.status === "completed" || source.status === "incomplete" || pauses.length > 0 ? source.status : "running";
+    await chain.save(source.phase, {
+      status,
+      step: source.step,
+      current: source.currentNodes,
+      pauses,
+      unfinished: { next: unfinishedNodes(run), children: run.children },
+    });
+  } else {
+    goAt(run, at);
+    await chain.save("updated", { status: "running", step: run.step - 1, current: source.currentNodes });
+  }
+  const saved = await asStoreError(() => durable.store.loadById(durable.threadId, chain.headId!));
+  return migrateCheckpoint(saved!, { threadId: durable.threadId, id: chain.headId! });
+}
+
+/** The run goes on at a node of the caller's choice; what was next is dropped, state and barriers stay. */
+export function goAt(run: Run, at: string): void {
+  const node = run.program.nodeIndex.get(at);
+  if (node === undefined) {
+    const known = [...run.program.nodeIndex.keys()].slice(0, 20).map((name) => `\`${name}\``);
+    throw new RunError("NG_BAD_INPUT", `there is no node \`${at}\` to go on at; there are: ${known.join(", ")}`);
+  }
+  run.ready = [node];
+  run.sends = [];
+  run.errors = undefined;
+  run.unrouted = [];
+  run.stored = undefined;
+  run.children = {};
+  run.chain?.results.clear();
+  // Answers were given to tasks that are not next any more; none of them reaches another (6.2).
+  run.shared.answers.clear();
+}
+
+/** Pause ids name their run; those of a fork name the fork's, so that no answer reaches both. */
+export function renewPauseId(id: string, from: string, to: string): string {
+  const suffix = `.${runSuffix(from)}`;
+  return id.endsWith(suffix) ? `${id.slice(0, -suffix.length)}.${runSuffix(to)}` : id;
+}
+
+async function forkChildren(
+  core: EngineCore,
+  durable: Durable,
+  cancellation: Cancellation,
+  source: Checkpoint,
+  runId: string,
+): Promise<Record<string, string>> {
+  const children: Record<string, string> = {};
+  // Inner ones first: a checkpoint names those of the graphs it calls.
+  const entries = Object.entries(source.children ?? {}).sort(([a], [b]) => b.length - a.length);
+  for (const [namespace, id] of entries) {
+    const found = await asStoreError(() => durable.store.loadById(source.threadId, id));
+    const program = programAt(core.program, namespace.split("/"));
+    if (found === undefined || program === undefined) continue;
+    const child = migrateCheckpoint(found, { threadId: source.threadId, namespace, id });
+    const writes = await loadWrites(durable.store, source.threadId, id);
+    refuseDrift(program, child, writes);
+    const shared = createShared(core, {}, { threadId: durable.threadId, runId, durable, metadata: child.metadata });
+    const childId = `${runId}${child.runId.slice(source.runId.length)}`;
+    const run = new Run(program, shared, {
+      cancellation,
+      maxSteps: null,
+      place: { path: namespace.split("/"), runId: childId, keyId: childId, attempt: child.attempt ?? 1 },
+    });
+    restoreRun(run, child, writes);
+    const head = await asStoreError(() => durable.store.loadLatest(durable.threadId, namespace));
+    const chain = run.chain!;
+    chain.headId = head?.id ?? null;
+    chain.parentId = source.threadId === durable.threadId ? id : null;
+    run.children = Object.fromEntries(Object.entries(children).filter(([name]) => name.startsWith(`${namespace}/`)));
+    await chain.save(child.phase, {
+      status: child.status,
+      step: child.step,
+      current: child.currentNodes,
+      pauses: child.pauses.map((pause) => ({ ...pause, id: renewPauseId(pause.id, source.runId, runId) })),
+      unfinished: { next: unfinishedNodes(run), children: run.children },
+    });
+    if (chain.headId !== null) children[namespace] = chain.headId;
+  }
+  return children;
+}
+
+/** The graph that runs under a namespace: its segments are ids of tasks. */
+export function programAt(program: Program, path: readonly string[]): Program | undefined {
+  let found: Program | undefined = program;
+  for (const task of path) {
+    if (task === "" || found === undefined) continue;
+    const name = /^\w+/.exec(task)?.[0] ?? "";
+    const call: Program["nodes"][number]["call"] | undefined = found.nodes[found.nodeIndex.get(name) ?? -1]?.call;
+    found = call?.kind === "graph" ? call.graph : undefined;
+  }
+  return found;
+}
+
+export type { PendingWrite, ThreadId };

@@ -1,0 +1,143 @@
+import {
+  CHECKPOINT_SCHEMA_VERSION,
+  type Checkpoint,
+  type PauseItem,
+  type PendingWrite,
+} from "../interface/checkpoint.ts";
+import { StoreError } from "../interface/errors.ts";
+import { Mismatch } from "../value/mismatch.ts";
+import { checkCheckpoint, type AskedCheckpoint } from "./check-checkpoint.ts";
+import type { Run } from "../step/run.ts";
+import type { StoredOutcome } from "../step/shared.ts";
+
+/** Which step a checkpoint goes on with. */
+export function resumeStep(head: Pick<Checkpoint, "phase" | "step">): number {
+  return head.phase === "interrupted" ? head.step : head.step + 1;
+}
+
+/**
+ * A checkpoint as this version writes them. Those of version 0, from before versions, may lack what came later.
+ *
+ * @param asked what the store was asked for: another checkpoint is none of ours
+ * @throws StoreError NG_UNKNOWN_VERSION for one from a later version, NG_CORRUPT_RECORD for what cannot be restored
+ */
+export function migrateCheckpoint(checkpoint: Checkpoint, asked: AskedCheckpoint): Checkpoint {
+  const migrated = asThisVersion(checkpoint);
+  checkCheckpoint(migrated, asked);
+  return migrated;
+}
+
+function asThisVersion(checkpoint: Checkpoint): Checkpoint {
+  const { schemaVersion } = checkpoint;
+  if (!Number.isSafeInteger(schemaVersion) || schemaVersion < 0 || schemaVersion > CHECKPOINT_SCHEMA_VERSION) {
+    throw new StoreError(
+      "NG_UNKNOWN_VERSION",
+      `checkpoint ${checkpoint.id} has schema version ${JSON.stringify(checkpoint.schemaVersion)}, this version of ngraph reads up to ${CHECKPOINT_SCHEMA_VERSION}: update ngraph`,
+    );
+  }
+  if (checkpoint.schemaVersion === CHECKPOINT_SCHEMA_VERSION) return checkpoint;
+  const absent = {
+    namespace: "",
+    parentId: null,
+    currentNodes: [],
+    nextNodes: [],
+    pendingSends: [],
+    barrierState: {},
+    pauses: [],
+    answers: [],
+    errors: {},
+    status: "running" as const,
+    label: null,
+    metadata: {},
+    values: {},
+    versions: {},
+  };
+  return { ...absent, ...checkpoint, schemaVersion: CHECKPOINT_SCHEMA_VERSION };
+}
+
+/**
+ * Puts a run where a checkpoint says it was. The checkpoint has passed `refuseDrift`, so every name in it is known and every
+ * value fits.
+ *
+ * @param writes results that were stored since
+ */
+export function restoreRun(run: Run, head: Checkpoint, writes: readonly PendingWrite[]): void {
+  const { channels, channelIndex, nodeIndex, table } = run.program;
+  const node = (name: string): number => nodeIndex.get(name)!;
+  const { chain } = run;
+  for (const [name, value] of Object.entries(head.values)) {
+    const index = channelIndex.get(name)!;
+    const admitted = value === null ? null : channels[index]!.admit(value);
+    run.state[index] = admitted instanceof Mismatch ? value : admitted;
+    chain?.written.add(index);
+  }
+  for (const [name, count] of Object.entries(head.versions)) {
+    const index = channelIndex.get(name);
+    if (index !== undefined) chain?.versions.set(index, count);
+  }
+  run.step = resumeStep(head);
+  run.sends = head.pendingSends.map(({ taskId, node: name, item }) => ({ taskId, node: node(name), item }));
+  run.unrouted = (head.unrouted ?? []).map((name) => ({ node: name === "start" ? -1 : node(name), cause: undefined }));
+  const errors = Object.entries(head.errors);
+  run.errors = errors.length === 0 ? undefined : new Map(errors.map(([name, error]) => [node(name), error]));
+  for (const [id, names] of Object.entries(head.barrierState)) {
+    const barrier = table.barriers.findIndex((spec) => spec.id === id);
+    for (const name of names) run.barriers.signal(barrier, node(name));
+  }
+
+  const stored = new Map<string, StoredOutcome>();
+  const ready = new Set(head.nextNodes.map(node));
+  for (const write of [...(head.finished ?? []), ...writes]) {
+    if (isAnswer(write)) continue;
+    stored.set(write.taskId, write.result as unknown as StoredOutcome);
+    chain?.results.set(write.taskId, write);
+    // A plain node that has finished stands in no list of what is next; it still belongs to the step.
+    if (write.taskId === write.node) ready.add(node(write.node));
+  }
+  run.ready = [...ready].sort((a, b) => a - b);
+  run.stored = stored.size === 0 ? undefined : stored;
+  if (chain !== undefined) chain.headId = chain.storedId = head.id;
+}
+
+/** Pauses of a checkpoint by the task of this run that they belong to; gates belong to none. */
+export function pausesByTask(run: Run, pauses: readonly PauseItem[]): Map<string, PauseItem[]> {
+  const depth = run.path.length;
+  const found = new Map<string, PauseItem[]>();
+  for (const pause of pauses) {
+    const task = pause.namespace.length > depth ? pause.namespace[depth] : pause.taskId;
+    if (task === undefined) continue;
+    const known = found.get(task);
+    if (known === undefined) found.set(task, [pause]);
+    else known.push(pause);
+  }
+  return found;
+}
+
+/**
+ * A checkpoint as it stands with the answers that were stored since: what has been answered waits no more, and a run whose pauses have
+ * all been is on its way (a crash came before it went on).
+ */
+export function withAnswers<T extends Checkpoint>(head: T, writes: readonly PendingWrite[]): T {
+  const stored = writes.filter(isAnswer).map((write) => ({ id: answeredPause(write), value: write.result }));
+  if (stored.length === 0) return head;
+  const ids = new Set(stored.map(({ id }) => id));
+  const pauses = head.pauses.filter(({ id }) => !ids.has(id));
+  const isOnItsWay = head.status === "paused" && pauses.length === 0;
+  const answers = [...head.answers.filter(({ id }) => !ids.has(id)), ...stored];
+  return { ...head, pauses, answers, status: isOnItsWay ? "running" : head.status };
+}
+
+const ANSWER = "answer:";
+
+/** An answer, made durable before the body that consumes it runs. */
+export function answerWrite(pause: PauseItem, value: PendingWrite["result"]): PendingWrite {
+  return { taskId: `${ANSWER}${pause.id}`, node: pause.node, result: value };
+}
+
+export function isAnswer(write: PendingWrite): boolean {
+  return write.taskId.startsWith(ANSWER);
+}
+
+export function answeredPause(write: PendingWrite): string {
+  return write.taskId.slice(ANSWER.length);
+}

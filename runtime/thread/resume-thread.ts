@@ -1,0 +1,129 @@
+import type { Checkpoint, ThreadId } from "../interface/checkpoint.ts";
+import type { BareAnswer, ResumeOptions, RunResult } from "../interface/engine-options.ts";
+import { ThreadError } from "../interface/errors.ts";
+import { takeAnswers } from "./answers.ts";
+import type { Cancellation } from "../step/cancellation.ts";
+import { executeRun, orCancelled } from "../engine/create-engine.ts";
+import { refuseDrift } from "./drift.ts";
+import { forkCheckpoint, renewPauseId } from "./fork-thread.ts";
+import { heldOptions } from "../step/expression-arguments.ts";
+import { answerWrite, restoreRun } from "./restore-run.ts";
+import { continueRun, standing } from "../step/run-loop.ts";
+import { createShared, maxStepsOf, type EngineCore } from "../engine/run-settings.ts";
+import { Run, type RunEnd } from "../step/run.ts";
+import type { Durable } from "../step/shared.ts";
+import {
+  asRunner,
+  beforeClaim,
+  checkThreadId,
+  findCheckpoint,
+  loadHead,
+  loadWrites,
+  storeOf,
+} from "./thread-access.ts";
+
+/** Goes on with a thread: from its head, or from another checkpoint or node, which makes a fork inside the thread (5.9). */
+export async function resumeThread(
+  core: EngineCore,
+  thread: ThreadId,
+  given: ResumeOptions | BareAnswer,
+): Promise<RunResult> {
+  const options = heldOptions(withBareAnswer(given));
+  storeOf(core, "a thread can only be resumed from a store");
+  const threadId = checkThreadId(thread);
+  maxStepsOf(core, options);
+  return orCancelled(core, { ...options, thread: threadId }, async () => {
+    // A thread that is not there is not claimed either.
+    await beforeClaim(core, options, (store) => loadHead(store, threadId));
+    return asRunner(core, threadId, options, (durable, cancellation) =>
+      resumeClaimed(core, durable, cancellation, options),
+    );
+  });
+}
+
+async function resumeClaimed(
+  core: EngineCore,
+  durable: Durable,
+  cancellation: Cancellation,
+  options: ResumeOptions,
+): Promise<RunResult> {
+  const { store, threadId } = durable;
+  const latest = await loadHead(store, threadId);
+  const source = options.from === undefined ? latest : await findCheckpoint(store, threadId, options.from);
+  if (source.id === latest.id && options.at === undefined) {
+    return resumeHead(core, durable, cancellation, latest, options);
+  }
+  // Refused before the fork is made: a wrong answer leaves the thread as it was.
+  const waiting = options.at === undefined ? source : { ...source, pauses: [] };
+  await takeAnswers(store, waiting, await loadWrites(store, threadId, source.id), options);
+  const metadata = { ...source.metadata, ...options.metadata };
+  const request = { source, head: latest, at: options.at, metadata };
+  const fork = await forkCheckpoint(core, durable, cancellation, request);
+  return resumeHead(core, durable, cancellation, fork, renewAnswers(options, source, fork));
+}
+
+/** `resume(thread, "yes")` and `{ answers: "yes" }` answer the one pause that waits. */
+function withBareAnswer(given: ResumeOptions | BareAnswer): ResumeOptions {
+  if (typeof given !== "object") return { answer: given };
+  const { answers, ...others } = given ?? {};
+  return typeof answers === "string" || typeof answers === "number" || typeof answers === "boolean"
+    ? { ...others, answer: answers }
+    : given;
+}
+
+async function resumeHead(
+  core: EngineCore,
+  durable: Durable,
+  cancellation: Cancellation,
+  head: Checkpoint,
+  options: ResumeOptions,
+): Promise<RunResult> {
+  const { store, threadId, claim } = durable;
+  const writes = await loadWrites(store, threadId, head.id);
+  refuseDrift(core.program, head, writes);
+  const { answers, fresh } = await takeAnswers(store, head, writes, options);
+  const named = options.answers !== undefined || options.answer !== undefined;
+  if (!named && isOver(head)) {
+    throw new ThreadError(
+      "NG_NOT_PAUSED",
+      threadId,
+      `the last run of thread \`${threadId}\` is ${head.status}: nothing is left to resume`,
+    );
+  }
+  if (fresh.length > 0 && store.putWrites !== undefined) {
+    const records = fresh.map(({ pause, value }) => answerWrite(pause, value));
+    const written = durable.journal.write(() => store.putWrites!(claim, head.id, records), true);
+    if (written !== undefined) await written;
+  }
+  const shared = createShared(core, options, {
+    threadId,
+    runId: head.runId,
+    durable,
+    answers,
+    // Those that the thread waits at, nobody else's: a called graph may have come to one that no caller has heard of (6.3).
+    openedGates: new Set(named ? [] : head.pauses.flatMap(({ id, kind }) => (kind === "interrupt" ? [] : [id]))),
+    isResume: true,
+    metadata: { ...head.metadata, ...options.metadata },
+  });
+  const run = new Run(core.program, shared, { cancellation, maxSteps: maxStepsOf(core, options) });
+  restoreRun(run, head, writes);
+  return executeRun(run, true, (restored) => (isOver(head) ? asItStands(restored) : continueRun(restored, head)));
+}
+
+function isOver({ status }: Checkpoint): boolean {
+  return status === "completed" || status === "incomplete";
+}
+
+/** An answer that was given before, to a run that has ended since: harmless, and nothing to do. */
+async function asItStands(run: Run): Promise<RunEnd> {
+  return standing(run)!;
+}
+
+/** Whoever forks a paused checkpoint answers with the ids they saw there. */
+function renewAnswers(options: ResumeOptions, source: Checkpoint, fork: Checkpoint): ResumeOptions {
+  if (options.answers === undefined) return options;
+  const answers = Object.entries(options.answers).map(
+    ([id, value]) => [renewPauseId(id, source.runId, fork.runId), value] as const,
+  );
+  return { ...options, answers: Object.fromEntries(answers) };
+}
