@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { ControlGraphBuilder, type ControlGraph, type Exit } from "../../compiler/control/control-graph.ts";
 import { findCycles, findDominators } from "../../compiler/control/dominators.ts";
 import { findUnwritten, type Site } from "../../compiler/control/unwritten.ts";
+import { numRuns } from "../support/depth.ts";
 
 interface Link {
   readonly from: number;
@@ -61,7 +62,7 @@ describe("control graphs", () => {
           }
         }
       }),
-      { seed: 3, numRuns: 500 },
+      { seed: 3, numRuns: numRuns(500) },
     );
   });
 
@@ -80,7 +81,7 @@ describe("control graphs", () => {
           expect(isCyclic(a)).toBe(around);
         }
       }),
-      { seed: 3, numRuns: 300 },
+      { seed: 3, numRuns: numRuns(300) },
     );
   });
 
@@ -108,7 +109,7 @@ describe("control graphs", () => {
           expect(writers.filter((writer) => writer !== vertex && before.has(writer))).toEqual([]);
         }
       }),
-      { seed: 3, numRuns: 500 },
+      { seed: 3, numRuns: numRuns(500) },
     );
   });
 

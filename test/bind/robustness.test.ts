@@ -32,6 +32,7 @@ graph main {
   assert never one with two
 }
 `;
+import { numRuns } from "../support/depth.ts";
 const FILES = { ...MODULES, "other.ngraph": `graph other { input q: int output r: int node a = q into r start -> a }` };
 
 describe("binding never throws", () => {
@@ -74,7 +75,7 @@ describe("binding never throws", () => {
           bind(copy.join(""));
         },
       ),
-      { seed: 11, numRuns: 400 },
+      { seed: 11, numRuns: numRuns(400) },
     );
   });
 

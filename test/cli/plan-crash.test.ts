@@ -1,14 +1,13 @@
 /**
  * 9.10 under SIGKILL: the program is killed when the log has got its n-th line, for every n, and resumed. The suite takes a sample;
- * with NGRAPH_TEST_SOAK=1 all points are tried, and each again with a second kill in its recovery.
+ * with NGRAPH_TEST_DEPTH=soak all points are tried, and each again with a second kill in its recovery.
  */
 import { spawn } from "node:child_process";
 import { appendFileSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { isSoak, scale } from "../support/depth.ts";
 import { createProject, type Document, type Project } from "./project.ts";
-
-const SOAK = process.env["NGRAPH_TEST_SOAK"] === "1";
 
 /** Every command notes its process group, which is its own id, then works for a while; whoever is killed leaves its child behind. */
 const work = (name: string): string =>
@@ -25,12 +24,12 @@ const PLAN = `plan p {
 const NAMES = ["a", "b", "c", "d"];
 /** Of an undisturbed run: its start and end, and four lines a task. */
 const LINES = 2 + 4 * NAMES.length;
-const POINTS = SOAK ? Array.from({ length: LINES }, (_, index) => index + 1) : [1, 6, 8, 11, 15];
+const POINTS = isSoak ? Array.from({ length: LINES }, (_, index) => index + 1) : scale([1, 6, 8, 11, 15], [6, 11]);
 
 test.each(POINTS)("killed at line %i of the log, and resumed", { timeout: 120_000 }, async (line) => {
   const project = createProject({ "p.ngraph": PLAN });
   await killAt(project, ["run", "p.ngraph", "--thread", "t"], line);
-  if (SOAK) await killAt(project, ["resume", "t"], 6);
+  if (isSoak) await killAt(project, ["resume", "t"], 6);
   const before = linesOf(project, "groups");
   const done = doneIn(project);
   const ran = linesOf(project, "ran");

@@ -7,6 +7,7 @@ import { describe, expect, test } from "vitest";
 import { NodeError } from "../../runtime/interface/errors.ts";
 import { createScheduler, type NodeRouting, type Scheduler } from "../../runtime/routing/scheduler.ts";
 import { tableOf } from "../support/graph.ts";
+import { numRuns } from "../support/depth.ts";
 
 function schedulerOf(edges: string): Scheduler {
   const names = new Set(edges.match(/[A-Za-z_]\w*/g));
@@ -296,6 +297,6 @@ test("C22: on random topologies, states and gotos the plans are those of the ref
         ready = plan.ready;
       }
     }),
-    { seed: 22, numRuns: 300 },
+    { seed: 22, numRuns: numRuns(300) },
   );
 });

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { parse } from "../../grammar/parse.ts";
 import { anyFile } from "../support/ast-arbitrary.ts";
 import { fencedBlocks } from "./fenced-blocks.ts";
+import { numRuns } from "../support/depth.ts";
 
 /** The kinds of node in a tree, with what sets their forms apart. */
 function formsIn(value: unknown, forms = new Set<string>()): Set<string> {
@@ -30,7 +31,7 @@ function formsIn(value: unknown, forms = new Set<string>()): Set<string> {
 const REFUSED = /^(?:Test|Given|Mock|MockFails|Answer|Expect|ExpectRan|ExpectStatus)$/;
 
 test("every construct has an example", () => {
-  const known = formsIn(fc.sample(anyFile(), { seed: 1, numRuns: 400 }).map(({ items }) => items));
+  const known = formsIn(fc.sample(anyFile(), { seed: 1, numRuns: numRuns(400) }).map(({ items }) => items));
   const shown = formsIn(
     ["docs/language.md", "docs/plans.md", "docs/guide.md"]
       .flatMap((page) => fencedBlocks(readFileSync(page, "utf8")))

@@ -8,6 +8,7 @@ import { renderMermaid } from "../../cli/drawing/mermaid.ts";
 import { renderSvg } from "../../cli/drawing/svg.ts";
 import { renderText } from "../../cli/drawing/text.ts";
 import { END, type Table } from "../../runtime/table/table.ts";
+import { numRuns } from "../support/depth.ts";
 
 const table: Table = {
   format: "ngraph.table",
@@ -155,7 +156,7 @@ describe("layout", () => {
           expect(box.y + box.height / 2).toBeLessThanOrEqual(height);
         }
       }),
-      { seed: 11, numRuns: 200 },
+      { seed: 11, numRuns: numRuns(200) },
     );
   });
 

@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { compileAdmit, compileValidator, MAX_VALUE_DEPTH, Mismatch, admitJson } from "../../runtime/value/validate.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
+import { numRuns } from "../support/depth.ts";
 
 const INT: ValueType = { kind: "int" };
 const STRING: ValueType = { kind: "string" };
@@ -165,7 +166,7 @@ describe("the copy", () => {
         expect(JSON.stringify(admitJson(value))).toBe(text);
         expect(JSON.stringify(compileAdmit(union(JSON_TYPE, NULL))(value))).toBe(text);
       }),
-      { numRuns: 500, seed: 1 },
+      { numRuns: numRuns(500), seed: 1 },
     );
   });
 });

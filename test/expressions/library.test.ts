@@ -6,6 +6,7 @@ import { equal } from "../../runtime/expression/equal.ts";
 import { ExpressionError } from "../../runtime/expression/expression-error.ts";
 import { library } from "../../runtime/expression/library.ts";
 import type { Json } from "../../runtime/value/json.ts";
+import { numRuns } from "../support/depth.ts";
 
 function run(name: string, ...args: Json[]): Json {
   const list = args.map((value) => ({ op: "const", value }) as const);
@@ -98,7 +99,7 @@ describe("any function with any arguments gives plain JSON or an ExpressionError
           expect(JSON.parse(JSON.stringify(value))).toEqual(value);
         }
       }),
-      { numRuns: 200, seed: 7 },
+      { numRuns: numRuns(200), seed: 7 },
     );
   });
 });
@@ -115,7 +116,7 @@ describe("compare", () => {
         expect(compare(a, b) === 0).toBe(equal(a, b));
         if (compare(a, b) <= 0 && compare(b, c) <= 0) expect(compare(a, c)).toBeLessThanOrEqual(0);
       }),
-      { numRuns: 2000, seed: 11 },
+      { numRuns: numRuns(2000), seed: 11 },
     );
   });
 

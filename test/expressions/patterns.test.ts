@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { checkPattern, matchesPattern } from "../../runtime/expression/pattern/matches-pattern.ts";
 import { ExpressionError } from "../../runtime/expression/expression-error.ts";
+import { numRuns } from "../support/depth.ts";
 
 test.each([
   ["^abc$", "abc", true],
@@ -92,7 +93,7 @@ describe("random patterns", () => {
             found: expected.test(one),
           });
       }),
-      { numRuns: 3000, seed: 5 },
+      { numRuns: numRuns(3000), seed: 5 },
     );
   });
 
@@ -103,7 +104,7 @@ describe("random patterns", () => {
         if (problem === undefined) return new RegExp(source, "u") instanceof RegExp;
         return problem.offset >= 0 && problem.offset <= source.length;
       }),
-      { numRuns: 5000, seed: 3 },
+      { numRuns: numRuns(5000), seed: 3 },
     );
   });
 });

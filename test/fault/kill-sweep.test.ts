@@ -1,6 +1,6 @@
 /**
  * 5.2 to 5.6 under SIGKILL, at every statement that a run asks of its store, with a second kill somewhere in the recovery. With
- * NGRAPH_TEST_SOAK=1 (`npm run test:soak`) every point is followed by every point of the recovery; NGRAPH_TEST_SHARD=2/4 takes
+ * NGRAPH_TEST_DEPTH=soak (`npm run test:soak`) every point is followed by every point of the recovery; NGRAPH_TEST_SHARD=2/4 takes
  * the second quarter of the points.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PostgresServer } from "../stores/postgres-server.ts";
 import { FAST_DIRECTORY } from "../stores/temporary-directory.ts";
+import { isSoak } from "../support/depth.ts";
 import { tableOf } from "../support/graph.ts";
 import { KILL_FUNCTIONS, KILL_GRAPH } from "./kill-graph.ts";
 import { type KillPlace, PostgresPlaces, sqlitePlace } from "./kill-place.ts";
@@ -15,9 +16,8 @@ import { readPictures } from "./kill-pictures.ts";
 import { endsTransaction, type KillPoint } from "./kill-points.ts";
 import { lookAt, NEVER, nothingSeen, runTrial, runUntil, type Trial, type TrialEnd } from "./kill-sweep.ts";
 
-const SOAK = process.env["NGRAPH_TEST_SOAK"] === "1";
 const [SHARD, SHARDS] = (process.env["NGRAPH_TEST_SHARD"] ?? "1/1").split("/").map(Number) as [number, number];
-const TIMEOUT = SOAK ? 24 * 3_600_000 : 1_200_000;
+const TIMEOUT = isSoak ? 24 * 3_600_000 : 1_200_000;
 
 const table = tableOf(KILL_GRAPH, KILL_FUNCTIONS);
 let directory: string;
@@ -35,7 +35,7 @@ describe("5.2 to 5.6 a run that is killed at any statement, and its recovery at 
   });
 
   it("SQLite with a rollback journal", { timeout: TIMEOUT }, async () => {
-    const points = SOAK ? everyPoint : everyFifth;
+    const points = isSoak ? everyPoint : everyFifth;
     await sweep("SQLite (rollback)", () => sqlitePlace(join(directory, `${++trials}.db`), "rollback"), points);
   });
 
@@ -90,7 +90,7 @@ async function sweep(name: string, nextPlace: () => KillPlace, choose: Choose, a
       // A recovery knows nothing but what was left: where that is the same, so is every recovery.
       const isNew = !known.has(left[0]!);
       known.add(left[0]!);
-      if (SOAK && isNew) await killEveryRecovery(first, { point: kills[1]!, left: left[1]! });
+      if (isSoak && isNew) await killEveryRecovery(first, { point: kills[1]!, left: left[1]! });
     }
   }
 
@@ -141,7 +141,7 @@ async function sweep(name: string, nextPlace: () => KillPlace, choose: Choose, a
     expect(end.result, where).toBe(expected);
     if (end.killed === kills.length) killedTwice++;
     done++;
-    if (SOAK && Date.now() - told > 10_000) report();
+    if (isSoak && Date.now() - told > 10_000) report();
     return end;
   }
 

@@ -11,10 +11,11 @@ import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { expectLegal } from "../plan/run-text.ts";
 import { sketchFunctions, sketchTable, type RunSketch } from "../plan/run-sketch.ts";
 import { CrashingStore } from "../support/crashing-store.ts";
+import { isSoak, numRuns } from "../support/depth.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
-const SOAK = process.env["NGRAPH_TEST_SOAK"] === "1";
-const RUNS = SOAK ? 20_000 : 250;
+const RUNS = isSoak ? 20_000 : numRuns(250);
+const TIMEOUT = isSoak ? 3_600_000 : 120_000;
 
 interface RandomPlan {
   readonly tasks: Readonly<Record<string, RunSketch>>;
@@ -64,7 +65,7 @@ const randomPlan: fc.Arbitrary<RandomPlan> = fc
     return { tasks: sketches, table: sketchTable(sketches, settings) };
   });
 
-test("9.1 - 9.8: any plan, without crashes", { timeout: SOAK ? 3_600_000 : 120_000 }, async () => {
+test("9.1 - 9.8: any plan, without crashes", { timeout: TIMEOUT }, async () => {
   await fc.assert(
     fc.asyncProperty(randomPlan, async (plan) => {
       const life = new Life(plan, new MemoryStore());
@@ -76,7 +77,7 @@ test("9.1 - 9.8: any plan, without crashes", { timeout: SOAK ? 3_600_000 : 120_0
   );
 });
 
-test("9.10: any plan, killed at any write until it has ended", { timeout: SOAK ? 3_600_000 : 120_000 }, async () => {
+test("9.10: any plan, killed at any write until it has ended", { timeout: TIMEOUT }, async () => {
   await fc.assert(
     fc.asyncProperty(
       randomPlan,

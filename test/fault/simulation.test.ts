@@ -9,6 +9,7 @@
  */
 import { describe, expect, test } from "vitest";
 import { createEngine } from "../../runtime/engine/create-engine.ts";
+import { scale } from "../support/depth.ts";
 import { everyFault, replay } from "./replay.ts";
 import { randomFaults, simulate, type Subject } from "./simulate.ts";
 import { simulateStoreless } from "./storeless.ts";
@@ -16,8 +17,8 @@ import { memoryStore } from "./world.ts";
 
 const subject: Subject = { createEngine: (table, options) => createEngine(table, options), makeStore: memoryStore };
 const ONE = process.env["SEED"] === undefined ? undefined : Number(process.env["SEED"]);
-const COUNT = Number(process.env["SEEDS"] ?? 20_000);
-const BLOCK = 1000;
+const COUNT = Number(process.env["SEEDS"] ?? scale(20_000, 500));
+const BLOCK = scale(1000, 250);
 const MINUTES = 60_000;
 
 if (ONE === undefined) manySeeds();

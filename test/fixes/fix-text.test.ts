@@ -6,6 +6,7 @@ import { compile, memoryHost, type Diagnostic } from "../../compiler/index.ts";
 import { applyEdits } from "../../diagnostics/fixes/apply-edits.ts";
 import { fixText } from "../../diagnostics/fixes/fix-text.ts";
 import { convert } from "../../grammar/convert.ts";
+import { numRuns } from "../support/depth.ts";
 
 const FIXTURES = join(import.meta.dirname, "../checks/fixtures");
 
@@ -100,7 +101,7 @@ test("broken texts of any kind never get worse, and never make it throw", () => 
         if (applied.length === 0) expect(diagnostics).toEqual(before);
       },
     ),
-    { seed: 7, numRuns: 60 },
+    { seed: 7, numRuns: numRuns(60) },
   );
 });
 

@@ -5,6 +5,7 @@ import { parse } from "../../grammar/parse.ts";
 import { anyFile } from "../support/ast-arbitrary.ts";
 import { withComments } from "../support/comment-arbitrary.ts";
 import { withoutSpans } from "../support/without-spans.ts";
+import { numRuns } from "../support/depth.ts";
 
 test("comments between any two tokens survive, once each and in order, and a second run changes nothing", () => {
   fc.assert(
@@ -18,7 +19,7 @@ test("comments between any two tokens survive, once each and in order, and a sec
       expect(withoutSpans(again.file)).toEqual(withoutSpans(read.file));
       expect(printFile(again.file)).toBe(once);
     }),
-    { seed: 41, numRuns: 400 },
+    { seed: 41, numRuns: numRuns(400) },
   );
 });
 

@@ -4,6 +4,7 @@ import { printFile } from "../../grammar/format/print-file.ts";
 import { parse } from "../../grammar/parse.ts";
 import { anyFile } from "../support/ast-arbitrary.ts";
 import { withoutSpans } from "../support/without-spans.ts";
+import { numRuns } from "../support/depth.ts";
 
 describe("random trees", () => {
   test("are read back as they were printed", () => {
@@ -14,7 +15,7 @@ describe("random trees", () => {
         expect(read.diagnostics.map(({ message }) => message)).toEqual([]);
         expect(withoutSpans(read.file)).toEqual(withoutSpans(file));
       }),
-      { seed: 1, numRuns: 300 },
+      { seed: 1, numRuns: numRuns(300) },
     );
   });
 
@@ -24,7 +25,7 @@ describe("random trees", () => {
         const text = printFile(file);
         expect(printFile(parse(text).file)).toBe(text);
       }),
-      { seed: 2, numRuns: 300 },
+      { seed: 2, numRuns: numRuns(300) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { numRuns } from "../support/depth.ts";
 import { parse } from "../../grammar/parse.ts";
 import { derive, readGrammar, shortestDepths, type Derivation } from "./ebnf.ts";
 import { countKinds, misplacedSpans } from "./tree.ts";
@@ -198,7 +199,7 @@ describe("random files derived from docs/grammar.ebnf", () => {
         }
         for (const [rule, count] of derived) uses.set(rule, (uses.get(rule) ?? 0) + count);
       }),
-      { numRuns: runs, seed: 20_240 },
+      { numRuns: numRuns(runs), seed: 20_240 },
     );
     expect(uses.size).toBeGreaterThan(3);
   });

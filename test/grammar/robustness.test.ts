@@ -8,6 +8,7 @@ import { parse, parseFragment, type Fragments } from "../../grammar/parse.ts";
 import { MOST_DIAGNOSTICS } from "../../grammar/reading.ts";
 import { SHOWCASE } from "./showcase.ts";
 import { countKinds, misplacedSpans } from "./tree.ts";
+import { numRuns } from "../support/depth.ts";
 
 /** What holds for every text, however wrong. */
 function expectSane(text: string): void {
@@ -106,7 +107,7 @@ describe("no text makes the parser throw, loop or point outside of it", () => {
           for (const [at, byte] of changes) changed[at] = byte;
           expectSane(new TextDecoder().decode(changed));
         }),
-        { numRuns: 300, seed: 6 },
+        { numRuns: numRuns(300), seed: 6 },
       );
     }
   });
@@ -114,13 +115,16 @@ describe("no text makes the parser throw, loop or point outside of it", () => {
   it("random tokens", () => {
     const token = fc.constantFrom(...TOKENS);
     const soup = fc.array(token, { maxLength: 60 }).map((tokens) => tokens.join(" "));
-    fc.assert(fc.property(soup, expectSane), { numRuns: 2_000, seed: 1 });
+    fc.assert(fc.property(soup, expectSane), { numRuns: numRuns(2_000), seed: 1 });
     const inGraph = soup.map((text) => `graph g {\n${text}\n}\ngraph h { start -> end }`);
-    fc.assert(fc.property(inGraph, expectSane), { numRuns: 2_000, seed: 2 });
+    fc.assert(fc.property(inGraph, expectSane), { numRuns: numRuns(2_000), seed: 2 });
   });
 
   it("random characters", () => {
-    fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 200 }), expectSane), { numRuns: 1_000, seed: 3 });
+    fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 200 }), expectSane), {
+      numRuns: numRuns(1_000),
+      seed: 3,
+    });
   });
 
   it("the showcase with random changes", () => {
@@ -135,7 +139,7 @@ describe("no text makes the parser throw, loop or point outside of it", () => {
         for (const { at, length, text: use } of changes) text = text.slice(0, at) + use + text.slice(at + length);
         expectSane(text);
       }),
-      { numRuns: 2_000, seed: 4 },
+      { numRuns: numRuns(2_000), seed: 4 },
     );
   });
 
@@ -170,7 +174,7 @@ describe("no text makes the parser throw, loop or point outside of it", () => {
           if (node === undefined) expect(diagnostics.length).toBeGreaterThan(0);
         },
       ),
-      { numRuns: 2_000, seed: 5 },
+      { numRuns: numRuns(2_000), seed: 5 },
     );
   });
 });

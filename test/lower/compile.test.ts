@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { check, compile, hasErrors, loadTable, memoryHost, type CompileOptions } from "../../compiler/index.ts";
 import { SUPPORT, SUPPORT_NODES } from "../emit/support-graph.ts";
+import { numRuns } from "../support/depth.ts";
 
 const host = memoryHost({
   "nodes.ts": SUPPORT_NODES,
@@ -84,7 +85,7 @@ describe("any text", () => {
           }
           compileAny(changed, { path });
         }),
-        { numRuns: 150, seed: 6 },
+        { numRuns: numRuns(150), seed: 6 },
       );
     },
   );
@@ -99,7 +100,7 @@ describe("any text", () => {
         compileAny(list.join(" "));
         compileAny(`graph g {\n${list.join(" ")}\n}`);
       }),
-      { numRuns: 300, seed: 8 },
+      { numRuns: numRuns(300), seed: 8 },
     );
   });
 

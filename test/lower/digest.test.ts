@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { canonicalJson } from "../../compiler/table/canonical-json.ts";
 import { sha256 } from "../../runtime/table/sha256.ts";
+import { numRuns } from "../support/depth.ts";
 
 test("sha256 agrees with Node's, at every length around the size of a block", () => {
   const node = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
@@ -11,7 +12,7 @@ test("sha256 agrees with Node's, at every length around the size of a block", ()
     fc.property(fc.string({ unit: "grapheme", maxLength: 300 }), (text) => {
       expect(sha256(text)).toBe(node(text));
     }),
-    { numRuns: 500, seed: 2 },
+    { numRuns: numRuns(500), seed: 2 },
   );
 });
 
@@ -25,6 +26,6 @@ test("canonical JSON: sorted keys, nothing undefined, plain JSON otherwise", () 
       expect(canonicalJson(JSON.parse(text))).toBe(text);
       expect(JSON.parse(text)).toEqual(JSON.parse(JSON.stringify(value)));
     }),
-    { numRuns: 500, seed: 4 },
+    { numRuns: numRuns(500), seed: 4 },
   );
 });

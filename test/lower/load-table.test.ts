@@ -9,6 +9,7 @@ import { TableError } from "../../runtime/interface/errors.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import type { Table } from "../../runtime/table/table.ts";
 import { sampleTable } from "./sample-table.ts";
+import { numRuns } from "../support/depth.ts";
 
 type Writable = { [key: string]: any }; // oxlint-disable-line typescript/no-explicit-any
 
@@ -205,7 +206,7 @@ describe("what is no table", () => {
         at[path.at(-1) as string] = value as Json;
         expect(failure(table)).toMatch(/^(loaded$|NG_BAD_TABLE: bad table at |NG_BAD_DIGEST: )/);
       }),
-      { numRuns: 1000, seed: 9 },
+      { numRuns: numRuns(1000), seed: 9 },
     );
   });
 });

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { compile, memoryHost } from "../../compiler/index.ts";
 import { convert } from "../../grammar/convert.ts";
 import { VALID_FILE_NODES, validFile } from "../support/valid-file-arbitrary.ts";
+import { numRuns } from "../support/depth.ts";
 
 const host = memoryHost({ "nodes.ts": VALID_FILE_NODES });
 
@@ -30,7 +31,7 @@ test("text, its YAML, and the text of that have the same digests and findings", 
       expect(again.lost).toEqual([]);
       expect(compiled(again.text, "g.ngraph")).toEqual(original);
     }),
-    { seed: 41, numRuns: 60, endOnFailure: true },
+    { seed: 41, numRuns: numRuns(60), endOnFailure: true },
   );
 });
 

@@ -3,6 +3,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { overlappingPatterns } from "../../runtime/plan/overlapping-patterns.ts";
 import { parsePathPattern, patternsOverlap } from "../../runtime/plan/path-pattern.ts";
+import { numRuns } from "../support/depth.ts";
 
 const segment = fc.constantFrom("a", "b", "c", "*", "**", "a*", "?", "{a,b}", "x.ts");
 const path = fc.array(segment, { minLength: 1, maxLength: 4 }).map((parts) => parts.join("/"));
@@ -16,7 +17,7 @@ test("the same pairs as comparing each with each", () => {
       );
       expect(overlappingPatterns(patterns).map((list) => [...list].sort((a, b) => a - b))).toEqual(expected);
     }),
-    { seed: 31, numRuns: 400 },
+    { seed: 31, numRuns: numRuns(400) },
   );
 });
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { normalizePath, parsePathPattern, PathEscapesRoot, patternsOverlap } from "../../runtime/plan/path-pattern.ts";
+import { numRuns } from "../support/depth.ts";
 
 const overlap = (a: string, b: string): boolean =>
   patternsOverlap(parsePathPattern(normalizePath(a)), parsePathPattern(normalizePath(b)));
@@ -66,7 +67,7 @@ describe("overlap (K-09, 9.3)", () => {
           expect(overlap(segments.join("/"), other.join("/"))).toBe(overlap(other.join("/"), segments.join("/")));
         },
       ),
-      { numRuns: 3000, seed: 7 },
+      { numRuns: numRuns(3000), seed: 7 },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { planOutcome } from "../../runtime/plan/plan-scheduler.ts";
 import { simulatePlan, sketchPlan, type TaskSketch } from "./simulate-plan.ts";
+import { numRuns } from "../support/depth.ts";
 
 const failed = { status: "failed", reason: "max_tries_reached" } as const;
 const run = (tasks: Record<string, TaskSketch>, settings: Parameters<typeof sketchPlan>[1] = {}) =>
@@ -219,7 +220,7 @@ describe("any plan", () => {
         }
         expect(simulation.settled).toBe(true);
       }),
-      { numRuns: 3000, seed: 20261 },
+      { numRuns: numRuns(3000), seed: 20261 },
     );
   });
 

@@ -6,6 +6,7 @@ import { parse } from "../../grammar/parse.ts";
 import { toYaml } from "../../grammar/yaml/to-yaml.ts";
 import { compilePlan } from "./compile-plan.ts";
 import { EVERYTHING } from "./everything.ts";
+import { numRuns } from "../support/depth.ts";
 
 interface RandomTask {
   readonly after: readonly number[];
@@ -61,7 +62,7 @@ describe("9.9", () => {
         expect([...codes]).toEqual(stuck(list) === 0 ? [] : hasRoot ? ["NG702"] : ["NG701"]);
         expect(tables.size).toBe(stuck(list) === 0 ? 1 : 0);
       }),
-      { seed: 21, numRuns: 300 },
+      { seed: 21, numRuns: numRuns(300) },
     );
   });
 
@@ -86,7 +87,7 @@ describe("9.9", () => {
           );
         }
       }),
-      { seed: 22, numRuns: 120 },
+      { seed: 22, numRuns: numRuns(120) },
     );
   });
 });
@@ -105,6 +106,6 @@ test("compiling never throws, whatever is cut out of a plan or put into it", () 
         for (const table of tables.values()) if (table.kind === "plan") loadPlanTable(table);
       },
     ),
-    { seed: 23, numRuns: 400 },
+    { seed: 23, numRuns: numRuns(400) },
   );
 });

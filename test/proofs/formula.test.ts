@@ -12,6 +12,7 @@ import {
 import { compileExpression } from "../../runtime/expression/compile-expression.ts";
 import type { BinaryOperator, Expression } from "../../runtime/expression/expression.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
+import { numRuns } from "../support/depth.ts";
 
 type Scalar = string | number | boolean | null;
 
@@ -116,7 +117,7 @@ describe("conditions as formulas", () => {
         expect(holdsIn(positive.cubes, table, values)).toBe(wanted);
         expect(holdsIn(negative.cubes, table, values)).toBe(!wanted);
       }),
-      { seed: 20, numRuns: 3000 },
+      { seed: 20, numRuns: numRuns(3000) },
     );
   });
 
@@ -128,7 +129,7 @@ describe("conditions as formulas", () => {
         if (isUnsatisfiable(formula)) expect(value).toBe(false);
         if (isUnsatisfiable(formula, false)) expect(value).toBe(true);
       }),
-      { seed: 21, numRuns: 2000 },
+      { seed: 21, numRuns: numRuns(2000) },
     );
   });
 });

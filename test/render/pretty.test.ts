@@ -5,6 +5,7 @@ import { diagnostic } from "../../diagnostics/diagnostic.ts";
 import { displayWidth, renderPretty } from "../../diagnostics/render/index.ts";
 import { SourceFile } from "../../diagnostics/source.ts";
 import { joinNeverComplete, placeOf, sample } from "./samples.ts";
+import { numRuns } from "../support/depth.ts";
 
 describe("renderPretty", () => {
   test("prints the example of the design, character for character", () => {
@@ -159,7 +160,7 @@ describe("renderPretty", () => {
         }
         for (const line of output.split("\n")) expect(line).toBe(line.trimEnd());
       }),
-      { seed: 7, numRuns: 400 },
+      { seed: 7, numRuns: numRuns(400) },
     );
   });
 });

@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import { happeningsOf, replayFinding } from "../../cli/replay/replay-finding.ts";
 import { observe } from "../../cli/replay/observe.ts";
 import { compile } from "../../compiler/index.ts";
+import { scale } from "../support/depth.ts";
 import { randomGraphText } from "./random-graph-text.ts";
 
-/** `GRAPHS=20000 npx vitest run test/replay` for a long run. */
-const GRAPHS = Number(process.env["GRAPHS"] ?? 250);
+const GRAPHS = scale(250, 50);
 
 test("every trace of random graphs replays in the engine, and what it shows happens", async () => {
   const wrong: string[] = [];
@@ -34,5 +34,5 @@ test("every trace of random graphs replays in the engine, and what it shows happ
   expect(wrong).toEqual([]);
   // The graphs are worth looking at: many traces, of many codes.
   expect([...shown.values()].reduce((sum, count) => sum + count, 0)).toBeGreaterThan(GRAPHS / 2);
-  for (const code of ["NG213", "NG302", "NG307", "NG309", "NG401"]) expect(shown.get(code) ?? 0).toBeGreaterThan(3);
+  for (const code of ["NG213", "NG302", "NG307", "NG309", "NG401"]) expect(shown.get(code) ?? 0).toBeGreaterThan(scale(3, 0));
 }, 600_000);

@@ -11,6 +11,7 @@ import {
 import type { BarrierSignals } from "../../runtime/routing/scheduler.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { tableOf } from "../support/graph.ts";
+import { numRuns } from "../support/depth.ts";
 
 /** What the nodes of a run ask for, by name of the node and how often it has run. */
 interface Sketch {
@@ -104,9 +105,9 @@ describe("1.4 the scheduler beside a run", () => {
           compared++;
         }
       }),
-      { seed: 8, numRuns: 400 },
+      { seed: 8, numRuns: numRuns(400) },
     );
-    expect(compared).toBeGreaterThan(1000);
+    expect(compared).toBeGreaterThan(numRuns(1000));
   });
 
   test("what it hands out is frozen, and nothing of it is kept", () => {

@@ -6,6 +6,7 @@ import type { Store } from "../../runtime/interface/store.ts";
 import { expectCode, expectEqual } from "../../runtime/stores/conformance/expect.ts";
 import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
 import type { OpenStore } from "./each-store.ts";
+import { numRuns } from "../support/depth.ts";
 
 const FRAGMENTS = ["\0", "\\", '"', "'", "\ud83d", "\ude00", "\u00e9", "e", "\u0301", "\u212b", "\u00c5", "A", "a"];
 const SEPARATORS = ["/", ":", "|", "%", "_", "*", " ", "\n", "\r\n", "\u2028", "\ufeff", "\u200d", "u0000", "ud83d"];
@@ -63,7 +64,7 @@ const names = fc
   .map((family) => family.slice(0, 6));
 
 /** Every name of a family at once as thread, namespace, checkpoint, label, channel, task and key of a header. */
-export async function expectNoAliases(makeStore: () => MaybePromise<OpenStore>, numRuns: number): Promise<void> {
+export async function expectNoAliases(makeStore: () => MaybePromise<OpenStore>, runs: number): Promise<void> {
   await fc.assert(
     fc.asyncProperty(names, fc.nat({ max: 5 }), async (family, turn) => {
       const named = await makeStore();
@@ -85,7 +86,7 @@ export async function expectNoAliases(makeStore: () => MaybePromise<OpenStore>, 
         await named.dispose();
       }
     }),
-    { numRuns, seed: 20_240_701 },
+    { numRuns: numRuns(runs), seed: 20_240_701 },
   );
 }
 

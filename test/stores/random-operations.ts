@@ -6,6 +6,7 @@ import type { Json, MaybePromise } from "../../runtime/value/json.ts";
 import type { Claim, Store } from "../../runtime/interface/store.ts";
 import { sampleHeader } from "../../runtime/stores/conformance/sample-run.ts";
 import { ModelStore } from "./model-store.ts";
+import { numRuns } from "../support/depth.ts";
 
 /** A store that is empty at first, through as many connections as are given. */
 export interface StoresUnderTest {
@@ -16,7 +17,7 @@ export interface StoresUnderTest {
 
 export async function expectToAnswerAsModel(
   makeStores: () => MaybePromise<StoresUnderTest>,
-  numRuns: number,
+  runs: number,
 ): Promise<void> {
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { minLength: 20, maxLength: 120, size: "max" }), async (operations) => {
@@ -38,7 +39,7 @@ export async function expectToAnswerAsModel(
         await dispose();
       }
     }),
-    { numRuns, seed: 20_240_601 },
+    { numRuns: numRuns(runs), seed: 20_240_601 },
   );
 }
 

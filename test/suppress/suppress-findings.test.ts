@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { compile, type CompileResult } from "../../compiler/index.ts";
 import { fixText } from "../../diagnostics/fixes/fix-text.ts";
 import { yamlComments } from "../../grammar/yaml/yaml-comments.ts";
+import { numRuns } from "../support/depth.ts";
 
 /** `remark` writes what nothing reads: NG405 at `note` in its `into`. */
 function graph(parts: { above?: string; behind?: string; head?: string } = {}): string {
@@ -187,7 +188,7 @@ test("places of YAML comments are those of their text, whatever the YAML is", ()
         }
       },
     ),
-    { seed: 11, numRuns: 500 },
+    { seed: 11, numRuns: numRuns(500) },
   );
 });
 

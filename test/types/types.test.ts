@@ -24,6 +24,7 @@ import { canOverlap } from "../../compiler/types/overlap.ts";
 import { typeToText } from "../../compiler/types/type-text.ts";
 import { typeToTypeScript } from "../../compiler/types/typescript.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
+import { numRuns } from "../support/depth.ts";
 
 const TREE: ValueType = { kind: "ref", name: "Tree" };
 const OTHER_TREE: ValueType = { kind: "ref", name: "OtherTree" };
@@ -137,13 +138,13 @@ describe("assignability", () => {
   it("is reflexive", () => {
     fc.assert(
       fc.property(anyType, (type) => fits(type, type)),
-      { seed: 7, numRuns: 500 },
+      { seed: 7, numRuns: numRuns(500) },
     );
   });
   it("is transitive", () => {
     fc.assert(
       fc.property(strictType, strictType, strictType, (a, b, c) => !fits(a, b) || !fits(b, c) || fits(a, c)),
-      { seed: 7, numRuns: 5000 },
+      { seed: 7, numRuns: numRuns(5000) },
     );
   });
   it("a member fits its union, and a union fits what all members fit", () => {
@@ -153,13 +154,13 @@ describe("assignability", () => {
         expect(members.every((member) => fits(member, union))).toBe(true);
         expect(fits(union, to)).toBe(members.every((member) => fits(member, to)));
       }),
-      { seed: 7, numRuns: 1000 },
+      { seed: 7, numRuns: numRuns(1000) },
     );
   });
   it("what fits overlaps, unless it has no value", () => {
     fc.assert(
       fc.property(anyType, anyType, (a, b) => !fits(a, b) || fits(a, NEVER) || canOverlap(a, b, TYPES)),
-      { seed: 7, numRuns: 2000 },
+      { seed: 7, numRuns: numRuns(2000) },
     );
   });
   it("says where and why", () => {
@@ -222,7 +223,7 @@ describe("a type in other notations", () => {
     const ajv = new Ajv2020({ strict: false });
     fc.assert(
       fc.property(anyType, (type) => ajv.validateSchema(typeToJsonSchema(type, TYPES)) === true),
-      { seed: 7, numRuns: 200 },
+      { seed: 7, numRuns: numRuns(200) },
     );
   });
 });

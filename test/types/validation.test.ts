@@ -20,6 +20,7 @@ import { typeToJsonSchema } from "../../compiler/types/json-schema.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import { compileValidator } from "../../runtime/value/validate.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
+import { numRuns } from "../support/depth.ts";
 
 const TREE: ValueType = { kind: "ref", name: "Tree" };
 const EITHER: ValueType = { kind: "ref", name: "Ei/t~her" };
@@ -136,9 +137,9 @@ test("values admitted by a type are those that its JSON Schema accepts", () => {
         }
       },
     ),
-    { seed: 20_260_402, numRuns: 400 },
+    { seed: 20_260_402, numRuns: numRuns(400) },
   );
   // Both answers must be frequent for their agreement to say something.
-  expect(accepted.yes).toBeGreaterThan(1000);
-  expect(accepted.no).toBeGreaterThan(400);
+  expect(accepted.yes).toBeGreaterThan(numRuns(1000));
+  expect(accepted.no).toBeGreaterThan(numRuns(400));
 });

@@ -6,6 +6,7 @@ import { scalarOffsets } from "../../grammar/yaml/scalar-offsets.ts";
 import { readDocuments } from "../../grammar/yaml/read-documents.ts";
 import { newReading } from "../../grammar/reading.ts";
 import { SourceFile } from "../../diagnostics/source.ts";
+import { numRuns } from "../support/depth.ts";
 
 /** The texts under the spans of all names in the expression of node `a`. */
 function namesIn(yaml: string): string[] {
@@ -116,7 +117,7 @@ describe("offsets of any scalar", () => {
           before = at;
         }
       }),
-      { seed: 3, numRuns: 500 },
+      { seed: 3, numRuns: numRuns(500) },
     );
   });
 
@@ -136,7 +137,7 @@ describe("offsets of any scalar", () => {
           expect(letters.join("")).toBe(words);
         },
       ),
-      { seed: 4, numRuns: 300 },
+      { seed: 4, numRuns: numRuns(300) },
     );
   });
 });

@@ -7,6 +7,7 @@ import { MOST_DIAGNOSTICS } from "../../grammar/reading.ts";
 import { parseYaml } from "../../grammar/yaml/parse-yaml.ts";
 import { toYaml } from "../../grammar/yaml/to-yaml.ts";
 import { anyFile } from "../support/ast-arbitrary.ts";
+import { numRuns } from "../support/depth.ts";
 
 /** Pieces that YAML and graphs are made of, and some that they are not. */
 const piece = fc.oneof(
@@ -122,7 +123,7 @@ describe.each(EXAMPLES)("%s", (_, text) => {
         for (const [at, byte] of changes) changed[at] = byte;
         expectSound(new TextDecoder().decode(changed));
       }),
-      { seed: 33, numRuns: 150 },
+      { seed: 33, numRuns: numRuns(150) },
     );
   });
 });
@@ -161,7 +162,7 @@ test("random YAML soup", () => {
       fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join("")),
       expectSound,
     ),
-    { seed: 31, numRuns: 1500 },
+    { seed: 31, numRuns: numRuns(1500) },
   );
 });
 
@@ -178,5 +179,5 @@ test("files with random changes", () => {
         return before.slice(0, offset) + inserted + before.slice(offset + removed);
       }, text),
     );
-  fc.assert(fc.property(changed, expectSound), { seed: 32, numRuns: 250 });
+  fc.assert(fc.property(changed, expectSound), { seed: 32, numRuns: numRuns(250) });
 });

@@ -8,6 +8,7 @@ import { toYaml } from "../../grammar/yaml/to-yaml.ts";
 import { anyFile } from "../support/ast-arbitrary.ts";
 import { withComments } from "../support/comment-arbitrary.ts";
 import { asWrittenInYaml, withoutSpans } from "../support/without-spans.ts";
+import { numRuns } from "../support/depth.ts";
 
 describe("random trees", () => {
   test("are read back from the YAML that they were written as", () => {
@@ -19,7 +20,7 @@ describe("random trees", () => {
         expect(lost).toEqual([]);
         expect(asWrittenInYaml(read.file)).toEqual(asWrittenInYaml(file));
       }),
-      { seed: 11, numRuns: 120 },
+      { seed: 11, numRuns: numRuns(120) },
     );
   });
 
@@ -35,7 +36,7 @@ describe("random trees", () => {
         expect(toYaml(read).text).toBe(yaml);
         expect(withoutSpans(parseYaml(yaml).file.items)).toEqual(withoutSpans(read.items));
       }),
-      { seed: 12, numRuns: 120 },
+      { seed: 12, numRuns: numRuns(120) },
     );
   });
 });
@@ -193,7 +194,7 @@ graph g { // behind the head
         // From there on they stay at their statements.
         expect(convert(convert(again.text, { to: "yaml" }).text, { to: "ngraph" }).text).toBe(again.text);
       }),
-      { seed: 13, numRuns: 120, endOnFailure: true },
+      { seed: 13, numRuns: numRuns(120), endOnFailure: true },
     );
   });
 });

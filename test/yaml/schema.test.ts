@@ -7,6 +7,7 @@ import { parseYaml } from "../../grammar/yaml/parse-yaml.ts";
 import { toYaml } from "../../grammar/yaml/to-yaml.ts";
 import { yamlSchema } from "../../grammar/yaml/yaml-schema.ts";
 import { anyFile } from "../support/ast-arbitrary.ts";
+import { numRuns } from "../support/depth.ts";
 
 const FILE = new URL("../../grammar/ngraph.schema.json", import.meta.url);
 
@@ -45,7 +46,7 @@ describe("the schema and the reader agree", () => {
         const { text } = toYaml(file);
         expect(accepts(text), text).toBe(true);
       }),
-      { seed: 21, numRuns: 80 },
+      { seed: 21, numRuns: numRuns(80) },
     );
   });
 
@@ -113,7 +114,7 @@ describe("the schema and the reader agree", () => {
       fc.property(documents, (text) => {
         if (parseYaml(text).diagnostics.length === 0) expect(accepts(text), text).toBe(true);
       }),
-      { seed: 22, numRuns: 1500 },
+      { seed: 22, numRuns: numRuns(1500) },
     );
   });
 });

@@ -1,0 +1,35 @@
+/**
+ * How thorough the tests are, from the environment variable `NGRAPH_TEST_DEPTH`:
+ *
+ * - `quick` (default): a sample, for `npm test`.
+ * - `full`: every random run and every kill point, for `npm run test:deep`.
+ * - `soak`: `full`, and a kill at every point of every recovery. Takes hours.
+ */
+export type Depth = "quick" | "full" | "soak";
+
+export const depth: Depth = readDepth(process.env["NGRAPH_TEST_DEPTH"] || "quick");
+export const isFull: boolean = depth !== "quick";
+export const isSoak: boolean = depth === "soak";
+
+/** The value for the depth of this run; `soak` takes that of `full`. */
+export function scale<T>(full: T, quick: T): T {
+  return isFull ? full : quick;
+}
+
+/** Runs of a property: `full` of them, or a tenth, but at least 20 where there are as many. */
+export function numRuns(full: number): number {
+  return scale(full, Math.min(full, Math.max(20, Math.ceil(full / 10))));
+}
+
+/** Every item, or every tenth, the first included. */
+export function sample<T>(items: readonly T[]): readonly T[] {
+  return scale(
+    items,
+    items.filter((_, index) => index % 10 === 0),
+  );
+}
+
+function readDepth(text: string): Depth {
+  if (text === "quick" || text === "full" || text === "soak") return text;
+  throw new Error(`NGRAPH_TEST_DEPTH is "${text}"; it must be "quick", "full" or "soak"`);
+}
