@@ -34,5 +34,6 @@ test("every trace of random graphs replays in the engine, and what it shows happ
   expect(wrong).toEqual([]);
   // The graphs are worth looking at: many traces, of many codes.
   expect([...shown.values()].reduce((sum, count) => sum + count, 0)).toBeGreaterThan(GRAPHS / 2);
-  for (const code of ["NG213", "NG302", "NG307", "NG309", "NG401"]) expect(shown.get(code) ?? 0).toBeGreaterThan(scale(3, 0));
+  for (const code of ["NG213", "NG302", "NG307", "NG309", "NG401"])
+    expect(shown.get(code) ?? 0).toBeGreaterThan(scale(3, 0));
 }, 600_000);
