@@ -50,7 +50,7 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
 const PACKAGES: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
   diagnostics: [],
   grammar: [/^chevrotain$/, /^yaml$/, /^prettier(?:\/doc)?$/],
-  compiler: [/^ajv(?:\/|$)/],
+  compiler: [],
   runtime: [],
   stdlib: [],
   adapters: [/^@langchain\/(?:langgraph-checkpoint|core\/runnables)$/],

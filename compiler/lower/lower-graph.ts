@@ -7,7 +7,7 @@ import type { Table } from "../../runtime/table/table.ts";
 import { TABLE_FORMAT, TABLE_VERSION } from "../../runtime/table/table.ts";
 import type { BoundGraph } from "../bind/bound-graph.ts";
 import type { BoundPlan } from "../bind/plan/bound-plan.ts";
-import { deepFreeze } from "../table/deep-freeze.ts";
+import { deepFreeze } from "../../runtime/table/deep-freeze.ts";
 import { tableDigest } from "../table/digest.ts";
 import { createExpressionPool } from "./expression-pool.ts";
 import { lowerChannel, orderChannels } from "./lower-channels.ts";

@@ -13,7 +13,7 @@ import {
 import type { Table } from "../../runtime/table/table.ts";
 import type { BoundGraph } from "../bind/bound-graph.ts";
 import type { BoundPlan, BoundTask } from "../bind/plan/bound-plan.ts";
-import { deepFreeze } from "../table/deep-freeze.ts";
+import { deepFreeze } from "../../runtime/table/deep-freeze.ts";
 import { planDigest } from "../table/digest.ts";
 import { createExpressionPool } from "./expression-pool.ts";
 import { lowerChannel, orderChannels } from "./lower-channels.ts";

@@ -19,7 +19,7 @@ import type { Table } from "../table/table.ts";
 import { Cancellation, linkSignal } from "../step/cancellation.ts";
 import { checkMetadata, checkRecord, checkView } from "./check-options.ts";
 import { forkCheckpoint, programAt } from "../thread/fork-thread.ts";
-import { freezeTable } from "../table/freeze-table.ts";
+import { freezeTable } from "../table/check-table.ts";
 import { isGivenUp } from "../thread/guarded-store.ts";
 import { heldJson, heldOptions } from "../step/expression-arguments.ts";
 import { asStoreError } from "../thread/journal.ts";
@@ -55,7 +55,7 @@ export function createEngine<Input = JsonObject, Output = JsonObject, State = Js
   options: EngineOptions = {},
 ): Engine<Input, Output, State> {
   checkRecord("an engine", options);
-  freezeTable(table);
+  freezeTable(table, "graph");
   const core = createCore(
     compileProgram(table, options),
     options,

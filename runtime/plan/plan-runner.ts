@@ -14,7 +14,7 @@ import { asRunner, beforeClaim, checkThreadId, loadHead, loadWrites, storeOf } f
 import type { Clock } from "../interface/clock.ts";
 import type { JsonObject } from "../value/json.ts";
 import { MemoryNodeCache } from "../step/node-cache.ts";
-import { freezePlanTable } from "../table/check-plan-table.ts";
+import { freezeTable } from "../table/check-table.ts";
 import { drivePlan } from "./drive-plan.ts";
 import { createPlanEmitter } from "./plan-events.ts";
 import type {
@@ -51,7 +51,7 @@ interface PlanCore {
  */
 export function createPlanRunner(table: PlanTable, options: PlanRunnerOptions = {}): PlanRunner {
   checkRecord("a plan runner", options);
-  freezePlanTable(table);
+  freezeTable(table, "plan");
   const plan = compilePlan(table, options);
   const cache = (clock: Clock): MemoryNodeCache => new MemoryNodeCache({ now: () => clock.now() });
   const core = createCore(plan.program, options, cache);

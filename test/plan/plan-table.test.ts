@@ -115,18 +115,14 @@ describe("loadPlanTable", () => {
   });
 
   test.each<[string, (table: never) => void, string]>([
-    ["another format", (table: { format: string }) => (table.format = "ngraph.table"), "no table of a plan"],
+    ["another format", (table: { format: string }) => (table.format = "ngraph.table"), "no plan's table"],
     ["an unknown field", (table: { extra?: number }) => (table.extra = 1), "`extra` is unknown"],
     [
       "a task that is none",
       (table: { tasks: { after: number[] }[] }) => table.tasks[1]?.after.push(99),
       "there is no task 99",
     ],
-    [
-      "a cycle",
-      (table: { tasks: { after: number[] }[] }) => table.tasks[1]?.after.push(7),
-      "the task waits for itself",
-    ],
+    ["a cycle", (table: { tasks: { after: number[] }[] }) => table.tasks[1]?.after.push(7), "wait for each other"],
     [
       "no roots",
       (table: { tasks: { after: number[] }[] }) => table.tasks[0]?.after.push(7),

@@ -35,17 +35,21 @@ describe("1.2 createEngine", () => {
     ["a later version", (table) => ({ ...table, version: 2 }), /compile the graph again/],
     ["no digest", (table) => ({ ...table, digest: "sha256:00" }), /digest/],
     ["a missing list", (table) => ({ ...table, nodes: undefined }), /nodes/],
-    ["a target that is no node", set(["start", 0, "targets", 0], { node: 99 }), /start\[0\].*99 is no node/],
+    ["a target that is no node", set(["start", 0, "targets", 0], { node: 99 }), /start\[0\].*there is no node 99/],
     [
       "a member its node does not fill",
       set(["nodes", 2, "routes", 0, "targets", 0], { barrier: 0, member: 0 }),
       /does not fill/,
     ],
-    ["an expression of another language", set(["expressions", 0], { op: "eval" }), /unknown operation/],
-    ["a channel that is not there", set(["nodes", 0, "output"], { kind: "channel", channel: 7 }), /7 is no channel/],
-    ["two nodes of one name", set(["nodes", 1, "name"], "call"), /stands twice/],
+    ["an expression of another language", set(["expressions", 0], { op: "eval" }), /unknown `op`/],
+    [
+      "a channel that is not there",
+      set(["nodes", 0, "output"], { kind: "channel", channel: 7 }),
+      /there is no channel 7/,
+    ],
+    ["two nodes of one name", set(["nodes", 1, "name"], "call"), /two nodes are named/],
     ["a broken graph inside", set(["graphs", 0, "kind"], "plan"), /graphs\[0\].kind/],
-    ["a type that is none", set(["channels", 0, "type"], { kind: "date" }), /unknown type/],
+    ["a type that is none", set(["channels", 0, "type"], { kind: "date" }), /unknown `kind`/],
   ];
   test.each(damage)("refuses %s, naming the place", (_name, change, message) => {
     const table = change(JSON.parse(JSON.stringify(tableOf(TEXT))) as Mutable) as Table;

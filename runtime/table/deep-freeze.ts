@@ -1,5 +1,6 @@
-/** Freezes a tree of plain data and returns it. Parts that are frozen already are taken to be so all through. */
+/** Freezes a tree of plain data and returns it. A part that is frozen already counts as frozen all through. */
 export function deepFreeze<T>(value: T): T {
+  // A list in place of recursion: a table may nest expressions deeply.
   const open: unknown[] = [value];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof next !== "object" || next === null || Object.isFrozen(next)) continue;

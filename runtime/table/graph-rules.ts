@@ -1,0 +1,116 @@
+/** Rules for a routing table that its shape cannot state, because they join several fields. */
+import { isLibraryName } from "../expression/library.ts";
+import { expressionParts } from "../expression/expression-depth.ts";
+import type { Expression } from "../expression/expression.ts";
+import { ShapeProblem, type ValuePath } from "./check-shape.ts";
+import type { PlanTable } from "./plan-table.ts";
+import { END, type RouteSpec, type Table, type TargetSpec } from "./table.ts";
+import type { ValueType } from "./value-type.ts";
+
+/** The rules for a table whose shape is right. @throws ShapeProblem the first problem */
+export function checkGraphRules(table: Table, path: ValuePath): void {
+  checkCommonRules(table, path);
+  for (const [at, { kind, target }] of table.barriers.entries()) {
+    if (target === END && kind === "waits") bad(path, ["barriers", at, "target"], "`waits` needs a node");
+  }
+  checkRoutes(table.start, END, table, [...path, "start"]);
+  for (const [at, { tries, routes, onError }] of table.nodes.entries()) {
+    const place = [...path, "nodes", at];
+    checkBackoff(tries?.backoff, [...place, "tries", "backoff"]);
+    checkRoutes(routes, at, table, [...place, "routes"]);
+    for (const [route, { targets }] of onError.entries()) {
+      checkTargets(targets, at, table, [...place, "onError", route, "targets"]);
+    }
+  }
+}
+
+/** The rules for the parts that tables of graphs and of plans share. */
+export function checkCommonRules(
+  table: Pick<Table | PlanTable, "channels" | "types" | "expressions">,
+  path: ValuePath,
+): void {
+  const types = new Set(table.types.map(({ name }) => name));
+  for (const [at, { role, type, initial }] of table.channels.entries()) {
+    if (initial === undefined && role !== "input") {
+      bad(path, ["channels", at], "`initial` is missing: only an input may have no start value");
+    }
+    checkRefs(type, types, [...path, "channels", at, "type"]);
+  }
+  for (const [at, { type }] of table.types.entries()) checkRefs(type, types, [...path, "types", at, "type"]);
+  for (const [at, expression] of table.expressions.entries()) checkCalls(expression, [...path, "expressions", at]);
+}
+
+/** Shortest and longest wait between attempts. */
+export function checkBackoff(
+  backoff: { readonly min: number; readonly max: number } | undefined,
+  path: ValuePath,
+): void {
+  if (backoff !== undefined && backoff.max < backoff.min) bad(path, ["max"], "expected at least `min`");
+}
+
+export function bad(path: ValuePath, below: ValuePath, message: string): never {
+  throw new ShapeProblem([...path, ...below], message);
+}
+
+function checkRoutes(routes: readonly RouteSpec[], node: number, table: Table, path: ValuePath): void {
+  for (const [at, route] of routes.entries()) {
+    switch (route.kind) {
+      case "plain":
+      case "when":
+      case "otherwise":
+        checkTargets(route.targets, node, table, [...path, at, "targets"]);
+        break;
+      case "match":
+      case "cases":
+        for (const [arm, { targets }] of route.arms.entries()) {
+          checkTargets(targets, node, table, [...path, at, "arms", arm, "targets"]);
+        }
+        checkTargets(route.otherwise ?? [], node, table, [...path, at, "otherwise"]);
+        break;
+      default:
+        route satisfies never;
+    }
+  }
+}
+
+function checkTargets(targets: readonly TargetSpec[], node: number, table: Table, path: ValuePath): void {
+  for (const [at, target] of targets.entries()) {
+    if (!("barrier" in target)) continue;
+    const member = table.barriers[target.barrier]?.members[target.member];
+    if (member === undefined) return bad(path, [at, "member"], `there is no member ${target.member}`);
+    // The scheduler finds a signal's member by the node that the signal comes from.
+    if (!member.includes(node)) bad(path, [at], "signals a member of the barrier that its node does not fill");
+  }
+}
+
+function checkRefs(type: ValueType, known: ReadonlySet<string>, path: ValuePath): void {
+  const open = [type];
+  for (let part = open.pop(); part !== undefined; part = open.pop()) {
+    switch (part.kind) {
+      case "ref":
+        if (!known.has(part.name)) bad(path, [], `there is no type ${part.name}`);
+        break;
+      case "list":
+        open.push(part.item);
+        break;
+      case "map":
+        open.push(part.value);
+        break;
+      case "record":
+        for (const field of part.fields) open.push(field.type);
+        break;
+      case "union":
+        open.push(...part.members);
+        break;
+      default:
+    }
+  }
+}
+
+function checkCalls(expression: Expression, path: ValuePath): void {
+  const open = [expression];
+  for (let part = open.pop(); part !== undefined; part = open.pop()) {
+    if (part.op === "library" && !isLibraryName(part.name)) bad(path, [], `there is no function ${part.name}`);
+    open.push(...expressionParts(part));
+  }
+}
