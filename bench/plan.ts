@@ -1,6 +1,6 @@
 /**
- * How far plans end from the best that could be: mean excess of the makespan over the lower bound, over generated graphs of four shapes, for plain
- * file order, for the priorities, and for an optimised order; then what planning and scheduling cost.
+ * Measures the quality of schedules: the mean excess of the makespan over the lower bound on generated graphs of four shapes, for file order,
+ * for the priorities, and for an optimised order. It also measures the cost of planning and scheduling.
  */
 import { PLAN_FORMAT, PLAN_VERSION, type PlanTable } from "../runtime/table/plan-table.ts";
 import { createPlanRunner } from "../runtime/plan/plan-runner.ts";
@@ -133,7 +133,7 @@ let start = performance.now();
 planSchedule(large);
 console.log(`\n10,000 tasks planned in ${(performance.now() - start).toFixed(0)} ms`);
 
-/** Microseconds a task: the least of nine rounds, since whatever else the machine does only ever adds. */
+/** Microseconds per task: the minimum of nine rounds, because other load can only increase the time. */
 async function leastCost(work: () => unknown): Promise<number> {
   let least = Infinity;
   for (let round = 0; round < 9; round++) {
@@ -157,7 +157,7 @@ const scheduling = await leastCost(() => {
 });
 console.log(`scheduled with ${scheduling.toFixed(2)} µs a task`);
 
-/** The same through the runner, with the least that a task can do: what a task costs beside its own work. */
+/** Microseconds per task in the runner, with a trivial body: the overhead of a task. */
 const runner = createPlanRunner({ ...large, digest: `sha256:${"0".repeat(64)}` });
 const running = await leastCost(() => runner.run());
 let events = 0;

@@ -1,6 +1,6 @@
 /**
- * Runs the benchmarks: `npm run bench` all of them, `npm run bench -- engine plan` some. Each is a program in `bench/` that prints one
- * table; peers that it compares with are installed apart, in `bench/peers/`, on first use.
+ * Runs the benchmarks: `npm run bench` runs all of them, `npm run bench -- engine plan` the named ones. Each benchmark is a program in
+ * `bench/` that prints one table. The peers are installed in `bench/peers/` on first use.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: checks, draws and runs an example with the built command line, as a user would: a real web server's access
- * log is read in parts, searched for three kinds of trouble at once, and reported on. Checkpoints go to `.ngraph/runs.db`.
+ * `npm run demo`: checks, draws and runs an example with the built command line. The example analyses a real web server's access log and
+ * writes a report. Checkpoints are stored in `.ngraph/runs.db`.
  */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Graphs of a given size whose shape is that of real ones, as text. */
+/** Generates graphs of a given size with the shapes of real graphs, as text. */
 
 const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
@@ -6,7 +6,7 @@ function graph(lines: readonly string[]): string {
   return `import { act, check } from "functions"\ngraph large {\nlimit steps none\n${lines.join("\n")}\n}\n`;
 }
 
-/** A part of a graph: the node it begins with, the node it ends with, and what it consists of. */
+/** A part of a graph: its first node, its last node, and its statements. */
 interface Part {
   readonly first: string;
   readonly last: string;
@@ -49,7 +49,7 @@ function diamondPart(name: string): Part {
   };
 }
 
-/** A classifier with three ways on, one of them longer. */
+/** A classifier with three branches, one of them longer. */
 function choicePart(name: string): Part {
   const of = (part: string): string => name + part;
   return {
@@ -67,7 +67,7 @@ function choicePart(name: string): Part {
   };
 }
 
-/** Draft and improve until it is good or was tried three times. */
+/** A loop that improves a draft until it is good, at most three times. */
 function loopPart(name: string): Part {
   const of = (part: string): string => name + part;
   return {
@@ -139,7 +139,7 @@ export function enumChoice(count: number): string {
 }
 
 /**
- * Three parallel branches whose choices take one step or two: their positions drift apart, and states multiply until the cap.
+ * Three parallel branches whose choices take one or two steps. Their positions diverge, and the number of states grows to the cap.
  */
 export function driftingBranches(length: number): string {
   const branches = ["x", "y", "z"];

@@ -8,12 +8,12 @@ export interface Profile {
   terms: Record<string, number>;
 }
 
-/** Names of the text files in a folder, sorted. */
+/** Returns the sorted names of the text files in a folder. */
 export async function listDocuments(folder: string): Promise<string[]> {
   return (await readdir(folder)).filter((name) => name.endsWith(".txt")).sort();
 }
 
-/** How long a document is and how often it uses each term. */
+/** Counts the words of a document and the occurrences of each term. */
 export async function readTerms(folder: string, name: string, wanted: readonly string[]): Promise<Profile> {
   const words = (await readFile(join(folder, name), "utf8")).toLowerCase().match(/[a-z]+/g) ?? [];
   const terms: Record<string, number> = {};

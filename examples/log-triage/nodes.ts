@@ -19,7 +19,7 @@ export interface Finding {
   detail: string;
 }
 
-/** The log's lines in `parts` chunks of about equal length, cut at line ends. */
+/** Splits the log at line ends into `parts` chunks of about equal length. */
 export async function splitLog(path: string, parts: number): Promise<string[]> {
   const lines = (await readFile(path, "utf8")).split("\n").filter((line) => line !== "");
   const size = Math.max(1, Math.ceil(lines.length / parts));
@@ -41,7 +41,7 @@ export function parsePart(chunk: string): Request[] {
   return requests;
 }
 
-/** Paths that the server failed on. */
+/** Finds the paths for which the server returned errors. */
 export function findErrors(requests: readonly Request[]): Finding[] {
   return countBy(
     requests.filter((request) => request.status >= 500),
@@ -56,7 +56,7 @@ export function findErrors(requests: readonly Request[]): Finding[] {
 
 const PROBES = [/\/\.env/, /\/\.git\//, /wp-login/];
 
-/** Requests for things that only somebody who looks for a way in asks for. */
+/** Finds requests that probe for vulnerabilities. */
 export function findProbes(requests: readonly Request[]): Finding[] {
   return countBy(
     requests.filter((request) => PROBES.some((probe) => probe.test(request.path))),

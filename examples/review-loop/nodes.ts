@@ -7,7 +7,7 @@ export interface Change {
   text: string;
 }
 
-/** One change a line: `added: what`. Lines that begin with `#` and empty lines do not count. */
+/** Reads one change from each line (`added: text`). Empty lines and lines that begin with `#` are ignored. */
 export async function readChanges(path: string): Promise<Change[]> {
   const changes: Change[] = [];
   for (const [index, line] of (await readFile(path, "utf8")).split("\n").entries()) {
@@ -22,7 +22,7 @@ export async function readChanges(path: string): Promise<Change[]> {
 
 const TITLES: Record<Change["kind"], string> = { added: "New", changed: "Changed", fixed: "Fixed", removed: "Removed" };
 
-/** Writes notes from the changes; every remark of the last review is acted on. */
+/** Drafts notes from the changes and applies every remark of the last review. */
 export function draftNotes(changes: readonly Change[], remarks: readonly string[]): string {
   const lines = ["# Release notes", ""];
   if (remarks.includes("has no summary")) lines.push(`${changes.length} changes in this release.`, "");
@@ -37,7 +37,7 @@ export function draftNotes(changes: readonly Change[], remarks: readonly string[
   return lines.join("\n");
 }
 
-/** What is wrong with the notes; every remark comes with the ones that were already met. */
+/** The remarks about the notes; empty if the notes are good. Remarks of earlier reviews are repeated. */
 export function reviewNotes(notes: string): string[] {
   const summary = /changes in this release/.test(notes);
   const removed = notes.indexOf("## Removed");
@@ -46,7 +46,7 @@ export function reviewNotes(notes: string): string[] {
   return summary ? ["has no summary", "removals must come first"] : ["has no summary"];
 }
 
-/** Writes the notes whole or not at all, and returns the path. */
+/** Writes the notes atomically and returns the path. */
 export async function publishNotes(path: string, notes: string): Promise<string> {
   await mkdir(dirname(path), { recursive: true });
   await writeFile(`${path}.new`, notes);

@@ -1,4 +1,4 @@
-/** What stands for coding agents and generators here: each call makes a few lines in `out/`, or looks for them. */
+/** Stands in for coding agents and generators: each call writes a few lines in `out/`, or checks them. */
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 
 const OUT = new URL("out/", import.meta.url);
