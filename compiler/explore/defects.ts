@@ -144,7 +144,7 @@ function runWithoutFiring(graph: StateGraph, barrier: number, ends: ReadonlySet<
 
 function findLostSignals(graph: StateGraph, finder: RunFinder): Defects["lostSignals"] {
   const byPlace = new Map<number, boolean>();
-  for (const { kind, place, sources } of graph.meetings) {
+  for (const { kind, place, sources } of graph.collisions) {
     if (kind !== "lost") continue;
     // A member that is filled over and over is the clearer story than two that fill it at once.
     byPlace.set(place, (byPlace.get(place) ?? true) && sources[0] !== -1);
@@ -153,8 +153,8 @@ function findLostSignals(graph: StateGraph, finder: RunFinder): Defects["lostSig
     .sort(([a], [b]) => a - b)
     .flatMap(([place, sameStep]) => {
       const run = finder.toStep((step) =>
-        step.meetings.some(
-          (meeting) => meeting.kind === "lost" && meeting.place === place && (meeting.sources[0] !== -1) === sameStep,
+        step.collisions.some(
+          (collision) => collision.kind === "lost" && collision.place === place && (collision.sources[0] !== -1) === sameStep,
         ),
       );
       return run === undefined ? [] : [{ place, sameStep, run }];
@@ -163,17 +163,17 @@ function findLostSignals(graph: StateGraph, finder: RunFinder): Defects["lostSig
 
 function findAccidentalJoins(graph: StateGraph, finder: RunFinder, known: ReadonlySet<number>): DoubleRun[] {
   const byNode = new Map<number, readonly [number, number]>();
-  for (const { kind, place, sources } of graph.meetings) {
+  for (const { kind, place, sources } of graph.collisions) {
     if (kind === "collapse" && !known.has(place) && !byNode.has(place)) byNode.set(place, sources);
   }
   return [...byNode]
     .sort(([a], [b]) => a - b)
     .flatMap(([node]) => {
       const run = finder.toStep((step) =>
-        step.meetings.some((meeting) => meeting.kind === "collapse" && meeting.place === node),
+        step.collisions.some((collision) => collision.kind === "collapse" && collision.place === node),
       );
-      const meeting = run?.last?.meetings.find(({ kind, place }) => kind === "collapse" && place === node);
-      return run === undefined || meeting === undefined ? [] : [{ node, sources: meeting.sources, run }];
+      const collision = run?.last?.collisions.find(({ kind, place }) => kind === "collapse" && place === node);
+      return run === undefined || collision === undefined ? [] : [{ node, sources: collision.sources, run }];
     });
 }
 

@@ -6,7 +6,7 @@
 import { type Evaluation, evaluateAbstractly } from "./evaluate-abstractly.ts";
 import type { ChannelWrite, ControlModel, DataChannel } from "./model.ts";
 import { addNumbers, type NumberSet, numbersCompared, onlyNumber } from "./number-set.ts";
-import type { Sites } from "./term-liveness.ts";
+import type { TermLiveness } from "./term-liveness.ts";
 import { channelsOf } from "./terms.ts";
 import {
   ANYTHING,
@@ -26,7 +26,7 @@ export interface Known {
 }
 
 /**
- * By position in `Sites.tracked`; what is not in it has the value that it has at the start of a run. So long graphs, where
+ * By position in `TermLiveness.tracked`; what is not in it has the value that it has at the start of a run. So long graphs, where
  * few values matter at a time, cost little.
  */
 export type Environment = ReadonlyMap<number, Known>;
@@ -46,21 +46,21 @@ export interface Tracker {
   key(environment: Environment): string;
 }
 
-export function createTracker(model: ControlModel, sites: Sites): Tracker {
+export function createTracker(model: ControlModel, liveness: TermLiveness): Tracker {
   const { channels, writes } = model.data;
-  const positions = new Map(sites.tracked.map((term, index) => [term.id, index]));
+  const positions = new Map(liveness.tracked.map((term, index) => [term.id, index]));
   const ofChannel = new Map<number, number>();
   /** By channel: positions of other terms that depend on it. */
   const dependents = new Map<number, number[]>();
-  sites.tracked.forEach((term, position) => {
+  liveness.tracked.forEach((term, position) => {
     if (term.channel !== undefined) ofChannel.set(term.channel, position);
     else for (const channel of term.channels) dependents.set(channel, [...(dependents.get(channel) ?? []), position]);
   });
-  const anything = sites.tracked.map((term): Known => ({ set: term.domain, exact: true }));
-  const windows = sites.tracked.map((term) =>
-    term.channel === undefined ? undefined : windowOf(model, sites, ofChannel, term.channel),
+  const anything = liveness.tracked.map((term): Known => ({ set: term.domain, exact: true }));
+  const windows = liveness.tracked.map((term) =>
+    term.channel === undefined ? undefined : windowOf(model, liveness, ofChannel, term.channel),
   );
-  const start = sites.tracked.map((term): Known => ({
+  const start = liveness.tracked.map((term): Known => ({
     set: term.channel === undefined ? term.domain : channels[term.channel]!.initial,
     exact: true,
   }));
@@ -102,12 +102,12 @@ export function createTracker(model: ControlModel, sites: Sites): Tracker {
     const changes = new Map<number, Known>();
     for (const position of renewed) changes.set(position, anything[position]!);
     for (const [position, items] of updates) {
-      const index = sites.tracked[position]!.channel!;
+      const index = liveness.tracked[position]!.channel!;
       const context: Evaluation = {
         model,
         positions,
         ofChannel,
-        entangled: sites.entangled,
+        entangled: liveness.entangled,
         valueOf: (at) => valueOf(environment, at),
         writes: index,
       };
@@ -127,7 +127,7 @@ export function createTracker(model: ControlModel, sites: Sites): Tracker {
   const forget = (environment: Environment, places: readonly number[]): Environment => {
     let dead: number[] | undefined;
     for (const position of environment.keys()) {
-      if (!places.some((place) => sites.live.has(place, position))) (dead ??= []).push(position);
+      if (!places.some((place) => liveness.live.has(place, position))) (dead ??= []).push(position);
     }
     if (dead === undefined) return environment;
     const next = new Map(environment);
@@ -198,10 +198,10 @@ const WIDE_MARGIN = 256;
  * Counters would otherwise make endless new states. A channel that only grows need not be followed beyond the largest number
  * that a condition compares it with; below the smallest it must be, since it comes from there.
  */
-function windowOf(model: ControlModel, sites: Sites, followed: ReadonlyMap<number, number>, channel: number): Window {
+function windowOf(model: ControlModel, liveness: TermLiveness, followed: ReadonlyMap<number, number>, channel: number): Window {
   let low = Infinity;
   let high = -Infinity;
-  for (const set of sites.asked.get(channel) ?? []) {
+  for (const set of liveness.asked.get(channel) ?? []) {
     for (const interval of set.numbers.intervals) {
       for (const bound of [interval.low, interval.high]) {
         if (!Number.isFinite(bound)) continue;

@@ -1,17 +1,17 @@
 import { createTracker } from "./environment.ts";
 import type { ControlModel } from "./model.ts";
 import type { Outcomes } from "./outcomes.ts";
-import { sitesOf } from "./term-liveness.ts";
+import { findTermLiveness } from "./term-liveness.ts";
 import {
   FLAG_ENDS,
   FLAG_FAILED,
   FLAG_INEXACT,
-  type Meeting,
+  type Collision,
   type State,
   type StateGraph,
   type Step,
 } from "./state-graph.ts";
-import { meetingKey, outcomesOfWay, type StepContext, type Way, waysFrom } from "./step-transitions.ts";
+import { collisionKey, outcomesOfTransition, type StepContext, type Transition, transitionsFrom } from "./step-transitions.ts";
 
 export interface ExploreOptions {
   /** Follow the values that conditions ask about; otherwise every choice is free. */
@@ -20,7 +20,7 @@ export interface ExploreOptions {
   /** Nodes whose failures assertions must tell apart (at most 24). */
   readonly watched?: readonly number[];
   /** How a state's steps are found; tests plant errors here, to see that they are noticed. */
-  readonly stepsFrom?: typeof waysFrom;
+  readonly stepsFrom?: typeof transitionsFrom;
 }
 
 export const MAX_STATES = 100_000;
@@ -36,15 +36,15 @@ const FEW_STATES = 1000;
  */
 export function explore(model: ControlModel, outcomes: Outcomes, options: ExploreOptions): StateGraph {
   const maxStates = options.maxStates ?? MAX_STATES;
-  const stepsFrom = options.stepsFrom ?? waysFrom;
+  const stepsFrom = options.stepsFrom ?? transitionsFrom;
   const watched = (options.watched ?? []).slice(0, 24);
-  const sites = sitesOf(model, options.data);
-  const followed = new Set(sites.tracked.flatMap((term) => term.channels));
+  const liveness = findTermLiveness(model, options.data);
+  const followed = new Set(liveness.tracked.flatMap((term) => term.channels));
   const context: StepContext = {
     model,
     outcomes,
-    sites,
-    tracker: createTracker(model, sites),
+    liveness,
+    tracker: createTracker(model, liveness),
     watched: new Map(watched.map((node, bit) => [node, bit])),
     writesFollowed: model.data.writes.map((writes) => writes.some((write) => followed.has(write.channel))),
     taken: new Set(),
@@ -56,18 +56,18 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
   const nodeRuns = new Uint8Array(model.nodes.length);
   const barrierFires = new Uint8Array(model.barriers.length);
   const placeMarked = new Uint8Array(model.placeCount);
-  const meetings = new Map<string, Meeting>();
+  const collisions = new Map<string, Collision>();
   let complete = outcomes.tooMany.length === 0 && model.unsupported.length === 0;
   // Of a model that leaves something out nothing true can be said about runs.
   let limit = complete ? maxStates : 0;
   let work = 0;
 
-  const reach = (way: Way, depth: number): number => {
-    const known = ids.get(way.key);
+  const reach = (transition: Transition, depth: number): number => {
+    const known = ids.get(transition.key);
     if (known !== undefined) return known;
-    const { places, environment } = way;
+    const { places, environment } = transition;
     const id = states.length;
-    ids.set(way.key, id);
+    ids.set(transition.key, id);
     const ready = countReady(model, places);
     states.push({ id, places, ready, environment, depth });
     for (let index = 0; index < ready; index++) nodeRuns[places[index]!] = 1;
@@ -82,8 +82,8 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
       break;
     }
     const state = states[id]!;
-    const { ways, isCut } = stepsFrom(context, state);
-    work += ways.length * (1 + state.ready);
+    const { transitions, isCut } = stepsFrom(context, state);
+    work += transitions.length * (1 + state.ready);
     if (isCut && complete) {
       complete = false;
       limit = Math.min(limit, states.length + FEW_STATES);
@@ -91,16 +91,16 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
     const seen = new Set<string>();
     const to: number[] = [];
     const edgeFlags: number[] = [];
-    for (const way of ways) {
-      const target = reach(way, state.depth + 1);
-      for (const place of way.signalled) placeMarked[place] = 1;
-      for (const barrier of way.fired) barrierFires[barrier] = 1;
-      for (const meeting of way.meetings) meetings.set(meetingKey(meeting), meeting);
-      const edge = `${target}/${way.flags}`;
+    for (const transition of transitions) {
+      const target = reach(transition, state.depth + 1);
+      for (const place of transition.signalled) placeMarked[place] = 1;
+      for (const barrier of transition.fired) barrierFires[barrier] = 1;
+      for (const collision of transition.collisions) collisions.set(collisionKey(collision), collision);
+      const edge = `${target}/${transition.flags}`;
       if (seen.has(edge)) continue;
       seen.add(edge);
       to.push(target);
-      edgeFlags.push(way.flags);
+      edgeFlags.push(transition.flags);
     }
     successors.push(Int32Array.from(to));
     flags.push(Int32Array.from(edgeFlags));
@@ -109,7 +109,7 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
     model,
     outcomes,
     complete,
-    followsValues: sites.tracked.length > 0,
+    followsValues: liveness.tracked.length > 0,
     states,
     successors,
     flags,
@@ -118,8 +118,8 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
     barrierFires,
     placeMarked,
     taken: context.taken,
-    meetings: [...meetings.values()],
-    steps: remember((id) => stepsFrom(context, states[id]!).ways.map((way) => toStep(context, ids, id, way))),
+    collisions: [...collisions.values()],
+    steps: remember((id) => stepsFrom(context, states[id]!).transitions.map((transition) => toStep(context, ids, id, transition))),
   };
 }
 
@@ -137,16 +137,16 @@ function remember(steps: (id: number) => readonly Step[]): (id: number) => reado
   };
 }
 
-function toStep(context: StepContext, ids: ReadonlyMap<string, number>, from: number, way: Way): Step {
+function toStep(context: StepContext, ids: ReadonlyMap<string, number>, from: number, transition: Transition): Step {
   return {
     from,
-    to: ids.get(way.key) ?? -1,
-    ends: (way.flags & FLAG_ENDS) !== 0,
-    exact: (way.flags & FLAG_INEXACT) === 0,
-    failed: [...context.watched].filter(([, bit]) => (way.flags & (FLAG_FAILED << bit)) !== 0).map(([node]) => node),
-    outcomes: outcomesOfWay(way),
-    meetings: way.meetings,
-    fired: way.fired,
+    to: ids.get(transition.key) ?? -1,
+    ends: (transition.flags & FLAG_ENDS) !== 0,
+    exact: (transition.flags & FLAG_INEXACT) === 0,
+    failed: [...context.watched].filter(([, bit]) => (transition.flags & (FLAG_FAILED << bit)) !== 0).map(([node]) => node),
+    outcomes: outcomesOfTransition(transition),
+    collisions: transition.collisions,
+    fired: transition.fired,
   };
 }
 

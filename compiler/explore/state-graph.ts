@@ -32,7 +32,7 @@ export interface StepEdge {
 }
 
 /** Two signals where one is expected. */
-export interface Meeting {
+export interface Collision {
   /** `collapse`: into a node, in one step. `lost`: into a barrier member that is already filled. */
   readonly kind: "collapse" | "lost";
   readonly place: number;
@@ -41,7 +41,7 @@ export interface Meeting {
 }
 
 export interface Step extends StepEdge {
-  readonly meetings: readonly Meeting[];
+  readonly collisions: readonly Collision[];
   /** Barriers that fired in it. */
   readonly fired: readonly number[];
 }
@@ -67,8 +67,8 @@ export interface StateGraph {
   readonly placeMarked: Uint8Array;
   /** Branches that some step takes. */
   readonly taken: ReadonlySet<Branch>;
-  /** Meetings of any step, each (kind, place, sources) once. */
-  readonly meetings: readonly Meeting[];
+  /** Collisions of any step, each (kind, place, sources) once. */
+  readonly collisions: readonly Collision[];
   /** The steps that leave a state; several may lead to one successor. */
   steps(state: number): readonly Step[];
 }

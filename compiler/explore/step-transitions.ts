@@ -1,19 +1,19 @@
 /**
- * The ways that one super-step can go: every combination of what the nodes that run may do, as far as conditions allow
+ * The transitions of one super-step: every combination of what the nodes that run may do, as far as conditions allow
  * them together. Combinations that come to the same are kept once, as they arise.
  */
 import type { Environment, Known, Tracker } from "./environment.ts";
 import type { Cube } from "./formula.ts";
 import { type Branch, type ControlModel, END_TARGET } from "./model.ts";
 import { type Outcome, type Outcomes, START_NODE } from "./outcomes.ts";
-import type { Sites } from "./term-liveness.ts";
-import { FLAG_ENDS, FLAG_FAILED, FLAG_INEXACT, FLAG_UNDECIDED, type Meeting, type State } from "./state-graph.ts";
+import type { TermLiveness } from "./term-liveness.ts";
+import { FLAG_ENDS, FLAG_FAILED, FLAG_INEXACT, FLAG_UNDECIDED, type Collision, type State } from "./state-graph.ts";
 import { intersectValues, isNothing, sameValues, type ValueSet, valueSetKey } from "./value-set.ts";
 
 export interface StepContext {
   readonly model: ControlModel;
   readonly outcomes: Outcomes;
-  readonly sites: Sites;
+  readonly liveness: TermLiveness;
   readonly tracker: Tracker;
   /** Watched node -> its bit. */
   readonly watched: ReadonlyMap<number, number>;
@@ -23,14 +23,14 @@ export interface StepContext {
   readonly taken: Set<Branch>;
 }
 
-export interface Ways {
-  readonly ways: readonly Way[];
+export interface Transitions {
+  readonly transitions: readonly Transition[];
   /** There were more than are looked at; these are some of them. */
   readonly isCut: boolean;
 }
 
-/** One way that a step can go. */
-export interface Way {
+/** One way that a super-step can end. */
+export interface Transition {
   /** Of the state that it leads to. */
   readonly key: string;
   readonly places: readonly number[];
@@ -38,7 +38,7 @@ export interface Way {
   readonly flags: number;
   readonly signalled: readonly number[];
   readonly fired: readonly number[];
-  readonly meetings: readonly Meeting[];
+  readonly collisions: readonly Collision[];
   readonly chosen: Chosen | undefined;
 }
 
@@ -50,17 +50,17 @@ export interface Chosen {
   readonly before: Chosen | undefined;
 }
 
-/** Ways of one step that are looked at. Where there are more nothing can be proven, and a few show what there is to see. */
-const MAX_WAYS = 8192;
-const FEW_WAYS = 64;
+/** Transitions of one step that are looked at. Where there are more nothing can be proven, and a few show what there is to see. */
+const MAX_TRANSITIONS = 8192;
+const FEW_TRANSITIONS = 64;
 
-export function waysFrom(context: StepContext, state: State): Ways {
+export function transitionsFrom(context: StepContext, state: State): Transitions {
   const { outcomes, tracker } = context;
   const isStart = state.id === 0;
-  if (!isStart && state.ready === 0) return { ways: [], isCut: false };
+  if (!isStart && state.ready === 0) return { transitions: [], isCut: false };
   const cut: Cut = { isCut: false };
   const ready = isStart ? [START_NODE] : state.places.slice(0, state.ready);
-  const found = new Map<string, Way>();
+  const found = new Map<string, Transition>();
   // Which nodes fail decides what is written, and with it the values that all conditions of the step see.
   for (const failing of isStart ? [NOBODY] : failurePatterns(context, ready, cut)) {
     const writers = failing.size === 0 ? ready : ready.filter((node) => !failing.has(node));
@@ -72,16 +72,16 @@ export function waysFrom(context: StepContext, state: State): Ways {
         : all;
     });
     for (const partial of combine(context, environment, ready, options, cut)) {
-      const way = finishWay(context, state, partial);
-      found.set(`${way.key}/${way.flags}/${way.meetings.map(meetingKey).join()}`, way);
+      const transition = finishTransition(context, state, partial);
+      found.set(`${transition.key}/${transition.flags}/${transition.collisions.map(collisionKey).join()}`, transition);
     }
-    if (found.size > MAX_WAYS) {
+    if (found.size > MAX_TRANSITIONS) {
       cut.isCut = true;
       break;
     }
   }
-  const ways = [...found.values()];
-  return cut.isCut ? { ways: ways.slice(0, FEW_WAYS), isCut: true } : { ways, isCut: false };
+  const transitions = [...found.values()];
+  return cut.isCut ? { transitions: transitions.slice(0, FEW_TRANSITIONS), isCut: true } : { transitions, isCut: false };
 }
 
 /** Noted where combinations are dropped. */
@@ -90,19 +90,19 @@ interface Cut {
 }
 
 /** In the order of the nodes that ran. */
-export function outcomesOfWay(way: Way): readonly Outcome[] {
+export function outcomesOfTransition(transition: Transition): readonly Outcome[] {
   const found: Outcome[] = [];
-  for (let at = way.chosen; at !== undefined; at = at.before) found[at.position] = at.outcome;
+  for (let at = transition.chosen; at !== undefined; at = at.before) found[at.position] = at.outcome;
   return found;
 }
 
-export function meetingKey(meeting: Meeting): string {
-  return `${meeting.kind}${meeting.place}:${meeting.sources[0]}:${meeting.sources[1]}`;
+export function collisionKey(collision: Collision): string {
+  return `${collision.kind}${collision.place}:${collision.sources[0]}:${collision.sources[1]}`;
 }
 
 const NOBODY: ReadonlySet<number> = new Set();
 const NO_DECISIONS: Cube = new Map();
-const NO_MEETINGS: readonly Meeting[] = [];
+const NO_COLLISIONS: readonly Collision[] = [];
 
 /** What the nodes handled so far lead to. */
 interface Partial {
@@ -113,7 +113,7 @@ interface Partial {
   /** What was decided about terms that are not followed: one decision a step. */
   readonly decided: Cube;
   readonly flags: number;
-  readonly meetings: readonly Meeting[];
+  readonly collisions: readonly Collision[];
   readonly exclusive: Outcome | undefined;
   readonly chosen: Chosen | undefined;
 }
@@ -127,9 +127,9 @@ function failurePatterns(context: StepContext, ready: readonly number[], cut: Cu
     if (!kinds.has(true)) continue;
     const failed = patterns.map((pattern) => new Set([...pattern, node]));
     patterns = kinds.has(false) ? [...patterns, ...failed] : failed;
-    if (patterns.length <= MAX_WAYS) continue;
+    if (patterns.length <= MAX_TRANSITIONS) continue;
     cut.isCut = true;
-    patterns = patterns.slice(0, FEW_WAYS);
+    patterns = patterns.slice(0, FEW_TRANSITIONS);
   }
   return patterns;
 }
@@ -162,12 +162,12 @@ function combine(
           if (!found.has(key)) found.set(key, next);
         }
       }
-      if (found.size > MAX_WAYS) break;
+      if (found.size > MAX_TRANSITIONS) break;
     }
     partials = [...found.values()];
-    if (partials.length <= MAX_WAYS) continue;
+    if (partials.length <= MAX_TRANSITIONS) continue;
     cut.isCut = true;
-    partials = partials.slice(0, FEW_WAYS);
+    partials = partials.slice(0, FEW_TRANSITIONS);
   }
   return partials;
 }
@@ -181,7 +181,7 @@ function startWith(
   certain: readonly number[],
 ): Partial {
   const sources = new Map<number, number>();
-  const meetings: Meeting[] = [];
+  const collisions: Collision[] = [];
   let flags = 0;
   let chosen: Chosen | undefined;
   for (const position of certain) {
@@ -191,7 +191,7 @@ function startWith(
     for (const place of outcome.places) {
       const other = sources.get(place);
       if (other === undefined) sources.set(place, node);
-      else meetings.push(meetingAt(context, place, other, node));
+      else collisions.push(collisionAt(context, place, other, node));
     }
     flags |= flagsOf(context, node, outcome);
     chosen = { position, outcome, before: chosen };
@@ -202,7 +202,7 @@ function startWith(
     environment,
     decided: NO_DECISIONS,
     flags,
-    meetings,
+    collisions,
     exclusive: undefined,
     chosen,
   };
@@ -230,7 +230,7 @@ function narrow(context: StepContext, partial: Partial, node: number, outcome: O
         break;
       }
       if (known !== undefined && sameValues(met, known)) continue;
-      if (context.sites.entangled.has(id) || !context.sites.isOpen(node, id)) isExact = false;
+      if (context.liveness.entangled.has(id) || !context.liveness.isOpen(node, id)) isExact = false;
       if (position !== undefined && followed !== undefined) {
         if (!followed.exact) isExact = false;
         followedNow ??= new Map();
@@ -253,21 +253,21 @@ function narrow(context: StepContext, partial: Partial, node: number, outcome: O
 }
 
 function addSignals(context: StepContext, partial: Partial, position: number, node: number, outcome: Outcome): Partial {
-  let { places, sources, meetings } = partial;
+  let { places, sources, collisions } = partial;
   if (outcome.places.length > 0) {
     const added = [...places];
     const from = [...sources];
-    const met: Meeting[] = [];
+    const met: Collision[] = [];
     for (const place of outcome.places) {
       const index = places.indexOf(place);
       if (index === -1) {
         added.push(place);
         from.push(node);
-      } else met.push(meetingAt(context, place, sources[index]!, node));
+      } else met.push(collisionAt(context, place, sources[index]!, node));
     }
     places = added;
     sources = from;
-    if (met.length > 0) meetings = [...meetings, ...met];
+    if (met.length > 0) collisions = [...collisions, ...met];
   }
   return {
     places,
@@ -275,14 +275,14 @@ function addSignals(context: StepContext, partial: Partial, position: number, no
     environment: partial.environment,
     decided: partial.decided,
     flags: partial.flags | flagsOf(context, node, outcome),
-    meetings,
+    collisions,
     // Of several exclusive jumps the last in task order wins.
     exclusive: outcome.exclusive ? outcome : partial.exclusive,
     chosen: { position, outcome, before: partial.chosen },
   };
 }
 
-function meetingAt(context: StepContext, place: number, first: number, second: number): Meeting {
+function collisionAt(context: StepContext, place: number, first: number, second: number): Collision {
   return { kind: place < context.model.nodes.length ? "collapse" : "lost", place, sources: [first, second] };
 }
 
@@ -302,17 +302,17 @@ function partialKey(context: StepContext, partial: Partial): string {
       ? ""
       : [...partial.decided].map(([term, set]) => `${term}:${valueSetKey(set)}`).join(";");
   const exclusive = partial.exclusive === undefined ? "" : partial.exclusive.places.join();
-  const meetings = partial.meetings.length === 0 ? "" : partial.meetings.map(meetingKey).join();
-  return `${places.join()}/${partial.flags}/${environment}/${decided}/${exclusive}/${meetings}`;
+  const collisions = partial.collisions.length === 0 ? "" : partial.collisions.map(collisionKey).join();
+  return `${places.join()}/${partial.flags}/${environment}/${decided}/${exclusive}/${collisions}`;
 }
 
 /** Adds what barriers already hold, lets complete ones fire, and forgets what no longer matters. */
-function finishWay(context: StepContext, state: State, partial: Partial): Way {
+function finishTransition(context: StepContext, state: State, partial: Partial): Transition {
   const { model, tracker } = context;
   const nodeCount = model.nodes.length;
   const marked = new Set<number>();
   for (let index = state.ready; index < state.places.length; index++) marked.add(state.places[index]!);
-  let meetings = partial.meetings;
+  let collisions = partial.collisions;
   let signalled = partial.places;
   let { flags } = partial;
   if (partial.exclusive !== undefined) {
@@ -323,10 +323,10 @@ function finishWay(context: StepContext, state: State, partial: Partial): Way {
       for (const place of at.outcome.places) kept.add(place);
     }
     signalled = [...kept];
-    meetings = NO_MEETINGS;
+    collisions = NO_COLLISIONS;
   }
-  const note = (meeting: Meeting): void => {
-    meetings = [...meetings, meeting];
+  const note = (collision: Collision): void => {
+    collisions = [...collisions, collision];
   };
   const touched = new Set<number>();
   for (const place of signalled) {
@@ -356,7 +356,7 @@ function finishWay(context: StepContext, state: State, partial: Partial): Way {
   const places = [...marked].sort((a, b) => a - b);
   const environment = tracker.forget(partial.environment, places);
   const key = environment.size === 0 ? places.join() : `${places.join()}|${tracker.key(environment)}`;
-  return { key, places, environment, flags, signalled, fired, meetings, chosen: partial.chosen };
+  return { key, places, environment, flags, signalled, fired, collisions, chosen: partial.chosen };
 }
 
 function sourceOf(partial: Partial, place: number): number {

@@ -13,7 +13,7 @@ import { channelsOf, type Term, termOf } from "./terms.ts";
 import type { ValueSet } from "./value-set.ts";
 import { channelsWrittenAfter } from "./written-before.ts";
 
-export interface Sites {
+export interface TermLiveness {
   /** Terms whose values are followed, in the order of environments. */
   readonly tracked: readonly Term[];
   /** By place: which tracked terms (by position) matter while it is marked. */
@@ -39,7 +39,7 @@ interface NodeReads {
   readonly after: ReadonlySet<Term>;
 }
 
-export function sitesOf(model: ControlModel, track: boolean): Sites {
+export function findTermLiveness(model: ControlModel, track: boolean): TermLiveness {
   const reads = model.nodes.map((node) =>
     readsOf([node.routing, node.errorRouting], conditionsInside(model, node.index)),
   );
@@ -104,8 +104,8 @@ function trackedTerms(
   successors: readonly (readonly number[])[],
 ): readonly Term[] {
   const channels = new Set<number>();
-  for (const [term, sites] of sitesByTerm(startReads, reads)) {
-    if (term.channel !== undefined && !isFreshEachTime(model, term.channel, sites)) channels.add(term.channel);
+  for (const [term, readers] of readersByTerm(startReads, reads)) {
+    if (term.channel !== undefined && !isFreshEachTime(model, term.channel, readers)) channels.add(term.channel);
   }
   for (const channel of channels) {
     for (const { expression } of model.data.computed[channel]!) {
@@ -119,13 +119,13 @@ function trackedTerms(
 }
 
 /** Asked about by one node only, which has just written it, with a value that the graph does not know: a free choice. */
-function isFreshEachTime(model: ControlModel, channel: number, sites: ReadonlySet<number>): boolean {
-  const [site] = sites;
-  if (site === undefined || site === START_NODE || sites.size > 1) return false;
+function isFreshEachTime(model: ControlModel, channel: number, readers: ReadonlySet<number>): boolean {
+  const [reader] = readers;
+  if (reader === undefined || reader === START_NODE || readers.size > 1) return false;
   const { reducer } = model.data.channels[channel]!;
-  if (reducer !== undefined || model.nodes[site]!.errorRouting !== undefined || isComputed(model, channel))
+  if (reducer !== undefined || model.nodes[reader]!.errorRouting !== undefined || isComputed(model, channel))
     return false;
-  return model.data.writes[site]!.some((write) => write.channel === channel && !write.optional);
+  return model.data.writes[reader]!.some((write) => write.channel === channel && !write.optional);
 }
 
 function liveness(
@@ -220,10 +220,10 @@ function termsAskedAgain(
   reads: readonly NodeReads[],
   successors: readonly (readonly number[])[],
 ): readonly Term[] {
-  return [...sitesByTerm(startReads, reads)]
+  return [...readersByTerm(startReads, reads)]
     .filter(([term]) => term.channel === undefined && term.isSteady)
     .slice(0, MAX_OPAQUE)
-    .filter(([term, sites]) => isAskedAgain(model, successors, term, sites))
+    .filter(([term, readers]) => isAskedAgain(model, successors, term, readers))
     .map(([term]) => term);
 }
 
@@ -231,20 +231,20 @@ function isAskedAgain(
   model: ControlModel,
   successors: readonly (readonly number[])[],
   term: Term,
-  sites: ReadonlySet<number>,
+  readers: ReadonlySet<number>,
 ): boolean {
-  const [site] = sites;
-  return sites.size > 1 || (site !== undefined && repeatsUnwritten(model, successors, site, term.channels));
+  const [reader] = readers;
+  return readers.size > 1 || (reader !== undefined && repeatsUnwritten(model, successors, reader, term.channels));
 }
 
-function sitesByTerm(startReads: NodeReads, reads: readonly NodeReads[]): ReadonlyMap<Term, ReadonlySet<number>> {
+function readersByTerm(startReads: NodeReads, reads: readonly NodeReads[]): ReadonlyMap<Term, ReadonlySet<number>> {
   const found = new Map<Term, Set<number>>();
-  const note = (site: number, { edges, inside }: NodeReads): void => {
+  const note = (reader: number, { edges, inside }: NodeReads): void => {
     for (const formula of [...edges, ...inside]) {
       for (const term of termsOf(formula)) {
         const known = found.get(term);
-        if (known === undefined) found.set(term, new Set([site]));
-        else known.add(site);
+        if (known === undefined) found.set(term, new Set([reader]));
+        else known.add(reader);
       }
     }
   };
@@ -267,12 +267,12 @@ export function hasFreeLoops(model: ControlModel): boolean {
     readsOf([node.routing, node.errorRouting], conditionsInside(model, node.index)),
   );
   const startReads = readsOf([model.start], []);
-  const sites = sitesByTerm(startReads, reads);
+  const readers = readersByTerm(startReads, reads);
   const isOpen = openTerms(model, [startReads, ...reads]);
   let budget = MAX_OPAQUE;
   for (const node of looping) {
     for (const term of reads[node]!.after) {
-      if (budget-- <= 0 || isAskedAgain(model, successors, term, sites.get(term) ?? new Set())) return false;
+      if (budget-- <= 0 || isAskedAgain(model, successors, term, readers.get(term) ?? new Set())) return false;
       if (!isOpen(node, term.id) || (term.channel !== undefined && isComputed(model, term.channel))) return false;
     }
   }
@@ -317,7 +317,7 @@ function entangledTerms(reads: readonly NodeReads[], isCut: boolean): ReadonlySe
  * What the graph itself computes, or what nobody has written yet, has one value that merely is not known here: that a choice
  * by it can go either way is possible, and no more.
  */
-function openTerms(model: ControlModel, reads: readonly NodeReads[]): Sites["isOpen"] {
+function openTerms(model: ControlModel, reads: readonly NodeReads[]): TermLiveness["isOpen"] {
   const channels = new Set<number>();
   for (const { after } of reads) {
     for (const term of after)
@@ -339,16 +339,16 @@ function openTerms(model: ControlModel, reads: readonly NodeReads[]): Sites["isO
 function repeatsUnwritten(
   model: ControlModel,
   successors: readonly (readonly number[])[],
-  site: number,
+  reader: number,
   channels: readonly number[],
 ): boolean {
-  if (site === START_NODE) return false;
+  if (reader === START_NODE) return false;
   const writes = (node: number): boolean =>
     (model.data.writes[node] ?? []).some((write) => !write.optional && channels.includes(write.channel));
-  if (writes(site) && model.nodes[site]?.errorRouting === undefined) return false;
-  const seen = new Set<number>(successors[site]);
+  if (writes(reader) && model.nodes[reader]?.errorRouting === undefined) return false;
+  const seen = new Set<number>(successors[reader]);
   for (const node of seen) {
-    if (node === site) return true;
+    if (node === reader) return true;
     if (!writes(node)) for (const next of successors[node] ?? []) seen.add(next);
   }
   return false;

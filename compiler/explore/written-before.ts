@@ -6,7 +6,12 @@ export type WrittenAfter = (node: number, channel: number) => boolean;
 
 /**
  * For some channels, at every node: whether they have been written by then. A channel that starts as `null` is not null any
- * more where it has. The greatest solution, from which sets only shrink, as one bit for each channel and node.
+ * more where it has.
+ *
+ * A forward "must" analysis (Kildall): one bit for each channel and node, which begin as "written" everywhere. A node keeps
+ * the bits that all its arrivals have; an arrival by a barrier has the bits of any member, since all have signalled. Both
+ * are monotone, so bits are only ever cleared. A node is looked at again only when a bit of a predecessor was cleared, which
+ * happens at most nodes x channels times.
  */
 export function channelsWrittenAfter(model: ControlModel, wanted: ReadonlySet<number>): WrittenAfter {
   const count = model.nodes.length;
@@ -20,23 +25,20 @@ export function channelsWrittenAfter(model: ControlModel, wanted: ReadonlySet<nu
     }
   }
   const before = createBitRows(count, bits.size);
-  // What no way leads to has no bits yet: everything may still have been written there.
-  const isReached = new Uint8Array(count);
-  const pending = new Set<number>();
-  for (let node = 0; node < count; node++) if (arrivals[node]?.fromStart === true) pending.add(node);
+  before.all.fill(-1);
+  const pending = new Set(model.nodes.map(({ index }) => index));
   const next = new Int32Array(before.words);
   for (const node of pending) {
     pending.delete(node);
-    if (!writtenBefore(arrivals[node]!, next, { before, own, isReached })) continue;
+    writtenBefore(arrivals[node]!, next, { before, own });
     const from = node * before.words;
-    if (isReached[node] === 1 && next.every((word, index) => word === before.all[from + index])) continue;
+    if (next.every((word, index) => word === before.all[from + index])) continue;
     before.all.set(next, from);
-    isReached[node] = 1;
     for (const successor of arrivals[node]?.leadsTo ?? []) pending.add(successor);
   }
   return (node, channel) => {
     const bit = bits.get(channel);
-    return bit !== undefined && isReached[node] === 1 && (before.has(node, bit) || own.has(node, bit));
+    return bit !== undefined && (before.has(node, bit) || own.has(node, bit));
   };
 }
 
@@ -99,44 +101,30 @@ function arrivalsOf(model: ControlModel): Arrivals[] {
 interface Written {
   readonly before: BitRows;
   readonly own: BitRows;
-  readonly isReached: Uint8Array;
 }
 
-/** Fills `result` with what all ways to a node have written. False: no way leads there yet. */
-function writtenBefore(arrivals: Arrivals, result: Int32Array, { before, own, isReached }: Written): boolean {
+/** Fills `result` with what has been written however the node is reached: everything where nothing leads to it. */
+function writtenBefore(arrivals: Arrivals, result: Int32Array, { before, own }: Written): void {
   const words = result.length;
   const after = (node: number, word: number): number =>
     before.all[node * words + word]! | own.all[node * words + word]!;
-  result.fill(-1);
-  let isKnown = arrivals.fromStart;
-  if (isKnown) result.fill(0);
+  result.fill(arrivals.fromStart ? 0 : -1);
   for (const node of arrivals.direct) {
-    if (isReached[node] === 0) continue;
-    isKnown = true;
     for (let word = 0; word < words; word++) result[word]! &= after(node, word);
   }
   for (const node of arrivals.failed) {
-    if (isReached[node] === 0) continue;
-    isKnown = true;
     for (let word = 0; word < words; word++) result[word]! &= before.all[node * words + word]!;
   }
   for (const members of arrivals.barriers) {
-    // All members have signalled; of those that several can fill, one has.
-    const all = new Int32Array(words);
-    let isOpen = false;
-    for (const nodes of members) {
-      const reached = nodes.filter((node) => isReached[node] === 1);
-      if (reached.length === 0) continue;
-      isOpen = true;
-      for (let word = 0; word < words; word++) {
+    for (let word = 0; word < words; word++) {
+      // All members have signalled; of the nodes that can fill one, at least one has.
+      let all = 0;
+      for (const nodes of members) {
         let common = -1;
-        for (const node of reached) common &= after(node, word);
-        all[word]! |= common;
+        for (const node of nodes) common &= after(node, word);
+        all |= common;
       }
+      result[word]! &= all;
     }
-    if (!isOpen) continue;
-    isKnown = true;
-    for (let word = 0; word < words; word++) result[word]! &= all[word]!;
   }
-  return isKnown;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Outcome, type Outcomes } from "../../compiler/explore/outcomes.ts";
-import { type Way, waysFrom } from "../../compiler/explore/step-transitions.ts";
+import { type Transition, transitionsFrom } from "../../compiler/explore/step-transitions.ts";
 import { compare, type PlantedBug } from "./oracle/compare.ts";
 import type { Family } from "./oracle/random-graph.ts";
 
@@ -13,11 +13,11 @@ function withOutcomes(change: (outcomes: readonly Outcome[]) => readonly Outcome
   };
 }
 
-function withWays(change: (way: Way, nodeCount: number) => Way): PlantedBug {
+function withTransitions(change: (transition: Transition, nodeCount: number) => Transition): PlantedBug {
   return {
     stepsFrom: (context, state) => {
-      const { ways, isCut } = waysFrom(context, state);
-      return { ways: ways.map((way) => change(way, context.model.nodes.length)), isCut };
+      const { transitions, isCut } = transitionsFrom(context, state);
+      return { transitions: transitions.map((transition) => change(transition, context.model.nodes.length)), isCut };
     },
   };
 }
@@ -28,16 +28,16 @@ const BUGS: readonly { readonly name: string; readonly family: Family; readonly 
     family: "free",
     bug: {
       stepsFrom: (context, state) => {
-        const { ways, isCut } = waysFrom(context, state);
-        const kept = ways.map((way): Way => {
-          const held = way.fired.flatMap((barrier) =>
+        const { transitions, isCut } = transitionsFrom(context, state);
+        const kept = transitions.map((transition): Transition => {
+          const held = transition.fired.flatMap((barrier) =>
             context.model.barriers[barrier]!.members.map(({ place }) => place),
           );
-          if (held.length === 0) return way;
-          const places = [...new Set([...way.places, ...held])].sort((a, b) => a - b);
-          return { ...way, places, key: `${way.key}+${held.join()}` };
+          if (held.length === 0) return transition;
+          const places = [...new Set([...transition.places, ...held])].sort((a, b) => a - b);
+          return { ...transition, places, key: `${transition.key}+${held.join()}` };
         });
-        return { ways: kept, isCut };
+        return { transitions: kept, isCut };
       },
     },
   },
@@ -59,12 +59,12 @@ const BUGS: readonly { readonly name: string; readonly family: Family; readonly 
   {
     name: "states with other values are taken for the same",
     family: "conditions",
-    bug: withWays((way) => ({ ...way, key: way.places.join() })),
+    bug: withTransitions((transition) => ({ ...transition, key: transition.places.join() })),
   },
   {
     name: "signals that a barrier already has are not noticed",
     family: "free",
-    bug: withWays((way) => ({ ...way, meetings: way.meetings.filter(({ kind }) => kind !== "lost") })),
+    bug: withTransitions((transition) => ({ ...transition, collisions: transition.collisions.filter(({ kind }) => kind !== "lost") })),
   },
   {
     name: "several can fill one member of a barrier, and only the first counts",
