@@ -154,7 +154,8 @@ function findLostSignals(graph: StateGraph, finder: RunFinder): Defects["lostSig
     .flatMap(([place, sameStep]) => {
       const run = finder.toStep((step) =>
         step.collisions.some(
-          (collision) => collision.kind === "lost" && collision.place === place && (collision.sources[0] !== -1) === sameStep,
+          (collision) =>
+            collision.kind === "lost" && collision.place === place && (collision.sources[0] !== -1) === sameStep,
         ),
       );
       return run === undefined ? [] : [{ place, sameStep, run }];

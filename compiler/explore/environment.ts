@@ -198,7 +198,12 @@ const WIDE_MARGIN = 256;
  * Counters would otherwise make endless new states. A channel that only grows need not be followed beyond the largest number
  * that a condition compares it with; below the smallest it must be, since it comes from there.
  */
-function windowOf(model: ControlModel, liveness: TermLiveness, followed: ReadonlyMap<number, number>, channel: number): Window {
+function windowOf(
+  model: ControlModel,
+  liveness: TermLiveness,
+  followed: ReadonlyMap<number, number>,
+  channel: number,
+): Window {
   let low = Infinity;
   let high = -Infinity;
   for (const set of liveness.asked.get(channel) ?? []) {

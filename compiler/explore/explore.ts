@@ -11,7 +11,13 @@ import {
   type StateGraph,
   type Step,
 } from "./state-graph.ts";
-import { collisionKey, outcomesOfTransition, type StepContext, type Transition, transitionsFrom } from "./step-transitions.ts";
+import {
+  collisionKey,
+  outcomesOfTransition,
+  type StepContext,
+  type Transition,
+  transitionsFrom,
+} from "./step-transitions.ts";
 
 export interface ExploreOptions {
   /** Follow the values that conditions ask about; otherwise every choice is free. */
@@ -119,7 +125,9 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
     placeMarked,
     taken: context.taken,
     collisions: [...collisions.values()],
-    steps: remember((id) => stepsFrom(context, states[id]!).transitions.map((transition) => toStep(context, ids, id, transition))),
+    steps: remember((id) =>
+      stepsFrom(context, states[id]!).transitions.map((transition) => toStep(context, ids, id, transition)),
+    ),
   };
 }
 
@@ -143,7 +151,9 @@ function toStep(context: StepContext, ids: ReadonlyMap<string, number>, from: nu
     to: ids.get(transition.key) ?? -1,
     ends: (transition.flags & FLAG_ENDS) !== 0,
     exact: (transition.flags & FLAG_INEXACT) === 0,
-    failed: [...context.watched].filter(([, bit]) => (transition.flags & (FLAG_FAILED << bit)) !== 0).map(([node]) => node),
+    failed: [...context.watched]
+      .filter(([, bit]) => (transition.flags & (FLAG_FAILED << bit)) !== 0)
+      .map(([node]) => node),
     outcomes: outcomesOfTransition(transition),
     collisions: transition.collisions,
     fired: transition.fired,

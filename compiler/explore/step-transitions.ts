@@ -81,7 +81,9 @@ export function transitionsFrom(context: StepContext, state: State): Transitions
     }
   }
   const transitions = [...found.values()];
-  return cut.isCut ? { transitions: transitions.slice(0, FEW_TRANSITIONS), isCut: true } : { transitions, isCut: false };
+  return cut.isCut
+    ? { transitions: transitions.slice(0, FEW_TRANSITIONS), isCut: true }
+    : { transitions, isCut: false };
 }
 
 /** Noted where combinations are dropped. */

@@ -64,7 +64,10 @@ const BUGS: readonly { readonly name: string; readonly family: Family; readonly 
   {
     name: "signals that a barrier already has are not noticed",
     family: "free",
-    bug: withTransitions((transition) => ({ ...transition, collisions: transition.collisions.filter(({ kind }) => kind !== "lost") })),
+    bug: withTransitions((transition) => ({
+      ...transition,
+      collisions: transition.collisions.filter(({ kind }) => kind !== "lost"),
+    })),
   },
   {
     name: "several can fill one member of a barrier, and only the first counts",
