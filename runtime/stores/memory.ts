@@ -29,13 +29,13 @@ import {
 import { keptCheckpoints, superseded } from "./contract/retention.ts";
 
 export interface MemoryStoreOptions {
-  /** Milliseconds on a clock that leases are measured with; the default never goes backwards. */
+  /** Clock for leases, in milliseconds. The default is monotonic. */
   readonly now?: () => number;
 }
 
 /**
  * A store that lives as long as the process: for tests, for the browser, and for graphs that pause but need not outlive
- * their process. Keeps only what changed from checkpoint to checkpoint. What it hands out is frozen.
+ * their process. It keeps only what changed from checkpoint to checkpoint. The values that it returns are frozen.
  *
  * @example
  * const engine = createEngine(table, { store: new MemoryStore() });
@@ -43,7 +43,7 @@ export interface MemoryStoreOptions {
 export class MemoryStore implements Store {
   readonly #threads = new Map<ThreadId, ThreadRecord>();
   readonly #now: () => number;
-  /** Both count over the whole store, so that a deleted and recreated thread meets no old number again. */
+  /** Both count over the whole store: a thread that is deleted and created again never reuses a number. */
   #epoch = 0;
   #ord = 0;
   #closed = false;
@@ -94,7 +94,7 @@ export class MemoryStore implements Store {
     const ord = this.#ord + 1;
     const continues = head !== undefined && header.parentId === head.header.id;
     const chain: Chain = continues ? head.chain : new Map();
-    // Everything that can fail comes before the first change.
+    // A save is atomic: everything that can fail comes before the first change.
     const cells = continues
       ? cellsOf(claim.threadId, request.changes, head.chain, ord)
       : snapshotCells(request.snapshot(), ord);
@@ -275,20 +275,20 @@ interface Stored {
   readonly header: CheckpointHeader;
   readonly ord: number;
   readonly chain: Chain;
-  /** In this thread; undefined for the first, after a fork from another thread, and when it was pruned. */
+  /** Undefined for the first checkpoint, after a fork from another thread, and when the parent was pruned. */
   parent: Stored | undefined;
   label: string | undefined;
 }
 
-/** How each channel went, oldest first. A fork starts its own. */
+/** The changes of each channel, oldest first. A fork starts a chain of its own. */
 type Chain = Map<string, Cell[]>;
 
 interface Cell {
   readonly ord: number;
   readonly version: number;
-  /** Stands alone: everything but an append. */
+  /** Readable without the cells before it: every kind except an append. */
   readonly full: boolean;
-  /** The whole value, what was appended, or nothing after a reset. */
+  /** The whole value, the appended items, or `undefined` after a reset. */
   readonly value: Json | undefined;
 }
 
@@ -303,7 +303,7 @@ function emptyThread(): ThreadRecord {
   };
 }
 
-/** What the history shows before it: the parent, where this thread has it. */
+/** The parent that `list` continues with: one in the same namespace of this thread. */
 function parentOf(thread: ThreadRecord, { parentId, namespace }: CheckpointHeader): Stored | undefined {
   const parent = parentId === null ? undefined : thread.checkpoints.get(parentId);
   return parent?.header.namespace === namespace ? parent : undefined;
@@ -387,7 +387,7 @@ function readable(stored: Stored): Stored {
   return stored;
 }
 
-/** Index of the newest cell up to an order; -1 when there is none. */
+/** Index of the newest cell with an `ord` up to the given one; -1 when there is none. Binary search. */
 function newestAt(history: readonly Cell[], ord: number): number {
   let low = 0;
   let high = history.length;
@@ -406,7 +406,7 @@ function valueAt(history: readonly Cell[], index: number): Json | undefined {
   return Object.freeze(history.slice(start, index + 1).flatMap((cell) => cell.value as readonly Json[]));
 }
 
-/** After checkpoints went: forgets the parents and cells that only they needed. */
+/** Removes the parents and cells that only removed checkpoints needed. */
 function dropUnread(thread: ThreadRecord): void {
   const kept = new Map<Chain, number[]>();
   for (const stored of thread.checkpoints.values()) {

@@ -2,7 +2,7 @@ import type { Checkpoint, CheckpointId, PendingWrite, ThreadId } from "../interf
 import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, ThreadInfo } from "../interface/store.ts";
 import { checkNames, encodeKey } from "./contract/key.ts";
 import { checkPrunePolicy, rowLimit } from "./contract/limits.ts";
-import { noteLost } from "./contract/lost-owners.ts";
+import { recordLost } from "./contract/lost-owners.ts";
 import { ancestors, checkpointAt, findCheckpoint, findLabelled, withValues } from "./postgres/checkpoints.ts";
 import { Connection, type ConnectionOptions, type Transaction } from "./postgres/connection.ts";
 import { clearWrites, getWrites, putWrites } from "./postgres/pending-writes.ts";
@@ -17,12 +17,12 @@ export type PostgresStoreOptions = ConnectionOptions;
 
 /**
  * A store in a schema of a Postgres database (version 13 or later), shared by any number of processes and machines. The
- * tables are made by the first call. Needs the package `pg`.
+ * first call creates the tables. Needs the package `pg`.
  *
- * Every call may reject with StoreError: NG_STORE_FAILED when the database does not answer or refuses, NG_UNKNOWN_VERSION when a newer
- * version has written its schema. After an outage the next call connects again.
+ * Every call may reject with StoreError: NG_STORE_FAILED when the database does not answer or refuses the call,
+ * NG_UNKNOWN_VERSION when a newer version of ngraph has written its schema. After an outage the next call connects again.
  *
- * @throws StoreError NG_STORE_FAILED when `pg` is not installed, or an option makes no sense
+ * @throws StoreError NG_STORE_FAILED when `pg` is not installed, or an option is invalid
  * @example
  * const store = new PostgresStore("postgres://user:password@host/database");
  * const engine = createEngine(table, { store });
@@ -36,7 +36,7 @@ export class PostgresStore implements Store {
 
   async claim(threadId: ThreadId, runner: Runner): Promise<Claim> {
     const owner = encodeKey(runner.owner);
-    return this.#noteLost(owner, () => takeClaim(this.#connection, threadId, runner));
+    return this.#recordLost(owner, () => takeClaim(this.#connection, threadId, runner));
   }
 
   async renew(claim: Claim, leaseMs: number): Promise<void> {
@@ -44,7 +44,7 @@ export class PostgresStore implements Store {
   }
 
   async release(claim: Claim): Promise<void> {
-    await this.#noteLost(encodeKey(claim.owner), () => releaseClaim(this.#connection, claim));
+    await this.#recordLost(encodeKey(claim.owner), () => releaseClaim(this.#connection, claim));
   }
 
   async save(claim: Claim, request: SaveRequest): Promise<void> {
@@ -125,13 +125,13 @@ export class PostgresStore implements Store {
     await this.#connection.close();
   }
 
-  async #noteLost<T>(owner: string, call: () => Promise<T>): Promise<T> {
+  async #recordLost<T>(owner: string, call: () => Promise<T>): Promise<T> {
     try {
       const result = await call();
       this.#connection.lost.delete(owner);
       return result;
     } catch (error) {
-      noteLost(this.#connection.lost, owner, error);
+      recordLost(this.#connection.lost, owner, error);
       throw error;
     }
   }

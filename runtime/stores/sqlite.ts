@@ -3,7 +3,7 @@ import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, Threa
 import { checkNames, encodeKey } from "./contract/key.ts";
 import { checkPrunePolicy, rowLimit } from "./contract/limits.ts";
 import type { ThreadRow } from "./contract/rows.ts";
-import { noteLost } from "./contract/lost-owners.ts";
+import { recordLost } from "./contract/lost-owners.ts";
 import { ancestors, checkpointAt, findCheckpoint, findLabelled, withValues } from "./sqlite/checkpoints.ts";
 import { Connection, type ConnectionOptions } from "./sqlite/connection.ts";
 import { clearWrites, getWrites, putWrites } from "./sqlite/pending-writes.ts";
@@ -14,17 +14,18 @@ import { listThreads } from "./sqlite/threads.ts";
 import { unknownCheckpoint } from "./contract/store-error.ts";
 
 export interface SqliteStoreOptions extends ConnectionOptions {
-  /** Milliseconds since 1970; what leases are measured with. Default `Date.now`. */
+  /** Clock for leases, in milliseconds since 1970. Default `Date.now`. */
   readonly now?: () => number;
 }
 
 /**
- * A store in one SQLite file: durable when a call returns, safe with several processes on the file. All methods are
- * synchronous.
+ * A store in one SQLite file. A call is durable when it returns, and several processes may use the file at the same time.
+ * All methods are synchronous.
  *
- * Uses SQLite as Node has it (22.13 and later), else the package `@photostructure/sqlite`.
+ * Uses the SQLite that is built into Node (22.13 and later), otherwise the package `@photostructure/sqlite`.
  *
- * @throws StoreError NG_STORE_FAILED, NG_CORRUPT_RECORD or NG_UNKNOWN_VERSION when the file cannot be used; it is then left as it was
+ * @throws StoreError NG_STORE_FAILED, NG_CORRUPT_RECORD or NG_UNKNOWN_VERSION when the file cannot be used. The file is
+ *   not changed in that case.
  * @example
  * const engine = createEngine(table, { store: new SqliteStore("runs.db") });
  */
@@ -40,7 +41,7 @@ export class SqliteStore implements Store {
 
   claim(threadId: ThreadId, runner: Runner): Claim {
     const owner = encodeKey(runner.owner);
-    return this.#noteLost(owner, () => takeClaim(this.#connection, threadId, runner, this.#now()));
+    return this.#recordLost(owner, () => takeClaim(this.#connection, threadId, runner, this.#now()));
   }
 
   renew(claim: Claim, leaseMs: number): void {
@@ -48,7 +49,7 @@ export class SqliteStore implements Store {
   }
 
   release(claim: Claim): void {
-    this.#noteLost(encodeKey(claim.owner), () => releaseClaim(this.#connection, claim));
+    this.#recordLost(encodeKey(claim.owner), () => releaseClaim(this.#connection, claim));
   }
 
   save(claim: Claim, request: SaveRequest): void {
@@ -130,13 +131,13 @@ export class SqliteStore implements Store {
     this.#connection.close();
   }
 
-  #noteLost<T>(owner: string, call: () => T): T {
+  #recordLost<T>(owner: string, call: () => T): T {
     try {
       const result = call();
       this.#connection.lost.delete(owner);
       return result;
     } catch (error) {
-      noteLost(this.#connection.lost, owner, error);
+      recordLost(this.#connection.lost, owner, error);
       throw error;
     }
   }

@@ -64,7 +64,7 @@ describe("docs/stores.md", () => {
       storeConformance.filter(({ needs }) => needs.every((need) => METHODS.has(need))).length,
     );
     expect(page.printed).toContain(
-      "skipped, the store lacks prune: pruning counts in each namespace, and leaves other threads alone",
+      "skipped, the store lacks prune: pruning counts in each namespace and does not touch other threads",
     );
     expect(page.printed.filter((line) => line.startsWith("failed"))).toEqual([]);
   });

@@ -46,7 +46,7 @@ export const KILL_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "the claim of a dead process has to run out",
-    edits: [edit("stores/contract/thread-row.ts", `!isGone({ host, pid, started: started ?? "" })`, `true`)],
+    edits: [edit("stores/contract/thread-row.ts", `!hasExited({ host, pid, started: started ?? "" })`, `true`)],
   },
   {
     name: "a resume does not look at pending writes",

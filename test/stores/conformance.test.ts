@@ -1,4 +1,4 @@
-/** How the suite is used, and what it says. What it finds is in planted-faults.test.ts. */
+/** Use and messages of the conformance suite. planted-faults.test.ts tests what it finds. */
 import { describe, expect, it } from "vitest";
 import { StoreError } from "../../runtime/interface/errors.ts";
 import type { Store } from "../../runtime/interface/store.ts";
@@ -25,11 +25,11 @@ const OPTIONAL = [
 ] as const;
 
 describe("the suite of stores", () => {
-  it("asks a store for what it has, and says which cases it was not asked", async () => {
+  it("skips cases that need missing methods, and reports those", async () => {
     for (const { needs, run } of storeConformance) expect(await run(() => storeWith([]))).toEqual(needs);
   });
 
-  it.each(OPTIONAL)("asks the rest of a store that lacks %s", async (lacking) => {
+  it.each(OPTIONAL)("runs the other cases for a store without %s", async (lacking) => {
     const methods = OPTIONAL.filter((method) => method !== lacking);
     for (const { needs, run } of storeConformance) {
       const lacks = needs.filter((need) => need === lacking || need === "reopen");
@@ -37,19 +37,19 @@ describe("the suite of stores", () => {
     }
   });
 
-  it("has cases for all that is required, and for each optional method", () => {
+  it("has cases for all required methods, and for each optional one", () => {
     const needed = new Set<Need>(storeConformance.flatMap(({ needs }) => needs));
     expect([...needed].sort()).toEqual([...OPTIONAL, "reopen"].sort());
     expect(storeConformance.filter(({ needs }) => needs.length === 0).length).toBeGreaterThan(30);
     expect(new Set(storeConformance.map(({ name }) => name)).size).toBe(storeConformance.length);
   });
 
-  it("passes a store whose methods all take their time", async () => {
+  it("passes a store whose methods are asynchronous and overtake each other", async () => {
     const slow = (): Store => mapMethods(storeWith(OPTIONAL), (call) => async () => (await late(), await call()));
     for (const { run } of storeConformance) await run(slow);
   });
 
-  it.each(REQUIRED)("says so when %s throws what a store does not throw", async (method) => {
+  it.each(REQUIRED)("reports an error of the wrong class thrown by %s", async (method) => {
     const broken: MakeStore = () => ({ ...storeWith(OPTIONAL), [method]: () => fail("out of order") });
     const errors = await failuresOf(broken);
     expect(errors.length).toBeGreaterThan(0);
@@ -61,49 +61,49 @@ describe("the suite of stores", () => {
   });
 });
 
-describe("a failure says the case, what was expected, and what was found", () => {
+describe("a failure reports the case, what was expected, and what was found", () => {
   const cases: readonly (readonly [string, string, Partial<Store>, string])[] = [
     [
       "a wrong value",
-      "history is given in pages",
+      "history is paged",
       { list: () => [] },
-      "history is given in pages: `limit`, `before`, 100 by default: history without a limit: expected 100 items, got 0: []",
+      "history is paged: `limit`, `before`, 100 by default: history without a limit: expected 100 items, got 0: []",
     ],
     [
-      "an error that does not come",
+      "a missing error",
       "5.6 a thread has one runner",
       { claim: (threadId, { owner }) => ({ threadId, owner, epoch: 1 }) },
-      '5.6 a thread has one runner; the second is told who it is: a second claim: expected NG_THREAD_CONFLICT, but no error came; it gave {"threadId":"thread","owner":"second","epoch":1}',
+      '5.6 a thread has one runner; a second claim fails with an error that names the holder: a second claim: expected NG_THREAD_CONFLICT, but the call returned {"threadId":"thread","owner":"second","epoch":1}',
     ],
     [
       "another error",
-      "what is not there is absent",
+      "a missing record is",
       { list: (_, options) => (options?.before === undefined ? [] : fail("no such page")) },
-      "what is not there is absent, not an error: history before an unknown one: expected NG_UNKNOWN_CHECKPOINT, got Error: no such page",
+      "a missing record is `undefined` or an empty list, not an error: history before an unknown one: expected NG_UNKNOWN_CHECKPOINT, got Error: no such page",
     ],
     [
-      "an error of the right code that is none of ours",
-      "what is not there is absent",
+      "an error with the right code and the wrong class",
+      "a missing record is",
       { list: (_, options) => (options?.before === undefined ? [] : fail("gone", "NG_UNKNOWN_CHECKPOINT")) },
-      'what is not there is absent, not an error: history before an unknown one: expected NG_UNKNOWN_CHECKPOINT, got Error: gone, which is no ThreadError of this package: import ThreadError from "ngraph/runtime", of the same installation as this suite',
+      'a missing record is `undefined` or an empty list, not an error: history before an unknown one: expected NG_UNKNOWN_CHECKPOINT, got Error: gone, which is not a ThreadError of this package: import ThreadError from "ngraph/runtime" of the same installation as this suite',
     ],
     [
-      "a value that is missing",
-      "5.11 values come back",
+      "a missing value",
+      "5.11 numbers are read",
       { loadLatest: () => ({ values: {} }) as never },
-      "5.11 values come back as JSON gives them: no negative zero: the values.zero: missing, expected 0",
+      "5.11 numbers are read as JSON holds them: -0 becomes 0: the values.zero: missing, expected 0",
     ],
     [
       "negative zero",
-      "5.11 values come back",
+      "5.11 numbers are read",
       { loadLatest: () => ({ values: { zero: -0, zeros: [0, { zero: 0 }] } }) as never },
-      "5.11 values come back as JSON gives them: no negative zero: the values.zero: expected 0, got -0",
+      "5.11 numbers are read as JSON holds them: -0 becomes 0: the values.zero: expected 0, got -0",
     ],
     [
       "a store that cannot be closed",
-      "5.11 values come back",
+      "5.11 numbers are read",
       { close: () => fail("still busy") },
-      "5.11 values come back as JSON gives them: no negative zero: closing it, or clearing up, failed: it threw Error: still busy",
+      "5.11 numbers are read as JSON holds them: -0 becomes 0: `close` or `dispose` failed: it threw Error: still busy",
     ],
   ];
 
@@ -114,7 +114,7 @@ describe("a failure says the case, what was expected, and what was found", () =>
     expect((error as ConformanceError).message).toBe(message);
   });
 
-  it("with both values for the runner to compare, and the place in the case", async () => {
+  it("with both values for the runner to compare, and a stack that starts in the case", async () => {
     const [first] = await failuresOf(() => ({ ...storeWith(OPTIONAL), loadLatest: () => undefined }));
     expect(first!.error).toMatchObject({ actual: undefined, expected: { phase: "updated" } });
     expect(first!.error.stack).toMatch(/-cases\.ts/);
@@ -129,7 +129,7 @@ describe("a failure says the case, what was expected, and what was found", () =>
 });
 
 describe("a runner", () => {
-  it("that hands over a context is told what was skipped; any other passes it", async () => {
+  it("with a context for its tests is told about skipped cases; in any other they pass", async () => {
     const skipped = new Map<string, string>();
     const bodies: [string, (...context: readonly unknown[]) => Promise<void>][] = [];
     const api = {
@@ -138,7 +138,7 @@ describe("a runner", () => {
     };
     describeStore(api, "a store", () => storeWith([]));
     for (const [name, body] of bodies) {
-      // Runners that look at the number of parameters take a test with one for a test with a callback.
+      // Runners that inspect the number of parameters treat a test with one as a test with a callback.
       expect(body).toHaveLength(0);
       await body({ skip: (reason: string) => skipped.set(name, reason) });
       await body(() => {});
@@ -163,7 +163,7 @@ function mapMethods(store: Store, wrap: (call: () => unknown) => () => unknown):
   ) as unknown as Store;
 }
 
-/** Now none, now some turns of the event loop: calls that are made at the same time overtake each other. */
+/** Waits for 0 to 3 turns of the event loop, so that concurrent calls overtake each other. */
 let turns = 1;
 async function late(): Promise<void> {
   turns = (turns * 48_271) % 2_147_483_647;

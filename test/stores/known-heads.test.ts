@@ -40,6 +40,6 @@ it("5.11 a head that goes missing while the store is open is missed", async () =
   const other = new (loadSqlite().DatabaseSync)(path);
   other.exec("DELETE FROM heads WHERE namespace = 'a'");
   other.close();
-  expect(() => store.loadLatest("thread", "a")).toThrow(/thread "thread".*2 namespaces, but 1 are there/);
+  expect(() => store.loadLatest("thread", "a")).toThrow(/thread "thread".*2 namespaces, but has 1/);
   store.close();
 });

@@ -46,8 +46,8 @@ export class ModelStore implements Store {
     if (headId !== expectedHead) throw conflict(claim.threadId);
     if (thread.checkpoints.some(({ id }) => id === header.id)) throw new StoreError("NG_STORE_FAILED", "twice");
     const parent = thread.checkpoints.find(({ id }) => id === header.parentId);
-    const goesOn = headId !== null && header.parentId === headId;
-    const { values, versions } = goesOn ? applied(parent!, changes) : snapshot();
+    const continues = headId !== null && header.parentId === headId;
+    const { values, versions } = continues ? applied(parent!, changes) : snapshot();
     if (header.label !== null) this.#unlabel(thread, header.label);
     thread.checkpoints.push(structuredClone({ ...header, values, versions }));
     thread.heads.set(header.namespace, header.id);

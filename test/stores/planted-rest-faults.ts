@@ -29,24 +29,24 @@ const WRITES: readonly PlantedFault[] = [
   {
     name: "a second write of a task stands beside the first",
     edits: [[PUT, "for (const [taskId, text] of texts) pending.set(`${taskId} ${pending.size}`, text);"]],
-    foundBy: "5.3 pending writes: kept in order",
+    foundBy: "5.3 pending writes: in order, replaced by task, separate for each checkpoint",
   },
   {
     name: "a second write of a task is dropped",
     edits: [[PUT, "for (const [taskId, text] of texts) if (!pending.has(taskId)) pending.set(taskId, text);"]],
-    foundBy: "5.3 pending writes: kept in order",
+    foundBy: "5.3 pending writes: in order, replaced by task, separate for each checkpoint",
   },
   {
     name: "a write that was replaced moves to the end",
     edits: [[PUT, "for (const [taskId, text] of texts) pending.delete(taskId), pending.set(taskId, text);"]],
-    foundBy: "5.3 pending writes: kept in order",
+    foundBy: "5.3 pending writes: in order, replaced by task, separate for each checkpoint",
   },
   {
     name: "writes are given by the names of their tasks",
     edits: [
       [GIVEN, "return [...pending].map((text) => JSON.parse(text)).sort((a, b) => (a.taskId < b.taskId ? -1 : 1));"],
     ],
-    foundBy: "5.3 pending writes: kept in order",
+    foundBy: "5.3 pending writes: in order, replaced by task, separate for each checkpoint",
   },
   {
     name: "writes are put one by one",
@@ -54,7 +54,7 @@ const WRITES: readonly PlantedFault[] = [
       ["const texts = writes.map((write) => [write.taskId, jsonText(write)] as const);", ""],
       [PUT, "for (const write of writes) pending.set(write.taskId, jsonText(write));"],
     ],
-    foundBy: "5.3 writes that are put together",
+    foundBy: "5.3 writes of one call are stored all or none",
   },
   {
     name: "writes that are put at the same time overwrite each other",
@@ -68,7 +68,7 @@ const WRITES: readonly PlantedFault[] = [
         "const pending = new Map(thread.writes.get(checkpointId)); await null;\n",
       ],
     ],
-    foundBy: "5.3 results of parallel tasks",
+    foundBy: "5.3 concurrent writes of parallel tasks are all stored",
   },
   {
     name: "putting no writes clears those that are there",
@@ -78,33 +78,33 @@ const WRITES: readonly PlantedFault[] = [
         "if (texts.length === 0) pending.clear();\n    thread.writes.set(checkpointId, pending);",
       ],
     ],
-    foundBy: "5.3 writes that are put together",
+    foundBy: "5.3 writes of one call are stored all or none",
   },
   {
     name: "clearing one clears all of its checkpoint",
     edits: [[CLEAR, "if (taskIds !== 1) writes.delete(checkpointId);"]],
-    foundBy: "5.3 pending writes: kept in order",
+    foundBy: "5.3 pending writes: in order, replaced by task, separate for each checkpoint",
   },
   {
     name: "clearing none clears all",
     edits: [[CLEAR, "if (!taskIds?.length) writes.delete(checkpointId);"]],
-    foundBy: "5.3 pending writes: kept in order",
+    foundBy: "5.3 pending writes: in order, replaced by task, separate for each checkpoint",
   },
   {
     name: "clearing clears those of other checkpoints",
     edits: [[CLEAR, "if (taskIds === undefined) writes.clear();"]],
-    foundBy: "5.3 pending writes: kept in order",
+    foundBy: "5.3 pending writes: in order, replaced by task, separate for each checkpoint",
   },
-  { name: "a save clears no writes", edits: [[CLEARED, ""]], foundBy: "5.3 new checkpoint, head" },
+  { name: "a save clears no writes", edits: [[CLEARED, ""]], foundBy: "5.3 new checkpoint, head, clearing of writes and release are one transaction" },
   {
     name: "a save clears all writes",
     edits: [[CLEARED, "thread.writes.clear();"]],
-    foundBy: "5.3 new checkpoint, head",
+    foundBy: "5.3 new checkpoint, head, clearing of writes and release are one transaction",
   },
   {
     name: "a save clears the writes of the former head, told or not",
     edits: [[CLEARED, "thread.writes.delete(head);"]],
-    foundBy: "5.3 new checkpoint, head",
+    foundBy: "5.3 new checkpoint, head, clearing of writes and release are one transaction",
   },
   {
     name: "a save clears writes of other threads",
@@ -114,7 +114,7 @@ const WRITES: readonly PlantedFault[] = [
   {
     name: "the node of a write is lost",
     edits: [[GIVEN, "return [...pending].map((text) => ({ ...JSON.parse(text), node: '' }));"]],
-    foundBy: "5.3 pending writes: kept in order",
+    foundBy: "5.3 pending writes: in order, replaced by task, separate for each checkpoint",
   },
 ];
 
@@ -127,7 +127,7 @@ const LABELS: readonly PlantedFault[] = [
         "if (thread.labels.has(label)) throw failed('taken');\n    thread.labels.set(label, checkpointId);",
       ],
     ],
-    foundBy: "labels name one checkpoint",
+    foundBy: "a label names one checkpoint and can move",
   },
   {
     name: "a label that another has stays there, silently",
@@ -137,12 +137,12 @@ const LABELS: readonly PlantedFault[] = [
         "if (!thread.labels.has(label)) thread.labels.set(label, checkpointId);",
       ],
     ],
-    foundBy: "labels name one checkpoint",
+    foundBy: "a label names one checkpoint and can move",
   },
   {
     name: "a checkpoint keeps its former label beside the new one",
     edits: [["if (former !== null) thread.labels.delete(former);", ""]],
-    foundBy: "labels name one checkpoint",
+    foundBy: "a label names one checkpoint and can move",
   },
   {
     name: "who has lost a label still shows it",
@@ -150,17 +150,17 @@ const LABELS: readonly PlantedFault[] = [
       ["const text = jsonText({ ...header, label: null });", "const text = jsonText(header);"],
       ["label: labelOf(thread, id), ...readCells", "label: labelOf(thread, id) ?? header.label, ...readCells"],
     ],
-    foundBy: "labels name one checkpoint",
+    foundBy: "a label names one checkpoint and can move",
   },
   {
     name: "a label given while saving is not found",
     edits: [["if (header.label !== null) thread.labels.set(header.label, header.id);", ""]],
-    foundBy: "5.1 a checkpoint comes back",
+    foundBy: "5.1 a checkpoint is read as it was saved, in every phase",
   },
   {
     name: "a label without characters is none",
     edits: [["if (header.label !== null) thread", "if (header.label) thread"]],
-    foundBy: "nor are namespaces, checkpoints",
+    foundBy: "names of namespaces, checkpoints, channels, labels and tasks are never confused",
   },
   {
     name: "an unknown checkpoint is labelled",
@@ -170,7 +170,7 @@ const LABELS: readonly PlantedFault[] = [
         "if (thread === undefined) throw unknown(threadId, checkpointId);",
       ],
     ],
-    foundBy: "labels name one checkpoint",
+    foundBy: "a label names one checkpoint and can move",
   },
 ];
 
@@ -205,11 +205,11 @@ const THREADS: readonly PlantedFault[] = [
     edits: [["checkpoints: checkpoints.size,", "checkpoints: this.list(threadId, { limit: 1e9 }).length,"]],
     foundBy: "threads are listed",
   },
-  { name: "nothing is deleted", edits: [[REMOVED, ""]], foundBy: "deleting a thread removes all" },
+  { name: "nothing is deleted", edits: [[REMOVED, ""]], foundBy: "deleting a thread removes all its data and no other data" },
   {
     name: "all threads are deleted",
     edits: [[REMOVED, "this.#disk.threads.clear();"]],
-    foundBy: "deleting a thread removes all",
+    foundBy: "deleting a thread removes all its data and no other data",
   },
   {
     name: "the claim of a deleted thread stays good",
@@ -219,7 +219,7 @@ const THREADS: readonly PlantedFault[] = [
         "const thread = this.#find(threadId);\n    if (thread) this.#disk.threads.set(keyOf(threadId), { ...newThread(threadId), holder: thread.holder });",
       ],
     ],
-    foundBy: "deleting a thread removes all",
+    foundBy: "deleting a thread removes all its data and no other data",
   },
   ...(["writes", "labels", "heads"] as const).map((part) => ({
     name: `a thread that was deleted and made again has its ${part} back`,
@@ -235,7 +235,7 @@ const THREADS: readonly PlantedFault[] = [
             : "const thread = this.#find(threadId) ?? { ...newThread(threadId), writes: this.#gone.get(threadId)?.writes ?? new Map() };",
       ],
     ] as const,
-    foundBy: "deleting a thread removes all",
+    foundBy: "deleting a thread removes all its data and no other data",
   })),
 ];
 
@@ -243,22 +243,22 @@ const PRUNING: readonly PlantedFault[] = [
   {
     name: "pruning removes what has a label",
     edits: [[KEPT, KEPT.replace(" || isLabelled", "")]],
-    foundBy: "pruning keeps the newest",
+    foundBy: "pruning keeps the newest checkpoints of each namespace and labelled ones",
   },
   {
     name: "pruning keeps labels that the policy gives up",
     edits: [["const isLabelled = keepLabelled && ", "const isLabelled = "]],
-    foundBy: "pruning by age",
+    foundBy: "pruning by age, with labelled checkpoints if the policy includes them",
   },
   {
     name: "pruning keeps one too few",
     edits: [[KEPT, KEPT.replace("count < keepLast", "count + 1 < keepLast")]],
-    foundBy: "pruning keeps the newest",
+    foundBy: "pruning keeps the newest checkpoints of each namespace and labelled ones",
   },
   {
     name: "pruning keeps one too many",
     edits: [[KEPT, KEPT.replace("count < keepLast", "count <= keepLast")]],
-    foundBy: "pruning keeps the newest",
+    foundBy: "pruning keeps the newest checkpoints of each namespace and labelled ones",
   },
   {
     name: "pruning counts over all namespaces",
@@ -268,22 +268,22 @@ const PRUNING: readonly PlantedFault[] = [
         'const count = newer.get("") ?? 0;\n      newer.set("", count + 1);',
       ],
     ],
-    foundBy: "pruning counts in each namespace",
+    foundBy: "pruning counts in each namespace and does not touch other threads",
   },
   {
     name: "pruning looks at no time",
     edits: [[KEPT, KEPT.replace(" || timestamp >= olderThan", "")]],
-    foundBy: "pruning by age",
+    foundBy: "pruning by age, with labelled checkpoints if the policy includes them",
   },
   {
     name: "pruning removes what is as old as the policy says",
     edits: [[KEPT, KEPT.replace(">=", ">")]],
-    foundBy: "pruning by age",
+    foundBy: "pruning by age, with labelled checkpoints if the policy includes them",
   },
   {
     name: "pruning removes what a called graph goes on from",
     edits: [["for (const child of Object.values(children)) keep(child);", ""]],
-    foundBy: "7.2 pruning keeps",
+    foundBy: "7.2 pruning keeps the checkpoint that a called graph resumes from",
   },
   {
     name: "pruning looks one call deep",
@@ -293,27 +293,27 @@ const PRUNING: readonly PlantedFault[] = [
         "for (const child of Object.values(children)) kept.add(child);",
       ],
     ],
-    foundBy: "7.2 pruning keeps",
+    foundBy: "7.2 pruning keeps the checkpoint that a called graph resumes from",
   },
   {
     name: "pruning keeps nothing where it is told so",
     edits: [["if (!Number.isSafeInteger(keepLast) || keepLast < 1)", "if (Number.isNaN(keepLast))"]],
-    foundBy: "pruning counts in each namespace",
+    foundBy: "pruning counts in each namespace and does not touch other threads",
   },
   {
     name: "pruning takes any time",
     edits: [["if (Number.isNaN(olderThan)) throw", "if (keepLast === 0) throw"]],
-    foundBy: "pruning by age",
+    foundBy: "pruning by age, with labelled checkpoints if the policy includes them",
   },
   {
     name: "pruning says what stayed",
     edits: [["return gone.length;", "return kept.size;"]],
-    foundBy: "pruning keeps the newest",
+    foundBy: "pruning keeps the newest checkpoints of each namespace and labelled ones",
   },
   {
     name: "pruning leaves pending writes",
     edits: [["thread.checkpoints.delete(id);\n      thread.writes.delete(id);", "thread.checkpoints.delete(id);"]],
-    foundBy: "pruning keeps the newest",
+    foundBy: "pruning keeps the newest checkpoints of each namespace and labelled ones",
   },
   {
     name: "pruning takes whatever was pruned along for its descendants",
@@ -323,7 +323,7 @@ const PRUNING: readonly PlantedFault[] = [
         "thread.checkpoints.delete(id);\n      thread.heads.clear();\n      thread.writes",
       ],
     ],
-    foundBy: "pruning keeps the newest",
+    foundBy: "pruning keeps the newest checkpoints of each namespace and labelled ones",
   },
   {
     name: "pruning prunes other threads",
@@ -333,7 +333,7 @@ const PRUNING: readonly PlantedFault[] = [
         "    if (gone.length > 0) for (const other of this.#disk.threads.values()) { const last = [...other.checkpoints.keys()].slice(0, -1); if (other !== thread) for (const id of last) other.checkpoints.delete(id); }\n    return gone.length;\n",
       ],
     ],
-    foundBy: "pruning counts in each namespace",
+    foundBy: "pruning counts in each namespace and does not touch other threads",
   },
 ];
 
@@ -349,7 +349,7 @@ const NAMES: readonly PlantedFault[] = [
 ].map(([name, key]) => ({
   name: name!,
   edits: [[KEY, KEY.replace("return threadId", `return ${key}`)]],
-  foundBy: "names of threads are never mistaken",
+  foundBy: "names of threads are never confused",
 }));
 
 const JOINED: readonly PlantedFault[] = [":", "/", "|", "\\0", '","', "\\u001f", "-"].map((between) => ({
@@ -360,7 +360,7 @@ const JOINED: readonly PlantedFault[] = [":", "/", "|", "\\0", '","', "\\u001f",
       `const joined = \`\${threadId}${between.replace("`", "")}\${id}\`;\n    const stored = [...this.#disk.threads.values()].flatMap((one) => [...one.checkpoints].filter(([other]) => \`\${one.threadId}${between}\${other}\` === joined))[0]?.[1];\n    if (thread === undefined`,
     ],
   ],
-  foundBy: "names that meet",
+  foundBy: "pairs of names are never confused, even if joining them gives the same text",
 }));
 
 export const REST_FAULTS: readonly PlantedFault[] = [
@@ -382,16 +382,16 @@ export const REST_FAULTS: readonly PlantedFault[] = [
         "return [...pending].map((text) => JSON.parse(this.#disk.flat.get(`${threadId}\\n${checkpointId}:${JSON.parse(text).taskId}`) ?? text));",
       ],
     ],
-    foundBy: "names that meet",
+    foundBy: "pairs of names are never confused, even if joining them gives the same text",
   },
   {
     name: "a closed store answers",
     edits: [["this.#closed = true;", ""]],
-    foundBy: "a closed store says so",
+    foundBy: "calls on a closed store fail, and closing it again is harmless",
   },
   {
     name: "a store may be closed once",
     edits: [["this.#closed = true;", "this.#checkOpen();\n    this.#closed = true;"]],
-    foundBy: "a closed store says so",
+    foundBy: "calls on a closed store fail, and closing it again is harmless",
   },
 ];

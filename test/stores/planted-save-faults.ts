@@ -13,16 +13,16 @@ const early = (what: string, statement: string, foundBy: string): PlantedFault =
 });
 
 export const SAVE_FAULTS: readonly PlantedFault[] = [
-  { name: "there is no compare-and-set", edits: [[CHECK_HEAD, ""]], foundBy: "compare-and-set" },
+  { name: "there is no compare-and-set", edits: [[CHECK_HEAD, ""]], foundBy: "compare-and-set: a save that expects another head writes nothing" },
   {
     name: "compare-and-set is only for the first checkpoint",
     edits: [[CHECK_HEAD, CHECK_HEAD.replace("(head !==", "(expectedHead === null && head !==")]],
-    foundBy: "compare-and-set",
+    foundBy: "compare-and-set: a save that expects another head writes nothing",
   },
   {
     name: "compare-and-set takes any head that once was",
     edits: [[CHECK_HEAD, CHECK_HEAD.replace("(head !==", '(!thread.checkpoints.has(expectedHead ?? "") && head !==')]],
-    foundBy: "compare-and-set",
+    foundBy: "compare-and-set: a save that expects another head writes nothing",
   },
   {
     name: "compare-and-set asks for the head of the graph itself",
@@ -45,22 +45,22 @@ export const SAVE_FAULTS: readonly PlantedFault[] = [
   {
     name: "the head moves before the values are known to be JSON",
     edits: [[HEADER, `${HEADER} thread.heads.set(header.namespace, header.id);`]],
-    foundBy: "what JSON cannot hold",
+    foundBy: "values that JSON cannot hold are refused, and nothing is written",
   },
   {
     name: "pending writes are cleared before the values are known to be JSON",
     edits: [[HEADER, `${HEADER} thread.writes.delete(clearWritesOf);`]],
-    foundBy: "5.3 a save that fails",
+    foundBy: "5.3 a failed save changes nothing: values, head, label, pending writes, claim",
   },
   {
     name: "the label is taken before the values are known to be JSON",
     edits: [[HEADER, `${HEADER} if (header.label) thread.labels.set(header.label, head);`]],
-    foundBy: "5.3 a save that fails",
+    foundBy: "5.3 a failed save changes nothing: values, head, label, pending writes, claim",
   },
   {
     name: "the claim is given back before the values are known to be JSON",
     edits: [[HEADER, `${HEADER} if (releaseClaim) thread.holder = undefined;`]],
-    foundBy: "5.3 a save that fails",
+    foundBy: "5.3 a failed save changes nothing: values, head, label, pending writes, claim",
   },
   {
     name: "the head moves after a moment",
@@ -71,7 +71,7 @@ export const SAVE_FAULTS: readonly PlantedFault[] = [
       ],
       ["thread.heads.set(header.namespace, header.id);", "await null; thread.heads.set(header.namespace, header.id);"],
     ],
-    foundBy: "of rivals who act",
+    foundBy: "of concurrent claims or saves, exactly one succeeds",
   },
   {
     name: "the checkpoint follows its head after a moment",
@@ -85,12 +85,12 @@ export const SAVE_FAULTS: readonly PlantedFault[] = [
         "thread.heads.set(header.namespace, header.id); for (let n = 0; n < 3; n++) await null; thread.checkpoints.set(header.id, { header: text, cells });",
       ],
     ],
-    foundBy: "5.3 who reads while a step is saved",
+    foundBy: "5.3 a read during a save sees the whole step or none of it",
   },
   {
     name: "a fork is taken for the next of its sibling",
     edits: [["head !== null && header.parentId === head ?", "head !== null ?"]],
-    foundBy: "5.12 a fork within a thread",
+    foundBy: "5.12 a fork within a thread: branches share their past and nothing else",
   },
   {
     name: "a fork starts from what was written last, in whichever branch",
@@ -100,7 +100,7 @@ export const SAVE_FAULTS: readonly PlantedFault[] = [
         "parent === undefined && head === null ? snapshotCells(request.snapshot()) : parent === undefined ? changedCells(thread.checkpoints.get(head).cells, request.changes) :",
       ],
     ],
-    foundBy: "5.12 forks of forks",
+    foundBy: "5.12 forks of forks: no branch sees the writes of another",
   },
   {
     name: "a new beginning keeps the old values",
@@ -110,7 +110,7 @@ export const SAVE_FAULTS: readonly PlantedFault[] = [
         "parent === undefined ? new Map([...(thread.checkpoints.get(head)?.cells ?? []), ...snapshotCells(request.snapshot())]) :",
       ],
     ],
-    foundBy: "a new beginning on a thread",
+    foundBy: "a new run on a thread starts without history",
   },
   {
     name: "a fork into another thread misses the values that did not change",
@@ -120,7 +120,7 @@ export const SAVE_FAULTS: readonly PlantedFault[] = [
         "parent === undefined ? changedCells(new Map(), request.changes) :",
       ],
     ],
-    foundBy: "5.12 a fork into another thread",
+    foundBy: "5.12 a fork into another thread is independent of its source",
   },
   {
     name: "appended items go into the list that the parent has",
@@ -147,12 +147,12 @@ export const SAVE_FAULTS: readonly PlantedFault[] = [
         "    } else if (change.items.length > 0) {\n      const { kind, texts }",
       ],
     ],
-    foundBy: "5.12 nothing, an empty list",
+    foundBy: "5.12 no value, an empty list and an emptied list are distinct",
   },
   {
     name: "an append to what is no list makes one",
     edits: [['if (kind === "value") throw', 'if (kind === "no") throw']],
-    foundBy: "an append to what is no list",
+    foundBy: "an append to a value that is not a list is refused and writes nothing",
   },
   {
     name: "a reset does nothing",
@@ -190,7 +190,7 @@ export const SAVE_FAULTS: readonly PlantedFault[] = [
         "const header = stored.header;\n    const",
       ],
     ],
-    foundBy: "nobody can alter the store's content",
+    foundBy: "changing saved or returned objects does not change the store's content",
   },
   {
     name: "values are kept as they were handed over",
@@ -199,7 +199,7 @@ export const SAVE_FAULTS: readonly PlantedFault[] = [
       ['texts.join(",")}]` : texts.join("");', 'texts.join(",")}]` : texts;'],
       ["values[channel] = JSON.parse(text) as Json;", 'values[channel] = kind === "list" ? JSON.parse(text) : text;'],
     ],
-    foundBy: "nobody can alter the store's content",
+    foundBy: "changing saved or returned objects does not change the store's content",
   },
   {
     name: "readers share what they are handed",
@@ -210,18 +210,18 @@ export const SAVE_FAULTS: readonly PlantedFault[] = [
         "if (!this.#read.has(stored)) this.#read.set(stored, { ...header, ...readCells(stored.cells) });\n    return { ...this.#read.get(stored), label: labelOf(thread, id) };",
       ],
     ],
-    foundBy: "nobody can alter the store's content",
+    foundBy: "changing saved or returned objects does not change the store's content",
   },
   {
     name: "bigints are kept as text",
     edits: [
       ["JSON.stringify(value) as", "JSON.stringify(value, (_, one) => (typeof one === 'bigint' ? `${one}` : one)) as"],
     ],
-    foundBy: "what JSON cannot hold",
+    foundBy: "values that JSON cannot hold are refused, and nothing is written",
   },
   {
     name: "negative zero is kept apart",
     edits: [["values[channel] = JSON.parse(text) as Json;", "values[channel] = text === '0' ? -0 : JSON.parse(text);"]],
-    foundBy: "5.11 values come back as JSON gives them",
+    foundBy: "5.11 numbers are read as JSON holds them: -0 becomes 0",
   },
 ];

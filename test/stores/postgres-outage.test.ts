@@ -120,7 +120,7 @@ it("no room on the server: a failure that says so, nothing half-written; with ro
   );
   await expect(engine.run({}, { thread: "t" })).rejects.toMatchObject({
     code: "NG_STORE_FAILED",
-    message: expect.stringMatching(/out of room.*no space left on device/),
+    message: expect.stringMatching(/run out of disk space.*no space left on device/),
   });
   const before = await store.list("t");
   expect(before[0]?.values["log"]).toEqual(["a"]);

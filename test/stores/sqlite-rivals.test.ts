@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { expect, it } from "vitest";
 import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
-import { isGone, thisProcess } from "../../runtime/stores/contract/holder-process.ts";
+import { hasExited, thisProcess } from "../../runtime/stores/contract/holder-process.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { runProgram } from "./program.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
@@ -49,13 +49,13 @@ it("5.6 a holder that still runs is waited for until its lease is over", async (
 it("a process counts as gone only where that is certain", () => {
   const here = thisProcess();
   const { pid } = spawnSync(process.execPath, ["--version"]);
-  expect(isGone(here)).toBe(false);
-  expect(isGone({ ...here, pid })).toBe(true);
-  expect(isGone({ ...here, pid, host: "elsewhere" })).toBe(false);
+  expect(hasExited(here)).toBe(false);
+  expect(hasExited({ ...here, pid })).toBe(true);
+  expect(hasExited({ ...here, pid, host: "elsewhere" })).toBe(false);
   // Process 1 lives, and belongs to somebody else where tests do not run as root.
-  expect(isGone({ ...here, pid: 1, started: "" })).toBe(false);
+  expect(hasExited({ ...here, pid: 1, started: "" })).toBe(false);
 });
 
 it.runIf(thisProcess().started !== "")("a process id that was given to a newer process counts as gone", () => {
-  expect(isGone({ ...thisProcess(), started: "1" })).toBe(true);
+  expect(hasExited({ ...thisProcess(), started: "1" })).toBe(true);
 });

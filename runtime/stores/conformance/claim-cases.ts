@@ -7,7 +7,7 @@ import { LEASE, SampleRun } from "./sample-run.ts";
 import { storeCase, type StoreCase } from "./store-case.ts";
 
 export const CLAIMS: readonly StoreCase[] = [
-  storeCase("5.6 a thread has one runner; the second is told who it is", async (store) => {
+  storeCase("5.6 a thread has one runner; a second claim fails with an error that names the holder", async (store) => {
     const first = await store.claim("thread", { owner: "first", leaseMs: LEASE });
     expectEqual([first.threadId, first.owner], ["thread", "first"], "the claim");
     const error = await expectCode("NG_THREAD_CONFLICT", () => claim("second", LEASE), "a second claim");
@@ -33,7 +33,7 @@ export const CLAIMS: readonly StoreCase[] = [
     await second.save();
   }),
 
-  storeCase("5.6 an expired claim is taken over, and writes no more", async (store) => {
+  storeCase("5.6 after an expired claim is taken over, it cannot write", async (store) => {
     const late = await SampleRun.start(store, "thread", "late");
     const head = await late.save();
     await store.putWrites?.(late.claim, head.id, [{ taskId: "t", node: "a", result: 1 }]);
@@ -59,23 +59,23 @@ export const CLAIMS: readonly StoreCase[] = [
     await expectCode("NG_THREAD_CONFLICT", () => store.claim("thread", { owner: "x", leaseMs: 1 }), "a third claim");
   }),
 
-  storeCase("5.6 a claim holds as long as it was taken for, and no longer", async (store) => {
+  storeCase("5.6 a claim holds for the time of its lease and no longer", async (store) => {
     await store.claim("thread", { owner: "dead", leaseMs: 0 });
     const heir = await store.claim("thread", { owner: "heir", leaseMs: LEASE });
     await store.renew(heir, LEASE);
     const error = await expectCode(
       "NG_THREAD_CONFLICT",
       () => store.claim("thread", { owner: "third", leaseMs: LEASE }),
-      "a claim of what the heir has renewed",
+      "a claim of the thread that the heir has renewed",
     );
     expectTrue(error.message.includes("heir"), `the error does not name the holder: ${error.message}`);
     const first = await store.claim("lasting", { owner: "first", leaseMs: 0 });
     await store.renew(first, LEASE);
     const rival = { owner: "rival", leaseMs: LEASE };
-    await expectCode("NG_THREAD_CONFLICT", () => store.claim("lasting", rival), "a claim of what was renewed in time");
+    await expectCode("NG_THREAD_CONFLICT", () => store.claim("lasting", rival), "a claim of a thread that was renewed in time");
   }),
 
-  storeCase("5.6 a claim counts by its epoch: nobody writes under one that was made up", async (store) => {
+  storeCase("5.6 the epoch decides: a forged claim cannot write", async (store) => {
     const run = await SampleRun.start(store);
     const head = await run.save();
     const { threadId, owner, epoch } = run.claim;
@@ -91,7 +91,7 @@ export const CLAIMS: readonly StoreCase[] = [
       await expectCode("NG_THREAD_CONFLICT", () => run.save(), `saving with the claim ${shown}`);
     }
     expectEqual(await store.list("thread"), [head], "history");
-    expectEqual(await store.loadLatest("another thread"), undefined, "head of a thread that nobody claimed");
+    expectEqual(await store.loadLatest("another thread"), undefined, "head of a thread without a claim");
     await expectCode(
       "NG_THREAD_CONFLICT",
       () => store.claim("thread", { owner: "x", leaseMs: 1 }),
@@ -99,7 +99,7 @@ export const CLAIMS: readonly StoreCase[] = [
     );
   }),
 
-  storeCase("an expired claim that nobody took still holds, and can be renewed", async (store) => {
+  storeCase("an expired claim that was not taken over still holds and can be renewed", async (store) => {
     const run = await SampleRun.start(store);
     await store.renew(run.claim, 0);
     await run.save();
@@ -107,7 +107,7 @@ export const CLAIMS: readonly StoreCase[] = [
     await expectCode("NG_THREAD_CONFLICT", () => store.claim("thread", { owner: "x", leaseMs: 1 }), "a claim after it");
   }),
 
-  storeCase("a claim that was given back writes no more", async (store) => {
+  storeCase("a released claim cannot write", async (store) => {
     const run = await SampleRun.start(store);
     const head = await run.save([], {}, { releaseClaim: true });
     await expectCode("NG_THREAD_CONFLICT", () => run.save(), "saving after the last save");
@@ -118,7 +118,7 @@ export const CLAIMS: readonly StoreCase[] = [
     expectEqual(await store.loadLatest("thread"), head, "head");
   }),
 
-  storeCase("compare-and-set: a save that expects another head writes nothing at all", async (store) => {
+  storeCase("compare-and-set: a save that expects another head writes nothing", async (store) => {
     const run = await SampleRun.start(store);
     const first = await run.save([{ channel: "log", append: [1] }]);
     const head = await run.save([{ channel: "log", append: [2] }]);
@@ -139,7 +139,7 @@ export const CLAIMS: readonly StoreCase[] = [
   }),
 
   storeCase(
-    "5.3 a save that fails leaves everything as it was: values, head, label, pending writes, claim",
+    "5.3 a failed save changes nothing: values, head, label, pending writes, claim",
     async (store) => {
       const run = await SampleRun.start(store);
       const labelled = await run.save([{ channel: "x", set: 1 }], { label: "good" });
@@ -183,7 +183,7 @@ export const CLAIMS: readonly StoreCase[] = [
     await run.save();
   }),
 
-  storeCase("of rivals who act at the same time, one wins", async (store) => {
+  storeCase("of concurrent claims or saves, exactly one succeeds", async (store) => {
     const owners = Array.from({ length: 8 }, (_, index) => `owner ${index}`);
     const claims = await settle(owners.map((owner) => async () => store.claim("thread", { owner, leaseMs: LEASE })));
     for (const error of claims.lost) await expectCode("NG_THREAD_CONFLICT", () => Promise.reject(error), "a claim");
@@ -196,13 +196,13 @@ export const CLAIMS: readonly StoreCase[] = [
     expectEqual((await store.list("another thread")).length, 1, "checkpoints afterwards");
   }),
 
-  storeCase("5.3 who reads while a step is saved sees it whole, or not at all", async (store) => {
+  storeCase("5.3 a read during a save sees the whole step or none of it", async (store) => {
     const run = await SampleRun.start(store);
     const known = new Map<string, Checkpoint>();
     const note = (checkpoint: Checkpoint) => known.set(checkpoint.id, checkpoint);
     note(await run.save([{ channel: "log", append: [0] }]));
     for (let n = 1; n <= 15; n++) {
-      // Each is asked for before anything is awaited: a store that works in several steps may be caught between them.
+      // All calls start before any is awaited, which reveals a store that works in several visible steps.
       const saving = (async () => run.save([{ channel: "log", append: [n] }]))();
       const readings = Array.from({ length: 3 }, async () => [
         await store.loadLatest("thread"),

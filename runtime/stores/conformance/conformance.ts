@@ -1,7 +1,7 @@
 /**
- * What a store has to do, as a suite that any store can run under any test runner.
+ * The conformance suite: the behaviour that the engine requires of a store, for any store and any test runner.
  *
- * @example with vitest, node:test, Jest, Mocha or Bun: whatever has `describe` and `it`
+ * @example with vitest, node:test, Jest, Mocha or Bun: any runner with `describe` and `it`
  * import { describe, it } from "vitest";
  * describeStore({ describe, it }, "MyStore", () => new MyStore());
  *
@@ -20,7 +20,7 @@ import { WRITES } from "./write-cases.ts";
 export { ConformanceError } from "./expect.ts";
 export type { MakeStore, Need, OptionalMethod, StoreCase, StoreUnderTest } from "./store-case.ts";
 
-/** All cases. Those with `needs` are about what a store may leave out. */
+/** All cases. A case with `needs` tests something that a store may leave out. */
 export const storeConformance: readonly StoreCase[] = [
   ...ROUND_TRIPS,
   ...HISTORY,
@@ -31,17 +31,18 @@ export const storeConformance: readonly StoreCase[] = [
   ...GROWTH,
 ];
 
-/** What test runners have in common. */
+/** The functions that test runners have in common. */
 export interface TestApi {
   describe(name: string, body: () => void): unknown;
   it(name: string, body: (...context: readonly unknown[]) => Promise<void>): unknown;
 }
 
 /**
- * Registers the suite. A case about methods that the store leaves out is skipped, where the runner hands its tests a way to say so (vitest
- * and node:test do); elsewhere it passes.
+ * Registers the suite. A case whose `needs` the store lacks is skipped if the runner passes a context with `skip` to its
+ * tests (as vitest and node:test do); otherwise it passes.
  *
- * @param makeStore a fresh, empty store for each case, which closes it; with `reopen` and `size` more is checked
+ * @param makeStore returns a fresh, empty store for each case. The case closes it. `reopen`, `size`, `crash` and
+ *   `secondProcess` enable more cases
  */
 export function describeStore(api: TestApi, name: string, makeStore: MakeStore): void {
   api.describe(name, () => {

@@ -2,7 +2,7 @@
 import { NgraphError, StoreError, ThreadError } from "../../interface/errors.ts";
 import type { MaybePromise } from "../../value/json.ts";
 
-/** What a store did instead. Test runners show `expected` and `actual` side by side. */
+/** The failure of a conformance case. Test runners show `expected` and `actual` side by side. */
 export class ConformanceError extends Error {
   override readonly name = "ConformanceError";
   readonly expected: unknown;
@@ -21,19 +21,19 @@ interface Found {
   readonly cause: unknown;
 }
 
-/** Deep equality of plain JSON. The order of keys and the prototypes of records do not count. */
+/** Deep equality of plain JSON, ignoring the order of keys and the prototypes of records. */
 export function expectEqual(actual: unknown, expected: unknown, what: string): void {
   const difference = firstDifference(actual, expected, "");
   if (difference === undefined) return;
   throw new ConformanceError(`${what}${difference.text}`, difference);
 }
 
-/** @param what says what is wrong, and what was found */
+/** @param what the message: what is wrong, and what was found */
 export function expectTrue(condition: boolean, what: string): void {
   if (!condition) throw new ConformanceError(what);
 }
 
-/** The call must fail with this code, by an error of this package. Gives the error. */
+/** The call must fail with an error of this package that has this code. Returns the error. */
 export async function expectCode(code: string, call: () => MaybePromise<unknown>, what: string): Promise<NgraphError> {
   let result: unknown;
   try {
@@ -43,8 +43,7 @@ export async function expectCode(code: string, call: () => MaybePromise<unknown>
     if (cause instanceof type && cause.code === code) return cause;
     throw new ConformanceError(`${what}: expected ${code}, got ${describeError(cause, code, type.name)}`, { cause });
   }
-  const gave = result === undefined ? "" : `; it gave ${show(result)}`;
-  throw new ConformanceError(`${what}: expected ${code}, but no error came${gave}`);
+  throw new ConformanceError(`${what}: expected ${code}, but the call returned ${show(result)}`);
 }
 
 /** The codes that a `ThreadError` carries; a `StoreError` carries the others. */
@@ -55,8 +54,8 @@ function describeError(error: unknown, code: string, type: string): string {
   const hasCode = typeof error === "object" && error !== null && "code" in error && error.code === code;
   if (!hasCode) return found;
   return error instanceof NgraphError
-    ? `${found}, which is no ${type}`
-    : `${found}, which is no ${type} of this package: import ${type} from "ngraph/runtime", of the same installation as this suite`;
+    ? `${found}, which is not a ${type}`
+    : `${found}, which is not a ${type} of this package: import ${type} from "ngraph/runtime" of the same installation as this suite`;
 }
 
 interface Difference extends Pick<Found, "expected" | "actual"> {
@@ -104,7 +103,7 @@ function show(value: unknown): string {
   try {
     text = JSON.stringify(value) as string | undefined;
   } catch {
-    // What a store hands out need not be JSON.
+    // The store under test may return values that are not JSON.
   }
   if (text === undefined) return String(value);
   return text.length > 300 ? `${text.slice(0, 300)}…` : text;

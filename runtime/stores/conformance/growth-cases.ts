@@ -32,10 +32,10 @@ export const GROWTH: readonly StoreCase[] = [
       const grownBeside = under.size === undefined ? 0 : (await under.size()) - sizeWithLarge!;
       expectTrue(grownBeside < large.length * 3, `100 small steps beside a large value took ${grownBeside} bytes`);
       expectEqual((await store.loadLatest("thread"))?.values["large"], large, "the large value");
-      // Asking for all values costs what the state weighs: rarely, then.
+      // A snapshot costs O(state), so a store must take it rarely.
       expectTrue(
         run.snapshots <= 150,
-        `the store asked ${run.snapshots} times for all values in ${TURNS + 102} saves, more than 150: they are for the start of a chain`,
+        `the store called \`snapshot\` ${run.snapshots} times in ${TURNS + 102} saves, more than 150: call it at the start of a chain only`,
       );
     },
   ),

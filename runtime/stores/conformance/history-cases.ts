@@ -4,7 +4,7 @@ import { LEASE, SampleRun } from "./sample-run.ts";
 import { optionalCase, storeCase, type StoreCase } from "./store-case.ts";
 
 export const HISTORY: readonly StoreCase[] = [
-  storeCase("5.10 history is newest first along the parents, whatever ids and clocks say", async (store) => {
+  storeCase("5.10 history is newest first along the parents, independent of ids and clocks", async (store) => {
     const run = await SampleRun.start(store);
     const saved: Checkpoint[] = [];
     for (const [index, id] of ["m", "z", "", "a", "10", "9", "x", "b"].entries()) {
@@ -14,7 +14,7 @@ export const HISTORY: readonly StoreCase[] = [
     expectEqual(await store.loadLatest("thread"), saved[0], "the latest");
   }),
 
-  storeCase("history is given in pages: `limit`, `before`, 100 by default", async (store) => {
+  storeCase("history is paged: `limit`, `before`, 100 by default", async (store) => {
     const run = await SampleRun.start(store);
     const saved: Checkpoint[] = [];
     for (let n = 0; n < 130; n++) saved.unshift(await run.save([{ channel: "log", append: [n] }]));
@@ -44,7 +44,7 @@ export const HISTORY: readonly StoreCase[] = [
     await expectCode("NG_UNKNOWN_CHECKPOINT", () => store.list("thread", options), "before one of another namespace");
   }),
 
-  storeCase("threads know nothing of each other", async (store) => {
+  storeCase("threads are isolated from each other", async (store) => {
     const [one, two] = [await SampleRun.start(store, "one"), await SampleRun.start(store, "two")];
     const ofOne = await one.save([{ channel: "x", set: 1 }], { id: "same", label: "label" });
     const ofTwo = await two.save([{ channel: "x", set: 2 }], { id: "same", label: "label" });
@@ -53,7 +53,7 @@ export const HISTORY: readonly StoreCase[] = [
     expectEqual(await store.list("two"), [ofTwo], "history of two");
     if (store.loadByLabel) expectEqual(await store.loadByLabel("one", "label"), ofOne, "label of one");
     await two.save([{ channel: "x", set: 3 }]);
-    expectEqual(await store.loadLatest("one"), ofOne, "one after two went on");
+    expectEqual(await store.loadLatest("one"), ofOne, "one after two has saved");
     const before = { before: two.head()!.id };
     await expectCode("NG_UNKNOWN_CHECKPOINT", () => store.list("one", before), "history before one of another thread");
   }),
@@ -78,7 +78,7 @@ export const HISTORY: readonly StoreCase[] = [
     }
   }),
 
-  storeCase("an append to what is no list is refused and writes nothing", async (store) => {
+  storeCase("an append to a value that is not a list is refused and writes nothing", async (store) => {
     const run = await SampleRun.start(store);
     const head = await run.save([{ channel: "x", set: "text" }]);
     const { checkpoint, changes } = run.next([{ channel: "y", append: [1] }], {}, head);
@@ -89,7 +89,7 @@ export const HISTORY: readonly StoreCase[] = [
     expectEqual(await store.list("thread"), [head], "history afterwards");
   }),
 
-  storeCase("5.12 a fork within a thread: branches share the past and nothing else", async (store) => {
+  storeCase("5.12 a fork within a thread: branches share their past and nothing else", async (store) => {
     const run = await SampleRun.start(store);
     const first = await run.save([{ channel: "log", append: ["first"] }]);
     const second = await run.save([{ channel: "log", append: ["second"] }]);
@@ -105,12 +105,12 @@ export const HISTORY: readonly StoreCase[] = [
     expectEqual(await store.list("thread", { before: left2.id }), [left, second, first], "along the old branch");
   }),
 
-  storeCase("5.12 forks of forks: no branch ever sees what another wrote", async (store) => {
+  storeCase("5.12 forks of forks: no branch sees the writes of another", async (store) => {
     const run = await SampleRun.start(store);
     const branches: Checkpoint[][] = [];
     const all: Checkpoint[] = [await run.save([{ channel: "log", append: ["root"] }])];
     for (let n = 0; n < 24; n++) {
-      // Now a branch goes on, now a new one leaves from somewhere in the middle of another: each writes the same channels.
+      // Alternates between continuing a branch and forking from the middle of another. All branches write the same channels.
       const from = n % 3 === 0 ? all[Math.floor(all.length / 2)]! : branches[(n * 7) % branches.length]![0]!;
       const next = await run.save(
         [
@@ -136,7 +136,7 @@ export const HISTORY: readonly StoreCase[] = [
     expectEqual(await store.loadLatest("thread"), all.at(-1), "the head");
   }),
 
-  storeCase("history stays in its namespace, wherever a parent is", async (store) => {
+  storeCase("history stays in its namespace, even if a parent is in another", async (store) => {
     const run = await SampleRun.start(store);
     const outer = await run.save([{ channel: "x", set: 1 }]);
     const inner = await run.save([{ channel: "x", append: [2] }], { namespace: "sub", parentId: outer.id });
@@ -145,7 +145,7 @@ export const HISTORY: readonly StoreCase[] = [
     expectEqual(await store.list("thread"), [outer], "history of the graph itself");
   }),
 
-  storeCase("5.12 a fork into another thread stands alone", async (store) => {
+  storeCase("5.12 a fork into another thread is independent of its source", async (store) => {
     const source = await SampleRun.start(store, "source");
     const origin = await source.save([{ channel: "log", append: ["a"] }]);
     const fork = await SampleRun.start(store, "fork");
@@ -158,7 +158,7 @@ export const HISTORY: readonly StoreCase[] = [
     expectEqual(await store.loadLatest("fork"), second, "head after the source was deleted");
   }),
 
-  storeCase("a new beginning on a thread has no past", async (store) => {
+  storeCase("a new run on a thread starts without history", async (store) => {
     const run = await SampleRun.start(store);
     await run.save([{ channel: "old", set: 1 }]);
     const { checkpoint, changes } = run.next([{ channel: "new", set: 2 }], { step: -1 }, undefined);
@@ -168,11 +168,11 @@ export const HISTORY: readonly StoreCase[] = [
     expectEqual(await store.list("thread"), [checkpoint], "history from the new beginning");
   }),
 
-  optionalCase("labels name one checkpoint, and move", ["label", "loadByLabel"], async (store) => {
+  optionalCase("a label names one checkpoint and can move", ["label", "loadByLabel"], async (store) => {
     const run = await SampleRun.start(store);
     const first = await run.save([{ channel: "n", set: 1 }]);
     const second = await run.save([{ channel: "n", set: 2 }], { label: "good" });
-    expectEqual(await store.loadByLabel("thread", "good"), second, "a label given while saving");
+    expectEqual(await store.loadByLabel("thread", "good"), second, "a label set by a save");
     await store.label("thread", first.id, "good");
     expectEqual(await store.loadByLabel("thread", "good"), { ...first, label: "good" }, "the label after it moved");
     expectEqual((await store.loadById("thread", second.id))?.label, null, "label of the former");
@@ -197,7 +197,7 @@ export const HISTORY: readonly StoreCase[] = [
     expectEqual(await store.threads(), [], "threads that were only claimed");
     for (const run of runs) await run.save();
     await runs[0]!.save([], { namespace: "sub" });
-    // Only its subgraph has a checkpoint: no place for it, and none taken from the others.
+    // A thread with checkpoints of a called graph alone is not listed and does not count towards the limit.
     await (await SampleRun.start(store, "inner only")).save([], { namespace: "sub" });
     const { timestamp } = await runs[1]!.save([], { status: "paused", step: 7, metadata: { who: "me" } });
     const threads = await store.threads();
@@ -209,7 +209,7 @@ export const HISTORY: readonly StoreCase[] = [
     const { headId, ...info } = threads[0]!;
     expectEqual(headId, runs[1]!.head()!.id, "head");
     const expected = { threadId: "a", status: "paused", step: 7, checkpoints: 2, timestamp, metadata: { who: "me" } };
-    expectEqual(info, expected, "what is said of a thread");
+    expectEqual(info, expected, "the entry of a thread");
     expectEqual(threads[1]!.checkpoints, 2, "checkpoints, those of subgraphs included");
     for (const limit of [3, 2, 1, 0, -1]) {
       const found = (await store.threads({ limit })).map(({ threadId }) => threadId);
@@ -222,7 +222,7 @@ export const HISTORY: readonly StoreCase[] = [
     expectEqual((await store.threads({ limit: 1e9 })).length, 102, "all threads");
   }),
 
-  storeCase("deleting a thread removes all of it, and of no other", async (store) => {
+  storeCase("deleting a thread removes all its data and no other data", async (store) => {
     const run = await SampleRun.start(store, "gone");
     const first = await run.save([{ channel: "log", append: [1] }], { label: "label" });
     await run.save([], { namespace: "sub" });
@@ -257,7 +257,7 @@ export const HISTORY: readonly StoreCase[] = [
       expectEqual((await store.getWrites("stays", kept.id)).length, 1, "its pending writes");
   }),
 
-  optionalCase("a closed store says so, and may be closed again", ["close"], async (store) => {
+  optionalCase("calls on a closed store fail, and closing it again is harmless", ["close"], async (store) => {
     await store.close();
     await store.close();
     await expectCode("NG_STORE_FAILED", () => store.loadLatest("thread"), "reading");

@@ -2,7 +2,7 @@ import { expectCode, expectEqual } from "./expect.ts";
 import { SampleRun } from "./sample-run.ts";
 import { storeCase, withMethods, type StoreCase } from "./store-case.ts";
 
-/** Names that are easily taken for one another: by cutting, escaping, folding, normalising or joining. */
+/** Names that a store may confuse by truncation, escaping, case folding, normalization or joining. */
 const NAMES: readonly string[] = [
   ["", "a", "A", "a ", " a", "a\0", "a\0b", "a\\0", "\0", "\\u0000", "\\", "\\\\", "a\tb", "a\nb"],
   ['"', "'", "''", "a'b", 'a"b', "%", "_", "a%", "*", "?", "$1", ":a", "@a", ";--", "a/b", "a:b", "a|b"],
@@ -11,11 +11,11 @@ const NAMES: readonly string[] = [
   ["__proto__", "constructor", "hasOwnProperty", "x".repeat(300), "x".repeat(301)],
 ].flat();
 
-/** What a store may put between two names to make one key of them. */
+/** Separators that a store may use to join two names to one key. */
 const SEPARATORS = [":", "::", "/", "|", ",", "#", "@", ".", "-", "_", " ", "\0", "\u001f", "\n", "\t", "\\", '","'];
 
 export const KEYS: readonly StoreCase[] = [
-  storeCase("names of threads are never mistaken for one another", async (store) => {
+  storeCase("names of threads are never confused", async (store) => {
     for (const [index, name] of NAMES.entries()) {
       const run = await SampleRun.start(store, name);
       await run.save([{ channel: "n", set: index }], { id: "id" });
@@ -30,7 +30,7 @@ export const KEYS: readonly StoreCase[] = [
     }
   }),
 
-  storeCase("nor are namespaces, checkpoints, channels, labels, tasks", async (store) => {
+  storeCase("names of namespaces, checkpoints, channels, labels and tasks are never confused", async (store) => {
     const run = await SampleRun.start(store);
     await run.save(NAMES.map((name) => ({ channel: name, set: name })));
     expectEqual(Object.keys((await store.loadLatest("thread"))!.values).length, NAMES.length, "channels");
@@ -56,7 +56,7 @@ export const KEYS: readonly StoreCase[] = [
     if (tasks) expectEqual(await tasks.getWrites("thread", head), writes, "tasks of one checkpoint");
   }),
 
-  storeCase("names that meet are not mistaken for one another, however they are joined", async (store) => {
+  storeCase("pairs of names are never confused, even if joining them gives the same text", async (store) => {
     const tasks = await SampleRun.start(store, "tasks");
     for (const between of SEPARATORS) {
       // `a:b` and `c`, `a` and `b:c`: joined, they are the same.
@@ -88,7 +88,7 @@ export const KEYS: readonly StoreCase[] = [
     }
   }),
 
-  storeCase("a name that is too long is refused, or kept whole", async (store) => {
+  storeCase("a very long name is refused or stored whole", async (store) => {
     const name = "long".repeat(50_000);
     try {
       const run = await SampleRun.start(store, name);

@@ -4,7 +4,7 @@ import { SampleRun } from "./sample-run.ts";
 import { optionalCase, type StoreCase } from "./store-case.ts";
 
 export const PRUNING: readonly StoreCase[] = [
-  optionalCase("pruning counts in each namespace, and leaves other threads alone", ["prune"], async (store) => {
+  optionalCase("pruning counts in each namespace and does not touch other threads", ["prune"], async (store) => {
     const [run, other] = [await SampleRun.start(store), await SampleRun.start(store, "other")];
     const root: Checkpoint[] = [];
     const sub: Checkpoint[] = [];
@@ -17,24 +17,24 @@ export const PRUNING: readonly StoreCase[] = [
     for (const keepLast of [0, -1, 1.5, Number.NaN]) {
       await expectCode("NG_STORE_FAILED", () => store.prune("thread", { keepLast }), `keepLast: ${keepLast}`);
     }
-    expectEqual(await store.prune("thread", { keepLast: 1e9 }), 0, "checkpoints removed where all may stay");
+    expectEqual(await store.prune("thread", { keepLast: 1e9 }), 0, "checkpoints removed by a policy that keeps all");
     expectEqual(await store.prune("thread", { keepLast: 2 }), 4, "checkpoints removed");
     expectEqual(await store.list("thread"), root.slice(0, 2), "history of the graph itself");
     expectEqual(await store.list("thread", { namespace: "sub" }), sub.slice(0, 2), "history of the namespace");
     expectEqual(await store.list("other"), elsewhere, "history of the other thread");
-    expectEqual(await store.list("thread", { before: root[1]!.id }), [], "history before the oldest that stayed");
+    expectEqual(await store.list("thread", { before: root[1]!.id }), [], "history before the oldest kept one");
     const before = { before: root[2]!.id };
-    await expectCode("NG_UNKNOWN_CHECKPOINT", () => store.list("thread", before), "history before one that went");
+    await expectCode("NG_UNKNOWN_CHECKPOINT", () => store.list("thread", before), "history before a removed one");
     if (store.threads) {
       const counts = (await store.threads()).map(({ threadId, checkpoints }) => [threadId, checkpoints]);
-      expectEqual(counts.sort(), [["other", 4], ["thread", 4]], "checkpoints that threads are said to have"); // prettier-ignore
+      expectEqual(counts.sort(), [["other", 4], ["thread", 4]], "number of checkpoints in the list of threads"); // prettier-ignore
     }
     const next = await run.save([{ channel: "log", append: [4] }]);
-    expectEqual(await store.list("thread"), [next, ...root.slice(0, 2)], "history when the run went on");
+    expectEqual(await store.list("thread"), [next, ...root.slice(0, 2)], "history after another save");
   }),
 
   optionalCase(
-    "after pruning, what went may still be forked from by what its writer remembers",
+    "a run can fork from a pruned checkpoint that it still has in memory",
     ["prune"],
     async (store) => {
       const run = await SampleRun.start(store);
@@ -42,14 +42,14 @@ export const PRUNING: readonly StoreCase[] = [
       await run.save([{ channel: "log", append: ["head"] }]);
       expectEqual(await store.prune("thread", { keepLast: 1 }), 1, "checkpoints removed");
       const fork = await run.save([{ channel: "log", append: ["fork"] }], {}, {}, gone);
-      expectEqual(await store.list("thread"), [fork], "history of the fork: its parent is not there");
+      expectEqual(await store.list("thread"), [fork], "history of the fork, whose parent was removed");
       expectEqual(await store.prune("thread", { keepLast: 1 }), 1, "checkpoints removed, the former head");
       expectEqual(await store.loadLatest("thread"), fork, "the head");
     },
   ),
 
   optionalCase(
-    "pruning keeps the newest of each namespace and what has a label",
+    "pruning keeps the newest checkpoints of each namespace and labelled ones",
     ["prune", "label", "loadByLabel"],
     async (store) => {
       const run = await SampleRun.start(store);
@@ -72,11 +72,11 @@ export const PRUNING: readonly StoreCase[] = [
       expectEqual(await store.list("thread"), saved.slice(0, 3), "history");
       const labelled = { ...saved[60]!, label: "kept" };
       expectEqual(await store.loadById("thread", labelled.id), labelled, "the labelled one");
-      expectEqual(await store.loadById("thread", saved[50]!.id), undefined, "one that went");
+      expectEqual(await store.loadById("thread", saved[50]!.id), undefined, "a removed one");
       expectEqual(await store.list("thread", { namespace: "sub" }), [...subs].reverse(), "the namespace");
-      expectEqual((await store.getWrites?.("thread", saved[70]!.id)) ?? [], [], "pending writes of one that went");
+      expectEqual((await store.getWrites?.("thread", saved[70]!.id)) ?? [], [], "pending writes of a removed one");
       const next = await run.save([{ channel: "log", append: ["next"] }], {}, {}, saved[0]);
-      expectEqual(await store.loadLatest("thread"), next, "what is saved after pruning");
+      expectEqual(await store.loadLatest("thread"), next, "the checkpoint saved after pruning");
       expectEqual(await store.prune("thread", { keepLast: 1 }), 4, "checkpoints removed in the end");
       expectEqual(await store.list("thread"), [next], "history in the end");
       expectEqual(await store.loadById("thread", labelled.id), labelled, "the labelled one in the end");
@@ -84,7 +84,7 @@ export const PRUNING: readonly StoreCase[] = [
   ),
 
   optionalCase(
-    "pruning by age, labels included where the policy says so",
+    "pruning by age, with labelled checkpoints if the policy includes them",
     ["prune", "label", "loadByLabel"],
     async (store) => {
       const run = await SampleRun.start(store);
@@ -95,7 +95,7 @@ export const PRUNING: readonly StoreCase[] = [
       await expectCode(
         "NG_STORE_FAILED",
         () => store.prune("thread", { keepLast: 1, olderThan: Number.NaN }),
-        "no time",
+        "`olderThan` that is not a time",
       );
       expectEqual(await store.prune("thread", { keepLast: 1, olderThan: 0 }), 0, "checkpoints older than all");
       expectEqual(await store.prune("thread", { keepLast: 1, olderThan: 500 }), 4, "old checkpoints without a label");
@@ -103,13 +103,13 @@ export const PRUNING: readonly StoreCase[] = [
       expectEqual((await store.loadById("thread", saved[8]!.id))?.values["log"], [0, 1], "the labelled one");
       const all = { keepLast: 2, keepLabelled: false };
       expectEqual(await store.prune("thread", all), 4, "checkpoints beside the newest two");
-      expectEqual(await store.loadByLabel("thread", "early"), undefined, "the label of one that went");
+      expectEqual(await store.loadByLabel("thread", "early"), undefined, "the label of a removed one");
       expectEqual(await store.list("thread"), saved.slice(0, 2), "history in the end");
       await run.save([{ channel: "log", append: ["next"] }], { label: "early" });
     },
   ),
 
-  optionalCase("pruning forks: each branch keeps what its checkpoints read", ["prune", "label"], async (store) => {
+  optionalCase("pruning forks: each branch keeps the values that its checkpoints read", ["prune", "label"], async (store) => {
     const run = await SampleRun.start(store);
     const past: Checkpoint[] = [];
     for (let n = 0; n < 5; n++) past.push(await run.save([{ channel: "log", append: [n] }]));
@@ -127,11 +127,11 @@ export const PRUNING: readonly StoreCase[] = [
       expectEqual(await store.loadById("thread", checkpoint.id), { ...checkpoint, label }, `checkpoint "${label}"`);
     }
     const forked = await run.save([{ channel: "log", append: ["again"] }], {}, {}, past[1]);
-    expectEqual(forked.values["log"], [0, 1, "again"], "a fork of one that stayed");
+    expectEqual(forked.values["log"], [0, 1, "again"], "a fork of a kept one");
     expectEqual(await store.loadLatest("thread"), forked, "the head after it");
   }),
 
-  optionalCase("7.2 pruning keeps the checkpoint that a called graph goes on from", ["prune"], async (store) => {
+  optionalCase("7.2 pruning keeps the checkpoint that a called graph resumes from", ["prune"], async (store) => {
     const run = await SampleRun.start(store);
     const deep = await run.save([{ channel: "n", set: 0 }], { namespace: "call/deep" });
     const early = await run.save([{ channel: "n", set: 1 }], {
@@ -147,6 +147,6 @@ export const PRUNING: readonly StoreCase[] = [
     for (const checkpoint of [deep, early, paused, head, outer]) {
       expectEqual(await store.loadById("thread", checkpoint.id), checkpoint, `checkpoint ${checkpoint.id}`);
     }
-    expectEqual(await store.loadById("thread", late.id), undefined, "one that nothing goes on from");
+    expectEqual(await store.loadById("thread", late.id), undefined, "one that no kept checkpoint resumes from");
   }),
 ];

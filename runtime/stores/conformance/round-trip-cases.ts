@@ -38,7 +38,7 @@ const FULL_HEADER: Partial<CheckpointHeader> = {
   children: { "review/each[3]": "some checkpoint", ["__proto__"]: "another" },
 };
 
-/** What must survive: every kind of JSON, and every string that a database may stumble over. */
+/** Every kind of JSON, and strings that databases may alter. */
 const VALUES: Readonly<Record<string, Json>> = {
   nothing: null,
   yes: true,
@@ -67,7 +67,7 @@ const VALUES: Readonly<Record<string, Json>> = {
 };
 
 export const ROUND_TRIPS: readonly StoreCase[] = [
-  storeCase("5.1 a checkpoint comes back as it was saved, in every phase", async (store) => {
+  storeCase("5.1 a checkpoint is read as it was saved, in every phase", async (store) => {
     const run = await SampleRun.start(store);
     const saved: Checkpoint[] = [await run.save([{ channel: "a", set: 1 }], FULL_HEADER)];
     for (const phase of PHASES) {
@@ -81,7 +81,7 @@ export const ROUND_TRIPS: readonly StoreCase[] = [
     expectEqual(await store.loadLatest("thread"), saved.at(-1), "the latest");
   }),
 
-  storeCase("values of every kind come back, in the first checkpoint and in later ones", async (store) => {
+  storeCase("values of every kind are read as they were saved, in the first and in later checkpoints", async (store) => {
     const run = await SampleRun.start(store);
     const first = await run.save(Object.entries(VALUES).map(([channel, set]) => ({ channel, set })));
     expectEqual(await store.loadLatest("thread"), first, "the first checkpoint");
@@ -96,7 +96,7 @@ export const ROUND_TRIPS: readonly StoreCase[] = [
     expectTrue(polluted["polluted"] === undefined, "reading a key `__proto__` changed every object");
   }),
 
-  storeCase("5.11 loading gives plain data: a stored `__proto__` stays a key", async (store) => {
+  storeCase("5.11 loading returns plain data: a stored `__proto__` is an ordinary key", async (store) => {
     const run = await SampleRun.start(store);
     await run.save([{ channel: "hostile", set: VALUES["hostile"]! }]);
     const hostile = (await store.loadLatest("thread"))?.values["hostile"] as object;
@@ -105,7 +105,7 @@ export const ROUND_TRIPS: readonly StoreCase[] = [
     expectTrue(prototype === Object.prototype || prototype === null, "the stored data became a prototype");
   }),
 
-  storeCase("what is deep comes back", async (store) => {
+  storeCase("deeply nested values are read as they were saved", async (store) => {
     const run = await SampleRun.start(store);
     let deep: Json = 1;
     for (let level = 0; level < 500; level++) deep = level % 2 === 0 ? [deep] : { deep };
@@ -113,7 +113,7 @@ export const ROUND_TRIPS: readonly StoreCase[] = [
     expectEqual((await store.loadLatest("thread"))?.values["deep"], deep, "the value");
   }),
 
-  storeCase("what JSON cannot hold is refused, and nothing is written", async (store) => {
+  storeCase("values that JSON cannot hold are refused, and nothing is written", async (store) => {
     const run = await SampleRun.start(store);
     const head = await run.save([{ channel: "x", set: 1 }]);
     const cycle: Record<string, unknown> = {};
@@ -123,13 +123,13 @@ export const ROUND_TRIPS: readonly StoreCase[] = [
       await expectCode("NG_STORE_FAILED", save, `saving a value of type ${typeof value}`);
       const write = { taskId: "t", node: "a", result: [value] };
       if (typeof value !== "object" && typeof value !== "bigint") continue;
-      await expectCode("NG_STORE_FAILED", async () => putWrite(store, run, head.id, write), "putting such a result");
+      await expectCode("NG_STORE_FAILED", async () => putWrite(store, run, head.id, write), "putting a result of that type");
     }
     expectEqual(await store.list("thread"), [head], "history");
     expectEqual((await store.getWrites?.("thread", head.id)) ?? [], [], "pending writes");
   }),
 
-  storeCase("what is not there is absent, not an error", async (store) => {
+  storeCase("a missing record is `undefined` or an empty list, not an error", async (store) => {
     expectEqual(await store.loadLatest("nobody"), undefined, "head of an unknown thread");
     expectEqual(await store.loadById("nobody", "x"), undefined, "checkpoint of an unknown thread");
     expectEqual(await store.list("nobody"), [], "history of an unknown thread");
@@ -149,7 +149,7 @@ export const ROUND_TRIPS: readonly StoreCase[] = [
     await store.deleteThread("nobody");
   }),
 
-  storeCase("nobody can alter the store's content from outside", async (store) => {
+  storeCase("changing saved or returned objects does not change the store's content", async (store) => {
     const run = await SampleRun.start(store);
     const list: Json[] = [{ n: 1 }];
     const record: Record<string, Json> = { list };
@@ -177,13 +177,13 @@ export const ROUND_TRIPS: readonly StoreCase[] = [
     scribble(await store.loadById("thread", first.id));
     scribble(await writer?.getWrites("thread", first.id));
     const after = JSON.stringify([await store.list("thread"), await writer?.getWrites("thread", first.id)]);
-    expectEqual(after, before, "content after writing into what was saved and what was handed out");
+    expectEqual(after, before, "content after changing saved and returned objects");
   }),
 
-  storeCase("5.1 schema version 0 is kept, 5.11 a version from the future is refused by name", async (store) => {
+  storeCase("5.1 schema version 0 is read; 5.11 a newer version is refused, naming the row", async (store) => {
     const run = await SampleRun.start(store);
     const old = await run.save([], { schemaVersion: 0 });
-    expectEqual(await store.loadLatest("thread"), old, "a checkpoint from before versions");
+    expectEqual(await store.loadLatest("thread"), old, "a checkpoint of schema version 0");
     const future = await run.save([], { schemaVersion: 4711, label: "future" });
     const calls = [
       () => store.loadLatest("thread"),
@@ -203,14 +203,14 @@ export const ROUND_TRIPS: readonly StoreCase[] = [
     }
   }),
 
-  storeCase("5.11 values come back as JSON gives them: no negative zero", async (store) => {
+  storeCase("5.11 numbers are read as JSON holds them: -0 becomes 0", async (store) => {
     const run = await SampleRun.start(store);
     await run.save([{ channel: "zero", set: -0 }]);
     await run.save([{ channel: "zeros", append: [-0, { zero: -0 }] }]);
     expectEqual((await store.loadLatest("thread"))?.values, { zero: 0, zeros: [0, { zero: 0 }] }, "the values");
   }),
 
-  storeCase("5.12 nothing, an empty list and a list that was emptied are told apart", async (store) => {
+  storeCase("5.12 no value, an empty list and an emptied list are distinct", async (store) => {
     const run = await SampleRun.start(store);
     const first = await run.save([
       { channel: "empty", set: [] },
@@ -234,7 +234,7 @@ export const ROUND_TRIPS: readonly StoreCase[] = [
     expectEqual(await store.list("thread"), [fourth, third, second, first], "history");
   }),
 
-  optionalCase("what is saved is still there after reopening, claims included", ["reopen"], async (store, under) => {
+  optionalCase("saved checkpoints, writes, labels and claims are read after reopening", ["reopen"], async (store, under) => {
     const run = await SampleRun.start(store);
     const first = await run.save([{ channel: "log", append: ["a"] }], { label: "start" });
     const sub = await run.save([{ channel: "x", set: 1 }], { namespace: "sub" });
@@ -261,7 +261,7 @@ async function putWrite(store: Store, run: SampleRun, id: string, write: Pending
   await store.putWrites(run.claim, id, [write]);
 }
 
-/** Writes wherever it is let; frozen data refuses, which is as good. */
+/** Changes a value everywhere. Frozen data throws, which the store may do. */
 function scribble(value: unknown): void {
   if (typeof value !== "object" || value === null) return;
   for (const inner of Object.values(value)) scribble(inner);

@@ -1,4 +1,4 @@
-/** A run as the engine would write it, over a state that the suite knows. */
+/** Writes checkpoints as the engine does, and knows what must be read back. */
 import {
   CHECKPOINT_SCHEMA_VERSION,
   type ChannelChange,
@@ -9,7 +9,7 @@ import {
 import type { Json } from "../../value/json.ts";
 import type { Claim, SaveRequest, Store } from "../../interface/store.ts";
 
-/** A change without its version: the run counts. */
+/** A change without its version, which the run counts. */
 export type Change =
   | { readonly channel: string; readonly set: Json }
   | { readonly channel: string; readonly append: readonly Json[] }
@@ -21,7 +21,7 @@ export class SampleRun {
   readonly store: Store;
   readonly threadId: string;
   claim: Claim;
-  /** How often the store asked for all values. */
+  /** Number of calls of `snapshot` by the store. */
   snapshots = 0;
   readonly #heads = new Map<string, Checkpoint>();
   #count = 0;
@@ -40,7 +40,7 @@ export class SampleRun {
     return this.#heads.get(namespace);
   }
 
-  /** Saves the next checkpoint, gives what must be read back. */
+  /** Saves the next checkpoint. Returns what must be read back. */
   async save(
     changes: readonly Change[] = [],
     header: Partial<CheckpointHeader> = {},
@@ -60,7 +60,7 @@ export class SampleRun {
     return checkpoint;
   }
 
-  /** The next checkpoint after `from`, not saved. */
+  /** The next checkpoint after `from`, without saving it. */
   next(
     changes: readonly Change[],
     header: Partial<CheckpointHeader>,

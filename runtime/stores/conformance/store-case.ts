@@ -2,47 +2,47 @@ import type { MaybePromise } from "../../value/json.ts";
 import type { Store } from "../../interface/store.ts";
 import { ConformanceError } from "./expect.ts";
 
-/** A fresh, empty store, and what else the suite may ask of it. */
+/** A fresh, empty store, and functions that enable further cases. */
 export interface StoreUnderTest {
   readonly store: Store;
-  /** Stores that outlive their process: closes the store and opens again what it kept. */
+  /** For a store that outlives its process: closes the store and opens its content again. */
   reopen?(): MaybePromise<Store>;
-  /** Bytes that the store takes up, for 5.12. */
+  /** Size of the store's content in bytes, for 5.12. */
   size?(): MaybePromise<number>;
-  /** Called when the case is over, whether it passed or not. */
+  /** Called at the end of the case, after `close`, whether it passed or failed. */
   dispose?(): MaybePromise<void>;
 }
 
 export type MakeStore = () => MaybePromise<Store | StoreUnderTest>;
 
-/** What a store may leave out. */
+/** Methods that a store may leave out. */
 export type OptionalMethod =
   "putWrites" | "getWrites" | "clearWrites" | "label" | "loadByLabel" | "threads" | "prune" | "close";
 
 /** What a case may need beside the methods that every store has. */
 export type Need = OptionalMethod | "reopen";
 
-/** One thing that a store has to do. */
+/** One required behaviour of a store. */
 export interface StoreCase {
-  /** Begins with the number of the promise in the specification of execution, where there is one. */
+  /** Starts with the number of the promise about execution, if there is one. */
   readonly name: string;
-  /** What the case is about, where stores may leave it out. Empty: every store has to pass it. */
+  /** The optional parts that the case tests. Empty: every store must pass it. */
   readonly needs: readonly Need[];
   /**
-   * Gives what the store lacks of `needs`: nothing when the case was tried. What other cases would ask of methods that are not there is
-   * left out.
+   * Runs the case. Returns the `needs` that the store lacks; an empty list means that the case ran and passed. A case also
+   * leaves out checks of other optional methods that the store lacks.
    *
-   * @throws ConformanceError that names the case, and says what was expected and what the store did instead
+   * @throws ConformanceError with the name of the case, what was expected, and what the store did
    */
   run(makeStore: MakeStore): Promise<readonly Need[]>;
 }
 
-/** A case that every store has to pass. Its body gets the store, which is closed and disposed of afterwards. */
+/** A case that every store must pass. The store is closed and disposed of after the body. */
 export function storeCase(name: string, body: (store: Store, under: StoreUnderTest) => Promise<void>): StoreCase {
   return { name, needs: [], run: (makeStore) => tryCase(name, [], body, makeStore) };
 }
 
-/** A case of stores that have these methods. */
+/** A case for stores that have these optional parts. */
 export function optionalCase<N extends Need>(
   name: string,
   needs: readonly N[],
@@ -51,12 +51,12 @@ export function optionalCase<N extends Need>(
     under: StoreUnderTest & Required<Pick<StoreUnderTest, Extract<N, "reopen">>>,
   ) => Promise<void>,
 ): StoreCase {
-  // `tryCase` has looked for them.
+  // `tryCase` checks that they exist before it calls the body.
   const checked = body as (store: Store, under: StoreUnderTest) => Promise<void>;
   return { name, needs, run: (makeStore) => tryCase(name, needs, checked, makeStore) };
 }
 
-/** The optional methods that a part of a case needs, or nothing when the store lacks one of them. */
+/** The store, typed with the given optional methods; undefined when it lacks one of them. */
 export function withMethods<K extends OptionalMethod>(
   store: Store,
   ...methods: readonly K[]
@@ -83,7 +83,7 @@ async function tryCase(
     throw inCase(name, error);
   }
   await end(under).catch((error: unknown) => {
-    throw inCase(name, error, "closing it, or clearing up, failed: ");
+    throw inCase(name, error, "`close` or `dispose` failed: ");
   });
   return lacks;
 }
@@ -96,16 +96,16 @@ async function end(under: StoreUnderTest): Promise<void> {
   }
 }
 
-/** The same with the name of the case, for who runs the suite without a runner that would show it. */
+/** Adds the name of the case to the message, for use without a test runner. */
 function inCase(name: string, error: unknown, what = ""): ConformanceError {
   if (error instanceof ConformanceError) {
     const { message, cause, expected, actual, stack = "" } = error;
     const named = new ConformanceError(`${name}: ${message}`, { cause, expected, actual });
-    // Runners show the line that the trace begins with: it is the line of the case.
+    // Runners show the first line of the stack: it must be the line in the case.
     const trace = stack.indexOf("\n    at ");
     if (trace !== -1) named.stack = `${named.name}: ${named.message}${stack.slice(trace)}`;
     return named;
   }
-  // What the store threw where it should not have failed: its own stack leads to the place.
+  // The store threw where it must not fail. `cause` has the stack of that place.
   return new ConformanceError(`${name}: ${what}it threw ${String(error)}`, { cause: error });
 }

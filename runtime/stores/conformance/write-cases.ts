@@ -16,7 +16,7 @@ export const WRITES: readonly StoreCase[] = [
       expectEqual(await store.getWrites("two", "same"), [write("of two")], "writes of two");
       expectEqual(await store.getWrites("nobody", "same"), [], "writes of an unknown thread");
       await two.save([], {}, { clearWritesOf: "same" });
-      expectEqual(await store.getWrites("one", "same"), [write("of one")], "writes of one after two went on");
+      expectEqual(await store.getWrites("one", "same"), [write("of one")], "writes of one after two has saved");
       await store.putWrites(two.claim, "same", [write("again")]);
       await store.clearWrites(two.claim, "same");
       expectEqual(await store.getWrites("one", "same"), [write("of one")], "writes of one after two cleared its own");
@@ -24,7 +24,7 @@ export const WRITES: readonly StoreCase[] = [
   ),
 
   optionalCase(
-    "5.3 writes that are put together are kept together, or none",
+    "5.3 writes of one call are stored all or none",
     ["putWrites", "getWrites"],
     async (store) => {
       const run = await SampleRun.start(store);
@@ -42,7 +42,7 @@ export const WRITES: readonly StoreCase[] = [
   ),
 
   optionalCase(
-    "5.3 results of parallel tasks, put at the same time, are all kept",
+    "5.3 concurrent writes of parallel tasks are all stored",
     ["putWrites", "getWrites"],
     async (store) => {
       const run = await SampleRun.start(store);
@@ -55,7 +55,7 @@ export const WRITES: readonly StoreCase[] = [
   ),
 
   optionalCase(
-    "5.3 pending writes: kept in order, replaced by task, told apart by checkpoint",
+    "5.3 pending writes: in order, replaced by task, separate for each checkpoint",
     ["putWrites", "getWrites", "clearWrites"],
     async (store) => {
       const run = await SampleRun.start(store);
@@ -79,7 +79,7 @@ export const WRITES: readonly StoreCase[] = [
   ),
 
   optionalCase(
-    "5.3 new checkpoint, head, clearing of writes and release are one",
+    "5.3 new checkpoint, head, clearing of writes and release are one transaction",
     ["putWrites", "getWrites"],
     async (store) => {
       const run = await SampleRun.start(store);
@@ -93,7 +93,7 @@ export const WRITES: readonly StoreCase[] = [
       const next = await SampleRun.start(store, "thread", "next");
       await store.putWrites(next.claim, second.id, [{ taskId: "t", node: "a", result: 2 }]);
       await next.save([], { id: "third" }, { expectedHead: second.id }, second);
-      expectEqual((await store.getWrites("thread", second.id)).length, 1, "writes that a save was not told to clear");
+      expectEqual((await store.getWrites("thread", second.id)).length, 1, "writes that the save did not ask to clear");
       await expectCode("NG_THREAD_CONFLICT", () => store.claim("thread", { owner: "x", leaseMs: LEASE }), "a claim");
     },
   ),

@@ -1,20 +1,23 @@
 /**
- * How channel values are kept: a cell a change. A list that grows costs its new items; now and then a
- * full value is written, so that reading stays bounded (5.12).
+ * Encoding of channel values: each change is one cell. A list that grows costs its new items. From time to time a cell
+ * holds the full value, so that the cost of reading stays bounded (5.12).
  */
 import type { ChannelChange, ThreadId } from "../../interface/checkpoint.ts";
 import type { SaveRequest } from "../../interface/store.ts";
 import { jsonText } from "./json-text.ts";
 import { decodeKey, encodeKey } from "./key.ts";
-import { CELL_APPEND, CELL_LIST, CELL_RESET, CELL_VALUE, CELLS, type CellRow, cellMark, seal } from "./rows.ts";
+import { CELL_APPEND, CELL_LIST, CELL_RESET, CELL_VALUE, CELLS, type CellRow, cellMark, addChecksum } from "./rows.ts";
 import { changedTwice, corruptRecord, notAList, quote } from "./store-error.ts";
 
-/** A full value comes after this many appends at the earliest … */
-const FEWEST_APPENDS = 64;
-/** … and once what was appended, with this much a row, outweighs the last full value: all full values together stay O(n). */
+/** Minimum number of appends between two full values. */
+const MIN_APPENDS = 64;
+/**
+ * Weight of a row in characters. A full value is due when the weight of the appends exceeds the last full value, so that all
+ * full values together stay O(n).
+ */
 const ROW_WEIGHT = 40;
 
-/** A change that needs no further encoding: this much happens before the database is locked. */
+/** A change with its value as JSON text. Encoding happens before the database is locked. */
 export interface EncodedChange {
   readonly channel: string;
   readonly version: number;
@@ -22,16 +25,16 @@ export interface EncodedChange {
   readonly text: string | null;
 }
 
-/** What must be known of a channel's newest cell to write the next one. */
+/** The part of a channel's newest cell that the next cell depends on. */
 export type LastCell = Omit<CellRow, "data" | "v" | "sum">;
 
-/** The chain that a cell belongs to, and the checkpoint that it is of. */
+/** The chain that a cell belongs to, and the `ord` of its checkpoint. */
 export interface Place {
   readonly chain: number;
   readonly ord: number;
 }
 
-/** Whether this checkpoint goes on with its parent's chain. If not (the first, a fork), it starts with all values. */
+/** Whether this checkpoint continues its parent's chain. Otherwise (the first checkpoint, a fork) it starts with all values. */
 export function continuesChain(request: SaveRequest): boolean {
   return request.expectedHead !== null && request.header.parentId === request.expectedHead;
 }
@@ -67,10 +70,10 @@ export function snapshotChanges(request: SaveRequest): ChannelChange[] {
 }
 
 /**
- * The cell that a change becomes.
+ * The cell of a change.
  *
  * @param last the channel's newest cell in the chain
- * @param currentList gives the channel's list as JSON text; called where a full value is due
+ * @param currentList returns the channel's list as JSON text; called when a full value is due
  */
 export function nextCell(
   threadId: ThreadId,
@@ -88,17 +91,17 @@ export function nextCell(
   if (last.kind === CELL_VALUE) throw notAList(threadId, decodeKey(channel));
   const count = last.count + 1;
   const slack = last.slack - text.length - ROW_WEIGHT;
-  if (count >= FEWEST_APPENDS && slack <= 0) return full(place, change, joinLists([currentList(last), text]));
+  if (count >= MIN_APPENDS && slack <= 0) return full(place, change, joinLists([currentList(last), text]));
   return cell(place, change, CELL_APPEND, last.base, count, slack, text);
 }
 
-/** State of a checkpoint after its changes: see `CheckpointRow.state`. */
+/** `CheckpointRow.state` after a change: the mark of the former cell is removed, the mark of the new one added. */
 export function nextState(state: number, last: LastCell | undefined, next: CellRow): number {
   const without = last === undefined ? state : state ^ cellMark(last);
   return (without ^ cellMark(next)) >>> 0;
 }
 
-/** The list that a channel holds, as text: nothing is parsed. `cells` reach from the base of `last` to `last` itself. */
+/** The list of a channel as JSON text, joined without parsing. `cells` reach from the base of `last` to `last` itself. */
 export function listText(cells: readonly CellRow[], last: LastCell): string {
   if (cells.length !== last.count + 1) {
     const row = `channel "${last.channel}" of chain ${last.chain} in table \`${CELLS.name}\``;
@@ -128,5 +131,5 @@ function cell(
   slack: number,
   data: string | null,
 ): CellRow {
-  return seal(CELLS, { chain, channel, ord, kind, version, base, count, slack, data, v: 0, sum: 0 });
+  return addChecksum(CELLS, { chain, channel, ord, kind, version, base, count, slack, data, v: 0, sum: 0 });
 }

@@ -2,18 +2,21 @@ import { StoreError } from "../../interface/errors.ts";
 import type { Json } from "../../value/json.ts";
 
 /**
- * A deep copy that nobody can alter. Also the check that what is stored is plain JSON: a store in memory must refuse
- * what a durable store could not give back.
+ * A deep, frozen copy of a JSON value. A store in memory keeps such copies, so that later changes of the caller's objects do
+ * not reach it, and so that it refuses the values that a durable store would refuse.
  *
- * @param what names the value in the error, such as `channel "notes"`.
+ * @param what names the value in the error, such as `channel "notes"`; a function builds the name only for an error
+ * @throws StoreError NG_STORE_FAILED for a value that is not plain JSON
  */
 export function frozenJson<T>(value: T, what: string): T {
   return atAnyDepth(() => copy(value, what) as T, what);
 }
 
 /**
- * The same check without a copy, for what is written as text: JSON.stringify drops functions, and writes `null` for what is no number,
- * so that something else would be read than was saved.
+ * Checks that a value is plain JSON, for a store that writes text. `JSON.stringify` alone drops functions and writes `NaN`
+ * as `null`: a different value would be read than was saved.
+ *
+ * @throws StoreError NG_STORE_FAILED for a value that is not plain JSON
  */
 export function checkJson(value: unknown, what: () => string): void {
   atAnyDepth(() => check(value, what), what);
@@ -30,7 +33,7 @@ function atAnyDepth<T>(body: () => T, what: string | (() => string)): T {
   }
 }
 
-/** Freezes a value that was parsed just now and that nobody else holds. However deep: parsed text may be. */
+/** Freezes a freshly parsed value in place. Iterative: parsed JSON may be nested deeper than the call stack. */
 export function freezeDeep(value: Json): Json {
   const open: Json[] = [value];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -103,7 +106,7 @@ function copyRecord(record: Readonly<Record<string, unknown>>, what: string): Js
   const result: Record<string, Json> = {};
   for (const key of Object.keys(record)) {
     const value = record[key];
-    // As JSON.stringify does: optional fields may be written out as `undefined`.
+    // Like `JSON.stringify`: an optional field may be `undefined`.
     if (value === undefined) continue;
     const copied = copy(value, what);
     if (key === "__proto__") {

@@ -7,7 +7,7 @@ import { refuseUnknown, unknownIn } from "../../thread/known-phase.ts";
 import { type CheckpointRow, CHECKPOINTS, rowName } from "./rows.ts";
 import { corruptRecord, quote, unknownVersion } from "./store-error.ts";
 
-/** Fields that most checkpoints leave empty: not written when they are. A thousand turns of chat are a thousand headers. */
+/** Fields that are empty in most checkpoints. They are omitted then, since every step writes a header. */
 const EMPTY = freezeDeep({
   parentId: null,
   currentNodes: [],
@@ -22,7 +22,7 @@ const EMPTY = freezeDeep({
 
 const COLUMNS: ReadonlySet<string> = new Set(["id", "threadId", "namespace", "label"]);
 
-/** The header as JSON, without what has columns of its own. Field by field: every step does this, and a copy would cost more. */
+/** The header as JSON, without the fields that have columns. Written field by field because every step calls it. */
 export function encodeHeader(header: CheckpointHeader): string {
   refuseUnknown(header);
   const what = (): string => `the header of checkpoint ${quote(header.id)}`;
@@ -37,8 +37,8 @@ export function encodeHeader(header: CheckpointHeader): string {
 }
 
 /**
- * @param row whose checksum has been verified
- * @throws StoreError NG_UNKNOWN_VERSION for schemas newer than this code, NG_CORRUPT_RECORD for what is no header
+ * @param row with a verified checksum
+ * @throws StoreError NG_UNKNOWN_VERSION for a schema newer than this code, NG_CORRUPT_RECORD for text that is not a header
  */
 export function decodeHeader(row: CheckpointRow, threadId: string): CheckpointHeader {
   let parsed: unknown;
@@ -64,7 +64,12 @@ export function decodeHeader(row: CheckpointRow, threadId: string): CheckpointHe
   };
 }
 
-/** @param row names the record in the error */
+/**
+ * Refuses checkpoints that this version of ngraph cannot read.
+ *
+ * @param row names the record in the error
+ * @throws StoreError NG_UNKNOWN_VERSION
+ */
 export function checkSchemaVersion(row: string, version: unknown): void {
   const known =
     typeof version === "number" &&

@@ -1,12 +1,12 @@
-/** Which process holds a claim, and whether it still runs: the thread of a crashed run need not wait for its lease. */
+/** The process that holds a claim, and whether it still runs: a thread of a dead process is free before its lease ends. */
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
 export interface HolderProcess {
-  /** Names the machine such that equal names mean that process ids can be compared. */
+  /** Identifies the machine, its boot and its process namespace. Process ids are comparable only when it is equal. */
   readonly host: string;
   readonly pid: number;
-  /** When the process started, in the system's own unit; empty where the system does not tell. */
+  /** Start time of the process in the system's own unit; empty where it is not available. */
   readonly started: string;
 }
 
@@ -17,25 +17,25 @@ export function thisProcess(): HolderProcess {
   return own;
 }
 
-/** Only `true` where that is certain: another machine's processes, and another container's, cannot be seen from here. */
-export function isGone(holder: HolderProcess): boolean {
+/** `true` only when it is certain. Processes of other machines and containers are not visible and count as running. */
+export function hasExited(holder: HolderProcess): boolean {
   const here = thisProcess();
   if (holder.host !== here.host) return false;
   const found = startOf(holder.pid);
   if (found !== undefined) {
-    // A zombie has ended and only waits to be collected. Another start time: the id was given to a newer process.
+    // States Z (zombie) and X (dead) have ended. A different start time means that a newer process has reused the id.
     return "ZX".includes(found.state) || (holder.started !== "" && found.started !== holder.started);
   }
   try {
     process.kill(holder.pid, 0);
     return false;
   } catch (error) {
-    // EPERM: it lives, and belongs to somebody else.
+    // EPERM: the process runs and belongs to another user.
     return (error as NodeJS.ErrnoException).code === "ESRCH";
   }
 }
 
-/** Two machines may share a name, and containers share a machine: the boot and the process namespace tell them apart. */
+/** Two machines may share a host name, and containers share a machine: boot id and process namespace distinguish them. */
 function hostIdentity(): string {
   return [
     hostname(),
@@ -44,7 +44,7 @@ function hostIdentity(): string {
   ].join(" ");
 }
 
-/** From /proc, where there is one. */
+/** Reads /proc; undefined on systems without it. */
 function startOf(pid: number): { readonly state: string; readonly started: string } | undefined {
   const stat = quietly(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
   // The second field is the program's name in parentheses and may hold anything.

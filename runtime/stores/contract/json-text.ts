@@ -5,7 +5,7 @@ import { checkJson } from "./frozen-json.ts";
  * A value as JSON text.
  *
  * @param what names the value, for the error
- * @throws StoreError NG_STORE_FAILED for what JSON cannot hold: cycles, functions, dates, numbers that are none, endless nesting
+ * @throws StoreError NG_STORE_FAILED for a value that JSON cannot hold: cycles, functions, dates, NaN, too deep nesting
  */
 export function jsonText(value: unknown, what: () => string): string {
   checkJson(value, what);

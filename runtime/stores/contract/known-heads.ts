@@ -1,34 +1,34 @@
 import type { HeadRow, ThreadRow } from "./rows.ts";
 
-/** So many threads at once; more are rarely run by one process. */
-const MOST_THREADS = 100;
+/** Number of threads that are remembered; one process rarely runs more at a time. */
+const MAX_THREADS = 100;
 
 /**
- * Namespaces whose heads have been read and verified. A namespace that is not found must be new, not damaged, which takes a look at all
- * heads of the thread; this remembers the look, for a run that calls a graph for each of many items asks after as many new namespaces.
- * Heads are only ever added, and the thread's row counts them: as many as are known here means that these are all.
+ * Cache of the namespaces of each thread. When the head of a namespace is not found, the store must read all heads of the
+ * thread to exclude damage. A run that calls a graph for each of many items does that for each item; this cache makes it one
+ * read. Invariant: heads are only added, and the thread's row counts them, so an equal count means that the cache is complete.
  */
 export class KnownHeads {
   readonly #threads = new Map<number, Set<string>>();
 
-  /** Whether the thread can have no head of this namespace. */
+  /** Whether the thread certainly has no head of this namespace. */
   excludes({ thread, namespaces }: ThreadRow, namespace: string): boolean {
     const known = this.#threads.get(thread);
     return known !== undefined && known.size === namespaces && !known.has(namespace);
   }
 
-  /** All heads of a thread, verified. */
+  /** @param heads all heads of the thread, verified */
   note({ thread }: ThreadRow, heads: readonly HeadRow[]): void {
-    if (this.#threads.size >= MOST_THREADS) this.#threads.clear();
+    if (this.#threads.size >= MAX_THREADS) this.#threads.clear();
     this.#threads.set(thread, new Set(heads.map(({ namespace }) => namespace)));
   }
 
-  /** One is being written: it stands here as long as its transaction is not undone. */
+  /** Adds a head that the current transaction writes; call `forget` when it is rolled back. */
   add(thread: number, namespace: string): void {
     this.#threads.get(thread)?.add(namespace);
   }
 
-  /** A transaction was undone, or a thread deleted, whose number may come again. */
+  /** To be called when a transaction is rolled back, or a thread deleted (its number may be reused). */
   forget(): void {
     this.#threads.clear();
   }

@@ -1,11 +1,12 @@
 import { StoreError } from "../../interface/errors.ts";
 import type { PrunePolicy } from "../../interface/store.ts";
 
-/** How many rows a listing gives: 100 unless told, none for what is no number above 0. */
+/** Number of rows that a listing returns: 100 by default, 0 for anything that is not a number above 0. */
 export function rowLimit(limit = 100): number {
   return limit > 0 ? Math.min(Math.trunc(limit), Number.MAX_SAFE_INTEGER) : 0;
 }
 
+/** @throws StoreError NG_STORE_FAILED for a policy that is not valid */
 export function checkPrunePolicy(policy: PrunePolicy): void {
   if (!Number.isSafeInteger(policy.keepLast) || policy.keepLast < 1) {
     throw new StoreError(

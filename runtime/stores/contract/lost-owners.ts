@@ -1,12 +1,12 @@
 import { ThreadError } from "../../interface/errors.ts";
 
 /**
- * Owners of claims that are over, though the database does not know: the store could not be reached when the claim was made or given
- * back. Who claims the same thread through the same store need not wait for their leases.
+ * Owners whose claims have ended although the database may still hold them: claiming or releasing failed because the store
+ * could not be reached. A later claim through the same store does not wait for the leases of these owners.
  */
 export type LostOwners = Set<string>;
 
-/** A claim or a release failed. Nobody knows whether it came true, unless the thread is somebody else's. */
-export function noteLost(owners: LostOwners, owner: string, error: unknown): void {
+/** Records the owner of a claim or release that failed with an unknown outcome. A conflict (`ThreadError`) is a known one. */
+export function recordLost(owners: LostOwners, owner: string, error: unknown): void {
   if (!(error instanceof ThreadError)) owners.add(owner);
 }

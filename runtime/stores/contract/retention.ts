@@ -1,18 +1,23 @@
-/** What pruning keeps: which checkpoints, and which changes of channels they still read. */
+/** Retention: which checkpoints a prune policy keeps, and which changes of channels those still read. */
 import type { CheckpointHeader, CheckpointId } from "../../interface/checkpoint.ts";
 import type { PrunePolicy } from "../../interface/store.ts";
 
-/** What decides whether a checkpoint stays. */
+/** The facts about a checkpoint that a prune policy depends on. */
 export interface PrunePoint {
   readonly ord: number;
   readonly id: CheckpointId;
   readonly namespace: string;
   readonly label: string | null;
-  /** Asked for only where the policy needs it, or where the checkpoint stays. */
+  /** Called only when the policy needs it or the checkpoint is kept. */
   header(): Pick<CheckpointHeader, "timestamp" | "children">;
 }
 
-/** Orders of those that stay under a policy. */
+/**
+ * The `ord` of each checkpoint that a policy keeps, including the checkpoints of called graphs (`children`) that a kept
+ * checkpoint resumes from.
+ *
+ * @param ascending all checkpoints of a thread, oldest first
+ */
 export function keptCheckpoints(ascending: readonly PrunePoint[], policy: PrunePolicy): Set<number> {
   const { keepLast, keepLabelled = true, olderThan = Number.POSITIVE_INFINITY } = policy;
   const kept = new Set<number>();
@@ -30,7 +35,7 @@ export function keptCheckpoints(ascending: readonly PrunePoint[], policy: PruneP
     if (count < keepLast || (keepLabelled && point.label !== null)) keep(point);
     else if (olderThan !== Number.POSITIVE_INFINITY && point.header().timestamp >= olderThan) keep(point);
   }
-  // A called graph goes on from where it stood at that moment, not from its newest checkpoint.
+  // A called graph resumes from the checkpoint that its caller has recorded, not from its newest one.
   const byId = new Map(ascending.map((point) => [point.id, point]));
   for (let id = children.pop(); id !== undefined; id = children.pop()) {
     const child = byId.get(id);
@@ -39,7 +44,7 @@ export function keptCheckpoints(ascending: readonly PrunePoint[], policy: PruneP
   return kept;
 }
 
-/** Of each chain, ascending, those that stay; none for a chain that ends here. */
+/** The kept checkpoints of each chain, ascending; an empty list for a chain that is removed. */
 export function keptByChain(
   ascending: readonly { readonly ord: number; readonly chain: number }[],
   kept: ReadonlySet<number>,
@@ -72,21 +77,21 @@ export function supersededByChannel<T extends ChangePoint & { readonly channel: 
   return gone;
 }
 
-/** Where one channel of a chain changed, oldest first. */
+/** A change of one channel in a chain. */
 export interface ChangePoint {
-  /** Order of the checkpoint that wrote it. */
+  /** `ord` of the checkpoint that wrote it. */
   readonly ord: number;
-  /** Whether it stands alone (a full value or a reset); otherwise it needs those before it, back to one that does. */
+  /** A full value or a reset. Any other change needs those before it, back to a full one. */
   readonly full: boolean;
 }
 
 /**
- * Which changes of one channel no remaining checkpoint reads any more. A checkpoint reads, of each channel, the newest
- * full change up to its own order and what was appended since. So a change goes when the first remaining
- * checkpoint at or after it stands behind a newer full change, or when there is none.
+ * The changes of one channel that no kept checkpoint reads. A checkpoint reads, of each channel, the newest full change up
+ * to its own `ord` and the appends since. So a change is superseded when there is no kept checkpoint at or after it, or when
+ * a newer full change comes before the first such checkpoint.
  *
  * @param changes of one channel of one chain, ascending
- * @param kept orders of the chain's remaining checkpoints, ascending
+ * @param kept `ord` of the chain's kept checkpoints, ascending
  */
 export function superseded<T extends ChangePoint>(changes: readonly T[], kept: readonly number[]): T[] {
   const gone: T[] = [];

@@ -1,6 +1,6 @@
 /**
- * The rows that durable stores keep, the same in every database. Each carries the version of its layout and a checksum
- * over all of its columns; nothing is handed out before both were checked (5.11).
+ * The rows of durable stores, the same in every database. Each row has the version of its layout and a CRC-32 checksum over
+ * all of its columns. Both are verified before any content is returned (5.11).
  *
  * Names in rows (threads, namespaces, checkpoint ids, channels, tasks, labels) are keys, see `encodeKey`.
  */
@@ -12,7 +12,7 @@ interface Row {
   readonly sum: number;
 }
 
-/** A thread: who holds it, and what it has. The counters unmask a lookup that misses because an index is damaged. */
+/** A thread: its claim and its counters. The counters reveal rows that a damaged index hides. */
 export interface ThreadRow extends Row {
   readonly thread: number;
   readonly name: string;
@@ -22,9 +22,9 @@ export interface ThreadRow extends Row {
   readonly host: string | null;
   readonly pid: number | null;
   readonly started: string | null;
-  /** Head of the graph itself; other namespaces have rows in `heads`. */
+  /** Head of the root namespace; other namespaces have rows in `heads`. */
   readonly head: number | null;
-  /** Newest checkpoint of any namespace; 0 when there is none. */
+  /** `ord` of the newest checkpoint of any namespace; 0 when there is none. */
   readonly last: number;
   readonly checkpoints: number;
   /** Rows in `heads`. */
@@ -40,41 +40,41 @@ export interface HeadRow extends Row {
 }
 
 export interface CheckpointRow extends Row {
-  /** Grows with every checkpoint of the thread: the order in which they were written. */
+  /** Order of writing: grows with every checkpoint of the thread. */
   readonly ord: number;
   readonly thread: number;
   readonly id: string;
   readonly namespace: string;
-  /** `ord` of the checkpoint that began the chain with a snapshot. */
+  /** `ord` of the checkpoint that started the chain with a snapshot. */
   readonly chain: number;
-  /** `ord` of the parent, while this thread has it. */
+  /** `ord` of the parent; null when this thread does not have it. */
   readonly parent: number | null;
-  /** Marks of the newest cells of all channels, combined: unmasks cells that are missing or stale. */
+  /** XOR of the marks of all channels' newest cells: reveals cells that are missing or stale. */
   readonly state: number;
   readonly label: string | null;
   readonly header: string;
 }
 
-/** Kinds of cells: a whole value, a whole list, what was appended to one, nothing. */
+/** Kinds of cells: a whole value, a whole list, items appended to a list, no value. */
 export const CELL_VALUE = 0;
 export const CELL_LIST = 1;
 export const CELL_APPEND = 2;
 export const CELL_RESET = 3;
 
-/** How a channel changed in one checkpoint of a chain. */
+/** The change of a channel in one checkpoint of a chain. */
 export interface CellRow extends Row {
   readonly chain: number;
   readonly channel: string;
   readonly ord: number;
   readonly kind: number;
   readonly version: number;
-  /** `ord` of the cell that an append starts from: the newest one that stands alone. */
+  /** `ord` of the newest cell with a full value, which an append starts from. */
   readonly base: number;
-  /** Appends since then, this one included. */
+  /** Number of appends since `base`, this one included. */
   readonly count: number;
-  /** How much may still be appended before the next full value. */
+  /** Weight that may still be appended before the next full value. */
   readonly slack: number;
-  /** JSON: the value, or the list of what was appended; null after a reset. */
+  /** JSON: the value, or the list of appended items; null after a reset. */
   readonly data: string | null;
 }
 
@@ -86,21 +86,21 @@ export interface WriteRow extends Row {
   readonly data: string;
 }
 
-/** A row as it is made, before it is sealed: version and checksum are whatever they are. */
-export type Unsealed<R extends Row> = Omit<R, "v" | "sum"> & Partial<Row>;
+/** A row whose version and checksum are not filled in yet; existing values of both are ignored. */
+export type RowContent<R extends Row> = Omit<R, "v" | "sum"> & Partial<Row>;
 
 export interface Table<R extends Row> {
   readonly name: string;
-  /** Of the row's layout and of what it means. A store refuses rows of a newer one. */
+  /** Version of the row's layout and meaning. A store refuses rows of a newer version. */
   readonly version: number;
-  /** What the checksum covers, in this order; the bulk column comes last. A function, for each step seals three rows. */
+  /** The columns that the checksum covers, in this order; the bulk column comes last. */
   values(row: R): readonly (string | number | null | undefined)[];
   bulk?(row: R): string | null;
-  /** How errors call a row. */
+  /** The row's name in error messages. */
   describe(row: R): string;
 }
 
-/** Version 2 has the same columns: it keeps programs away that know only schema version 1, where all writing begins here. */
+/** Version 2 has the same columns. It locks out programs of schema version 1, which read this row before they write. */
 export const THREADS: Table<ThreadRow> = {
   name: "threads",
   version: 2,
@@ -142,21 +142,24 @@ export const WRITES: Table<WriteRow> = {
   describe: (row) => `result of task "${row.task}" at checkpoint "${row.checkpoint}"`,
 };
 
-/** Completes a row, in place, with version and checksum. Rows of every step come with places for both, which is quicker. */
-export function seal<R extends Row>(table: Table<R>, row: Unsealed<R>): R {
-  const sealed = row as unknown as R & { v: number; sum: number };
-  sealed.v = table.version;
-  sealed.sum = checksum(table, sealed);
-  return sealed;
+/**
+ * Fills in the row's version and checksum, in place. Rows that every step writes already have both properties (with any
+ * value), which keeps the object's shape and is faster.
+ */
+export function addChecksum<R extends Row>(table: Table<R>, row: RowContent<R>): R {
+  const complete = row as unknown as R & { v: number; sum: number };
+  complete.v = table.version;
+  complete.sum = checksum(table, complete);
+  return complete;
 }
 
 /**
- * The row, once it is known to be what was written.
+ * Returns the row if it is the one that was written.
  *
- * @param wanted columns that the lookup asked for: a damaged index leads to rows that nobody asked for
+ * @param wanted the columns of the lookup: a damaged index may lead to other rows
  * @throws StoreError NG_UNKNOWN_VERSION, NG_CORRUPT_RECORD
  */
-export function unseal<R extends Row>(table: Table<R>, row: R, wanted: Partial<R> = {}): R {
+export function verifyRow<R extends Row>(table: Table<R>, row: R, wanted: Partial<R> = {}): R {
   if (row.v !== table.version) {
     const newer = Number.isSafeInteger(row.v) && row.v > table.version;
     if (newer) throw unknownVersion(rowName(table, row), "record version", row.v, table.version);
@@ -178,30 +181,30 @@ export function unseal<R extends Row>(table: Table<R>, row: R, wanted: Partial<R
   return row;
 }
 
-/** For migrations: a row whose columns stay as they are gets the next record version. A damaged row stays one. */
+/** For migrations: raises the version of a row whose columns do not change. A damaged row stays damaged. */
 export function withNextVersion<R extends Row>(table: Table<R>, row: R): R {
   const isWhole = checksum(table, row) === row.sum;
   const next = { ...row, v: row.v + 1 };
   return isWhole ? { ...next, sum: checksum(table, next) } : next;
 }
 
-/** How errors name a row: table and key. */
+/** The name of a row in error messages: key and table. */
 export function rowName<R extends Row>(table: Table<R>, row: R): string {
   return `${table.describe(row)} in table \`${table.name}\``;
 }
 
-/** What one cell contributes to the state of a checkpoint. */
+/** The contribution of one cell to `CheckpointRow.state`. */
 export function cellMark(cell: Pick<CellRow, "channel" | "version" | "ord">): number {
   return crc32(`${cell.channel}\n${cell.version}\n${cell.ord}`);
 }
 
-/** Spreads names over the second index of a table of threads. */
+/** Hash of a thread's name, for the second index of the table `threads`. */
 export function keyHash(key: string): number {
   return crc32(key);
 }
 
 function checksum<R extends Row>(table: Table<R>, row: R): number {
-  // Keys hold no control characters, so neither a line's end nor what stands for null is ambiguous.
+  // Keys contain no control characters, so the separator and the marker of null are unambiguous.
   let text = `${table.name}\n${row.v}`;
   for (const value of table.values(row)) text += value === null ? "\n\0" : `\n${value}`;
   const bulk = table.bulk?.(row);

@@ -1,9 +1,9 @@
-/** What stores say when they refuse: the same words whichever store it is. */
+/** The errors of stores: the same code and message in every store. */
 import type { CheckpointId, ThreadId } from "../../interface/checkpoint.ts";
 import { StoreError, ThreadError } from "../../interface/errors.ts";
 import type { Claim } from "../../interface/store.ts";
 
-/** Somebody else holds the thread. `holder` says who, in words. */
+/** Another runner holds the thread. `holder` describes it for the message. */
 export function threadIsHeld(threadId: ThreadId, holder: string): ThreadError {
   return new ThreadError(
     "NG_THREAD_CONFLICT",
@@ -12,17 +12,17 @@ export function threadIsHeld(threadId: ThreadId, holder: string): ThreadError {
   );
 }
 
-/** A write came with a claim that is no longer the newest of its thread, or was given back. */
+/** A write with a claim that is not the newest of its thread (a stale fencing token), or was released. */
 export function claimIsLost(claim: Claim): ThreadError {
   return new ThreadError(
     "NG_THREAD_CONFLICT",
     claim.threadId,
     `the claim of ${claim.owner} on thread ${quote(claim.threadId)} (epoch ${claim.epoch}) no longer holds: ` +
-      "another run took the thread over, or it was given back or deleted; nothing was written",
+      "another run took the thread over, or the claim was released or the thread deleted; nothing was written",
   );
 }
 
-/** Compare-and-set failed: the namespace's head is not the one the writer has seen. */
+/** Compare-and-set failed: the namespace's head is not the one that the writer expects. */
 export function headHasMoved(
   threadId: ThreadId,
   namespace: string,
@@ -33,8 +33,8 @@ export function headHasMoved(
   return new ThreadError(
     "NG_THREAD_CONFLICT",
     threadId,
-    `the head of thread ${quote(threadId)}${where} is ${actual ?? "not there yet"}, not ${expected ?? "missing"} ` +
-      "as this run expected: another run has written to the thread; nothing was written",
+    `the head of thread ${quote(threadId)}${where} is ${actual ?? "missing"}, but this run expected ` +
+      `${expected ?? "none"}: another run has written to the thread; nothing was written`,
   );
 }
 
@@ -42,11 +42,11 @@ export function unknownCheckpoint(threadId: ThreadId, id: CheckpointId): ThreadE
   return new ThreadError(
     "NG_UNKNOWN_CHECKPOINT",
     threadId,
-    `thread ${quote(threadId)} has no checkpoint ${quote(id)}: its history lists those it has`,
+    `thread ${quote(threadId)} has no checkpoint ${quote(id)}: \`history\` lists its checkpoints`,
   );
 }
 
-/** Ids are never used twice: history is not rewritten. */
+/** A checkpoint id is used twice: history is never rewritten. */
 export function checkpointExists(threadId: ThreadId, id: CheckpointId): StoreError {
   return new StoreError(
     "NG_STORE_FAILED",
@@ -61,15 +61,15 @@ export function notAList(threadId: ThreadId, channel: string): StoreError {
   );
 }
 
-/** A checkpoint lists each channel once. */
+/** A save has two changes of one channel. */
 export function changedTwice(channel: string): StoreError {
   return new StoreError(
     "NG_STORE_FAILED",
-    `channel ${quote(channel)} stands twice among the changes of one checkpoint`,
+    `channel ${quote(channel)} occurs twice among the changes of one checkpoint`,
   );
 }
 
-/** A record that is there but cannot be trusted. `row` names it: table and key. */
+/** A record that is damaged. `row` names its table and key. */
 export function corruptRecord(row: string, problem: string, cause?: unknown): StoreError {
   const message = `${row} cannot be trusted: ${problem}; restore the store from a backup, or delete the thread`;
   return new StoreError("NG_CORRUPT_RECORD", message, cause === undefined ? undefined : { cause });
@@ -86,7 +86,7 @@ export function storeIsClosed(): StoreError {
   return new StoreError("NG_STORE_FAILED", "the store is closed: open a new one");
 }
 
-/** Ids are arbitrary strings: shown so that they cannot break a line or hide. */
+/** An id for an error message: quoted, escaped and cut after 200 characters, since ids are arbitrary strings. */
 export function quote(id: string): string {
   return JSON.stringify(id.length > 200 ? `${id.slice(0, 200)}…` : id);
 }

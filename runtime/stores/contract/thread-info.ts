@@ -3,7 +3,7 @@ import { decodeHeader } from "./header-text.ts";
 import { decodeKey } from "./key.ts";
 import type { CheckpointRow, ThreadRow } from "./rows.ts";
 
-/** What a listing says of a thread. Both rows have been verified. */
+/** The entry of a thread in a listing. Both rows must have been verified. */
 export function threadInfo(thread: ThreadRow, head: CheckpointRow): ThreadInfo {
   const threadId = decodeKey(thread.name);
   const { id: headId, status, step, timestamp, metadata } = decodeHeader(head, threadId);

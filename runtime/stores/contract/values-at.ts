@@ -15,16 +15,16 @@ import {
   CHECKPOINTS,
   type CheckpointRow,
   rowName,
-  unseal,
+  verifyRow,
 } from "./rows.ts";
 import { corruptRecord } from "./store-error.ts";
 
 /**
- * Checkpoints of one chain with their values. Each cell is parsed once, however many checkpoints show it: what they hand
- * out is shared between them, and frozen.
+ * Checkpoints of one chain with their values. Each cell is parsed once. The frozen values are shared between the
+ * checkpoints that contain them.
  *
- * @param rows ascending, of one chain
- * @param cells by channel, ascending: each begins with a cell that stands alone, and reaches to the newest of `rows`
+ * @param rows of one chain, ascending
+ * @param cells by channel, ascending; each list starts with a full value and reaches to the newest of `rows`
  */
 export function checkpointsOf(
   threadId: ThreadId,
@@ -58,7 +58,7 @@ export function checkpointsOf(
   });
 }
 
-/** Goes once through the cells of a channel, from older checkpoints to newer ones. */
+/** Reads the cells of a channel in one pass, from older to newer checkpoints. */
 class ChannelReader {
   readonly #cells: readonly CellRow[];
   #next = 0;
@@ -69,15 +69,15 @@ class ChannelReader {
     this.#cells = cells;
   }
 
-  /** The newest cell up to an order, verified. */
+  /** The newest cell up to an `ord`, verified. */
   advance(ord: number): CellRow | undefined {
     for (let cell = this.#cells[this.#next]; cell !== undefined && cell.ord <= ord; cell = this.#cells[++this.#next]) {
-      this.#apply(unseal(CELLS, cell));
+      this.#apply(verifyRow(CELLS, cell));
     }
     return this.#cells[this.#next - 1];
   }
 
-  /** The value there. Lists are copied only where somebody looks at them. */
+  /** The value at the current cell. An appended list is copied only when it is read. */
   value(): Json | undefined {
     if (this.#items !== undefined) {
       this.#value = Object.freeze(this.#items.slice());
@@ -100,12 +100,12 @@ class ChannelReader {
       case CELL_APPEND: {
         const previous = this.#cells[this.#next - 1];
         if (previous === undefined || previous.base !== cell.base || previous.count + 1 !== cell.count) {
-          throw corruptRecord(rowName(CELLS, cell), "rows that it follows are missing");
+          throw corruptRecord(rowName(CELLS, cell), "rows before it are missing");
         }
         const added = parse(cell);
         const list = this.#items ?? this.#value;
         if (!Array.isArray(added) || !Array.isArray(list)) {
-          throw corruptRecord(rowName(CELLS, cell), "it appends to what is no list");
+          throw corruptRecord(rowName(CELLS, cell), "it appends to a value that is not a list");
         }
         this.#items ??= [...(list as readonly Json[])];
         for (const item of added as readonly Json[]) this.#items.push(item);

@@ -1,4 +1,4 @@
-/** Pending writes as rows keep them. */
+/** Encoding of pending writes in rows. */
 import type { PendingWrite } from "../../interface/checkpoint.ts";
 import type { Json } from "../../value/json.ts";
 import { freezeDeep } from "./frozen-json.ts";
@@ -7,7 +7,7 @@ import { decodeKey, encodeKey } from "./key.ts";
 import { rowName, WRITES, type WriteRow } from "./rows.ts";
 import { corruptRecord, quote } from "./store-error.ts";
 
-/** By task; of several results of one task the last counts. */
+/** JSON text by task key. Of several results of one task the last is kept. */
 export function encodeWrites(writes: readonly PendingWrite[]): ReadonlyMap<string, string> {
   return new Map(
     writes.map(({ taskId, node, result }) => {
@@ -16,7 +16,7 @@ export function encodeWrites(writes: readonly PendingWrite[]): ReadonlyMap<strin
   );
 }
 
-/** @param row whose checksum has been verified */
+/** @param row with a verified checksum */
 export function decodeWrite(row: WriteRow): PendingWrite {
   let parsed: unknown;
   try {

@@ -1,4 +1,4 @@
-/** Finding checkpoints, and reading them with their values. */
+/** Lookup of checkpoints, with and without their values. */
 import type { Checkpoint, ThreadId } from "../../interface/checkpoint.ts";
 import type { StoreError } from "../../interface/errors.ts";
 import { encodeKey } from "../contract/key.ts";
@@ -9,18 +9,18 @@ import {
   rowName,
   THREADS,
   type ThreadRow,
-  unseal,
+  verifyRow,
 } from "../contract/rows.ts";
 import { corruptRecord } from "../contract/store-error.ts";
 import { checkCount } from "../contract/thread-row.ts";
 import { checkpointsOf } from "../contract/values-at.ts";
 import type { Transaction } from "./connection.ts";
 
-/** One that must be there: rows point to it. */
+/** A checkpoint that other rows refer to; its absence is damage. */
 export async function checkpointAt(transaction: Transaction, thread: ThreadRow, ord: number): Promise<CheckpointRow> {
   const row = await transaction.get<CheckpointRow>("SELECT * FROM @.checkpoints WHERE ord = $1", ord);
   if (row === undefined) throw missingCheckpoint(thread, ord);
-  return unseal(CHECKPOINTS, row, { ord, thread: thread.thread });
+  return verifyRow(CHECKPOINTS, row, { ord, thread: thread.thread });
 }
 
 export function missingCheckpoint(thread: ThreadRow, ord: number): StoreError {
@@ -36,7 +36,7 @@ export async function findCheckpoint(
   const sql = "SELECT * FROM @.checkpoints WHERE thread = $1 AND id = $2";
   const row = await transaction.get<CheckpointRow>(sql, thread.thread, id);
   if (row === undefined) await expectAll(transaction, thread);
-  return row && unseal(CHECKPOINTS, row, { thread: thread.thread, id });
+  return row && verifyRow(CHECKPOINTS, row, { thread: thread.thread, id });
 }
 
 export async function findLabelled(
@@ -48,15 +48,15 @@ export async function findLabelled(
   const sql = "SELECT * FROM @.checkpoints WHERE thread = $1 AND label = $2";
   const row = await transaction.get<CheckpointRow>(sql, thread.thread, label);
   if (row === undefined) await expectAll(transaction, thread);
-  return row && unseal(CHECKPOINTS, row, { thread: thread.thread, label });
+  return row && verifyRow(CHECKPOINTS, row, { thread: thread.thread, label });
 }
 
-/** After a lookup found nothing: its row may have been there. */
+/** Called after a lookup that found nothing: verifies all checkpoints of the thread, so that damage is not taken for absence. */
 async function expectAll(transaction: Transaction, thread: ThreadRow): Promise<void> {
   const sql = "SELECT * FROM @.checkpoints WHERE thread = $1";
   const rows = await transaction.all<CheckpointRow>(sql, thread.thread);
   checkCount(thread, "checkpoints", rows.length);
-  for (const row of rows) unseal(CHECKPOINTS, row);
+  for (const row of rows) verifyRow(CHECKPOINTS, row);
 }
 
 /** From a checkpoint back along its parents, newest first. */
@@ -71,7 +71,7 @@ export async function ancestors(
     "WITH RECURSIVE past AS (" +
       "SELECT *, 1::bigint AS depth FROM @.checkpoints WHERE ord = $1 " +
       "UNION ALL SELECT c.*, past.depth + 1 FROM past JOIN @.checkpoints c ON c.ord = past.parent " +
-      // A parent is older, so that even damaged rows cannot go round in circles.
+      // A parent is older than its child. The check keeps damaged rows from forming a cycle.
       "WHERE past.depth < $2 AND past.parent < past.ord" +
       ") SELECT * FROM past ORDER BY depth",
     start,
@@ -80,7 +80,7 @@ export async function ancestors(
   let expected: number | null = start;
   for (const row of rows) {
     if (row.ord !== expected) break;
-    expected = unseal(CHECKPOINTS, row, { thread: thread.thread }).parent;
+    expected = verifyRow(CHECKPOINTS, row, { thread: thread.thread }).parent;
   }
   if (expected !== null && rows.length < limit) {
     throw corruptRecord(
@@ -91,7 +91,7 @@ export async function ancestors(
   return rows;
 }
 
-/** With their values. Neighbours of one chain are read together, so that each cell is read once. */
+/** Adds the values. Neighbours of one chain are read together, so that each cell is read once. */
 export async function withValues(
   transaction: Transaction,
   threadId: ThreadId,
@@ -110,10 +110,10 @@ export async function withValues(
   return result;
 }
 
-/** Of every channel: what a reader of the checkpoints `oldest` to `newest` needs. */
+/** The cells of every channel that the checkpoints `oldest` to `newest` need. */
 async function cellsOf(transaction: Transaction, chain: number, oldest: number, newest: number) {
   const rows = await transaction.all<CellRow>(
-    // Steps from channel to channel on the index, past however many cells each has.
+    // A skip scan on the index, from channel to channel: its cost does not depend on the number of cells of each.
     "WITH RECURSIVE channels AS (" +
       "(SELECT channel FROM @.cells WHERE chain = $1 ORDER BY channel LIMIT 1) " +
       "UNION ALL SELECT (SELECT c.channel FROM @.cells c WHERE c.chain = $1 AND c.channel > channels.channel " +

@@ -8,39 +8,39 @@ import { isConnectionLost, sqlState, storeFailure } from "./failure.ts";
 import { MIGRATIONS, SCHEMA_VERSION } from "./schema.ts";
 
 export interface ConnectionOptions {
-  /** `postgres://user:password@host:port/database`. Without one, the variables of `libpq` (PGHOST and so on) count. */
+  /** `postgres://user:password@host:port/database`. Default: the variables of `libpq` (PGHOST and so on). */
   readonly url?: string;
-  /** The schema that holds the tables; made when it is not there. Default `ngraph`. */
+  /** The schema of the tables, which is created when it does not exist. Default `ngraph`. */
   readonly schema?: string;
-  /** Most connections at once. Default 10. */
+  /** Maximum number of connections. Default 10. */
   readonly connections?: number;
-  /** How long it may take to make a connection, in milliseconds; 0 for no limit. Default 30,000. */
+  /** Time limit for making a connection, in milliseconds; 0 for no limit. Default 30,000. */
   readonly connectTimeoutMs?: number;
-  /** A pool of your own in place of `url`, `connections` and `connectTimeoutMs`. It is not closed with the store. */
+  /** An existing pool in place of `url`, `connections` and `connectTimeoutMs`. The store does not close it. */
   readonly pool?: Pool;
 }
 
 type Value = string | number | null | readonly (string | number | null)[];
 
-/** A transaction that has begun. */
+/** An open transaction. */
 export interface Transaction {
-  /** Rows of a statement in which `@.` stands for the schema. The caller knows what it selects. */
+  /** The rows of a statement, in which `@.` is the prefix of the schema. The caller states the row type. */
   all<T>(sql: string, ...values: readonly Value[]): Promise<T[]>;
   get<T>(sql: string, ...values: readonly Value[]): Promise<T | undefined>;
-  /** How many rows a statement changed. */
+  /** The number of rows that a statement changed. */
   run(sql: string, ...values: readonly Value[]): Promise<number>;
   readonly heads: KnownHeads;
 }
 
-/** "ngraph" as bytes: names the lock that a migration holds alone, and all others together. */
+/** "ngraph" as bytes: key of the advisory lock that a migration holds exclusively and all other transactions share. */
 const MIGRATION_LOCK = 0x6e67_7261_7068;
 
-/** In the same message as the beginning of a transaction: no migration runs beside it, nor has one changed what it relies on. */
+/** Sent in one message with BEGIN: excludes concurrent migrations and reads the schema version. */
 const VERSION = `SELECT pg_advisory_xact_lock_shared(${MIGRATION_LOCK}); SELECT value::int AS version FROM @.meta WHERE name = 'version'`;
 
 /**
- * Of every writing transaction, in the same message as its beginning. A commit that the server only remembers is lost with
- * its power; a process that was stopped while it held a thread must not stop the others for ever.
+ * Settings of every write transaction, sent in one message with BEGIN. `synchronous_commit`: without it a power failure loses
+ * commits. `lock_timeout`: a stopped process that holds a thread's lock must not block others forever.
  */
 const SETTINGS =
   "SET LOCAL lock_timeout = '30s'; " +
@@ -49,15 +49,15 @@ const SETTINGS =
 const WRITING = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ${SETTINGS}`;
 const READING = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
-/** A pool of connections to a database whose tables are there. */
+/** A pool of connections to a database. The first transaction creates or migrates the tables. */
 export class Connection {
   readonly #pool: Pool;
   readonly #isOwnPool: boolean;
   readonly #schema: string;
-  /** As errors show it: never with a password. */
+  /** The database in error messages, without a password. */
   readonly #place: string;
   readonly #sql = new Map<string, string>();
-  /** Keys. */
+  /** Owners as keys, see `encodeKey`. */
   readonly lost: LostOwners = new Set();
   readonly #heads = new KnownHeads();
   #migrated: Promise<void> | undefined;
@@ -69,14 +69,14 @@ export class Connection {
       const given = JSON.stringify(schema.slice(0, 80));
       throw new StoreError(
         "NG_STORE_FAILED",
-        `${given} is no name for a schema: use letters, digits and _, at most 63 bytes`,
+        `${given} is not a valid name for a schema: use letters, digits and _, at most 63 bytes`,
       );
     }
     if (url !== undefined && !URL.canParse(url)) {
-      // Without a cause, which would show the password.
+      // No cause: it would show the password.
       throw new StoreError(
         "NG_STORE_FAILED",
-        "not a URL of a database: it looks like postgres://user:password@host:5432/name",
+        "the URL of the database is not valid: use the form postgres://user:password@host:5432/name",
       );
     }
     this.#schema = schema;
@@ -84,16 +84,17 @@ export class Connection {
     const config = { max: connections, ...(url === undefined ? {} : { connectionString: url }) };
     this.#pool = pool ?? makePool(config, connectTimeoutMs);
     this.#place = placeOf(url, this.#pool);
-    // The server may go while nothing is asked of it: the pool then drops the connection, and the next question tells.
+    // An idle connection may end. The pool drops it, and the next query reports the failure. Without a listener the event
+    // would end the process.
     if (this.#isOwnPool) this.#pool.on("error", () => {});
   }
 
-  /** Changes that happen together or not at all. */
+  /** A write transaction. */
   write<T>(body: (transaction: Transaction) => Promise<T>): Promise<T> {
     return this.#transaction(`${WRITING}; ${VERSION}`, body);
   }
 
-  /** Reads that see one moment of the database. */
+  /** A read transaction: all reads see one state of the database. */
   read<T>(body: (transaction: Transaction) => Promise<T>): Promise<T> {
     return this.#transaction(`${READING}; ${VERSION}`, body);
   }
@@ -107,7 +108,7 @@ export class Connection {
   async #transaction<T>(begin: string, body: (transaction: Transaction) => Promise<T>): Promise<T> {
     if (this.#closed) throw storeIsClosed();
     try {
-      // A failed migration is tried again by the next caller.
+      // The next caller retries a failed migration.
       this.#migrated ??= this.#migrate().catch((error: unknown) => {
         this.#migrated = undefined;
         throw error;
@@ -122,42 +123,42 @@ export class Connection {
     }
   }
 
-  /** @param begin may end with `VERSION`: its answer goes to the body */
+  /** @param begin may end with `VERSION`, whose result is passed to the body */
   async #within<T>(begin: string, body: (transaction: Transaction, version: unknown) => Promise<T>): Promise<T> {
     const { client, lost, version } = await this.#begin(this.#text(begin));
     try {
       const result = await body(this.#transactionOn(client), version);
       await client.query("COMMIT");
-      giveBack(client, lost);
+      releaseClient(client, lost);
       return result;
     } catch (error) {
       this.#heads.forget();
-      // Whatever state the connection is in: when it cannot roll back, it is not used again.
+      // A connection that cannot roll back is not used again.
       const isUsable = await client.query("ROLLBACK").then(
         () => true,
         () => false,
       );
-      giveBack(client, lost, !isUsable);
-      // Why the server ended the connection says more than that it is gone.
+      releaseClient(client, lost, !isUsable);
+      // The server's reason for ending the connection is more precise than the error of the query.
       throw lost.reason !== undefined && sqlState(error) === "" && !(error instanceof NgraphError)
         ? lost.reason
         : error;
     }
   }
 
-  /** After a restart of the server, the pool may hold connections that are dead and do not know: nothing was asked of them yet. */
-  async #begin(begin: string): Promise<{ client: PoolClient; lost: Listener; version: unknown }> {
+  /** After a restart of the server the idle connections of the pool are dead, which only a query shows: tries the next one. */
+  async #begin(begin: string): Promise<{ client: PoolClient; lost: LossListener; version: unknown }> {
     for (let idle = this.#pool.idleCount; ; idle--) {
       const client = await this.#pool.connect();
-      const lost = hearLoss(client);
+      const lost = listenForLoss(client);
       try {
-        // One result a statement; that of the version is the last, where it is asked for.
+        // One result for each statement; the version, when requested, is the last.
         const results: unknown = await client.query(begin);
         const last = (Array.isArray(results) ? results.at(-1) : results) as { readonly rows: readonly unknown[] };
         const row = last.rows[0] as { readonly version?: unknown } | undefined;
         return { client, lost, version: row?.version };
       } catch (error) {
-        giveBack(client, lost, true);
+        releaseClient(client, lost, true);
         if (idle <= 0 || !isConnectionLost(error)) throw error;
       }
     }
@@ -184,11 +185,11 @@ export class Connection {
   }
 
   async #migrate(): Promise<void> {
-    // Who may only read, or asks a server that may only be read, finds tables that are there already.
+    // Reads first: a read-only role or a standby can use existing tables.
     const found = await this.#within(READING, (transaction) => this.#version(transaction));
     if (found === SCHEMA_VERSION) return;
     await this.#within(WRITING, async (transaction) => {
-      // One process at a time migrates, and none while another writes.
+      // One process at a time migrates, and no other transaction runs meanwhile.
       await transaction.run("SELECT pg_advisory_xact_lock($1)", MIGRATION_LOCK);
       const version = await this.#version(transaction);
       if (version === SCHEMA_VERSION) return;
@@ -202,7 +203,7 @@ export class Connection {
     });
   }
 
-  /** Another program may have migrated the schema while this one had it open. */
+  /** Detects a migration by another program while this one has the schema open. */
   #checkVersion(version: unknown, oldest = SCHEMA_VERSION): void {
     if (version === SCHEMA_VERSION) return;
     const what = `schema ${this.#schema} of database ${this.#place}`;
@@ -213,7 +214,7 @@ export class Connection {
     throw corruptRecord(what, `its schema version reads as ${String(version)}`);
   }
 
-  /** 0 where there is nothing yet. */
+  /** The schema version; 0 when there are no tables. */
   async #version(transaction: Transaction): Promise<number> {
     const found = await transaction.all<{ name: string }>(
       "SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1",
@@ -233,24 +234,24 @@ export class Connection {
   }
 }
 
-/** Hears of the end of a connection while nothing is asked on it. */
-interface Listener {
+/** Records the error of a connection that ends between two queries. */
+interface LossListener {
   reason?: Error;
-  readonly hear: (error: Error) => void;
+  readonly onError: (error: Error) => void;
 }
 
 /**
- * A connection may end between two questions of a transaction: then nobody waits for an answer that could be the error, and an
- * event that nobody hears ends the process.
+ * A connection may end between two queries of a transaction. The error then is an event, which ends the process unless there is
+ * a listener.
  */
-function hearLoss(client: PoolClient): Listener {
-  const listener: Listener = { hear: (error) => void (listener.reason ??= error) };
-  client.on("error", listener.hear);
+function listenForLoss(client: PoolClient): LossListener {
+  const listener: LossListener = { onError: (error) => void (listener.reason ??= error) };
+  client.on("error", listener.onError);
   return listener;
 }
 
-function giveBack(client: PoolClient, { hear }: Listener, isBroken = false): void {
-  client.off("error", hear);
+function releaseClient(client: PoolClient, { onError }: LossListener, isBroken = false): void {
+  client.off("error", onError);
   client.release(isBroken);
 }
 

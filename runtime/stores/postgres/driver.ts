@@ -21,8 +21,8 @@ export function loadPg(): PgModule {
 }
 
 /**
- * A pool whose connections have to be made within a time. The pool's own limit would count the wait for a free one too: of many runs at
- * once, some wait long, and nothing is wrong.
+ * A pool with a time limit for making a connection. The pool's own limit also counts the wait for a free connection, which
+ * may be long with many concurrent runs.
  *
  * @param connectTimeoutMs 0 for no limit
  */
@@ -36,7 +36,7 @@ export function makePool(config: PoolConfig, connectTimeoutMs: number): Pool {
   return new Pool({ ...config, Client: TimedClient });
 }
 
-/** `bigint` columns as numbers: no count here reaches 2^53. Set by query, so that a pool of somebody else's will do. */
+/** Reads `bigint` columns as numbers: no count here reaches 2^53. Set for each query, so it does not affect a caller's pool. */
 export const asNumbers: CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: "text" | "binary") =>
     oid === BIGINT ? Number : loadPg().types.getTypeParser(oid, format as "text")) as typeof types.getTypeParser,

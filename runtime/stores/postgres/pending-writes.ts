@@ -1,7 +1,7 @@
 import type { CheckpointId, PendingWrite, ThreadId } from "../../interface/checkpoint.ts";
 import type { Claim } from "../../interface/store.ts";
 import { encodeKey } from "../contract/key.ts";
-import { seal, unseal, WRITES, type WriteRow } from "../contract/rows.ts";
+import { addChecksum, verifyRow, WRITES, type WriteRow } from "../contract/rows.ts";
 import { checkCount } from "../contract/thread-row.ts";
 import { decodeWrite, encodeWrites } from "../contract/write-text.ts";
 import type { Connection } from "./connection.ts";
@@ -17,14 +17,14 @@ export function putWrites(
   const encoded = [...encodeWrites(writes)];
   return connection.write(async (transaction) => {
     const thread = await claimedThread(transaction, claim);
-    const rows = encoded.map(([task, data]) => seal(WRITES, { thread: thread.thread, checkpoint, task, data }));
+    const rows = encoded.map(([task, data]) => addChecksum(WRITES, { thread: thread.thread, checkpoint, task, data }));
     const stored = await transaction.all<{ added: boolean }>(
       "INSERT INTO @.writes (thread, checkpoint, task, data, v, sum) " +
         "SELECT $1, $2, task, data, v, sum FROM unnest($3::text[], $4::text[], $5::bigint[], $6::bigint[]) " +
         "WITH ORDINALITY AS given (task, data, v, sum, place) ORDER BY place " +
-        // A second result of a task takes the place of the first.
+        // A second result of a task replaces the first in its place.
         "ON CONFLICT (thread, checkpoint, task) DO UPDATE SET data = excluded.data, v = excluded.v, sum = excluded.sum " +
-        // No row is there before it is inserted, so none has been locked or replaced by anybody.
+        // `xmax` is 0 for an inserted row and not 0 for an updated one.
         "RETURNING xmax = 0 AS added",
       thread.thread,
       checkpoint,
@@ -46,11 +46,11 @@ export function getWrites(
     const row = await findThread(transaction, threadId);
     if (row === undefined) return [];
     const { thread } = row;
-    // All of the thread's, which are few: one that is missing, or stands elsewhere, would run a node again.
+    // Reads all pending writes of the thread (there are few) and counts them. A missing row would run its node again.
     const rows = await transaction.all<WriteRow>("SELECT * FROM @.writes WHERE thread = $1 ORDER BY write", thread);
     checkCount(row, "writes", rows.length);
     return rows
-      .map((write) => unseal(WRITES, write, { thread }))
+      .map((write) => verifyRow(WRITES, write, { thread }))
       .filter((write) => write.checkpoint === checkpoint)
       .map(decodeWrite);
   });

@@ -2,12 +2,12 @@ import type { ThreadId } from "../../interface/checkpoint.ts";
 import type { PrunePolicy } from "../../interface/store.ts";
 import { prunePoint } from "../contract/prune-point.ts";
 import { keptByChain, keptCheckpoints, supersededByChannel } from "../contract/retention.ts";
-import { CELL_APPEND, CHECKPOINTS, type CheckpointRow, seal, type ThreadRow, unseal } from "../contract/rows.ts";
+import { CELL_APPEND, CHECKPOINTS, type CheckpointRow, addChecksum, type ThreadRow, verifyRow } from "../contract/rows.ts";
 import { checkCount } from "../contract/thread-row.ts";
 import type { Connection, Transaction } from "./connection.ts";
 import { lockThread, updateThread } from "./thread.ts";
 
-/** Removes old checkpoints, and of the cells what no remaining checkpoint reads. */
+/** Removes old checkpoints and the cells that no remaining checkpoint reads. Returns the number of removed checkpoints. */
 export function prune(connection: Connection, threadId: ThreadId, policy: PrunePolicy): Promise<number> {
   return connection.write(async (transaction) => {
     const thread = await lockThread(transaction, threadId);
@@ -17,7 +17,7 @@ export function prune(connection: Connection, threadId: ThreadId, policy: PruneP
       thread.thread,
     );
     checkCount(thread, "checkpoints", rows.length);
-    const points = rows.map((row) => prunePoint(unseal(CHECKPOINTS, row, { thread: thread.thread }), threadId));
+    const points = rows.map((row) => prunePoint(verifyRow(CHECKPOINTS, row, { thread: thread.thread }), threadId));
     const kept = keptCheckpoints(points, policy);
     if (kept.size === rows.length) return 0;
     const gone = rows.filter(({ ord }) => !kept.has(ord)).map(({ ord }) => ord);
@@ -34,7 +34,7 @@ export function prune(connection: Connection, threadId: ThreadId, policy: PruneP
   });
 }
 
-/** Everything of a thread, its claim included. */
+/** Removes a thread with everything that belongs to it, including its claim. */
 export function removeThread(connection: Connection, threadId: ThreadId): Promise<void> {
   return connection.write(async (transaction) => {
     const thread = await lockThread(transaction, threadId);
@@ -50,7 +50,7 @@ export function removeThread(connection: Connection, threadId: ThreadId): Promis
   });
 }
 
-/** The histories of those that stay end where their parents went. */
+/** Sets the parent of kept checkpoints to null when it is removed: their history ends there. */
 async function detachFrom(transaction: Transaction, thread: ThreadRow, gone: readonly number[]): Promise<void> {
   const rows = await transaction.all<CheckpointRow>(
     "SELECT * FROM @.checkpoints WHERE thread = $1 AND parent = ANY($2::bigint[]) AND NOT ord = ANY($2::bigint[])",
@@ -58,7 +58,7 @@ async function detachFrom(transaction: Transaction, thread: ThreadRow, gone: rea
     gone,
   );
   for (const row of rows) {
-    const { v, sum } = seal(CHECKPOINTS, { ...unseal(CHECKPOINTS, row), parent: null });
+    const { v, sum } = addChecksum(CHECKPOINTS, { ...verifyRow(CHECKPOINTS, row), parent: null });
     await transaction.run("UPDATE @.checkpoints SET parent = NULL, v = $2, sum = $3 WHERE ord = $1", row.ord, v, sum);
   }
 }

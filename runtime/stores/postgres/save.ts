@@ -16,13 +16,13 @@ import {
   type CellRow,
   CHECKPOINTS,
   type CheckpointRow,
-  seal,
+  addChecksum,
   THREADS,
   type ThreadRow,
-  unseal,
+  verifyRow,
 } from "../contract/rows.ts";
 import { checkpointExists, headHasMoved } from "../contract/store-error.ts";
-import { NOBODY } from "../contract/thread-row.ts";
+import { UNCLAIMED } from "../contract/thread-row.ts";
 import { findCheckpoint, missingCheckpoint } from "./checkpoints.ts";
 import type { Connection, Transaction } from "./connection.ts";
 import { sqlState } from "./failure.ts";
@@ -33,7 +33,7 @@ const UNIQUE_VIOLATED = "23505";
 /** Checkpoint, cells, head, label, pending writes and claim: one transaction. */
 export function save(connection: Connection, claim: Claim, request: SaveRequest): Promise<void> {
   const { header, expectedHead } = request;
-  // What can be prepared is prepared before the thread is locked.
+  // Encoding needs no lock, so it comes before the transaction.
   const changes = encodeChanges(request);
   const text = encodeHeader(header);
   const [id, namespace] = [encodeKey(header.id), encodeKey(header.namespace)];
@@ -45,12 +45,12 @@ export function save(connection: Connection, claim: Claim, request: SaveRequest)
     const headId = head === undefined ? null : decodeKey(head.id);
     if (headId !== expectedHead) throw headHasMoved(claim.threadId, header.namespace, expectedHead, headId);
 
-    const goesOn = head !== undefined && continuesChain(request);
-    const chain = goesOn ? head.chain : ord;
-    const parent = goesOn ? head : await parentOf(transaction, thread, header.parentId, namespace);
-    const last = goesOn ? await lastCells(transaction, chain, changes) : new Map<string, CellRow>();
+    const continues = head !== undefined && continuesChain(request);
+    const chain = continues ? head.chain : ord;
+    const parent = continues ? head : await parentOf(transaction, thread, header.parentId, namespace);
+    const last = continues ? await lastCells(transaction, chain, changes) : new Map<string, CellRow>();
     const lists = await dueLists(transaction, claim, { chain, ord }, changes, last);
-    let state = goesOn ? head.state : 0;
+    let state = continues ? head.state : 0;
     const cells = changes.map((change) => {
       const before = last.get(change.channel);
       const cell = nextCell(claim.threadId, { chain, ord }, change, before, () => lists.get(change.channel)!);
@@ -69,13 +69,13 @@ export function save(connection: Connection, claim: Claim, request: SaveRequest)
       namespaces: thread.namespaces + (namespace !== "" && head === undefined ? 1 : 0),
       writes: thread.writes - (await clearedWrites(transaction, thread, request.clearWritesOf)),
     };
-    if (request.releaseClaim === true) Object.assign(content, NOBODY);
-    const checkpoint = seal(CHECKPOINTS, { ...at, state, label, header: text });
-    await writeStep(transaction, claim, checkpoint, cells, seal(THREADS, content));
+    if (request.releaseClaim === true) Object.assign(content, UNCLAIMED);
+    const checkpoint = addChecksum(CHECKPOINTS, { ...at, state, label, header: text });
+    await writeStep(transaction, claim, checkpoint, cells, addChecksum(THREADS, content));
   });
 }
 
-/** The head, and the number of the checkpoint that follows: drawn under the lock, so that it is the newest of the thread. */
+/** The head, and the `ord` of the next checkpoint. It is drawn under the thread's lock, so it is the thread's largest. */
 async function headAndNumber(transaction: Transaction, thread: ThreadRow, namespace: string) {
   const headOrd = await headOf(transaction, thread, namespace);
   const row = await transaction.get<CheckpointRow & { next: number; ord: number | null }>(
@@ -85,18 +85,18 @@ async function headAndNumber(transaction: Transaction, thread: ThreadRow, namesp
   const { next, ...head } = row!;
   if (headOrd === undefined) return { head: undefined, ord: next };
   if (head.ord === null) throw missingCheckpoint(thread, headOrd);
-  return { head: unseal(CHECKPOINTS, head, { ord: headOrd, thread: thread.thread }), ord: next };
+  return { head: verifyRow(CHECKPOINTS, head, { ord: headOrd, thread: thread.thread }), ord: next };
 }
 
 /** Before a label goes to another checkpoint. */
 export async function takeLabel(transaction: Transaction, { thread }: ThreadRow, label: string): Promise<void> {
   const sql = "SELECT * FROM @.checkpoints WHERE thread = $1 AND label = $2";
   const row = await transaction.get<CheckpointRow>(sql, thread, label);
-  if (row !== undefined) await relabel(transaction, unseal(CHECKPOINTS, row), null);
+  if (row !== undefined) await relabel(transaction, verifyRow(CHECKPOINTS, row), null);
 }
 
 export async function relabel(transaction: Transaction, row: CheckpointRow, label: string | null): Promise<void> {
-  const { v, sum } = seal(CHECKPOINTS, { ...row, label });
+  const { v, sum } = addChecksum(CHECKPOINTS, { ...row, label });
   await transaction.run("UPDATE @.checkpoints SET label = $2, v = $3, sum = $4 WHERE ord = $1", row.ord, label, v, sum);
 }
 
@@ -113,7 +113,7 @@ async function lastCells(transaction: Transaction, chain: number, changes: reado
     chain,
     changes.map(({ channel }) => channel),
   );
-  return new Map(rows.map((row) => [row.channel, unseal(CELLS, row, { chain })]));
+  return new Map(rows.map((row) => [row.channel, verifyRow(CELLS, row, { chain })]));
 }
 
 /** The lists of the channels for which a full value is due: found by trying, for rarely one is. */
@@ -137,7 +137,7 @@ async function dueLists(
       "SELECT * FROM @.cells WHERE chain = $1 AND channel = $2 AND ord BETWEEN $3 AND $4 ORDER BY ord",
       ...([cell.chain, cell.channel, cell.base, cell.ord] as const),
     );
-    const verified = cells.map((row) => unseal(CELLS, row));
+    const verified = cells.map((row) => verifyRow(CELLS, row));
     lists.set(cell.channel, listText(verified, cell));
   }
   return lists;

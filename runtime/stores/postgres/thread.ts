@@ -1,30 +1,34 @@
-/** The row of a thread: who may write, where its heads are, how much it has. Whoever changes a thread locks this row first. */
+/** The row of a thread: its claim, its heads and its counters. Every transaction that changes a thread locks this row first. */
 import type { ThreadId } from "../../interface/checkpoint.ts";
 import type { Claim, Runner } from "../../interface/store.ts";
 import { thisProcess } from "../contract/holder-process.ts";
 import { encodeKey } from "../contract/key.ts";
-import { HEADS, type HeadRow, seal, THREADS, type ThreadRow, type Unsealed, unseal } from "../contract/rows.ts";
+import { HEADS, type HeadRow, addChecksum, THREADS, type ThreadRow, type RowContent, verifyRow } from "../contract/rows.ts";
 import { claimIsLost, threadIsHeld } from "../contract/store-error.ts";
-import { checkCount, describeHolder, holds, isHeld, leaseEnd, newThread, NOBODY } from "../contract/thread-row.ts";
+import { checkCount, describeHolder, holds, isHeld, leaseEnd, newThread, UNCLAIMED } from "../contract/thread-row.ts";
 import type { Connection, Transaction } from "./connection.ts";
 
-/** The server's clock: one for all processes that claim. */
+/** Leases use the server's clock, which all processes share. */
 const NOW = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now";
 
 export async function findThread(transaction: Transaction, threadId: ThreadId): Promise<ThreadRow | undefined> {
   const name = encodeKey(threadId);
   const row = await transaction.get<ThreadRow>("SELECT * FROM @.threads WHERE name = $1", name);
-  return row && unseal(THREADS, row, { name });
+  return row && verifyRow(THREADS, row, { name });
 }
 
-/** Until the end of the transaction, nobody else changes the thread. */
+/** The thread, locked until the end of the transaction. */
 export async function lockThread(transaction: Transaction, threadId: ThreadId): Promise<ThreadRow | undefined> {
   const name = encodeKey(threadId);
   const row = await transaction.get<ThreadRow>("SELECT * FROM @.threads WHERE name = $1 FOR UPDATE", name);
-  return row && unseal(THREADS, row, { name });
+  return row && verifyRow(THREADS, row, { name });
 }
 
-/** The thread, locked, if the claim is the one that holds it. */
+/**
+ * The thread, locked.
+ *
+ * @throws ThreadError NG_THREAD_CONFLICT unless the claim is the newest one of its thread
+ */
 export async function claimedThread(transaction: Transaction, claim: Claim): Promise<ThreadRow> {
   const thread = await lockThread(transaction, claim.threadId);
   if (thread === undefined || !holds(thread, claim)) throw claimIsLost(claim);
@@ -39,7 +43,7 @@ export function takeClaim(connection: Connection, threadId: ThreadId, runner: Ru
     if (thread.owner !== null && thread.owner !== owner && isHeld(thread, now, connection.lost)) {
       throw threadIsHeld(threadId, describeHolder(thread));
     }
-    // Counts over the whole database: a thread that was deleted and made again meets no old epoch.
+    // One sequence for the whole database: a thread that is deleted and created again never reuses an epoch.
     const { epoch } = (await transaction.get<{ epoch: number }>("SELECT nextval('@.epochs') AS epoch"))!;
     const holder = { epoch, owner, expires: leaseEnd(now, runner.leaseMs), ...thisProcess() };
     await updateThread(transaction, { ...thread, ...holder });
@@ -59,34 +63,34 @@ export function releaseClaim(connection: Connection, claim: Claim): Promise<void
   return connection.write(async (transaction) => {
     const thread = await lockThread(transaction, claim.threadId);
     if (thread === undefined || !holds(thread, claim)) return;
-    // A run that never wrote anything leaves nothing behind.
+    // A run that never wrote anything leaves no thread.
     if (thread.last === 0 && thread.writes === 0) {
       await transaction.run("DELETE FROM @.threads WHERE thread = $1", thread.thread);
     } else {
-      await updateThread(transaction, { ...thread, ...NOBODY });
+      await updateThread(transaction, { ...thread, ...UNCLAIMED });
     }
   });
 }
 
-export async function updateThread(transaction: Transaction, row: Unsealed<ThreadRow>): Promise<void> {
-  const sealed = seal(THREADS, row);
+export async function updateThread(transaction: Transaction, row: RowContent<ThreadRow>): Promise<void> {
+  const complete = addChecksum(THREADS, row);
   await transaction.run(
     "UPDATE @.threads SET epoch = $2, owner = $3, expires = $4, host = $5, pid = $6, started = $7, head = $8, last = $9, " +
       "checkpoints = $10, namespaces = $11, writes = $12, v = $13, sum = $14 WHERE thread = $1",
-    ...([sealed.thread, sealed.epoch, sealed.owner, sealed.expires, sealed.host, sealed.pid, sealed.started] as const),
+    ...([complete.thread, complete.epoch, complete.owner, complete.expires, complete.host, complete.pid, complete.started] as const),
     ...([
-      sealed.head,
-      sealed.last,
-      sealed.checkpoints,
-      sealed.namespaces,
-      sealed.writes,
-      sealed.v,
-      sealed.sum,
+      complete.head,
+      complete.last,
+      complete.checkpoints,
+      complete.namespaces,
+      complete.writes,
+      complete.v,
+      complete.sum,
     ] as const),
   );
 }
 
-/** `ord` of a namespace's head. */
+/** The `ord` of a namespace's head. */
 export async function headOf(
   transaction: Transaction,
   thread: ThreadRow,
@@ -99,18 +103,18 @@ export async function headOf(
     thread.thread,
     namespace,
   );
-  if (row !== undefined) return unseal(HEADS, row, { thread: thread.thread, namespace }).ord;
+  if (row !== undefined) return verifyRow(HEADS, row, { thread: thread.thread, namespace }).ord;
   if (transaction.heads.excludes(thread, namespace)) return undefined;
   const others = await transaction.all<HeadRow>("SELECT * FROM @.heads WHERE thread = $1", thread.thread);
   checkCount(thread, "namespaces", others.length);
-  for (const other of others) unseal(HEADS, other);
+  for (const other of others) verifyRow(HEADS, other);
   transaction.heads.note(thread, others);
   return undefined;
 }
 
 export async function setHead(transaction: Transaction, thread: number, namespace: string, ord: number): Promise<void> {
   transaction.heads.add(thread, namespace);
-  const row = seal(HEADS, { thread, namespace, ord });
+  const row = addChecksum(HEADS, { thread, namespace, ord });
   await transaction.run(
     "INSERT INTO @.heads (thread, namespace, ord, v, sum) VALUES ($1, $2, $3, $4, $5) " +
       "ON CONFLICT (thread, namespace) DO UPDATE SET ord = excluded.ord, v = excluded.v, sum = excluded.sum",
@@ -118,11 +122,11 @@ export async function setHead(transaction: Transaction, thread: number, namespac
   );
 }
 
-/** Locked, whoever makes it: of two that try, the second waits for the first and takes its row. */
+/** Creates and locks a thread. Of two transactions that create it, the second waits for the first and uses its row. */
 async function makeThread(transaction: Transaction, threadId: ThreadId): Promise<ThreadRow> {
   for (;;) {
     const { thread } = (await transaction.get<{ thread: number }>("SELECT nextval('@.thread_numbers') AS thread"))!;
-    const row = seal(THREADS, { ...newThread(encodeKey(threadId)), thread });
+    const row = addChecksum(THREADS, { ...newThread(encodeKey(threadId)), thread });
     await transaction.run(
       "INSERT INTO @.threads (thread, name, epoch, last, checkpoints, namespaces, writes, v, sum) " +
         "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (name) DO NOTHING",

@@ -1,4 +1,4 @@
-/** Finding checkpoints, and reading them with their values. */
+/** Lookup of checkpoints, with and without their values. */
 import type { Checkpoint, ThreadId } from "../../interface/checkpoint.ts";
 import { encodeKey } from "../contract/key.ts";
 import {
@@ -8,18 +8,18 @@ import {
   rowName,
   THREADS,
   type ThreadRow,
-  unseal,
+  verifyRow,
 } from "../contract/rows.ts";
 import { corruptRecord } from "../contract/store-error.ts";
 import { checkCount } from "../contract/thread-row.ts";
 import { checkpointsOf } from "../contract/values-at.ts";
 import type { Connection } from "./connection.ts";
 
-/** One that must be there: rows point to it. */
+/** A checkpoint that other rows refer to; its absence is damage. */
 export function checkpointAt(connection: Connection, thread: ThreadRow, ord: number): CheckpointRow {
   const row = connection.get<CheckpointRow>("SELECT * FROM checkpoints WHERE ord = ?", ord);
   if (row === undefined) throw corruptRecord(rowName(THREADS, thread), `its checkpoint no. ${ord} is missing`);
-  return unseal(CHECKPOINTS, row, { ord, thread: thread.thread });
+  return verifyRow(CHECKPOINTS, row, { ord, thread: thread.thread });
 }
 
 export function findCheckpoint(
@@ -29,8 +29,8 @@ export function findCheckpoint(
 ): CheckpointRow | undefined {
   const id = encodeKey(checkpointId);
   const row = connection.get<CheckpointRow>("SELECT * FROM checkpoints WHERE thread = ? AND id = ?", thread.thread, id);
-  if (row !== undefined) return unseal(CHECKPOINTS, row, { thread: thread.thread, id });
-  // The rows themselves are asked: what an index calls them may be damaged.
+  if (row !== undefined) return verifyRow(CHECKPOINTS, row, { thread: thread.thread, id });
+  // Compares the rows themselves: the key in a damaged index may differ from the row.
   for (const other of checkpointsOfThread(connection, thread)) {
     if (other.id === id) throw corruptRecord(rowName(CHECKPOINTS, other), "index `checkpoints_by_id` is damaged");
   }
@@ -44,7 +44,7 @@ export function findLabelled(connection: Connection, thread: ThreadRow, name: st
     thread.thread,
     label,
   );
-  if (row !== undefined) return unseal(CHECKPOINTS, row, { thread: thread.thread, label });
+  if (row !== undefined) return verifyRow(CHECKPOINTS, row, { thread: thread.thread, label });
   for (const other of checkpointsOfThread(connection, thread)) {
     if (other.label === label)
       throw corruptRecord(rowName(CHECKPOINTS, other), "index `checkpoints_by_label` is damaged");
@@ -60,7 +60,7 @@ export function checkpointsOfThread(connection: Connection, thread: ThreadRow): 
     thread.thread,
   );
   checkCount(thread, "checkpoints", rows.length);
-  return rows.map((row) => unseal(CHECKPOINTS, row, { thread: thread.thread }));
+  return rows.map((row) => verifyRow(CHECKPOINTS, row, { thread: thread.thread }));
 }
 
 /** From a checkpoint back along its parents, newest first. */
@@ -80,7 +80,7 @@ export function ancestors(
   return rows;
 }
 
-/** With their values. Neighbours of one chain are read together, so that each cell is read once. */
+/** Adds the values. Neighbours of one chain are read together, so that each cell is read once. */
 export function withValues(
   connection: Connection,
   threadId: ThreadId,
@@ -99,7 +99,7 @@ export function withValues(
   return result;
 }
 
-/** Of every channel: what a reader of the checkpoints `oldest` to `newest` needs. */
+/** The cells of every channel that the checkpoints `oldest` to `newest` need. */
 function cellsOf(
   connection: Connection,
   chain: number,
@@ -127,7 +127,7 @@ function cellsOf(
   return cells;
 }
 
-/** Steps from channel to channel on the index, past however many cells each has. */
+/** The next channel of a chain by name: a skip scan on the index, whose cost does not depend on the number of cells. */
 function nextChannel(connection: Connection, chain: number, after: string | undefined): string | undefined {
   const row =
     after === undefined

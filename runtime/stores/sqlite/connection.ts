@@ -7,29 +7,29 @@ import { storeFailure } from "./failure.ts";
 import { checkVersion, openDatabase } from "./open-database.ts";
 import { KnownHeads } from "../contract/known-heads.ts";
 import { RecentRows } from "./recent-rows.ts";
-import { emptyTail, hasTail } from "./staging-table.ts";
+import { flushStaging, hasStagedRows } from "./staging-table.ts";
 
 export interface ConnectionOptions {
-  /** A file, which is made when it is not there, its directories too; or `:memory:`. */
+  /** The file, which is created with its directories when it does not exist; or `:memory:`. */
   readonly path: string;
-  /** How long a call waits for another process's transaction, in milliseconds. Default 5,000. */
+  /** Maximum time a call waits for another process's transaction, in milliseconds. Default 5,000. */
   readonly busyTimeout?: number;
   /**
-   * `auto` (default): a write-ahead log where SQLite is 3.51.3 or newer, which earlier ones may corrupt, else a rollback
-   * journal. The other values force one.
+   * `auto` (default): a write-ahead log with SQLite 3.51.3 or newer (earlier versions may corrupt it), otherwise a rollback
+   * journal. The other values force one of them.
    */
   readonly journal?: "auto" | "wal" | "rollback";
 }
 
 /** An open database, checked and migrated. */
 export class Connection {
-  /** As errors show it. */
+  /** The path as error messages show it. */
   readonly path: string;
   readonly #database: SqliteDatabase;
   readonly #statements = new Map<string, SqliteStatement>();
   readonly recent = new RecentRows();
   readonly heads = new KnownHeads();
-  /** Keys. */
+  /** Owners as keys, see `encodeKey`. */
   readonly lost: LostOwners = new Set();
   #version: number | undefined;
   #closed = false;
@@ -40,42 +40,50 @@ export class Connection {
       throw new StoreError("NG_STORE_FAILED", "the path of an SQLite store must be the name of a file, or `:memory:`");
     }
     this.path = path;
-    // An absolute path is never taken for a URI.
+    // SQLite never interprets an absolute path as a URI.
     this.#database = openDatabase(path === ":memory:" ? path : resolve(path), options);
   }
 
-  /** Changes that happen together or not at all. Locked at once, so that what it reads stays true. */
+  /**
+   * A write transaction that bypasses the row cache and flushes the staging table first. It takes the write lock when it
+   * begins, so its reads stay valid until the commit.
+   */
   write<T>(body: () => T): T {
     return this.#transaction("BEGIN IMMEDIATE", () => {
       this.recent.forget();
       this.heads.forget();
       this.#checkVersion();
-      emptyTail(this);
+      flushStaging(this);
       return body();
     });
   }
 
   /**
-   * The same for what keeps `recent` up to date, and may rely on it. The tail holds nothing that is not in `recent`; the body is
-   * told whether others have left steps there.
+   * A write transaction that keeps the row cache (`recent`) and may read from it. The body must update the cache with
+   * every row that it writes. Afterwards each staged row is in the cache too.
+   *
+   * @param body `flushedOthers`: another process had left steps in the staging table, and they have just been flushed
    */
-  writeOn<T>(body: (foundSteps: boolean) => T): T {
+  writeCached<T>(body: (flushedOthers: boolean) => T): T {
     return this.#transaction("BEGIN IMMEDIATE", () => {
       this.#compareRecent();
-      return body(this.recent.tail === undefined && emptyTail(this));
+      return body(this.recent.staging === undefined && flushStaging(this));
     });
   }
 
-  /** Reads that see one moment of the database. */
+  /**
+   * A read transaction: all reads see one state of the database. Readers use the checkpoint tables alone, so staged steps
+   * are flushed first, which needs the write lock.
+   */
   read<T>(body: () => T): T {
     const result = this.#transaction("BEGIN", () => {
       this.#checkVersion();
-      return hasTail(this) ? undefined : { value: body() };
+      return hasStagedRows(this) ? undefined : { value: body() };
     });
     if (result !== undefined) return result.value;
     return this.#transaction("BEGIN IMMEDIATE", () => {
       this.#compareRecent();
-      emptyTail(this);
+      flushStaging(this);
       return body();
     });
   }
@@ -84,7 +92,7 @@ export class Connection {
     return Number(this.#statement(sql).run(...parameters).changes);
   }
 
-  /** The caller knows what the statement selects; `unseal` checks what comes. */
+  /** The caller states the row type; `verifyRow` checks the rows of checksummed tables. */
   get<T>(sql: string, ...parameters: readonly SqliteValue[]): T | undefined {
     return this.#statement(sql).get(...parameters) as T | undefined;
   }
@@ -97,14 +105,14 @@ export class Connection {
     if (this.#closed) return;
     this.#closed = true;
     try {
-      // The driver for older Nodes keeps the file open until its statements are collected: the log goes back now, and where
-      // nobody else has the file open it goes altogether. Otherwise SQLite refuses, and it stays for them.
+      // The driver for older versions of Node keeps the file open until its statements are collected. So the log is
+      // written back here, and removed when no other connection has the file open (otherwise SQLite refuses).
       this.#database.exec("PRAGMA wal_checkpoint(PASSIVE)");
       if (!closesStatements() && this.#isLogged()) {
         this.#database.exec("PRAGMA busy_timeout = 0; PRAGMA journal_mode = DELETE");
       }
     } catch {
-      // Everything is durable in the log already.
+      // Everything is already durable in the log.
     }
     this.#statements.clear();
     this.#database.close();
@@ -127,13 +135,13 @@ export class Connection {
       try {
         this.#database.exec("ROLLBACK");
       } catch {
-        // Some failures have rolled back already: then there is no transaction to end.
+        // SQLite has already rolled back after some failures.
       }
       throw storeFailure(error, this.path);
     }
   }
 
-  /** Whether other connections have written since the last look: then nothing is known of the file. */
+  /** Drops the row cache when another connection has written since the last transaction (`data_version` has changed). */
   #compareRecent(): void {
     const version = this.get<{ data_version: number }>("PRAGMA data_version")?.data_version;
     if (version === this.#version) return;
@@ -142,7 +150,7 @@ export class Connection {
     this.#version = version;
   }
 
-  /** Another program may have migrated the file while this one had it open. */
+  /** Detects a migration by another program while this one has the file open. */
   #checkVersion(): void {
     checkVersion(this.get<{ user_version: unknown }>("PRAGMA user_version")?.user_version, this.path);
   }

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { StoreError } from "../../interface/errors.ts";
 
-/** What `node:sqlite` and `@photostructure/sqlite` have in common, as far as it is used here. */
+/** The part of `node:sqlite` and `@photostructure/sqlite` that this folder uses. */
 export interface SqliteDatabase {
   exec(sql: string): void;
   prepare(sql: string): SqliteStatement;
@@ -23,21 +23,21 @@ interface SqliteModule {
 let loaded: SqliteModule | undefined;
 
 /**
- * SQLite as Node has it (22.13 and later), else the package that brings the same API to older ones.
+ * The SQLite that is built into Node (22.13 and later), otherwise the package with the same API.
  *
- * @throws StoreError NG_STORE_FAILED when there is neither
+ * @throws StoreError NG_STORE_FAILED when neither is available
  */
 export function loadSqlite(): SqliteModule {
   loaded ??= builtin() ?? packaged();
   return loaded;
 }
 
-/** Whether closing a database ends its statements: the package leaves them, and with them the file, to the garbage collector. */
+/** Whether closing a database finalizes its statements. The package leaves that, and so the open file, to the garbage collector. */
 export function closesStatements(): boolean {
   return builtin() !== undefined;
 }
 
-/** Node says once that its module is experimental; on a command line that is noise. Other warnings pass. */
+/** Loads `node:sqlite` without Node's warning that it is experimental. Other warnings are emitted. */
 function builtin(): SqliteModule | undefined {
   const emitWarning = process.emitWarning;
   process.emitWarning = ((warning: string | Error, ...rest: unknown[]) => {

@@ -17,19 +17,19 @@ const WAY_OUT: ReadonlyMap<number, readonly [code: "NG_STORE_FAILED" | "NG_CORRU
   [READONLY, ["NG_STORE_FAILED", "it cannot be written: check the permissions of the file and of its directory"]],
   [IOERR, ["NG_STORE_FAILED", "reading or writing failed: check the disk and the space on it"]],
   [CORRUPT, ["NG_CORRUPT_RECORD", "the file is damaged: restore it from a backup, or use another path"]],
-  [FULL, ["NG_STORE_FAILED", "the disk is full: make room and resume, nothing half-written was kept"]],
+  [FULL, ["NG_STORE_FAILED", "the disk is full: make room and resume; the failed call has changed nothing"]],
   [CANTOPEN, ["NG_STORE_FAILED", "it cannot be opened: check that the path is a file that may be read and written"]],
-  // What is written keeps to every constraint, unless what was read to write it was not what had been written.
+  // Rows that this store writes meet every constraint, so a violation means that the rows it has read are damaged.
   [CONSTRAINT, ["NG_CORRUPT_RECORD", "its rows contradict each other: restore it from a backup, or use another path"]],
   [NOTADB, ["NG_CORRUPT_RECORD", "it is not an SQLite database, or its beginning is damaged: use another path"]],
 ] as const);
 
-/** Whatever a database call threw, as what the store promises to throw. */
+/** Converts an error of a database call into the error that the store's interface promises. */
 export function storeFailure(error: unknown, path: string): Error {
   if (error instanceof NgraphError) return error;
   const [code, text] = WAY_OUT.get(resultCode(error) & 0xff) ?? ["NG_STORE_FAILED", undefined];
   const reason = error instanceof Error ? error.message : String(error);
-  // Integers beyond what a number holds are never written by us.
+  // The store never writes an integer that a number cannot hold.
   if (error instanceof RangeError) {
     return new StoreError("NG_CORRUPT_RECORD", `database ${path} holds a number out of range: ${reason}`, {
       cause: error,
@@ -44,7 +44,7 @@ export function isBusy(error: unknown): boolean {
   return primary === BUSY || primary === LOCKED;
 }
 
-/** The extended result code; 0 for what did not come from SQLite. */
+/** The extended result code; 0 for an error that did not come from SQLite. */
 export function resultCode(error: unknown): number {
   const code: unknown = error instanceof Error && "errcode" in error ? error.errcode : undefined;
   return typeof code === "number" ? code : 0;

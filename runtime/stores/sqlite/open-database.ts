@@ -7,10 +7,10 @@ import { loadSqlite, type SqliteDatabase } from "./driver.ts";
 import { isBusy, storeFailure } from "./failure.ts";
 import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from "./schema.ts";
 
-/** How long a migration of another process is waited for at least, in milliseconds. */
+/** Minimum time to wait for another process's migration, in milliseconds. */
 const MIGRATION_MS = 60_000;
 
-/** An open file of this application, with its journal chosen, migrated to the newest schema. */
+/** Opens a file of this application, chooses its journal mode, and migrates it to the newest schema. */
 export function openDatabase(path: string, options: ConnectionOptions): SqliteDatabase {
   const { DatabaseSync } = loadSqlite();
   let database: SqliteDatabase | undefined;
@@ -20,7 +20,7 @@ export function openDatabase(path: string, options: ConnectionOptions): SqliteDa
     database = new DatabaseSync(path);
     const timeout = Math.max(0, Math.trunc(options.busyTimeout ?? 5000));
     database.exec(`PRAGMA busy_timeout = ${timeout}`);
-    // Nothing is changed before it is known whose file this is.
+    // Checks the owner first: the file of another application is not changed.
     database.exec("BEGIN");
     version = checkOwner(database, path);
     database.exec("COMMIT");
@@ -33,30 +33,30 @@ export function openDatabase(path: string, options: ConnectionOptions): SqliteDa
         `database ${path} does not keep \`synchronous = FULL\`: it cannot promise durability`,
       );
     }
-    // Another process's migration takes longer than its steps do.
+    // A migration in another process takes longer than its steps.
     if (version !== SCHEMA_VERSION) database.exec(`PRAGMA busy_timeout = ${Math.max(timeout, MIGRATION_MS)}`);
     migrate(database, path);
     database.exec(`PRAGMA busy_timeout = ${timeout}`);
     return database;
   } catch (error) {
-    // A transaction that stays open keeps its lock, where the driver leaves the file open until its statements are collected.
+    // An open transaction would keep its lock where the driver keeps the file open until its statements are collected.
     for (const end of [() => database?.exec("ROLLBACK"), () => database?.close()]) {
       try {
         end();
       } catch {
-        // The first failure is the one to tell.
+        // The first failure is the one to report.
       }
     }
     const failure = storeFailure(error, path);
     if (version === 0 || version === SCHEMA_VERSION || !(failure instanceof StoreError)) throw failure;
     const message =
       `database ${path} has schema version ${version} and could not be brought to ${SCHEMA_VERSION}, which this version of ngraph ` +
-      `needs; it is as it was: ${failure.message}`;
+      `needs; it was not changed: ${failure.message}`;
     throw new StoreError(failure.code, message, { cause: error });
   }
 }
 
-/** SQLite takes a very short file for an empty one, and would overwrite it. */
+/** Refuses files that are not databases. SQLite treats a very short file as an empty database and would overwrite it. */
 function prepareFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true });
   const found = statSync(path, { throwIfNoEntry: false });
@@ -77,7 +77,7 @@ function prepareFile(path: string): void {
   }
 }
 
-/** Its schema version; 0 where there is nothing yet. */
+/** The schema version of the file; 0 when it is empty. */
 function checkOwner(database: SqliteDatabase, path: string): number {
   const owner = pragma(database, "application_id");
   const version = pragma(database, "user_version");
@@ -93,8 +93,8 @@ function checkOwner(database: SqliteDatabase, path: string): number {
 }
 
 /**
- * @param version as it was read
- * @throws StoreError NG_UNKNOWN_VERSION for a newer one, NG_CORRUPT_RECORD for what was never written
+ * @param version as read from the file
+ * @throws StoreError NG_UNKNOWN_VERSION for a newer version, NG_CORRUPT_RECORD for a value that is not a version
  */
 export function checkVersion(version: unknown, path: string, oldest = SCHEMA_VERSION): number {
   if (version === SCHEMA_VERSION) return version;
@@ -110,11 +110,11 @@ export function checkVersion(version: unknown, path: string, oldest = SCHEMA_VER
 
 function chooseJournal(database: SqliteDatabase, path: string, wanted: "auto" | "wal" | "rollback"): void {
   const wal = wanted === "wal" || (wanted === "auto" && walIsSafe(database));
-  // TRUNCATE, not DELETE: with synchronous FULL only it makes the end of a transaction durable before it returns.
+  // TRUNCATE, not DELETE: with `synchronous = FULL`, DELETE may return before the end of a transaction is durable.
   const mode = trySwitch(database, wal ? "WAL" : "TRUNCATE");
   if (mode === "memory" || mode === (wal ? "wal" : "truncate")) return;
   if (wal && mode !== undefined) {
-    // Another process has it open, or the file system has no shared memory: the older journal is as durable.
+    // Another process has the file open, or the file system has no shared memory. The rollback journal is as durable.
     if (trySwitch(database, "TRUNCATE") === "truncate") return;
   }
   throw new StoreError(
@@ -124,7 +124,7 @@ function chooseJournal(database: SqliteDatabase, path: string, wanted: "auto" | 
   );
 }
 
-/** Before 3.51.3, two connections could corrupt a write-ahead log while it is restarted. */
+/** Before SQLite 3.51.3, two connections that reset the write-ahead log at the same time could corrupt it. */
 function walIsSafe(database: SqliteDatabase): boolean {
   const { version } = database.prepare("SELECT sqlite_version() AS version").get() as { version: string };
   const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);
@@ -140,11 +140,11 @@ function trySwitch(database: SqliteDatabase, mode: "WAL" | "TRUNCATE"): unknown 
   }
 }
 
-/** One transaction, however many steps: killed within, the file is what it was. Others wait for it as for any. */
+/** All migration steps are one transaction: a process that is killed within it leaves the file unchanged. */
 export function migrate(database: SqliteDatabase, path: string): void {
   if (pragma(database, "user_version") === SCHEMA_VERSION) return;
   database.exec("BEGIN IMMEDIATE");
-  // Another process may have been faster.
+  // Another process may have migrated the file since the check above.
   const version = checkOwner(database, path);
   for (const step of MIGRATIONS.slice(version)) step(database);
   if (version < SCHEMA_VERSION) {

@@ -1,7 +1,7 @@
 import type { CheckpointId, PendingWrite, ThreadId } from "../../interface/checkpoint.ts";
 import type { Claim } from "../../interface/store.ts";
 import { encodeKey } from "../contract/key.ts";
-import { seal, unseal, WRITES, type WriteRow } from "../contract/rows.ts";
+import { addChecksum, verifyRow, WRITES, type WriteRow } from "../contract/rows.ts";
 import { checkCount } from "../contract/thread-row.ts";
 import { decodeWrite, encodeWrites } from "../contract/write-text.ts";
 import type { Connection } from "./connection.ts";
@@ -15,12 +15,12 @@ export function putWrites(
 ): void {
   const checkpoint = encodeKey(checkpointId);
   const encoded = encodeWrites(writes);
-  connection.writeOn(() => {
+  connection.writeCached(() => {
     const thread = claimedThread(connection, claim);
     let added = 0;
     for (const [task, data] of encoded) {
-      const row = seal(WRITES, { thread: thread.thread, checkpoint, task, data });
-      // A second result of a task takes the place of the first.
+      const row = addChecksum(WRITES, { thread: thread.thread, checkpoint, task, data });
+      // A second result of a task replaces the first in its place.
       const replaced = connection.run(
         "UPDATE writes SET data = ?, v = ?, sum = ? WHERE thread = ? AND checkpoint = ? AND task = ?",
         ...([row.data, row.v, row.sum, row.thread, row.checkpoint, row.task] as const),
@@ -41,7 +41,8 @@ export function getWrites(connection: Connection, threadId: ThreadId, checkpoint
   return connection.read(() => {
     const thread = findThread(connection, threadId);
     if (thread === undefined) return [];
-    // All of the thread's, which are few, by their rows: one that an index hides would run a node again.
+    // Reads all pending writes of the thread (there are few) and counts them. A row that a damaged index hides would run
+    // its node again.
     const rows = connection.all<WriteRow>(
       "SELECT * FROM writes NOT INDEXED " +
         "WHERE write IN (SELECT write FROM writes INDEXED BY writes_by_task WHERE thread = ?) ORDER BY write",
@@ -49,7 +50,7 @@ export function getWrites(connection: Connection, threadId: ThreadId, checkpoint
     );
     checkCount(thread, "writes", rows.length);
     return rows
-      .map((row) => unseal(WRITES, row, { thread: thread.thread }))
+      .map((row) => verifyRow(WRITES, row, { thread: thread.thread }))
       .filter((row) => row.checkpoint === checkpoint)
       .map(decodeWrite);
   });
@@ -62,7 +63,7 @@ export function clearWrites(
   taskIds: readonly string[] | undefined,
 ): void {
   const checkpoint = encodeKey(checkpointId);
-  connection.writeOn(() => {
+  connection.writeCached(() => {
     const thread = claimedThread(connection, claim);
     let cleared = 0;
     if (taskIds === undefined) {

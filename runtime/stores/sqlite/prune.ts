@@ -1,13 +1,13 @@
 import type { ThreadId } from "../../interface/checkpoint.ts";
 import type { PrunePolicy } from "../../interface/store.ts";
-import { CELL_APPEND, CHECKPOINTS, type CheckpointRow, seal, type ThreadRow } from "../contract/rows.ts";
+import { CELL_APPEND, CHECKPOINTS, type CheckpointRow, addChecksum, type ThreadRow } from "../contract/rows.ts";
 import { prunePoint } from "../contract/prune-point.ts";
 import { keptByChain, keptCheckpoints, supersededByChannel } from "../contract/retention.ts";
 import { checkpointsOfThread } from "./checkpoints.ts";
 import type { Connection } from "./connection.ts";
 import { findThread, updateThread } from "./thread.ts";
 
-/** Removes old checkpoints, and of the cells what no remaining checkpoint reads. */
+/** Removes old checkpoints and the cells that no remaining checkpoint reads. Returns the number of removed checkpoints. */
 export function prune(connection: Connection, threadId: ThreadId, policy: PrunePolicy): number {
   return connection.write(() => {
     const thread = findThread(connection, threadId);
@@ -27,7 +27,7 @@ export function prune(connection: Connection, threadId: ThreadId, policy: PruneP
   });
 }
 
-/** Everything of a thread, its claim included. */
+/** Removes a thread with everything that belongs to it, including its claim. */
 export function removeThread(connection: Connection, threadId: ThreadId): void {
   connection.write(() => {
     const thread = findThread(connection, threadId);
@@ -52,8 +52,8 @@ function removeCheckpoint(connection: Connection, row: CheckpointRow): number {
 }
 
 function detach(connection: Connection, row: CheckpointRow): void {
-  const sealed = seal(CHECKPOINTS, { ...row, parent: null });
-  connection.run("UPDATE checkpoints SET parent = NULL, v = ?, sum = ? WHERE ord = ?", sealed.v, sealed.sum, row.ord);
+  const complete = addChecksum(CHECKPOINTS, { ...row, parent: null });
+  connection.run("UPDATE checkpoints SET parent = NULL, v = ?, sum = ? WHERE ord = ?", complete.v, complete.sum, row.ord);
 }
 
 function dropUnread(connection: Connection, chain: number, kept: readonly number[]): void {

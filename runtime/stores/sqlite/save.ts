@@ -7,16 +7,16 @@ import {
   type CellRow,
   CHECKPOINTS,
   type CheckpointRow,
-  seal,
+  addChecksum,
   type ThreadRow,
-  unseal,
+  verifyRow,
 } from "../contract/rows.ts";
 import { checkpointExists, headHasMoved } from "../contract/store-error.ts";
-import { NOBODY } from "../contract/thread-row.ts";
+import { UNCLAIMED } from "../contract/thread-row.ts";
 import { checkpointAt, findCheckpoint } from "./checkpoints.ts";
 import type { Connection } from "./connection.ts";
 import { resultCode } from "./failure.ts";
-import { appendToTail, emptyTail, fitsTail, type Tail } from "./staging-table.ts";
+import { stageStep, flushStaging, fitsStaging, type StagedRows } from "./staging-table.ts";
 import { claimedThread, headOf, setHead, updateThread, withStep } from "./thread.ts";
 
 const UNIQUE_VIOLATED = 2067;
@@ -24,37 +24,37 @@ const UNIQUE_VIOLATED = 2067;
 /** Checkpoint, cells, head, label, pending writes and claim: one transaction. */
 export function save(connection: Connection, claim: Claim, request: SaveRequest): void {
   const { header, expectedHead } = request;
-  // What can be prepared is prepared before the database is locked.
+  // Encoding needs no lock, so it comes before the transaction.
   const changes = encodeChanges(request);
   const text = encodeHeader(header);
   const [id, namespace] = [encodeKey(header.id), encodeKey(header.namespace)];
   const label = header.label === null ? null : encodeKey(header.label);
 
-  connection.writeOn((foundSteps) => {
+  connection.writeCached((flushedOthers) => {
     const thread = claimedThread(connection, claim);
     const head = headRow(connection, thread, namespace);
     const headId = head === undefined ? null : decodeKey(head.id);
     if (headId !== expectedHead) throw headHasMoved(claim.threadId, header.namespace, expectedHead, headId);
-    const goesOn = head !== undefined && continuesChain(request);
+    const continues = head !== undefined && continuesChain(request);
 
-    let tail = connection.recent.tail;
-    // Parents elsewhere and labels are looked up in the checkpoints' own table. After somebody else's steps more of
-    // them will come, which would move on each of these.
-    const isOrdinary = label === null && request.releaseClaim !== true && (goesOn || header.parentId === null);
-    if (foundSteps || !isOrdinary || tail === undefined || !fitsTail(tail, text, changes)) {
-      emptyTail(connection);
-      tail = undefined;
+    let staging = connection.recent.staging;
+    // Labels and parents other than the head are looked up in the table `checkpoints`, so nothing may be staged. When
+    // another process has staged steps it probably continues, and would flush whatever this step staged.
+    const isOrdinary = label === null && request.releaseClaim !== true && (continues || header.parentId === null);
+    if (flushedOthers || !isOrdinary || staging === undefined || !fitsStaging(staging, text, changes)) {
+      flushStaging(connection);
+      staging = undefined;
     }
-    const parent = goesOn ? head : parentOf(connection, thread, header.parentId, namespace);
+    const parent = continues ? head : parentOf(connection, thread, header.parentId, namespace);
 
     const ord = (connection.recent.lastOrd ?? lastOrd(connection)) + 1;
-    const place = { chain: goesOn ? head.chain : ord, ord };
-    let state = goesOn ? head.state : 0;
+    const place = { chain: continues ? head.chain : ord, ord };
+    let state = continues ? head.state : 0;
     const cells = changes.map((change) => {
-      const last = goesOn ? lastCell(connection, place.chain, change.channel) : undefined;
+      const last = continues ? lastCell(connection, place.chain, change.channel) : undefined;
       const cell = nextCell(claim.threadId, place, change, last, (from) => {
-        tail = undefined;
-        emptyTail(connection);
+        staging = undefined;
+        flushStaging(connection);
         return currentList(connection, from);
       });
       state = nextState(state, last, cell);
@@ -62,7 +62,7 @@ export function save(connection: Connection, claim: Claim, request: SaveRequest)
     });
 
     if (label !== null) takeLabel(connection, thread, label);
-    const row = seal(CHECKPOINTS, {
+    const row = addChecksum(CHECKPOINTS, {
       ord,
       thread: thread.thread,
       id,
@@ -75,12 +75,12 @@ export function save(connection: Connection, claim: Claim, request: SaveRequest)
       v: 0,
       sum: 0,
     });
-    insertStep(connection, claim, tail, row, cells);
+    insertStep(connection, claim, staging, row, cells);
     if (namespace !== "") setHead(connection, thread.thread, namespace, ord);
     const next = withStep(thread, ord, namespace);
     const cleared = clearedWrites(connection, thread, request.clearWritesOf);
     const isNewNamespace = namespace !== "" && head === undefined;
-    if (tail !== undefined && cleared === 0 && !isNewNamespace) {
+    if (staging !== undefined && cleared === 0 && !isNewNamespace) {
       connection.recent.rememberThread(next);
     } else {
       const content = {
@@ -88,7 +88,7 @@ export function save(connection: Connection, claim: Claim, request: SaveRequest)
         namespaces: thread.namespaces + (isNewNamespace ? 1 : 0),
         writes: thread.writes - cleared,
       };
-      updateThread(connection, request.releaseClaim === true ? { ...content, ...NOBODY } : content);
+      updateThread(connection, request.releaseClaim === true ? { ...content, ...UNCLAIMED } : content);
     }
   });
 }
@@ -104,28 +104,28 @@ function lastOrd(connection: Connection): number {
   return connection.get<{ last: number }>("SELECT coalesce(max(ord), 0) AS last FROM checkpoints")!.last;
 }
 
-/** Before a label goes to another checkpoint. */
+/** Removes a label from the checkpoint that has it, before another checkpoint gets it. */
 export function takeLabel(connection: Connection, thread: ThreadRow, label: string): void {
   const row = connection.get<CheckpointRow>(
     "SELECT * FROM checkpoints WHERE thread = ? AND label = ?",
     thread.thread,
     label,
   );
-  if (row !== undefined) relabel(connection, unseal(CHECKPOINTS, row), null);
+  if (row !== undefined) relabel(connection, verifyRow(CHECKPOINTS, row), null);
 }
 
 export function relabel(connection: Connection, row: CheckpointRow, label: string | null): void {
-  const sealed = seal(CHECKPOINTS, { ...row, label });
+  const complete = addChecksum(CHECKPOINTS, { ...row, label });
   connection.run(
     "UPDATE checkpoints SET label = ?, v = ?, sum = ? WHERE ord = ?",
     label,
-    sealed.v,
-    sealed.sum,
+    complete.v,
+    complete.sum,
     row.ord,
   );
 }
 
-/** What the history shows before a fork: the parent, where this thread has it. */
+/** The parent that `list` continues with after a fork: one in the same namespace of this thread. */
 function parentOf(connection: Connection, thread: ThreadRow, id: string | null, namespace: string) {
   const row = id === null ? undefined : findCheckpoint(connection, thread, id);
   return row?.namespace === namespace ? row : undefined;
@@ -139,7 +139,7 @@ function lastCell(connection: Connection, chain: number, channel: string): LastC
     chain,
     channel,
   );
-  return row && unseal(CELLS, row, { chain, channel });
+  return row && verifyRow(CELLS, row, { chain, channel });
 }
 
 function currentList(connection: Connection, last: LastCell): string {
@@ -151,7 +151,7 @@ function currentList(connection: Connection, last: LastCell): string {
     last.ord,
   );
   return listText(
-    cells.map((cell) => unseal(CELLS, cell)),
+    cells.map((cell) => verifyRow(CELLS, cell)),
     last,
   );
 }
@@ -159,14 +159,14 @@ function currentList(connection: Connection, last: LastCell): string {
 function insertStep(
   connection: Connection,
   claim: Claim,
-  tail: Tail | undefined,
+  staging: StagedRows | undefined,
   row: CheckpointRow,
   cells: readonly CellRow[],
 ): void {
-  if (tail === undefined) {
+  if (staging === undefined) {
     insertCheckpoint(connection, claim, row);
     for (const cell of cells) insertCell(connection, cell);
-  } else if (!appendToTail(connection, tail, row, cells)) {
+  } else if (!stageStep(connection, staging, row, cells)) {
     throw checkpointExists(claim.threadId, decodeKey(row.id));
   }
   connection.recent.rememberHead(row);

@@ -1,14 +1,14 @@
 import { THREADS, type ThreadRow, withNextVersion } from "../contract/rows.ts";
 import type { SqliteDatabase, SqliteStatement } from "./driver.ts";
 
-/** "NGRF": tells our databases from everybody else's. */
+/** "NGRF" in ASCII: marks the file as a database of this application. */
 export const APPLICATION_ID = 0x4e475246;
 
 /**
- * One step a schema version: step i leads from version i to i + 1, within a transaction that is not its own. Steps are never changed
- * once released.
+ * One step for each schema version: step i migrates version i to i + 1, within the caller's transaction. A released step
+ * never changes.
  */
-export const MIGRATIONS: readonly ((database: SqliteDatabase) => void)[] = [makeTables, addTail];
+export const MIGRATIONS: readonly ((database: SqliteDatabase) => void)[] = [makeTables, addStagingTable];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
@@ -56,10 +56,11 @@ function makeTables(database: SqliteDatabase): void {
 }
 
 /**
- * Version 2: the newest checkpoints and cells stand in one table, `tail`, until they are moved on together. Programs of version
- * 1 that have the file open know nothing of it: no row of a thread is theirs to read or to make any more.
+ * Version 2 adds the staging table (`tail` in SQL; see `staging-table.ts`). A program of version 1 that has the file open
+ * does not know the staging table, so the row version of threads is raised too: such a program can no longer read or create
+ * a thread.
  */
-function addTail(database: SqliteDatabase): void {
+function addStagingTable(database: SqliteDatabase): void {
   database.exec(`
   CREATE TABLE tail (
     place INTEGER PRIMARY KEY, chain INTEGER NOT NULL, ord INTEGER NOT NULL,

@@ -1,4 +1,4 @@
-/** The row of a thread: who may write, where its heads are, how much it has. */
+/** The row of a thread: its claim, its heads and its counters. */
 import type { ThreadId } from "../../interface/checkpoint.ts";
 import type { Claim, Runner } from "../../interface/store.ts";
 import { thisProcess } from "../contract/holder-process.ts";
@@ -8,36 +8,39 @@ import {
   type HeadRow,
   keyHash,
   rowName,
-  seal,
+  addChecksum,
   THREADS,
   type ThreadRow,
-  type Unsealed,
-  unseal,
+  type RowContent,
+  verifyRow,
 } from "../contract/rows.ts";
 import { claimIsLost, corruptRecord, threadIsHeld } from "../contract/store-error.ts";
-import { checkCount, describeHolder, holds, isHeld, leaseEnd, newThread, NOBODY } from "../contract/thread-row.ts";
+import { checkCount, describeHolder, holds, isHeld, leaseEnd, newThread, UNCLAIMED } from "../contract/thread-row.ts";
 import type { Connection } from "./connection.ts";
 
 export function findThread(connection: Connection, threadId: ThreadId): ThreadRow | undefined {
   const name = encodeKey(threadId);
   const row = connection.get<ThreadRow>("SELECT * FROM threads WHERE name = ?", name);
-  if (row !== undefined) return unseal(THREADS, row, { name });
-  // A second index asks again: a thread that is missed would look like a new one.
+  if (row !== undefined) return verifyRow(THREADS, row, { name });
+  // The second index confirms that the thread is new: a damaged first index would hide its history.
   for (const other of connection.all<ThreadRow>("SELECT * FROM threads WHERE hash = ?", keyHash(name))) {
-    if (unseal(THREADS, other).name === name)
+    if (verifyRow(THREADS, other).name === name)
       throw corruptRecord(rowName(THREADS, other), "index `threads_by_name` is damaged");
   }
   return undefined;
 }
 
-/** One that must be there: rows point to it. */
+/** A thread that other rows refer to; its absence is damage. */
 export function threadAt(connection: Connection, thread: number): ThreadRow {
   const row = connection.get<ThreadRow>("SELECT * FROM threads WHERE thread = ?", thread);
   if (row === undefined) throw corruptRecord(`thread no. ${thread} in table \`threads\``, "it is missing");
-  return unseal(THREADS, row, { thread });
+  return verifyRow(THREADS, row, { thread });
 }
 
-/** The thread after a step of a namespace that is in its count already. Not sealed. Field by field: every step does this. */
+/**
+ * The thread after a step of a namespace that it already counts. Version and checksum are not filled in. Written field by
+ * field because every step calls it, and a spread is slower.
+ */
 export function withStep(thread: ThreadRow, ord: number, namespace: string): ThreadRow {
   return {
     thread: thread.thread,
@@ -58,7 +61,7 @@ export function withStep(thread: ThreadRow, ord: number, namespace: string): Thr
   };
 }
 
-/** The thread, if the claim is the one that holds it. */
+/** @throws ThreadError NG_THREAD_CONFLICT unless the claim is the newest one of its thread */
 export function claimedThread(connection: Connection, claim: Claim): ThreadRow {
   const thread = connection.recent.thread(encodeKey(claim.threadId)) ?? findThread(connection, claim.threadId);
   if (thread === undefined || !holds(thread, claim)) throw claimIsLost(claim);
@@ -77,7 +80,7 @@ export function takeClaim(connection: Connection, threadId: ThreadId, runner: Ru
     ) {
       throw threadIsHeld(threadId, describeHolder(thread));
     }
-    // Counts over the whole database: a thread that was deleted and made again meets no old epoch.
+    // One counter for the whole database: a thread that is deleted and created again never reuses an epoch.
     connection.run("UPDATE meta SET value = value + 1 WHERE name = 'epoch'");
     const epoch = connection.get<{ value: number }>("SELECT value FROM meta WHERE name = 'epoch'")?.value;
     if (epoch === undefined || epoch <= (thread?.epoch ?? 0)) {
@@ -91,7 +94,7 @@ export function takeClaim(connection: Connection, threadId: ThreadId, runner: Ru
 }
 
 export function renewClaim(connection: Connection, claim: Claim, leaseMs: number, now: number): void {
-  connection.writeOn(() => {
+  connection.writeCached(() => {
     updateThread(connection, { ...claimedThread(connection, claim), expires: leaseEnd(now, leaseMs) });
   });
 }
@@ -100,24 +103,24 @@ export function releaseClaim(connection: Connection, claim: Claim): void {
   connection.write(() => {
     const thread = findThread(connection, claim.threadId);
     if (thread === undefined || !holds(thread, claim)) return;
-    // A run that never wrote anything leaves nothing behind.
+    // A run that never wrote anything leaves no thread.
     if (thread.last === 0 && thread.writes === 0) connection.run("DELETE FROM threads WHERE thread = ?", thread.thread);
-    else updateThread(connection, { ...thread, ...NOBODY });
+    else updateThread(connection, { ...thread, ...UNCLAIMED });
   });
 }
 
-export function updateThread(connection: Connection, row: Unsealed<ThreadRow>): void {
-  const sealed = seal(THREADS, row);
+export function updateThread(connection: Connection, row: RowContent<ThreadRow>): void {
+  const complete = addChecksum(THREADS, row);
   connection.run(
     "UPDATE threads SET epoch = ?, owner = ?, expires = ?, host = ?, pid = ?, started = ?, head = ?, last = ?, " +
       "checkpoints = ?, namespaces = ?, writes = ?, v = ?, sum = ? WHERE thread = ?",
-    ...mutableColumns(sealed),
-    sealed.thread,
+    ...mutableColumns(complete),
+    complete.thread,
   );
-  connection.recent.rememberThread(sealed);
+  connection.recent.rememberThread(complete);
 }
 
-/** `ord` of a namespace's head. */
+/** The `ord` of a namespace's head. */
 export function headOf(connection: Connection, thread: ThreadRow, namespace: string): number | undefined {
   if (namespace === "") return thread.head ?? undefined;
   if (thread.namespaces === 0) return undefined;
@@ -126,11 +129,11 @@ export function headOf(connection: Connection, thread: ThreadRow, namespace: str
     thread.thread,
     namespace,
   );
-  if (row !== undefined) return unseal(HEADS, row, { thread: thread.thread, namespace }).ord;
+  if (row !== undefined) return verifyRow(HEADS, row, { thread: thread.thread, namespace }).ord;
   const { heads } = connection;
   if (heads.excludes(thread, namespace)) return undefined;
   const others = connection.all<HeadRow>("SELECT * FROM heads WHERE thread = ?", thread.thread);
-  for (const other of others) unseal(HEADS, other);
+  for (const other of others) verifyRow(HEADS, other);
   checkCount(thread, "namespaces", others.length);
   heads.note(thread, others);
   return undefined;
@@ -138,7 +141,7 @@ export function headOf(connection: Connection, thread: ThreadRow, namespace: str
 
 export function setHead(connection: Connection, thread: number, namespace: string, ord: number): void {
   connection.heads.add(thread, namespace);
-  const row = seal(HEADS, { thread, namespace, ord });
+  const row = addChecksum(HEADS, { thread, namespace, ord });
   connection.run(
     "INSERT INTO heads (thread, namespace, ord, v, sum) VALUES (?, ?, ?, ?, ?) " +
       "ON CONFLICT (thread, namespace) DO UPDATE SET ord = excluded.ord, v = excluded.v, sum = excluded.sum",
@@ -150,16 +153,16 @@ export function setHead(connection: Connection, thread: number, namespace: strin
   );
 }
 
-function insertThread(connection: Connection, row: Omit<Unsealed<ThreadRow>, "thread">): void {
+function insertThread(connection: Connection, row: Omit<RowContent<ThreadRow>, "thread">): void {
   const { next } = connection.get<{ next: number }>("SELECT coalesce(max(thread), 0) + 1 AS next FROM threads")!;
-  const sealed = seal(THREADS, { ...row, thread: next });
+  const complete = addChecksum(THREADS, { ...row, thread: next });
   connection.run(
     "INSERT INTO threads (epoch, owner, expires, host, pid, started, head, last, checkpoints, namespaces, writes, v, sum, " +
       "thread, name, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-    ...mutableColumns(sealed),
-    sealed.thread,
-    sealed.name,
-    keyHash(sealed.name),
+    ...mutableColumns(complete),
+    complete.thread,
+    complete.name,
+    keyHash(complete.name),
   );
 }
 
