@@ -95,7 +95,11 @@ const WRITES: readonly PlantedFault[] = [
     edits: [[CLEAR, "if (taskIds === undefined) writes.clear();"]],
     foundBy: "5.3 pending writes: in order, replaced by task, separate for each checkpoint",
   },
-  { name: "a save clears no writes", edits: [[CLEARED, ""]], foundBy: "5.3 new checkpoint, head, clearing of writes and release are one transaction" },
+  {
+    name: "a save clears no writes",
+    edits: [[CLEARED, ""]],
+    foundBy: "5.3 new checkpoint, head, clearing of writes and release are one transaction",
+  },
   {
     name: "a save clears all writes",
     edits: [[CLEARED, "thread.writes.clear();"]],
@@ -205,7 +209,11 @@ const THREADS: readonly PlantedFault[] = [
     edits: [["checkpoints: checkpoints.size,", "checkpoints: this.list(threadId, { limit: 1e9 }).length,"]],
     foundBy: "threads are listed",
   },
-  { name: "nothing is deleted", edits: [[REMOVED, ""]], foundBy: "deleting a thread removes all its data and no other data" },
+  {
+    name: "nothing is deleted",
+    edits: [[REMOVED, ""]],
+    foundBy: "deleting a thread removes all its data and no other data",
+  },
   {
     name: "all threads are deleted",
     edits: [[REMOVED, "this.#disk.threads.clear();"]],

@@ -13,7 +13,11 @@ const early = (what: string, statement: string, foundBy: string): PlantedFault =
 });
 
 export const SAVE_FAULTS: readonly PlantedFault[] = [
-  { name: "there is no compare-and-set", edits: [[CHECK_HEAD, ""]], foundBy: "compare-and-set: a save that expects another head writes nothing" },
+  {
+    name: "there is no compare-and-set",
+    edits: [[CHECK_HEAD, ""]],
+    foundBy: "compare-and-set: a save that expects another head writes nothing",
+  },
   {
     name: "compare-and-set is only for the first checkpoint",
     edits: [[CHECK_HEAD, CHECK_HEAD.replace("(head !==", "(expectedHead === null && head !==")]],

@@ -72,7 +72,11 @@ export const CLAIMS: readonly StoreCase[] = [
     const first = await store.claim("lasting", { owner: "first", leaseMs: 0 });
     await store.renew(first, LEASE);
     const rival = { owner: "rival", leaseMs: LEASE };
-    await expectCode("NG_THREAD_CONFLICT", () => store.claim("lasting", rival), "a claim of a thread that was renewed in time");
+    await expectCode(
+      "NG_THREAD_CONFLICT",
+      () => store.claim("lasting", rival),
+      "a claim of a thread that was renewed in time",
+    );
   }),
 
   storeCase("5.6 the epoch decides: a forged claim cannot write", async (store) => {
@@ -138,38 +142,32 @@ export const CLAIMS: readonly StoreCase[] = [
     await run.save();
   }),
 
-  storeCase(
-    "5.3 a failed save changes nothing: values, head, label, pending writes, claim",
-    async (store) => {
-      const run = await SampleRun.start(store);
-      const labelled = await run.save([{ channel: "x", set: 1 }], { label: "good" });
-      const head = await run.save([{ channel: "x", set: 2 }]);
-      await store.putWrites?.(run.claim, head.id, [{ taskId: "t", node: "a", result: 1 }]);
-      const request = { clearWritesOf: head.id, releaseClaim: true };
-      const bad = 1n as unknown as Json;
-      const failing: readonly [string, () => Promise<unknown>][] = [
-        ["a value", () => run.save([{ channel: "y", set: 2 }, { channel: "x", set: bad }], { label: "good" }, request)], // prettier-ignore
-        ["an appended item", () => run.save([{ channel: "y", append: [1, bad] }], { label: "good" }, request)],
-        ["metadata", () => run.save([{ channel: "y", set: 2 }], { label: "good", metadata: { bad } }, request)],
-        [
-          "the value of a fork",
-          () => run.save([{ channel: "x", set: bad }], { label: "good", parentId: null }, request),
-        ],
-        ["the value of another namespace", () => run.save([{ channel: "x", set: bad }], { namespace: "sub" }, request)],
-      ];
-      for (const [what, save] of failing) {
-        await expectCode("NG_STORE_FAILED", save, `saving a bigint as ${what}`);
-        expectEqual(await store.list("thread"), [head, labelled], `history after a bigint as ${what}`);
-        expectEqual(await store.loadLatest("thread", "sub"), undefined, `a namespace after a bigint as ${what}`);
-        if (store.loadByLabel) expectEqual(await store.loadByLabel("thread", "good"), labelled, "the label");
-        if (store.putWrites && store.getWrites)
-          expectEqual((await store.getWrites("thread", head.id)).length, 1, "pending writes");
-        const rival = { owner: "rival", leaseMs: LEASE };
-        await expectCode("NG_THREAD_CONFLICT", () => store.claim("thread", rival), "a claim by another");
-      }
-      await run.save([{ channel: "x", set: 2 }], { label: "good" }, request);
-    },
-  ),
+  storeCase("5.3 a failed save changes nothing: values, head, label, pending writes, claim", async (store) => {
+    const run = await SampleRun.start(store);
+    const labelled = await run.save([{ channel: "x", set: 1 }], { label: "good" });
+    const head = await run.save([{ channel: "x", set: 2 }]);
+    await store.putWrites?.(run.claim, head.id, [{ taskId: "t", node: "a", result: 1 }]);
+    const request = { clearWritesOf: head.id, releaseClaim: true };
+    const bad = 1n as unknown as Json;
+    const failing: readonly [string, () => Promise<unknown>][] = [
+      ["a value", () => run.save([{ channel: "y", set: 2 }, { channel: "x", set: bad }], { label: "good" }, request)], // prettier-ignore
+      ["an appended item", () => run.save([{ channel: "y", append: [1, bad] }], { label: "good" }, request)],
+      ["metadata", () => run.save([{ channel: "y", set: 2 }], { label: "good", metadata: { bad } }, request)],
+      ["the value of a fork", () => run.save([{ channel: "x", set: bad }], { label: "good", parentId: null }, request)],
+      ["the value of another namespace", () => run.save([{ channel: "x", set: bad }], { namespace: "sub" }, request)],
+    ];
+    for (const [what, save] of failing) {
+      await expectCode("NG_STORE_FAILED", save, `saving a bigint as ${what}`);
+      expectEqual(await store.list("thread"), [head, labelled], `history after a bigint as ${what}`);
+      expectEqual(await store.loadLatest("thread", "sub"), undefined, `a namespace after a bigint as ${what}`);
+      if (store.loadByLabel) expectEqual(await store.loadByLabel("thread", "good"), labelled, "the label");
+      if (store.putWrites && store.getWrites)
+        expectEqual((await store.getWrites("thread", head.id)).length, 1, "pending writes");
+      const rival = { owner: "rival", leaseMs: LEASE };
+      await expectCode("NG_THREAD_CONFLICT", () => store.claim("thread", rival), "a claim by another");
+    }
+    await run.save([{ channel: "x", set: 2 }], { label: "good" }, request);
+  }),
 
   storeCase("a checkpoint is never replaced", async (store) => {
     const run = await SampleRun.start(store);

@@ -33,20 +33,16 @@ export const PRUNING: readonly StoreCase[] = [
     expectEqual(await store.list("thread"), [next, ...root.slice(0, 2)], "history after another save");
   }),
 
-  optionalCase(
-    "a run can fork from a pruned checkpoint that it still has in memory",
-    ["prune"],
-    async (store) => {
-      const run = await SampleRun.start(store);
-      const gone = await run.save([{ channel: "log", append: ["gone"] }]);
-      await run.save([{ channel: "log", append: ["head"] }]);
-      expectEqual(await store.prune("thread", { keepLast: 1 }), 1, "checkpoints removed");
-      const fork = await run.save([{ channel: "log", append: ["fork"] }], {}, {}, gone);
-      expectEqual(await store.list("thread"), [fork], "history of the fork, whose parent was removed");
-      expectEqual(await store.prune("thread", { keepLast: 1 }), 1, "checkpoints removed, the former head");
-      expectEqual(await store.loadLatest("thread"), fork, "the head");
-    },
-  ),
+  optionalCase("a run can fork from a pruned checkpoint that it still has in memory", ["prune"], async (store) => {
+    const run = await SampleRun.start(store);
+    const gone = await run.save([{ channel: "log", append: ["gone"] }]);
+    await run.save([{ channel: "log", append: ["head"] }]);
+    expectEqual(await store.prune("thread", { keepLast: 1 }), 1, "checkpoints removed");
+    const fork = await run.save([{ channel: "log", append: ["fork"] }], {}, {}, gone);
+    expectEqual(await store.list("thread"), [fork], "history of the fork, whose parent was removed");
+    expectEqual(await store.prune("thread", { keepLast: 1 }), 1, "checkpoints removed, the former head");
+    expectEqual(await store.loadLatest("thread"), fork, "the head");
+  }),
 
   optionalCase(
     "pruning keeps the newest checkpoints of each namespace and labelled ones",
@@ -109,27 +105,31 @@ export const PRUNING: readonly StoreCase[] = [
     },
   ),
 
-  optionalCase("pruning forks: each branch keeps the values that its checkpoints read", ["prune", "label"], async (store) => {
-    const run = await SampleRun.start(store);
-    const past: Checkpoint[] = [];
-    for (let n = 0; n < 5; n++) past.push(await run.save([{ channel: "log", append: [n] }]));
-    const left = await run.save([{ channel: "log", append: ["left"] }]);
-    await run.save([{ channel: "log", append: ["right"] }], {}, {}, past[2]);
-    const right = await run.save([{ channel: "log", append: ["right 2"] }]);
-    await store.label("thread", left.id, "left");
-    await store.label("thread", past[1]!.id, "early");
-    expectEqual(await store.prune("thread", { keepLast: 1 }), 5, "checkpoints removed");
-    expectEqual(await store.list("thread"), [right], "history of the newest branch");
-    for (const [checkpoint, label] of [
-      [left, "left"],
-      [past[1]!, "early"],
-    ] as const) {
-      expectEqual(await store.loadById("thread", checkpoint.id), { ...checkpoint, label }, `checkpoint "${label}"`);
-    }
-    const forked = await run.save([{ channel: "log", append: ["again"] }], {}, {}, past[1]);
-    expectEqual(forked.values["log"], [0, 1, "again"], "a fork of a kept one");
-    expectEqual(await store.loadLatest("thread"), forked, "the head after it");
-  }),
+  optionalCase(
+    "pruning forks: each branch keeps the values that its checkpoints read",
+    ["prune", "label"],
+    async (store) => {
+      const run = await SampleRun.start(store);
+      const past: Checkpoint[] = [];
+      for (let n = 0; n < 5; n++) past.push(await run.save([{ channel: "log", append: [n] }]));
+      const left = await run.save([{ channel: "log", append: ["left"] }]);
+      await run.save([{ channel: "log", append: ["right"] }], {}, {}, past[2]);
+      const right = await run.save([{ channel: "log", append: ["right 2"] }]);
+      await store.label("thread", left.id, "left");
+      await store.label("thread", past[1]!.id, "early");
+      expectEqual(await store.prune("thread", { keepLast: 1 }), 5, "checkpoints removed");
+      expectEqual(await store.list("thread"), [right], "history of the newest branch");
+      for (const [checkpoint, label] of [
+        [left, "left"],
+        [past[1]!, "early"],
+      ] as const) {
+        expectEqual(await store.loadById("thread", checkpoint.id), { ...checkpoint, label }, `checkpoint "${label}"`);
+      }
+      const forked = await run.save([{ channel: "log", append: ["again"] }], {}, {}, past[1]);
+      expectEqual(forked.values["log"], [0, 1, "again"], "a fork of a kept one");
+      expectEqual(await store.loadLatest("thread"), forked, "the head after it");
+    },
+  ),
 
   optionalCase("7.2 pruning keeps the checkpoint that a called graph resumes from", ["prune"], async (store) => {
     const run = await SampleRun.start(store);

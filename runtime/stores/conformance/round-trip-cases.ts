@@ -81,20 +81,23 @@ export const ROUND_TRIPS: readonly StoreCase[] = [
     expectEqual(await store.loadLatest("thread"), saved.at(-1), "the latest");
   }),
 
-  storeCase("values of every kind are read as they were saved, in the first and in later checkpoints", async (store) => {
-    const run = await SampleRun.start(store);
-    const first = await run.save(Object.entries(VALUES).map(([channel, set]) => ({ channel, set })));
-    expectEqual(await store.loadLatest("thread"), first, "the first checkpoint");
-    const second = await run.save([
-      ...Object.entries(VALUES).map(([channel, value]) => ({ channel, set: [value] })),
-      { channel: "list", append: Object.values(VALUES) },
-    ]);
-    const third = await run.save([{ channel: "list", append: [VALUES["hostile"]!, [], [[1]]] }]);
-    expectEqual(await store.loadLatest("thread"), third, "the third checkpoint");
-    expectEqual(await store.loadById("thread", second.id), second, "the second checkpoint");
-    const polluted: Record<string, unknown> = {};
-    expectTrue(polluted["polluted"] === undefined, "reading a key `__proto__` changed every object");
-  }),
+  storeCase(
+    "values of every kind are read as they were saved, in the first and in later checkpoints",
+    async (store) => {
+      const run = await SampleRun.start(store);
+      const first = await run.save(Object.entries(VALUES).map(([channel, set]) => ({ channel, set })));
+      expectEqual(await store.loadLatest("thread"), first, "the first checkpoint");
+      const second = await run.save([
+        ...Object.entries(VALUES).map(([channel, value]) => ({ channel, set: [value] })),
+        { channel: "list", append: Object.values(VALUES) },
+      ]);
+      const third = await run.save([{ channel: "list", append: [VALUES["hostile"]!, [], [[1]]] }]);
+      expectEqual(await store.loadLatest("thread"), third, "the third checkpoint");
+      expectEqual(await store.loadById("thread", second.id), second, "the second checkpoint");
+      const polluted: Record<string, unknown> = {};
+      expectTrue(polluted["polluted"] === undefined, "reading a key `__proto__` changed every object");
+    },
+  ),
 
   storeCase("5.11 loading returns plain data: a stored `__proto__` is an ordinary key", async (store) => {
     const run = await SampleRun.start(store);
@@ -123,7 +126,11 @@ export const ROUND_TRIPS: readonly StoreCase[] = [
       await expectCode("NG_STORE_FAILED", save, `saving a value of type ${typeof value}`);
       const write = { taskId: "t", node: "a", result: [value] };
       if (typeof value !== "object" && typeof value !== "bigint") continue;
-      await expectCode("NG_STORE_FAILED", async () => putWrite(store, run, head.id, write), "putting a result of that type");
+      await expectCode(
+        "NG_STORE_FAILED",
+        async () => putWrite(store, run, head.id, write),
+        "putting a result of that type",
+      );
     }
     expectEqual(await store.list("thread"), [head], "history");
     expectEqual((await store.getWrites?.("thread", head.id)) ?? [], [], "pending writes");
@@ -234,26 +241,30 @@ export const ROUND_TRIPS: readonly StoreCase[] = [
     expectEqual(await store.list("thread"), [fourth, third, second, first], "history");
   }),
 
-  optionalCase("saved checkpoints, writes, labels and claims are read after reopening", ["reopen"], async (store, under) => {
-    const run = await SampleRun.start(store);
-    const first = await run.save([{ channel: "log", append: ["a"] }], { label: "start" });
-    const sub = await run.save([{ channel: "x", set: 1 }], { namespace: "sub" });
-    const last = await run.save([{ channel: "log", append: ["b"] }]);
-    const write = { taskId: "t", node: "a", result: [1] };
-    await store.putWrites?.(run.claim, last.id, [write]);
-    const again = await under.reopen();
-    try {
-      expectEqual(await again.list("thread"), [last, first], "history");
-      expectEqual(await again.loadLatest("thread", "sub"), sub, "head of a namespace");
-      if (again.putWrites && again.getWrites)
-        expectEqual(await again.getWrites("thread", last.id), [write], "pending writes");
-      if (again.loadByLabel) expectEqual(await again.loadByLabel("thread", "start"), first, "label");
-      const rival = { owner: "rival", leaseMs: 1000 };
-      await expectCode("NG_THREAD_CONFLICT", () => again.claim("thread", rival), "a claim that was held before");
-    } finally {
-      await again.close?.();
-    }
-  }),
+  optionalCase(
+    "saved checkpoints, writes, labels and claims are read after reopening",
+    ["reopen"],
+    async (store, under) => {
+      const run = await SampleRun.start(store);
+      const first = await run.save([{ channel: "log", append: ["a"] }], { label: "start" });
+      const sub = await run.save([{ channel: "x", set: 1 }], { namespace: "sub" });
+      const last = await run.save([{ channel: "log", append: ["b"] }]);
+      const write = { taskId: "t", node: "a", result: [1] };
+      await store.putWrites?.(run.claim, last.id, [write]);
+      const again = await under.reopen();
+      try {
+        expectEqual(await again.list("thread"), [last, first], "history");
+        expectEqual(await again.loadLatest("thread", "sub"), sub, "head of a namespace");
+        if (again.putWrites && again.getWrites)
+          expectEqual(await again.getWrites("thread", last.id), [write], "pending writes");
+        if (again.loadByLabel) expectEqual(await again.loadByLabel("thread", "start"), first, "label");
+        const rival = { owner: "rival", leaseMs: 1000 };
+        await expectCode("NG_THREAD_CONFLICT", () => again.claim("thread", rival), "a claim that was held before");
+      } finally {
+        await again.close?.();
+      }
+    },
+  ),
 ];
 
 async function putWrite(store: Store, run: SampleRun, id: string, write: PendingWrite): Promise<void> {

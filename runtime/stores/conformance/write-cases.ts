@@ -23,36 +23,28 @@ export const WRITES: readonly StoreCase[] = [
     },
   ),
 
-  optionalCase(
-    "5.3 writes of one call are stored all or none",
-    ["putWrites", "getWrites"],
-    async (store) => {
-      const run = await SampleRun.start(store);
-      const write = (taskId: string, result: unknown) => ({ taskId, node: "node", result: result as Json });
-      await store.putWrites(run.claim, "c", [write("a", "old")]);
-      const half = [write("a", "new"), write("b", 1), write("c", 1n)];
-      await expectCode("NG_STORE_FAILED", () => store.putWrites(run.claim, "c", half), "putting a bigint among others");
-      expectEqual(await store.getWrites("thread", "c"), [write("a", "old")], "writes afterwards");
-      await store.putWrites(run.claim, "c", []);
-      expectEqual(await store.getWrites("thread", "c"), [write("a", "old")], "writes after putting none");
-      await store.putWrites(run.claim, "c", [write("b", null), write("b", []), write("d", {})]);
-      const expected = [write("a", "old"), write("b", []), write("d", {})];
-      expectEqual(await store.getWrites("thread", "c"), expected, "writes, of two of one task the later");
-    },
-  ),
+  optionalCase("5.3 writes of one call are stored all or none", ["putWrites", "getWrites"], async (store) => {
+    const run = await SampleRun.start(store);
+    const write = (taskId: string, result: unknown) => ({ taskId, node: "node", result: result as Json });
+    await store.putWrites(run.claim, "c", [write("a", "old")]);
+    const half = [write("a", "new"), write("b", 1), write("c", 1n)];
+    await expectCode("NG_STORE_FAILED", () => store.putWrites(run.claim, "c", half), "putting a bigint among others");
+    expectEqual(await store.getWrites("thread", "c"), [write("a", "old")], "writes afterwards");
+    await store.putWrites(run.claim, "c", []);
+    expectEqual(await store.getWrites("thread", "c"), [write("a", "old")], "writes after putting none");
+    await store.putWrites(run.claim, "c", [write("b", null), write("b", []), write("d", {})]);
+    const expected = [write("a", "old"), write("b", []), write("d", {})];
+    expectEqual(await store.getWrites("thread", "c"), expected, "writes, of two of one task the later");
+  }),
 
-  optionalCase(
-    "5.3 concurrent writes of parallel tasks are all stored",
-    ["putWrites", "getWrites"],
-    async (store) => {
-      const run = await SampleRun.start(store);
-      const tasks = Array.from({ length: 12 }, (_, index) => `task ${index}`);
-      const put = async (taskId: string) => store.putWrites(run.claim, "c", [{ taskId, node: "a", result: taskId }]);
-      await Promise.all(tasks.map(put));
-      const found = (await store.getWrites("thread", "c")).map(({ taskId }) => taskId);
-      expectEqual([...found].sort(), [...tasks].sort(), "tasks");
-    },
-  ),
+  optionalCase("5.3 concurrent writes of parallel tasks are all stored", ["putWrites", "getWrites"], async (store) => {
+    const run = await SampleRun.start(store);
+    const tasks = Array.from({ length: 12 }, (_, index) => `task ${index}`);
+    const put = async (taskId: string) => store.putWrites(run.claim, "c", [{ taskId, node: "a", result: taskId }]);
+    await Promise.all(tasks.map(put));
+    const found = (await store.getWrites("thread", "c")).map(({ taskId }) => taskId);
+    expectEqual([...found].sort(), [...tasks].sort(), "tasks");
+  }),
 
   optionalCase(
     "5.3 pending writes: in order, replaced by task, separate for each checkpoint",

@@ -2,7 +2,14 @@ import type { ThreadId } from "../../interface/checkpoint.ts";
 import type { PrunePolicy } from "../../interface/store.ts";
 import { prunePoint } from "../contract/prune-point.ts";
 import { keptByChain, keptCheckpoints, supersededByChannel } from "../contract/retention.ts";
-import { CELL_APPEND, CHECKPOINTS, type CheckpointRow, addChecksum, type ThreadRow, verifyRow } from "../contract/rows.ts";
+import {
+  CELL_APPEND,
+  CHECKPOINTS,
+  type CheckpointRow,
+  addChecksum,
+  type ThreadRow,
+  verifyRow,
+} from "../contract/rows.ts";
 import { checkCount } from "../contract/thread-row.ts";
 import type { Connection, Transaction } from "./connection.ts";
 import { lockThread, updateThread } from "./thread.ts";

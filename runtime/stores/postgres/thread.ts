@@ -3,7 +3,15 @@ import type { ThreadId } from "../../interface/checkpoint.ts";
 import type { Claim, Runner } from "../../interface/store.ts";
 import { thisProcess } from "../contract/holder-process.ts";
 import { encodeKey } from "../contract/key.ts";
-import { HEADS, type HeadRow, addChecksum, THREADS, type ThreadRow, type RowContent, verifyRow } from "../contract/rows.ts";
+import {
+  HEADS,
+  type HeadRow,
+  addChecksum,
+  THREADS,
+  type ThreadRow,
+  type RowContent,
+  verifyRow,
+} from "../contract/rows.ts";
 import { claimIsLost, threadIsHeld } from "../contract/store-error.ts";
 import { checkCount, describeHolder, holds, isHeld, leaseEnd, newThread, UNCLAIMED } from "../contract/thread-row.ts";
 import type { Connection, Transaction } from "./connection.ts";
@@ -77,7 +85,15 @@ export async function updateThread(transaction: Transaction, row: RowContent<Thr
   await transaction.run(
     "UPDATE @.threads SET epoch = $2, owner = $3, expires = $4, host = $5, pid = $6, started = $7, head = $8, last = $9, " +
       "checkpoints = $10, namespaces = $11, writes = $12, v = $13, sum = $14 WHERE thread = $1",
-    ...([complete.thread, complete.epoch, complete.owner, complete.expires, complete.host, complete.pid, complete.started] as const),
+    ...([
+      complete.thread,
+      complete.epoch,
+      complete.owner,
+      complete.expires,
+      complete.host,
+      complete.pid,
+      complete.started,
+    ] as const),
     ...([
       complete.head,
       complete.last,

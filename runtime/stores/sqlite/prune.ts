@@ -53,7 +53,12 @@ function removeCheckpoint(connection: Connection, row: CheckpointRow): number {
 
 function detach(connection: Connection, row: CheckpointRow): void {
   const complete = addChecksum(CHECKPOINTS, { ...row, parent: null });
-  connection.run("UPDATE checkpoints SET parent = NULL, v = ?, sum = ? WHERE ord = ?", complete.v, complete.sum, row.ord);
+  connection.run(
+    "UPDATE checkpoints SET parent = NULL, v = ?, sum = ? WHERE ord = ?",
+    complete.v,
+    complete.sum,
+    row.ord,
+  );
 }
 
 function dropUnread(connection: Connection, chain: number, kept: readonly number[]): void {
