@@ -48,7 +48,7 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
 
 /** Packages and Node built-ins that each part may name. */
 const PACKAGES: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
-  diagnostics: [],
+  diagnostics: [/^get-east-asian-width$/, /^picocolors$/],
   grammar: [/^chevrotain$/, /^yaml$/, /^prettier(?:\/doc)?$/],
   compiler: [],
   runtime: [],

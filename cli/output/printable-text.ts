@@ -15,4 +15,4 @@ export function printablePainted(text: string): string {
 
 /** The colours of `ansiStyles`. */
 // oxlint-disable-next-line no-control-regex -- colours begin with it
-const COLOUR = /(\u001b\[(?:1|22|1;3\d|22;39)m)/;
+const COLOUR = /(\u001b\[(?:1|22|3\d)m)/;

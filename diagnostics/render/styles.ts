@@ -1,11 +1,13 @@
-/** How the parts of a report are painted. A renderer knows the parts; colours are its caller's choice. */
+import colors from "picocolors";
+
+/** Functions that paint the parts of a report. The renderer names the parts; its caller decides whether there are colours. */
 export interface Styles {
   readonly error: (text: string) => string;
   readonly warning: (text: string) => string;
   readonly info: (text: string) => string;
   /** Line numbers, the bar beside them and arrows. */
   readonly gutter: (text: string) => string;
-  /** Further marked places. */
+  /** Labelled places besides the primary one. */
   readonly secondary: (text: string) => string;
   readonly strong: (text: string) => string;
 }
@@ -21,16 +23,19 @@ export const plainStyles: Styles = {
   strong: asIs,
 };
 
+/** Always colours: `--color`, `NO_COLOR` and the terminal are examined by the caller. */
+const { blue, bold, cyan, red, yellow } = colors.createColors(true);
+
 /** The sixteen colours that every terminal has. */
 export const ansiStyles: Styles = {
-  error: sgr("1;31", "22;39"),
-  warning: sgr("1;33", "22;39"),
-  info: sgr("1;36", "22;39"),
-  gutter: sgr("1;34", "22;39"),
-  secondary: sgr("1;34", "22;39"),
-  strong: sgr("1", "22"),
+  error: painted(red),
+  warning: painted(yellow),
+  info: painted(cyan),
+  gutter: painted(blue),
+  secondary: painted(blue),
+  strong: (text) => (text === "" ? "" : bold(text)),
 };
 
-function sgr(on: string, off: string): (text: string) => string {
-  return (text) => (text === "" ? "" : `\u001b[${on}m${text}\u001b[${off}m`);
+function painted(color: (text: string) => string): (text: string) => string {
+  return (text) => (text === "" ? "" : bold(color(text)));
 }

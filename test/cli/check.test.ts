@@ -102,7 +102,7 @@ describe("ngc check", () => {
   test("colours only where they are wanted", () => {
     const { ngc } = createProject({ "broken.ngraph": BROKEN });
     const args = ["check", "broken.ngraph", "--format", "pretty"];
-    expect(ngc(args, { env: { FORCE_COLOR: "1", NO_COLOR: "" } }).stderr).toContain("\u001b[1;31m");
+    expect(ngc(args, { env: { FORCE_COLOR: "1", NO_COLOR: "" } }).stderr).toContain("\u001b[1m\u001b[31m");
     expect(ngc([...args, "--no-color"], { env: { FORCE_COLOR: "1", NO_COLOR: "" } }).stderr).not.toContain("\u001b[");
     expect(ngc(args, { env: { FORCE_COLOR: "1", NO_COLOR: "1" } }).stderr).not.toContain("\u001b[");
   });

@@ -26,7 +26,7 @@ describe("renderPretty", () => {
 
   test("colours change nothing but colours", () => {
     const colored = renderPretty([joinNeverComplete()], { color: true });
-    expect(colored).toContain("\u001b[1;31m");
+    expect(colored).toContain("\u001b[1m\u001b[31m");
     expect(stripVTControlCharacters(colored)).toBe(renderPretty([joinNeverComplete()]));
   });
 
@@ -87,6 +87,32 @@ describe("renderPretty", () => {
     const before = (line ?? "").slice(0, (line ?? "").indexOf("here"));
     expect((marks ?? "").indexOf("^^^^")).toBe(displayWidth(before));
     expect(line).not.toContain("\t");
+  });
+
+  test.each([
+    ["an emoji of one character", "✅", 2],
+    ["a lightning bolt", "⚡", 2],
+    ["a family of four, joined by U+200D", "👨‍👩‍👧‍👦", 2],
+    ["a hand with a skin tone", "👍🏽", 2],
+    ["a flag", "🇩🇪", 2],
+    ["a keycap", "1️⃣", 2],
+    ["a symbol that U+FE0F turns into an emoji", "❤️", 2],
+    ["a symbol that is text", "❤", 1],
+    ["a letter with a combining mark", "e\u0301", 1],
+    ["a Chinese character", "語", 2],
+    ["a fullwidth letter", "Ａ", 2],
+    ["Hangul syllables", "한국", 4],
+    ["a digit", "1", 1],
+  ])("%s: its width is in cells, and the mark behind it stands under its token", (_name, text, width) => {
+    expect(displayWidth(text)).toBe(width);
+    const file = new SourceFile("a.ngraph", `node "${text}" = here\n`);
+    const marks = renderPretty([sample(file, "here", { label: "x" })]).split("\n")[4];
+    expect(marks).toBe(`  | ${" ".repeat(10 + width)}^^^^ x`);
+  });
+
+  test("a mark on an emoji is as wide as the emoji", () => {
+    const file = new SourceFile("a.ngraph", "a 👩‍💻 b\n");
+    expect(renderPretty([sample(file, "👩‍💻", { label: "x" })]).split("\n")[4]).toBe("  |   ^^ x");
   });
 
   test("long lines are cut around what is marked", () => {
