@@ -1,6 +1,6 @@
 /**
- * Every diagnostic code: its stable name, its usual severity and what it is about. The catalog
- * functions (`diagnostics/catalog/`) give the wording; `docs/diagnostics/` has a page for each.
+ * Every diagnostic code: its stable name, its usual severity and its subject. The functions in `diagnostics/catalog/` hold the
+ * wording; `docs/diagnostics/` has a page for each code.
  */
 
 export type Severity = "error" | "warning" | "info";
@@ -9,22 +9,22 @@ export interface CodeInfo {
   /** Stable, kebab-case. */
   readonly name: string;
   readonly severity: Severity;
-  /** What the code is about, in a few words. */
+  /** The subject of the code, as a short phrase. */
   readonly title: string;
 }
 
 export const DIAGNOSTIC_CODES = {
-  NG001: { name: "syntax", severity: "error", title: "syntax (with recovery)" },
-  NG002: { name: "unterminated", severity: "error", title: "unterminated string/comment" },
-  NG003: { name: "forbidden-character", severity: "error", title: "forbidden character (control, bidi)" },
+  NG001: { name: "syntax", severity: "error", title: "invalid syntax" },
+  NG002: { name: "unterminated", severity: "error", title: "unterminated string, template or comment" },
+  NG003: { name: "forbidden-character", severity: "error", title: "forbidden character, such as a control character" },
   NG004: { name: "nesting-too-deep", severity: "error", title: "nesting too deep (limit 64)" },
   NG005: { name: "file-too-large", severity: "error", title: "file too large (4 MiB)" },
-  NG006: { name: "bad-literal", severity: "error", title: "bad number/duration/escape" },
-  NG010: { name: "yaml-syntax", severity: "error", title: "YAML syntax" },
+  NG006: { name: "bad-literal", severity: "error", title: "invalid number, duration or escape" },
+  NG010: { name: "yaml-syntax", severity: "error", title: "invalid YAML syntax" },
   NG011: { name: "unknown-key", severity: "error", title: "unknown key" },
   NG012: { name: "duplicate-key", severity: "error", title: "duplicate key" },
-  NG013: { name: "alias-bound", severity: "error", title: "aliases beyond bound" },
-  NG014: { name: "wrong-yaml-type", severity: "error", title: "wrong YAML type" },
+  NG013: { name: "alias-bound", severity: "error", title: "aliases expand into too many values" },
+  NG014: { name: "wrong-yaml-type", severity: "error", title: "wrong type of a YAML value" },
   NG101: { name: "unknown-node", severity: "error", title: "unknown node" },
   NG102: { name: "duplicate-name", severity: "error", title: "duplicate name" },
   NG103: { name: "no-start-edge", severity: "error", title: "no start edge" },
@@ -33,20 +33,20 @@ export const DIAGNOSTIC_CODES = {
   NG106: { name: "no-path-to-end", severity: "info", title: "no path reaches `end`" },
   NG107: { name: "reserved-name", severity: "error", title: "reserved name" },
   NG108: { name: "duplicate-edge", severity: "warning", title: "duplicate edge" },
-  NG109: { name: "edge-at-boundary", severity: "error", title: "edge into start or out of end" },
+  NG109: { name: "edge-at-boundary", severity: "error", title: "edge into `start` or out of `end`" },
   NG110: { name: "confusable-names", severity: "warning", title: "confusable names" },
-  NG111: { name: "unused-declaration", severity: "warning", title: "unused node type, import, channel or graph" },
+  NG111: { name: "unused-declaration", severity: "warning", title: "unused import or secret" },
   NG112: { name: "import-cycle", severity: "error", title: "import cycle" },
   NG113: { name: "import-escapes-root", severity: "error", title: "import escapes the project root" },
   NG114: { name: "wrong-arguments", severity: "error", title: "wrong arguments of a call" },
   NG115: { name: "undeclared-jump-target", severity: "error", title: "undeclared jump target" },
   NG116: { name: "graph-call-cycle", severity: "error", title: "graphs call each other in a cycle" },
   NG117: { name: "not-supported", severity: "error", title: "not supported yet" },
-  NG118: { name: "bad-suppression", severity: "error", title: "comment that cannot suppress what it names" },
+  NG118: { name: "bad-suppression", severity: "error", title: "invalid suppression comment" },
   NG119: { name: "unused-suppression", severity: "warning", title: "suppression of a finding that is not reported" },
   NG201: { name: "unreachable-node", severity: "error", title: "unreachable node" },
   NG202: { name: "reachable-only-by-dead-route", severity: "warning", title: "reachable only through a dead route" },
-  NG203: { name: "no-way-to-end", severity: "error", title: "no way from here to an end" },
+  NG203: { name: "no-way-to-end", severity: "error", title: "no path from here to an end" },
   NG204: { name: "cycle-without-exit", severity: "error", title: "cycle without an exit" },
   NG205: { name: "exit-never-holds", severity: "error", title: "exit condition can never hold" },
   NG206: { name: "no-loop-bound", severity: "warning", title: "no bound found for a loop" },
@@ -58,7 +58,7 @@ export const DIAGNOSTIC_CODES = {
   NG214: { name: "assertion-proven", severity: "info", title: "assertion proven" },
   NG301: { name: "join-never-complete", severity: "error", title: "barrier can never complete" },
   NG302: { name: "join-left-incomplete", severity: "error", title: "barrier can be left incomplete" },
-  NG303: { name: "join-incomplete-later", severity: "error", title: "incomplete from the second round on" },
+  NG303: { name: "join-incomplete-later", severity: "error", title: "barrier can be left incomplete from the second round on" },
   NG304: { name: "barrier-member-unreachable", severity: "error", title: "barrier member unreachable" },
   NG305: { name: "degenerate-barrier", severity: "warning", title: "barrier with one or repeated members" },
   NG306: { name: "exclusive-members", severity: "warning", title: "some members are exclusive: use `any(…)`" },
@@ -67,12 +67,12 @@ export const DIAGNOSTIC_CODES = {
     severity: "warning",
     title: "node runs twice because parallel arms meet without a barrier",
   },
-  NG308: { name: "branch-ends-early", severity: "info", title: "a branch ends while others go on" },
-  NG309: { name: "signal-left-over", severity: "warning", title: "signals left over into the next round" },
-  NG310: { name: "sound", severity: "info", title: "soundness proven" },
-  NG311: { name: "livelock", severity: "error", title: "livelock" },
+  NG308: { name: "branch-ends-early", severity: "info", title: "a branch ends while others continue" },
+  NG309: { name: "signal-left-over", severity: "warning", title: "signal lost because its barrier has not fired" },
+  NG310: { name: "sound", severity: "info", title: "every run can complete (proven)" },
+  NG311: { name: "livelock", severity: "error", title: "livelock: a loop that a run can enter and never leave" },
   NG312: { name: "pause-beside-siblings", severity: "info", title: "pause while siblings run" },
-  NG314: { name: "exclusive-goto-discards", severity: "warning", title: "exclusive goto discards parallel siblings" },
+  NG314: { name: "exclusive-goto-discards", severity: "warning", title: "exclusive jump discards the signals of parallel nodes" },
   NG315: { name: "signal-never-runs-node", severity: "warning", title: "signal can never run the node it gates" },
   NG316: {
     name: "accidental-join",
@@ -95,23 +95,23 @@ export const DIAGNOSTIC_CODES = {
   NG412: {
     name: "unapproved-effect",
     severity: "warning",
-    title: "model output reaches an effect with nothing approving it",
+    title: "model output reaches an effect without approval",
   },
   NG413: { name: "literal-secret", severity: "error", title: "literal looks like a secret" },
   NG501: { name: "not-exhaustive", severity: "error", title: "not exhaustive" },
   NG502: { name: "route-never-taken", severity: "warning", title: "route can never be taken" },
-  NG503: { name: "shadowed-arm", severity: "warning", title: "shadowed arm" },
+  NG503: { name: "shadowed-arm", severity: "warning", title: "shadowed arm of a match" },
   NG505: { name: "constant-condition", severity: "warning", title: "condition is constant" },
   NG506: { name: "arms-agree", severity: "info", title: "all arms lead to one node" },
   NG507: { name: "else-never-reached", severity: "warning", title: "`else` never reached" },
   NG508: { name: "expression-type", severity: "error", title: "type error in an expression" },
   NG509: { name: "maybe-null", severity: "error", title: "may be null" },
-  NG510: { name: "unknown-function", severity: "error", title: "unknown function or arity in an expression" },
-  NG511: { name: "pattern-not-linear", severity: "error", title: "pattern not linear-time" },
+  NG510: { name: "unknown-function", severity: "error", title: "unknown function, or wrong number of arguments, in an expression" },
+  NG511: { name: "pattern-not-linear", severity: "error", title: "pattern without a linear-time match" },
   NG512: { name: "float-equality", severity: "warning", title: "float equality" },
-  NG513: { name: "unknown-enum-value", severity: "error", title: "no such enum value (similar one offered)" },
+  NG513: { name: "unknown-enum-value", severity: "error", title: "unknown enum value" },
   NG514: { name: "impure-condition", severity: "error", title: "impure function in a condition" },
-  NG515: { name: "condition-gap", severity: "error", title: "gap between conditions (with a value in it)" },
+  NG515: { name: "condition-gap", severity: "error", title: "gap between conditions" },
   NG601: {
     name: "call-without-timeout",
     severity: "info",
@@ -120,7 +120,7 @@ export const DIAGNOSTIC_CODES = {
   NG602: {
     name: "retry-not-idempotent",
     severity: "warning",
-    title: "several tries of an effect not marked `idempotent`",
+    title: "retries of an effect that is not marked `idempotent`",
   },
   NG603: { name: "effect-before-pause", severity: "warning", title: "effect before a pause in the same node" },
   NG604: { name: "tries-exceed-limit", severity: "warning", title: "the tries cannot fit into an enclosing limit" },
@@ -139,7 +139,7 @@ export const DIAGNOSTIC_CODES = {
   NG705: {
     name: "never-parallel",
     severity: "info",
-    title: "tasks that can never run beside anything although not `alone`",
+    title: "task that can never run beside another, although it is not `alone`",
   },
   NG706: { name: "bad-max-parallel", severity: "error", title: "`max parallel` below 1" },
   NG707: { name: "touch-escapes-root", severity: "warning", title: "touched path escapes the root" },
@@ -148,3 +148,16 @@ export const DIAGNOSTIC_CODES = {
 } as const satisfies Record<`NG${number}`, CodeInfo>;
 
 export type DiagnosticCode = keyof typeof DIAGNOSTIC_CODES;
+
+/** The subjects of the codes, by the first digit of their number. */
+export const CODE_GROUPS: Readonly<Record<string, string>> = {
+  0: "Syntax",
+  1: "Names, imports and calls",
+  2: "Reachability and loops",
+  3: "Barriers and parallel branches",
+  4: "Data flow and secrets",
+  5: "Conditions and expressions",
+  6: "Policies, effects and changes",
+  7: "Plans",
+  9: "Limits of the proofs",
+};

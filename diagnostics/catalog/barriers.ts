@@ -1,9 +1,9 @@
-/** Barriers, and how parallel branches meet and end: NG301 to NG316. */
+/** Barriers, and parallel branches that meet or end. */
 import type { Severity } from "../codes.ts";
 import { diagnostic, type Diagnostic, type Fix, type Label, type Place } from "../diagnostic.ts";
 import { list, type ShownRun } from "./reachability.ts";
 
-/** How the text names a barrier's members: `a`, or `any(a, h)`. */
+/** A member of a barrier in source form: `a`, or `any(a, h)`. */
 export type MemberName = string;
 
 /** NG301: members lie in different arms of one choice. */
@@ -27,7 +27,7 @@ export function waitsForExclusiveArms(
   });
 }
 
-/** NG301: a member lies behind the barrier itself. */
+/** NG301: a member runs only after the barrier. */
 export function waitsForItself(
   place: Place,
   facts: { target: string; member: MemberName; others: readonly string[] },
@@ -38,13 +38,13 @@ export function waitsForItself(
     `\`${facts.target}\` can never run: its barrier waits for \`${facts.member}\`, which only runs after it`,
     {
       label: `waits for \`${facts.member}\``,
-      notes: facts.others.length === 0 ? [] : [`the wait goes round through ${list(facts.others)}`],
-      help: `take \`${facts.member}\` out of the barrier, or start it some other way`,
+      notes: facts.others.length === 0 ? [] : [`the cycle of waits goes through ${list(facts.others)}`],
+      help: `remove \`${facts.member}\` from the barrier, or start it in another way`,
     },
   );
 }
 
-/** NG301: a member that has no edge to the node that waits for it. */
+/** NG301: a member has no edge to the waiting node. */
 export function waitsWithoutEdge(place: Place, facts: { target: string; member: string }): Diagnostic {
   return diagnostic(
     "NG301",
@@ -52,20 +52,20 @@ export function waitsWithoutEdge(place: Place, facts: { target: string; member: 
     `\`${facts.target}\` can never run: it waits for \`${facts.member}\`, which has no edge to it`,
     {
       label: "never signals",
-      help: `add the edge \`${facts.member} -> ${facts.target}\`, or take \`${facts.member}\` out of \`waits\``,
+      help: `add the edge \`${facts.member} -> ${facts.target}\`, or remove \`${facts.member}\` from \`waits\``,
     },
   );
 }
 
-/** NG301: a barrier without members, or with a member that nobody can fill. */
+/** NG301: a barrier or an `any(…)` without names. */
 export function waitsForNobody(place: Place, facts: { word: "all" | "any" }): Diagnostic {
   return diagnostic("NG301", place, `this barrier can never be complete: \`${facts.word}()\` names no node`, {
-    label: "waits for nobody",
+    label: "waits for no node",
     help: "name the nodes to wait for: `all(a, b) -> …`",
   });
 }
 
-/** NG301: members never come together, for whatever reason. */
+/** NG301: no run fills all members, for a reason that is not covered above. */
 export function neverComplete(
   place: Place,
   facts: { target: string; run?: ShownRun | undefined; missing: readonly MemberName[] },
@@ -73,7 +73,7 @@ export function neverComplete(
   const missing = facts.missing.length === 0 ? "" : `: ${list(facts.missing)} never signals together with the rest`;
   return diagnostic("NG301", place, `\`${facts.target}\` can never run: its barrier is never complete${missing}`, {
     label: "never complete",
-    help: "wait only for nodes that every run signals from, or use `any(…)` for those that stand in for each other",
+    help: "wait only for nodes that every run signals from, or use `any(…)` for nodes that replace each other",
     ...facts.run,
   });
 }
@@ -98,18 +98,18 @@ export function leftIncomplete(
   const when = facts.firesFirst ? " from its second round on" : "";
   const message = `the barrier into \`${facts.target}\` can be left incomplete${when}: ${list(facts.present)} ${facts.present.length === 1 ? "has" : "have"} signalled, ${list(facts.missing)} never ${facts.missing.length === 1 ? "does" : "do"}`;
   return diagnostic(code, place, message, {
-    label: `may wait for ${list(facts.missing)} in vain`,
+    label: `may wait for ${list(facts.missing)} forever`,
     labels: facts.labels,
     severity: facts.severity,
     help:
       facts.help ??
-      `let every way lead to a member, or let another node fill its place: \`any(${facts.missing[0] ?? "a"}, …)\``,
+      `let every path lead to a member, or let another node signal in its place: \`any(${facts.missing[0] ?? "a"}, …)\``,
     fixes: facts.fixes,
     ...facts.run,
   });
 }
 
-/** NG304: nothing leads to a member. */
+/** NG304: a member is unreachable. */
 export function memberUnreachable(
   place: Place,
   facts: { target: string; member: string; declaration?: Label | undefined; behind: readonly string[] },
@@ -121,13 +121,13 @@ export function memberUnreachable(
     {
       label: "never runs",
       labels: facts.declaration === undefined ? [] : [facts.declaration],
-      notes: facts.behind.length === 0 ? [] : [`also cut off: ${list(facts.behind)}`],
-      help: `add an edge to \`${facts.member}\`, or take it out of the barrier`,
+      notes: facts.behind.length === 0 ? [] : [`also unreachable: ${list(facts.behind)}`],
+      help: `add an edge to \`${facts.member}\`, or remove it from the barrier`,
     },
   );
 }
 
-/** NG305: a barrier of one, or one that names a node twice. */
+/** NG305: a barrier has one member, or names a node twice. */
 export function degenerateBarrier(
   place: Place,
   facts: { what: "one" | "repeated"; member: string; help: string; fixes: readonly Fix[] },
@@ -173,7 +173,7 @@ interface MeetingArms {
   readonly fixes: readonly Fix[];
 }
 
-/** NG307: one node, two parallel arms, two runs. */
+/** NG307: two parallel arms run the node once each. */
 export function runsTwice(place: Place, facts: MeetingArms): Diagnostic {
   return diagnostic(
     "NG307",
@@ -189,12 +189,12 @@ export function runsTwice(place: Place, facts: MeetingArms): Diagnostic {
   );
 }
 
-/** NG308: a branch is over while others are not. */
+/** NG308: a branch ends while others run. */
 export function branchEndsEarly(
   place: Place,
   facts: { node: string; others: readonly string[]; run: ShownRun },
 ): Diagnostic {
-  return diagnostic("NG308", place, `the branch of \`${facts.node}\` can end while others go on`, {
+  return diagnostic("NG308", place, `the branch of \`${facts.node}\` can end while others continue`, {
     label: `ends while ${list(facts.others)} still ${facts.others.length === 1 ? "runs" : "run"}`,
     ...facts.run,
   });
@@ -210,25 +210,25 @@ export function signalLost(
     : `\`${facts.member}\` can signal the barrier into \`${facts.target}\` again before it has fired: one of the signals is lost`;
   return diagnostic("NG309", place, message, {
     label: facts.sameStep ? "counts once" : "counts once, however often it signals",
-    help: "let the barrier fire before its members come round again, or give the second signal a place of its own",
+    help: "let the barrier fire before its members run again, or give the second signal a member of its own",
     ...facts.run,
   });
 }
 
-/** NG311: a run that can no longer end. */
+/** NG311: a run can enter a loop without an exit. */
 export function livelock(
   place: Place,
   facts: { nodes: readonly string[]; severity: Severity; run: ShownRun },
 ): Diagnostic {
-  return diagnostic("NG311", place, `a run can get into a loop that it never leaves: ${list(facts.nodes)}`, {
-    label: "never ends once it gets here",
+  return diagnostic("NG311", place, `a run can enter a loop that it never leaves: ${list(facts.nodes)}`, {
+    label: "never ends once it is here",
     help: "let one of them lead out under a condition that can hold there",
     severity: facts.severity,
     ...facts.run,
   });
 }
 
-/** NG312: somebody is asked while other nodes run. */
+/** NG312: a node pauses the run while other nodes run. */
 export function pauseBesideSiblings(
   place: Place,
   facts: { node: string; siblings: readonly string[]; run: ShownRun },
@@ -244,7 +244,7 @@ export function pauseBesideSiblings(
   );
 }
 
-/** NG314: an exclusive jump drops what siblings signal. */
+/** NG314: an exclusive jump drops the signals of nodes in the same step. */
 export function exclusiveJumpDiscards(
   place: Place,
   facts: { node: string; siblings: readonly string[]; run: ShownRun },
@@ -254,14 +254,14 @@ export function exclusiveJumpDiscards(
     place,
     `an exclusive jump of \`${facts.node}\` would discard the signals of ${list(facts.siblings)}`,
     {
-      label: "may take the whole step over",
+      label: "may replace every other route of the step",
       help: "jump without `exclusive`, or let it run alone",
       ...facts.run,
     },
   );
 }
 
-/** NG315: a `waits` ignores this edge. */
+/** NG315: the source of this edge is not listed in the `waits` of its target. */
 export function signalIgnored(
   place: Place,
   facts: { source: string; target: string; waits: readonly string[]; declaration: Label },
@@ -275,13 +275,13 @@ export function signalIgnored(
       labels: [facts.declaration],
       help:
         facts.source === "start"
-          ? `\`start\` takes no part in barriers: remove this edge, or take \`waits\` off \`${facts.target}\``
+          ? `\`start\` cannot be a member of a barrier: remove this edge, or remove \`waits\` from \`${facts.target}\``
           : `name \`${facts.source}\` in \`waits\` too, or remove this edge`,
     },
   );
 }
 
-/** NG316: parallel arms that happen to be equally long. */
+/** NG316: parallel arms signal a node in the same step only because they have the same length. */
 export function accidentalJoin(place: Place, facts: MeetingArms): Diagnostic {
   return diagnostic(
     "NG316",

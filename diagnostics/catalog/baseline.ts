@@ -1,29 +1,29 @@
-/** Edits after which a thread that was kept before cannot go on: NG610. */
+/** Changes of a graph that keep a stored thread from resuming (NG610). */
 import { diagnostic, type Diagnostic, type Place } from "../diagnostic.ts";
 
 const UNTIL = "until no thread needs it (`ngc threads` lists them)";
 
-/** The graph itself is not there any more. */
+/** The graph was removed. */
 export function graphGone(place: Place, facts: { graph: string; similar?: string | undefined }): Diagnostic {
   const { graph, similar } = facts;
-  return diagnostic("NG610", place, `graph \`${graph}\` is gone: its threads cannot go on`, {
-    label: "it stood in this file",
+  return diagnostic("NG610", place, `graph \`${graph}\` is gone: its threads cannot resume`, {
+    label: "was declared in this file",
     help:
       similar === undefined
         ? `keep it ${UNTIL}`
-        : `a graph with a similar name exists: \`${similar}\`; where it was renamed, resume with \`--graph ${similar}\`, or keep the name`,
+        : `a graph with a similar name exists: \`${similar}\`; if it was renamed, resume with \`--graph ${similar}\`, or keep the name`,
   });
 }
 
-/** A checkpoint may say that this node runs next. */
+/** A node was removed: a checkpoint may name it as the next node. */
 export function nodeGone(
   place: Place,
   facts: { node: string; stood: string | undefined; similar?: string | undefined },
 ): Diagnostic {
   const { node, stood, similar } = facts;
-  return diagnostic("NG610", place, `node \`${node}\` is gone: a thread that is about to run it cannot go on`, {
+  return diagnostic("NG610", place, `node \`${node}\` is gone: a thread that is about to run it cannot resume`, {
     label: `had a node \`${node}\``,
-    notes: stood === undefined ? [] : [`it stood at ${stood}`],
+    notes: stood === undefined ? [] : [`it was declared at ${stood}`],
     help:
       similar === undefined
         ? `keep the node ${UNTIL}`
@@ -31,10 +31,10 @@ export function nodeGone(
   });
 }
 
-/** Every checkpoint holds a value of it. */
+/** A channel was removed: checkpoints hold a value of it. */
 export function channelGone(place: Place, facts: { channel: string; similar?: string | undefined }): Diagnostic {
   const { channel, similar } = facts;
-  return diagnostic("NG610", place, `channel \`${channel}\` is gone: threads that hold a value of it cannot go on`, {
+  return diagnostic("NG610", place, `channel \`${channel}\` is gone: threads that hold a value of it cannot resume`, {
     label: `had a channel \`${channel}\``,
     help:
       similar === undefined
@@ -43,7 +43,7 @@ export function channelGone(place: Place, facts: { channel: string; similar?: st
   });
 }
 
-/** Some of the old values do not fit. */
+/** The new type of a channel does not accept every old value. */
 export function channelTypeChanged(
   place: Place,
   facts: { channel: string; before: string; now: string; at: string },
@@ -52,15 +52,15 @@ export function channelTypeChanged(
   return diagnostic(
     "NG610",
     place,
-    `channel \`${channel}\` was \`${before}\` and is \`${now}\`: threads that hold another value cannot go on`,
+    `channel \`${channel}\` was \`${before}\` and is \`${now}\`: threads that hold another value cannot resume`,
     {
       label: at === "" ? `takes no \`${before}\`` : `does not take every \`${before}\`: see \`${channel}${at}\``,
-      help: `widen the type so that it takes the old values too, or give the new ones a channel of their own`,
+      help: `widen the type so that it accepts the old values too, or use another channel for the new ones`,
     },
   );
 }
 
-/** Who had signalled it would be lost. */
+/** A barrier was removed: the signals that it holds would be lost. */
 export function barrierGone(
   place: Place,
   facts: { barrier: string; target: string; members: readonly string[] },
@@ -69,12 +69,12 @@ export function barrierGone(
   return diagnostic(
     "NG610",
     place,
-    `the barrier of ${members} in front of \`${facts.target}\` is gone: a thread in which one of them has signalled cannot go on`,
+    `the barrier of ${members} in front of \`${facts.target}\` is gone: a thread in which one of them has signalled cannot resume`,
     { label: `had the barrier \`${facts.barrier}\``, help: `keep \`all(…) -> ${facts.target}\` ${UNTIL}` },
   );
 }
 
-/** The same for one of its members. */
+/** A member of a barrier was removed: its signal would be lost. */
 export function barrierMemberGone(
   place: Place,
   facts: { barrier: string; target: string; member: string },
@@ -83,10 +83,10 @@ export function barrierMemberGone(
   return diagnostic(
     "NG610",
     place,
-    `\`${member}\` no longer belongs to the barrier in front of \`${target}\`: a thread in which it has signalled cannot go on`,
+    `\`${member}\` no longer belongs to the barrier in front of \`${target}\`: a thread in which it has signalled cannot resume`,
     {
       label: `belonged to the barrier \`${barrier}\``,
-      help: `keep it a member ${UNTIL}; barriers of one target are told apart by their order`,
+      help: `keep it a member ${UNTIL}; barriers of one target are distinguished by their order`,
     },
   );
 }

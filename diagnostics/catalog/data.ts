@@ -1,9 +1,9 @@
-/** What nodes read and write, together and apart: NG401, NG402, NG404, NG405, NG410. */
+/** Channels in parallel branches and loops: conflicting writes, stale reads, unused values, growing lists. */
 import type { Severity } from "../codes.ts";
 import { diagnostic, type Diagnostic, type Fix, type Label, type Place } from "../diagnostic.ts";
 import { list, type ShownRun } from "./reachability.ts";
 
-/** NG401: two nodes of one step write a channel that takes one value a step. */
+/** NG401: two nodes of one step write a channel without a reducer. */
 export function concurrentWrite(
   place: Place,
   facts: {
@@ -22,13 +22,13 @@ export function concurrentWrite(
     labels: facts.labels,
     severity: facts.severity,
     notes: facts.others.length === 0 ? [] : [`${list(facts.others)} can write it in the same step, too`],
-    help: `say how writes combine (\`reduce append\`, \`reduce last\`, …), write different channels, or let one run after the other`,
+    help: `declare how writes combine (\`reduce append\`, \`reduce last\`, …), write different channels, or run one after the other`,
     fixes: facts.fixes,
     ...facts.run,
   });
 }
 
-/** NG402: the order of parallel writers decides, and only declaration order fixes it. */
+/** NG402: an imported reducer receives parallel writes in declaration order. */
 export function reducerOrder(
   place: Place,
   facts: {
@@ -42,17 +42,17 @@ export function reducerOrder(
   return diagnostic(
     "NG402",
     place,
-    `${list(facts.nodes)} write \`${facts.channel}\` in one step, and \`${facts.reducer}\` sees them in the order in which they are declared`,
+    `${list(facts.nodes)} write \`${facts.channel}\` in one step, and \`${facts.reducer}\` receives them in declaration order`,
     {
       label: "applied second",
       labels: facts.labels,
-      help: `make sure that \`${facts.reducer}\` gives the same for any order, or let one run after the other`,
+      help: `make sure that \`${facts.reducer}\` returns the same result in any order, or run one after the other`,
       ...facts.run,
     },
   );
 }
 
-/** NG404: a node reads what a sibling is about to change. */
+/** NG404: a node reads a channel that another node of the same step writes. */
 export function readsEarlierValue(
   place: Place,
   facts: { reader: string; channel: string; writers: readonly string[]; run: ShownRun },
@@ -69,19 +69,19 @@ export function readsEarlierValue(
   );
 }
 
-/** NG405: nobody ever looks at a value. */
+/** NG405: no expression reads a written channel. */
 export function writeNeverRead(
   place: Place,
   facts: { channel: string; writers: readonly string[]; declaration: Label },
 ): Diagnostic {
   return diagnostic("NG405", place, `\`${facts.channel}\` is written and never read`, {
-    label: `${list(facts.writers)} ${facts.writers.length === 1 ? "writes" : "write"} it for nobody`,
+    label: `written by ${list(facts.writers)}`,
     labels: [facts.declaration],
-    help: `read it, make it an \`output\`, or leave \`into ${facts.channel}\` out`,
+    help: `read it, make it an \`output\`, or remove \`into ${facts.channel}\``,
   });
 }
 
-/** NG410: a list in a loop that nothing bounds. */
+/** NG410: a loop without a bound appends to a list. */
 export function unboundedList(
   place: Place,
   facts: { channel: string; node: string; cycle: readonly string[] },
@@ -94,7 +94,7 @@ export function unboundedList(
     {
       label: "adds an item a round",
       notes: [`no bound was found for the loop \`${shown}\`, and the graph has no step limit`],
-      help: "bound the loop, keep only the last items, or state `limit steps N`",
+      help: "bound the loop, keep only the last items, or declare `limit steps N`",
     },
   );
 }

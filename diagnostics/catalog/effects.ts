@@ -1,8 +1,8 @@
-/** What nodes do to the world, and what of it is secret or unapproved: NG411 to NG413, NG601 to NG607. */
+/** Effects of nodes on other systems, secrets, and model output without approval. */
 import { diagnostic, type Diagnostic, type Label, type Place } from "../diagnostic.ts";
 import { list } from "./reachability.ts";
 
-/** NG411: a secret leaves through something that people or models read. */
+/** NG411: a secret reaches an output that people or models read. */
 export function secretLeak(
   place: Place,
   facts: { secret: string; sink: string; through: readonly string[]; help: string; labels: readonly Label[] },
@@ -14,7 +14,7 @@ export function secretLeak(
   });
 }
 
-/** NG412: what a model wrote is carried out. */
+/** NG412: model output controls an effect. */
 export function unapprovedEffect(
   place: Place,
   facts: { model: string; effect: string; channel: string; node: string; labels: readonly Label[] },
@@ -22,45 +22,45 @@ export function unapprovedEffect(
   return diagnostic(
     "NG412",
     place,
-    `model output reaches ${facts.effect} and nobody approves it: \`${facts.node}\` uses \`${facts.channel}\``,
+    `model output reaches ${facts.effect} without approval: \`${facts.node}\` uses \`${facts.channel}\``,
     {
       label: `written by \`${facts.model}\``,
       labels: facts.labels,
-      help: `let a person see it first (\`ask(…)\` in between, or \`pause before\` here), or check it in a function of your own`,
+      help: `ask for approval first (\`ask(…)\` in between, or \`pause before\` here), or check it in an imported function`,
     },
   );
 }
 
-/** NG413: a key in the text. The message never repeats it. */
+/** NG413: the text contains a key. The message never repeats it. */
 export function literalSecret(place: Place, facts: { kind: string }): Diagnostic {
   return diagnostic("NG413", place, `this literal looks like ${facts.kind}`, {
-    label: "anybody who can read the file can use it",
-    help: "declare `secret NAME` and read it from the environment; then replace this key, since it has been written down",
+    label: "usable by every reader of this file",
+    help: "declare `secret NAME` and set it in the environment; then revoke this key, because it is stored in the file",
   });
 }
 
-/** NG601: something that may hang. */
+/** NG601: a call that may hang has no timeout. */
 export function callWithoutTimeout(place: Place, facts: { node: string; call: string }): Diagnostic {
   return diagnostic("NG601", place, `\`${facts.node}\` has no timeout of its own`, {
-    label: `\`${facts.call}\` may take any time`,
-    help: "say how long one attempt may take: `{ timeout 30s }`",
+    label: `\`${facts.call}\` may take any amount of time`,
+    help: "limit one attempt: `{ timeout 30s }`",
   });
 }
 
-/** NG602: an effect that may happen more than once. */
+/** NG602: retries may repeat an effect. */
 export function retriedEffect(place: Place, facts: { node: string; attempts: number; effect: string }): Diagnostic {
   return diagnostic(
     "NG602",
     place,
-    `\`${facts.node}\` can happen up to ${facts.attempts} times: it is tried again after ${facts.effect} that may have had its effect`,
+    `\`${facts.node}\` can take effect up to ${facts.attempts} times: it is retried after ${facts.effect} that may have had its effect`,
     {
       label: `${facts.attempts} attempts`,
-      help: "mark it `idempotent` if doing it twice does no harm, or leave `tries` out",
+      help: "mark it `idempotent` if repeating it does no harm, or remove `tries`",
     },
   );
 }
 
-/** NG603: an effect that the resume repeats. */
+/** NG603: resuming the run repeats an effect. */
 export function effectBeforePause(place: Place, facts: { node: string; call: string }): Diagnostic {
   return diagnostic(
     "NG603",
@@ -68,12 +68,12 @@ export function effectBeforePause(place: Place, facts: { node: string; call: str
     `\`${facts.call}\` in \`${facts.node}\` has an effect before it pauses, and runs again after the answer`,
     {
       label: "happens twice",
-      help: "do the one and the other in nodes of their own",
+      help: "split the effect and the pause into two nodes",
     },
   );
 }
 
-/** NG604: retries that an outer timeout cuts off. */
+/** NG604: an outer timeout ends before the retries do. */
 export function triesExceedLimit(
   place: Place,
   facts: { node: string; caller: string; needed: string; limit: string; declaration: Label },
@@ -90,7 +90,7 @@ export function triesExceedLimit(
   );
 }
 
-/** NG607: failures that end the run. */
+/** NG607: a failure of these nodes fails the run. */
 export function failureUnhandled(place: Place, facts: { nodes: readonly string[] }): Diagnostic {
   const [first = ""] = facts.nodes;
   return diagnostic("NG607", place, `a failure of ${list(facts.nodes, "or")} fails the run`, {

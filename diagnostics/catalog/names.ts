@@ -1,4 +1,4 @@
-/** Names and structure: what is declared, imported and called (NG101 to NG117). */
+/** Names and structure: declarations, imports, calls and edges. */
 import { diagnostic, type Diagnostic, type Fix, type Label, type Place } from "../diagnostic.ts";
 import { listNames } from "../similar.ts";
 import type { Span } from "../source.ts";
@@ -37,7 +37,7 @@ export function duplicateName(place: Place, facts: { name: string; what: string;
   });
 }
 
-/** NG102: a field of a record, or of a record type, given twice. */
+/** NG102: a record or record type has a field twice. */
 export function duplicateField(place: Place, facts: { name: string; first: Place }): Diagnostic {
   return diagnostic("NG102", place, `the field \`${facts.name}\` is given twice`, {
     label: "given again",
@@ -46,7 +46,7 @@ export function duplicateField(place: Place, facts: { name: string; first: Place
   });
 }
 
-/** NG102: a policy, limit or name in a list stated twice. */
+/** NG102: a policy, a limit or a name in a list appears twice. */
 export function statedTwice(place: Place, facts: { what: string; first: Place }): Diagnostic {
   return diagnostic("NG102", place, `${facts.what} is stated twice`, {
     label: "stated again",
@@ -55,7 +55,7 @@ export function statedTwice(place: Place, facts: { what: string; first: Place })
   });
 }
 
-/** NG102: one node writes one channel twice, and no reducer says how the two become one. */
+/** NG102: one node writes one channel twice, and the channel has no reducer. */
 export function writtenTwice(place: Place, facts: { channel: string; first: Place; noun: string }): Diagnostic {
   return diagnostic("NG102", place, `\`${facts.channel}\` is written twice by one ${facts.noun}`, {
     label: "written again",
@@ -64,7 +64,7 @@ export function writtenTwice(place: Place, facts: { channel: string; first: Plac
   });
 }
 
-/** NG103: nothing starts. */
+/** NG103: no edge leaves `start`. */
 export function noStartEdge(place: Place, facts: { graph: string; first?: string | undefined }): Diagnostic {
   return diagnostic("NG103", place, `nothing starts \`${facts.graph}\`: no edge leaves \`start\``, {
     label: "no `start -> …`",
@@ -101,7 +101,7 @@ export function unknownChannel(
   });
 }
 
-/** NG104: `into` an input. */
+/** NG104: `into` names an input. */
 export function writesInput(place: Place, facts: { channel: string; declared: Place }): Diagnostic {
   return diagnostic("NG104", place, `\`${facts.channel}\` is an input: nothing may write it`, {
     label: "inputs are read-only",
@@ -131,7 +131,7 @@ export function unknownType(
   });
 }
 
-/** NG105: a name is used as what it is not. */
+/** NG105: a name refers to another kind of declaration than the place needs. */
 export function wrongSortOfName(
   place: Place,
   facts: { name: string; is: string; expected: string; help?: string; declared?: Place | undefined },
@@ -143,9 +143,9 @@ export function wrongSortOfName(
   });
 }
 
-/** NG105: a type whose definition leads back to itself without a list, map or record between. */
+/** NG105: a type contains itself without a list, map or record in between. */
 export function typeOfItself(place: Place, name: string): Diagnostic {
-  return diagnostic("NG105", place, `the type \`${name}\` is defined by itself`, {
+  return diagnostic("NG105", place, `the type \`${name}\` contains itself directly`, {
     label: "leads back to itself",
     help: "a type may contain itself inside a list, a map or a record",
   });
@@ -181,7 +181,7 @@ export function missingFile(place: Place, facts: { specifier: string; similar?: 
   });
 }
 
-/** NG105: an imported file is there and cannot be read. */
+/** NG105: an imported file exists but cannot be read. */
 export function unreadableFile(place: Place, facts: { specifier: string; why: string }): Diagnostic {
   const { specifier, why } = facts;
   return diagnostic("NG105", place, `cannot read \`${specifier}\`: ${why}`, {
@@ -190,14 +190,14 @@ export function unreadableFile(place: Place, facts: { specifier: string; why: st
   });
 }
 
-/** NG105: an imported file does not have that name. */
+/** NG105: an imported file has no export of this name. */
 export function missingExport(
   place: Place,
   facts: {
     name: string;
     specifier: string;
     similar?: string | undefined;
-    /** The file goes on using the name that it imports: `search as serch` mends only the import. */
+    /** The importing file uses the name: the fix `search as serch` changes the import alone. */
     isUsed?: boolean;
     exports: readonly string[];
     isGraphFile: boolean;
@@ -217,7 +217,7 @@ export function missingExport(
   });
 }
 
-/** NG107: a name with a meaning of its own. */
+/** NG107: a declaration uses a built-in name. */
 export function reservedName(place: Place, facts: { name: string; meaning: string }): Diagnostic {
   return diagnostic("NG107", place, `\`${facts.name}\` is a reserved name`, {
     label: facts.meaning,
@@ -225,7 +225,7 @@ export function reservedName(place: Place, facts: { name: string; meaning: strin
   });
 }
 
-/** NG108: the same edge again. */
+/** NG108: an edge appears twice. */
 export function duplicateEdge(place: Place, facts: { from: string; to: string; first: Place }): Diagnostic {
   return diagnostic("NG108", place, `the edge from \`${facts.from}\` to \`${facts.to}\` is stated twice`, {
     label: "no effect: a node signalled twice in a step runs once",
@@ -234,24 +234,24 @@ export function duplicateEdge(place: Place, facts: { from: string; to: string; f
   });
 }
 
-/** NG109: `start` and `end` where no edge may have them. */
+/** NG109: `start` or `end` at a place that must be a node. */
 export function edgeAtBoundary(
   place: Place,
   facts: { name: "start" | "end"; use: "target" | "source" | "member" | "error" | "other" },
 ): Diagnostic {
   const { name, use } = facts;
   const wording: Record<typeof use, readonly [message: string, help?: string]> = {
-    target: ["no edge may lead into `start`", "to begin anew, lead the edge to the first node"],
+    target: ["no edge may lead into `start`", "to start again, lead the edge to the first node"],
     source: ["no edge may leave `end`"],
     member: [`\`${name}\` cannot be a member of a barrier`, "a barrier waits for nodes that run"],
     error: ["`start` cannot fail", "put `on error` on the edge of the node that may fail"],
-    other: [`\`${name}\` cannot stand here`, "name a node"],
+    other: [`\`${name}\` cannot be used here`, "name a node"],
   };
   const [message, help] = wording[use];
   return diagnostic("NG109", place, message, { label: `\`${name}\` is built in`, help });
 }
 
-/** NG110: two names that people take for one. */
+/** NG110: two names look alike. */
 export function confusableNames(place: Place, facts: { name: string; other: string; first: Place }): Diagnostic {
   return diagnostic("NG110", place, `\`${facts.name}\` and \`${facts.other}\` are easily confused`, {
     label: "differs only in case, underscores or look-alike characters",
@@ -272,7 +272,7 @@ export function unusedDeclaration(
   });
 }
 
-/** NG112: files that import each other. `cycle` ends with the file that it begins with. */
+/** NG112: files import each other. The last entry of `cycle` is its first. */
 export function importCycle(place: Place, cycle: readonly string[], labels: readonly Label[]): Diagnostic {
   return diagnostic("NG112", place, "files import each other in a cycle", {
     label: "this import closes the cycle",
@@ -294,7 +294,7 @@ export function importEscapesRoot(
   });
 }
 
-/** NG114: a call lacks arguments that it must have. */
+/** NG114: a call lacks required arguments. */
 export function missingArguments(
   place: Place,
   facts: { callee: string; missing: readonly string[]; declared?: Place | undefined },
@@ -307,7 +307,7 @@ export function missingArguments(
   });
 }
 
-/** NG114: a name that the callee does not take. */
+/** NG114: the callee has no argument of this name. */
 export function unknownArgument(
   place: Place,
   facts: {
@@ -332,7 +332,7 @@ export function unknownArgument(
   });
 }
 
-/** NG114: an argument given twice, by name or by position and name. */
+/** NG114: an argument appears twice, by name, or by position and by name. */
 export function repeatedArgument(place: Place, facts: { callee: string; name: string; first: Place }): Diagnostic {
   return diagnostic("NG114", place, `\`${facts.name}\` of \`${facts.callee}\` is given twice`, {
     label: "given again",
@@ -350,15 +350,15 @@ export function tooManyArguments(place: Place, facts: { callee: string; known: r
   });
 }
 
-/** NG114: a graph is called by names, because its inputs have no order of their own. */
+/** NG114: a positional argument of a graph. The inputs of a graph have no order. */
 export function positionalGraphArgument(
   place: Place,
   facts: { callee: string; inputs: readonly string[]; text: string },
 ): Diagnostic {
   const { callee, inputs } = facts;
   const only = inputs.length === 1 ? inputs[0] : undefined;
-  return diagnostic("NG114", place, `arguments of the graph \`${callee}\` are named`, {
-    label: "which input is this?",
+  return diagnostic("NG114", place, `arguments of the graph \`${callee}\` must be named`, {
+    label: "missing the name of an input",
     help: `write \`${only ?? "name"}: ${facts.text}\`${inputs.length > 1 ? `; its inputs are ${listNames(inputs)}` : ""}`,
     fixes:
       only === undefined
@@ -380,7 +380,7 @@ export function mixedArguments(place: Place, callee: string): Diagnostic {
   });
 }
 
-/** NG115: a node's code jumps to where its `goes` does not lead. */
+/** NG115: the code of a node jumps to a node that its `goes` does not list. */
 export function undeclaredJump(
   place: Place,
   facts: { node: string; target: string; callee: string; module: string; declared: readonly string[] },
@@ -393,7 +393,7 @@ export function undeclaredJump(
   });
 }
 
-/** NG116: graphs that call each other. `cycle` ends with the graph that it begins with. */
+/** NG116: graphs or plans call each other. The last entry of `cycle` is its first. */
 export function callCycle(
   place: Place,
   cycle: readonly string[],
@@ -416,7 +416,7 @@ export function callCycle(
   );
 }
 
-/** NG117: what the language reads and this tool cannot do. */
+/** NG117: valid syntax that is not implemented. */
 export function notSupported(place: Place, facts: { what: string; help?: string | undefined }): Diagnostic {
   return diagnostic("NG117", place, `${facts.what} not supported yet`, {
     label: "refused, because it would have no effect",

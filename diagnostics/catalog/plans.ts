@@ -1,17 +1,17 @@
-/** Plans: dependencies, paths, pools and what tasks may say (NG401, NG403, NG701 to NG707, and refusals of NG105 and NG117). */
+/** Plans: dependencies, paths, pools, and policies that tasks cannot have. */
 import { diagnostic, type Diagnostic, type Fix, type Label, type Place } from "../diagnostic.ts";
 import { listNames } from "../similar.ts";
 
-/** NG701: nothing can start. The message is fixed (execution.md, 9.9). */
+/** NG701: no task can start. The message is part of the interface (promise 9.9). */
 export function noRoots(place: Place, facts: { cycle?: readonly string[] | undefined; isEmpty: boolean }): Diagnostic {
   return diagnostic("NG701", place, "graph has no roots — cycle or malformed deps", {
     label: facts.isEmpty ? "there is no task" : "every task comes after another one",
     notes: facts.cycle === undefined ? [] : [`cycle: ${facts.cycle.join(" → ")}`],
-    help: facts.isEmpty ? "declare one: `task build = shell(…)`" : "let one task of the plan stand without `after`",
+    help: facts.isEmpty ? "declare one: `task build = shell(…)`" : "remove `after` from one task of the plan",
   });
 }
 
-/** NG702: tasks that wait for each other. */
+/** NG702: tasks wait for each other. */
 export function dependencyCycle(
   place: Place,
   facts: { cycle: readonly string[]; labels: readonly Label[] },
@@ -44,7 +44,7 @@ export function unknownDependency(
   });
 }
 
-/** NG704: a task that comes after itself. */
+/** NG704: a task depends on itself. */
 export function selfDependency(place: Place, facts: { task: string }): Diagnostic {
   return diagnostic("NG704", place, `\`${facts.task}\` comes after itself: ${facts.task} → ${facts.task}`, {
     label: "it could never start",
@@ -52,7 +52,7 @@ export function selfDependency(place: Place, facts: { task: string }): Diagnosti
   });
 }
 
-/** NG704: a dependency stated twice. */
+/** NG704: a dependency appears twice. */
 export function repeatedDependency(place: Place, facts: { task: string; name: string; first: Place }): Diagnostic {
   return diagnostic("NG704", place, `\`${facts.task}\` comes after \`${facts.name}\` twice`, {
     label: "stated again",
@@ -69,16 +69,16 @@ export function neverBeside(place: Place, facts: { task: string; others: readonl
     `\`${facts.task}\` can never run beside another task, although it is not \`alone\``,
     {
       label: "touches what each of the others touches",
-      notes: [`could run beside it but for the paths: ${listNames(facts.others)}`],
-      help: 'name the paths more closely, or mark those that are only read: `touches read "…"`',
+      notes: [`only the paths keep these tasks apart from it: ${listNames(facts.others)}`],
+      help: 'narrow the paths, or mark those that are only read: `touches read "…"`',
     },
   );
 }
 
-/** NG707: a path outside of the root, where nobody else's changes are seen. */
+/** NG707: a path outside of the root: changes of other tasks are not detected there. */
 export function touchEscapesRoot(place: Place, facts: { path: string; what: "touches" | "cache inputs" }): Diagnostic {
-  return diagnostic("NG707", place, `\`${facts.path}\` leads out of the root of the plan`, {
-    label: facts.what === "touches" ? "kept apart by its text alone" : "its changes are not seen",
+  return diagnostic("NG707", place, `\`${facts.path}\` is outside the root of the plan`, {
+    label: facts.what === "touches" ? "compared by its text alone" : "changes to it are not detected",
     help: "name paths relative to the root, without `..` beyond it",
   });
 }
@@ -91,7 +91,7 @@ export function policyOfGraphs(place: Place, facts: { policy: string; help: stri
   });
 }
 
-/** NG105: a task takes places of a pool that the plan does not declare. */
+/** NG105: a task uses a pool that the plan does not declare. */
 export function unknownPool(
   place: Place,
   facts: { name: string; similar?: string | undefined; known: readonly string[] },
@@ -123,21 +123,21 @@ export function unorderedWrites(
     ? `the tasks of \`${first}\` all write \`${facts.channel}\``
     : `two writers of \`${facts.channel}\`, neither after the other: \`${first}\` and \`${second}\``;
   return diagnostic("NG401", place, message, {
-    label: isMatrix ? "once a value" : `\`${second}\` writes it`,
+    label: isMatrix ? "once for each value" : `\`${second}\` writes it`,
     labels: isMatrix ? [] : [{ ...facts.first, message: `\`${first}\` writes it` }],
-    help: `say how writes combine (\`reduce append\`, \`reduce last\`, …)${isMatrix ? "" : `, or let one come after the other: \`after ${first}\``}`,
+    help: `declare how writes combine (\`reduce append\`, \`reduce last\`, …)${isMatrix ? "" : `, or run one after the other: \`after ${first}\``}`,
   });
 }
 
-/** NG408: a matrix goes over values that only a run could compute. */
+/** NG408: the values of a matrix are not constant. */
 export function matrixNotConstant(place: Place): Diagnostic {
-  return diagnostic("NG408", place, "the values of a matrix are known before the plan runs", {
+  return diagnostic("NG408", place, "the values of a matrix must be known before the plan runs", {
     label: "must be a list of constants",
     help: 'write them out: `for version in ["20", "22"]`',
   });
 }
 
-/** NG006: a matrix without values, with one of them twice, or with too many. */
+/** NG006: a matrix has no values, a repeated value, or too many. */
 export function badMatrix(place: Place, facts: { message: string; label: string; help?: string }): Diagnostic {
   return diagnostic("NG006", place, facts.message, { label: facts.label, help: facts.help });
 }

@@ -1,32 +1,32 @@
-/** What holds for every run, in words, and what could not be shown: NG207, NG210, NG214, NG310, NG605, NG609, NG900, NG901. */
+/** Proven properties as sentences, and properties that could not be proven. */
 import type { Severity } from "../codes.ts";
 import { diagnostic, type Diagnostic, type Place } from "../diagnostic.ts";
 import { list } from "./reachability.ts";
 
-/** NG310. */
+/** NG310: every run can complete. */
 export function soundText(facts: { states: number; graphs: readonly string[] }): string {
   const called = facts.graphs.length === 0 ? "" : `, and so does every run of ${list(facts.graphs)}`;
   return `sound: every run can complete, leaves no barrier half filled, and joins parallel branches only at barriers${called} (${facts.states} states)`;
 }
 
-/** NG207. */
+/** NG207: a loop has a bound. */
 export function loopBoundText(facts: { node: string; rounds: number; perAnswer: boolean }): string {
   const times = facts.rounds === 1 ? "once" : `${facts.rounds} times`;
   return `\`${facts.node}\` runs at most ${times}${facts.perAnswer ? " between two pauses" : ""}`;
 }
 
-/** NG210. */
+/** NG210: every run has a bound. */
 export function stepBoundText(facts: { steps: number; perAnswer: boolean }): string {
   const steps = `${facts.steps} step${facts.steps === 1 ? "" : "s"}`;
   return facts.perAnswer ? `at most ${steps} run without a pause` : `every run ends within ${steps}`;
 }
 
-/** NG214. */
+/** NG214: an assertion holds. */
 export function assertionProvenText(facts: { assertion: string }): string {
   return `\`${facts.assertion}\` holds on every run`;
 }
 
-/** NG605. */
+/** NG605: the most calls that a run can make. */
 export function worstCaseCallsText(facts: {
   calls: readonly { readonly what: string; readonly count: number }[];
   perAnswer: boolean;
@@ -37,7 +37,7 @@ export function worstCaseCallsText(facts: {
   return `at most ${shown}${scope}, retries included${facts.perItem ? " (an item of a `for` counted once)" : ""}`;
 }
 
-/** NG609. */
+/** NG609: the most nodes of one step. */
 export function parallelismText(facts: { nodes: readonly string[]; perItem: boolean }): string {
   const count = facts.nodes.length;
   const items = facts.perItem ? ", not counting the items of a `for`" : "";
@@ -46,7 +46,7 @@ export function parallelismText(facts: { nodes: readonly string[]; perItem: bool
     : `at most ${count} nodes in one step${items} (${list(facts.nodes)})`;
 }
 
-/** NG900: the search gave up. */
+/** NG900: the state search reached its limit. */
 export function notProven(
   place: Place,
   facts: { properties: readonly string[]; why: string; help?: string | undefined; severity?: Severity | undefined },
@@ -58,7 +58,7 @@ export function notProven(
   });
 }
 
-/** NG901: why a finding is a warning and not an error. */
+/** NG901: the solver could not decide the conditions of the shown run, so the finding is a warning. */
 export function traceUndecided(place: Place, facts: { code: string }): Diagnostic {
   const { file, span } = place;
   return diagnostic(

@@ -1,8 +1,8 @@
-/** Where runs can and cannot get, and whether loops end: NG106, NG201 to NG214. */
+/** Reachability of nodes and ends, bounds of loops, and assertions. */
 import type { Severity } from "../codes.ts";
 import { diagnostic, type Diagnostic, type Label, type Place, type TraceStep } from "../diagnostic.ts";
 
-/** A run that shows a problem, and how it ends. */
+/** A run that shows a problem, and its end. */
 export interface ShownRun {
   readonly trace: readonly TraceStep[];
   readonly traceEnd: string;
@@ -13,11 +13,11 @@ export function noPathToEnd(place: Place, facts: { graph: string; lastNodes: rea
   return diagnostic("NG106", place, `no path of \`${facts.graph}\` reaches \`end\``, {
     label: "runs end where a node has no edges",
     notes: facts.lastNodes.length === 0 ? [] : [`branches end at ${list(facts.lastNodes)}`],
-    help: facts.lastNodes[0] === undefined ? undefined : `to say so in the text: \`${facts.lastNodes[0]} -> end\``,
+    help: facts.lastNodes[0] === undefined ? undefined : `to make the end explicit: \`${facts.lastNodes[0]} -> end\``,
   });
 }
 
-/** NG201: nothing leads to a node. */
+/** NG201: no path leads to a node. */
 export function unreachableNode(
   place: Place,
   facts: { node: string; cycleWith: readonly string[]; behind: readonly string[] },
@@ -28,12 +28,12 @@ export function unreachableNode(
       : `unreachable nodes ${list([facts.node, ...facts.cycleWith])}`;
   return diagnostic("NG201", place, message, {
     label: facts.cycleWith.length === 0 ? "no edge leads here" : "only these nodes lead to each other",
-    notes: facts.behind.length === 0 ? [] : [`what lies behind it is cut off too: ${list(facts.behind)}`],
+    notes: facts.behind.length === 0 ? [] : [`also unreachable: ${list(facts.behind)}`],
     help: `add an edge to it, like \`start -> ${facts.node}\`, or remove it`,
   });
 }
 
-/** NG202: only routes that are never taken lead to a node. */
+/** NG202: every route to a node is never taken. */
 export function onlyDeadRoutes(place: Place, facts: { node: string; routes: readonly Label[] }): Diagnostic {
   return diagnostic("NG202", place, `\`${facts.node}\` never runs: no route to it is ever taken`, {
     label: "reachable only through routes that are never taken",
@@ -42,16 +42,16 @@ export function onlyDeadRoutes(place: Place, facts: { node: string; routes: read
   });
 }
 
-/** NG203: several loops that lead only to each other. */
+/** NG203: several loops lead only to each other. */
 export function noWayToEnd(place: Place, facts: { node: string; nodes: readonly string[] }): Diagnostic {
-  return diagnostic("NG203", place, `no way from \`${facts.node}\` to an end`, {
-    label: "a run that gets here never completes",
+  return diagnostic("NG203", place, `no path from \`${facts.node}\` to an end`, {
+    label: "a run that reaches this node never completes",
     notes: [`from here on only these run: ${list(facts.nodes)}`],
     help: `let one of them lead out, like \`${facts.nodes[0] ?? facts.node} -> end when …\``,
   });
 }
 
-/** NG204: one loop that nothing leaves. */
+/** NG204: no edge leaves a loop. */
 export function cycleWithoutExit(
   place: Place,
   facts: { cycle: readonly string[]; labels: readonly Label[] },
@@ -64,50 +64,50 @@ export function cycleWithoutExit(
   });
 }
 
-/** NG205: a loop that could be left, if only its condition could hold. */
+/** NG205: the condition that leaves a loop never holds. */
 export function exitNeverHolds(
   place: Place,
   facts: { condition: string; node: string; cycle: readonly string[]; severity: Severity; run: ShownRun },
 ): Diagnostic {
   const shown = [...facts.cycle, facts.cycle[0] ?? ""].join(" -> ");
   return diagnostic("NG205", place, `the exit of a loop can never be taken: ${facts.condition} never holds`, {
-    label: "never holds while the loop goes round",
+    label: "never holds inside the loop",
     notes: [`the loop is \`${shown}\``],
-    help: "change the condition, or let the loop change what it asks about",
+    help: "change the condition, or let the loop change what it reads",
     severity: facts.severity,
     ...facts.run,
   });
 }
 
-/** NG206: a loop that nothing bounds but the step limit. */
+/** NG206: no bound was found for a loop. */
 export function noLoopBound(place: Place, facts: { cycle: readonly string[]; limit: number | null }): Diagnostic {
   const shown = [...facts.cycle, facts.cycle[0] ?? ""].join(" -> ");
   return diagnostic("NG206", place, `no bound found for the loop \`${shown}\``, {
-    label: facts.limit === null ? "may go round forever" : `may go round until the limit of ${facts.limit} steps`,
-    help: "count the rounds in a channel and leave the loop at a number, or state what a run may cost with `limit steps N`",
+    label: facts.limit === null ? "may repeat forever" : `may repeat until the limit of ${facts.limit} steps`,
+    help: "count the rounds in a channel and leave the loop at a limit, or declare `limit steps N`",
   });
 }
 
-/** NG208: the conditions that could end a loop look only at what the loop leaves alone. */
+/** NG208: the conditions that leave a loop read only channels that the loop does not write. */
 export function exitUnchanged(
   place: Place,
   facts: { cycle: readonly string[]; reads: readonly string[]; areInputs: boolean; labels: readonly Label[] },
 ): Diagnostic {
   const shown = [...facts.cycle, facts.cycle[0] ?? ""].join(" -> ");
   const reads = facts.reads.length === 0 ? "nothing" : list(facts.reads);
-  return diagnostic("NG208", place, `the loop \`${shown}\` can only go round forever: nothing in it changes ${reads}`, {
-    label: facts.reads.length === 0 ? "asks about nothing that changes" : `depends on ${reads} alone`,
+  return diagnostic("NG208", place, `the loop \`${shown}\` can only repeat forever: nothing in it changes ${reads}`, {
+    label: facts.reads.length === 0 ? "reads nothing that changes" : `depends on ${reads} alone`,
     labels: facts.labels,
     help:
       facts.reads.length === 0
         ? "let the condition read a channel that the loop writes"
         : facts.areInputs
-          ? "inputs never change: ask about something that a node of the loop writes"
-          : `let a node of the loop write ${list(facts.reads)}, or ask about something that it writes`,
+          ? "inputs never change: read a channel that a node of the loop writes"
+          : `let a node of the loop write ${list(facts.reads)}, or read a channel that it writes`,
   });
 }
 
-/** NG211: `limit steps` stops runs that would complete. */
+/** NG211: `limit steps` is lower than the number of steps of some run. */
 export function stepLimitTooLow(
   place: Place,
   facts: { limit: number; needed: number; every: boolean; stated: boolean; run: ShownRun },
@@ -129,7 +129,7 @@ export function stepLimitTooLow(
   });
 }
 
-/** NG213: a run that an assertion says cannot be. */
+/** NG213: a run violates an assertion. */
 export function assertionViolated(
   place: Place,
   facts: { assertion: string; why: string; severity: Severity; run: ShownRun; undecided: boolean },

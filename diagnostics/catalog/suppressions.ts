@@ -1,9 +1,9 @@
-/** Comments that suppress findings: NG118, NG119. */
+/** Comments that suppress findings. */
 import { diagnostic, type Diagnostic, type Fix, type Place } from "../diagnostic.ts";
 
 const FORM = "`ngraph-ignore NG405: why this is fine`";
 
-/** NG118: nobody will know why. */
+/** NG118: the reason is missing. */
 export function suppressionWithoutReason(place: Place): Diagnostic {
   return diagnostic("NG118", place, "a suppressed finding needs a reason", {
     label: "no reason given",
@@ -11,13 +11,13 @@ export function suppressionWithoutReason(place: Place): Diagnostic {
   });
 }
 
-/** NG118: it names nothing, or in another way than by codes. */
+/** NG118: the comment names no codes. */
 export function suppressionWithoutCode(place: Place, facts: { found: string }): Diagnostic {
   return diagnostic(
     "NG118",
     place,
-    facts.found === "" ? "a suppression names the codes it is about" : `\`${facts.found}\` is no list of codes`,
-    { label: "which finding?", help: `write ${FORM}; it is about the next statement, or about its own line` },
+    facts.found === "" ? "a suppression must name the codes that it suppresses" : `\`${facts.found}\` is not a list of codes`,
+    { label: "expected codes such as `NG405`", help: `write ${FORM}; it applies to its own line or to the next statement` },
   );
 }
 
@@ -31,7 +31,7 @@ export function suppressionOfUnknownCode(
     label: "not a code",
     help:
       similar === undefined
-        ? "`ngc explain CODE` knows all of them"
+        ? "`ngc explain CODE` describes each code"
         : `a code with a similar name exists: \`${similar}\``,
     fixes:
       similar === undefined
@@ -45,15 +45,15 @@ export function suppressedError(place: Place, facts: { code: string; finding: Pl
   return diagnostic("NG118", place, `${facts.code} is an error here: errors cannot be suppressed`, {
     label: "has no effect",
     labels: [{ ...facts.finding, message: `${facts.code} is reported here` }],
-    help: "mend what it reports: a graph with errors does not run",
+    help: "fix what it reports: a graph with errors does not run",
   });
 }
 
-/** NG119. */
+/** NG119: no finding of this code is reported there. */
 export function unusedSuppression(place: Place, facts: { code: string; fixes: readonly Fix[] }): Diagnostic {
   return diagnostic("NG119", place, `${facts.code} is not reported here: nothing is suppressed`, {
     label: "not needed",
-    help: "remove it; a suppression is about the next statement, or about the line on which it stands",
+    help: "remove it; a suppression applies to its own line or to the next statement",
     fixes: facts.fixes,
   });
 }

@@ -1,4 +1,4 @@
-/** Diagnostics of the text itself: NG001 to NG006. */
+/** Diagnostics of the text spelling. */
 import { diagnostic, type Diagnostic, type Fix, type Label, type Place } from "../diagnostic.ts";
 import type { Span } from "../source.ts";
 
@@ -8,11 +8,11 @@ export function replacement(title: string, span: Span, text: string): Fix {
 }
 
 export interface UnexpectedDetails {
-  /** What the grammar allows here: "`->`", "a name for the node". */
+  /** The tokens that the grammar allows here: "`->`", "a name for the node". */
   readonly expected: string;
-  /** What stands there: "`=`", "the end of the file". */
+  /** The token that was found: "`=`", "the end of the file". */
   readonly found: string;
-  /** What was read just before: "`draft`". */
+  /** The token before it: "`draft`". */
   readonly after?: string;
   readonly help?: string | undefined;
   readonly notes?: readonly string[];
@@ -20,7 +20,7 @@ export interface UnexpectedDetails {
   readonly fixes?: readonly Fix[];
 }
 
-/** NG001: the grammar asks for something else here. */
+/** NG001: the token does not fit the grammar. */
 export function unexpected(place: Place, details: UnexpectedDetails): Diagnostic {
   const after = details.after === undefined ? "" : ` after ${details.after}`;
   return diagnostic("NG001", place, `expected ${details.expected}${after}, found ${details.found}`, {
@@ -38,12 +38,12 @@ export interface SyntaxDetails {
   readonly fixes?: readonly Fix[];
 }
 
-/** NG001 with a message of its own: a habit of another language, a misplaced statement. */
+/** NG001 with a custom message: syntax of another language, a misplaced statement. */
 export function syntaxProblem(place: Place, details: SyntaxDetails): Diagnostic {
   return diagnostic("NG001", place, details.message, { label: details.label ?? "", ...pick(details) });
 }
 
-/** NG002: a string, template or comment that never ends. */
+/** NG002: a string, template or comment is not closed. */
 export function unterminated(
   place: Place,
   what: "string" | "template" | "comment",
@@ -61,7 +61,7 @@ export function unterminated(
   });
 }
 
-/** NG003: a character that may not stand outside strings. */
+/** NG003: a character that is not allowed outside of strings. */
 export function forbiddenCharacter(
   place: Place,
   details: {
@@ -74,7 +74,7 @@ export function forbiddenCharacter(
   return diagnostic("NG003", place, `${details.character} ${details.why}`, { label: "here", ...pick(details) });
 }
 
-/** NG004: brackets, operators or names beyond what is read. */
+/** NG004: too many nested brackets, operators or parts of a type. */
 export function tooDeep(place: Place, what: "nesting" | "operators" | "types", limit: number): Diagnostic {
   const message =
     what === "operators"
@@ -88,7 +88,7 @@ export function tooDeep(place: Place, what: "nesting" | "operators" | "types", l
   });
 }
 
-/** NG005: a file that is not read at all. */
+/** NG005: the file is larger than the limit. */
 export function fileTooLarge(place: Place, bytes: number, limit: number): Diagnostic {
   return diagnostic("NG005", place, `this file is too large: ${bytes} bytes, the limit is ${limit}`, {
     label: "not read",
@@ -96,7 +96,7 @@ export function fileTooLarge(place: Place, bytes: number, limit: number): Diagno
   });
 }
 
-/** NG006: a number, duration or escape that means nothing. */
+/** NG006: an invalid number, duration or escape. */
 export function badLiteral(
   place: Place,
   details: {
@@ -109,7 +109,7 @@ export function badLiteral(
   return diagnostic("NG006", place, details.message, { label: details.label ?? "", ...pick(details) });
 }
 
-/** Only the details that are there: a missing one must not become `undefined`. */
+/** Copies the details that are present: an absent property must not become `undefined`. */
 function pick(details: {
   readonly help?: string | undefined;
   readonly notes?: readonly string[];

@@ -1,8 +1,8 @@
-/** Data and expressions: what reads and writes what, and whether the types agree (NG403, NG408, NG508-NG514). */
+/** Data and expressions: reads before writes, and types that do not agree. */
 import { diagnostic, type Diagnostic, type Label, type Place } from "../diagnostic.ts";
 import { listNames } from "../similar.ts";
 
-/** NG403: a channel that starts as `null` is read where nothing can have written it, or (`some`) not on every way. */
+/** NG403: a channel that starts as `null` is read before a write, on all paths or on some. */
 export function readBeforeWrite(
   place: Place,
   facts: {
@@ -33,17 +33,17 @@ export function readBeforeWrite(
   }
   return diagnostic("NG403", place, `\`${channel}\` may be read before anything writes it`, {
     severity: "warning",
-    label: `on some way to ${reader} nothing has written it`,
+    label: `on some path to ${reader} nothing has written it`,
     labels,
-    help: facts.help ?? `give it a default, or say that \`null\` is meant: \`${channel}: ${type} | null\``,
+    help: facts.help ?? `give it a default, or allow \`null\`: \`${channel}: ${type} | null\``,
   });
 }
 
-/** NG408: a value does not fit where it is stored or given. */
+/** NG408: a value has the wrong type for its target. */
 export function typeMismatch(
   place: Place,
   facts: {
-    /** What takes the value: "channel `reply`", "argument `url` of `http`", "the default of `n`". */
+    /** The target of the value: "channel `reply`", "argument `url` of `http`", "the default of `n`". */
     target: string;
     expected: string;
     found: string;
@@ -64,14 +64,14 @@ export function typeMismatch(
         : facts.reason === "unknown field"
           ? `no field \`${field}\` is expected`
           : `expected \`${facts.expected}\`, found \`${facts.found}\``;
-  return diagnostic("NG408", place, `${facts.target} does not take this value${at}`, {
+  return diagnostic("NG408", place, `${facts.target} does not accept this value${at}`, {
     label,
     labels: facts.labels ?? [],
     help: facts.help,
   });
 }
 
-/** NG408: a default that would have to be computed. */
+/** NG408: a default is not constant. */
 export function notConstant(place: Place, channel: string): Diagnostic {
   return diagnostic("NG408", place, `the default of \`${channel}\` is not a constant`, {
     label: "known only when the graph runs",
@@ -79,7 +79,7 @@ export function notConstant(place: Place, channel: string): Diagnostic {
   });
 }
 
-/** NG408: a reducer that cannot work on the channel's type. */
+/** NG408: a reducer does not fit the type of the channel. */
 export function reducerMismatch(
   place: Place,
   facts: { channel: string; reducer: string; needs: string; found: string; help?: string },
@@ -90,7 +90,7 @@ export function reducerMismatch(
   });
 }
 
-/** NG408: an imported reducer has nothing to start from. */
+/** NG408: a channel with an imported reducer has no default. */
 export function reducerNeedsDefault(place: Place, facts: { channel: string; reducer: string }): Diagnostic {
   return diagnostic("NG408", place, `\`${facts.channel}\` needs a default: \`${facts.reducer}\` starts from it`, {
     label: "an imported reducer takes the current value",
@@ -98,7 +98,7 @@ export function reducerNeedsDefault(place: Place, facts: { channel: string; redu
   });
 }
 
-/** NG508: operands or parts of a wrong type. */
+/** NG508: an operand or part has the wrong type. */
 export function wrongType(
   place: Place,
   facts: { message: string; label: string; help?: string | undefined; labels?: readonly Label[] },
@@ -110,7 +110,7 @@ export function wrongType(
   });
 }
 
-/** NG508: a field that the type does not have. */
+/** NG508: the type has no field of this name. */
 export function noField(
   place: Place,
   facts: { field: string; type: string; similar?: string | undefined; fields: readonly string[]; help?: string },
@@ -132,14 +132,14 @@ export function noField(
   });
 }
 
-/** NG508: an equality that no values can satisfy. */
+/** NG508: the types of both operands have no value in common. */
 export function neverEqual(place: Place, facts: { left: string; right: string }): Diagnostic {
   return diagnostic("NG508", place, "these can never be equal", {
     label: `\`${facts.left}\` and \`${facts.right}\` have no value in common`,
   });
 }
 
-/** NG509: `null` where it cannot be used. */
+/** NG509: a value may be `null` where `null` is not allowed. */
 export function maybeNull(
   place: Place,
   facts: { what: string; use: string; unwritten?: string | undefined; help?: string | undefined },
@@ -150,22 +150,22 @@ export function maybeNull(
     notes:
       unwritten === undefined
         ? []
-        : [`\`${unwritten}\` starts as \`null\`, and on some way here nothing has written it`],
+        : [`\`${unwritten}\` starts as \`null\`, and on some path nothing has written it`],
     help:
       facts.help ??
       (unwritten === undefined
-        ? `test it first (\`${valueText(facts.what)} != null && …\`), or give a value for that case: \`${valueText(facts.what)} ?? …\``
+        ? `test it first (\`${valueText(facts.what)} != null && …\`), or provide a value for that case: \`${valueText(facts.what)} ?? …\``
         : `give \`${unwritten}\` a default, or a value for that case: \`${unwritten} ?? …\``),
   });
 }
 
-/** A short operand as its source has it; `x` for others. */
+/** A short operand in source form; `x` for longer ones. */
 function valueText(what: string): string {
   const text = /^`([\w.?[\]]{1,30})`$/.exec(what)?.[1];
   return text ?? "x";
 }
 
-/** NG510: no such function in the library or among the imports. */
+/** NG510: neither the library nor an import has this function. */
 export function unknownExpressionFunction(
   place: Place,
   facts: { name: string; similar?: string | undefined; known: readonly string[]; help?: string | undefined },
@@ -193,21 +193,21 @@ export function wrongArity(place: Place, facts: { usage: string; found: number; 
   });
 }
 
-/** NG510: the library takes its arguments by position. */
+/** NG510: a library function has a named argument. */
 export function namedLibraryArgument(place: Place, usage: string): Diagnostic {
   return diagnostic("NG510", place, `\`${usage}\` takes its arguments by position`, {
     label: "remove the name",
   });
 }
 
-/** NG511: a pattern that only backtracking could match, or that cannot be read. */
+/** NG511: a pattern is invalid, or needs backtracking. */
 export function badPattern(place: Place, problem: string): Diagnostic {
-  return diagnostic("NG511", place, `pattern not accepted: ${problem}`, {
+  return diagnostic("NG511", place, `unsupported pattern: ${problem}`, {
     label: "patterns run in linear time, so only regular ones are accepted",
   });
 }
 
-/** NG511: the pattern must be known when the graph is compiled. */
+/** NG511: the pattern is not a literal. */
 export function patternNotLiteral(place: Place): Diagnostic {
   return diagnostic("NG511", place, "the pattern of `matches` must be a string literal", {
     label: "not a literal",
@@ -223,13 +223,13 @@ export function floatEquality(place: Place, operator: string): Diagnostic {
   });
 }
 
-/** NG513: a literal that is none of an enum's values. */
+/** NG513: a literal is not a value of the enum. */
 export function unknownEnumValue(
   place: Place,
   facts: { value: string; similar?: string | undefined; values: readonly string[] },
 ): Diagnostic {
   const { value, similar } = facts;
-  return diagnostic("NG513", place, `\`${value}\` is none of the possible values`, {
+  return diagnostic("NG513", place, `\`${value}\` is not one of the possible values`, {
     label: "no such value",
     help:
       similar !== undefined
@@ -244,7 +244,7 @@ export function unknownEnumValue(
   });
 }
 
-/** NG514: a node's call (effects, waiting, retries) inside an expression. */
+/** NG514: an expression calls something that must run as a node (effects, waiting, retries). */
 export function nodeInExpression(place: Place, facts: { name: string; where: "condition" | "argument" }): Diagnostic {
   const { name, where } = facts;
   return diagnostic(
@@ -258,7 +258,7 @@ export function nodeInExpression(place: Place, facts: { name: string; where: "co
   );
 }
 
-/** NG406: a channel that has no part in the graph. */
+/** NG406: a channel is never read or never written. */
 export function unusedChannel(
   place: Place,
   facts: { name: string; role: "input" | "output" | "state" | "memory"; problem: "read" | "written" | "used" },

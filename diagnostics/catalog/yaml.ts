@@ -1,8 +1,8 @@
-/** Diagnostics of the YAML spelling: NG010 to NG014. */
+/** Diagnostics of the YAML spelling. */
 import { diagnostic, type Diagnostic, type Fix, type Place } from "../diagnostic.ts";
 import { listNames } from "../similar.ts";
 
-/** NG010: the text is no YAML, or YAML that this program does not read. */
+/** NG010: the text is not YAML, or uses a part of YAML that is not supported. */
 export function yamlSyntax(
   place: Place,
   details: { readonly message: string; readonly label?: string; readonly help?: string | undefined },
@@ -10,7 +10,7 @@ export function yamlSyntax(
   return diagnostic("NG010", place, details.message, { label: details.label ?? "", help: details.help });
 }
 
-/** NG011: a key that means nothing here. `of` says what it stands in: "a node". */
+/** NG011: an unknown key. `of` names the map: "a node". */
 export function unknownKey(
   place: Place,
   details: {
@@ -32,7 +32,7 @@ export function unknownKey(
   });
 }
 
-/** NG011: `<<`, which only YAML 1.1 knows. */
+/** NG011: the merge key `<<` of YAML 1.1. */
 export function mergeKey(place: Place): Diagnostic {
   return diagnostic("NG011", place, "merge keys (`<<`) are not part of YAML 1.2", {
     label: "not read",
@@ -42,14 +42,14 @@ export function mergeKey(place: Place): Diagnostic {
 
 /** NG012: the same key twice in one map. */
 export function duplicateKey(place: Place, key: string, first: Place): Diagnostic {
-  return diagnostic("NG012", place, `the key \`${key}\` stands twice in this map`, {
-    label: "again here",
+  return diagnostic("NG012", place, `the key \`${key}\` appears twice in this map`, {
+    label: "repeated here",
     labels: [{ ...first, message: "first here" }],
     help: "delete one of them, or rename it",
   });
 }
 
-/** NG013: aliases that unfold into more than is read, or into themselves. */
+/** NG013: aliases expand into too many values, or into themselves. */
 export function aliasBound(
   place: Place,
   details:
@@ -59,7 +59,7 @@ export function aliasBound(
 ): Diagnostic {
   switch (details.problem) {
     case "size":
-      return diagnostic("NG013", place, `the aliases of this file unfold into more than ${details.limit} values`, {
+      return diagnostic("NG013", place, `the aliases of this file expand into more than ${details.limit} values`, {
         label: "the limit is passed here",
         help: "write out what is needed, or move it into a file of its own",
       });
@@ -68,14 +68,14 @@ export function aliasBound(
         label: "the limit is passed here",
       });
     case "cycle":
-      return diagnostic("NG013", place, `the alias \`*${details.name}\` stands inside what it refers to`, {
-        label: "would never end",
+      return diagnostic("NG013", place, `the alias \`*${details.name}\` refers to a value that contains it`, {
+        label: "expands without end",
         help: "refer to something that is complete before this line",
       });
   }
 }
 
-/** NG014: a value of another kind than the key takes. */
+/** NG014: the value has another kind than the key takes. */
 export function wrongYamlType(
   place: Place,
   details: {
@@ -97,7 +97,7 @@ export function wrongYamlType(
   });
 }
 
-/** NG014 with a message of its own: keys that are missing or exclude each other, tags. */
+/** NG014 with a custom message: missing keys, keys that exclude each other, tags. */
 export function wrongYamlShape(
   place: Place,
   details: { readonly message: string; readonly label?: string; readonly help?: string | undefined },

@@ -51,10 +51,10 @@ export function reportSemicolons(
   for (const token of semicolons.values()) {
     const at = place(reading, token);
     const isComma = asCommas.has(token);
-    const fixes = [replacement(isComma ? "replace by a comma" : "delete it", at.span, isComma ? "," : "")];
+    const fixes = [replacement(isComma ? "replace with a comma" : "delete it", at.span, isComma ? "," : "")];
     const message = isComma
       ? "fields are separated by `,`, not `;`"
-      : "`;` means nothing here: statements end by themselves";
+      : "`;` is not needed: statements end without it";
     report(reading, syntaxProblem(at, { message, label: isComma ? "write `,`" : "delete it", fixes }));
   }
 }
@@ -121,7 +121,7 @@ function place(reading: Reading, token: t.Token) {
 function replaced(reading: Reading, token: t.Token, before: t.Token[]): t.Token | undefined {
   const at = place(reading, token);
   const foreign = (use: string, type: t.Token["tokenType"], message: string, help?: string) => {
-    const fixes = [replacement(`replace by \`${use}\``, at.span, use)];
+    const fixes = [replacement(`replace with \`${use}\``, at.span, use)];
     report(reading, syntaxProblem(at, { message, label: `write \`${use}\``, help, fixes }));
     return as(token, type);
   };
@@ -144,12 +144,12 @@ function replaced(reading: Reading, token: t.Token, before: t.Token[]): t.Token 
     case t.StrictNotEqual:
       return foreign("!=", t.NotEqual, "`!==` is not an operator here", "`!=` is strict already");
     case t.And:
-      return foreign("&&", t.AndAnd, "`&` is not an operator here", "both must hold: `&&`");
+      return foreign("&&", t.AndAnd, "`&` is not an operator here", "to require both, write `&&`");
     case t.StrayOpen:
       report(
         reading,
         syntaxProblem(at, {
-          message: "`${` stands outside a template",
+          message: "`${` is outside a template",
           label: "only text between backticks interpolates",
           help: "write the value itself, or the whole text as a template: `` `… ${value} …` ``",
         }),
@@ -229,7 +229,7 @@ function stray(reading: Reading, token: t.Token, before: t.Token[]): t.Token | u
   const joins = previous !== undefined && previous.tokenType === t.Identifier && endOf(previous) === token.startOffset;
   if (image === "\uFEFF" && token.startOffset === 0) return undefined;
   if (image === "\u2192" || image === "\u21D2") {
-    const fixes = [replacement("replace by `->`", at.span, "->")];
+    const fixes = [replacement("replace with `->`", at.span, "->")];
     report(
       reading,
       forbiddenCharacter(at, { character: `\`${image}\``, why: "is not an arrow here", help: "write `->`", fixes }),
@@ -243,7 +243,7 @@ function stray(reading: Reading, token: t.Token, before: t.Token[]): t.Token | u
   if (code > 127 && /^[\p{L}\p{M}\p{N}_]+$/u.test(image)) {
     const whole = joins ? `${previous.image}${image}` : image;
     const name = placeAt(reading, joins ? previous.startOffset : token.startOffset, endOf(token));
-    const help = "names consist of the letters A to Z, digits and `_`; other text belongs into strings and comments";
+    const help = "names consist of the letters A to Z, digits and `_`; other text belongs in strings and comments";
     report(reading, forbiddenCharacter(name, { character: `\`${shorten(whole)}\``, why: "is not a name", help }));
     if (!joins) return as(token, t.Identifier);
     before[before.length - 1] = { ...previous, image: whole };
@@ -253,7 +253,7 @@ function stray(reading: Reading, token: t.Token, before: t.Token[]): t.Token | u
     report(reading, forbidden(at, code));
     return undefined;
   }
-  report(reading, syntaxProblem(at, { message: `\`${image}\` means nothing here`, label: "unexpected character" }));
+  report(reading, syntaxProblem(at, { message: `\`${image}\` has no meaning here`, label: "unexpected character" }));
   return undefined;
 }
 
@@ -296,11 +296,11 @@ function forbidden(at: ReturnType<typeof place>, code: number): Diagnostic {
   const use = quote ? '"' : space ? " " : "";
   return forbiddenCharacter(at, {
     character: `${what} (${name})`,
-    why: "may not stand outside strings",
+    why: "is not allowed outside strings",
     help: quote
       ? 'strings are written in plain double quotes: `"`'
       : `inside a string it can be written \`\\u${code.toString(16).padStart(4, "0")}\``,
-    fixes: [replacement(use === "" ? "delete it" : `replace by a plain ${quote ? "quote" : "space"}`, at.span, use)],
+    fixes: [replacement(use === "" ? "delete it" : `replace with a plain ${quote ? "quote" : "space"}`, at.span, use)],
   });
 }
 

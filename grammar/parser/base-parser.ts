@@ -207,7 +207,7 @@ export abstract class BaseParser extends EmbeddedActionsParser {
   private foreignArrow(token: IToken): void {
     const place = this.placeOf(token);
     const message = `an arrow is written \`->\`, not \`${token.image}\``;
-    this.habit(place, { message, label: "write `->`", fixes: [replacement("replace by `->`", place.span, "->")] });
+    this.habit(place, { message, label: "write `->`", fixes: [replacement("replace with `->`", place.span, "->")] });
   }
 
   /** The image of the identifier ahead; the empty string for every other token. */

@@ -75,7 +75,7 @@ export abstract class DeclarationRules extends PolicyRules {
 
   /** The `=` behind a declared name, and the `await` that calls of other languages need. */
   private takeEqual(what: string): void {
-    if (!this.RECORDING_PHASE && this.at(t.Colon)) this.instead("`=`", "=", `${what} stands behind \`=\``);
+    if (!this.RECORDING_PHASE && this.at(t.Colon)) this.instead("`=`", "=", `\`=\` comes before ${what}`);
     else this.take(t.Equal, `\`=\` and ${what}`);
     if (this.RECORDING_PHASE || !this.isWord("await") || !this.at(t.LeftParen, 3)) return;
     // `await` can also be a channel, and `all(…)` the next edge.
@@ -134,7 +134,7 @@ export abstract class DeclarationRules extends PolicyRules {
     this.habit(
       { file: this.reading.source, span },
       {
-        message: "the fields of a result that go into channels stand in braces",
+        message: "the fields of a result that go into channels are written in braces",
         label: `write \`${use}\``,
         fixes: [replacement(`write \`${use}\``, span, use)],
       },

@@ -49,7 +49,7 @@ export abstract class EdgeRules extends DeclarationRules {
     const note = this.lineBreakNote();
     this.fail(this.LA(1), {
       ...(note === undefined ? undefined : { notes: [note] }),
-      message: several ? "a chain goes on from one node only" : "expected the end of the edge, found `->`",
+      message: several ? "a chain continues from one node only" : "expected the end of the edge, found `->`",
       label: "cannot follow here",
       help: several
         ? `begin a second edge: \`${to.nodes.map(({ name }) => name).join(", ")} -> …\``

@@ -134,7 +134,7 @@ export abstract class ExpressionRules extends PrimaryRules {
       message:
         token.tokenType === t.Equal ? "`=` does not compare; `==` does" : `\`${token.image}\` is not an operator here`,
       label: `write \`${operator}\``,
-      fixes: [replacement(`replace by \`${operator}\``, place.span, operator)],
+      fixes: [replacement(`replace with \`${operator}\``, place.span, operator)],
     });
     return { operator, span: place.span, negated: false };
   }
@@ -192,7 +192,7 @@ export abstract class ExpressionRules extends PrimaryRules {
     const token = this.takeAny();
     const place = this.placeOf(token);
     const fixes = [
-      replacement("replace by `!`", spanAt(this.reading, token.startOffset, this.startOf(this.LA(1))), "!"),
+      replacement("replace with `!`", spanAt(this.reading, token.startOffset, this.startOf(this.LA(1))), "!"),
     ];
     this.habit(place, { message: "`not` is not an operator here", label: "write `!`", fixes });
     this.countOperator();
@@ -285,7 +285,7 @@ export abstract class ExpressionRules extends PrimaryRules {
       this.habit(place, {
         message: `\`.${method.name}(…)\` cannot be called: there are no methods and no functions as values`,
         label: "no method",
-        help: "a comprehension says the same: `[f(x) for x in xs if x.ok]`",
+        help: "write a comprehension: `[f(x) for x in xs if x.ok]`",
       });
       const close = closingBracket(this.tokenText(), open);
       if (close === undefined) this.failExpected("`)`");

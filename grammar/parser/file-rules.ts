@@ -88,8 +88,8 @@ export class NgraphParser extends StatementLoop {
     const stray = (["graph", "plan", "test"] as const).find((kind) => startsStatement(source, at, kind));
     if (stray !== undefined) {
       this.fail(this.LA(1), {
-        message: "this statement stands outside of every graph, plan and test",
-        label: `belongs into a ${stray}`,
+        message: "this statement is outside of every graph, plan and test",
+        label: `belongs in a ${stray}`,
         help: `write it between the braces of \`${stray} … { … }\``,
       });
     }
@@ -116,7 +116,7 @@ export class NgraphParser extends StatementLoop {
     const span = this.spanFrom(first);
     if (allTypes === undefined) return { kind: "Import", span, names, from };
     this.habit(this.placeOf(allTypes), {
-      message: "`type` stands before each name that is a type",
+      message: "`type` goes before each name that is a type",
       label: "belongs inside the braces",
       help: `write \`import { ${names.map(({ imported }) => `type ${imported.name}`).join(", ")} } from …\``,
     });
@@ -289,18 +289,18 @@ export class NgraphParser extends StatementLoop {
     if (this.at(t.LeftSquare))
       return "a barrier is written `all(a, b) -> c`; nodes that each signal the target `a, b -> c`";
     if (ITEM_WORDS.has(word) && startsItem(this.tokenText(), this.position() + 1))
-      return `a \`${word}\` stands beside the ${kind}, not in it`;
+      return `a \`${word}\` is declared beside the ${kind}, not inside it`;
     if (this.at(t.When) || this.at(t.Otherwise) || word === "on")
-      return "conditions stand behind the targets of an edge: `a -> b when x > 3`";
+      return "a condition follows the targets of an edge: `a -> b when x > 3`";
     if (["for", "into", "after"].includes(word)) {
       return kind === "plan"
-        ? "the clauses of a task stand in this order: `for`, `after`, `when`, `into`, `{ policies }`"
-        : "the clauses of a node stand in this order: `for`, `into`, `{ policies }`";
+        ? "the clauses of a task have this order: `for`, `after`, `when`, `into`, `{ policies }`"
+        : "the clauses of a node have this order: `for`, `into`, `{ policies }`";
     }
     const habit = STATEMENT_HABITS.get(word);
     if (habit !== undefined) return habit;
     if (this.at(t.Arrow) && this.position() >= 0 && this.LA(0).tokenType === t.Identifier)
-      return "what a node writes stands behind `into`: `node a = f(x) into y`; edges are statements of their own: `a -> b`";
+      return "what a node writes follows `into`: `node a = f(x) into y`; edges are statements of their own: `a -> b`";
     const similar = findSimilar(word, words);
     return similar === undefined ? undefined : `did you mean \`${similar}\`?`;
   }

@@ -50,7 +50,7 @@ export abstract class PolicyRules extends ExpressionRules {
   private alias(word: string, alias: string): string {
     const token = this.LA(1);
     const place = this.placeOf(token);
-    const fixes = [replacement(`replace by \`${alias}\``, place.span, alias)];
+    const fixes = [replacement(`replace with \`${alias}\``, place.span, alias)];
     const details = { message: `\`${word}\` is not a policy`, label: `write \`${alias}\``, fixes };
     const first = alias.split(" ")[0] ?? alias;
     const fits = alias !== "max parallel" && this.fits(first);
@@ -81,7 +81,7 @@ export abstract class PolicyRules extends ExpressionRules {
     const place = this.placeOf(this.takeAny());
     const fixes = [replacement("delete it", place.span, "")];
     this.habit(place, {
-      message: `no \`${this.LA(0).image}\` stands behind \`${token.image}\``,
+      message: `\`${token.image}\` takes no \`${this.LA(0).image}\``,
       label: "delete it",
       fixes,
     });

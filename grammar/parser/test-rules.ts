@@ -35,7 +35,7 @@ export abstract class TestRules extends GraphRules {
 
   private takeAssign(what: string): void {
     if (!this.RECORDING_PHASE && (this.at(t.Colon) || this.at(t.EqualEqual)))
-      this.instead("`=`", "=", `${what} stands behind \`=\``);
+      this.instead("`=`", "=", `\`=\` comes before ${what}`);
     else this.take(t.Equal, `\`=\` and ${what}`);
   }
 

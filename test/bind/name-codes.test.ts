@@ -174,7 +174,7 @@ const CASES: readonly Case[] = [
   },
   {
     code: "NG105",
-    about: "a type that is defined by itself",
+    about: "a type that contains itself directly",
     text: `type T = T | null\n${graph(`input n: T`, `node show = print(n)`, `start -> show`)}`,
     at: "T",
     nearMiss: `type T = T[] | null\n${graph(`input n: T`, `node show = print(n)`, `start -> show`)}`,

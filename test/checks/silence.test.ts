@@ -52,7 +52,7 @@ describe("what only follows from another error is not said", () => {
     }`);
     expect(errors).toEqual(["NG201"]);
     expect(diagnostics.find(({ code }) => code === "NG201")?.notes).toEqual([
-      "what lies behind it is cut off too: `pack` and `send`",
+      "also unreachable: `pack` and `send`",
     ]);
   });
   it("with other errors in the graph what edges alone show is still said", () => {

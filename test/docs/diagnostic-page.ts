@@ -1,25 +1,48 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { compile, memoryHost, type CompileOptions, type CompileResult } from "../../compiler/index.ts";
-import { DIAGNOSTIC_CODES, type CodeInfo, type DiagnosticCode } from "../../diagnostics/codes.ts";
+import { CODE_GROUPS, DIAGNOSTIC_CODES, type CodeInfo, type DiagnosticCode } from "../../diagnostics/codes.ts";
 import { renderPretty } from "../../diagnostics/render/index.ts";
 
-/** Graphs that the tests of the checks share, and those of findings that only a whole compilation has. */
+/** The fixtures of the checks, and those of findings that need a whole compilation. */
 const FIXTURES = ["test/checks/fixtures", "test/docs/fixtures"];
 
-/** The page of a code: what it is about, and from its fixtures a graph that gets it, with the message, and one that comes close. */
+/** The index of all pages, by subject. */
+export function diagnosticIndex(): string {
+  const codes = Object.entries(DIAGNOSTIC_CODES);
+  const parts = Object.entries(CODE_GROUPS).flatMap(([digit, title]) => [
+    `## ${title}`,
+    "",
+    "| code | name | severity | meaning |",
+    "|---|---|---|---|",
+    ...codes
+      .filter(([code]) => code[2] === digit)
+      .map(([code, info]) => `| [${code}](${code}.md) | \`${info.name}\` | ${info.severity} | ${info.title} |`),
+    "",
+  ]);
+  return [
+    "# Diagnostics",
+    "",
+    "Each code has a page with an example that causes it, its message, and a similar example without it.",
+    "`ngc explain CODE` prints the page. The tests generate these pages from the compiler's output.",
+    "",
+    ...parts,
+  ].join("\n");
+}
+
+/** The page of a code: its subject, an example that causes it with the message, and a similar example that does not. */
 export function diagnosticPage(code: DiagnosticCode): string {
   const { name, severity, title }: CodeInfo = DIAGNOSTIC_CODES[code];
   const parts = [`# ${code} ${name}`, "", `${severity[0]?.toUpperCase()}${severity.slice(1)}: ${title}.`, ""];
   const fires = fixture(code, "fires");
   if (fires !== undefined) {
     const what = /^plan /m.test(fires) && !/^graph /m.test(fires) ? "plan" : "graph";
-    parts.push(`## A ${what} that gets it`, "", ...fenced(fires), "");
+    parts.push(`## A ${what} that causes it`, "", ...fenced(fires), "");
     const message = messageOf(code, fires);
     if (message !== undefined) parts.push("```text", message, "```", "");
   }
   const near = fixture(code, "near");
-  if (near !== undefined) parts.push("## One that comes close, and does not", "", ...fenced(near), "");
+  if (near !== undefined) parts.push("## A similar one that does not", "", ...fenced(near), "");
   return parts.join("\n");
 }
 
@@ -28,7 +51,7 @@ export function fixture(code: string, kind: "fires" | "near"): string | undefine
     ["ngraph", "yaml"].map((extension) => join(directory, `${code}-${kind}.${extension}`)),
   ).find((each) => existsSync(each));
   if (path === undefined) return undefined;
-  // The first line says what the tests expect.
+  // The first line lists the findings that the tests expect.
   return readFileSync(path, "utf8")
     .replace(/^\/\/ findings:.*\n/m, "")
     .trim();
@@ -65,9 +88,9 @@ export function compileFixture(text: string, options: CompileOptions = {}): Comp
   return compile(main, { path, host: memoryHost(files), ...options });
 }
 
-/** What the compiler says about a fixture, as far as it is about the code. */
+/** The message of the compiler with this code for a fixture; `undefined` if it has none. */
 export function messageOf(code: DiagnosticCode, text: string): string | undefined {
-  // A first line `// baseline: …` gives the graph as it was.
+  // A first line `// baseline: …` holds the earlier version of the graph.
   const old = /^\/\/ baseline: (.*)$/m.exec(text)?.[1];
   const baseline = old === undefined ? {} : { baseline: compile(old, { path: "old.ngraph" }).tables };
   const { diagnostics, graphs } = compileFixture(text, baseline);

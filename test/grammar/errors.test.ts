@@ -60,7 +60,7 @@ describe("NG001: what the grammar asks for", () => {
     ["assert never a and b", "«and» expected `with` after `a`, found `and`"],
     ["a -> ", "«}» expected the name of a node, or `match` after `->`, found `}`"],
     ["a -> b on failure", "«failure» expected `error` after `on`, found `failure`"],
-    ["a -> b, c -> d", "«->» a chain goes on from one node only"],
+    ["a -> b, c -> d", "«->» a chain continues from one node only"],
     ["a -> b when x -> c", "«->» expected the end of the edge, found `->`"],
     ["all(a, b) when x -> c", "«when» expected `->` after `)`, found `when`"],
     ["a -> match x { b > 3 -> c }", "«b» expected a literal, or `else` after `{`, found `b`"],
@@ -79,7 +79,7 @@ describe("NG001: what the grammar asks for", () => {
     ["graph { a -> b }", "«{» expected a name for the graph after `graph`, found `{`"],
     ["grap g { }", "«grap» expected `graph`, `plan`, `test`, `type`, `import` or `secret`, found `grap`"],
     ["}", "«}» this `}` closes nothing"],
-    ["state x: int", "«state» this statement stands outside of every graph, plan and test"],
+    ["state x: int", "«state» this statement is outside of every graph, plan and test"],
     ['import { a } of "x"', "«of» expected `from` after `}`, found `of`"],
     ['import x from "x"', "«x» a default export cannot be imported"],
     ['import * as x from "x"', "«*» a whole module cannot be imported"],
@@ -175,7 +175,7 @@ describe("habits of other languages are read as what they mean", () => {
       "`.map(…)` cannot be called: there are no methods and no functions as values",
     ],
     ["node n = f(x => x)", undefined, "functions cannot be written here"],
-    ['node n = "a" + ${x}', 'node n = "a" + x', "`${` stands outside a template"],
+    ['node n = "a" + ${x}', 'node n = "a" + x', "`${` is outside a template"],
     ["node n = .5", undefined, "a number begins with a digit"],
   ])("%s", (body, right, message) => {
     const wrong = parse(graph(body));
@@ -226,16 +226,16 @@ describe("NG002: what is never closed", () => {
 
 describe("NG003: characters outside of strings", () => {
   it.each([
-    ["a -> b\u0000", "a control character (U+0000) may not stand outside strings"],
-    ["a -> b\u00a0", "a space that is not a plain space (U+00A0) may not stand outside strings"],
-    ["a -> b\u202e", "a bidirectional control character (U+202E) may not stand outside strings"],
-    ["a -> b // x \u2066 y", "a bidirectional control character (U+2066) may not stand outside strings"],
-    ["a -> b /* \u0007 */", "a control character (U+0007) may not stand outside strings"],
-    ["/// \u200f\n  a -> b", "a bidirectional control character (U+200F) may not stand outside strings"],
-    ["a -> b\ufeff", "the character `\ufeff` (U+FEFF) may not stand outside strings"],
+    ["a -> b\u0000", "a control character (U+0000) is not allowed outside strings"],
+    ["a -> b\u00a0", "a space that is not a plain space (U+00A0) is not allowed outside strings"],
+    ["a -> b\u202e", "a bidirectional control character (U+202E) is not allowed outside strings"],
+    ["a -> b // x \u2066 y", "a bidirectional control character (U+2066) is not allowed outside strings"],
+    ["a -> b /* \u0007 */", "a control character (U+0007) is not allowed outside strings"],
+    ["/// \u200f\n  a -> b", "a bidirectional control character (U+200F) is not allowed outside strings"],
+    ["a -> b\ufeff", "the character `\ufeff` (U+FEFF) is not allowed outside strings"],
     ["na\u00efve -> b", "`na\u00efve` is not a name"],
     ["a -> \u540d\u524d", "`\u540d\u524d` is not a name"],
-    ["node n = \u201cx\u201d", "a typographic quote (U+201C) may not stand outside strings"],
+    ["node n = \u201cx\u201d", "a typographic quote (U+201C) is not allowed outside strings"],
   ])("%j", (body, message) => {
     const { diagnostics } = parse(graph(body));
     expect([diagnostics[0]?.code, diagnostics[0]?.message]).toEqual(["NG003", message]);

@@ -29,7 +29,7 @@ describe("in a graph", () => {
   test.each([
     ['node a = n === 1 ? "x" : "y" into o', "=== | `===` is not an operator here | `==` is strict already"],
     ["node a = 'x' into o", "'x' | strings are written in double quotes | "],
-    ["node a = s into o;", "; | `;` means nothing here: statements end by themselves | delete it"],
+    ["node a = s into o;", "; | `;` is not needed: statements end without it | delete it"],
     ['node a = xs.length > 0 ? "x" : "y" into o', "length | `.length` needs a record | write `len(…)`"],
     ['node a = xs.includes("a") ? "x" : "y" into o', "includes | `.includes(…)` is not a method"],
     ["node a = f(s) into o { tries 3, timeout 5s }", ", | policies are not separated by commas | delete the comma"],
@@ -47,7 +47,7 @@ describe("in a graph", () => {
     ["node a = h(s) into o", "h | unknown function `h` | import it: "],
     [
       "node a = s -> o",
-      "-> | expected a statement of the graph or `}`, found `->` | what a node writes stands behind `into`",
+      "-> | expected a statement of the graph or `}`, found `->` | what a node writes follows `into`",
     ],
     ["node a = s != undefined ? s : s into o", "undefined | unknown channel `undefined` | what is not there is `null`"],
     ["node a = None into o", "None | unknown channel `None` | what is not there is `null`"],
@@ -57,7 +57,7 @@ describe("in a graph", () => {
     ["node a = n ** 2 into o", "* | expected an expression after `*`, found `*` | there is no `**`: write `x * x`"],
     ["node a = typeof s into o", "typeof | `typeof` is not an operator here | types are known before the run"],
     ["node a = [...xs, s] into o", "... | `...` cannot be used here | "],
-    ["node a = s into o  start => a", "=> | an arrow is written `->`, not `=>` | replace by `->`"],
+    ["node a = s into o  start => a", "=> | an arrow is written `->`, not `=>` | replace with `->`"],
     [
       "node a = s into o\n  node b = s\n  start -> a\n  [a, b] -> a",
       "[ | expected a statement of the graph or `}`, found `[` | a barrier is written `all(a, b) -> c`",
@@ -91,8 +91,8 @@ describe("in a graph", () => {
     expect(
       errors(graph("node a = s into o  start -> a  a -> end when n > 1 and not flag  a -> end otherwise")),
     ).toEqual([
-      "and | `and` is not an operator here | replace by `&&`",
-      "not | `not` is not an operator here | replace by `!`",
+      "and | `and` is not an operator here | replace with `&&`",
+      "not | `not` is not an operator here | replace with `!`",
     ]);
   });
 });

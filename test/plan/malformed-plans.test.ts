@@ -75,7 +75,7 @@ describe("dependencies", () => {
 
 describe("numbers, pools and paths", () => {
   test.each([
-    ["max parallel 0", "NG706: `max parallel` is at least 1"],
+    ["max parallel 0", "NG706: `max parallel` must be at least 1"],
     ["max parallel 2 max parallel 3", "NG102: `max parallel` is stated twice"],
     ["pool gpu 0", "NG006: a pool has at least 1 place"],
     ["pool gpu 1 pool gpu 2", "NG102: `gpu` is declared twice"],
@@ -95,9 +95,9 @@ describe("numbers, pools and paths", () => {
     ["pool gpu pool gpu", "NG102: `pool` is stated twice"],
     ["alone alone", "NG102: `alone` is stated twice"],
     ['touches "a.ts", "./a.ts"', "NG102: the path `a.ts` is stated twice"],
-    ['touches "../other/x"', "NG707: `../other/x` leads out of the root of the plan"],
-    ['touches "/etc/hosts"', "NG707: `/etc/hosts` leads out of the root of the plan"],
-    ['cache inputs "../x"', "NG707: `../x` leads out of the root of the plan"],
+    ['touches "../other/x"', "NG707: `../other/x` is outside the root of the plan"],
+    ['touches "/etc/hosts"', "NG707: `/etc/hosts` is outside the root of the plan"],
+    ['cache inputs "../x"', "NG707: `../x` is outside the root of the plan"],
     ["cache for 1h", "NG117: `cache for` in a plan is not supported yet"],
     ["waits b", "NG117: `waits` is for nodes of a graph, not for tasks of a plan"],
     ["goes end", "NG117: `goes` is for nodes of a graph, not for tasks of a plan"],
@@ -131,8 +131,8 @@ describe("matrices", () => {
   test.each([
     ["[]", "NG006: a matrix has at least one value"],
     ['["a", "a"]', 'NG006: the value "a" stands twice in a matrix'],
-    ["xs", "NG408: the values of a matrix are known before the plan runs"],
-    ["3", "NG408: the values of a matrix are known before the plan runs"],
+    ["xs", "NG408: the values of a matrix must be known before the plan runs"],
+    ["3", "NG408: the values of a matrix must be known before the plan runs"],
   ])("for v in %s", (list, finding) => {
     expect(
       findingsOf(plan(`  input xs: string[]\n  task a = print(xs)\n  task t = print(v) for v in ${list}`)),

@@ -91,10 +91,10 @@ describe("NG011: unknown key", () => {
 
 describe("NG012: duplicate key", () => {
   cases("NG012", [
-    ["graph: g\n«graph»: h", "the key `graph` stands twice in this map"],
-    ["graph: g\nnodes:\n  a: f(x)\n  b: f(x)\n  «a»: f(y)", "the key `a` stands twice in this map"],
-    ['graph: g\nnodes: { a: { call: f, with: { x: 1, «"x"»: 2 } } }', "the key `x` stands twice in this map"],
-    ["graph: g\nstate: { __proto__: int, «__proto__»: int }", "the key `__proto__` stands twice in this map"],
+    ["graph: g\n«graph»: h", "the key `graph` appears twice in this map"],
+    ["graph: g\nnodes:\n  a: f(x)\n  b: f(x)\n  «a»: f(y)", "the key `a` appears twice in this map"],
+    ['graph: g\nnodes: { a: { call: f, with: { x: 1, «"x"»: 2 } } }', "the key `x` appears twice in this map"],
+    ["graph: g\nstate: { __proto__: int, «__proto__»: int }", "the key `__proto__` appears twice in this map"],
   ]);
 
   test("the first one is shown too", () => {
@@ -107,8 +107,8 @@ describe("NG012: duplicate key", () => {
 
 describe("NG013: aliases beyond bound", () => {
   cases("NG013", [
-    ["graph: g\nnodes: { a: { call: f, args: &x [1, «*x»] } }", "the alias `*x` stands inside what it refers to"],
-    ["graph: &g g\nnodes: &n { a: { call: f, with: { y: «*n» } } }", "the alias `*n` stands inside what it refers to"],
+    ["graph: g\nnodes: { a: { call: f, args: &x [1, «*x»] } }", "the alias `*x` refers to a value that contains it"],
+    ["graph: &g g\nnodes: &n { a: { call: f, with: { y: «*n» } } }", "the alias `*n` refers to a value that contains it"],
   ]);
 
   test("a few lines that unfold into millions of values are refused", () => {
@@ -116,7 +116,7 @@ describe("NG013: aliases beyond bound", () => {
     const lines = letters.slice(1).map((letter, at) => `${letter}: &${letter} [${`*${letters[at]}, `.repeat(9)}1]`);
     const { diagnostics } = parseYaml(`test: t\nfor: g\ngiven:\n  a: &a [1, 2, 3]\n  ${lines.join("\n  ")}\n`);
     expect(diagnostics.map(({ code }) => code)).toEqual(["NG013"]);
-    expect(diagnostics[0]?.message).toBe("the aliases of this file unfold into more than 10000 values");
+    expect(diagnostics[0]?.message).toBe("the aliases of this file expand into more than 10000 values");
   });
 
   test("aliases that nest beyond the limit are refused", () => {
