@@ -58,7 +58,11 @@ export const DIAGNOSTIC_CODES = {
   NG214: { name: "assertion-proven", severity: "info", title: "assertion proven" },
   NG301: { name: "join-never-complete", severity: "error", title: "barrier can never complete" },
   NG302: { name: "join-left-incomplete", severity: "error", title: "barrier can be left incomplete" },
-  NG303: { name: "join-incomplete-later", severity: "error", title: "barrier can be left incomplete from the second round on" },
+  NG303: {
+    name: "join-incomplete-later",
+    severity: "error",
+    title: "barrier can be left incomplete from the second round on",
+  },
   NG304: { name: "barrier-member-unreachable", severity: "error", title: "barrier member unreachable" },
   NG305: { name: "degenerate-barrier", severity: "warning", title: "barrier with one or repeated members" },
   NG306: { name: "exclusive-members", severity: "warning", title: "some members are exclusive: use `any(…)`" },
@@ -72,7 +76,11 @@ export const DIAGNOSTIC_CODES = {
   NG310: { name: "sound", severity: "info", title: "every run can complete (proven)" },
   NG311: { name: "livelock", severity: "error", title: "livelock: a loop that a run can enter and never leave" },
   NG312: { name: "pause-beside-siblings", severity: "info", title: "pause while siblings run" },
-  NG314: { name: "exclusive-goto-discards", severity: "warning", title: "exclusive jump discards the signals of parallel nodes" },
+  NG314: {
+    name: "exclusive-goto-discards",
+    severity: "warning",
+    title: "exclusive jump discards the signals of parallel nodes",
+  },
   NG315: { name: "signal-never-runs-node", severity: "warning", title: "signal can never run the node it gates" },
   NG316: {
     name: "accidental-join",
@@ -106,7 +114,11 @@ export const DIAGNOSTIC_CODES = {
   NG507: { name: "else-never-reached", severity: "warning", title: "`else` never reached" },
   NG508: { name: "expression-type", severity: "error", title: "type error in an expression" },
   NG509: { name: "maybe-null", severity: "error", title: "may be null" },
-  NG510: { name: "unknown-function", severity: "error", title: "unknown function, or wrong number of arguments, in an expression" },
+  NG510: {
+    name: "unknown-function",
+    severity: "error",
+    title: "unknown function, or wrong number of arguments, in an expression",
+  },
   NG511: { name: "pattern-not-linear", severity: "error", title: "pattern without a linear-time match" },
   NG512: { name: "float-equality", severity: "warning", title: "float equality" },
   NG513: { name: "unknown-enum-value", severity: "error", title: "unknown enum value" },

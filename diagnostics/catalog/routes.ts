@@ -65,9 +65,7 @@ export function shadowedArm(place: Place, facts: { values: readonly string[]; by
 export function constantCondition(place: Place, facts: { value: boolean; why: string }): Diagnostic {
   return diagnostic("NG505", place, `this condition is always ${String(facts.value)}`, {
     label: facts.why,
-    help: facts.value
-      ? "remove the condition, or let it read a channel"
-      : "remove the route, or let it read a channel",
+    help: facts.value ? "remove the condition, or let it read a channel" : "remove the route, or let it read a channel",
   });
 }
 

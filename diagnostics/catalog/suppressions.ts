@@ -16,8 +16,13 @@ export function suppressionWithoutCode(place: Place, facts: { found: string }): 
   return diagnostic(
     "NG118",
     place,
-    facts.found === "" ? "a suppression must name the codes that it suppresses" : `\`${facts.found}\` is not a list of codes`,
-    { label: "expected codes such as `NG405`", help: `write ${FORM}; it applies to its own line or to the next statement` },
+    facts.found === ""
+      ? "a suppression must name the codes that it suppresses"
+      : `\`${facts.found}\` is not a list of codes`,
+    {
+      label: "expected codes such as `NG405`",
+      help: `write ${FORM}; it applies to its own line or to the next statement`,
+    },
   );
 }
 

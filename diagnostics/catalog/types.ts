@@ -148,9 +148,7 @@ export function maybeNull(
   return diagnostic("NG509", place, `${facts.what} may be null`, {
     label: facts.use,
     notes:
-      unwritten === undefined
-        ? []
-        : [`\`${unwritten}\` starts as \`null\`, and on some path nothing has written it`],
+      unwritten === undefined ? [] : [`\`${unwritten}\` starts as \`null\`, and on some path nothing has written it`],
     help:
       facts.help ??
       (unwritten === undefined

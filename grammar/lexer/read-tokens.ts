@@ -52,9 +52,7 @@ export function reportSemicolons(
     const at = place(reading, token);
     const isComma = asCommas.has(token);
     const fixes = [replacement(isComma ? "replace with a comma" : "delete it", at.span, isComma ? "," : "")];
-    const message = isComma
-      ? "fields are separated by `,`, not `;`"
-      : "`;` is not needed: statements end without it";
+    const message = isComma ? "fields are separated by `,`, not `;`" : "`;` is not needed: statements end without it";
     report(reading, syntaxProblem(at, { message, label: isComma ? "write `,`" : "delete it", fixes }));
   }
 }

@@ -15,10 +15,12 @@ const files = readdirSync(directory).toSorted();
 it("every code of the folder has a graph where it fires and one that comes close", () => {
   const codes = [...new Set(files.map((file) => file.slice(0, 5)))];
   expect(codes.filter((code) => !(code in DIAGNOSTIC_CODES))).toEqual([]);
-  const missing = codes.flatMap((code) => [`${code}-fires.ngraph`, `${code}-near.ngraph`]).filter(
-    // NG609 is reported for every graph that runs.
-    (file) => !files.includes(file) && file !== "NG609-near.ngraph",
-  );
+  const missing = codes
+    .flatMap((code) => [`${code}-fires.ngraph`, `${code}-near.ngraph`])
+    .filter(
+      // NG609 is reported for every graph that runs.
+      (file) => !files.includes(file) && file !== "NG609-near.ngraph",
+    );
   expect(missing).toEqual([]);
 });
 

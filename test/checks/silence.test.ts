@@ -51,9 +51,7 @@ describe("what only follows from another error is not said", () => {
       check_stock -> pack -> send -> end
     }`);
     expect(errors).toEqual(["NG201"]);
-    expect(diagnostics.find(({ code }) => code === "NG201")?.notes).toEqual([
-      "also unreachable: `pack` and `send`",
-    ]);
+    expect(diagnostics.find(({ code }) => code === "NG201")?.notes).toEqual(["also unreachable: `pack` and `send`"]);
   });
   it("with other errors in the graph what edges alone show is still said", () => {
     const { errors } = checkText(`graph shop {

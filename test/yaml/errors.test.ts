@@ -108,7 +108,10 @@ describe("NG012: duplicate key", () => {
 describe("NG013: aliases beyond bound", () => {
   cases("NG013", [
     ["graph: g\nnodes: { a: { call: f, args: &x [1, «*x»] } }", "the alias `*x` refers to a value that contains it"],
-    ["graph: &g g\nnodes: &n { a: { call: f, with: { y: «*n» } } }", "the alias `*n` refers to a value that contains it"],
+    [
+      "graph: &g g\nnodes: &n { a: { call: f, with: { y: «*n» } } }",
+      "the alias `*n` refers to a value that contains it",
+    ],
   ]);
 
   test("a few lines that unfold into millions of values are refused", () => {
