@@ -4,6 +4,7 @@
  * beside it, in the same run.
  */
 import { bindProject } from "../compiler/bind/bind-project.ts";
+import { loadProject } from "../compiler/load/load-project.ts";
 import type { BoundGraph } from "../compiler/bind/bound-graph.ts";
 import { type CheckResult, checkGraph } from "../compiler/checks/check-graph.ts";
 import { emptyHost } from "../compiler/load/host.ts";
@@ -26,7 +27,7 @@ interface Measured {
 }
 
 function bind(text: string): BoundGraph {
-  const { graphs } = bindProject(text, { path: "bench.ngraph", host: emptyHost, root: undefined, spelling: undefined });
+  const { graphs } = bindProject(loadProject(text, { path: "bench.ngraph", host: emptyHost }));
   const [graph] = graphs;
   if (graph === undefined || graph.hasErrors) throw new Error("the graph of a benchmark does not bind");
   return graph;

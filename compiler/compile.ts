@@ -1,6 +1,6 @@
 /**
- * The compiler as a pipeline: read and bind, check and prove, lower. Does no I/O but through the host, runs no user code, and
- * never throws, whatever the text is.
+ * The compiler as a pipeline: load (files, modules, syntax), bind (names, types, control flow), check and prove, lower. Does no
+ * I/O but through the host, runs no user code, and never throws, whatever the text is.
  */
 import { hasErrors, sortDiagnostics, type Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { PlanTable } from "../runtime/table/plan-table.ts";
@@ -11,13 +11,15 @@ import { compareWithBaseline, type Baseline } from "./baseline/compare-with-base
 import type { Feature } from "./bind/features.ts";
 import type { BoundGraph } from "./bind/bound-graph.ts";
 import type { BoundPlan } from "./bind/plan/bound-plan.ts";
-import { checkPlan } from "./checks/check-plan.ts";
-import { checkGraph, type Proof } from "./checks/check-graph.ts";
+import type { Proof } from "./checks/check-graph.ts";
+import { checkProject } from "./checks/check-project.ts";
 import { emptyHost, type CompilerHost } from "./load/host.ts";
 import { createImporterIndex } from "./load/importer-index.ts";
 import { lowerGraph, type LoweredGraphs } from "./lower/lower-graph.ts";
 import { lowerPlan, type LoweredPlans } from "./lower/lower-plan.ts";
+import { loadProject } from "./load/load-project.ts";
 import type { Spelling } from "./load/read-syntax.ts";
+import { readSuppressions } from "./suppress/read-suppressions.ts";
 import { suppressFindings, type SuppressedDiagnostic } from "./suppress/suppress-findings.ts";
 
 export interface CompileOptions {
@@ -87,37 +89,20 @@ export interface CompileResult {
  * ```
  */
 export function compile(text: string, options: CompileOptions = {}): CompileResult {
-  const path = options.path ?? "input.ngraph";
-  const project = bindProject(text, {
-    path,
-    host: options.host ?? emptyHost,
-    root: options.root,
-    spelling: options.spelling,
-    supports: options.supports,
-  });
-  const { found, proofs } = checkGraphs(project, options);
-  const { baseline } = options;
-  const { syntax } = project.entry;
-  // Without a baseline nobody has looked for what breaks one.
-  let { diagnostics, suppressed } = suppressFindings(found, syntax, { notLookedFor: ["NG610"] });
-  const lowered: LoweredGraphs = new Map();
-  const loweredPlans: LoweredPlans = new Map();
-  const isValid = !hasErrors(diagnostics);
-  const graphs = project.graphs.map((bound): CompiledGraph => ({
-    name: bound.name,
-    bound,
-    table: isValid ? lowerGraph(bound, lowered, loweredPlans) : undefined,
-    proofs: proofs.get(bound) ?? [],
-  }));
+  const { path = "input.ngraph", host = emptyHost, root, spelling, supports, baseline } = options;
+  const project = bindProject(loadProject(text, { path, host, root, spelling }), { supports });
+  const checked = checkProject(project, options.maxStates === undefined ? {} : { maxStates: options.maxStates });
+  const found = [...project.diagnostics, ...checked.diagnostics];
+  const suppressions = readSuppressions(project.entry.syntax);
+  const isValid = !hasErrors(found) && !hasErrors(suppressions.diagnostics);
+  const { graphs, plans } = lowerProject(project, isValid, checked.proofs);
   if (isValid && baseline !== undefined) {
-    const breaking = compareWithBaseline(baseline, graphs, project.entry.source);
-    ({ diagnostics, suppressed } = suppressFindings(sortDiagnostics([...found, ...breaking]), syntax));
+    found.push(...compareWithBaseline(baseline, graphs, project.entry.source));
   }
-  const plans = project.plans.map((bound): CompiledPlan => ({
-    name: bound.name,
-    bound,
-    table: isValid && !bound.hasErrors ? lowerPlan(bound, loweredPlans, lowered) : undefined,
-  }));
+  const { diagnostics, suppressed } = suppressFindings(sortDiagnostics(found), project.entry.syntax, suppressions, {
+    // Without a baseline, nothing has looked for differences to one.
+    notLookedFor: baseline === undefined ? ["NG610"] : [],
+  });
   return {
     path,
     table: graphs[0]?.table,
@@ -133,26 +118,27 @@ export function compile(text: string, options: CompileOptions = {}): CompileResu
   };
 }
 
-/** Checks the graphs and plans of the file and those they call. Of other files' graphs only errors are told. */
-function checkGraphs(
+/** The graphs and plans of the file, with their tables where the file is valid. */
+function lowerProject(
   project: BoundProject,
-  options: CompileOptions,
-): {
-  readonly found: readonly Diagnostic[];
-  readonly proofs: ReadonlyMap<BoundGraph, readonly Proof[]>;
-} {
-  const found = [...project.diagnostics];
-  const proofs = new Map<BoundGraph, readonly Proof[]>();
-  const { source } = project.entry;
-  for (const graph of project.allGraphs) {
-    const result = checkGraph(graph, options.maxStates === undefined ? {} : { maxStates: options.maxStates });
-    proofs.set(graph, result.proofs);
-    for (const item of result.diagnostics) if (item.severity === "error" || item.file === source) found.push(item);
-  }
-  for (const plan of project.allPlans) {
-    for (const item of checkPlan(plan)) if (item.severity === "error" || item.file === source) found.push(item);
-  }
-  return { found: sortDiagnostics(found), proofs };
+  isValid: boolean,
+  proofs: ReadonlyMap<BoundGraph, readonly Proof[]>,
+): { readonly graphs: readonly CompiledGraph[]; readonly plans: readonly CompiledPlan[] } {
+  const tables: LoweredGraphs = new Map();
+  const planTables: LoweredPlans = new Map();
+  return {
+    graphs: project.graphs.map((bound) => ({
+      name: bound.name,
+      bound,
+      table: isValid ? lowerGraph(bound, tables, planTables) : undefined,
+      proofs: proofs.get(bound) ?? [],
+    })),
+    plans: project.plans.map((bound) => ({
+      name: bound.name,
+      bound,
+      table: isValid && !bound.hasErrors ? lowerPlan(bound, planTables, tables) : undefined,
+    })),
+  };
 }
 
 function tablesInOrder(compiled: readonly (CompiledGraph | CompiledPlan)[]): CompileResult["tables"] {

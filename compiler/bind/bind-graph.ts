@@ -1,20 +1,17 @@
 /** One graph: names resolved, expressions typed, in the order in which each part needs the others. */
-import { duplicateEdge, noStartEdge } from "../../diagnostics/catalog/names.ts";
-import { unusedChannel } from "../../diagnostics/catalog/types.ts";
-import type { Span } from "../../diagnostics/source.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
-import { END_NAME, type BoundChannel, type BoundEdge, type BoundGraph, type BoundNode } from "./bound-graph.ts";
+import { END_NAME, type BoundChannel, type BoundGraph, type BoundNode } from "./bound-graph.ts";
 import { referencedTypes } from "../types/referenced-types.ts";
 import { bindEdge } from "./bind-edges.ts";
 import { bindNode } from "./bind-nodes.ts";
 import { bindPolicies } from "./bind-policies.ts";
-import { bindAssertions, bindLimits, collectDeclarations, type Declarations } from "./declarations.ts";
+import { bindAssertions, bindLimits, collectDeclarations } from "./declarations.ts";
 import type { GraphUnit } from "./file-scope.ts";
 import { analyseFlow } from "../control/flow.ts";
-import { placeIn, type ChannelEntry, type GraphContext } from "./graph-context.ts";
+import type { ChannelEntry, GraphContext } from "./graph-context.ts";
 import { openContext, watchErrors, type BindOptions } from "./open-context.ts";
 import { unwrittenAtEnd } from "../control/written-at-end.ts";
-import { END_INDEX, resolveEdges, START_INDEX, targetsOf, type ResolvedEdge } from "./resolve-edges.ts";
+import { END_INDEX, resolveEdges } from "./resolve-edges.ts";
 
 export function bindGraph(unit: GraphUnit, bindOptions: BindOptions): BoundGraph {
   const { declaration, scope } = unit;
@@ -46,9 +43,6 @@ export function bindGraph(unit: GraphUnit, bindOptions: BindOptions): BoundGraph
   const edges = resolved.edges.map((edge) => bindEdge(edge, flow, context));
   const assertions = bindAssertions(declarations.assertions, context);
   const limits = bindLimits(declarations.limits, context);
-  checkStart(declarations, resolved.edges, resolved.isPartial, context);
-  reportDuplicateEdges(resolved.edges, context);
-  if (!options.foundErrors() && !declarations.hasBroken) reportUnusedChannels(channels, nodes, edges, context);
   const isCalledBroken = [...context.called, ...context.calledPlans].some((called) => called.hasErrors);
   return {
     file,
@@ -96,105 +90,4 @@ export function functionsOf(channels: readonly ChannelEntry[], context: GraphCon
 
 function typesOf(channels: readonly ChannelEntry[], nodes: readonly BoundNode[]): ValueType[] {
   return [...channels.map(({ type }) => type), ...nodes.flatMap(({ result }) => result ?? [])];
-}
-
-function checkStart(
-  declarations: Declarations,
-  edges: readonly ResolvedEdge[],
-  isPartial: boolean,
-  context: GraphContext,
-): void {
-  // An edge that could not be read or resolved may be the one that starts.
-  if (isPartial || declarations.hasBroken) return;
-  const starts = edges.some(
-    ({ source }) => source.kind === "nodes" && source.nodes.some(({ index }) => index === START_INDEX),
-  );
-  if (starts) return;
-  const entered = new Set(edges.flatMap((edge) => targetsOf(edge.to).map(({ name }) => name)));
-  const first = declarations.nodes.find(({ name }) => !entered.has(name)) ?? declarations.nodes[0];
-  const { name } = context.unit.declaration;
-  context.report(noStartEdge(placeIn(context, name.span), { graph: name.name, first: first?.name }));
-}
-
-/** Pairs of one statement that are looked at for duplicates. */
-const MAX_PAIRS = 10_000;
-
-/** NG108: one plain edge (or one with the same condition) between two nodes stated twice. */
-function reportDuplicateEdges(edges: readonly ResolvedEdge[], context: GraphContext): void {
-  const seen = new Map<string, Span>();
-  for (const { source, to, onError } of edges) {
-    if (to.kind === "match" || to.kind === "cases") continue;
-    const guard =
-      to.kind === "when"
-        ? context.file.text.slice(to.condition.span.start, to.condition.span.end).replace(/\s+/g, " ")
-        : "";
-    const sources =
-      source.kind === "nodes"
-        ? source.nodes.map(({ name, span }) => ({ key: name, text: name, span }))
-        : [
-            {
-              key: barrierKey(source.members),
-              text: `all(${source.members.map((group) => group.map(({ name }) => name).join(" or ")).join(", ")})`,
-              span: source.span,
-            },
-          ];
-    if (sources.length * to.targets.length > MAX_PAIRS) continue;
-    for (const from of sources) {
-      for (const target of to.targets) {
-        const key = `${from.key}>${target.name}>${to.kind}>${onError}>${guard}`;
-        const first = seen.get(key);
-        if (first === undefined) seen.set(key, target.span);
-        else {
-          const facts = { from: from.text, to: target.name, first: placeIn(context, first) };
-          context.report(duplicateEdge(placeIn(context, target.span), facts));
-        }
-      }
-    }
-  }
-}
-
-function barrierKey(members: readonly (readonly { readonly name: string }[])[]): string {
-  return `all ${members
-    .map((group) =>
-      group
-        .map(({ name }) => name)
-        .sort()
-        .join("|"),
-    )
-    .sort()
-    .join("&")}`;
-}
-
-/** NG406: neither read nor written; an input that nothing reads, an output that nothing writes. */
-function reportUnusedChannels(
-  channels: readonly ChannelEntry[],
-  nodes: readonly BoundNode[],
-  edges: readonly BoundEdge[],
-  context: GraphContext,
-): void {
-  const reads = new Set(nodes.flatMap((node) => node.reads));
-  for (const { to } of edges) {
-    if (to.kind === "when") for (const name of to.condition.reads) reads.add(name);
-    else if (to.kind === "match") for (const name of to.subject.reads) reads.add(name);
-    else if (to.kind === "cases") for (const arm of to.arms) for (const name of arm.condition.reads) reads.add(name);
-  }
-  for (const { name, role, declaration } of channels) {
-    if (context.poisoned.has(name)) continue;
-    const isRead = reads.has(name);
-    const isWritten = context.written.has(name);
-    const problem =
-      role === "input"
-        ? isRead
-          ? undefined
-          : "read"
-        : role === "output"
-          ? isWritten
-            ? undefined
-            : "written"
-          : isRead || isWritten
-            ? undefined
-            : "used";
-    if (problem === undefined) continue;
-    context.report(unusedChannel(placeIn(context, declaration.name.span), { name, role, problem }));
-  }
 }

@@ -1,9 +1,10 @@
 import { callCycle } from "../../diagnostics/catalog/names.ts";
 import type { Diagnostic, Label } from "../../diagnostics/diagnostic.ts";
 import type * as Ast from "../../grammar/ast.ts";
+import { depthFirst, type Step } from "../algorithms/depth-first.ts";
 import type { CallableUnit } from "./file-scope.ts";
 
-/** Graphs and plans in an order in which each stands after those that it calls, and the calls that would close a cycle. */
+/** Graphs and plans, each after those that it calls, and the calls that would close a cycle. */
 export interface CallOrder {
   readonly units: readonly CallableUnit[];
   /** Whether a graph's call of another is part of a cycle and was cut. */
@@ -17,38 +18,23 @@ interface Call {
   readonly at: Ast.Identifier;
 }
 
-/** Orders the given graphs and plans and all that they reach; each cycle is reported (NG116) at the call that closes it. */
+/** Orders the given graphs and plans and all that they call, in any depth; reports each cycle (NG116) at the call that closes it. */
 export function orderCalls(roots: readonly CallableUnit[], report: (diagnostic: Diagnostic) => void): CallOrder {
   const units: CallableUnit[] = [];
-  const state = new Map<Declaration, "open" | "done">();
   const cut = new Map<Declaration, Set<Declaration>>();
-  for (const root of roots) {
-    if (state.has(root.declaration)) continue;
-    const path: { unit: CallableUnit; calls: readonly Call[]; next: number }[] = [];
-    const enter = (unit: CallableUnit): void => {
-      state.set(unit.declaration, "open");
-      path.push({ unit, calls: callsOf(unit), next: 0 });
-    };
-    enter(root);
-    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
-      const call = top.calls[top.next++];
-      if (call === undefined) {
-        state.set(top.unit.declaration, "done");
-        units.push(top.unit);
-        path.pop();
-        continue;
-      }
-      const target = call.callee.declaration;
-      const known = state.get(target);
-      if (known === undefined) enter(call.callee);
-      else if (known === "open") {
-        const { declaration } = top.unit;
-        const targets = cut.get(declaration) ?? new Set();
-        cut.set(declaration, targets.add(target));
-        report(cycleThrough(path, call));
-      }
-    }
-  }
+  depthFirst(roots, {
+    edges: callsOf,
+    target: (call) => call.callee,
+    leave: (unit) => void units.push(unit),
+    onCycle: (cycle) => {
+      const closing = cycle.at(-1);
+      if (closing === undefined) return;
+      const { declaration } = closing.vertex;
+      const targets = cut.get(declaration) ?? new Set();
+      cut.set(declaration, targets.add(closing.edge.callee.declaration));
+      report(describeCycle(cycle, closing));
+    },
+  });
   return { units, isCut: (caller, callee) => cut.get(caller.declaration)?.has(callee.declaration) ?? false };
 }
 
@@ -70,22 +56,14 @@ function callsOf({ declaration, scope }: CallableUnit): readonly Call[] {
   return [...calls.values()];
 }
 
-function cycleThrough(
-  path: readonly { unit: CallableUnit; calls: readonly Call[]; next: number }[],
-  closing: Call,
-): Diagnostic {
-  const from = path.findIndex(({ unit }) => unit.declaration === closing.callee.declaration);
-  const cycle = path.slice(from);
-  const labels: Label[] = [];
-  for (const { unit, calls, next } of cycle.slice(0, -1)) {
-    const call = calls[next - 1];
-    if (call !== undefined) {
-      const message = `\`${unit.declaration.name.name}\` calls \`${call.callee.declaration.name.name}\``;
-      labels.push({ file: unit.scope.file.source, span: call.at.span, message });
-    }
-  }
-  const names = [...cycle.map(({ unit }) => unit.declaration.name.name), closing.callee.declaration.name.name];
-  const what = closing.callee.declaration.kind === "Plan" ? "plan" : "graph";
-  const last = cycle.at(-1)?.unit ?? closing.callee;
-  return callCycle({ file: last.scope.file.source, span: closing.at.span }, names, labels.slice(0, 8), what);
+function describeCycle(cycle: readonly Step<CallableUnit, Call>[], closing: Step<CallableUnit, Call>): Diagnostic {
+  const { callee, at } = closing.edge;
+  const labels = cycle.slice(0, -1).map(({ vertex, edge }): Label => ({
+    file: vertex.scope.file.source,
+    span: edge.at.span,
+    message: `\`${vertex.declaration.name.name}\` calls \`${edge.callee.declaration.name.name}\``,
+  }));
+  const names = [...cycle.map(({ vertex }) => vertex.declaration.name.name), callee.declaration.name.name];
+  const what = callee.declaration.kind === "Plan" ? "plan" : "graph";
+  return callCycle({ file: closing.vertex.scope.file.source, span: at.span }, names, labels.slice(0, 8), what);
 }

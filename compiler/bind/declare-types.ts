@@ -6,7 +6,9 @@ import { typeOfItself } from "../../diagnostics/catalog/names.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
-import type { LoadedFile } from "../load/load-files.ts";
+import type { LoadedFile } from "../load/load-project.ts";
+import { findComponents, isCyclic } from "../algorithms/components.ts";
+import { depthFirst } from "../algorithms/depth-first.ts";
 import { BROKEN_TYPE } from "../types/construct.ts";
 import type { Declared, FileScope } from "./file-scope.ts";
 import { typeOfSyntax } from "./type-of-syntax.ts";
@@ -92,35 +94,19 @@ function resolveAliases(
   }
 }
 
-/** `type A = A`, `type A = B | null` with `type B = A`: reported once for each type of the cycle. */
+/** `type A = A`, `type A = B | null` with `type B = A`: reports each cycle once, at the type that closes it. */
 function cutDirectCycles(own: ReadonlyMap<string, TypeEntry>, scope: FileScope, report: (d: Diagnostic) => void): void {
-  const state = new Map<TypeEntry, "open" | "done">();
-  for (const root of own.values()) {
-    if (state.has(root)) continue;
-    const path: { entry: TypeEntry; names: readonly string[]; next: number }[] = [];
-    const enter = (entry: TypeEntry): void => {
-      state.set(entry, "open");
-      path.push({ entry, names: directNames(entry.declaration.type), next: 0 });
-    };
-    enter(root);
-    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
-      const name = top.names[top.next++];
-      if (name === undefined) {
-        state.set(top.entry, "done");
-        path.pop();
-        continue;
-      }
-      const target = own.get(name);
-      if (target === undefined) continue;
-      if (state.get(target) === undefined) enter(target);
-      else if (state.get(target) === "open" && target.type !== BROKEN_POINTED) {
-        const place = { file: scope.file.source, span: target.identifier.span };
-        report(typeOfItself(place, target.identifier.name));
-        const from = path.findIndex(({ entry }) => entry === target);
-        for (const { entry } of path.slice(from)) entry.type = BROKEN_POINTED;
-      }
-    }
-  }
+  depthFirst(own.values(), {
+    edges: (entry) => directNames(entry.declaration.type),
+    target: (name) => own.get(name),
+    onCycle: (cycle) => {
+      const [first] = cycle;
+      if (first === undefined || first.vertex.type === BROKEN_POINTED) return;
+      const { identifier } = first.vertex;
+      report(typeOfItself({ file: scope.file.source, span: identifier.span }, identifier.name));
+      for (const { vertex } of cycle) vertex.type = BROKEN_POINTED;
+    },
+  });
 }
 
 /** Names that a type is, rather than contains. */
@@ -146,47 +132,18 @@ function allNames(type: Ast.TypeExpr): readonly string[] {
   }
 }
 
-/** Groups of types that contain each other, each after those it uses (Tarjan's algorithm, in a loop). */
+/** Groups of types that contain each other, each after those it uses. */
 function orderDeclarations(own: ReadonlyMap<string, TypeEntry>): { entries: TypeEntry[]; isRecursive: boolean }[] {
-  const groups: { entries: TypeEntry[]; isRecursive: boolean }[] = [];
-  const number = new Map<TypeEntry, number>();
-  const low = new Map<TypeEntry, number>();
-  const stack: TypeEntry[] = [];
-  const onStack = new Set<TypeEntry>();
-  for (const root of own.values()) {
-    if (number.has(root)) continue;
-    const path: { entry: TypeEntry; uses: readonly TypeEntry[]; next: number }[] = [];
-    const enter = (entry: TypeEntry): void => {
-      number.set(entry, number.size);
-      low.set(entry, number.size - 1);
-      stack.push(entry);
-      onStack.add(entry);
-      const uses = [...new Set(allNames(entry.declaration.type))].flatMap((name) => own.get(name) ?? []);
-      path.push({ entry, uses, next: 0 });
-    };
-    enter(root);
-    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
-      const { entry } = top;
-      const target = top.uses[top.next++];
-      if (target !== undefined) {
-        if (!number.has(target)) enter(target);
-        else if (onStack.has(target)) lower(low, entry, number.get(target) ?? 0);
-        continue;
-      }
-      path.pop();
-      const above = path.at(-1);
-      if (above !== undefined) lower(low, above.entry, low.get(entry) ?? 0);
-      if (low.get(entry) !== number.get(entry)) continue;
-      const entries = stack.splice(stack.lastIndexOf(entry));
-      for (const member of entries) onStack.delete(member);
-      groups.push({ entries, isRecursive: entries.length > 1 || top.uses.includes(entry) });
-    }
-  }
-  return groups;
-}
-
-function lower(low: Map<TypeEntry, number>, entry: TypeEntry, value: number): void {
-  low.set(entry, Math.min(low.get(entry) ?? value, value));
+  const entries = [...own.values()];
+  const indexes = new Map(entries.map((entry, index) => [entry.identifier.name, index]));
+  const uses = entries.map((entry) =>
+    [...new Set(allNames(entry.declaration.type))].flatMap((name) => indexes.get(name) ?? []),
+  );
+  const usesOf = (index: number): readonly number[] => uses[index] ?? [];
+  return findComponents(entries.length, usesOf).members.map((group) => ({
+    entries: group.flatMap((index) => entries[index] ?? []),
+    isRecursive: isCyclic(group, usesOf),
+  }));
 }
 
 /** How much a type would take up where it is written out. */

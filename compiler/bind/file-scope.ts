@@ -6,7 +6,7 @@ import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { FunctionSpec } from "../../runtime/table/table.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
-import type { LoadedFile, LoadedImport } from "../load/load-files.ts";
+import type { LoadedFile, LoadedImport } from "../load/load-project.ts";
 import type { LoadedModule } from "../load/load-module.ts";
 import { BROKEN_TYPE, opaque } from "../types/construct.ts";
 

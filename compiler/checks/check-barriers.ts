@@ -7,7 +7,7 @@ import {
 import type { Fix } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type { BoundEdge, BoundReference } from "../bind/bound-graph.ts";
-import { findComponents } from "../control/components.ts";
+import { findComponents } from "../algorithms/components.ts";
 import { type ControlBarrier, END_TARGET } from "../explore/model.ts";
 import { signalsOf, successorsOf } from "../explore/signals.ts";
 import type { CheckContext } from "./check-context.ts";

@@ -3,9 +3,11 @@ import type { BoundGraph } from "../bind/bound-graph.ts";
 import { MAX_STATES } from "../explore/explore.ts";
 import { signalsOf } from "../explore/signals.ts";
 import { checkBarriers } from "./check-barriers.ts";
+import { checkChannelsOfGraph } from "./check-channels.ts";
 import { createCheckContext, type Proof } from "./check-context.ts";
 import { checkUnreadWrites } from "./check-data.ts";
 import { checkModelOutput } from "./check-model-output.ts";
+import { checkDuplicateEdges, checkStart } from "./check-names.ts";
 import { checkPolicies } from "./check-policies.ts";
 import { checkReachability } from "./check-reachability.ts";
 import { checkRoutes } from "./check-routes.ts";
@@ -64,10 +66,13 @@ function check(graph: BoundGraph, maxStates: number): CheckedGraph {
   );
   const isClean = (): boolean => !diagnostics.some((diagnostic) => diagnostic.severity === "error");
   let summary: GraphSummary | undefined;
+  const hasStart = checkStart(context);
+  checkDuplicateEdges(context);
   checkReachability(context);
   checkBarriers(context);
   checkSecrets(context);
-  if (!graph.hasErrors) {
+  if (!graph.hasErrors && hasStart) {
+    checkChannelsOfGraph(graph, context.report);
     checkUnreadWrites(context);
     checkPolicies(context);
     checkModelOutput(context);

@@ -2,7 +2,7 @@ import { unboundedList } from "../../diagnostics/catalog/data.ts";
 import { loopBoundText, stepBoundText } from "../../diagnostics/catalog/proofs.ts";
 import { exitUnchanged, noLoopBound, stepLimitTooLow } from "../../diagnostics/catalog/reachability.ts";
 import { type Bounds, findBounds, findStretches } from "../explore/bounds.ts";
-import { findComponents, isCyclic, shortestCycle } from "../control/components.ts";
+import { findComponents, isCyclic, shortestCycle } from "../algorithms/components.ts";
 import { findFrozenLoops } from "../explore/frozen-loops.ts";
 import type { Run, RunFinder } from "../explore/runs.ts";
 import { startTargets, successorsOf } from "../explore/signals.ts";

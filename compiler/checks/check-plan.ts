@@ -8,6 +8,7 @@ import type * as Ast from "../../grammar/ast.ts";
 import { parsePathPattern, patternsOverlap, type PathPattern } from "../../runtime/plan/path-pattern.ts";
 import type { BoundPlan, BoundTask } from "../bind/plan/bound-plan.ts";
 import { planAsGraph } from "../bind/plan/plan-as-graph.ts";
+import { checkChannelsOfPlan } from "./check-channels.ts";
 import { createCheckContext } from "./check-context.ts";
 import { checkModelOutput } from "./check-model-output.ts";
 import { checkPolicies } from "./check-policies.ts";
@@ -28,6 +29,7 @@ export function checkPlan(plan: BoundPlan): readonly Diagnostic[] {
   );
   checkSecrets(context);
   if (plan.hasErrors) return found;
+  checkChannelsOfPlan(plan, (diagnostic) => void found.push(diagnostic));
   checkPolicies(context);
   checkModelOutput(context);
   if (plan.tasks.length <= MOST_TASKS && plan.maxParallel > 1) reportNeverBeside(plan, found);

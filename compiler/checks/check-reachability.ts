@@ -2,7 +2,7 @@ import { cycleWithoutExit, noPathToEnd, noWayToEnd, unreachableNode } from "../.
 import { memberUnreachable } from "../../diagnostics/catalog/barriers.ts";
 import type { Label } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
-import { findComponents, isCyclic, shortestCycle } from "../control/components.ts";
+import { findComponents, isCyclic, shortestCycle } from "../algorithms/components.ts";
 import { type ControlBarrier, type ControlNode, END_TARGET } from "../explore/model.ts";
 import { signalsOf, successorsOf } from "../explore/signals.ts";
 import type { CheckContext } from "./check-context.ts";

@@ -12,7 +12,7 @@ import { exitNeverHolds, type ShownRun } from "../../diagnostics/catalog/reachab
 import type { Fix, Label, Place } from "../../diagnostics/diagnostic.ts";
 import type { Defects } from "../explore/defects.ts";
 import { type ExclusiveMembers, findExclusiveMembers } from "../explore/exclusive-members.ts";
-import { shortestCycle } from "../control/components.ts";
+import { shortestCycle } from "../algorithms/components.ts";
 import type { BarrierMember, Branch, ControlBarrier, Routing } from "../explore/model.ts";
 import { describeStuck, memberName, type Run, traceOf } from "../explore/runs.ts";
 import type { DoubleRun } from "../explore/runs-twice.ts";

@@ -2,7 +2,7 @@
  * How long runs can take and how often nodes can run, from a complete state graph. States in which somebody is waited for
  * cut runs into stretches: what comes round only through a pause is bounded by people.
  */
-import { findComponents, isCyclic } from "../control/components.ts";
+import { findComponents, isCyclic } from "../algorithms/components.ts";
 import type { StateGraph } from "./state-graph.ts";
 
 export interface Bounds {

@@ -1,5 +1,5 @@
 import { immediateDominators } from "../control/dominators.ts";
-import { findComponents, isCyclic } from "../control/components.ts";
+import { findComponents, isCyclic } from "../algorithms/components.ts";
 import { isUnsatisfiable, both } from "./formula.ts";
 import { type Branch, type ControlBarrier, type ControlModel, END_TARGET, type Routing, type Signal } from "./model.ts";
 import { branchesOf, signalsOf, successorsOf } from "./signals.ts";

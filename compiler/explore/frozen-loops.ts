@@ -1,4 +1,4 @@
-import { findComponents } from "../control/components.ts";
+import { findComponents } from "../algorithms/components.ts";
 import { termsOf } from "./formula.ts";
 import { type Branch, type ControlModel, type ControlNode, END_TARGET } from "./model.ts";
 import { branchesOf, signalsOf, successorsOf } from "./signals.ts";

@@ -4,7 +4,7 @@
  */
 import { expressionParts } from "../../runtime/expression/expression-depth.ts";
 import { type BitRows, createBitRows } from "./bit-rows.ts";
-import { findComponents, isCyclic } from "../control/components.ts";
+import { findComponents, isCyclic } from "../algorithms/components.ts";
 import { type Formula, formulaOf, isCondition, termsOf } from "./formula.ts";
 import type { ControlModel, Routing } from "./model.ts";
 import { START_NODE } from "./outcomes.ts";

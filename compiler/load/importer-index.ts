@@ -1,4 +1,4 @@
-import type { LoadedFile } from "./load-files.ts";
+import type { LoadedFile } from "./load-project.ts";
 
 /**
  * Which graph file imports a type of a TypeScript module. The module stands in a type as the file wrote it, relative to

@@ -5,6 +5,7 @@
  */
 import type { Table } from "../../runtime/table/table.ts";
 import { TABLE_FORMAT, TABLE_VERSION } from "../../runtime/table/table.ts";
+import { depthFirst } from "../algorithms/depth-first.ts";
 import type { BoundGraph } from "../bind/bound-graph.ts";
 import type { BoundPlan } from "../bind/plan/bound-plan.ts";
 import { deepFreeze } from "../../runtime/table/deep-freeze.ts";
@@ -24,16 +25,13 @@ export function lowerGraph(
   known: LoweredGraphs = new Map(),
   plans: LoweredPlans = new Map(),
 ): Table {
-  // Called graphs first, through a list of their own: chains of calls may be long.
-  const open = [graph];
-  for (let next = open.at(-1); next !== undefined; next = open.at(-1)) {
-    const missing = known.has(next) ? [] : calledGraphs(next).filter((called) => !known.has(called));
-    if (missing.length > 0) open.push(...missing);
-    else {
-      open.pop();
+  depthFirst([graph], {
+    edges: (caller) => (known.has(caller) ? [] : calledGraphs(caller)),
+    target: (called) => called,
+    leave: (next) => {
       if (!known.has(next)) known.set(next, lowerOne(next, known, plans));
-    }
-  }
+    },
+  });
   return known.get(graph) as Table;
 }
 

@@ -16,19 +16,21 @@ export interface Suppression {
   readonly codes: readonly { readonly code: DiagnosticCode; readonly span: Span }[];
   readonly reason: string;
   readonly comment: Ast.Comment;
-  /** Findings that begin in here are meant. */
+  /** Where the suppressed findings begin. */
   readonly range: Span;
 }
 
 export const SUPPRESSION_WORD = "ngraph-ignore";
 
-/** The suppressions of a file, and what is wrong with those that cannot be followed. */
-export function readSuppressions(file: Ast.File): {
+export interface Suppressions {
   readonly suppressions: readonly Suppression[];
+  /** What is wrong with suppressions that cannot be read (NG118). */
   readonly diagnostics: readonly Diagnostic[];
-} {
+}
+
+export function readSuppressions(file: Ast.File): Suppressions {
   const { source } = file;
-  // Nearly all files: nothing is looked at twice.
+  // Most files have none: comments need not be searched.
   if (!source.text.includes(SUPPRESSION_WORD)) return { suppressions: [], diagnostics: [] };
   const comments = file.spelling === "yaml" ? yamlComments(source.text) : file.comments;
   const rangeOf = createReach(file, comments);

@@ -3,26 +3,26 @@ import type { DiagnosticCode } from "../../diagnostics/codes.ts";
 import { hasErrors, sortDiagnostics, type Diagnostic, type Fix } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
-import { readSuppressions, type Suppression } from "./read-suppressions.ts";
+import type { Suppression, Suppressions } from "./read-suppressions.ts";
 
 /** A finding that a comment in the text suppresses. */
 export interface SuppressedDiagnostic {
   readonly diagnostic: Diagnostic;
-  /** As the comment gives it. */
+  /** As the comment states it. */
   readonly reason: string;
 }
 
 /**
- * Takes out the warnings and remarks that comments suppress. Errors stay, whatever a comment says. Comments that cannot be followed
- * are errors (NG118), and those that suppress nothing are warnings (NG119) where the file has no error: behind one, the finding
- * may only not have been looked for; so may those of `notLookedFor`.
+ * Removes the warnings and remarks that comments suppress. Errors stay, whatever a comment says. Comments that cannot be read are
+ * errors (NG118). Comments that suppress nothing are warnings (NG119), unless the file has errors: a check that did not run may be
+ * the one that reports the finding. Nor is NG119 reported for the codes in `notLookedFor`.
  */
 export function suppressFindings(
   found: readonly Diagnostic[],
   file: Ast.File,
+  { suppressions, diagnostics: problems }: Suppressions,
   options: { readonly notLookedFor?: readonly DiagnosticCode[] } = {},
 ): { readonly diagnostics: readonly Diagnostic[]; readonly suppressed: readonly SuppressedDiagnostic[] } {
-  const { suppressions, diagnostics: problems } = readSuppressions(file);
   if (suppressions.length === 0 && problems.length === 0) return { diagnostics: found, suppressed: [] };
   const find = createLookup(suppressions);
   const left: Diagnostic[] = [];

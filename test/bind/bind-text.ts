@@ -1,6 +1,8 @@
 import { bindProject, type BoundProject, type BindOptions } from "../../compiler/bind/bind-project.ts";
+import { loadProject, type LoadOptions } from "../../compiler/load/load-project.ts";
 import { memoryHost } from "../../compiler/load/host.ts";
-import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import { checkProject } from "../../compiler/checks/check-project.ts";
+import { sortDiagnostics, type Diagnostic } from "../../diagnostics/diagnostic.ts";
 
 /** Modules that tests import from, unless they say otherwise. */
 export const MODULES = {
@@ -17,9 +19,19 @@ export const MODULES = {
 export function bindText(
   text: string,
   files: Readonly<Record<string, string>> = MODULES,
-  options: Partial<BindOptions> = {},
+  options: Partial<LoadOptions & BindOptions> = {},
 ): BoundProject {
-  return bindProject(text, { path: "main.ngraph", host: memoryHost(files), ...options });
+  return bindProject(loadProject(text, { path: "main.ngraph", host: memoryHost(files), ...options }), options);
+}
+
+/** Findings about names and channels that the checks make, because they need no types. */
+const UNTYPED = new Set(["NG103", "NG108", "NG111", "NG406"]);
+
+/** The findings of binding a text, and of the checks of its names and channels. */
+export function findingsOf(text: string, files?: Readonly<Record<string, string>>): readonly Diagnostic[] {
+  const project = bindText(text, files);
+  const found = checkProject(project).diagnostics.filter(({ code }) => UNTYPED.has(code));
+  return sortDiagnostics([...project.diagnostics, ...found]);
 }
 
 /** `NG101 main.ngraph:3:5`, in the order of printing. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { bindProject } from "../../compiler/bind/bind-project.ts";
+import { loadProject } from "../../compiler/load/load-project.ts";
 import { emptyHost, memoryHost, type CompilerHost } from "../../compiler/load/host.ts";
 import { bindText, explain, graph, marked, places } from "./bind-text.ts";
 
@@ -119,20 +120,22 @@ describe("the project root", () => {
 
   it("is the nearest directory above with a package.json", () => {
     const host = memoryHost({ "/p/package.json": "{}", "/p/nodes.ts": nodes, "/p/flows/main.ngraph": text });
-    expect(explain(bindProject(text, { path: "/p/flows/main.ngraph", host }).diagnostics)).toBe("");
+    expect(explain(bindProject(loadProject(text, { path: "/p/flows/main.ngraph", host })).diagnostics)).toBe("");
   });
   it("NG113: is else the file's own directory", () => {
     const host = memoryHost({ "/p/nodes.ts": nodes, "/p/flows/main.ngraph": text });
-    const { diagnostics } = bindProject(text, { path: "/p/flows/main.ngraph", host });
+    const { diagnostics } = bindProject(loadProject(text, { path: "/p/flows/main.ngraph", host }));
     expect(places(diagnostics)).toEqual(["NG113 /p/flows/main.ngraph:1:19"]);
   });
   it("NG113 for a file that does not exist either", () => {
-    const { diagnostics } = bindProject(text, { path: "main.ngraph", host: emptyHost });
+    const { diagnostics } = bindProject(loadProject(text, { path: "main.ngraph", host: emptyHost }));
     expect(diagnostics.map(({ code }) => code)).toEqual(["NG113"]);
   });
   it("can be given", () => {
     const host = memoryHost({ "/p/nodes.ts": nodes, "/p/flows/main.ngraph": text });
-    expect(explain(bindProject(text, { path: "/p/flows/main.ngraph", host, root: "/p" }).diagnostics)).toBe("");
+    expect(
+      explain(bindProject(loadProject(text, { path: "/p/flows/main.ngraph", host, root: "/p" })).diagnostics),
+    ).toBe("");
   });
   it("NG113: is not left through a symbolic link", () => {
     const files = memoryHost({ "/p/package.json": "{}", "/p/flows/nodes.ts": nodes, "/p/flows/main.ngraph": "" });
@@ -141,7 +144,7 @@ describe("the project root", () => {
       realPath: (path) => (path === "/p/flows/nodes.ts" ? "/secret/nodes.ts" : files.realPath(path)),
     };
     const inside = text.replace("../", "./");
-    const { diagnostics } = bindProject(inside, { path: "/p/flows/main.ngraph", host });
+    const { diagnostics } = bindProject(loadProject(inside, { path: "/p/flows/main.ngraph", host }));
     expect(diagnostics.map(({ code, label }) => `${code} ${label}`)).toEqual([
       "NG113 a symbolic link leads out of the project root",
     ]);
@@ -153,7 +156,7 @@ describe("the project root", () => {
       readFile: (path) => files.readFile(toReal(path)),
       realPath: (path) => files.realPath(toReal(path)),
     };
-    expect(explain(bindProject(text, { path: "/link/flows/main.ngraph", host }).diagnostics)).toBe("");
+    expect(explain(bindProject(loadProject(text, { path: "/link/flows/main.ngraph", host })).diagnostics)).toBe("");
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bindText, explain, graph, marked, MODULES, withFix } from "./bind-text.ts";
+import { explain, findingsOf, graph, marked, MODULES, withFix } from "./bind-text.ts";
 
 interface Case {
   readonly code: string;
@@ -440,7 +440,7 @@ describe("names and structure", () => {
   });
 
   it.each(CASES)("$code: $about", ({ code, text, at, says, files }) => {
-    const { diagnostics } = bindText(text, files);
+    const diagnostics = findingsOf(text, files);
     const own = diagnostics.filter((item) => item.code === code);
     expect(own, explain(diagnostics)).toHaveLength(1);
     const [found] = own;
@@ -448,14 +448,14 @@ describe("names and structure", () => {
     expect(marked(found)).toBe(at);
     if (says !== undefined) expect(`${found.message} ${found.help ?? ""} ${found.label}`).toContain(says);
     const fixed = withFix(found);
-    if (fixed !== undefined) expect(explain(bindText(fixed, files).diagnostics), fixed).not.toContain("error");
+    if (fixed !== undefined) expect(explain(findingsOf(fixed, files)), fixed).not.toContain("error");
     // One mistake, one error.
     const others = diagnostics.filter((item) => item !== found && item.severity === "error");
     expect(explain(others)).toBe("");
   });
 
   it.each(CASES)("$code near miss: $about", ({ nearMiss, files }) => {
-    const { diagnostics } = bindText(nearMiss, files);
+    const diagnostics = findingsOf(nearMiss, files);
     expect(explain(diagnostics)).toBe("");
   });
 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { bindProject } from "../../compiler/bind/bind-project.ts";
+import { loadProject } from "../../compiler/load/load-project.ts";
 import { memoryHost } from "../../compiler/load/host.ts";
 import { bindText, explain, MODULES } from "./bind-text.ts";
 import { REFERENCE_GRAPH } from "../support/reference-graph.ts";
@@ -37,11 +38,13 @@ const FILES = { ...MODULES, "other.ngraph": `graph other { input q: int output r
 
 describe("binding never throws", () => {
   const bind = (text: string): void => {
-    const { diagnostics, graphs } = bindProject(text, {
-      path: "main.ngraph",
-      host: memoryHost(FILES),
-      supports: ["plan", "test"],
-    });
+    const { diagnostics, graphs } = bindProject(
+      loadProject(text, {
+        path: "main.ngraph",
+        host: memoryHost(FILES),
+      }),
+      { supports: ["plan", "test"] },
+    );
     for (const item of diagnostics) {
       expect(item.span.start).toBeGreaterThanOrEqual(0);
       expect(item.span.end).toBeLessThanOrEqual(item.file.text.length);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bindText, explain, graph, marked, withFix } from "./bind-text.ts";
+import { explain, findingsOf, graph, marked, withFix } from "./bind-text.ts";
 
 interface Case {
   readonly code: string;
@@ -625,7 +625,7 @@ describe("data and expressions", () => {
   });
 
   it.each(CASES)("$code: $about", ({ code, text, at, says, severity = "error" }) => {
-    const { diagnostics } = bindText(text);
+    const diagnostics = findingsOf(text);
     const own = diagnostics.filter((item) => item.code === code);
     expect(own, explain(diagnostics)).toHaveLength(1);
     const [found] = own;
@@ -634,12 +634,12 @@ describe("data and expressions", () => {
     expect(marked(found)).toBe(at);
     if (says !== undefined) expect([found.message, found.help, found.label].join(" ")).toContain(says);
     const fixed = withFix(found);
-    if (fixed !== undefined) expect(explain(bindText(fixed).diagnostics), fixed).not.toContain("error");
+    if (fixed !== undefined) expect(explain(findingsOf(fixed)), fixed).not.toContain("error");
     const others = diagnostics.filter((item) => item !== found);
     expect(explain(others)).toBe("");
   });
 
   it.each(CASES)("$code near miss: $about", ({ nearMiss }) => {
-    expect(explain(bindText(nearMiss).diagnostics)).toBe("");
+    expect(explain(findingsOf(nearMiss))).toBe("");
   });
 });

@@ -1,4 +1,5 @@
 import { bindProject } from "../../compiler/bind/bind-project.ts";
+import { loadProject } from "../../compiler/load/load-project.ts";
 import { lowerGraph } from "../../compiler/lower/lower-graph.ts";
 import {
   compile,
@@ -28,7 +29,9 @@ export function compileText(
 
 /** The first table of a text that binds. Whether it also passes the checks is not asked: lowering is what is tested. */
 export function tableOf(text: string, files: Record<string, string> = {}): Table {
-  const { graphs, diagnostics } = bindProject(text, { path: "test.ngraph", host: memoryHost({ ...FILES, ...files }) });
+  const { graphs, diagnostics } = bindProject(
+    loadProject(text, { path: "test.ngraph", host: memoryHost({ ...FILES, ...files }) }),
+  );
   const errors = diagnostics.filter((item) => item.severity === "error");
   const [first] = graphs;
   if (first === undefined || errors.length > 0) {

@@ -3,6 +3,7 @@
  * refuse (two writers of one channel, say) and see that the engine holds by itself.
  */
 import { bindProject } from "../../compiler/bind/bind-project.ts";
+import { loadProject } from "../../compiler/load/load-project.ts";
 import { memoryHost } from "../../compiler/index.ts";
 import { lowerGraph } from "../../compiler/lower/lower-graph.ts";
 import {
@@ -21,10 +22,12 @@ import { sleep } from "../../stdlib/nodes/sleep.ts";
 export function tableOf(text: string, functions: readonly string[] = []): Table {
   const exported = functions.map((name) => `export const ${name} = (...args: unknown[]): unknown => args;`).join("\n");
   const header = functions.length === 0 ? "" : `import { ${functions.join(", ")} } from "./nodes.ts"\n`;
-  const { graphs, diagnostics } = bindProject(header + text, {
-    path: "test.ngraph",
-    host: memoryHost({ "nodes.ts": exported }),
-  });
+  const { graphs, diagnostics } = bindProject(
+    loadProject(header + text, {
+      path: "test.ngraph",
+      host: memoryHost({ "nodes.ts": exported }),
+    }),
+  );
   const errors = diagnostics.filter((item) => item.severity === "error");
   const last = graphs.at(-1);
   if (last === undefined || errors.length > 0) {

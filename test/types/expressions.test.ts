@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { bindProject } from "../../compiler/bind/bind-project.ts";
+import { loadProject } from "../../compiler/load/load-project.ts";
 import { memoryHost } from "../../compiler/load/host.ts";
 import { librarySignatures } from "../../compiler/expressions/library-signatures.ts";
 import { typeToText } from "../../compiler/types/type-text.ts";
@@ -32,7 +33,7 @@ function bindExpression(text: string): { type: string; value: Json; errors: stri
   const inputs = CHANNELS.map(([name, type]) => `  input ${name}: ${type}`).join("\n");
   const source = `import { f } from "./nodes.ts"\n${TYPES}graph g {\n${inputs}\n  output out: json\n  node calc = ${text} into out\n  start -> calc\n}`;
   const host = memoryHost({ "nodes.ts": "export function f() {}" });
-  const { graphs, diagnostics } = bindProject(source, { path: "main.ngraph", host });
+  const { graphs, diagnostics } = bindProject(loadProject(source, { path: "main.ngraph", host }));
   const errors = diagnostics.flatMap(({ severity, code }) => (severity === "error" ? [code] : []));
   const call = graphs[0]?.nodes[0]?.call;
   if (call?.kind !== "expression") throw new Error(`no expression: ${text}`);

@@ -1,13 +1,11 @@
 /** One plan: names resolved, calls typed, matrix tasks multiplied, in the order in which each part needs the others. */
-import { writeNeverRead } from "../../../diagnostics/catalog/data.ts";
-import { unusedChannel } from "../../../diagnostics/catalog/types.ts";
 import type * as Ast from "../../../grammar/ast.ts";
 import type { BoundChannel } from "../bound-graph.ts";
 import type { BoundPlan, BoundTask } from "./bound-plan.ts";
 import { referencedTypes } from "../../types/referenced-types.ts";
 import { functionsOf, toBoundChannel } from "../bind-graph.ts";
 import type { PlanUnit } from "../file-scope.ts";
-import { placeIn, type ChannelEntry, type GraphContext, type NodeEntry } from "../graph-context.ts";
+import type { NodeEntry } from "../graph-context.ts";
 import { openContext, watchErrors, type BindOptions } from "../open-context.ts";
 import { bindTask, type TypedTask } from "./bind-task.ts";
 import { resolveDependencies } from "./dependencies.ts";
@@ -51,7 +49,6 @@ export function bindPlan(unit: PlanUnit, bindOptions: BindOptions): BoundPlan {
   );
   if (!isPartial) reportUnorderedWrites(input, context);
   const isTooLarge = !checkSize(tasks, matrices, dependencies.after, context);
-  if (!options.foundErrors() && !hasBroken) reportUnusedChannels(channels, typed, context);
   const isCalledBroken = [...context.called, ...context.calledPlans].some((called) => called.hasErrors);
   return {
     file,
@@ -135,52 +132,4 @@ function adviser(
       ? `let a task that \`${reader}\` comes after write it with \`into ${channel}\`, or give it a default`
       : `a task sees what those before it wrote: \`after ${writer}\`, or give the channel a default`;
   };
-}
-
-/** NG406 and NG405: neither read nor written, or written in vain. */
-function reportUnusedChannels(
-  channels: readonly ChannelEntry[],
-  tasks: readonly TypedTask[],
-  context: GraphContext,
-): void {
-  const reads = new Set(tasks.flatMap((task) => task.reads));
-  for (const channel of channels) {
-    const { name, role, declaration } = channel;
-    if (context.poisoned.has(name)) continue;
-    const isRead = reads.has(name);
-    const isWritten = context.written.has(name);
-    const place = placeIn(context, declaration.name.span);
-    const problem =
-      role === "input"
-        ? isRead
-          ? undefined
-          : "read"
-        : role === "output"
-          ? isWritten
-            ? undefined
-            : "written"
-          : isRead || isWritten
-            ? undefined
-            : "used";
-    if (problem !== undefined) context.report(unusedChannel(place, { name, role, problem }));
-    else if (role === "state" && !isRead) reportUnread(channel, tasks, context);
-  }
-}
-
-function reportUnread(channel: ChannelEntry, tasks: readonly TypedTask[], context: GraphContext): void {
-  const { name, declaration } = channel;
-  const writers = tasks.filter((task) => task.writes.includes(name)).map((task) => task.declaration);
-  const output = writers[0]?.output;
-  const at =
-    output?.kind === "ChannelOutput"
-      ? output.channel
-      : output?.fields.find((field) => field.channel.name === name)?.channel;
-  if (at === undefined) return;
-  context.report(
-    writeNeverRead(placeIn(context, at.span), {
-      channel: name,
-      writers: writers.map((writer) => writer.name.name),
-      declaration: { ...placeIn(context, declaration.name.span), message: "declared here" },
-    }),
-  );
 }

@@ -10,6 +10,7 @@ import type { Label } from "../../../diagnostics/diagnostic.ts";
 import { suggest } from "../../../diagnostics/similar.ts";
 import type { Span } from "../../../diagnostics/source.ts";
 import type * as Ast from "../../../grammar/ast.ts";
+import { depthFirst } from "../../algorithms/depth-first.ts";
 import { isSilenced, placeIn, type GraphContext } from "../graph-context.ts";
 
 export interface Dependencies {
@@ -92,34 +93,16 @@ function topologicalOrder(after: readonly (readonly number[])[], next: readonly 
   return order;
 }
 
-/** Cycles in the order in which their tasks would run, each beginning with its first task of the file; `at` names the one before. */
+/** Cycles in the order in which their tasks would run, each beginning with its first task of the file; `at` names the task before. */
 function findCycles(after: readonly (readonly Dependency[])[]): readonly (readonly Dependency[])[] {
   const cycles: Dependency[][] = [];
-  const state = new Uint8Array(after.length);
-  for (let root = 0; root < after.length; root++) {
-    if (state[root] !== 0) continue;
-    const path: { readonly task: number; readonly next: Iterator<Dependency>; via?: Dependency }[] = [];
-    const enter = (task: number): void => {
-      state[task] = 1;
-      path.push({ task, next: (after[task] ?? [])[Symbol.iterator]() });
-    };
-    enter(root);
-    for (let top = path.at(-1); top !== undefined; top = path.at(-1)) {
-      const { value, done } = top.next.next();
-      if (done === true) {
-        state[top.task] = 2;
-        path.pop();
-        continue;
-      }
-      top.via = value;
-      if (state[value.task] === 0) enter(value.task);
-      else if (state[value.task] === 1) {
-        const from = path.findIndex(({ task }) => task === value.task);
-        const cycle = path.slice(from).map(({ task, via }): Dependency => ({ task, at: (via ?? value).at }));
-        cycles.push(firstFirst(cycle.reverse()));
-      }
-    }
-  }
+  depthFirst(after.keys(), {
+    edges: (task) => after[task] ?? [],
+    target: ({ task }) => task,
+    onCycle: (cycle) => {
+      cycles.push(firstFirst(cycle.map(({ vertex, edge }) => ({ task: vertex, at: edge.at })).reverse()));
+    },
+  });
   return cycles;
 }
 

@@ -1,4 +1,5 @@
 import { bindProject } from "../../../compiler/bind/bind-project.ts";
+import { loadProject } from "../../../compiler/load/load-project.ts";
 import type { BoundGraph } from "../../../compiler/bind/bound-graph.ts";
 import { emptyHost } from "../../../compiler/load/host.ts";
 import type { Diagnostic } from "../../../diagnostics/diagnostic.ts";
@@ -8,5 +9,5 @@ export function bindText(
   text: string,
   path = "test.ngraph",
 ): { graphs: readonly BoundGraph[]; diagnostics: readonly Diagnostic[] } {
-  return bindProject(text, { path, host: emptyHost, root: undefined, spelling: undefined });
+  return bindProject(loadProject(text, { path, host: emptyHost }));
 }

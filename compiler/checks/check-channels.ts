@@ -1,0 +1,110 @@
+/** Channels that something does not use: NG406 for graphs and plans, NG405 for the state of a plan. */
+import { writeNeverRead } from "../../diagnostics/catalog/data.ts";
+import { unusedChannel } from "../../diagnostics/catalog/types.ts";
+import type { Diagnostic, Place } from "../../diagnostics/diagnostic.ts";
+import type { Span } from "../../diagnostics/source.ts";
+import type { BoundChannel, BoundEdge, BoundGraph } from "../bind/bound-graph.ts";
+import type { BoundPlan, BoundTask } from "../bind/plan/bound-plan.ts";
+
+type Report = (diagnostic: Diagnostic) => void;
+
+/** Reports NG406 for a graph without errors. */
+export function checkChannelsOfGraph(graph: BoundGraph, report: Report): void {
+  const { nodes, edges, channels, file, poisoned } = graph;
+  const reads = new Set([...nodes, ...edges.flatMap(conditionsOf)].flatMap((part) => part.reads));
+  const writes = new Set(nodes.flatMap((node) => node.writes));
+  for (const channel of channels) {
+    if (!poisoned.has(channel.name)) reportUnused(channel, reads, writes, placesIn(file), report);
+  }
+}
+
+/** Reports NG406 and NG405 for a plan without errors. */
+export function checkChannelsOfPlan(plan: BoundPlan, report: Report): void {
+  const { tasks, channels, file, poisoned } = plan;
+  const reads = new Set(tasks.flatMap((task) => task.reads));
+  const writes = new Set(tasks.flatMap((task) => task.writes));
+  const placeOf = placesIn(file);
+  for (const channel of channels) {
+    if (poisoned.has(channel.name)) continue;
+    const isUnused = reportUnused(channel, reads, writes, placeOf, report);
+    if (!isUnused && channel.role === "state" && !reads.has(channel.name)) {
+      reportUnread(channel, tasks, placeOf, report);
+    }
+  }
+}
+
+function placesIn(file: Place["file"]): (span: Span) => Place {
+  return (span) => ({ file, span });
+}
+
+function conditionsOf({ to }: BoundEdge): readonly { readonly reads: readonly string[] }[] {
+  switch (to.kind) {
+    case "plain":
+    case "otherwise":
+      return [];
+    case "when":
+      return [to.condition];
+    case "match":
+      return [to.subject];
+    case "cases":
+      return to.arms.map(({ condition }) => condition);
+    default:
+      return to satisfies never;
+  }
+}
+
+/** NG406: an input that nothing reads, an output that nothing writes, another channel with neither. Returns whether it is one. */
+function reportUnused(
+  { name, role, declaration }: BoundChannel,
+  reads: ReadonlySet<string>,
+  writes: ReadonlySet<string>,
+  placeOf: (span: Span) => Place,
+  report: Report,
+): boolean {
+  const problem = problemOf(role, reads.has(name), writes.has(name));
+  if (problem === undefined) return false;
+  report(unusedChannel(placeOf(declaration.name.span), { name, role, problem }));
+  return true;
+}
+
+function problemOf(
+  role: BoundChannel["role"],
+  isRead: boolean,
+  isWritten: boolean,
+): "read" | "written" | "used" | undefined {
+  switch (role) {
+    case "input":
+      return isRead ? undefined : "read";
+    case "output":
+      return isWritten ? undefined : "written";
+    case "state":
+    case "memory":
+      return isRead || isWritten ? undefined : "used";
+    default:
+      return role satisfies never;
+  }
+}
+
+/** NG405 at the first place where a task writes the channel. */
+function reportUnread(
+  { name, declaration }: BoundChannel,
+  tasks: readonly BoundTask[],
+  placeOf: (span: Span) => Place,
+  report: Report,
+): void {
+  // The tasks of a matrix share one declaration.
+  const writers = [...new Set(tasks.filter((task) => task.writes.includes(name)).map((task) => task.declaration))];
+  const output = writers[0]?.output;
+  const at =
+    output?.kind === "ChannelOutput"
+      ? output.channel
+      : output?.fields.find((field) => field.channel.name === name)?.channel;
+  if (at === undefined) return;
+  report(
+    writeNeverRead(placeOf(at.span), {
+      channel: name,
+      writers: writers.map((writer) => writer.name.name),
+      declaration: { ...placeOf(declaration.name.span), message: "declared here" },
+    }),
+  );
+}

@@ -1,0 +1,90 @@
+/** Findings about names that need no types: no start edge (NG103), duplicate edges (NG108), unused imports and secrets (NG111). */
+import { duplicateEdge, noStartEdge, unusedDeclaration } from "../../diagnostics/catalog/names.ts";
+import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import type { Span } from "../../diagnostics/source.ts";
+import type * as Ast from "../../grammar/ast.ts";
+import type { BoundProject } from "../bind/bind-project.ts";
+import { START, type BoundEdge, type BoundGraph, type BoundReference } from "../bind/bound-graph.ts";
+import { FEATURES } from "../bind/features.ts";
+import type { CheckContext } from "./check-context.ts";
+
+/** Reports NG103. Returns whether the graph has an edge from `start`, as far as its text could be read. */
+export function checkStart({ graph, isComplete, report, graphPlace }: CheckContext): boolean {
+  const hasStart = graph.declaration.statements.some((statement) => statement.kind === "Edge" && usesStart(statement));
+  // An edge that could not be read may be the one from `start`.
+  if (hasStart || !isComplete) return hasStart;
+  const entered = new Set(graph.edges.flatMap((edge) => targetsOf(edge).map(({ name }) => name)));
+  const first = graph.nodes.find(({ name }) => !entered.has(name)) ?? graph.nodes[0];
+  report(noStartEdge(graphPlace(), { graph: graph.name, first: first?.name }));
+  return false;
+}
+
+function usesStart({ source }: Ast.EdgeDecl): boolean {
+  const names =
+    source.kind === "NodeList"
+      ? source.nodes
+      : source.members.flatMap((member) => (member.kind === "AnyOf" ? member.nodes : [member]));
+  return names.some(({ name }) => name === START);
+}
+
+function targetsOf({ to }: BoundEdge): readonly BoundReference[] {
+  if (to.kind !== "match" && to.kind !== "cases") return to.targets;
+  const arms: readonly { readonly targets: readonly BoundReference[] }[] = to.arms;
+  return [...arms, ...(to.otherwise === undefined ? [] : [to.otherwise])].flatMap(({ targets }) => targets);
+}
+
+/** Pairs of source and target in one statement; a statement with more is not searched for duplicates. */
+const MAX_PAIRS = 10_000;
+
+/** Reports NG108: two edges between the same nodes, without conditions or with the same one. */
+export function checkDuplicateEdges({ graph, report, place }: CheckContext): void {
+  const seen = new Map<string, Span>();
+  for (const edge of graph.edges) {
+    const { to, onError } = edge;
+    if (to.kind === "match" || to.kind === "cases") continue;
+    const condition = to.kind === "when" ? textOf(to.condition.span, graph) : "";
+    const sources = sourcesOf(edge);
+    if (sources.length * to.targets.length > MAX_PAIRS) continue;
+    for (const { key, text } of sources) {
+      for (const target of to.targets) {
+        const pair = `${key}>${target.name}>${to.kind}>${onError}>${condition}`;
+        const first = seen.get(pair);
+        if (first === undefined) seen.set(pair, target.span);
+        else report(duplicateEdge(place(target.span), { from: text, to: target.name, first: place(first) }));
+      }
+    }
+  }
+}
+
+function textOf({ start, end }: Span, { file }: BoundGraph): string {
+  return file.text.slice(start, end).replace(/\s+/g, " ");
+}
+
+/** The sources of an edge: `key` is equal for barriers that differ only in order. */
+function sourcesOf({ source }: BoundEdge): readonly { readonly key: string; readonly text: string }[] {
+  if (source.kind === "nodes") return source.nodes.map(({ name }) => ({ key: name, text: name }));
+  const members = source.members.map((group) => group.map(({ name }) => name));
+  const text = `all(${members.map((names) => names.join(" or ")).join(", ")})`;
+  const key = members.map((names) => [...names].sort().join("|")).sort();
+  return [{ key: `all ${key.join("&")}`, text }];
+}
+
+/**
+ * Reports NG111 for imports and secrets of the entry file. Types, graphs and plans may be declared for other files; graphs and
+ * plans are also what a file is run by.
+ */
+export function checkUnusedNames({ scope, entry }: BoundProject, report: (diagnostic: Diagnostic) => void): void {
+  const { names, used } = scope;
+  // What could not be read, or was refused, may be what uses a name.
+  const isPartial =
+    entry.errors.length > 0 ||
+    entry.syntax.items.some(({ kind }) => kind === "Test" || (kind === "Plan" && !FEATURES.has("plan")));
+  if (isPartial) return;
+  const imported = new Set(entry.imports.flatMap(({ declaration }) => declaration.names.map(({ local }) => local)));
+  for (const [name, { kind, identifier }] of names) {
+    if (used.has(name) || kind === "broken") continue;
+    if (!imported.has(identifier) && kind !== "secret") continue;
+    const place = { file: entry.source, span: identifier.span };
+    report(unusedDeclaration(place, { name, what: kind === "secret" ? "secret" : "import" }));
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Reads and parses a file and all graph files that it imports, in any depth, and reads the TypeScript modules that they name.
+ * Nothing is executed. Each file is read once, whatever its imports call it.
+ */
+import { importCycle } from "../../diagnostics/catalog/names.ts";
+import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import type { SourceFile } from "../../diagnostics/source.ts";
+import type * as Ast from "../../grammar/ast.ts";
+import { depthFirst, type Step } from "../algorithms/depth-first.ts";
+import type { CompilerHost } from "./host.ts";
+import type { LoadedModule } from "./load-module.ts";
+import { findProjectRoot, realPathOf } from "./project-root.ts";
+import { readSyntax, type Spelling } from "./read-syntax.ts";
+import { resolveImport } from "./resolve-import.ts";
+
+/** A graph file, with what its imports lead to. */
+export interface LoadedFile {
+  readonly source: SourceFile;
+  readonly syntax: Ast.File;
+  /** In source order; broken imports included. */
+  readonly imports: readonly LoadedImport[];
+  /** Offsets of syntax errors, ascending. */
+  readonly errors: readonly number[];
+}
+
+export interface LoadedImport {
+  readonly declaration: Ast.ImportDecl;
+  readonly target: ImportTarget;
+}
+
+export type ImportTarget =
+  | { readonly kind: "file"; readonly file: LoadedFile }
+  | { readonly kind: "module"; readonly module: LoadedModule }
+  /** `import { x } from "pkg"`: the compiler does not read packages. */
+  | { readonly kind: "package" }
+  /** An error has been reported. */
+  | { readonly kind: "broken" };
+
+export interface LoadOptions {
+  /** Where the text is: imports are relative to it, and messages name it. */
+  readonly path: string;
+  readonly host: CompilerHost;
+  /** The directory that imports must not leave; default: the nearest one above with a `package.json`, else the file's own. */
+  readonly root?: string | undefined;
+  /** Default by the path: `.yaml` and `.yml` are YAML, all others text. */
+  readonly spelling?: Spelling | undefined;
+}
+
+export interface LoadedProject {
+  readonly entry: LoadedFile;
+  /** Each file after those that it imports; the entry file is the last. */
+  readonly files: readonly LoadedFile[];
+  /** Syntax errors, and imports that lead nowhere, of all files. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Never throws, whatever the text; reads files through `host` only. */
+export function loadProject(text: string, options: LoadOptions): LoadedProject {
+  const { path, host, root, spelling } = options;
+  const diagnostics: Diagnostic[] = [];
+  const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic);
+  const open: ParsedFile[] = [];
+  const parse = (content: string, at: string): ParsedFile => {
+    const file = parseFile(content, at, at === path ? spelling : undefined, report);
+    open.push(file);
+    return file;
+  };
+  const entry = parse(text, path);
+  const resolution = {
+    host,
+    root: findProjectRoot(path, host, root),
+    report,
+    parse,
+    files: new Map<string, LoadedFile>([[realPathOf(path, host), entry]]),
+    modules: new Map<string, LoadedModule>(),
+  };
+  for (let file = open.pop(); file !== undefined; file = open.pop()) {
+    for (const declaration of file.syntax.items) {
+      if (declaration.kind !== "Import") continue;
+      file.imports.push({ declaration, target: resolveImport(declaration, file, resolution) });
+    }
+  }
+  return { entry, files: orderFiles(entry, report), diagnostics };
+}
+
+interface ParsedFile extends LoadedFile {
+  readonly imports: { declaration: Ast.ImportDecl; target: ImportTarget }[];
+}
+
+function parseFile(
+  text: string,
+  path: string,
+  spelling: Spelling | undefined,
+  report: (diagnostic: Diagnostic) => void,
+): ParsedFile {
+  const { file: syntax, diagnostics } = readSyntax(text, path, spelling);
+  for (const diagnostic of diagnostics) report(diagnostic);
+  const errors = diagnostics
+    .flatMap(({ severity, span }) => (severity === "error" ? [span.start] : []))
+    .sort((a, b) => a - b);
+  return { source: syntax.source, syntax, imports: [], errors };
+}
+
+/** Imported files first. Reports an import that closes a cycle (NG112) and breaks it. */
+function orderFiles(entry: LoadedFile, report: (diagnostic: Diagnostic) => void): LoadedFile[] {
+  const ordered: LoadedFile[] = [];
+  depthFirst<LoadedFile, LoadedImport>([entry], {
+    edges: (file) => file.imports,
+    target: ({ target }) => (target.kind === "file" ? target.file : undefined),
+    leave: (file) => void ordered.push(file),
+    onCycle: (cycle) => {
+      const closing = cycle.at(-1);
+      if (closing === undefined) return;
+      report(describeCycle(cycle, closing));
+      // All files here are `ParsedFile`s: only this function may break their imports.
+      (closing.edge as ParsedFile["imports"][number]).target = { kind: "broken" };
+    },
+  });
+  return ordered;
+}
+
+/** Labels beyond this many only hide the first. */
+const MAX_LABELS = 8;
+
+function describeCycle(
+  cycle: readonly Step<LoadedFile, LoadedImport>[],
+  closing: Step<LoadedFile, LoadedImport>,
+): Diagnostic {
+  const labels = cycle.slice(0, -1).map(({ vertex, edge }) => ({
+    file: vertex.source,
+    span: edge.declaration.from.span,
+    message: "leads here",
+  }));
+  const paths = cycle.map(({ vertex }) => vertex.source.path);
+  const place = { file: closing.vertex.source, span: closing.edge.declaration.from.span };
+  return importCycle(place, [...paths, ...paths.slice(0, 1)], labels.slice(0, MAX_LABELS));
+}

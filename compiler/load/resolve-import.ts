@@ -1,0 +1,69 @@
+import { importEscapesRoot, missingFile, unreadableFile } from "../../diagnostics/catalog/names.ts";
+import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import type * as Ast from "../../grammar/ast.ts";
+import { findFile, isGraphFile } from "./find-file.ts";
+import type { CompilerHost } from "./host.ts";
+import { readModule, type LoadedModule } from "./load-module.ts";
+import type { ImportTarget, LoadedFile } from "./load-project.ts";
+import { directoryOf, isInside, joinPath } from "./paths.ts";
+import { realPathOf } from "./project-root.ts";
+
+/** What all imports of a project share. */
+export interface ImportResolution {
+  readonly host: CompilerHost;
+  /** The directory that imports must not leave. */
+  readonly root: string;
+  readonly report: (diagnostic: Diagnostic) => void;
+  /** Parses a graph file and makes sure that its own imports are resolved later. */
+  readonly parse: (text: string, path: string) => LoadedFile;
+  /** Files and modules that have been read, by real path. */
+  readonly files: Map<string, LoadedFile>;
+  readonly modules: Map<string, LoadedModule>;
+}
+
+/** Finds and reads what an import names; reports NG113 and files that are missing or unreadable. */
+export function resolveImport(
+  declaration: Ast.ImportDecl,
+  file: LoadedFile,
+  resolution: ImportResolution,
+): ImportTarget {
+  const { host, root, report, files, modules } = resolution;
+  const { value: specifier, span } = declaration.from;
+  const place = { file: file.source, span };
+  const isPath = /^(\.{1,2}(\/|$)|\/|[A-Za-z]:[\\/])/.test(specifier);
+  if (!isPath && !isGraphFile(specifier)) return { kind: "package" };
+
+  const directory = directoryOf(file.source.path);
+  const path = joinPath(directory, specifier);
+  const found = isPath ? findFile(path, host).path : undefined;
+  const wanted = joinPath(realPathOf(directory, host), specifier);
+  const real = found === undefined ? undefined : realPathOf(found, host);
+  if (!isInside(real ?? wanted, root)) {
+    report(importEscapesRoot(place, { specifier, root, byLink: real !== undefined && isInside(wanted, root) }));
+    return { kind: "broken" };
+  }
+  if (found === undefined || real === undefined) {
+    const why = isPath ? host.whyUnreadable?.(path) : undefined;
+    if (why !== undefined) report(unreadableFile(place, { specifier, why }));
+    else report(missingFile(place, { specifier, similar: similarSpecifier(specifier, isPath, path, host) }));
+    return { kind: "broken" };
+  }
+
+  if (isGraphFile(found)) {
+    const known = files.get(real) ?? resolution.parse(host.readFile(found) ?? "", found);
+    files.set(real, known);
+    return { kind: "file", file: known };
+  }
+  const known = modules.get(real) ?? readModule(found, host);
+  modules.set(real, known);
+  return { kind: "module", module: known };
+}
+
+/** A specifier that would name a file that exists. */
+function similarSpecifier(specifier: string, isPath: boolean, path: string, host: CompilerHost): string | undefined {
+  const { path: found, similar } = findFile(path, host);
+  if (!isPath) return found === undefined ? undefined : `./${specifier}`;
+  if (similar === undefined) return undefined;
+  const slash = specifier.lastIndexOf("/");
+  return `${slash === -1 ? "./" : specifier.slice(0, slash + 1)}${similar}`;
+}
