@@ -1,35 +1,69 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { isFull } from "./test/support/depth.ts";
+import { testsWithoutDepth } from "./test/support/depth-readers.ts";
 
-/** Tests that run the built program (`dist/`): they share one build, made before the first of them. */
-const OF_THE_BUILD = ["test/cli/**/*.test.ts", "test/package/**/*.test.ts"];
+/** Tests of the built program (`dist/`). They share one build, which is made before the first of them. */
+const CLI = ["test/cli/**/*.test.ts", "test/package/**/*.test.ts"];
 
-/** Tests against LangGraph JS run where it is installed: `npm ci --prefix test/peers`. */
-const OF_PEERS = "test/peers/*.test.ts";
+/** Tests that start processes or database servers, or that take seconds of processor time. */
+const DEEP = [
+  "test/fault/**/*.test.ts",
+  "test/stores/**/*.test.ts",
+  "test/**/robustness.test.ts",
+  "test/**/oracle-*.test.ts",
+  "test/**/*large*.test.ts",
+  "test/**/hostile-*.test.ts",
+  "test/conformance/langgraph-go-checkpoints.test.ts",
+  "test/emit/type-check.test.ts",
+];
+
+/** Tests beside LangGraph JS run where it is installed: `npm ci --prefix test/peers`. */
+const PEERS = "test/peers/*.test.ts";
 const peers = fileURLToPath(new URL("test/peers/node_modules", import.meta.url));
+
+/** At full depth only the tests run that do more there; `npm test` has all others. */
+const SKIPPED = isFull ? testsWithoutDepth(fileURLToPath(new URL(".", import.meta.url))) : [];
+const EXCLUDE = ["**/node_modules/**", ...SKIPPED];
 
 export default defineConfig({
   test: {
     reporters: ["default", "./test/support/summary-reporter.ts"],
+    // Vitest leaves one core idle by default, which is half of a small machine.
+    maxWorkers: "100%",
     projects: [
       {
         test: {
-          name: "source",
+          name: "unit",
           include: ["test/**/*.test.ts"],
-          exclude: ["**/node_modules/**", ...OF_THE_BUILD, OF_PEERS],
+          exclude: [...EXCLUDE, ...CLI, ...DEEP, PEERS],
+          // The files of a worker share their modules, which are loaded once: no test may change what others see.
+          isolate: false,
           testTimeout: 60_000,
         },
       },
       {
         test: {
-          name: "build",
-          include: OF_THE_BUILD,
+          name: "deep",
+          include: DEEP,
+          exclude: [...EXCLUDE, ...CLI],
+          testTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: "cli",
+          include: CLI,
+          exclude: EXCLUDE,
           globalSetup: ["test/support/build-once.ts"],
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
       },
+      ...(process.argv.includes("source")
+        ? [{ test: { name: "source", include: ["test/**/*.test.ts"], exclude: [...EXCLUDE, ...CLI, PEERS] } }]
+        : []),
       ...(existsSync(peers) ? [projectOfPeers()] : []),
     ],
   },
@@ -44,7 +78,8 @@ function projectOfPeers() {
     },
     test: {
       name: "peers",
-      include: [OF_PEERS],
+      include: [PEERS],
+      exclude: EXCLUDE,
       globalSetup: ["test/support/build-once.ts"],
       // The validation suite of LangGraph's checkpointers expects them.
       globals: true,
