@@ -4,7 +4,7 @@
  * processes that die; resumed, forked, edited and run again by a random user. Each checkpoint is compared with an interpreter
  * that knows nothing of the engine.
  *
- * A failure names its seed: `SEED=1234 npx vitest run --project source test/fault/simulation.test.ts` runs that one alone, made as small
+ * A failure names its seed: `SEED=1234 npx vitest run test/fault/simulation.test.ts` runs that one alone, made as small
  * as it gets, and tells it line by line; `SEEDS=200000` runs more of them.
  */
 import { describe, expect, test } from "vitest";
