@@ -9,7 +9,7 @@ import {
 } from "../interface/checkpoint.ts";
 import { setField } from "../expression/operations.ts";
 import type { Json } from "../value/json.ts";
-import { refuseUnknown } from "../thread/known-phase.ts";
+import { refuseUnknown } from "../interface/known-phase.ts";
 import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, ThreadInfo } from "../interface/store.ts";
 import { frozenJson } from "./contract/frozen-json.ts";
 import { checkNames } from "./contract/key.ts";

@@ -1,6 +1,6 @@
 import type { Checkpoint } from "../interface/checkpoint.ts";
 import { StoreError } from "../interface/errors.ts";
-import { unknownIn } from "./known-phase.ts";
+import { unknownIn } from "../interface/known-phase.ts";
 
 /** What a store was asked for; without an `id`, a namespace's head. */
 export interface AskedCheckpoint {

@@ -29,6 +29,7 @@ import { createEngine as createBareEngine, MemoryStore, type Store } from "ngrap
 import { SqliteStore } from "ngraph/stores/sqlite";
 import { PostgresStore } from "ngraph/stores/postgres";
 import { describeStore, storeConformance } from "ngraph/stores/conformance";
+import { addChecksum, frozenJson, keptCheckpoints, type Table as RowTable } from "ngraph/stores/contract";
 import { builtinNodes, createLlm, nodeSignatures } from "ngraph/stdlib";
 import * as prettierPlugin from "ngraph/prettier";
 import { ngraph } from "ngraph/esbuild";
@@ -47,6 +48,13 @@ export async function main(): Promise<void> {
   const file: File = parse("graph g {}").file;
   void [status, one, file, check, compile, format, parseYaml, toYaml, emitTypeScript, compileText, checkText];
   void [createBareEngine, MemoryStore, PostgresStore, describeStore, storeConformance];
+  const rows: RowTable<{ readonly text: string; readonly v: number; readonly sum: number }> = {
+    name: "lines",
+    version: 1,
+    values: ({ text }) => [text],
+    describe: ({ text }) => text,
+  };
+  void [addChecksum(rows, { text: "" }).sum, frozenJson([1], "a list"), keptCheckpoints];
   void [builtinNodes, createLlm, nodeSignatures, prettierPlugin.parsers, ngraph()];
 }
 `;

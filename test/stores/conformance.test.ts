@@ -13,6 +13,7 @@ import { newDisk } from "./plain-disk.ts";
 import { PlainStore } from "./plain-store.ts";
 
 const REQUIRED = ["claim", "renew", "release", "save", "loadLatest", "loadById", "list", "deleteThread"] as const;
+const TEST_FUNCTIONS: readonly Need[] = ["reopen", "crash", "secondProcess"];
 const OPTIONAL = [
   "putWrites",
   "getWrites",
@@ -32,14 +33,14 @@ describe("the suite of stores", () => {
   it.each(OPTIONAL)("runs the other cases for a store without %s", async (lacking) => {
     const methods = OPTIONAL.filter((method) => method !== lacking);
     for (const { needs, run } of storeConformance) {
-      const lacks = needs.filter((need) => need === lacking || need === "reopen");
+      const lacks = needs.filter((need) => need === lacking || TEST_FUNCTIONS.includes(need));
       expect(await run(() => storeWith(methods))).toEqual(lacks);
     }
   });
 
   it("has cases for all required methods, and for each optional one", () => {
     const needed = new Set<Need>(storeConformance.flatMap(({ needs }) => needs));
-    expect([...needed].sort()).toEqual([...OPTIONAL, "reopen"].sort());
+    expect([...needed].sort()).toEqual([...OPTIONAL, ...TEST_FUNCTIONS].sort());
     expect(storeConformance.filter(({ needs }) => needs.length === 0).length).toBeGreaterThan(30);
     expect(new Set(storeConformance.map(({ name }) => name)).size).toBe(storeConformance.length);
   });

@@ -10,5 +10,5 @@ describeStore({ describe, it }, "a store of somebody else's", () => {
     store.close();
     return new PlainStore(disk);
   };
-  return { store, reopen };
+  return { store, reopen, secondProcess: () => new PlainStore(disk) };
 });

@@ -30,6 +30,7 @@ describeStore({ describe, it }, "PostgresStore", () => {
       await store.close();
       return open(schema);
     },
+    secondProcess: () => open(schema),
     size: async () => {
       await server.query(`VACUUM FULL "${schema}".threads`);
       return (await server.query<{ size: number }>(sizeOf))[0]!.size;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "vitest";
-import { describeStore } from "../../runtime/stores/conformance/conformance.ts";
+import { cutLastWrite, describeStore } from "../../runtime/stores/conformance/conformance.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { loadSqlite } from "../../runtime/stores/sqlite/driver.ts";
 import { FAST_DIRECTORY } from "./temporary-directory.ts";
@@ -10,13 +10,16 @@ for (const journal of ["wal", "rollback"] as const) {
   describeStore({ describe, it }, `SqliteStore (${journal})`, () => {
     const directory = mkdtempSync(join(FAST_DIRECTORY, "ngraph-store-"));
     const path = join(directory, "runs.db");
-    const store = new SqliteStore({ path, journal });
+    const store = open(path, journal);
     return {
       store,
       reopen: () => {
         store.close();
-        return new SqliteStore({ path, journal });
+        return open(path, journal);
       },
+      // A rollback journal is not only appended to: sqlite-crash.test.ts and the kill sweep cover it.
+      ...(journal === "wal" && { crash: cutLastWrite(directory, (copy) => open(join(copy, "runs.db"), journal)) }),
+      secondProcess: () => open(path, journal),
       size: () => databaseSize(path),
       dispose: () => rmSync(directory, { recursive: true, force: true }),
     };
@@ -28,7 +31,11 @@ describeStore({ describe, it }, "SqliteStore (in memory)", () => {
   return { store, reopen: () => store };
 });
 
-/** What the file holds once its log is written back. */
+function open(path: string, journal: "wal" | "rollback"): SqliteStore {
+  return new SqliteStore({ path, journal });
+}
+
+/** Size of the database after its log is written back. */
 function databaseSize(path: string): number {
   const database = new (loadSqlite().DatabaseSync)(path);
   const { bytes } = database

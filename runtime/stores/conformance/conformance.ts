@@ -9,16 +9,27 @@
  * for (const { run } of storeConformance) await run(() => new MyStore());
  */
 import { CLAIMS } from "./claim-cases.ts";
+import { CRASHES } from "./crash-cases.ts";
 import { GROWTH } from "./growth-cases.ts";
 import { HISTORY } from "./history-cases.ts";
 import { KEYS } from "./key-cases.ts";
 import { PRUNING } from "./prune-cases.ts";
 import { ROUND_TRIPS } from "./round-trip-cases.ts";
+import { SECOND_PROCESS } from "./second-process-cases.ts";
 import type { MakeStore, Need, StoreCase } from "./store-case.ts";
 import { WRITES } from "./write-cases.ts";
 
+export { cutLastWrite } from "./cut-last-write.ts";
 export { ConformanceError } from "./expect.ts";
-export type { MakeStore, Need, OptionalMethod, StoreCase, StoreUnderTest } from "./store-case.ts";
+export type {
+  CrashedStore,
+  MakeStore,
+  Need,
+  OptionalMethod,
+  StoreCase,
+  StoreUnderTest,
+  TestFunction,
+} from "./store-case.ts";
 
 /** All cases. A case with `needs` tests something that a store may leave out. */
 export const storeConformance: readonly StoreCase[] = [
@@ -29,6 +40,8 @@ export const storeConformance: readonly StoreCase[] = [
   ...PRUNING,
   ...KEYS,
   ...GROWTH,
+  ...CRASHES,
+  ...SECOND_PROCESS,
 ];
 
 /** The functions that test runners have in common. */

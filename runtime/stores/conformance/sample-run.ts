@@ -25,15 +25,25 @@ export class SampleRun {
   snapshots = 0;
   readonly #heads = new Map<string, Checkpoint>();
   #count = 0;
+  #prefix: string;
 
   private constructor(store: Store, claim: Claim) {
     this.store = store;
     this.threadId = claim.threadId;
     this.claim = claim;
+    this.#prefix = claim.threadId;
   }
 
   static async start(store: Store, threadId = "thread", owner = "owner"): Promise<SampleRun> {
     return new SampleRun(store, await store.claim(threadId, { owner, leaseMs: LEASE }));
+  }
+
+  /** Claims a thread whose head is known, to continue from it. */
+  static async resume(store: Store, head: Checkpoint, owner = "owner"): Promise<SampleRun> {
+    const run = await SampleRun.start(store, head.threadId, owner);
+    run.#heads.set(head.namespace, head);
+    run.#prefix = `${owner} after ${head.id}`;
+    return run;
   }
 
   head(namespace = ""): Checkpoint | undefined {
@@ -83,7 +93,7 @@ export class SampleRun {
       delete values[channel];
       return { channel, version, kind: "reset" };
     });
-    const defaults = sampleHeader(this.threadId, `${this.threadId}/${++this.#count}`, from?.id ?? null);
+    const defaults = sampleHeader(this.threadId, `${this.#prefix}/${++this.#count}`, from?.id ?? null);
     const checkpoint = { ...defaults, step: (from?.step ?? -2) + 1, ...header, values, versions };
     return { checkpoint, changes: versioned };
   }

@@ -7,11 +7,25 @@ export interface StoreUnderTest {
   readonly store: Store;
   /** For a store that outlives its process: closes the store and opens its content again. */
   reopen?(): MaybePromise<Store>;
+  /**
+   * For a durable store: what a process leaves behind that dies within a write. Runs `write`, then opens a copy of the
+   * content in which only a part of the written bytes has arrived. The store under test itself is not affected.
+   * `cutLastWrite` makes one for a store that appends to files.
+   *
+   * @param fraction the part that has arrived: from 0 to below 1
+   * @throws StoreError when the store refuses to open the copy
+   */
+  crash?(write: () => Promise<unknown>, fraction: number): MaybePromise<CrashedStore>;
+  /** For a store that several processes may use: opens the same content as another process would, while `store` is open. */
+  secondProcess?(): MaybePromise<Store>;
   /** Size of the store's content in bytes, for 5.12. */
   size?(): MaybePromise<number>;
   /** Called at the end of the case, after `close`, whether it passed or failed. */
   dispose?(): MaybePromise<void>;
 }
+
+/** A copy of a store after a crash. */
+export type CrashedStore = Pick<StoreUnderTest, "store" | "reopen" | "dispose">;
 
 export type MakeStore = () => MaybePromise<Store | StoreUnderTest>;
 
@@ -19,8 +33,13 @@ export type MakeStore = () => MaybePromise<Store | StoreUnderTest>;
 export type OptionalMethod =
   "putWrites" | "getWrites" | "clearWrites" | "label" | "loadByLabel" | "threads" | "prune" | "close";
 
-/** What a case may need beside the methods that every store has. */
-export type Need = OptionalMethod | "reopen";
+/** Functions of `StoreUnderTest` that enable cases. */
+export type TestFunction = "reopen" | "crash" | "secondProcess";
+
+/** What a case may need besides the methods that every store has. */
+export type Need = OptionalMethod | TestFunction;
+
+const TEST_FUNCTIONS: ReadonlySet<Need> = new Set<TestFunction>(["reopen", "crash", "secondProcess"]);
 
 /** One required behaviour of a store. */
 export interface StoreCase {
@@ -48,7 +67,7 @@ export function optionalCase<N extends Need>(
   needs: readonly N[],
   body: (
     store: Store & Required<Pick<Store, Extract<N, OptionalMethod>>>,
-    under: StoreUnderTest & Required<Pick<StoreUnderTest, Extract<N, "reopen">>>,
+    under: StoreUnderTest & Required<Pick<StoreUnderTest, Extract<N, TestFunction>>>,
   ) => Promise<void>,
 ): StoreCase {
   // `tryCase` checks that they exist before it calls the body.
@@ -75,7 +94,10 @@ async function tryCase(
   const made = await makeStore();
   const under: StoreUnderTest = "store" in made ? made : { store: made };
   const { store } = under;
-  const lacks = needs.filter((need) => typeof (need === "reopen" ? under.reopen : store[need]) !== "function");
+  const lacks = needs.filter((need) => {
+    const found = TEST_FUNCTIONS.has(need) ? under[need as TestFunction] : store[need as OptionalMethod];
+    return typeof found !== "function";
+  });
   try {
     if (lacks.length === 0) await body(store, under);
   } catch (error) {

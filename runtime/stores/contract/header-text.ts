@@ -3,7 +3,7 @@ import type { Json } from "../../value/json.ts";
 import { freezeDeep } from "./frozen-json.ts";
 import { jsonText } from "./json-text.ts";
 import { decodeKey } from "./key.ts";
-import { refuseUnknown, unknownIn } from "../../thread/known-phase.ts";
+import { refuseUnknown, unknownIn } from "../../interface/known-phase.ts";
 import { type CheckpointRow, CHECKPOINTS, rowName } from "./rows.ts";
 import { corruptRecord, quote, unknownVersion } from "./store-error.ts";
 

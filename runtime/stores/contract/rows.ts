@@ -7,7 +7,8 @@
 import { crc32 } from "node:zlib";
 import { corruptRecord, unknownVersion } from "./store-error.ts";
 
-interface Row {
+/** Columns that every row has. */
+export interface Row {
   readonly v: number;
   readonly sum: number;
 }

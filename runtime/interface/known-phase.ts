@@ -1,19 +1,22 @@
-import type { CheckpointHeader } from "../interface/checkpoint.ts";
-import { StoreError } from "../interface/errors.ts";
+import type { CheckpointHeader } from "./checkpoint.ts";
+import { StoreError } from "./errors.ts";
 
 const PHASES: ReadonlySet<unknown> = new Set(["input", "completed", "before", "after", "interrupted", "updated"]);
 const STATUSES: ReadonlySet<unknown> = new Set([
   ...["running", "paused", "completed", "incomplete", "failed", "step_limit", "cancelled"],
 ]);
 
-/** What a header says that this code does not know (5.11); those from before versions are kept whatever they say. */
+/**
+ * The phase or status of a header that this version does not know (5.11), as text for an error message; undefined when it
+ * knows both. A header of schema version 0 may have any.
+ */
 export function unknownIn(header: Pick<CheckpointHeader, "schemaVersion" | "phase" | "status">): string | undefined {
   if (header.schemaVersion === 0) return undefined;
-  if (!PHASES.has(header.phase)) return `phase ${JSON.stringify(header.phase) ?? "nothing"}`;
-  return STATUSES.has(header.status) ? undefined : `status ${JSON.stringify(header.status) ?? "nothing"}`;
+  if (!PHASES.has(header.phase)) return `phase ${JSON.stringify(header.phase) ?? "undefined"}`;
+  return STATUSES.has(header.status) ? undefined : `status ${JSON.stringify(header.status) ?? "undefined"}`;
 }
 
-/** @throws StoreError NG_STORE_FAILED for a phase or status that is none */
+/** @throws StoreError NG_STORE_FAILED for an unknown phase or status */
 export function refuseUnknown(header: CheckpointHeader): void {
   const unknown = unknownIn(header);
   if (unknown === undefined) return;
