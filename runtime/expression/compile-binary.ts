@@ -1,4 +1,4 @@
-import { build, type BuildContext, type Run } from "./compile-expression.ts";
+import type { Run } from "./compile-expression.ts";
 import type { BinaryOperator, Expression } from "./expression.ts";
 import * as operations from "./operations.ts";
 import type { Json } from "../value/json.ts";
@@ -22,10 +22,14 @@ const EAGER: Readonly<Record<Exclude<BinaryOperator, "&&" | "||" | "??">, Apply>
   in: operations.has,
 };
 
-/** Closures for a binary operator, with short ones for what guards mostly are: a channel against a constant. */
-export function buildBinary(expression: Binary, context: BuildContext): Run {
-  const left = build(expression.left, context);
-  const right = build(expression.right, context);
+/**
+ * The closure of a binary operator. A comparison of a channel with a constant, the usual condition of an edge, has a
+ * specialised one.
+ *
+ * @param left the compiled left operand
+ * @param right the compiled right operand
+ */
+export function buildBinary(expression: Binary, left: Run, right: Run): Run {
   switch (expression.operator) {
     case "&&":
       return (scope, frame) =>

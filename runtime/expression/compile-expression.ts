@@ -143,7 +143,7 @@ export function build(expression: Expression, context: BuildContext): Run {
       return (scope, frame) => operations.negate(of(scope, frame), expression);
     }
     case "binary":
-      return buildBinary(expression, context);
+      return buildBinary(expression, build(expression.left, context), build(expression.right, context));
     case "if": {
       const condition = build(expression.condition, context);
       const then = build(expression.then, context);
