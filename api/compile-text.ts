@@ -4,8 +4,8 @@ import { compile as compileText, type CompileOptions, type CompileResult } from 
 import { createNodeHost } from "./node-host.ts";
 
 /**
- * Compiles a text. Imports are read from the disk, relative to `path`. Never throws: a text with errors gives no table, and
- * `diagnostics` says why.
+ * Compiles a text. Imports are read from the disk, relative to `path`. Never throws: for a text with errors there is no table,
+ * and `diagnostics` has the errors.
  *
  * @example
  * const { table, diagnostics } = compile(text, { path: "support.ngraph" });

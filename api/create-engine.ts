@@ -5,11 +5,10 @@ import type { Table } from "../runtime/table/table.ts";
 import { builtinNodes } from "../stdlib/builtin-nodes.ts";
 
 /**
- * An engine for one graph, with the built-in nodes at hand (`ask`, `print`, `http`, …; `llm` and `tool` are yours to supply
- * through `builtins`).
+ * An engine for one graph, with the built-in nodes (`ask`, `print`, `http`, …). Pass `llm` and `tool` in `builtins`.
  *
- * @throws TableError when the table is none; RunError NG_MISSING_FUNCTION when code is missing, NG_EFFECT_DENIED when the graph
- *   may do more than `allow` says
+ * @throws TableError when the table is not valid; RunError NG_MISSING_FUNCTION when code is missing, NG_EFFECT_DENIED when
+ *   the graph has effects that `allow` does not permit
  * @example
  * const engine = createEngine(table, { functions: { draftReply }, store: new MemoryStore() });
  * const result = await engine.run({ ticket: "…" }, { thread: "42" });

@@ -4,11 +4,10 @@ import type { PlanTable } from "../runtime/table/plan-table.ts";
 import { builtinNodes } from "../stdlib/builtin-nodes.ts";
 
 /**
- * A runner for one plan, with the built-in nodes at hand (`shell`, `print`, `ask`, …; `llm` and `tool` are yours to supply
- * through `builtins`).
+ * A runner for one plan, with the built-in nodes (`shell`, `print`, `ask`, …). Pass `llm` and `tool` in `builtins`.
  *
- * @throws TableError when the table is none; RunError NG_MISSING_FUNCTION when code is missing, NG_EFFECT_DENIED when the plan
- *   may do more than `allow` says
+ * @throws TableError when the table is not valid; RunError NG_MISSING_FUNCTION when code is missing, NG_EFFECT_DENIED when
+ *   the plan has effects that `allow` does not permit
  * @example
  * const runner = createPlanRunner(table, { store: new SqliteStore("runs.db") });
  * const { outcome, tasks } = await runner.run({}, { maxParallel: 8 });

@@ -1,6 +1,6 @@
 /**
- * `ngraph/generated`: what modules written by `ngc compile` import. Not for code written by hand: its names go with the
- * generator of the same version.
+ * `ngraph/generated`: the imports of modules that `ngc compile` generates. Not for code written by hand: its names belong to
+ * the generator of the same version.
  */
 import type { Bindings, Engine, EngineOptions } from "../runtime/interface/engine-options.ts";
 import type { Command } from "../runtime/interface/context.ts";
@@ -33,7 +33,7 @@ export interface GeneratedGraph {
 /** What the function of a generated graph takes: all of the engine's options but the code, which the module has. */
 export interface GraphOptions extends Omit<EngineOptions, keyof Bindings> {}
 
-/** The engine of a generated graph. Secrets that the options do not give come from the environment, where there is one. */
+/** The engine of a generated graph. Secrets that the options lack are read from the environment, if there is one. */
 export function createGraph<Input, Output, State>(
   { table, bindings }: GeneratedGraph,
   options: GraphOptions,
@@ -71,7 +71,7 @@ export interface Plan<Input, Output, Task extends string> {
   resume(thread: string, options?: Naming<PlanResumeOptions, Task>): Promise<PlanResult<Output, Task>>;
 }
 
-/** The runner of a generated plan. Secrets that the options do not give come from the environment, where there is one. */
+/** The runner of a generated plan. Secrets that the options lack are read from the environment, if there is one. */
 export function createPlan<Input, Output, Task extends string>(
   { table, bindings }: GeneratedPlan,
   options: PlanOptions,
@@ -85,7 +85,7 @@ function fromEnvironment(name: string): string | undefined {
   return host.process?.env?.[name];
 }
 
-/** A table that stands in a module as text, because it is large. */
+/** Parses a table that a module contains as text because it is large. */
 export function largeTable(json: string, graphs: readonly Table[], plans?: readonly PlanTable[]): Table {
   const parts = plans === undefined ? { graphs } : { graphs, plans };
   return { ...(JSON.parse(json) as Omit<Table, "graphs" | "plans">), ...parts };
@@ -117,7 +117,7 @@ export type Merged<T> = { readonly [K in keyof T]?: T[K] };
 /** What an imported reducer takes beside the current value. */
 export type UpdateOf<Reducer extends (...args: never[]) => unknown> = Parameters<Reducer>[1];
 
-/** One item of what is reduced, where a `for` node gives all of them as one list. */
+/** The item type of a reduced value: a `for` node returns a list of them. */
 export type ItemOf<List> = List extends readonly (infer Item)[] ? Item : never;
 
 /** A part of an imported type, as expressions read it: what is not there is `null`. */
@@ -132,9 +132,9 @@ export type At<T, Key extends PropertyKey> = T extends null | undefined
 /** The fields that an imported type has. */
 export type FieldOf<T> = T extends null | undefined ? never : keyof T;
 
-/** What a function gives that expressions call: they cannot wait for promises. */
+/** The result of a function that expressions call: it must not be a promise. */
 export type Result<Function_ extends (...args: never[]) => unknown> =
-  // Of `any` nothing is known.
+  // `any` is not checked.
   0 extends 1 & ReturnType<Function_>
     ? "a value"
     : Extract<ReturnType<Function_>, PromiseLike<unknown>> extends never

@@ -1,6 +1,5 @@
 /**
- * `ngraph`: compile a graph file, run it. The parts stand behind entry points of their own (`ngraph/compiler`,
- * `ngraph/runtime`, …).
+ * `ngraph`: compiles and runs graph files. The parts have entry points of their own (`ngraph/compiler`, `ngraph/runtime`, …).
  *
  * ```ts
  * import { compileFile, createEngine } from "ngraph";

@@ -33,7 +33,7 @@ function whyUnreadable(path: string): string | undefined {
   const stat = attempt(() => statSync(path));
   if (stat === undefined) return undefined;
   if (stat.isDirectory()) return "it is a directory";
-  if (!stat.isFile()) return "it is no regular file";
+  if (!stat.isFile()) return "it is not a regular file";
   if (stat.size > MAX_BYTES) return `it has ${stat.size} bytes, more than any graph file or module may have`;
   return attempt(() => readFileSync(path)) === undefined ? "permission denied" : "it is not UTF-8 text";
 }

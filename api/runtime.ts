@@ -4,6 +4,6 @@
  */
 export * from "../runtime/index.ts";
 export { MemoryStore, type MemoryStoreOptions } from "../runtime/stores/memory.ts";
-// In place of the runtime's own, which knows no built-in nodes.
+// Replaces the runtime's own, which has no built-in nodes.
 export { createEngine } from "./create-engine.ts";
 export { createPlanRunner } from "./create-plan-runner.ts";

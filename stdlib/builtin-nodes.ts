@@ -7,8 +7,8 @@ import { shell } from "./nodes/shell.ts";
 import { sleep } from "./nodes/sleep.ts";
 
 /**
- * The code of the built-in nodes, by name. `llm` and `tool` are not among them: whoever runs a graph that calls them
- * supplies them.
+ * The code of the built-in nodes, by name. `llm` and `tool` are not included: a program that runs a graph with them supplies
+ * them.
  */
 export const builtinNodes: Readonly<Record<string, BuiltinNode>> = Object.freeze(
   Object.assign(Object.create(null) as Record<string, BuiltinNode>, { ask, fail, http, print, shell, sleep }),

@@ -1,6 +1,5 @@
 /**
- * What the built-in nodes throw. `retryable: false` tells the engine that another try cannot help (4.1); without it `tries`
- * applies.
+ * The error of the built-in nodes. With `retryable: false` the engine does not retry (4.1); otherwise `tries` applies.
  */
 export class NodeFailure extends Error {
   readonly retryable: boolean;

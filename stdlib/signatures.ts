@@ -108,16 +108,16 @@ const signatures: readonly NodeSignature[] = [
 ];
 
 /**
- * What the compiler knows of the built-in nodes, by name. Their code stands in `nodes/`, a file each; every name here has
- * one there or is listed in `SUPPLIED_BY_RUNNER`.
+ * The signatures of the built-in nodes for the compiler, by name. Their code is in `nodes/`, one file each; every name here
+ * has a file there or is listed in `SUPPLIED_BY_RUNNER`.
  */
 export const nodeSignatures: ReadonlyMap<string, NodeSignature> = new Map(
   signatures.map((signature) => [signature.name, signature]),
 );
 
 /**
- * Built-in nodes that depend on where the graph runs: whoever runs it supplies them (`builtins` of `createEngine`; `createLlm`
- * makes an `llm`).
+ * Built-in nodes that depend on the environment. The program that runs the graph supplies them (`builtins` of `createEngine`;
+ * `createLlm` makes an `llm`).
  */
 export const SUPPLIED_BY_RUNNER: readonly string[] = ["llm", "tool"];
 

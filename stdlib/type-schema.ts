@@ -1,7 +1,7 @@
 import type { ExpectedType } from "../runtime/interface/context.ts";
 import type { ValueType } from "../runtime/table/value-type.ts";
 
-/** A type as JSON Schema, closed (no further fields) as model servers want it; named types stand in `$defs`. */
+/** A type as JSON Schema without additional properties, which model servers require; named types are in `$defs`. */
 export function schemaOf({ type, types }: ExpectedType): { readonly [key: string]: unknown } {
   const used = new Set<string>();
   const schema = convert(type, used);

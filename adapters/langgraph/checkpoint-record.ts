@@ -44,7 +44,7 @@ export async function draftRecord(
   const baseVersions = new Map(Object.entries(base === undefined ? {} : infoOf(base.metadata).channelVersions));
   const values = new Map<string, Json>();
   for (const [name, version] of Object.entries(channel_versions)) {
-    // A parent that is not there, pruned meanwhile: everything is as new.
+    // The parent is missing, for example pruned: all values count as new.
     if (changed.has(name) || (base === undefined && put.parent !== null)) {
       if (!given.has(name)) continue;
       const [channel, value] = toChannel(name, await storeValue(serde, given.get(name)));

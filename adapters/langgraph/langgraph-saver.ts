@@ -22,10 +22,12 @@ const REGISTRY = "";
 const PAGE = 100;
 
 /**
- * Lets LangGraph JS keep its checkpoints in a store of this package. Lists that grow (messages, say) cost their new items, not a copy
- * of themselves in every checkpoint. Needs the package `@langchain/langgraph-checkpoint`, which LangGraph brings along.
+ * A checkpointer for LangGraph JS that keeps its checkpoints in a store of this package. A list that grows, such as messages,
+ * costs its new items, not a copy in every checkpoint. Needs the package `@langchain/langgraph-checkpoint`, which LangGraph
+ * installs.
  *
- * A thread of LangGraph's is no thread of an ngraph engine: the engine refuses to run it, and `put` refuses an engine's.
+ * Threads of LangGraph and of an ngraph engine are separate: the engine refuses to run a thread of LangGraph, and `put`
+ * refuses a thread of an engine.
  *
  * @example
  * const checkpointer = new LangGraphSaver(new SqliteStore("runs.db"));
@@ -61,7 +63,7 @@ export class LangGraphSaver extends BaseCheckpointSaver {
     try {
       await save(key);
     } catch (error) {
-      // Asked only now, because a second `put` of one checkpoint is rare.
+      // Checked only after a failure, because a second `put` of one checkpoint is rare.
       if ((await this.#store.loadById(threadId, key)) === undefined) throw error;
       await save(await this.#replace(threadId, key));
     }
@@ -122,7 +124,7 @@ export class LangGraphSaver extends BaseCheckpointSaver {
   ): Promise<CheckpointTuple> {
     const { id, parent } = infoOf(record.metadata);
     const { checkpoint, metadata } = await readCheckpoint(this.serde, record);
-    // Before version 4, what was sent to nodes stood among the parent's writes.
+    // Before version 4, sends were stored among the parent's writes.
     if (checkpoint.v < 4 && parent !== null) await this.#addSends(threadId, namespace, parent, checkpoint);
     return {
       config: configOf(threadId, namespace, id),
@@ -169,7 +171,7 @@ export class LangGraphSaver extends BaseCheckpointSaver {
 
   async #threads(): Promise<readonly string[]> {
     if (this.#store.threads === undefined) {
-      throw new Error("this store cannot list its threads: give a `thread_id` in `configurable`");
+      throw new Error("this store cannot list its threads: pass a `thread_id` in `configurable`");
     }
     const all = await this.#store.threads({ limit: Number.MAX_SAFE_INTEGER });
     return all.filter(({ metadata }) => holdsCheckpoint(metadata)).map(({ threadId }) => threadId);
@@ -188,7 +190,7 @@ export class LangGraphSaver extends BaseCheckpointSaver {
     });
   }
 
-  /** A checkpoint that is put again takes the place of the first; records are never changed, so it gets one of its own. */
+  /** A checkpoint that is put again replaces the first one. Records never change, so it gets a record of its own. */
   async #replace(threadId: string, key: string): Promise<string> {
     const id = globalThis.crypto.randomUUID();
     await this.#records.append(threadId, REGISTRY, (head) => {
@@ -273,6 +275,6 @@ function configOf(threadId: string, namespace: string, id: string): RunnableConf
   return { configurable: { thread_id: threadId, checkpoint_ns: namespace, checkpoint_id: id } };
 }
 
-// Names as JSON, so that no two pairs give the same.
+// Names as JSON, so that different pairs have different names.
 const checkpointsOf = (namespace: string): string => JSON.stringify(["checkpoints", namespace]);
 const checkpointKey = (namespace: string, id: string): string => JSON.stringify([namespace, id]);

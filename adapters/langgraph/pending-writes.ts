@@ -12,12 +12,12 @@ interface StoredWrite {
 }
 
 /**
- * Writes of all checkpoints share a few namespaces, a channel a checkpoint: a namespace for each would leave the store as many heads as
- * there are checkpoints, and a single one would have to be read whole for any of them.
+ * The writes of all checkpoints share a few namespaces, with one channel for each checkpoint. A namespace for each checkpoint
+ * would leave as many heads in the store as there are checkpoints. A single namespace would be read as a whole for any of them.
  */
 const BUCKETS = 128;
 
-/** Where the writes of a checkpoint are, given the key that names it in its thread. */
+/** The namespace and channel of a checkpoint's writes. */
 export function bucketOf(checkpointKey: string): string {
   let hash = 0;
   for (let index = 0; index < checkpointKey.length; index++) {

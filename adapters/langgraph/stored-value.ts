@@ -1,10 +1,10 @@
 import type { SerializerProtocol } from "@langchain/langgraph-checkpoint";
 import type { Json } from "../../runtime/value/json.ts";
 
-/** A value as LangGraph's serializer gives it, in the JSON that stores keep. */
+/** A value of LangGraph's serializer as JSON for a store. */
 export type StoredValue = { readonly json: Json } | { readonly type: string; readonly base64: string };
 
-/** JSON is stored as such, not as text in text: stores then see which items were appended to a list. */
+/** JSON is stored as JSON, not as text: stores then detect the items that were appended to a list. */
 export async function storeValue(serde: SerializerProtocol, value: unknown): Promise<StoredValue> {
   const [type, bytes] = await serde.dumpsTyped(value);
   if (type === "json") return { json: JSON.parse(new TextDecoder().decode(bytes)) as Json };

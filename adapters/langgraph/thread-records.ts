@@ -27,7 +27,7 @@ export interface Head {
 
 /** Adds records to a thread's namespaces, each on top of the last, under a claim of the thread. */
 export interface ThreadRecords {
-  /** What `draft` makes of the head; nothing where it gives `undefined`. `draft` is asked again when another process was faster. */
+  /** Saves what `draft` returns for the head, or nothing if it returns `undefined`. Calls `draft` again when another process was faster. */
   append(
     threadId: string,
     namespace: string,
@@ -79,7 +79,7 @@ export function createThreadRecords(store: Store): ThreadRecords {
         return;
       } catch (error) {
         heads.delete(key);
-        // Another process writes to the thread: it will be done soon, and this record goes on top of its.
+        // Another process writes to the thread. It ends soon, and this record follows its record.
         const isLate = error instanceof ThreadError && error.code === "NG_THREAD_CONFLICT";
         if (!isLate || Date.now() > end) throw error;
         await new Promise((resolve) => setTimeout(resolve, 5 + Math.random() * 40));
@@ -122,7 +122,7 @@ export function createThreadRecords(store: Store): ThreadRecords {
   }
 }
 
-/** A store is told what differs: of a list that has grown, its new items. */
+/** The changes between two sets of values: for a list that has grown, its new items. */
 function changesBetween(head: Pick<Checkpoint, "values" | "versions"> | undefined, next: ReadonlyMap<string, Json>) {
   const changes: ChannelChange[] = [];
   const values = Object.create(null) as Record<string, Json>;
@@ -150,7 +150,7 @@ function changesBetween(head: Pick<Checkpoint, "values" | "versions"> | undefine
 /** The items of `list` behind those of `start`, if it starts with them. */
 function itemsAfter(start: readonly Json[], list: readonly Json[]): readonly Json[] | undefined {
   if (list.length < start.length) return undefined;
-  // From the end: where lists differ at all, they mostly do so there.
+  // Compares from the end, where most lists differ.
   for (let index = start.length - 1; index >= 0; index--) {
     if (JSON.stringify(start[index]) !== JSON.stringify(list[index])) return undefined;
   }

@@ -19,13 +19,13 @@ export function callFunction(
   try {
     result = (callee as (...values: readonly Json[]) => unknown)(...args);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : "it threw something that is no Error";
+    const reason = cause instanceof Error ? cause.message : "it threw a value that is not an Error";
     throw new ExpressionError("call_failed", `\`${name}\` failed: ${reason}`, { at, cause });
   }
   const value = admitJson(result);
   if (value instanceof Mismatch) {
     dropPromise(result);
-    return fail("not_json", `\`${name}\` returned what is no plain JSON: ${value.describe()}`, at);
+    return fail("not_json", `\`${name}\` returned a value that is not plain JSON: ${value.describe()}`, at);
   }
   return value;
 }

@@ -35,7 +35,7 @@ export interface ExpressionEnvironment {
   readonly functions?: readonly (ExpressionFunction | undefined)[];
   /** For messages. */
   readonly names?: ExpressionNames;
-  /** Where the expression stands: `file:line:column`. */
+  /** Position of the expression: `file:line:column`. */
   readonly place?: string | undefined;
 }
 
@@ -70,8 +70,8 @@ export function compileExpression(expression: Expression, environment: Expressio
 export type GeneratedExpression = (scope: Scope, functions: readonly (ExpressionFunction | undefined)[]) => Json;
 
 /**
- * Gives generated code the same outside as `compileExpression`: whatever it throws becomes an `ExpressionError` that names
- * the expression.
+ * Wraps generated code like `compileExpression` wraps its closures: an exception becomes an `ExpressionError` that names the
+ * expression.
  */
 export function wrapGenerated(
   generated: GeneratedExpression,
@@ -88,16 +88,16 @@ export function wrapGenerated(
   };
 }
 
-/** One part, compiled. The frame belongs to one evaluation. */
+/** A compiled subexpression. The frame belongs to one evaluation. */
 export type Run = (scope: Scope, frame: Frame) => Json;
 
 export interface Frame {
-  /** Variables of the comprehensions around, outermost first. */
+  /** Variables of the enclosing comprehensions, outermost first. */
   readonly slots: Json[];
   readonly fuel: operations.Fuel;
 }
 
-/** What is known while compiling. */
+/** The environment during compilation. */
 export interface BuildContext {
   readonly functions: readonly (ExpressionFunction | undefined)[];
   readonly names: ExpressionNames | undefined;

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from "../value/json.ts";
 
 /**
- * `==`: the same JSON value. Lists in order, records whatever the order of their fields. Values of expressions are bounded in
- * depth (`admit`, `MAX_EXPRESSION_DEPTH`), so recursion is safe.
+ * `==`: equality of JSON values. The order of a record's fields does not matter. Values are bounded in depth (`admit`,
+ * `MAX_EXPRESSION_DEPTH`), so recursion is safe.
  */
 export function equal(left: Json, right: Json): boolean {
   if (left === right) return true;

@@ -1,6 +1,6 @@
 import type { Expression } from "./expression.ts";
 
-/** Levels of nesting. Works through a list of its own, so that a hostile table cannot exhaust the stack. */
+/** Levels of nesting. Iterative, so that a hostile table cannot exhaust the call stack. */
 export function expressionDepth(expression: Expression): number {
   let depth = 0;
   let level: readonly Expression[] = [expression];

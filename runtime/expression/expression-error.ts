@@ -1,6 +1,6 @@
 import type { Expression } from "./expression.ts";
 
-/** Why an expression has no value. Stable; interpreted and generated code give the same code for the same case. */
+/** Why an expression has no value. Stable; interpreted and generated code report the same code for the same case. */
 export type ExpressionProblem =
   | "division_by_zero"
   /** NaN or infinity. */
@@ -18,7 +18,7 @@ export type ExpressionProblem =
   | "missing_secret"
   /** An imported function threw. */
   | "call_failed"
-  /** An imported function returned what is no plain JSON. */
+  /** An imported function returned a value that is not plain JSON. */
   | "not_json"
   | "unknown_operation";
 
@@ -29,9 +29,9 @@ export type ExpressionProblem =
 export class ExpressionError extends Error {
   readonly problem: ExpressionProblem;
   readonly reason: string;
-  /** The part at fault; absent when thrown by generated code, which knows only the whole. */
+  /** The subexpression at fault; absent when thrown by generated code, which knows only the whole expression. */
   readonly at: Expression | undefined;
-  /** Where the whole expression stands in its graph: `file:line:column`, where the table says so. */
+  /** Position of the whole expression: `file:line:column`; absent when the table has no positions. */
   readonly place: string | undefined;
 
   constructor(

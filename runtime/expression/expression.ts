@@ -1,7 +1,6 @@
 /**
  * The expression language after the compiler: a small tree in plain JSON. The evaluator turns it into closures once;
- * generated modules hold the same thing as TypeScript text. Both call the operations of `operations.ts`, so
- * they cannot disagree.
+ * generated modules contain the same tree as TypeScript text. Both call the operations of `operations.ts`, so they agree.
  */
 import type { Json } from "../value/json.ts";
 

@@ -1,4 +1,4 @@
-/** The library of the expression language, by name. A null prototype: a name from a table finds what stands here and no more. */
+/** The library of the expression language, by name. The prototype is null, so that a name from a table finds only these. */
 import { contains, first, keys, last, len, range, sort, unique, values } from "./library/lists.ts";
 import type { LibraryFunction } from "./library/library-function.ts";
 import { abs, max, min, round, sum } from "./library/numbers.ts";

@@ -1,5 +1,5 @@
 /**
- * Bounds of evaluation: an expression is total, so whatever its values are it ends, in bounded time and space, with a value
+ * Bounds of evaluation. An expression is total: for all operands it ends, in bounded time and space, with a value
  * or an `ExpressionError` `too_large`.
  */
 

@@ -2,7 +2,7 @@
  * The operations of the expression language, total: each returns plain JSON or throws `ExpressionError`. The interpreter and
  * the generated TypeScript call these same functions, so the two cannot disagree.
  *
- * Operands are whatever state and imported functions hold: nothing is trusted because the compiler checked its type.
+ * Operands come from state and imported functions, so operations check their types although the compiler has done so.
  * New lists and records are frozen, so a value of an expression may be stored and shared as it is. `at` is the part of the
  * expression to name in an error; generated code leaves it out.
  */
@@ -111,7 +111,7 @@ export function has(value: Json, container: Json, at?: Site): boolean {
 export function member(of: Json, name: string, optional: boolean, absent: boolean, at?: Site): Json {
   if (of === null) return optional ? null : fail("null_value", `\`.${name}\` of null`, at);
   if (!isRecord(of)) return failType(of, `a record with a field \`${name}\``, at);
-  // An own property only: `constructor` and `__proto__` of a record are nobody's fields.
+  // Own properties only: inherited ones such as `constructor` are not fields.
   if (Object.hasOwn(of, name)) return of[name] ?? null;
   return absent ? null : fail("missing_field", `no field \`${name}\``, at);
 }
@@ -130,7 +130,7 @@ export function secret(secrets: ReadonlyMap<string, string> | undefined, name: s
 export function index(of: Json, position: Json, at?: Site): Json {
   if (Array.isArray(of)) {
     if (typeof position !== "number") return failType(position, "an int as index", at);
-    if (!Number.isInteger(position)) return fail("bad_index", `${position} is no index of a list`, at);
+    if (!Number.isInteger(position)) return fail("bad_index", `${position} is not an index of a list`, at);
     return (of as readonly Json[]).at(position) ?? null;
   }
   if (isRecord(of)) {
@@ -156,14 +156,14 @@ export function list(items: readonly Json[]): readonly Json[] {
   return Object.freeze(items);
 }
 
-/** A record from names and values in turn. A name given twice keeps its last value. */
+/** A record from alternating names and values. The last value of a repeated name is kept. */
 export function record(fields: readonly (readonly [string, Json])[]): JsonObject {
   const result: Record<string, Json> = {};
   for (const [name, value] of fields) setField(result, name, value);
   return Object.freeze(result);
 }
 
-/** Sets an own field, whatever its name: `__proto__` must not reach the prototype. */
+/** Sets an own field of any name: `__proto__` must not change the prototype. */
 export function setField(target: Record<string, Json>, name: string, value: Json): void {
   if (name === "__proto__") {
     Object.defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true });
@@ -223,7 +223,7 @@ export function finite(value: number, at?: Site): number {
   return fail("not_finite", `the result is ${Number.isNaN(value) ? "not a number" : "infinite"}`, at);
 }
 
-/** What a table from elsewhere may name and this version does not know. */
+/** Reports an operator that this version does not know; a table may come from a later compiler. */
 export function unknownOperation(name: string, at?: Site): never {
   return fail("unknown_operation", `no library function \`${name}\``, at);
 }

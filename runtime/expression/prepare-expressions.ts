@@ -19,7 +19,7 @@ export function prepareExpressions(
   return table.expressions.map((expression, at) => {
     const code = generated?.[at];
     const position = table.debug?.expressions[at];
-    // Of an expression that stands in several places it is not known which one was evaluated.
+    // An expression that occurs in several places has no position: it is not known which one was evaluated.
     const place =
       position === undefined || position.shared === true
         ? undefined

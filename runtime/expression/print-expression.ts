@@ -11,7 +11,7 @@ export function printExpression(expression: Expression, names?: ExpressionNames)
   return print(expression, 0, names);
 }
 
-/** Binding strengths, as in the grammar; a part that binds weaker than its place asks for stands in parentheses. */
+/** Operator precedence, as in the grammar; an operand with lower precedence than its place is printed in parentheses. */
 const CONDITIONAL = 1;
 const STRENGTH: Readonly<Record<BinaryOperator, number>> = {
   "??": 2,

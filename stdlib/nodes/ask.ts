@@ -3,9 +3,9 @@ import type { Json } from "../../runtime/value/json.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 
 /**
- * `ask("Send this?", choices: ["send", "again"])`: pauses the run until somebody answers. The pause carries
+ * `ask("Send this?", choices: ["send", "again"])`: pauses the run until it is answered. The pause carries
  * `{ question, choices?, details? }`; without `choices` they are taken from the type of the channel that the answer goes
- * into. An answer that does not fit is refused when it is given.
+ * into. A resume with an answer that does not fit is refused.
  */
 export const ask: BuiltinNode = ({ question = null, choices, details }, context) => {
   const given = textList(choices);

@@ -11,7 +11,7 @@ export const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 425, 429, 5
 /**
  * `http("https://example.com/items", method: "POST", body: { name })`: one request. The result is
  * `{ status, headers, body, json }`: header names in lower case, the body as text, and its value where the response says
- * that it is JSON (`null` otherwise). A body that is no string is sent as JSON. A status outside 200-299 fails the node
+ * that it is JSON (`null` otherwise). A body that is not a string is sent as JSON. A status outside 200-299 fails the node
  * unless `check: false`. Time is limited by the node's `timeout`.
  */
 export const http: BuiltinNode = async ({ url, method = "GET", headers = {}, body = null, check = true }, context) => {

@@ -15,7 +15,7 @@ export interface LlmOptions {
 
 /**
  * Makes the `llm` node: `llm(prompt, system?, model?, temperature?, maxTokens?)`. Where the result goes into a channel that
- * is no plain text, the server is asked for JSON of that type, and the answer is the value. Time is limited by the node's
+ * is not plain text, the request asks for JSON of that type, and the answer is the value. Time is limited by the node's
  * `timeout`.
  *
  * @example
@@ -115,7 +115,7 @@ async function send(url: string, apiKey: string | undefined, body: object, signa
 
 /** A model that does not keep to the schema may do so at the next try. */
 function readAnswer(text: string): Json {
-  // Servers that only half know the format put a Markdown fence around it.
+  // Some servers put a Markdown fence around JSON.
   const document = parse(text.trim().replace(/^```(?:json)?\s*([\s\S]*?)\s*```$/, "$1"));
   if (typeof document !== "object" || document === null || !("answer" in document)) {
     throw new NodeFailure(`the model's answer is not of the form asked for: ${text.trim().slice(0, 200)}`);

@@ -1,7 +1,7 @@
 import type { BuiltinNode } from "../../runtime/interface/context.ts";
 
 /**
- * Makes the `print` node: strings as they are, other values as JSON, each handed to `write` as one line without its line
+ * Makes the `print` node. It passes strings unchanged and other values as JSON to `write`, each as one line without its line
  * break. A node that runs again after a crash prints again.
  */
 export function createPrint(write: (line: string) => void): BuiltinNode {

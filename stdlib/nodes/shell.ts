@@ -5,7 +5,7 @@ import { NodeFailure } from "../node-failure.ts";
 
 /** Of each stream. More fails the node: results are kept in every checkpoint that holds them. */
 export const MAX_OUTPUT_BYTES = 10 * 1024 * 1024;
-/** How long a command may take to end after it was told to. */
+/** Time between SIGTERM and SIGKILL. */
 const GRACE_MS = 3000;
 /** How much of a failed command's error output its message repeats. */
 const EXCERPT = 2000;
@@ -23,7 +23,7 @@ let cleansUpOnExit = false;
  */
 export const shell: BuiltinNode = createShell();
 
-/** A command that runs, for whoever has to be able to end it after a crash of this process. */
+/** A running command, with what is needed to end it after a crash of this process. */
 export interface RunningCommand {
   /** Its process group, which is the id of its first process. */
   readonly group: number;
@@ -38,7 +38,7 @@ export interface ShellOptions {
   readonly onEnd?: (command: RunningCommand) => void;
 }
 
-/** The node `shell`, with somebody who watches its commands. */
+/** Makes the node `shell` with hooks that observe its commands. */
 export function createShell(watch: ShellOptions = {}): BuiltinNode {
   return async ({ command, cwd, env, input, check = true }, context) => {
     const line = String(command);
@@ -80,8 +80,8 @@ interface CommandResult {
 }
 
 /**
- * Holds a command back until a line comes in on descriptor 3. When the process that was to write it dies, the descriptor is closed
- * and the command never runs: so nothing runs that nobody has noted down.
+ * Delays a command until a line arrives on descriptor 3. If the process that must write it dies first, the descriptor closes and
+ * the command never runs. So every command that runs has been recorded.
  */
 const GATE = 'read -r go <&3 || exit 125; exec 3<&-; exec /bin/sh -c "$1"';
 
@@ -92,7 +92,7 @@ function runCommand(command: string, options: CommandOptions, watch: ShellOption
   signal.throwIfAborted();
   const spawnOptions: SpawnOptions = {
     shell: !isGated,
-    // A group of its own: ending it ends what the command started.
+    // A process group of its own: ending the group ends all processes that the command has started.
     detached: posix,
     windowsHide: true,
     env: { ...process.env, ...options.env },
@@ -141,7 +141,7 @@ function runCommand(command: string, options: CommandOptions, watch: ShellOption
     if (running !== undefined) {
       const gate = child.stdio[3] as unknown as NodeJS.ReadWriteStream & { destroy(): void };
       gate.on("error", () => {});
-      // Its end has to be read, or the command never counts as closed.
+      // The stream must be read to its end, or the command never emits `close`.
       gate.resume();
       try {
         watch.onStart?.(running);
@@ -159,7 +159,7 @@ function runCommand(command: string, options: CommandOptions, watch: ShellOption
   });
 }
 
-/** Gathers a stream; the returned function gives its text once the command has ended. */
+/** Collects a stream; the returned function returns its text after the command has ended. */
 function collect(
   child: ChildProcess,
   name: "stdout" | "stderr",
@@ -192,7 +192,7 @@ function endGroup(child: ChildProcess, posix: boolean, signal: "SIGTERM" | "SIGK
   }
 }
 
-/** Commands end with the process that waits for them, however it exits by itself. */
+/** Ends running commands when this process exits. */
 function watchGroup(pid: number): void {
   liveGroups.add(pid);
   if (cleansUpOnExit) return;

@@ -4,7 +4,7 @@ import { NodeFailure } from "../node-failure.ts";
 /** Timers take 32-bit delays; a longer sleep is slept in parts. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
-/** `sleep(30s)`: waits so many milliseconds, or until the run is cancelled. */
+/** `sleep(30s)`: waits for that duration, or until the run is cancelled. */
 export const sleep: BuiltinNode = async ({ duration }, context) => {
   if (typeof duration !== "number" || !(duration >= 0)) {
     throw new NodeFailure(`\`sleep\` takes a number of milliseconds from 0, not ${JSON.stringify(duration)}`, {

@@ -233,7 +233,7 @@ describe("imported functions", () => {
 
   test("what is no JSON, and what they throw, is an error that names the function", () => {
     expect(failure(() => undefined)).toMatch(
-      /^not_json: `rank` returned what is no plain JSON: .*undefined.* in `rank\(\[1\]\)`$/,
+      /^not_json: `rank` returned a value that is not plain JSON: .*undefined.* in `rank\(\[1\]\)`$/,
     );
     expect(failure(() => Promise.resolve(1))).toMatch(/^not_json: .*Promise \(await it\)/);
     expect(failure(() => Number.NaN)).toMatch(/^not_json/);

@@ -28,7 +28,7 @@ export const contains: LibraryFunction = (args, at) => {
   return failType(whole, "a string or a list", at);
 };
 
-/** In the order of insertion, whole numbers first, as TypeScript has it. */
+/** In the order of JavaScript: integer keys first, then insertion order. */
 export const keys: LibraryFunction = (args, at) => Object.freeze(Object.keys(mapOf(argument(args, 0, at), at)));
 export const values: LibraryFunction = (args, at) => Object.freeze(Object.values(mapOf(argument(args, 0, at), at)));
 

@@ -18,7 +18,7 @@ export const lower: LibraryFunction = (args, at) => bounded(string(argument(args
 export const upper: LibraryFunction = (args, at) => bounded(string(argument(args, 0, at), at).toUpperCase(), at);
 export const trim: LibraryFunction = (args, at) => string(argument(args, 0, at), at).trim();
 
-/** `split(text, separator)`; an empty separator gives the code units. */
+/** `split(text, separator)`; an empty separator splits into code units. */
 export const split: LibraryFunction = (args, at) => {
   const value = string(argument(args, 0, at), at);
   const parts = value.split(string(argument(args, 1, at), at), MAX_ITEMS + 1);
@@ -26,7 +26,7 @@ export const split: LibraryFunction = (args, at) => {
   return Object.freeze(parts);
 };
 
-/** `join(list, separator)`; items that are no strings stand as in a template. */
+/** `join(list, separator)`; items that are not strings are converted as in a template. */
 export const join: LibraryFunction = (args, at) => {
   const items = listOf(argument(args, 0, at), at);
   const separator = string(argument(args, 1, at), at);

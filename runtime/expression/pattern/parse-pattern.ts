@@ -1,7 +1,7 @@
 /**
- * The patterns of `matches`: the regular part of ECMAScript's regular expressions in Unicode mode, read strictly. What only
- * backtracking can do (references back, looking ahead or behind) is refused, so every pattern accepted here runs in linear
- * time, whatever the text (`pattern-program.ts`).
+ * The patterns of `matches`: the regular part of ECMAScript's regular expressions in Unicode mode, read strictly.
+ * Backreferences, lookahead and lookbehind need backtracking and are refused, so every accepted pattern runs in linear time
+ * (`pattern-program.ts`).
  *
  * choice = sequence { "|" sequence } ; sequence = { atom [ quantifier ] } ; atom = "(" choice ")" | "[" … "]" | "." | "^" | "$"
  * | escape | character ; quantifier = ( "*" | "+" | "?" | "{n}" | "{n,}" | "{n,m}" ) [ "?" ]
@@ -131,7 +131,7 @@ function parseGroup(reader: Reader, start: number): PatternNode {
   const inner = parseChoice(reader);
   if (!take(reader, ")")) throw new Unreadable("the group is not closed", start);
   reader.depth--;
-  // Of its own kind: an anchor may not be repeated, a group that holds one may.
+  // An anchor may not be repeated, but a group that contains one may.
   return { kind: "sequence", parts: [inner] };
 }
 

@@ -1,6 +1,6 @@
 /**
- * A pattern as a nondeterministic automaton (Thompson's construction), run as a deterministic one that is built while it is
- * used. Never backtracks: at worst every instruction is looked at once a character.
+ * A pattern as a nondeterministic automaton (Thompson's construction), run as a deterministic automaton that is built lazily.
+ * It does not backtrack: at worst each instruction is visited once for each character.
  */
 import { isPatternProblem, parsePattern } from "./parse-pattern.ts";
 import { isWordCodePoint, type CodePointSet, type PatternNode, type PatternProblem } from "./pattern-node.ts";
@@ -19,7 +19,7 @@ type Instruction =
 export interface PatternProgram {
   readonly instructions: readonly Instruction[];
   readonly start: number;
-  /** Code points fall into classes that no set of the pattern tells apart: first code point of each, ascending. */
+  /** Classes of code points that are equal in all sets of the pattern: the first code point of each, ascending. */
   readonly classes: readonly number[];
   /** Class of each ASCII character. */
   readonly ascii: readonly number[];
@@ -76,7 +76,7 @@ export function runPattern(program: PatternProgram, text: string): boolean {
   return close(program, state.waiting, context) === "match";
 }
 
-/** Emits backwards: returns where to enter `node` so that it goes on at `next`; `undefined` when the program is full. */
+/** Emits backwards: returns the entry of `node` whose exit is `next`; `undefined` when the program is full. */
 function emit(node: PatternNode, next: number, into: Instruction[]): number | undefined {
   if (into.length >= MAX_INSTRUCTIONS) return undefined;
   switch (node.kind) {
@@ -128,7 +128,7 @@ function emitRepeat(
   for (let i = 0; i < node.min; i++) {
     const body: number | undefined = emit(node.part, entry, into);
     if (body === undefined) return undefined;
-    if (body === entry) break; // Nothing, repeated: `(){1000}`, nested, would take its time.
+    if (body === entry) break; // A repeated empty body: nested, such as `((){1000}){1000}`, it would take long.
     entry = body;
   }
   return entry;

@@ -3,7 +3,7 @@ import type { Transaction } from "./connection.ts";
 
 /**
  * One step a schema version: step i leads from version i to i + 1, within a transaction that is not its own. Steps are never changed
- * once released. `@.` stands for the schema's name.
+ * once released. `@.` is the prefix of the schema.
  */
 export const MIGRATIONS: readonly ((transaction: Transaction) => Promise<unknown>)[] = [makeTables, guardVersion];
 
@@ -53,9 +53,9 @@ function makeTables(transaction: Transaction): Promise<unknown> {
 }
 
 /**
- * Version 2: whoever writes holds a lock that keeps migrations out, and looks at the version first. Programs of version 1 do not:
- * no row of a thread is theirs to read or to make any more. And each step updates its thread's row: with room beside it on its
- * page, that leaves no dead entries in the indexes.
+ * Version 2: every write transaction takes a lock that excludes migrations and checks the schema version first. Programs of
+ * version 1 do neither, so the row version of threads is raised: they can no longer read or create a thread. The fill factor
+ * leaves room for the update of a thread's row on its page (a heap-only tuple), which leaves no dead index entries.
  */
 async function guardVersion(transaction: Transaction): Promise<void> {
   await transaction.run("LOCK TABLE @.threads IN ACCESS EXCLUSIVE MODE");
