@@ -7,7 +7,7 @@ export * from "./interface/engine-options.ts";
 export * from "./interface/errors.ts";
 export * from "./interface/events.ts";
 export type { Json, JsonObject, MaybePromise } from "./value/json.ts";
-export * from "./step/node-cache.ts";
+export * from "./run/node-cache.ts";
 export type { CheckResult, PlanEvent, PlanEventListener, PlanTotals, TaskAttempt } from "./plan/plan-events.ts";
 export type * from "./plan/plan-options.ts";
 export { createPlanRunner } from "./plan/plan-runner.ts";
@@ -17,13 +17,13 @@ export type { TaskCache, TaskCacheEntry, TaskCacheRequest } from "./plan/task-ca
 export {
   createScheduler,
   type BarrierDescription,
-  type BarrierSignals,
   type NodeRouting,
   type RoutingRequest,
   type Scheduler,
   type SchedulerPlan,
   type SchedulerState,
 } from "./routing/scheduler.ts";
+export type { BarrierSignals } from "./routing/barrier-state.ts";
 export * from "./interface/store.ts";
 export { MemoryStore } from "./stores/memory.ts";
 export * from "./table/table.ts";

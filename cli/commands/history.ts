@@ -3,7 +3,7 @@ import { checkpointDocument } from "../documents/checkpoint-document.ts";
 import { CommandError } from "../process/command-error.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";
-import { migrateCheckpoint } from "../../runtime/thread/restore-run.ts";
+import { migrateCheckpoint } from "../../runtime/checkpoint/restore-run.ts";
 import { findCheckpoint } from "../threads/find-checkpoint.ts";
 import { formatTable, formatTime } from "../output/format-values.ts";
 import { withStore, STORE_FLAG, STORE_HELP } from "../threads/open-store.ts";

@@ -1,4 +1,4 @@
-import { isAnswer, withAnswers } from "../../runtime/thread/restore-run.ts";
+import { isAnswer, withAnswers } from "../../runtime/checkpoint/restore-run.ts";
 import type { Store, ThreadInfo } from "../../runtime/interface/store.ts";
 import { CommandError } from "../process/command-error.ts";
 import { defineCommand } from "../start/define-command.ts";

@@ -1,5 +1,5 @@
 import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
-import { migrateCheckpoint } from "../../runtime/thread/restore-run.ts";
+import { migrateCheckpoint } from "../../runtime/checkpoint/restore-run.ts";
 import { StoreError, ThreadError } from "../../runtime/interface/errors.ts";
 import type { Store } from "../../runtime/interface/store.ts";
 import { CommandError } from "../process/command-error.ts";

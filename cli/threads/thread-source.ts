@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { relative } from "node:path";
 import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
-import { migrateCheckpoint, withAnswers } from "../../runtime/thread/restore-run.ts";
+import { migrateCheckpoint, withAnswers } from "../../runtime/checkpoint/restore-run.ts";
 import type { Store } from "../../runtime/interface/store.ts";
 import { CommandError } from "../process/command-error.ts";
 import { findSimilar } from "../../diagnostics/similar.ts";

@@ -14,21 +14,21 @@ import { RunError, StoreError, ThreadError } from "../interface/errors.ts";
 import type { EventListener, StreamViews } from "../interface/events.ts";
 import { setField } from "../expression/operations.ts";
 import type { Json, JsonObject } from "../value/json.ts";
-import { MemoryNodeCache } from "../step/node-cache.ts";
+import { MemoryNodeCache } from "../run/node-cache.ts";
 import type { Table } from "../table/table.ts";
-import { Cancellation, linkSignal } from "../step/cancellation.ts";
-import { checkMetadata, checkRecord, checkView } from "./check-options.ts";
+import { Cancellation, linkSignal } from "../run/cancellation.ts";
+import { checkMetadata, checkRecord, checkView } from "../run/check-options.ts";
 import { forkCheckpoint, programAt } from "../thread/fork-thread.ts";
 import { freezeTable } from "../table/check-table.ts";
-import { isGivenUp } from "../thread/guarded-store.ts";
-import { heldJson, heldOptions } from "../step/expression-arguments.ts";
-import { asStoreError } from "../thread/journal.ts";
+import { heldJson, heldOptions } from "../run/copy-arguments.ts";
+import { asStoreError } from "../checkpoint/journal.ts";
 import { compileProgram, type Program } from "../program/program.ts";
 import { resumeThread } from "../thread/resume-thread.ts";
-import { migrateCheckpoint, withAnswers } from "../thread/restore-run.ts";
-import { emitEvent, eventError } from "../event/run-events.ts";
-import { applyInput, followRun } from "./run-input.ts";
-import { beginRun, stopped } from "../step/run-loop.ts";
+import { migrateCheckpoint, withAnswers } from "../checkpoint/restore-run.ts";
+import { applyInput, followRun } from "../run/run-input.ts";
+import { beginRun } from "../step/run-loop.ts";
+import { executeRun, orCancelled, resultOf } from "../run/execute-run.ts";
+import { LINKER } from "../plan/link-calls.ts";
 import {
   createCore,
   createShared,
@@ -36,10 +36,12 @@ import {
   ON_STATE,
   type EngineCore,
   type WatchedOptions,
-} from "./run-settings.ts";
+} from "../run/run-settings.ts";
 import { createRunStream } from "../event/run-stream.ts";
-import { newId, Run, type RunEnd } from "../step/run.ts";
-import { asRunner, checkThreadId, findCheckpoint, loadHead, loadWrites, storeOf } from "../thread/thread-access.ts";
+import { Run } from "../run/run.ts";
+import { newId } from "../checkpoint/ids.ts";
+import { asRunner, checkThreadId, storeOf } from "../thread/thread-access.ts";
+import { findCheckpoint, loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import { updateThread } from "../thread/update-thread.ts";
 
 /**
@@ -57,7 +59,7 @@ export function createEngine<Input = JsonObject, Output = JsonObject, State = Js
   checkRecord("an engine", options);
   freezeTable(table, "graph");
   const core = createCore(
-    compileProgram(table, options),
+    compileProgram(table, options, LINKER),
     options,
     (clock) => new MemoryNodeCache({ now: () => clock.now() }),
   );
@@ -116,75 +118,6 @@ async function runWithoutStore(core: EngineCore, input: JsonObject, options: Run
   }
 }
 
-/** Runs, between the events that say so, and tells the result. */
-export async function executeRun(
-  run: Run,
-  resumed: boolean,
-  work: (run: Run) => RunEnd | Promise<RunEnd>,
-): Promise<RunResult> {
-  if (run.listening) emitEvent(run, { type: "run", phase: "start", graph: run.program.table.name, resumed });
-  const end = await endOf(run, work);
-  if (run.listening) {
-    const error = end.error === null ? {} : { error: eventError(run, end.error) };
-    emitEvent(run, { type: "run", phase: "end", status: end.status, ...error });
-  }
-  return resultOf(run, end);
-}
-
-/** A run that was cancelled while the store did not answer is cancelled; the thread is where the store has it. */
-async function endOf(run: Run, work: (run: Run) => RunEnd | Promise<RunEnd>): Promise<RunEnd> {
-  try {
-    return await work(run);
-  } catch (error) {
-    if (!isGivenUp(error) || run.cancellation.fault !== undefined) throw error;
-    return stopped("cancelled", run.cancelled(error));
-  }
-}
-
-/** The same where the store did not even answer what comes before the first step. */
-export async function orCancelled(
-  core: EngineCore,
-  options: RunOptions,
-  work: () => Promise<RunResult>,
-): Promise<RunResult> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!isGivenUp(error) || options.signal?.aborted !== true) throw error;
-    const cancellation = new Cancellation(true);
-    cancellation.cancel(options.signal.reason);
-    const run = new Run(core.program, createShared(core, {}, { threadId: options.thread }), {
-      cancellation,
-      maxSteps: null,
-    });
-    return resultOf(run, stopped("cancelled", run.cancelled(error)));
-  }
-}
-
-function resultOf(run: Run, end: RunEnd): RunResult {
-  const isLarge = run.program.channels.length > LARGE_STATE;
-  const result: RunResult = {
-    status: end.status,
-    output: run.output(),
-    state: isLarge ? {} : run.values(),
-    steps: run.steps,
-    pauses: end.pauses,
-    incompleteBarriers: end.incompleteBarriers,
-    error: end.error,
-    thread: run.shared.threadId ?? null,
-    checkpointId: run.chain?.storedId ?? null,
-  };
-  return isLarge ? withLateState(result, run) : result;
-}
-
-/** Channels from which on the state is put together when somebody asks for it: a run costs what it does, not what there is. */
-const LARGE_STATE = 100;
-
-function withLateState(result: RunResult, run: Run): RunResult {
-  let state: JsonObject | undefined;
-  return Object.defineProperty(result, "state", { get: () => (state ??= run.values()), enumerable: true });
-}
-
 function needsStore({ table, pausingNode }: Program): StoreError {
   return new StoreError(
     "NG_NO_STORE",
@@ -193,6 +126,7 @@ function needsStore({ table, pausingNode }: Program): StoreError {
 }
 
 function refuseUnfinished(head: Checkpoint): void {
+  // Mutation point: unfinished-run
   if (head.status === "completed" || head.status === "incomplete") return;
   const how = head.status === "paused" ? "waits for an answer" : `has not finished (${head.status.replace("_", " ")})`;
   throw new ThreadError(

@@ -1,10 +1,10 @@
-import { dropPromise } from "../step/drop-promise.ts";
+import { dropPromise } from "../value/promise.ts";
 import { NodeError, NgraphError } from "../interface/errors.ts";
 import type { EventError, RunEvent } from "../interface/events.ts";
 import type { PlanObserver } from "../routing/plan-step.ts";
 import { barrierOf, isBarrier, type Target } from "../routing/routes.ts";
 import { END } from "../table/table.ts";
-import type { Run } from "../step/run.ts";
+import type { Run } from "../run/run.ts";
 import type { Task } from "../step/task.ts";
 
 type Common = "seq" | "namespace" | "thread" | "runId" | "step";

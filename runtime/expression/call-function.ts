@@ -1,5 +1,5 @@
 import { admitJson } from "../value/admit.ts";
-import { dropPromise } from "../step/drop-promise.ts";
+import { dropPromise } from "../value/promise.ts";
 import { Mismatch } from "../value/mismatch.ts";
 import type { Json } from "../value/json.ts";
 import { ExpressionError, fail } from "./expression-error.ts";

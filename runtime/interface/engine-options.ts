@@ -6,7 +6,7 @@ import type { NodeError, NgraphError } from "./errors.ts";
 import type { EventListener, StreamViews } from "./events.ts";
 import type { GeneratedExpression } from "../expression/compile-expression.ts";
 import type { Json, JsonObject } from "../value/json.ts";
-import type { NodeCache } from "../step/node-cache.ts";
+import type { NodeCache } from "../run/node-cache.ts";
 import type { Store } from "./store.ts";
 import type { Effect, Table } from "../table/table.ts";
 

@@ -1,17 +1,18 @@
 import { NodeError } from "../interface/errors.ts";
-import { ChildStopped, goesOn } from "../step/call-graph.ts";
-import { Cancellation } from "../step/cancellation.ts";
+import { continuesCall } from "../step/call-graph.ts";
+import { ChildStopped } from "../step/child-stopped.ts";
+import { Cancellation } from "../run/cancellation.ts";
 import { PauseSignal } from "../step/pause-signal.ts";
-import { applyInput, followRun } from "../engine/run-input.ts";
-import { placeOfCall, Run } from "../step/run.ts";
-import type { Attempt } from "../step/task-context.ts";
-import { loadChildHead, loadWrites } from "../thread/thread-access.ts";
+import { applyInput, followRun } from "../run/run-input.ts";
+import { placeOfCall, Run } from "../run/run.ts";
+import type { Attempt } from "../step/attempt.ts";
+import { loadChildHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import type { JsonObject } from "../value/json.ts";
 import { drivePlan } from "./drive-plan.ts";
 import { planSurroundings } from "./plan-hooks.ts";
 import type { PlanProgram } from "./plan-program.ts";
 import { restorePlan, type RestoredPlan } from "./restore-plan.ts";
-import { beginChain, endChain } from "./save-plan.ts";
+import { saveFirstCheckpoint, saveLastCheckpoint } from "./save-plan.ts";
 import { exitCodeOf, statusOf, totalsOf } from "./plan-totals.ts";
 
 /**
@@ -23,7 +24,7 @@ export async function callPlan(attempt: Attempt, program: PlanProgram, input: Js
   const { shared } = caller;
   const { durable } = shared;
   const cancellation = new Cancellation(true);
-  attempt.onGivenUp = (reason) => cancellation.cancel(reason);
+  attempt.onAbort = (reason) => cancellation.cancel(reason);
   const run = new Run(program.program, shared, {
     cancellation,
     maxSteps: null,
@@ -31,13 +32,13 @@ export async function callPlan(attempt: Attempt, program: PlanProgram, input: Js
   });
   const head = durable === undefined ? undefined : await loadChildHead(durable, run.namespace);
   let restored: RestoredPlan = { tasks: new Map(), waited: [] };
-  if (head !== undefined && durable !== undefined && goesOn(attempt, run, head)) {
+  if (head !== undefined && durable !== undefined && continuesCall(attempt, run, head)) {
     restored = restorePlan(program, run, head, await loadWrites(durable.store, durable.threadId, head.id));
   } else {
     applyInput(run, input);
     followRun(run, head);
   }
-  await beginChain(program, run, restored);
+  await saveFirstCheckpoint(program, run, restored);
   const begin = shared.clock.now();
   const { emit, options, prefix } = planSurroundings(shared);
   const end = await drivePlan({
@@ -52,10 +53,10 @@ export async function callPlan(attempt: Attempt, program: PlanProgram, input: Js
   });
   const totals = totalsOf(end, shared.clock.now() - begin);
   const status = statusOf(end, cancellation.aborted);
-  await endChain(run, end, status, totals.outcome);
+  await saveLastCheckpoint(run, end, status, totals.outcome);
   if (exitCodeOf(status, totals.outcome) === 0) return run.output();
-  if (run.chain !== undefined && run.chain.headId !== null) {
-    attempt.children = { ...end.children, [run.namespace]: run.chain.headId };
+  if (run.writer !== undefined && run.writer.headId !== null) {
+    attempt.children = { ...end.children, [run.namespace]: run.writer.headId };
   }
   if (status === "paused") throw new PauseSignal(end.pauses);
   const failed = end.tasks.filter((one) => one.status === "failed").map(({ id }) => id);

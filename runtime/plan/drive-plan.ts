@@ -1,5 +1,5 @@
 import type { PauseItem, PendingWrite } from "../interface/checkpoint.ts";
-import type { Run } from "../step/run.ts";
+import type { Run } from "../run/run.ts";
 import type { Update } from "../step/task.ts";
 import { RunError, type NgraphError } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
@@ -218,7 +218,7 @@ class Drive {
         } catch (error) {
           return this.#failTask(task, "reducer_failed", error instanceof Error ? error.message : String(error));
         }
-        const kept = run.chain?.keep(
+        const kept = run.writer?.keep(
           doneWrite(spec.name, program, end.updates, end.attempts, this.#durations[index] ?? null),
         );
         if (kept !== undefined) await kept;

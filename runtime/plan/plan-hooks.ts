@@ -1,4 +1,4 @@
-import type { Shared } from "../step/shared.ts";
+import type { Shared } from "../run/shared.ts";
 import type { DriveRequest } from "./drive-plan.ts";
 
 /** What plans that tasks call take over from the outermost one. */

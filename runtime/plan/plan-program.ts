@@ -1,14 +1,14 @@
 import type { EngineOptions } from "../interface/engine-options.ts";
-import type { ChannelCode } from "../program/channel-code.ts";
 import type { Evaluate } from "../expression/compile-expression.ts";
 import type { Expression } from "../expression/expression.ts";
 import { expressionParts } from "../expression/expression-depth.ts";
-import { compileProgram, type NodeCode, type Program } from "../program/program.ts";
+import { compileProgram, type Linker, type NodeCode, type Program } from "../program/program.ts";
 import { DEFAULT_BACKOFF_OF_TASKS } from "./task-backoff.ts";
-import { TABLE_FORMAT, TABLE_VERSION, type CallSpec, type NodeSpec, type Table } from "../table/table.ts";
+import type { CallSpec } from "../table/table.ts";
+import { nodesOf } from "../table/plan-nodes.ts";
 import { callPlan } from "./call-plan.ts";
 import type { PlanTable, TaskIndex, TaskSpec } from "../table/plan-table.ts";
-import { successorsOf, topologicalOrder } from "./priorities.ts";
+import { successorsOf, topologicalOrder } from "../table/plan-order.ts";
 
 /** A plan with its code, ready to run. Its tasks run as nodes of a program without edges: the engine's attempts, the plan's order. */
 export interface PlanProgram {
@@ -44,9 +44,9 @@ export interface CheckCode {
  * Links a plan with the code it names.
  * @throws RunError NG_MISSING_FUNCTION that lists everything missing, NG_EFFECT_DENIED for effects that are not allowed
  */
-export function compilePlan(plan: PlanTable, options: EngineOptions): PlanProgram {
-  const linked = compileProgram(nodesOf(plan), options, "plan");
-  const plans = plan.plans.map((called) => compilePlan(called, optionsOf(called, options)));
+export function compilePlan(plan: PlanTable, options: EngineOptions, linker: Linker): PlanProgram {
+  const linked = compileProgram(nodesOf(plan), options, linker, "plan");
+  const plans = plan.plans.map((called) => compilePlan(called, optionsOf(called, options), linker));
   const program: Program = {
     ...linked,
     plans: plans.map((called) => called.program),
@@ -84,69 +84,6 @@ export function compilePlan(plan: PlanTable, options: EngineOptions): PlanProgra
   };
 }
 
-export function outputsOf({ program }: PlanProgram): readonly ChannelCode[] {
-  return program.outputs;
-}
-
-/** A graph table with the tasks as nodes, then the checks of each task, and no edge between any. */
-export function nodesOf(plan: PlanTable): Table {
-  const no = plan.expressions.length;
-  const node = (name: string, call: CallSpec, task: TaskSpec): NodeSpec => ({
-    name,
-    call,
-    ...(task.timeout === undefined ? {} : { timeout: task.timeout }),
-    routes: [],
-    onError: [],
-  });
-  return {
-    format: TABLE_FORMAT,
-    version: TABLE_VERSION,
-    kind: "graph",
-    name: plan.name,
-    channels: plan.channels,
-    nodes: [
-      ...plan.tasks.map((task) => ({
-        ...node(
-          task.name,
-          task.call.kind === "plan" ? { kind: "expression", expression: no } : ownCall(task, no),
-          task,
-        ),
-        ...(task.output === undefined ? {} : { output: task.output }),
-      })),
-      ...plan.tasks.flatMap((task) =>
-        task.checks.map((call, index) => node(`${task.name} check ${index + 1}`, withoutCheck(call, no), task)),
-      ),
-    ],
-    start: [],
-    barriers: [],
-    // What a command's exit code means is decided here.
-    expressions: [...plan.expressions, { op: "const", value: false }],
-    functions: plan.functions,
-    types: plan.types,
-    graphs: plan.graphs,
-    secrets: plan.secrets,
-    effects: plan.effects,
-    limits: { steps: null, parallel: null },
-    assertions: [],
-    digest: plan.digest,
-    ...(plan.debug === undefined ? {} : { debug: plan.debug }),
-  };
-}
-
-/** Where checks decide, a command that ends with another code than 0 has a result all the same (9.6). */
-function ownCall(task: TaskSpec, no: number): CallSpec {
-  const { call } = task;
-  if (call.kind === "plan") throw new TypeError("a called plan is no call of a node");
-  if (task.checks.length === 0 || task.output === undefined) return call;
-  return call.kind === "builtin" && call.args.some((arg) => arg.name === "check") ? call : withoutCheck(call, no);
-}
-
-/** The exit code of a command is a value, not a failure. */
-function withoutCheck(call: CallSpec, no: number): CallSpec {
-  if (call.kind !== "builtin" || call.name !== "shell") return call;
-  return { ...call, args: [...call.args.filter((arg) => arg.name !== "check"), { name: "check", expression: no }] };
-}
-
 /** The first task that calls a plan which waits for answers. */
 function pausingTask(plan: PlanTable, plans: readonly PlanProgram[]): string | undefined {
   return plan.tasks.find(({ call }) => call.kind === "plan" && plans[call.plan]?.program.pausingNode !== undefined)
@@ -179,7 +116,7 @@ function taskNode(
   return {
     ...withItem(spec, node),
     call: {
-      kind: "attempt",
+      kind: "plan",
       body: (attempt, args) => callPlan(attempt, called, args),
       names: call.args.map(({ name }) => name),
       args: call.args.map(({ expression }) => expressions[expression] as Evaluate),

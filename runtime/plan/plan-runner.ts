@@ -1,19 +1,21 @@
 import type { Checkpoint, ThreadId } from "../interface/checkpoint.ts";
 import { RunError, StoreError, ThreadError } from "../interface/errors.ts";
 import { takeAnswers } from "../thread/answers.ts";
-import { Cancellation, linkSignal } from "../step/cancellation.ts";
-import { checkRecord } from "../engine/check-options.ts";
-import { isGivenUp } from "../thread/guarded-store.ts";
-import { asStoreError } from "../thread/journal.ts";
-import { answerWrite, migrateCheckpoint } from "../thread/restore-run.ts";
-import { applyInput, followRun } from "../engine/run-input.ts";
-import { createCore, createShared, type EngineCore } from "../engine/run-settings.ts";
-import { newId, Run } from "../step/run.ts";
-import type { Shared } from "../step/shared.ts";
-import { asRunner, beforeClaim, checkThreadId, loadHead, loadWrites, storeOf } from "../thread/thread-access.ts";
+import { Cancellation, linkSignal } from "../run/cancellation.ts";
+import { checkRecord } from "../run/check-options.ts";
+import { isGivenUp } from "../checkpoint/guarded-store.ts";
+import { asStoreError } from "../checkpoint/journal.ts";
+import { answerWrite, migrateCheckpoint } from "../checkpoint/restore-run.ts";
+import { applyInput, followRun } from "../run/run-input.ts";
+import { createCore, createShared, type EngineCore } from "../run/run-settings.ts";
+import { Run } from "../run/run.ts";
+import { newId } from "../checkpoint/ids.ts";
+import type { Shared } from "../run/shared.ts";
+import { asRunner, beforeClaim, checkThreadId, storeOf } from "../thread/thread-access.ts";
+import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import type { Clock } from "../interface/clock.ts";
 import type { JsonObject } from "../value/json.ts";
-import { MemoryNodeCache } from "../step/node-cache.ts";
+import { MemoryNodeCache } from "../run/node-cache.ts";
 import { freezeTable } from "../table/check-table.ts";
 import { drivePlan } from "./drive-plan.ts";
 import { createPlanEmitter } from "./plan-events.ts";
@@ -27,12 +29,13 @@ import type {
   PlanRunResult,
 } from "./plan-options.ts";
 import { compilePlan, type PlanProgram } from "./plan-program.ts";
+import { LINKER } from "./link-calls.ts";
 import { createPlanStream } from "./plan-stream.ts";
 import { setPlanSurroundings } from "./plan-hooks.ts";
 import type { PlanTable, TaskIndex } from "../table/plan-table.ts";
 import { exitCodeOf, statusOf, totalsOf } from "./plan-totals.ts";
 import { restorePlan, type RestoredPlan } from "./restore-plan.ts";
-import { beginChain, endChain } from "./save-plan.ts";
+import { saveFirstCheckpoint, saveLastCheckpoint } from "./save-plan.ts";
 import { selectTasks } from "./select-tasks.ts";
 
 /** A runner with its code. */
@@ -52,7 +55,7 @@ interface PlanCore {
 export function createPlanRunner(table: PlanTable, options: PlanRunnerOptions = {}): PlanRunner {
   checkRecord("a plan runner", options);
   freezeTable(table, "plan");
-  const plan = compilePlan(table, options);
+  const plan = compilePlan(table, options, LINKER);
   const cache = (clock: Clock): MemoryNodeCache => new MemoryNodeCache({ now: () => clock.now() });
   const core = createCore(plan.program, options, cache);
   const start = (input: JsonObject | undefined, settings: PlanRunOptions) => startPlan({ plan, core }, input, settings);
@@ -186,7 +189,7 @@ async function executePlan(
   const { clock } = shared;
   // Before the first write: should this process die here, the next one still finds the run that left something behind.
   await options.beforeStart?.(info);
-  await beginChain(plan, run, restored);
+  await saveFirstCheckpoint(plan, run, restored);
   const listeners = options.onEvent === undefined ? [] : [options.onEvent];
   const emit = createPlanEmitter(info.runId, () => clock.now(), listeners);
   tellCalledPlans(shared, options, emit);
@@ -215,7 +218,7 @@ async function executePlan(
     cancellation.aborted || (options.drain?.aborted === true && end.tasks.some((task) => task.status === "cancelled"));
   const status = statusOf(end, isCancelled);
   const exitCode = exitCodeOf(status, totals.outcome);
-  await endChain(run, end, status, totals.outcome);
+  await saveLastCheckpoint(run, end, status, totals.outcome);
   emit({ type: "run_end", ...totals, exit_code: exitCode });
   return {
     status,
@@ -258,7 +261,7 @@ function withoutSelected(
   selected: ReadonlySet<TaskIndex> | undefined,
 ): RestoredPlan {
   if (selected === undefined) return restored;
-  for (const task of selected) run.chain?.results.delete(plan.plan.tasks[task]?.name ?? "");
+  for (const task of selected) run.writer?.results.delete(plan.plan.tasks[task]?.name ?? "");
   return { ...restored, tasks: new Map([...restored.tasks].filter(([task]) => !selected.has(task))) };
 }
 

@@ -1,5 +1,6 @@
 import type { PlanTable, TaskIndex } from "../table/plan-table.ts";
-import { createPriorities, successorsOf, type ExpectedDuration, type Priorities } from "./priorities.ts";
+import { createPriorities, type ExpectedDuration, type Priorities } from "./priorities.ts";
+import { successorsOf } from "../table/plan-order.ts";
 import { createTaskLocks, type TaskLocks } from "./task-locks.ts";
 import { createTaskQueue } from "./task-queue.ts";
 

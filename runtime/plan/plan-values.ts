@@ -1,5 +1,5 @@
 import { RunError } from "../interface/errors.ts";
-import type { Run } from "../step/run.ts";
+import type { Run } from "../run/run.ts";
 import type { Update } from "../step/task.ts";
 import type { Json } from "../value/json.ts";
 import type { ChannelCode } from "../program/channel-code.ts";
@@ -106,7 +106,7 @@ export function createPlanValues(program: PlanProgram, run: Run): PlanValues {
         if ((program.writers[channel]?.length ?? 0) === 0) continue;
         const before = start[channel] ?? null;
         run.state[channel] = valueOf(channel, () => true);
-        if (run.state[channel] !== before) run.chain?.touch(channel, before, false);
+        if (run.state[channel] !== before) run.writer?.touch(channel, before, false);
       }
     },
   };

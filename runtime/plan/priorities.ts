@@ -1,4 +1,5 @@
 import type { TaskLocks } from "./task-locks.ts";
+import { topologicalOrder } from "../table/plan-order.ts";
 import type { PlanTable, TaskIndex } from "../table/plan-table.ts";
 
 /** How long a task is expected to take, in milliseconds: recorded, else estimated; `undefined` when nothing is known. */
@@ -44,29 +45,6 @@ export function createPriorities(plan: PlanTable, locks: TaskLocks, expected: Ex
     },
     finish: (task) => addLoad(task, -(durations[task] ?? 0)),
   };
-}
-
-/** Tasks in an order in which each comes after all it depends on; shorter than the plan where there is a cycle. */
-export function topologicalOrder(plan: PlanTable): TaskIndex[] {
-  const waiting = Int32Array.from(plan.tasks, (task) => task.after.length);
-  const successors = successorsOf(plan);
-  const order: TaskIndex[] = [];
-  for (let task = 0; task < waiting.length; task++) if (waiting[task] === 0) order.push(task);
-  for (let at = 0; at < order.length; at++) {
-    for (const next of successors[order[at] ?? -1] ?? []) {
-      const left = (waiting[next] ?? 0) - 1;
-      waiting[next] = left;
-      if (left === 0) order.push(next);
-    }
-  }
-  return order;
-}
-
-/** By task: those that come after it. */
-export function successorsOf(plan: PlanTable): readonly (readonly TaskIndex[])[] {
-  const successors: TaskIndex[][] = plan.tasks.map(() => []);
-  for (const [index, task] of plan.tasks.entries()) for (const before of task.after) successors[before]?.push(index);
-  return successors;
 }
 
 function computeBottomLevels(plan: PlanTable, durations: Float64Array): Float64Array {

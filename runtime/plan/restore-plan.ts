@@ -1,6 +1,6 @@
 import type { Checkpoint, PendingWrite } from "../interface/checkpoint.ts";
-import { pausesByTask, isAnswer } from "../thread/restore-run.ts";
-import type { Run } from "../step/run.ts";
+import { pausesByTask, isAnswer } from "../checkpoint/restore-run.ts";
+import type { Run } from "../run/run.ts";
 import { ThreadError } from "../interface/errors.ts";
 import type { JsonObject } from "../value/json.ts";
 import { Mismatch } from "../value/mismatch.ts";
@@ -39,7 +39,7 @@ export function restorePlan(
     if (admitted instanceof Mismatch) problems.push(`input \`${name}\` has another type: ${admitted.describe()}`);
     else {
       run.state[index] = admitted;
-      run.chain?.touch(index, null, false);
+      run.writer?.touch(index, null, false);
     }
   }
   const tasks = new Map<TaskIndex, RestoredTask>();
@@ -54,7 +54,7 @@ export function restorePlan(
     const read = readUpdates(program, updates);
     if (read === undefined) problems.push(`what task \`${write.node}\` gave no longer fits its outputs`);
     else {
-      run.chain?.results.set(write.taskId, write);
+      run.writer?.results.set(write.taskId, write);
       tasks.set(task, {
         updates: read,
         attempts: typeof attempts === "number" ? attempts : 1,
@@ -70,14 +70,14 @@ export function restorePlan(
       { details: problems },
     );
   }
-  const { chain } = run;
-  if (chain !== undefined) {
-    chain.headId = head.id;
+  const { writer } = run;
+  if (writer !== undefined) {
+    writer.headId = head.id;
     for (const [name, count] of Object.entries(head.versions)) {
       const index = channelIndex.get(name);
       if (index === undefined) continue;
-      chain.versions.set(index, count);
-      chain.written.add(index);
+      writer.versions.set(index, count);
+      writer.written.add(index);
     }
   }
   const waited = [...pausesByTask(run, head.pauses).keys()].flatMap((id) => {

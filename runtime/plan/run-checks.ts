@@ -1,7 +1,8 @@
-import { CANCELLED_OUTCOME, type Outcome, type Task } from "../step/task.ts";
-import { attemptTask } from "../step/run-task.ts";
+import type { Task } from "../step/task.ts";
+import { Attempt } from "../step/attempt.ts";
+import { runAttempt } from "../step/run-task.ts";
 import { describeError } from "../event/run-events.ts";
-import type { Run } from "../step/run.ts";
+import type { Run } from "../run/run.ts";
 import type { CheckResult } from "./plan-events.ts";
 import type { CheckCode, TaskCode } from "./plan-program.ts";
 import { taskOf } from "./task-of.ts";
@@ -38,14 +39,12 @@ export async function runChecks(run: Run, task: TaskCode, attempt: number, show:
       continue;
     }
     const name = run.shared.redact(nameOf(run, check, taskOf(check.node, task)));
-    let value: unknown;
-    const outcome: Outcome = await attemptTask(run, taskOf(check.node, task), attempt, (result) => {
-      value = result;
-    });
-    if (outcome === CANCELLED_OUTCOME || outcome.cancelled) return { results, passed: false, cancelled: true };
+    const checking = new Attempt(run, taskOf(check.node, task), attempt);
+    const outcome = await runAttempt(checking);
+    if (outcome.cancelled) return { results, passed: false, cancelled: true };
     const verdict =
       outcome.failure === undefined
-        ? judge(check, await value)
+        ? judge(check, await checking.body)
         : {
             rc: 1,
             output: outcome.pauses === undefined ? outcome.failure.reason : "a check cannot wait for an answer",

@@ -1,10 +1,11 @@
 import type { PauseItem } from "../interface/checkpoint.ts";
 import type { NgraphError } from "../interface/errors.ts";
 import { describeError } from "../event/run-events.ts";
-import { attemptTask } from "../step/run-task.ts";
-import type { Run } from "../step/run.ts";
+import { runAttempt } from "../step/run-task.ts";
+import { waitUnlessCancelled } from "../run/wait.ts";
+import type { Run } from "../run/run.ts";
 import type { Failure, Outcome, Update } from "../step/task.ts";
-import type { Attempt } from "../step/task-context.ts";
+import { Attempt } from "../step/attempt.ts";
 import type { TaskAttempt } from "./plan-events.ts";
 import type { TaskCode } from "./plan-program.ts";
 import type { PlanValues } from "./plan-values.ts";
@@ -54,7 +55,7 @@ export async function runPlanTask(task: TaskCode, around: TaskSurroundings): Pro
   const { spec } = task;
   for (let attempt = 1; ; attempt++) {
     const backoff = attempt === 1 ? 0 : taskBackoff(task.backoff, attempt);
-    if (backoff > 0 && !(await wait(run, backoff))) {
+    if (backoff > 0 && !(await waitUnlessCancelled(run, backoff))) {
       return { kind: "cancelled", attempts: attempt - 1, children: undefined };
     }
     const begin = clock.now();
@@ -63,24 +64,20 @@ export async function runPlanTask(task: TaskCode, around: TaskSurroundings): Pro
     } catch (error) {
       return fail("reducer_failed", describeError(error), undefined, attempt - 1, undefined);
     }
-    let body: unknown;
-    let made: Attempt | undefined;
-    const started = attemptTask(run, taskOf(task.node, task), attempt, (result, ofBody) => {
-      body = result;
-      made = ofBody;
-    });
+    const trying = new Attempt(run, taskOf(task.node, task), attempt);
+    const started = runAttempt(trying);
     const outcome = started instanceof Promise ? await started : started;
-    // A called graph that an earlier run began says which try of it this is.
-    attempt = Math.max(attempt, (made as Attempt | undefined)?.number ?? 0);
+    // A resumed call of a graph or plan continues the attempt that an earlier run was on.
+    attempt = Math.max(attempt, trying.number);
     if (outcome.pauses !== undefined) {
       return { kind: "waiting", pauses: outcome.pauses, attempts: attempt, children: outcome.children };
     }
     if (outcome.cancelled) {
-      await bodyEnd(run, body);
+      await waitForBody(run, trying.body);
       return { kind: "cancelled", attempts: attempt, children: outcome.children };
     }
     const { failure, updates } = outcome;
-    if (failure?.error.code === "NG_NODE_TIMEOUT") await bodyEnd(run, body);
+    if (failure?.error.code === "NG_NODE_TIMEOUT") await waitForBody(run, trying.body);
     const checks =
       task.checks.length === 0 ? undefined : await runChecks(run, task, attempt, () => values.showWith(task, updates));
     if (checks?.cancelled === true) return { kind: "cancelled", attempts: attempt, children: undefined };
@@ -100,7 +97,7 @@ export async function runPlanTask(task: TaskCode, around: TaskSurroundings): Pro
       return fail(problem, problem, undefined, attempt, undefined);
     }
     const message = failure?.reason ?? failedChecks(checks?.results ?? []);
-    const hopeless = checks === undefined && failure !== undefined && !isRetryable(failure);
+    const hopeless = checks === undefined && failure !== undefined && !failure.retryable;
     if (attempt >= spec.tries || hopeless) {
       const reason = checks !== undefined || (attempt > 1 && !hopeless) ? "max_tries_reached" : kindOf(failure);
       return fail(reason, message, failure?.error, attempt, outcome.children);
@@ -134,15 +131,8 @@ function kindOf(failure: Failure | undefined): string {
   }
 }
 
-/** As for nodes: what does not fit, or says `retryable: false`, fails the same way again. */
-function isRetryable({ error }: Failure): boolean {
-  if (error.code === "NG_BAD_RESULT") return false;
-  const { cause } = error;
-  return !(typeof cause === "object" && cause !== null && "retryable" in cause && cause.retryable === false);
-}
-
 /** A body that was given up may still be at work on what the task holds: waits until it has ended, or for so long. */
-async function bodyEnd(run: Run, body: unknown): Promise<void> {
+async function waitForBody(run: Run, body: unknown): Promise<void> {
   if (typeof body !== "object" || body === null || !("then" in body)) return;
   const { clock } = run.shared;
   let timer: unknown;
@@ -155,21 +145,4 @@ async function bodyEnd(run: Run, body: unknown): Promise<void> {
   );
   await Promise.race([end, grace]);
   clock.clearTimeout(timer);
-}
-
-/** Whether the time has passed; false when the run was cancelled meanwhile. */
-function wait({ cancellation, aborting, shared: { clock } }: Run, ms: number): Promise<boolean> {
-  if (cancellation.aborted || aborting) return Promise.resolve(false);
-  return new Promise((resolve) => {
-    const onCancel = (): void => {
-      clock.clearTimeout(timer);
-      cancellation.unlisten(onCancel);
-      resolve(false);
-    };
-    const timer = clock.setTimeout(() => {
-      cancellation.unlisten(onCancel);
-      resolve(true);
-    }, ms);
-    cancellation.listen(onCancel);
-  });
 }

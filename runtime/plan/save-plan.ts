@@ -1,4 +1,4 @@
-import type { Run } from "../step/run.ts";
+import type { Run } from "../run/run.ts";
 import { NodeError } from "../interface/errors.ts";
 import type { DriveEnd } from "./drive-plan.ts";
 import type { PlanOutcome } from "./plan-scheduler.ts";
@@ -7,9 +7,9 @@ import type { PlanProgram } from "./plan-program.ts";
 import type { RestoredPlan } from "./restore-plan.ts";
 
 /** The first checkpoint of a run: its input, and what it starts with as done. Durable before anything starts (5.2). */
-export async function beginChain(program: PlanProgram, run: Run, restored: RestoredPlan): Promise<void> {
+export async function saveFirstCheckpoint(program: PlanProgram, run: Run, restored: RestoredPlan): Promise<void> {
   const next = program.plan.tasks.flatMap(({ name }, task) => (restored.tasks.has(task) ? [] : [name]));
-  await run.chain?.save("input", {
+  await run.writer?.save("input", {
     status: "running",
     step: -1,
     current: program.plan.tasks.flatMap(({ name }, task) => (restored.tasks.has(task) ? [name] : [])),
@@ -18,13 +18,18 @@ export async function beginChain(program: PlanProgram, run: Run, restored: Resto
 }
 
 /** The last checkpoint of a run: what every task gave, and what a resume has to do. */
-export async function endChain(run: Run, end: DriveEnd, status: PlanRunStatus, outcome: PlanOutcome): Promise<void> {
-  if (run.chain === undefined) return;
+export async function saveLastCheckpoint(
+  run: Run,
+  end: DriveEnd,
+  status: PlanRunStatus,
+  outcome: PlanOutcome,
+): Promise<void> {
+  if (run.writer === undefined) return;
   const isClean = status === "completed" && (outcome === "clean" || outcome === "clean_with_flake");
   const failed = end.tasks.filter((task) => task.status === "failed");
   const [first] = failed;
   const names = failed.map((task) => `\`${task.id}\``).join(", ");
-  await run.chain.save(isClean ? "completed" : "interrupted", {
+  await run.writer.save(isClean ? "completed" : "interrupted", {
     status: status === "completed" ? (isClean ? "completed" : "failed") : status,
     step: 0,
     current: end.tasks.filter((task) => task.status === "done").map(({ id }) => id),

@@ -1,4 +1,4 @@
-import { dropPromise } from "../step/drop-promise.ts";
+import { dropPromise } from "../value/promise.ts";
 import { Mismatch } from "../value/mismatch.ts";
 import type { ImportedFunction } from "../interface/engine-options.ts";
 import type { Json } from "../value/json.ts";

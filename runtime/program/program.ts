@@ -5,11 +5,10 @@ import type { ExpressionFunction } from "../expression/call-function.ts";
 import { setField } from "../expression/operations.ts";
 import type { Evaluate } from "../expression/compile-expression.ts";
 import type { Json, JsonObject } from "../value/json.ts";
-import type { Attempt } from "../step/task-context.ts";
+import type { Attempt } from "../step/attempt.ts";
 import type { Task } from "../step/task.ts";
 import { compileRouting, type Routing, type RoutingCode } from "../routing/plan-step.ts";
-import { callPlan } from "../plan/call-plan.ts";
-import { compilePlan, type PlanProgram } from "../plan/plan-program.ts";
+import type { PlanTable } from "../table/plan-table.ts";
 import type { NodeSpec, Table } from "../table/table.ts";
 import type { ValueType } from "../table/value-type.ts";
 import { ChannelCode } from "./channel-code.ts";
@@ -73,27 +72,49 @@ export type CallCode =
   | {
       readonly kind: "graph";
       readonly graph: Program;
+      readonly body: CallBody;
       readonly names: readonly string[];
       readonly args: readonly Evaluate[];
     }
   | { readonly kind: "expression"; readonly value: Evaluate }
-  /** Code of this package that needs the attempt itself: a plan called as a task. */
   | {
-      readonly kind: "attempt";
-      readonly body: (attempt: Attempt, args: JsonObject) => unknown;
+      readonly kind: "plan";
+      readonly body: CallBody;
       readonly names: readonly string[];
       readonly args: readonly Evaluate[];
     }
   | { readonly kind: "mock"; readonly body: (context: NodeContext) => unknown };
 
+/** Runs a called graph or plan, as the given attempt of the calling node, and returns its outputs. */
+export type CallBody = (attempt: Attempt, args: JsonObject) => unknown;
+
+/**
+ * How called graphs and plans run. The composition root (`plan/link-calls.ts`) passes it, so that a program does not import
+ * the code that runs programs.
+ */
+export interface Linker {
+  callGraph(attempt: Attempt, graph: Program, args: JsonObject): unknown;
+  linkPlan(plan: PlanTable, options: EngineOptions): LinkedPlan;
+}
+
+export interface LinkedPlan {
+  readonly program: Program;
+  readonly body: CallBody;
+}
+
 /**
  * Links a table with the code it names.
  * @throws RunError NG_MISSING_FUNCTION that lists everything missing, NG_EFFECT_DENIED for effects that are not allowed
  */
-export function compileProgram(table: Table, options: EngineOptions, what: Program["what"] = "graph"): Program {
+export function compileProgram(
+  table: Table,
+  options: EngineOptions,
+  linker: Linker,
+  what: Program["what"] = "graph",
+): Program {
   refuseEffects(table, options, what);
   const missing = new Set<string>();
-  const program = { ...link(table, options, options, [], missing), what };
+  const program = { ...link(table, options, { options, linker }, [], missing), what };
   if (missing.size > 0) {
     throw new RunError(
       "NG_MISSING_FUNCTION",
@@ -116,7 +137,7 @@ function refuseEffects(table: Table, { allow }: EngineOptions, what: string): vo
 function link(
   table: Table,
   bindings: Bindings,
-  options: EngineOptions,
+  { options, linker }: { readonly options: EngineOptions; readonly linker: Linker },
   outer: readonly FunctionRegistry[],
   missing: Set<string>,
 ): Program {
@@ -143,7 +164,7 @@ function link(
     return link(
       graph,
       ownValue(bindings.graphs, graph.name) ?? {},
-      options,
+      { options, linker },
       registries,
       isCalled ? missing : new Set(),
     );
@@ -160,9 +181,13 @@ function link(
     const none = Object.create(null) as FunctionRegistry;
     const functions = Object.assign(none, ...[...registries].reverse(), own?.functions) as FunctionRegistry;
     const { expressions: _expressions, mocks: _mocks, ...rest } = options;
-    return compilePlan(plan, { ...rest, ...own, functions, graphs: { ...bindings.graphs, ...own?.graphs } });
+    return linker.linkPlan(plan, { ...rest, ...own, functions, graphs: { ...bindings.graphs, ...own?.graphs } });
   });
 
+  const linkGraph = (graph: Program, call: Parameters<typeof named>[0]): CallCode => {
+    const body: CallBody = (attempt, args) => linker.callGraph(attempt, graph, args);
+    return { kind: "graph", graph, body, ...named(call, expressions) };
+  };
   const callCode = (node: NodeSpec): CallCode => {
     if (isMocked(node)) return { kind: "mock", body: mocks![node.name]! };
     const { call } = node;
@@ -179,11 +204,9 @@ function link(
         return { kind: "builtin", body: body ?? (() => undefined), ...named(call, expressions) };
       }
       case "graph":
-        return { kind: "graph", graph: graphs[call.graph]!, ...named(call, expressions) };
-      case "plan": {
-        const plan = plans[call.plan]!;
-        return { kind: "attempt", body: (attempt, args) => callPlan(attempt, plan, args), ...named(call, expressions) };
-      }
+        return linkGraph(graphs[call.graph]!, call);
+      case "plan":
+        return { kind: "plan", body: plans[call.plan]!.body, ...named(call, expressions) };
       case "expression":
         return { kind: "expression", value: expressions[call.expression]! };
     }
@@ -280,7 +303,7 @@ function neededFunctions(table: Table, isMocked: (node: NodeSpec) => boolean): R
 function pausingNode(
   table: Table,
   graphs: readonly Program[],
-  plans: readonly (PlanProgram | undefined)[],
+  plans: readonly (LinkedPlan | undefined)[],
 ): string | undefined {
   for (const node of table.nodes) {
     if (node.pauseBefore === true || node.pauseAfter === true) return node.name;

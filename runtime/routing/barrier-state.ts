@@ -1,4 +1,9 @@
-import type { BarrierSpec } from "../table/table.ts";
+import { setField } from "../expression/operations.ts";
+import type { BarrierSpec, Table } from "../table/table.ts";
+import type { Json } from "../value/json.ts";
+
+/** Barrier id -> names of the nodes that have signalled. Barriers without a signal are absent. */
+export type BarrierSignals = Readonly<Record<string, readonly string[]>>;
 
 /** A barrier with its nodes numbered, so that progress fits into a row of marks. */
 export interface BarrierCode {
@@ -114,6 +119,16 @@ export class BarrierState {
     for (const [barrier, { arrived }] of this.#progress) if (arrived > 0) found.push(barrier);
     return found.sort((a, b) => a - b);
   }
+}
+
+/** The state of the barriers by name, as checkpoints store it. Node names are sorted. */
+export function signalsOf(table: Table, barriers: BarrierState): BarrierSignals {
+  const signals: Record<string, Json> = {};
+  for (const barrier of barriers.partlyFilled()) {
+    const arrived = barriers.arrived(barrier).map((node) => table.nodes[node]!.name);
+    setField(signals, table.barriers[barrier]!.id, arrived.sort());
+  }
+  return signals as BarrierSignals;
 }
 
 const NONE: readonly number[] = Object.freeze([]);

@@ -112,6 +112,7 @@ export function planStep(
   const winner = lastExclusive(routings);
   for (let i = 0; i < routings.length; i++) {
     const routing = routings[i]!;
+    // Mutation point: routing-kind
     if (routing.errorTargets !== undefined) {
       observer?.route(i, "error", routing.errorTargets, false);
       plan.signalAll(routing.node, routing.errorTargets);
@@ -120,6 +121,7 @@ export function planStep(
     } else if (i === winner) {
       // At once, past any gate: the gate's barrier stays as it is (2.6).
       observer?.route(i, "exclusive", routing.goto!, false);
+      // Mutation point: exclusive-goto
       for (const target of routing.goto!) plan.run(target);
     } else {
       const via = routing.stopped ? "stop" : routing.goto === undefined ? "edges" : "goto";
@@ -255,6 +257,7 @@ class Plan implements StepPlan {
       this.run(this.code.barriers[barrier]!.target);
       return;
     }
+    // Mutation point: barrier-signal
     if (this.barriers.signal(barrier, source)) (this.complete ??= []).push(barrier);
     if (this.observer !== undefined) (this.touched ??= new Set()).add(barrier);
   }

@@ -6,18 +6,14 @@ import type { FunctionRegistry } from "../interface/engine-options.ts";
 import type { ExpressionFunction } from "../expression/call-function.ts";
 import type { Scope } from "../expression/compile-expression.ts";
 import { ExpressionError } from "../expression/expression-error.ts";
-import { setField } from "../expression/operations.ts";
 import type { Json } from "../value/json.ts";
 import { checkTable } from "../table/check-table.ts";
-import { BarrierState } from "./barrier-state.ts";
+import { BarrierState, signalsOf, type BarrierSignals } from "./barrier-state.ts";
 import { noRoute } from "./no-route.ts";
 import { compileRouting, planStart, planStep, type Routing, type RoutingCode } from "./plan-step.ts";
 import { barrierOf, followErrorRoutes, followRoutes, isBarrier } from "./routes.ts";
 import { bad, entriesOf, flagOf, gotoOf, listOf, namesOf, requestOf, unknownName } from "./scheduler-arguments.ts";
 import { END, type Table } from "../table/table.ts";
-
-/** Barrier id -> names of the nodes that have signalled; barriers with none are left out. */
-export type BarrierSignals = Readonly<Record<string, readonly string[]>>;
 
 /** Signals as they may be handed in: what the last plan gave, a checkpoint's `barrierState`, or a map of sets. */
 export type GivenSignals = Readonly<Record<string, Iterable<string>>> | ReadonlyMap<string, Iterable<string>>;
@@ -289,14 +285,4 @@ class Names {
 function frozenSignals(signals: BarrierSignals): BarrierSignals {
   for (const names of Object.values(signals)) Object.freeze(names);
   return Object.freeze(signals);
-}
-
-/** The state of barriers by name, as checkpoints hold it: names sorted. */
-export function signalsOf(table: Table, barriers: BarrierState): BarrierSignals {
-  const signals: Record<string, Json> = {};
-  for (const barrier of barriers.partlyFilled()) {
-    const arrived = barriers.arrived(barrier).map((node) => table.nodes[node]!.name);
-    setField(signals, table.barriers[barrier]!.id, arrived.sort());
-  }
-  return signals as BarrierSignals;
 }

@@ -2,7 +2,7 @@ import { RunError } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
 import { redactAppended, redactJson } from "../event/redact.ts";
 import { describeError, emitEvent } from "../event/run-events.ts";
-import type { Run } from "./run.ts";
+import type { Run } from "../run/run.ts";
 import type { Outcome, Task } from "./task.ts";
 
 /** An update as it was applied; in order, so that it can be undone and told. */
@@ -27,8 +27,10 @@ export function applyUpdates(run: Run, tasks: readonly Task[], outcomes: readonl
   const { state } = run;
   if (tasks.length === 1 && outcomes[0]!.updates.length === 0) return NO_WRITES;
   const writes: Write[] = [];
+  // Mutation point: concurrent-write
   const clash = tasks.length > 1 ? concurrentWrite(run, tasks, outcomes) : undefined;
   if (clash !== undefined) return clash;
+  // Mutation point: update-order
   for (let index = 0; index < tasks.length; index++) {
     for (const { channel, value } of outcomes[index]!.updates) {
       const code = channels[channel]!;
@@ -36,6 +38,7 @@ export function applyUpdates(run: Run, tasks: readonly Task[], outcomes: readonl
       try {
         state[channel] = code.reduce === undefined ? value : code.reduce(current, value);
       } catch (cause) {
+        // Mutation point: undone-updates
         undoUpdates(run, writes);
         const task = tasks[index]!;
         const { name } = task.node.spec;
@@ -56,12 +59,12 @@ export function undoUpdates(run: Run, writes: readonly Write[]): void {
 
 /** The writes stay: tells the chain and those who watch. */
 export function settleUpdates(run: Run, tasks: readonly Task[], writes: readonly Write[]): void {
-  const { chain, listening } = run;
-  if (chain === undefined && !listening) return;
+  const { writer, listening } = run;
+  if (writer === undefined && !listening) return;
   for (const { channel, before, task, update, after } of writes) {
     const { name, spec } = run.program.channels[channel]!;
     const isAppended = spec.reducer?.kind === "append";
-    chain?.touch(channel, before, isAppended);
+    writer?.touch(channel, before, isAppended);
     if (listening) {
       const { redact } = run.shared;
       const node = tasks[task]!.node.spec.name;

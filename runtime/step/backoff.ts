@@ -16,5 +16,6 @@ export const DEFAULT_BACKOFF: Backoff = { min: 200, max: 10_000 };
  * @returns whole milliseconds
  */
 export function backoffDelay({ min, max }: Backoff, attempt: number, random: () => number): number {
+  // Mutation point: backoff-growth
   return Math.min(Math.max(min, max), min * 2 ** (attempt - 1) + Math.floor(min * random()));
 }

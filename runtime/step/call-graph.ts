@@ -1,40 +1,29 @@
 import type { Checkpoint } from "../interface/checkpoint.ts";
-import { NodeError, type NgraphError } from "../interface/errors.ts";
+import { NodeError } from "../interface/errors.ts";
 import type { JsonObject } from "../value/json.ts";
-import { Cancellation } from "./cancellation.ts";
-import { refuseDrift } from "../thread/drift.ts";
-import { asStoreError } from "../thread/journal.ts";
+import { Cancellation } from "../run/cancellation.ts";
+import { refuseDrift } from "../checkpoint/drift.ts";
+import { asStoreError } from "../checkpoint/journal.ts";
+import { ChildStopped } from "./child-stopped.ts";
 import { PauseSignal } from "./pause-signal.ts";
 import type { Program } from "../program/program.ts";
-import { restoreRun } from "../thread/restore-run.ts";
+import { restoreRun } from "../checkpoint/restore-run.ts";
 import { beginRun, continueRun } from "./run-loop.ts";
-import { applyInput, followRun } from "../engine/run-input.ts";
-import { placeOfCall, Run, type RunEnd } from "./run.ts";
-import { raisedLimitOf, stepLimitOf } from "./step-limits.ts";
-import type { Attempt } from "./task-context.ts";
-import { loadChildHead } from "../thread/thread-access.ts";
-
-/** A called graph ended otherwise than completed: the failure of the node that called it. */
-export class ChildStopped extends Error {
-  readonly error: NgraphError;
-  readonly reason: string;
-
-  constructor(error: NgraphError, reason: string) {
-    super(reason);
-    this.error = error;
-    this.reason = reason;
-  }
-}
+import { applyInput, followRun } from "../run/run-input.ts";
+import { placeOfCall, Run, type RunEnd } from "../run/run.ts";
+import { raisedLimitOf, stepLimitOf } from "../run/step-limits.ts";
+import type { Attempt } from "./attempt.ts";
+import { loadChildHead } from "../checkpoint/load-checkpoint.ts";
 
 /**
- * Runs a graph as a node (7.2): with its own state and limit, under the caller's namespace. After a resume it goes on inside
- * an unfinished run of it, or gives the result of a finished one; a further try begins anew.
+ * Runs a graph as a node (7.2): with its own state and limit, under the caller's namespace. After a resume of the caller, it
+ * continues the unfinished run of the called graph, or returns the result of a finished one. A retry starts a new run.
  */
 export async function callGraph(attempt: Attempt, program: Program, input: JsonObject): Promise<JsonObject> {
   const { run: caller, task } = attempt;
   const { shared } = caller;
   const cancellation = new Cancellation(true);
-  attempt.onGivenUp = (reason) => cancellation.cancel(reason);
+  attempt.onAbort = (reason) => cancellation.cancel(reason);
   const child = new Run(program, shared, {
     cancellation,
     maxSteps: stepLimitOf(shared.stepLimits, program),
@@ -43,7 +32,8 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
   const { durable } = shared;
   const head = durable === undefined ? undefined : await loadChildHead(durable, child.namespace);
   let end: RunEnd;
-  if (head !== undefined && durable !== undefined && goesOn(attempt, child, head)) {
+  // Mutation point: continued-call
+  if (head !== undefined && durable !== undefined && continuesCall(attempt, child, head)) {
     const { getWrites } = durable.store;
     const writes =
       getWrites === undefined ? [] : await asStoreError(() => getWrites.call(durable.store, durable.threadId, head.id));
@@ -54,13 +44,13 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
     end = await continueRun(child, head);
   } else {
     applyInput(child, input);
-    // Runs of a called graph share a namespace, not memory of state: each begins a chain of its own.
+    // Runs of a called graph share a namespace but no state: each one starts its own chain of checkpoints.
     followRun(child, head);
     end = await beginRun(child);
   }
   if (end.status === "completed") return child.output();
-  if (child.chain !== undefined && child.chain.headId !== null) {
-    attempt.children = { ...child.children, [child.namespace]: child.chain.headId };
+  if (child.writer !== undefined && child.writer.headId !== null) {
+    attempt.children = { ...child.children, [child.namespace]: child.writer.headId };
   }
   if (end.status === "paused") throw new PauseSignal(end.pauses);
   const { name } = program.table;
@@ -77,13 +67,15 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
 }
 
 /**
- * Whether a call goes on with the run that stands there, after a resume, or begins one of its own. Tries that were under way
- * count; a resume after a failure has all of them again, like every other node.
+ * Whether a call continues the stored run of the called graph (after a resume) or starts a new run. Sets the round and the
+ * attempt of `child` accordingly. An attempt in progress keeps its number; a resume after a failure starts at attempt 1
+ * again, as for every other node.
  *
- * @param head of the called graph's namespace
+ * @param head the newest checkpoint in the namespace of the called graph
  */
-export function goesOn(attempt: Attempt, child: Run, head: Checkpoint): boolean {
+export function continuesCall(attempt: Attempt, child: Run, head: Checkpoint): boolean {
   const round = head.runId.startsWith(child.runId) ? ROUND.exec(head.runId.slice(child.runId.length)) : null;
+  // Mutation point: round-of-call
   if (round === null) return false;
   const last = Number(round[1] ?? 1);
   if (attempt.number > 1) {
@@ -98,5 +90,5 @@ export function goesOn(attempt: Attempt, child: Run, head: Checkpoint): boolean 
   return true;
 }
 
-/** What the id of a run of a call ends with, from the second run on. */
+/** Suffix of the run id from the second run of a call on. */
 const ROUND = /^(?:\.(\d+))?$/;

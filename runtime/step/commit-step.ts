@@ -5,8 +5,8 @@ import { planStep, type Routing } from "../routing/plan-step.ts";
 import { barrierOf, followErrorRoutes, isBarrier, type Target } from "../routing/routes.ts";
 import { applyUpdates, settleUpdates, undoUpdates } from "./apply-updates.ts";
 import { emitEvent, planObserver } from "../event/run-events.ts";
-import { gateItem, paused, saveStanding, standing, stopped, unfinishedNodes } from "./run-loop.ts";
-import type { PendingTask, Run, RunEnd } from "./run.ts";
+import { gatePause, nextStop, pausedEnd, saveBetweenSteps, stoppedEnd, unfinishedNodes } from "../run/run-end.ts";
+import type { PendingTask, Run, RunEnd } from "../run/run.ts";
 import { storeOutcome } from "./stored-outcome.ts";
 import { childrenOfAll, type Failure, type Outcome, type Task } from "./task.ts";
 
@@ -32,15 +32,17 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
     isCancelled ||= outcome.cancelled;
   }
   if (unhandled !== undefined)
-    return leaveStep(run, tasks, outcomes, stopped("failed", unhandled.error), unhandled.error);
-  if (isCancelled) return leaveStep(run, tasks, outcomes, stopped("cancelled", run.cancelled()));
-  if (pauses !== undefined) return leaveStep(run, tasks, outcomes, paused(pauses));
+    return leaveStep(run, tasks, outcomes, stoppedEnd("failed", unhandled.error), unhandled.error);
+  if (isCancelled) return leaveStep(run, tasks, outcomes, stoppedEnd("cancelled", run.cancelled()));
+  if (pauses !== undefined) return leaveStep(run, tasks, outcomes, pausedEnd(pauses));
 
   const applied = applyUpdates(run, tasks, outcomes);
   if ("error" in applied) {
     // Results of the tasks at fault are dropped, so that a resume reruns exactly those.
-    for (const task of applied.atFault) for (const { id } of task.items ?? [task]) run.chain?.results.delete(id);
-    return leaveStep(run, tasks, outcomes, stopped("failed", applied.error), applied.error, applied.atFault);
+    // Mutation point: dropped-results
+    for (const task of applied.atFault) for (const { id } of task.items ?? [task]) run.writer?.results.delete(id);
+    // Mutation point: step-at-fault
+    return leaveStep(run, tasks, outcomes, stoppedEnd("failed", applied.error), applied.error, applied.atFault);
   }
   let errorTargets: (readonly Target[] | undefined)[] | undefined;
   if (hasFailures) {
@@ -53,13 +55,14 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
       const { error } = outcomes[tasks.indexOf(missed[0]!)]!.failure!;
       // What failed with no way out has not finished: a resume runs it again.
       for (const task of missed) {
-        run.chain?.results.delete(task.id);
+        run.writer?.results.delete(task.id);
         const { items = [] } = outcomes[tasks.indexOf(task)]!.failure!;
-        for (const item of items) run.chain?.results.delete(task.items?.[item]?.id ?? task.id);
+        for (const item of items) run.writer?.results.delete(task.items?.[item]?.id ?? task.id);
       }
-      return leaveStep(run, tasks, outcomes, stopped("failed", error), error, missed);
+      return leaveStep(run, tasks, outcomes, stoppedEnd("failed", error), error, missed);
     }
   }
+  // Mutation point: settled-updates
   settleUpdates(run, tasks, applied);
   advance(run, tasks, outcomes, errorTargets);
   return settleStep(run, tasks, outcomes);
@@ -184,10 +187,10 @@ function settleStep(run: Run, tasks: readonly Task[], outcomes: readonly Outcome
   if (run.path.length === 0) run.shared.onState?.(run.step, () => run.values());
   const step = run.step++;
   const gates = run.unrouted.length === 0 ? gatesAfter(run, tasks, outcomes, step) : NO_GATES;
-  const end = gates.length > 0 ? paused(gates) : standing(run);
-  if (run.chain === undefined) return end;
+  const end = gates.length > 0 ? pausedEnd(gates) : nextStop(run);
+  if (run.writer === undefined) return end;
   const phase = gates.length > 0 ? "after" : end?.status === "paused" ? "before" : "completed";
-  const saved = saveStanding(run, phase, step, names, end);
+  const saved = saveBetweenSteps(run, phase, step, names, end);
   // Answers belong to the step that consumed them; this checkpoint has them now.
   if (run.path.length === 0 && run.shared.answers.size > 0) run.shared.answers.clear();
   return saved === undefined ? end : saved.then(() => end);
@@ -209,7 +212,7 @@ function gatesAfter(
     const { spec } = tasks[index]!.node;
     if (spec.pauseAfter === true && outcomes[index]!.failure === undefined) names.add(spec.name);
   }
-  const gates = [...names].map((name) => gateItem(run, name, "after", step));
+  const gates = [...names].map((name) => gatePause(run, name, "after", step));
   // A further try of a called graph meets the gates of the one before: who has answered is not asked again.
   return gates.filter(({ id }) => !run.shared.answers.has(id));
 }
@@ -223,17 +226,17 @@ async function leaveStep(
   error?: NgraphError,
   dropped: readonly Task[] = [],
 ): Promise<End> {
-  const { chain } = run;
-  if (chain === undefined) return end;
+  const { writer } = run;
+  if (writer === undefined) return end;
   run.children = childrenOfAll(outcomes);
   const isDropped = new Set(dropped);
   tasks.forEach((task, index) => {
     if (task.items !== undefined || isDropped.has(task)) return;
     const write = storeOutcome(run, task, outcomes[index]!);
-    if (write !== undefined) chain.results.set(task.id, write);
+    if (write !== undefined) writer.results.set(task.id, write);
   });
-  const finished = tasks.filter((task) => chain.results.has(task.id)).map(({ node }) => node.spec.name);
-  const saved = chain.save("interrupted", {
+  const finished = tasks.filter((task) => writer.results.has(task.id)).map(({ node }) => node.spec.name);
+  const saved = writer.save("interrupted", {
     status: end.status,
     step: run.step,
     current: finished,

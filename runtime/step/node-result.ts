@@ -1,7 +1,7 @@
 import { NodeError } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
 import { Mismatch } from "../value/mismatch.ts";
-import type { Run } from "./run.ts";
+import type { Run } from "../run/run.ts";
 import type { Task, Update } from "./task.ts";
 
 /** What a result means for the channels, or why it does not fit (2.3). */

@@ -1,77 +1,82 @@
 /**
- * A run from where it stands to where it ends or stops: step after step, until nothing is ready, somebody is waited for, or
- * it cannot go on. Ends are values; only what leaves the thread's state unknown (a failed store, a lost claim) rejects.
+ * The loop of a run: step after step, until no node is ready, a pause waits for an answer, or the run has to stop.
+ * Ends are values. The loop rejects only if the state of the thread is unknown: the store failed, or the claim is lost.
  */
-import type { Checkpoint, PauseItem, Phase } from "../interface/checkpoint.ts";
+import type { Checkpoint, PauseItem } from "../interface/checkpoint.ts";
 import { planStart } from "../routing/plan-step.ts";
-import { commitStep } from "./commit-step.ts";
 import { emitEvent, planObserver } from "../event/run-events.ts";
-import { pausesByTask } from "../thread/restore-run.ts";
-import type { Run, RunEnd } from "./run.ts";
-import { replanUnrouted } from "./replan.ts";
-import { isThenable } from "./is-thenable.ts";
-import { settleFailure, settleResult, startAttempt } from "./run-task.ts";
+import { pausesByTask } from "../checkpoint/restore-run.ts";
+import { replanUnrouted } from "../run/replan.ts";
+import type { Run, RunEnd } from "../run/run.ts";
+import { nextStop, pausedEnd, saveBetweenSteps, stoppedEnd } from "../run/run-end.ts";
+import { takeTurns } from "../run/take-turns.ts";
+import { beginAttempt, settleFailure, settleResult } from "./run-task.ts";
+import { commitStep } from "./commit-step.ts";
 import { isDirect, runTasks, tasksOf } from "./step-tasks.ts";
-import { takeTurns } from "./take-turns.ts";
 import type { Outcome } from "./task.ts";
-import { Attempt } from "./task-context.ts";
+import { Attempt } from "./attempt.ts";
 
-/** A new run, its input applied. The input is durable before the first node runs (5.2). */
+/** Starts a new run whose input is applied. The input is durable before the first node runs (5.2). */
 export function beginRun(run: Run): RunEnd | Promise<RunEnd> {
-  // Given up before it began: nothing runs, and nothing is stored.
-  if (run.cancellation.aborted) return stopped("cancelled", run.cancelled());
+  // A run that is cancelled before its start runs no node and stores nothing.
+  if (run.cancellation.aborted) return stoppedEnd("cancelled", run.cancelled());
   if (run.path.length === 0) run.shared.onState?.(-1, () => run.values());
   const plan = planStart(run.program.routing, run.scope, run.listening ? planObserver(run, []) : undefined);
   run.ready = plan.ready;
   run.unrouted = plan.unrouted.map(({ cause }) => ({ node: -1, cause }));
-  const end = standing(run);
-  if (run.chain !== undefined) {
-    const saved = saveStanding(run, end?.status === "paused" ? "before" : "input", -1, [], end);
+  const end = nextStop(run);
+  if (run.writer !== undefined) {
+    const saved = saveBetweenSteps(run, end?.status === "paused" ? "before" : "input", -1, [], end);
+    // Mutation point: durable-input
     if (saved !== undefined) return saved.then(() => (end === undefined ? loop(run) : finish(run, end)));
   }
   return end === undefined ? loop(run) : finish(run, end);
 }
 
-/** Goes on with a restored run. `head` is the checkpoint it was restored from. */
+/**
+ * Continues a restored run.
+ *
+ * @param head the checkpoint that the run was restored from
+ */
 export async function continueRun(run: Run, head: Checkpoint): Promise<RunEnd> {
-  const open = head.pauses.filter(({ id }) => !run.shared.answers.has(id));
-  const held = open.filter(({ id }) => !run.shared.openedGates.has(id));
+  const unanswered = head.pauses.filter(({ id }) => !run.shared.answers.has(id));
+  // Mutation point: waiting-pauses
+  const waiting = unanswered.filter(({ id }) => !run.shared.openedGates.has(id));
   run.children = head.children ?? {};
-  run.waiting = waitingTasks(run, head.pauses, held);
+  run.waiting = waitingTasks(run, head.pauses, waiting);
   const ownGates = (pauses: readonly PauseItem[]): PauseItem[] =>
     pauses.filter((pause) => pause.taskId === undefined && pause.namespace.length === run.path.length);
-  const heldGates = ownGates(held);
-  // In the middle of a step all its gates are behind.
+  // A step that was interrupted has passed all its gates.
   run.passed =
     head.phase === "interrupted"
       ? new Set([...run.ready, ...run.sends.map(({ node }) => node)].map((node) => run.nodeName(node)))
       : new Set(ownGates(head.pauses).flatMap(({ kind, node }) => (kind === "before" ? [node] : [])));
 
-  const isHeld = heldGates.length > 0 || (held.length > 0 && held.length === head.pauses.length);
-  if (isHeld) {
-    // Nobody has answered what holds the run; where some did, the rest goes on waiting under a checkpoint that says so.
-    if (held.length < head.pauses.length)
-      await saveStanding(run, head.phase, head.step, head.currentNodes, paused(held), true);
-    return finish(run, paused(held));
+  const stillPaused = ownGates(waiting).length > 0 || (waiting.length > 0 && waiting.length === head.pauses.length);
+  if (stillPaused) {
+    // Some pauses were answered, others still block the run: a new checkpoint records the remaining ones.
+    if (waiting.length < head.pauses.length)
+      await saveBetweenSteps(run, head.phase, head.step, head.currentNodes, pausedEnd(waiting), true);
+    return finish(run, pausedEnd(waiting));
   }
   if (run.unrouted.length > 0) replanUnrouted(run);
-  const end = standing(run);
+  const end = nextStop(run);
   if (end === undefined) return loop(run);
-  // Gates that hold the run now are others than those it has just passed.
+  // A paused run stops here at other gates than those it has just passed.
   const isNew = end.status !== head.status || end.status === "paused";
-  if (run.chain !== undefined && isNew && end.status !== "cancelled") {
-    const isInside = head.phase === "interrupted";
-    const phase = end.status === "paused" ? "before" : isInside ? "interrupted" : "completed";
-    await saveStanding(run, phase, isInside ? head.step : run.step - 1, head.currentNodes, end, true);
+  if (run.writer !== undefined && isNew && end.status !== "cancelled") {
+    const isInsideStep = head.phase === "interrupted";
+    const phase = end.status === "paused" ? "before" : isInsideStep ? "interrupted" : "completed";
+    await saveBetweenSteps(run, phase, isInsideStep ? head.step : run.step - 1, head.currentNodes, end, true);
   }
   return finish(run, end);
 }
 
-/** Pauses of tasks none of whose pauses was answered: their bodies are not run again. */
-function waitingTasks(run: Run, all: readonly PauseItem[], held: readonly PauseItem[]): Run["waiting"] {
-  const heldIds = new Set(held.map(({ id }) => id));
+/** Pauses by task, for tasks with no answered pause: their bodies do not run again. */
+function waitingTasks(run: Run, all: readonly PauseItem[], unanswered: readonly PauseItem[]): Run["waiting"] {
+  const ids = new Set(unanswered.map(({ id }) => id));
   const waiting = pausesByTask(run, all);
-  for (const [task, pauses] of waiting) if (!pauses.every(({ id }) => heldIds.has(id))) waiting.delete(task);
+  for (const [task, pauses] of waiting) if (!pauses.every(({ id }) => ids.has(id))) waiting.delete(task);
   return waiting.size === 0 ? undefined : waiting;
 }
 
@@ -81,23 +86,22 @@ async function loop(run: Run): Promise<RunEnd> {
     if (turn !== undefined) await turn;
     const tasks = tasksOf(run);
     if (run.listening) emitEvent(run, { type: "step", phase: "start", nodes: tasks.map(({ node }) => node.spec.name) });
-    const held = run.shared.durable?.ensureHeld();
-    if (held !== undefined) await held;
+    const renewed = run.shared.durable?.ensureClaimed();
+    if (renewed !== undefined) await renewed;
     let outcomes: readonly Outcome[] | Promise<readonly Outcome[]>;
     if (tasks.length === 1 && isDirect(run, tasks[0]!)) {
-      // The same as `runTasks`, with nothing between the body's promise and this loop.
+      // Awaits the body itself instead of calling `runTasks`: one promise less in each step. The rows "chain of 3" of
+      // `bench/engine.ts` measure it.
       const attempt = new Attempt(run, tasks[0]!, 1);
-      let outcome: Outcome | Promise<Outcome>;
-      let value: unknown;
-      let hasFailed = false;
-      try {
-        value = startAttempt(attempt);
-        if (isThenable(value)) value = await value;
-      } catch (error) {
-        value = error;
-        hasFailed = true;
+      let outcome = beginAttempt(attempt);
+      if (outcome === undefined) {
+        try {
+          const value = await attempt.body;
+          outcome = settleResult(attempt, value);
+        } catch (error) {
+          outcome = settleFailure(attempt, error);
+        }
       }
-      outcome = hasFailed ? settleFailure(attempt, value) : settleResult(attempt, value);
       outcomes = [outcome instanceof Promise ? await outcome : outcome];
     } else outcomes = runTasks(run, tasks);
     const committed = commitStep(run, tasks, outcomes instanceof Promise ? await outcomes : outcomes);
@@ -107,91 +111,13 @@ async function loop(run: Run): Promise<RunEnd> {
   }
 }
 
-/** What the caller hears of is durable in every mode (5.8). */
+/** Returns the end once everything the run has written is durable, in every durability mode (5.8). */
 function finish(run: Run, end: RunEnd): RunEnd | Promise<RunEnd> {
-  const told = (): RunEnd => {
+  const report = (): RunEnd => {
     if (run.listening && end.status === "paused") emitEvent(run, { type: "pause", pauses: end.pauses });
     return end;
   };
+  // Mutation point: durable-end
   const written = run.shared.durable?.journal.flush();
-  return written === undefined ? told() : written.then(told);
+  return written === undefined ? report() : written.then(report);
 }
-
-/** Whether the run can go on with the step to come; if not, how it ends. */
-export function standing(run: Run): RunEnd | undefined {
-  if (run.unrouted.length > 0) return stopped("failed", run.noRoute());
-  if (run.isOver) {
-    if (run.barriers.isClear) return COMPLETED;
-    const incompleteBarriers = run.incompleteBarriers();
-    const status = incompleteBarriers.length === 0 ? "completed" : "incomplete";
-    return { status, pauses: [], incompleteBarriers, error: null };
-  }
-  if (run.cancellation.aborted) return stopped("cancelled", run.cancelled());
-  if (run.maxSteps !== null && run.step >= run.maxSteps) return stopped("step_limit", run.stepLimit());
-  const gates = gatesOf(run);
-  return gates.length === 0 ? undefined : paused(gates);
-}
-
-function gatesOf(run: Run): readonly PauseItem[] {
-  if (!run.program.hasGates) return NO_GATES;
-  let gates: PauseItem[] | undefined;
-  const hold = (node: number): void => {
-    const { spec } = run.program.nodes[node]!;
-    if (spec.pauseBefore !== true || run.passed?.has(spec.name) === true) return;
-    if (gates?.some((gate) => gate.node === spec.name) === true) return;
-    const gate = gateItem(run, spec.name, "before", run.step);
-    if (!run.shared.answers.has(gate.id)) (gates ??= []).push(gate);
-  };
-  for (const node of run.ready) hold(node);
-  for (const { node } of run.sends) hold(node);
-  return gates ?? NO_GATES;
-}
-
-export function gateItem(run: Run, node: string, kind: "before" | "after", step: number): PauseItem {
-  return { id: run.pauseId(`${kind}:${node}`, step, 0), node, kind, payload: null, namespace: run.path };
-}
-
-export function stopped(status: "cancelled" | "step_limit" | "failed", error: RunEnd["error"]): RunEnd {
-  return { status, pauses: [], incompleteBarriers: [], error };
-}
-
-export function paused(pauses: readonly PauseItem[]): RunEnd {
-  return { status: "paused", pauses, incompleteBarriers: [], error: null };
-}
-
-/**
- * A checkpoint between two steps, which says whether and how the run goes on.
- *
- * @param keeps results of the step to come that are stored already stay with it: the run stops before that step has ended
- */
-export function saveStanding(
-  run: Run,
-  phase: Phase,
-  step: number,
-  current: readonly string[],
-  end: RunEnd | undefined,
-  keeps = false,
-): Promise<void> | undefined {
-  return run.chain?.save(phase, {
-    status: end?.status ?? "running",
-    step,
-    current,
-    pauses: end?.pauses ?? [],
-    error: end?.status === "failed" ? (end.error ?? undefined) : undefined,
-    ...(keeps ? { unfinished: { next: unfinishedNodes(run), children: run.children } } : {}),
-  });
-}
-
-/** Nodes of the step to come but the plain ones that have finished: `for` nodes are always asked again. */
-export function unfinishedNodes(run: Run): string[] {
-  const results = run.chain?.results;
-  return run.ready.map((node) => run.nodeName(node)).filter((name) => results?.has(name) !== true);
-}
-
-const NO_GATES: readonly PauseItem[] = Object.freeze([]);
-const COMPLETED: RunEnd = Object.freeze({
-  status: "completed",
-  pauses: Object.freeze([]),
-  incompleteBarriers: Object.freeze([]),
-  error: null,
-});

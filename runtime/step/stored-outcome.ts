@@ -2,8 +2,8 @@ import type { PendingWrite } from "../interface/checkpoint.ts";
 import { NodeError, type NodeErrorCode } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
 import { END } from "../table/table.ts";
-import type { Run } from "./run.ts";
-import type { StoredOutcome } from "./shared.ts";
+import type { Run } from "../run/run.ts";
+import type { StoredOutcome } from "../run/shared.ts";
 import { doneOutcome, type Outcome, type SendRequest, type Task, type Update } from "./task.ts";
 
 /**
@@ -65,6 +65,7 @@ export function restoreOutcome(run: Run, task: Task, stored: StoredOutcome): Out
             reason: failure.reason,
             attempts: failure.attempts,
             items: failure.items,
+            retryable: false,
           },
   };
 }

@@ -38,6 +38,8 @@ export interface Failure {
   readonly reason: string;
   readonly attempts: number;
   readonly items: readonly number[];
+  /** Another attempt could succeed (4.1). `false` for a stored failure, which is final. */
+  readonly retryable: boolean;
 }
 
 /** How a task ended. At most one of `failure`, `pauses` and `cancelled` is set. */

@@ -85,6 +85,7 @@ export class MemoryStore implements Store {
     const { header } = request;
     checkNames(header.id, header.namespace, header.label);
     const head = thread.heads.get(header.namespace);
+    // Mutation point: expected-head
     if ((head?.header.id ?? null) !== request.expectedHead) {
       throw headHasMoved(claim.threadId, header.namespace, request.expectedHead, head?.header.id ?? null);
     }
@@ -92,6 +93,7 @@ export class MemoryStore implements Store {
     refuseUnknown(header);
 
     const ord = this.#ord + 1;
+    // Mutation point: continued-branch
     const continues = head !== undefined && header.parentId === head.header.id;
     const chain: Chain = continues ? head.chain : new Map();
     // A save is atomic: everything that can fail comes before the first change.

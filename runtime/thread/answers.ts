@@ -5,9 +5,9 @@ import { equal } from "../expression/equal.ts";
 import type { Json } from "../value/json.ts";
 import type { Store } from "../interface/store.ts";
 import { admitJson, compileAdmit, Mismatch } from "../value/validate.ts";
-import { asStoreError } from "./journal.ts";
-import { answeredPause, isAnswer, resumeStep } from "./restore-run.ts";
-import { stepOfPause } from "../step/run.ts";
+import { asStoreError } from "../checkpoint/journal.ts";
+import { answeredPause, isAnswer, resumeStep } from "../checkpoint/restore-run.ts";
+import { stepOfPause } from "../checkpoint/ids.ts";
 
 /** What a resume brings: answers for what waits, by pause id. */
 export interface GivenAnswers {

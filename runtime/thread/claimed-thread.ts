@@ -1,7 +1,7 @@
 import type { Clock } from "../interface/clock.ts";
 import { StoreError, ThreadError, type NgraphError } from "../interface/errors.ts";
 import type { Claim, Store } from "../interface/store.ts";
-import { asStoreError } from "./journal.ts";
+import { asStoreError } from "../checkpoint/journal.ts";
 
 /**
  * Does something as the one runner of a thread (5.6): claims it before, renews the claim as long as it takes, and gives it
@@ -20,6 +20,7 @@ export async function withClaim<T>(
   const { leaseMs, clock } = settings;
   // From when it was asked for, not from when the answer came.
   let heldUntil = clock.now() + leaseMs;
+  // Mutation point: claim
   const claim = await asStoreError(() => store.claim(threadId, { owner: globalThis.crypto.randomUUID(), leaseMs }));
   let over = false;
   let timer: unknown;

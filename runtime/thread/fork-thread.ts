@@ -1,16 +1,17 @@
-import type { Checkpoint, PauseItem, PendingWrite, ThreadId } from "../interface/checkpoint.ts";
+import type { Checkpoint, PauseItem } from "../interface/checkpoint.ts";
 import type { JsonObject } from "../value/json.ts";
 import { RunError } from "../interface/errors.ts";
-import { asStoreError, Journal } from "./journal.ts";
-import type { Cancellation } from "../step/cancellation.ts";
-import { refuseDrift } from "./drift.ts";
+import { asStoreError, Journal } from "../checkpoint/journal.ts";
+import type { Cancellation } from "../run/cancellation.ts";
+import { refuseDrift } from "../checkpoint/drift.ts";
 import type { Program } from "../program/program.ts";
-import { migrateCheckpoint, restoreRun, withAnswers } from "./restore-run.ts";
-import { unfinishedNodes } from "../step/run-loop.ts";
-import { createShared, type EngineCore } from "../engine/run-settings.ts";
-import { newId, Run, runSuffix } from "../step/run.ts";
-import type { Durable } from "../step/shared.ts";
-import { loadWrites } from "./thread-access.ts";
+import { migrateCheckpoint, restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
+import { unfinishedNodes } from "../run/run-end.ts";
+import { createShared, type EngineCore } from "../run/run-settings.ts";
+import { Run } from "../run/run.ts";
+import { newId, runSuffix } from "../checkpoint/ids.ts";
+import type { Durable } from "../run/shared.ts";
+import { loadWrites } from "../checkpoint/load-checkpoint.ts";
 
 export interface ForkRequest {
   readonly source: Checkpoint;
@@ -47,6 +48,7 @@ export async function forkCheckpoint(
       threadId: durable.threadId,
       runId,
       durable,
+      // Mutation point: forked-answers
       answers: new Map(source.answers.map(({ id, value }) => [renew(id), { id: renew(id), value }])),
       metadata: isSameThread
         ? request.metadata
@@ -54,16 +56,17 @@ export async function forkCheckpoint(
     },
   );
   const run = new Run(program, shared, { cancellation, maxSteps: null });
+  // Mutation point: forked-results
   restoreRun(run, source, writes);
-  const chain = run.chain!;
-  chain.headId = head?.id ?? null;
-  chain.parentId = isSameThread ? source.id : null;
+  const writer = run.writer!;
+  writer.headId = head?.id ?? null;
+  writer.parentId = isSameThread ? source.id : null;
   if (at === undefined) {
     run.children = await forkChildren(core, durable, cancellation, source, runId);
     const pauses = source.pauses.map((pause): PauseItem => ({ ...pause, id: renew(pause.id) }));
     const status =
       source.status === "completed" || source.status === "incomplete" || pauses.length > 0 ? source.status : "running";
-    await chain.save(source.phase, {
+    await writer.save(source.phase, {
       status,
       step: source.step,
       current: source.currentNodes,
@@ -72,10 +75,10 @@ export async function forkCheckpoint(
     });
   } else {
     goAt(run, at);
-    await chain.save("updated", { status: "running", step: run.step - 1, current: source.currentNodes });
+    await writer.save("updated", { status: "running", step: run.step - 1, current: source.currentNodes });
   }
-  const saved = await asStoreError(() => durable.store.loadById(durable.threadId, chain.headId!));
-  return migrateCheckpoint(saved!, { threadId: durable.threadId, id: chain.headId! });
+  const saved = await asStoreError(() => durable.store.loadById(durable.threadId, writer.headId!));
+  return migrateCheckpoint(saved!, { threadId: durable.threadId, id: writer.headId! });
 }
 
 /** The run goes on at a node of the caller's choice; what was next is dropped, state and barriers stay. */
@@ -86,12 +89,13 @@ export function goAt(run: Run, at: string): void {
     throw new RunError("NG_BAD_INPUT", `there is no node \`${at}\` to go on at; there are: ${known.join(", ")}`);
   }
   run.ready = [node];
+  // Mutation point: dropped-sends
   run.sends = [];
   run.errors = undefined;
   run.unrouted = [];
   run.stored = undefined;
   run.children = {};
-  run.chain?.results.clear();
+  run.writer?.results.clear();
   // Answers were given to tasks that are not next any more; none of them reaches another (6.2).
   run.shared.answers.clear();
 }
@@ -128,18 +132,18 @@ async function forkChildren(
     });
     restoreRun(run, child, writes);
     const head = await asStoreError(() => durable.store.loadLatest(durable.threadId, namespace));
-    const chain = run.chain!;
-    chain.headId = head?.id ?? null;
-    chain.parentId = source.threadId === durable.threadId ? id : null;
+    const writer = run.writer!;
+    writer.headId = head?.id ?? null;
+    writer.parentId = source.threadId === durable.threadId ? id : null;
     run.children = Object.fromEntries(Object.entries(children).filter(([name]) => name.startsWith(`${namespace}/`)));
-    await chain.save(child.phase, {
+    await writer.save(child.phase, {
       status: child.status,
       step: child.step,
       current: child.currentNodes,
       pauses: child.pauses.map((pause) => ({ ...pause, id: renewPauseId(pause.id, source.runId, runId) })),
       unfinished: { next: unfinishedNodes(run), children: run.children },
     });
-    if (chain.headId !== null) children[namespace] = chain.headId;
+    if (writer.headId !== null) children[namespace] = writer.headId;
   }
   return children;
 }
@@ -155,5 +159,3 @@ export function programAt(program: Program, path: readonly string[]): Program | 
   }
   return found;
 }
-
-export type { PendingWrite, ThreadId };

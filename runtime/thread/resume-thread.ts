@@ -2,25 +2,19 @@ import type { Checkpoint, ThreadId } from "../interface/checkpoint.ts";
 import type { BareAnswer, ResumeOptions, RunResult } from "../interface/engine-options.ts";
 import { ThreadError } from "../interface/errors.ts";
 import { takeAnswers } from "./answers.ts";
-import type { Cancellation } from "../step/cancellation.ts";
-import { executeRun, orCancelled } from "../engine/create-engine.ts";
-import { refuseDrift } from "./drift.ts";
+import type { Cancellation } from "../run/cancellation.ts";
+import { executeRun, orCancelled } from "../run/execute-run.ts";
+import { refuseDrift } from "../checkpoint/drift.ts";
 import { forkCheckpoint, renewPauseId } from "./fork-thread.ts";
-import { heldOptions } from "../step/expression-arguments.ts";
-import { answerWrite, restoreRun } from "./restore-run.ts";
-import { continueRun, standing } from "../step/run-loop.ts";
-import { createShared, maxStepsOf, type EngineCore } from "../engine/run-settings.ts";
-import { Run, type RunEnd } from "../step/run.ts";
-import type { Durable } from "../step/shared.ts";
-import {
-  asRunner,
-  beforeClaim,
-  checkThreadId,
-  findCheckpoint,
-  loadHead,
-  loadWrites,
-  storeOf,
-} from "./thread-access.ts";
+import { heldOptions } from "../run/copy-arguments.ts";
+import { answerWrite, restoreRun } from "../checkpoint/restore-run.ts";
+import { continueRun } from "../step/run-loop.ts";
+import { nextStop } from "../run/run-end.ts";
+import { createShared, maxStepsOf, type EngineCore } from "../run/run-settings.ts";
+import { Run, type RunEnd } from "../run/run.ts";
+import type { Durable } from "../run/shared.ts";
+import { asRunner, beforeClaim, checkThreadId, storeOf } from "./thread-access.ts";
+import { findCheckpoint, loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 
 /** Goes on with a thread: from its head, or from another checkpoint or node, which makes a fork inside the thread (5.9). */
 export async function resumeThread(
@@ -116,7 +110,7 @@ function isOver({ status }: Checkpoint): boolean {
 
 /** An answer that was given before, to a run that has ended since: harmless, and nothing to do. */
 async function asItStands(run: Run): Promise<RunEnd> {
-  return standing(run)!;
+  return nextStop(run)!;
 }
 
 /** Whoever forks a paused checkpoint answers with the ids they saw there. */

@@ -1,14 +1,13 @@
-import type { Checkpoint, CheckpointId, PendingWrite, ThreadId } from "../interface/checkpoint.ts";
+import type { ThreadId } from "../interface/checkpoint.ts";
 import type { Durability, ExecuteOptions } from "../interface/engine-options.ts";
 import { StoreError, ThreadError, type NgraphError } from "../interface/errors.ts";
 import type { Store } from "../interface/store.ts";
-import { Cancellation, linkSignal } from "../step/cancellation.ts";
+import { Cancellation, linkSignal } from "../run/cancellation.ts";
 import { withClaim } from "./claimed-thread.ts";
-import { guardStore, isGivenUp } from "./guarded-store.ts";
-import { asStoreError, Journal } from "./journal.ts";
-import { migrateCheckpoint } from "./restore-run.ts";
-import type { EngineCore } from "../engine/run-settings.ts";
-import type { Durable } from "../step/shared.ts";
+import { guardStore, isGivenUp } from "../checkpoint/guarded-store.ts";
+import { Journal } from "../checkpoint/journal.ts";
+import type { EngineCore } from "../run/run-settings.ts";
+import type { Durable } from "../run/shared.ts";
 
 const DEFAULT_LEASE_MS = 30_000;
 
@@ -57,10 +56,10 @@ export async function asRunner<T>(
   };
   const unlink = linkSignal(options.signal, cancellation);
   try {
-    return await withClaim(store, threadId, settings, async (claim, ensureHeld) => {
+    return await withClaim(store, threadId, settings, async (claim, ensureClaimed) => {
       try {
         const journal = new Journal(durability === "async");
-        return await work({ store, threadId, claim, ensureHeld, journal, durability }, cancellation);
+        return await work({ store, threadId, claim, ensureClaimed, journal, durability }, cancellation);
       } catch (error) {
         cancellation.cancel(error);
         throw error;
@@ -72,44 +71,4 @@ export async function asRunner<T>(
   } finally {
     unlink();
   }
-}
-
-/** @throws ThreadError NG_UNKNOWN_THREAD */
-export async function loadHead(store: Store, threadId: ThreadId): Promise<Checkpoint> {
-  const head = await asStoreError(() => store.loadLatest(threadId));
-  if (head !== undefined) return migrateCheckpoint(head, { threadId });
-  throw new ThreadError("NG_UNKNOWN_THREAD", threadId, `there is no thread \`${threadId}\` in this store`);
-}
-
-/** The newest checkpoint of a called graph. */
-export async function loadChildHead(
-  { store, threadId }: Pick<Durable, "store" | "threadId">,
-  namespace: string,
-): Promise<Checkpoint | undefined> {
-  const found = await asStoreError(() => store.loadLatest(threadId, namespace));
-  return found === undefined ? undefined : migrateCheckpoint(found, { threadId, namespace });
-}
-
-/** A checkpoint of the graph itself, by id or label. @throws ThreadError NG_UNKNOWN_CHECKPOINT */
-export async function findCheckpoint(store: Store, threadId: ThreadId, name: CheckpointId): Promise<Checkpoint> {
-  if (typeof name !== "string") {
-    const message = "a checkpoint is named by its id or its label, which are strings";
-    throw new ThreadError("NG_UNKNOWN_CHECKPOINT", threadId, message);
-  }
-  const byId = await asStoreError(() => store.loadById(threadId, name));
-  if (byId !== undefined && byId.id !== name) {
-    const message = `the store was asked for checkpoint \`${name}\` of thread \`${threadId}\` and gave \`${byId.id}\``;
-    throw new StoreError("NG_CORRUPT_RECORD", message);
-  }
-  const found = byId ?? (await asStoreError(() => store.loadByLabel?.(threadId, name)));
-  if (found !== undefined && found.threadId === threadId && found.namespace === "") {
-    return migrateCheckpoint(found, { threadId });
-  }
-  await loadHead(store, threadId);
-  const message = `thread \`${threadId}\` has no checkpoint with the id or label \`${name}\`: its history lists them`;
-  throw new ThreadError("NG_UNKNOWN_CHECKPOINT", threadId, message);
-}
-
-export async function loadWrites(store: Store, threadId: ThreadId, id: CheckpointId): Promise<readonly PendingWrite[]> {
-  return (await asStoreError(() => store.getWrites?.(threadId, id))) ?? [];
 }

@@ -2,16 +2,17 @@ import type { UpdateOptions } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
 import type { Json, JsonObject } from "../value/json.ts";
 import { Mismatch } from "../value/validate.ts";
-import type { Cancellation } from "../step/cancellation.ts";
-import { refuseDrift } from "./drift.ts";
-import { routeAs } from "../step/replan.ts";
-import { restoreRun, withAnswers } from "./restore-run.ts";
+import type { Cancellation } from "../run/cancellation.ts";
+import { refuseDrift } from "../checkpoint/drift.ts";
+import { routeAs } from "../run/replan.ts";
+import { restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
 import { describeError } from "../event/run-events.ts";
-import { unfinishedNodes } from "../step/run-loop.ts";
-import { createShared, type EngineCore } from "../engine/run-settings.ts";
-import { newId, Run } from "../step/run.ts";
-import type { Durable } from "../step/shared.ts";
-import { loadHead, loadWrites } from "./thread-access.ts";
+import { unfinishedNodes } from "../run/run-end.ts";
+import { createShared, type EngineCore } from "../run/run-settings.ts";
+import { Run } from "../run/run.ts";
+import { newId } from "../checkpoint/ids.ts";
+import type { Durable } from "../run/shared.ts";
+import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import { takeAnswers } from "./answers.ts";
 
 /**
@@ -37,6 +38,7 @@ export async function updateThread(
     {
       threadId,
       // What is replaced may be next again in the same step: with a run of its own its tasks and pauses have names of their own (5.5, 6.2).
+      // Mutation point: edited-run-id
       runId: options.as === undefined ? head.runId : newId(),
       durable,
       answers,
@@ -44,20 +46,21 @@ export async function updateThread(
     },
   );
   const run = new Run(core.program, shared, { cancellation, maxSteps: null });
+  // Mutation point: edited-results
   restoreRun(run, head, writes);
   editState(run, values, options.replace === true);
-  const chain = run.chain!;
+  const writer = run.writer!;
   const step = run.step - 1;
   if (options.as === undefined) {
     run.children = head.children ?? {};
-    await chain.save("updated", {
+    await writer.save("updated", {
       status: head.status,
       step,
       current: head.currentNodes,
       pauses: head.pauses,
       unfinished: { next: unfinishedNodes(run), children: run.children },
     });
-    return chain.headId!;
+    return writer.headId!;
   }
   const node = core.program.nodeIndex.get(options.as);
   if (node === undefined) throw new RunError("NG_BAD_INPUT", `there is no node \`${options.as}\` to write as`);
@@ -65,10 +68,11 @@ export async function updateThread(
   run.errors = undefined;
   run.unrouted = [];
   shared.answers.clear();
+  // Mutation point: edited-routes
   routeAs(run, [node], []);
   if (run.unrouted.length > 0) throw run.noRoute();
-  await chain.save("updated", { status: "running", step, current: [options.as] });
-  return chain.headId!;
+  await writer.save("updated", { status: "running", step, current: [options.as] });
+  return writer.headId!;
 }
 
 /** @throws RunError NG_BAD_INPUT naming every value that does not fit */
@@ -104,7 +108,7 @@ function editState(run: Run, values: JsonObject, replaces: boolean): void {
     throw new RunError("NG_BAD_INPUT", `the state cannot be edited so: ${run.shared.redact(problems.join("; "))}`);
   }
   for (const [index, value, appended] of edits) {
-    run.chain!.touch(index, run.state[index]!, appended);
+    run.writer!.touch(index, run.state[index]!, appended);
     run.state[index] = value;
   }
 }

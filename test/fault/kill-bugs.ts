@@ -1,94 +1,76 @@
 /**
- * Mistakes that show only when a process is killed: without a kill, each of these engines gives the right end. See
+ * Mistakes that only a killed process shows: without a kill, each of these engines returns the right result. See
  * `planted-bugs.ts`.
  */
-import { edit, type PlantedBug } from "./planted-bugs.ts";
+import { after, before, mutation, swap } from "../support/mutate.ts";
+import type { PlantedBug } from "./planted-bugs.ts";
+
+const CONNECTION = "stores/sqlite/connection.ts";
+const RESTORE = "checkpoint/restore-run.ts";
 
 export const KILL_BUGS: readonly PlantedBug[] = [
   {
-    name: "a transaction is several: every statement commits by itself",
+    name: "every statement of a transaction commits by itself",
     edits: [
-      edit(
-        "stores/sqlite/connection.ts",
-        `      this.run(begin);\n`,
-        `      if (begin === "BEGIN") this.run(begin);\n`,
-      ),
-      edit(
-        "stores/sqlite/connection.ts",
-        `      this.run("COMMIT");\n`,
-        `      if (begin === "BEGIN") this.run("COMMIT");\n`,
-      ),
+      mutation(CONNECTION, "begin-transaction", `if (begin === "BEGIN") this.run(begin);`),
+      mutation(CONNECTION, "commit-transaction", `if (begin === "BEGIN") this.run("COMMIT");`),
     ],
   },
   {
-    name: "the store says that it has what it has not committed yet",
+    name: "the store reports a write before it commits it",
     edits: [
-      edit(
-        "stores/sqlite/connection.ts",
-        `      this.run(begin);\n`,
-        `      const state = globalThis as { left?: boolean };
-      if (state.left === true) this.run("COMMIT");
-      state.left = false;
-      this.run(begin);\n`,
+      mutation(
+        CONNECTION,
+        "begin-transaction",
+        before(`const state = globalThis as { left?: boolean };
+          if (state.left === true) this.run("COMMIT");
+          state.left = false;`),
       ),
-      edit(
-        "stores/sqlite/connection.ts",
-        `      this.run("COMMIT");\n`,
-        `      if (begin === "BEGIN") this.run("COMMIT"); else (globalThis as { left?: boolean }).left = true;\n`,
+      mutation(
+        CONNECTION,
+        "commit-transaction",
+        `if (begin === "BEGIN") this.run("COMMIT"); else (globalThis as { left?: boolean }).left = true;`,
       ),
-      edit(
-        "stores/sqlite/connection.ts",
-        `    this.#closed = true;\n`,
-        `    this.#closed = true;
-    if ((globalThis as { left?: boolean }).left === true) this.run("COMMIT");\n`,
+      mutation(
+        CONNECTION,
+        "close-database",
+        after(`if ((globalThis as { left?: boolean }).left === true) this.run("COMMIT");`),
       ),
     ],
   },
   {
     name: "the claim of a dead process has to run out",
-    edits: [edit("stores/contract/thread-row.ts", `!hasExited({ host, pid, started: started ?? "" })`, `true`)],
+    edits: [
+      mutation(
+        "stores/contract/thread-row.ts",
+        "dead-owner",
+        swap(`!hasExited({ host, pid, started: started ?? "" })`, `true`),
+      ),
+    ],
   },
   {
     name: "a resume does not look at pending writes",
-    edits: [
-      edit("thread/restore-run.ts", `run.stored = stored.size === 0 ? undefined : stored;`, `run.stored = undefined;`),
-    ],
+    edits: [mutation(RESTORE, "restored-results", `run.stored = undefined;`)],
   },
   {
     name: "barriers are not restored",
-    edits: [
-      edit(
-        "thread/restore-run.ts",
-        `for (const name of names) run.barriers.signal(barrier, node(name));`,
-        `void [names, barrier];`,
-      ),
-    ],
+    edits: [mutation(RESTORE, "restored-barriers", `void [names, barrier];`)],
   },
   {
-    name: "what was sent is not restored",
-    edits: [
-      edit(
-        "thread/restore-run.ts",
-        `run.sends = head.pendingSends.map(`,
-        `run.sends = head.pendingSends.slice(1).map(`,
-      ),
-    ],
+    name: "an item that was sent is not restored",
+    edits: [mutation(RESTORE, "restored-sends", swap("head.pendingSends", "head.pendingSends.slice(1)"))],
   },
   {
-    name: "a called graph begins anew on every resume",
-    edits: [edit("step/call-graph.ts", `if (round === null) return false;`, `return false;`)],
+    name: "every resume starts a called graph again",
+    edits: [mutation("step/call-graph.ts", "round-of-call", `return false;`)],
   },
   {
-    name: "keys belong to the process",
+    name: "idempotency keys depend on the process",
     edits: [
-      edit(
-        "step/task-context.ts",
-        `get idempotencyKey(): string {`,
-        `get idempotencyKey(): string {
-          return this.trueKey.replace(/.{7}$/, String(process.pid).padStart(7, "0"));
-        }
-        get trueKey(): string {`,
-      ),
+      mutation("step/task-context.ts", "idempotency-key", (code) => {
+        const own = `get idempotencyKey(): string { return this.trueKey.replace(/.{7}$/, String(process.pid).padStart(7, "0")); }`;
+        return `${own} ${swap("get idempotencyKey", "get trueKey")(code)}`;
+      }),
     ],
   },
 ];

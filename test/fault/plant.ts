@@ -1,15 +1,17 @@
-/** Builds an engine and a store of the runtime's text with a mistake in it. */
+/** Builds an engine and a store from the runtime's source text with a mistake in it. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build, type StdinOptions } from "esbuild";
+import { mutate, wordsUnder } from "../support/mutate.ts";
 import type { PlantedBug } from "./planted-bugs.ts";
 import type { Subject } from "./simulate.ts";
 
 const runtime = join(import.meta.dirname, "../../runtime");
+const words = wordsUnder(runtime);
 
-/** An engine and a store of the edited text. */
+/** An engine and a store of the mutated text. */
 export async function plant(bug: PlantedBug): Promise<Subject> {
   const folder = mkdtempSync(join(tmpdir(), "ngraph-planted-"));
   try {
@@ -23,7 +25,7 @@ export async function plant(bug: PlantedBug): Promise<Subject> {
   }
 }
 
-/** A program with all that it imports, as text, of the edited runtime. */
+/** The text of a program with everything that it imports, from the mutated runtime. */
 export async function plantedText({ edits }: PlantedBug, stdin: StdinOptions): Promise<string> {
   const open = new Set(edits);
   const { outputFiles } = await build({
@@ -39,11 +41,10 @@ export async function plantedText({ edits }: PlantedBug, stdin: StdinOptions): P
         setup: ({ onLoad }) => {
           onLoad({ filter: /runtime[\\/].*\.ts$/ }, ({ path }) => {
             let contents = readFileSync(path, "utf8");
-            for (const { file, from, to } of edits) {
-              if (path !== join(runtime, file)) continue;
-              if (contents.split(from).length !== 2) throw new Error(`${file} does not have once: ${from}`);
-              contents = contents.replace(from, () => to);
-              for (const one of open) if (one.file === file && one.from === from) open.delete(one);
+            for (const edit of edits) {
+              if (path !== join(runtime, edit.file)) continue;
+              contents = mutate(contents, edit, words);
+              open.delete(edit);
             }
             return { contents, loader: "ts" };
           });

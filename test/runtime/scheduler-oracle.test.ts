@@ -8,7 +8,7 @@ import {
   type RoutingRequest,
   type Table,
 } from "../../runtime/index.ts";
-import type { BarrierSignals } from "../../runtime/routing/scheduler.ts";
+import type { BarrierSignals } from "../../runtime/routing/barrier-state.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { tableOf } from "../support/graph.ts";
 import { numRuns } from "../support/depth.ts";

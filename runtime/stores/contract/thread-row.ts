@@ -22,6 +22,7 @@ export function isHeld(thread: ThreadRow, now: number, lost: LostOwners): boolea
   if (thread.expires === null || thread.expires <= now) return false;
   if (thread.owner !== null && lost.has(thread.owner)) return false;
   const { host, pid, started } = thread;
+  // Mutation point: dead-owner
   return host === null || pid === null || !hasExited({ host, pid, started: started ?? "" });
 }
 

@@ -103,6 +103,7 @@ export class Connection {
 
   close(): void {
     if (this.#closed) return;
+    // Mutation point: close-database
     this.#closed = true;
     try {
       // The driver for older versions of Node keeps the file open until its statements are collected. So the log is
@@ -125,8 +126,10 @@ export class Connection {
   #transaction<T>(begin: string, body: () => T): T {
     if (this.#closed) throw storeIsClosed();
     try {
+      // Mutation point: begin-transaction
       this.run(begin);
       const result = body();
+      // Mutation point: commit-transaction
       this.run("COMMIT");
       return result;
     } catch (error) {

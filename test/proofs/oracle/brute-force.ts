@@ -2,12 +2,8 @@
  * All runs of a graph, executed through the real scheduler with concrete values: every choice of every node, every
  * failure. Slow and simple on purpose; it shares no code with the proofs.
  */
-import {
-  type BarrierSignals,
-  createScheduler,
-  type NodeRouting,
-  type Scheduler,
-} from "../../../runtime/routing/scheduler.ts";
+import type { BarrierSignals } from "../../../runtime/routing/barrier-state.ts";
+import { createScheduler, type NodeRouting, type Scheduler } from "../../../runtime/routing/scheduler.ts";
 import type { Table } from "../../../runtime/table/table.ts";
 import type { RandomGraph, RandomNode, Value } from "./random-graph.ts";
 

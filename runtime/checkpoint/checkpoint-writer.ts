@@ -10,11 +10,12 @@ import {
 import { NodeError, type NgraphError } from "../interface/errors.ts";
 import { setField } from "../expression/operations.ts";
 import type { Json } from "../value/json.ts";
-import { signalsOf } from "../routing/scheduler.ts";
-import { isThenable } from "../step/is-thenable.ts";
+import { signalsOf } from "../routing/barrier-state.ts";
+import { isThenable } from "../value/promise.ts";
 import { emitEvent } from "../event/run-events.ts";
-import { newId, type Run } from "../step/run.ts";
-import type { Durable } from "../step/shared.ts";
+import type { Run } from "../run/run.ts";
+import { newId } from "./ids.ts";
+import type { Durable } from "../run/shared.ts";
 
 /** What a checkpoint says beside where the run stands. */
 export interface SaveDetails {
@@ -32,7 +33,7 @@ export interface SaveDetails {
  * The chain of checkpoints that a run writes (5). It keeps what has changed since the last one, so a checkpoint costs what
  * changed (5.12), and the results of the step in progress, so that none is lost whatever comes next.
  */
-export class Chain {
+export class CheckpointWriter {
   readonly #run: Run;
   readonly #durable: Durable;
   /** The newest checkpoint of the namespace; the next follows it. */
@@ -75,6 +76,7 @@ export class Chain {
     const { store, claim, journal, durability } = this.#durable;
     const { headId } = this;
     if (store.putWrites === undefined || headId === null || durability === "exit") return undefined;
+    // Mutation point: pending-write
     return journal.write(() => store.putWrites!(claim, headId, [write]));
   }
 
@@ -89,6 +91,7 @@ export class Chain {
       if (details.unfinished === undefined) this.results.clear();
       return undefined;
     }
+    // Mutation point: checkpoint-id
     const id = newId();
     const header = this.#header(id, threadId, phase, details);
     const changes = this.#takeChanges();
@@ -125,6 +128,7 @@ export class Chain {
     const run = this.#run;
     const { table } = run.program;
     const { unfinished, error } = details;
+    // Mutation point: finished-results
     const finished = unfinished === undefined ? [] : [...this.results.values()];
     const errors: Record<string, Json> = {};
     for (const [node, value] of run.errors ?? []) setField(errors, table.nodes[node]!.name, value);
@@ -140,6 +144,7 @@ export class Chain {
       currentNodes: details.current,
       currentNode: currentNodeOf(run, phase, details),
       nextNodes: unfinished?.next ?? run.ready.map((node) => table.nodes[node]!.name),
+      // Mutation point: saved-sends
       pendingSends: run.sends.map(({ taskId, node, item }) => ({ taskId, node: table.nodes[node]!.name, item })),
       barrierState: signalsOf(table, run.barriers),
       pauses: details.pauses ?? [],

@@ -3,14 +3,14 @@ import type { ConsumedAnswer, ThreadId } from "../interface/checkpoint.ts";
 import type { EngineOptions, ExecuteOptions, OnFailure } from "../interface/engine-options.ts";
 import type { EventListener } from "../interface/events.ts";
 import type { JsonObject } from "../value/json.ts";
-import type { NodeCache } from "../step/node-cache.ts";
+import type { NodeCache } from "./node-cache.ts";
 import { checkCount, checkEngineOptions, checkExecuteOptions } from "./check-options.ts";
 import type { Program } from "../program/program.ts";
 import { createRedactor } from "../event/redact.ts";
-import { newId } from "../step/run.ts";
-import type { Durable, Shared } from "../step/shared.ts";
-import { Slots } from "../step/slots.ts";
-import { readStepLimits, stepLimitOf, type StepLimits } from "../step/step-limits.ts";
+import { newId } from "../checkpoint/ids.ts";
+import type { Durable, Shared } from "./shared.ts";
+import { Slots } from "./slots.ts";
+import { readStepLimits, stepLimitOf, type StepLimits } from "./step-limits.ts";
 
 /** An engine's parts that all its runs share. */
 export interface EngineCore {

@@ -5,7 +5,7 @@ import type { EventListener } from "../interface/events.ts";
 import type { Json, JsonObject } from "../value/json.ts";
 import type { NodeCache } from "./node-cache.ts";
 import type { Claim, Store } from "../interface/store.ts";
-import type { Journal } from "../thread/journal.ts";
+import type { Journal } from "../checkpoint/journal.ts";
 import type { Slots } from "./slots.ts";
 import type { StepLimits } from "./step-limits.ts";
 
@@ -45,7 +45,7 @@ export interface Durable {
   readonly threadId: ThreadId;
   readonly claim: Claim;
   /** Before bodies run: nothing to wait for while the lease surely holds; rejects when another runner has the thread (5.6). */
-  readonly ensureHeld: () => Promise<void> | undefined;
+  readonly ensureClaimed: () => Promise<void> | undefined;
   readonly journal: Journal;
   readonly durability: Durability;
 }

@@ -2,8 +2,8 @@ import type { Clock } from "../interface/clock.ts";
 import { StoreError } from "../interface/errors.ts";
 import type { MaybePromise } from "../value/json.ts";
 import type { Claim, Store } from "../interface/store.ts";
-import type { Cancellation } from "../step/cancellation.ts";
-import { isThenable } from "../step/is-thenable.ts";
+import type { Cancellation } from "../run/cancellation.ts";
+import { isThenable } from "../value/promise.ts";
 
 /** How long a call that is under way when the run is cancelled may still take, in milliseconds: what it writes is not lost for nothing. */
 export const GRACE_MS = 3000;

@@ -7,11 +7,12 @@ import {
 import { StoreError } from "../interface/errors.ts";
 import { Mismatch } from "../value/mismatch.ts";
 import { checkCheckpoint, type AskedCheckpoint } from "./check-checkpoint.ts";
-import type { Run } from "../step/run.ts";
-import type { StoredOutcome } from "../step/shared.ts";
+import type { Run } from "../run/run.ts";
+import type { StoredOutcome } from "../run/shared.ts";
 
 /** Which step a checkpoint goes on with. */
 export function resumeStep(head: Pick<Checkpoint, "phase" | "step">): number {
+  // Mutation point: resume-step
   return head.phase === "interrupted" ? head.step : head.step + 1;
 }
 
@@ -64,24 +65,27 @@ function asThisVersion(checkpoint: Checkpoint): Checkpoint {
 export function restoreRun(run: Run, head: Checkpoint, writes: readonly PendingWrite[]): void {
   const { channels, channelIndex, nodeIndex, table } = run.program;
   const node = (name: string): number => nodeIndex.get(name)!;
-  const { chain } = run;
+  const { writer } = run;
   for (const [name, value] of Object.entries(head.values)) {
     const index = channelIndex.get(name)!;
     const admitted = value === null ? null : channels[index]!.admit(value);
     run.state[index] = admitted instanceof Mismatch ? value : admitted;
-    chain?.written.add(index);
+    writer?.written.add(index);
   }
   for (const [name, count] of Object.entries(head.versions)) {
     const index = channelIndex.get(name);
-    if (index !== undefined) chain?.versions.set(index, count);
+    if (index !== undefined) writer?.versions.set(index, count);
   }
   run.step = resumeStep(head);
+  // Mutation point: restored-sends
   run.sends = head.pendingSends.map(({ taskId, node: name, item }) => ({ taskId, node: node(name), item }));
   run.unrouted = (head.unrouted ?? []).map((name) => ({ node: name === "start" ? -1 : node(name), cause: undefined }));
   const errors = Object.entries(head.errors);
+  // Mutation point: restored-errors
   run.errors = errors.length === 0 ? undefined : new Map(errors.map(([name, error]) => [node(name), error]));
   for (const [id, names] of Object.entries(head.barrierState)) {
     const barrier = table.barriers.findIndex((spec) => spec.id === id);
+    // Mutation point: restored-barriers
     for (const name of names) run.barriers.signal(barrier, node(name));
   }
 
@@ -90,13 +94,14 @@ export function restoreRun(run: Run, head: Checkpoint, writes: readonly PendingW
   for (const write of [...(head.finished ?? []), ...writes]) {
     if (isAnswer(write)) continue;
     stored.set(write.taskId, write.result as unknown as StoredOutcome);
-    chain?.results.set(write.taskId, write);
+    writer?.results.set(write.taskId, write);
     // A plain node that has finished stands in no list of what is next; it still belongs to the step.
     if (write.taskId === write.node) ready.add(node(write.node));
   }
   run.ready = [...ready].sort((a, b) => a - b);
+  // Mutation point: restored-results
   run.stored = stored.size === 0 ? undefined : stored;
-  if (chain !== undefined) chain.headId = chain.storedId = head.id;
+  if (writer !== undefined) writer.headId = writer.storedId = head.id;
 }
 
 /** Pauses of a checkpoint by the task of this run that they belong to; gates belong to none. */

@@ -3,7 +3,7 @@ import { ThreadError } from "../interface/errors.ts";
 import { Mismatch } from "../value/validate.ts";
 import type { Program } from "../program/program.ts";
 import { isAnswer } from "./restore-run.ts";
-import type { StoredOutcome } from "../step/shared.ts";
+import type { StoredOutcome } from "../run/shared.ts";
 
 /**
  * Refuses to go on under a table that no longer has what the checkpoint needs (5.7): its next nodes, the members of
@@ -44,6 +44,7 @@ export function refuseDrift(program: Program, head: Checkpoint, writes: readonly
     const admitted = value === null ? null : channels[index]!.admit(value);
     if (admitted instanceof Mismatch) problems.push(`channel \`${name}\` has another type: ${admitted.describe()}`);
   }
+  // Mutation point: drift
   if (problems.length === 0) return;
   throw new ThreadError(
     "NG_DRIFT",

@@ -1,6 +1,6 @@
 import type { GivenStepLimits } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
-import { checkCount } from "../engine/check-options.ts";
+import { checkCount } from "./check-options.ts";
 import type { Program } from "../program/program.ts";
 
 /** What the caller says about limits of steps; `null` is none. */

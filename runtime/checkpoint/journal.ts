@@ -1,6 +1,6 @@
 import { NgraphError, StoreError } from "../interface/errors.ts";
 import type { MaybePromise } from "../value/json.ts";
-import { isThenable } from "../step/is-thenable.ts";
+import { isThenable } from "../value/promise.ts";
 
 /** Writes that wait behind a run before it waits for them: memory stays bounded however slow the store is. */
 const MAX_BEHIND = 64;
@@ -35,6 +35,7 @@ export class Journal {
     } else {
       this.#append(this.#tail.then(() => (this.#error === undefined ? work() : undefined)));
     }
+    // Mutation point: urgent-write
     if (this.#behind && !urgent && this.#pending < MAX_BEHIND) return undefined;
     return this.flush();
   }
@@ -52,6 +53,7 @@ export class Journal {
     const done = Promise.resolve(work).then(
       () => undefined,
       (error: unknown) => {
+        // Mutation point: failed-write
         this.#error ??= storeFailure(error);
       },
     );

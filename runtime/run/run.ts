@@ -8,11 +8,12 @@ import { noRoute } from "../routing/no-route.ts";
 import { sha256 } from "../table/sha256.ts";
 import { END } from "../table/table.ts";
 import type { Cancellation } from "./cancellation.ts";
-import { Chain } from "../thread/checkpoint-writer.ts";
+import { CheckpointWriter } from "../checkpoint/checkpoint-writer.ts";
+import { runSuffix } from "../checkpoint/ids.ts";
 import type { ChannelCode } from "../program/channel-code.ts";
 import type { Program } from "../program/program.ts";
 import type { Shared, StoredOutcome } from "./shared.ts";
-import type { Task } from "./task.ts";
+import type { Task } from "../step/task.ts";
 
 /** How a run ended, or why it stopped for now. */
 export interface RunEnd {
@@ -90,7 +91,7 @@ export class Run {
   children: Readonly<Record<string, string>> = {};
   /** Names of the nodes of each finished step. */
   readonly steps: (readonly string[])[] = [];
-  readonly chain: Chain | undefined;
+  readonly writer: CheckpointWriter | undefined;
   readonly #runId: string | undefined;
   readonly #keyId: string | undefined;
 
@@ -112,7 +113,7 @@ export class Run {
     this.state = program.initial.slice();
     this.scope = { state: this.state, secrets: program.secrets, error: null };
     this.barriers = new BarrierState(program.routing.barriers);
-    this.chain = shared.durable === undefined ? undefined : new Chain(this, shared.durable);
+    this.writer = shared.durable === undefined ? undefined : new CheckpointWriter(this, shared.durable);
   }
 
   get runId(): string {
@@ -209,20 +210,6 @@ function recordOf(channels: readonly ChannelCode[], template: JsonObject, state:
     record[name] = state[index]!;
   }
   return record;
-}
-
-/** The super-step of the outermost run that a pause belongs to, by its id. Names of nodes and tasks have no `@`. */
-export function stepOfPause(id: string): number {
-  return Number(/@(\d+)/.exec(id)?.[1] ?? Number.POSITIVE_INFINITY);
-}
-
-/** What ids of pauses end with: enough of a run's id to tell it from every other run of the thread. */
-export function runSuffix(runId: string): string {
-  return runId.slice(-12);
-}
-
-export function newId(): string {
-  return globalThis.crypto.randomUUID();
 }
 
 const NOTHING: readonly never[] = Object.freeze([]);

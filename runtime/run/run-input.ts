@@ -2,7 +2,7 @@ import type { Checkpoint } from "../interface/checkpoint.ts";
 import { RunError } from "../interface/errors.ts";
 import type { JsonObject } from "../value/json.ts";
 import { Mismatch } from "../value/validate.ts";
-import type { Run } from "../step/run.ts";
+import type { Run } from "./run.ts";
 
 /** Checks and applies the input. @throws RunError NG_BAD_INPUT naming every field that does not fit */
 export function applyInput(run: Run, input: JsonObject): void {
@@ -24,7 +24,7 @@ export function applyInput(run: Run, input: JsonObject): void {
     const admitted = channel.admit(value);
     if (admitted instanceof Mismatch) problems.push(`\`${name}\`: ${admitted.describe()}`);
     else {
-      run.chain?.touch(index, null, false);
+      run.writer?.touch(index, null, false);
       run.state[index] = admitted;
     }
   }
@@ -38,29 +38,30 @@ export function applyInput(run: Run, input: JsonObject): void {
 
 /** A new run on a thread follows the last one: `memory` channels go on, all others are back at their start (5.13). */
 export function followRun(run: Run, head: Checkpoint | undefined): void {
-  const { chain } = run;
-  if (chain === undefined || head === undefined) return;
+  const { writer } = run;
+  if (writer === undefined || head === undefined) return;
   const { channels, channelIndex } = run.program;
-  chain.headId = chain.storedId = head.id;
+  writer.headId = writer.storedId = head.id;
   for (const [name, count] of Object.entries(head.versions)) {
     const index = channelIndex.get(name);
-    if (index !== undefined) chain.versions.set(index, count);
+    if (index !== undefined) writer.versions.set(index, count);
   }
   for (const [name, value] of Object.entries(head.values)) {
     const index = channelIndex.get(name);
     const channel = index === undefined ? undefined : channels[index];
+    // Mutation point: memory-channel
     if (index !== undefined && channel?.spec.role === "memory") {
       const admitted = value === null ? null : channel.admit(value);
       if (!(admitted instanceof Mismatch)) {
         run.state[index] = admitted;
-        chain.written.add(index);
+        writer.written.add(index);
         continue;
       }
     }
     // What the input sets is a new value, not a reset.
-    if (index !== undefined && chain.written.has(index)) continue;
+    if (index !== undefined && writer.written.has(index)) continue;
     const version = (Object.hasOwn(head.versions, name) ? head.versions[name]! : 0) + 1;
-    if (index !== undefined) chain.versions.set(index, version);
-    chain.reset(name, version);
+    if (index !== undefined) writer.versions.set(index, version);
+    writer.reset(name, version);
   }
 }

@@ -1,0 +1,47 @@
+import type { Checkpoint, CheckpointId, PendingWrite, ThreadId } from "../interface/checkpoint.ts";
+import { StoreError, ThreadError } from "../interface/errors.ts";
+import type { Store } from "../interface/store.ts";
+import type { Durable } from "../run/shared.ts";
+import { asStoreError } from "./journal.ts";
+import { migrateCheckpoint } from "./restore-run.ts";
+
+/** The newest checkpoint of a thread. @throws ThreadError NG_UNKNOWN_THREAD */
+export async function loadHead(store: Store, threadId: ThreadId): Promise<Checkpoint> {
+  const head = await asStoreError(() => store.loadLatest(threadId));
+  if (head !== undefined) return migrateCheckpoint(head, { threadId });
+  throw new ThreadError("NG_UNKNOWN_THREAD", threadId, `there is no thread \`${threadId}\` in this store`);
+}
+
+/** The newest checkpoint of a called graph or plan; `undefined` if it has none. */
+export async function loadChildHead(
+  { store, threadId }: Pick<Durable, "store" | "threadId">,
+  namespace: string,
+): Promise<Checkpoint | undefined> {
+  const found = await asStoreError(() => store.loadLatest(threadId, namespace));
+  return found === undefined ? undefined : migrateCheckpoint(found, { threadId, namespace });
+}
+
+/** A checkpoint of the outermost graph, by id or label. @throws ThreadError NG_UNKNOWN_CHECKPOINT */
+export async function findCheckpoint(store: Store, threadId: ThreadId, name: CheckpointId): Promise<Checkpoint> {
+  if (typeof name !== "string") {
+    const message = "a checkpoint is named by its id or its label, which are strings";
+    throw new ThreadError("NG_UNKNOWN_CHECKPOINT", threadId, message);
+  }
+  const byId = await asStoreError(() => store.loadById(threadId, name));
+  if (byId !== undefined && byId.id !== name) {
+    const message = `the store returned checkpoint \`${byId.id}\` instead of \`${name}\` of thread \`${threadId}\``;
+    throw new StoreError("NG_CORRUPT_RECORD", message);
+  }
+  const found = byId ?? (await asStoreError(() => store.loadByLabel?.(threadId, name)));
+  if (found !== undefined && found.threadId === threadId && found.namespace === "") {
+    return migrateCheckpoint(found, { threadId });
+  }
+  await loadHead(store, threadId);
+  const message = `thread \`${threadId}\` has no checkpoint with the id or label \`${name}\`: its history lists them`;
+  throw new ThreadError("NG_UNKNOWN_CHECKPOINT", threadId, message);
+}
+
+/** Pending writes: results that were stored after a checkpoint. */
+export async function loadWrites(store: Store, threadId: ThreadId, id: CheckpointId): Promise<readonly PendingWrite[]> {
+  return (await asStoreError(() => store.getWrites?.(threadId, id))) ?? [];
+}

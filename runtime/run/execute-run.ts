@@ -1,0 +1,77 @@
+import type { JsonObject } from "../value/json.ts";
+import type { RunOptions, RunResult } from "../interface/engine-options.ts";
+import { isGivenUp } from "../checkpoint/guarded-store.ts";
+import { emitEvent, eventError } from "../event/run-events.ts";
+import { Cancellation } from "./cancellation.ts";
+import { createShared, type EngineCore } from "./run-settings.ts";
+import { Run, type RunEnd } from "./run.ts";
+import { stoppedEnd } from "./run-end.ts";
+
+/** Runs to the end, with the events for start and end, and returns the result. */
+export async function executeRun(
+  run: Run,
+  resumed: boolean,
+  work: (run: Run) => RunEnd | Promise<RunEnd>,
+): Promise<RunResult> {
+  if (run.listening) emitEvent(run, { type: "run", phase: "start", graph: run.program.table.name, resumed });
+  const end = await endOf(run, work);
+  if (run.listening) {
+    const error = end.error === null ? {} : { error: eventError(run, end.error) };
+    emitEvent(run, { type: "run", phase: "end", status: end.status, ...error });
+  }
+  return resultOf(run, end);
+}
+
+/** A run that is cancelled while the store does not answer ends as cancelled. The thread keeps its last stored checkpoint. */
+async function endOf(run: Run, work: (run: Run) => RunEnd | Promise<RunEnd>): Promise<RunEnd> {
+  try {
+    return await work(run);
+  } catch (error) {
+    if (!isGivenUp(error) || run.cancellation.fault !== undefined) throw error;
+    return stoppedEnd("cancelled", run.cancelled(error));
+  }
+}
+
+/** As `executeRun` for the work before the run exists: a cancelled call whose store does not answer ends as cancelled. */
+export async function orCancelled(
+  core: EngineCore,
+  options: RunOptions,
+  work: () => Promise<RunResult>,
+): Promise<RunResult> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!isGivenUp(error) || options.signal?.aborted !== true) throw error;
+    const cancellation = new Cancellation(true);
+    cancellation.cancel(options.signal.reason);
+    const run = new Run(core.program, createShared(core, {}, { threadId: options.thread }), {
+      cancellation,
+      maxSteps: null,
+    });
+    return resultOf(run, stoppedEnd("cancelled", run.cancelled(error)));
+  }
+}
+
+export function resultOf(run: Run, end: RunEnd): RunResult {
+  const isLarge = run.program.channels.length > LARGE_STATE;
+  const result: RunResult = {
+    status: end.status,
+    output: run.output(),
+    state: isLarge ? {} : run.values(),
+    steps: run.steps,
+    pauses: end.pauses,
+    incompleteBarriers: end.incompleteBarriers,
+    error: end.error,
+    thread: run.shared.threadId ?? null,
+    checkpointId: run.writer?.storedId ?? null,
+  };
+  return isLarge ? withLazyState(result, run) : result;
+}
+
+/** With more channels than this, `state` is built on first access: the cost of a run depends on what it does, not on its size. */
+const LARGE_STATE = 100;
+
+function withLazyState(result: RunResult, run: Run): RunResult {
+  let state: JsonObject | undefined;
+  return Object.defineProperty(result, "state", { get: () => (state ??= run.values()), enumerable: true });
+}

@@ -1,0 +1,85 @@
+import type { PauseItem, Phase } from "../interface/checkpoint.ts";
+import type { Run, RunEnd } from "./run.ts";
+
+/** How the run ends if it cannot start the next step; `undefined` if it can. */
+export function nextStop(run: Run): RunEnd | undefined {
+  if (run.unrouted.length > 0) return stoppedEnd("failed", run.noRoute());
+  if (run.isOver) {
+    if (run.barriers.isClear) return COMPLETED;
+    const incompleteBarriers = run.incompleteBarriers();
+    const status = incompleteBarriers.length === 0 ? "completed" : "incomplete";
+    return { status, pauses: [], incompleteBarriers, error: null };
+  }
+  if (run.cancellation.aborted) return stoppedEnd("cancelled", run.cancelled());
+  if (run.maxSteps !== null && run.step >= run.maxSteps) return stoppedEnd("step_limit", run.stepLimit());
+  const gates = closedGates(run);
+  return gates.length === 0 ? undefined : pausedEnd(gates);
+}
+
+/** `pause before` gates of the next step that are neither passed nor answered (6.3). */
+function closedGates(run: Run): readonly PauseItem[] {
+  if (!run.program.hasGates) return NO_PAUSES;
+  let gates: PauseItem[] | undefined;
+  const addGate = (node: number): void => {
+    const { spec } = run.program.nodes[node]!;
+    // Mutation point: gate
+    if (spec.pauseBefore !== true || run.passed?.has(spec.name) === true) return;
+    if (gates?.some((gate) => gate.node === spec.name) === true) return;
+    const gate = gatePause(run, spec.name, "before", run.step);
+    if (!run.shared.answers.has(gate.id)) (gates ??= []).push(gate);
+  };
+  for (const node of run.ready) addGate(node);
+  for (const { node } of run.sends) addGate(node);
+  return gates ?? NO_PAUSES;
+}
+
+export function gatePause(run: Run, node: string, kind: "before" | "after", step: number): PauseItem {
+  return { id: run.pauseId(`${kind}:${node}`, step, 0), node, kind, payload: null, namespace: run.path };
+}
+
+export function stoppedEnd(status: "cancelled" | "step_limit" | "failed", error: RunEnd["error"]): RunEnd {
+  return { status, pauses: [], incompleteBarriers: [], error };
+}
+
+export function pausedEnd(pauses: readonly PauseItem[]): RunEnd {
+  return { status: "paused", pauses, incompleteBarriers: [], error: null };
+}
+
+/**
+ * Saves a checkpoint between two steps.
+ *
+ * @param current names of the nodes that ran
+ * @param end how the run ends; `undefined` if it continues
+ * @param keepsResults stores the results that the next step already has, because the run stops before that step has ended
+ */
+export function saveBetweenSteps(
+  run: Run,
+  phase: Phase,
+  step: number,
+  current: readonly string[],
+  end: RunEnd | undefined,
+  keepsResults = false,
+): Promise<void> | undefined {
+  return run.writer?.save(phase, {
+    status: end?.status ?? "running",
+    step,
+    current,
+    pauses: end?.pauses ?? [],
+    error: end?.status === "failed" ? (end.error ?? undefined) : undefined,
+    ...(keepsResults ? { unfinished: { next: unfinishedNodes(run), children: run.children } } : {}),
+  });
+}
+
+/** Nodes of the next step without a stored result. A `for` node is always included: only its items have results. */
+export function unfinishedNodes(run: Run): string[] {
+  const results = run.writer?.results;
+  return run.ready.map((node) => run.nodeName(node)).filter((name) => results?.has(name) !== true);
+}
+
+const NO_PAUSES: readonly PauseItem[] = Object.freeze([]);
+const COMPLETED: RunEnd = Object.freeze({
+  status: "completed",
+  pauses: Object.freeze([]),
+  incompleteBarriers: Object.freeze([]),
+  error: null,
+});

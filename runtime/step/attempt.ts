@@ -1,0 +1,179 @@
+import { COMMAND, type Command, type ExpectedType } from "../interface/context.ts";
+import { NodeError, StoreError, type NodeErrorCode } from "../interface/errors.ts";
+import type { Json } from "../value/json.ts";
+import { END } from "../table/table.ts";
+import { admitJson, Mismatch } from "../value/validate.ts";
+import { redactJson } from "../event/redact.ts";
+import { PauseSignal } from "./pause-signal.ts";
+import { emitEvent } from "../event/run-events.ts";
+import type { Run } from "../run/run.ts";
+import type { SendRequest, Task } from "./task.ts";
+
+const COMMAND_VALUE: Command = Object.freeze({ [COMMAND]: true as const });
+
+export function isCommand(value: unknown): value is Command {
+  return value === COMMAND_VALUE;
+}
+
+/** One attempt of a task, with the requests that its body has made so far: `goto`, `send`, `stop`, `interrupt`. */
+export class Attempt {
+  readonly run: Run;
+  readonly task: Task;
+  /** The step at the start of the attempt: an aborted body may still call its context when the run is further on. */
+  readonly step: number;
+  /** 1-based. For a resumed call of a graph or plan, the attempt that the call was on. */
+  number: number;
+  /** The attempt is over: whatever its body still does has no effect. */
+  closed = false;
+  /** What the body returned. A promise may still be pending after the attempt was aborted. */
+  body: unknown;
+  gotos: number[] | undefined;
+  exclusive = false;
+  stopped = false;
+  sends: SendRequest[] | undefined;
+  /** Set by `interrupt`: the attempt pauses even if its body catches the signal. */
+  pause: PauseSignal | undefined;
+  /** A forbidden request. It fails the node even if its body catches the error. */
+  violation: NodeError | StoreError | undefined;
+  /** Called when a timeout or a cancellation aborts the attempt. */
+  onAbort: ((reason: unknown) => void) | undefined;
+  interrupts = 0;
+  /** The result comes from the cache. */
+  cached = false;
+  /** The cache entry for the result (policy `cache`). */
+  cacheKey: string | undefined;
+  /** Called graphs that have not finished: namespace -> checkpoint id. */
+  children: Readonly<Record<string, string>> | undefined;
+  #controller: AbortController | undefined;
+  #reason: unknown;
+
+  constructor(run: Run, task: Task, number: number) {
+    this.run = run;
+    this.task = task;
+    this.step = run.step;
+    this.number = number;
+  }
+
+  get hasRequests(): boolean {
+    return this.gotos !== undefined || this.stopped || this.sends !== undefined;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      const { aborted, reason } = this.run.cancellation;
+      if (this.#reason !== undefined || aborted) this.#controller.abort(this.#reason ?? reason);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: unknown): void {
+    this.closed = true;
+    this.#reason = reason ?? new Error("the attempt was aborted");
+    // Mutation point: abort-signal
+    this.#controller?.abort(this.#reason);
+    this.onAbort?.(this.#reason);
+  }
+
+  goto(args: readonly unknown[]): Command {
+    const last = args.at(-1);
+    const options = typeof last === "object" && last !== null && "exclusive" in last ? last : undefined;
+    const names = options === undefined ? args : args.slice(0, -1);
+    const targets = names.filter((name) => name !== "").map((name) => this.#target(name, "go"));
+    if (options?.exclusive !== undefined && typeof options.exclusive !== "boolean") {
+      const message = `\`exclusive\` of a \`goto\` is true or false, not ${kindOf(options.exclusive)}`;
+      throw this.#violate("NG_UNDECLARED_GOTO", `node \`${this.task.node.spec.name}\`: ${message}`);
+    }
+    // Without targets the edges of the node are followed, as in the scheduler. Only `stop` ends a branch.
+    this.gotos = targets.length === 0 ? undefined : targets;
+    this.exclusive = options?.exclusive === true && targets.length > 0;
+    this.stopped = false;
+    return COMMAND_VALUE;
+  }
+
+  stop(): Command {
+    this.stopped = true;
+    this.gotos = undefined;
+    this.exclusive = false;
+    return COMMAND_VALUE;
+  }
+
+  send(node: unknown, item: Json): Command {
+    const target = this.#target(node, "send");
+    const admitted = admitJson(item);
+    const nth = `\`send\` (invocation index ${this.sends?.length ?? 0}) of node \`${this.task.node.spec.name}\``;
+    if (target === END) throw this.#violate("NG_UNDECLARED_GOTO", `${nth}: nothing can be sent to \`end\``);
+    if (admitted instanceof Mismatch) throw this.#violate("NG_BAD_RESULT", `${nth}: ${admitted.describe()}`);
+    (this.sends ??= []).push({ node: target, item: admitted });
+    return COMMAND_VALUE;
+  }
+
+  interrupt<T>(payload: Json, expects: ExpectedType | undefined): T {
+    if (this.pause !== undefined) throw this.pause;
+    const { run, task } = this;
+    const { name } = task.node.spec;
+    const id = run.pauseId(task.id, this.step, this.interrupts++);
+    // Mutation point: consumed-answer
+    const answer = run.shared.answers.get(id);
+    if (answer !== undefined) return answer.value as T;
+    if (run.shared.durable === undefined) {
+      const message = `node \`${name}\` waits for an answer, which needs a store: give the engine a \`store\``;
+      throw (this.violation = new StoreError("NG_NO_STORE", message));
+    }
+    const admitted = admitJson(payload);
+    if (admitted instanceof Mismatch) {
+      throw this.#violate("NG_BAD_RESULT", `node \`${name}\`: \`interrupt\` takes plain JSON: ${admitted.describe()}`);
+    }
+    const item = {
+      id,
+      node: name,
+      kind: "interrupt" as const,
+      // The payload is shown to people and stored in checkpoints.
+      payload: redactJson(run.shared.redact, admitted),
+      namespace: run.path,
+      taskId: task.id,
+    };
+    throw (this.pause = new PauseSignal([expects === undefined ? item : { ...item, expects }]));
+  }
+
+  emit(data: unknown): void {
+    if (!this.run.listening || this.closed) return;
+    const admitted = admitJson(data);
+    const shown =
+      admitted instanceof Mismatch
+        ? `not plain JSON: ${admitted.describe()}`
+        : redactJson(this.run.shared.redact, admitted);
+    emitEvent(this.run, { type: "custom", node: this.task.node.spec.name, data: shown });
+  }
+
+  #target(name: unknown, verb: "go" | "send"): number {
+    const { program } = this.run;
+    const { goes, spec } = this.task.node;
+    if (typeof name !== "string") {
+      const call = verb === "go" ? "goto" : "send";
+      const message = `\`${call}\` of node \`${spec.name}\` takes the names of nodes, not ${kindOf(name)}`;
+      throw this.#violate("NG_UNDECLARED_GOTO", message);
+    }
+    const index = name === "end" ? END : program.nodeIndex.get(name);
+    if (index !== undefined && goes?.has(index) === true) return index;
+    const declared = [...(goes ?? [])].map((goal) => `\`${this.run.nodeName(goal)}\``).join(", ") || "none";
+    const nth = verb === "send" ? ` (send invocation index ${this.sends?.length ?? 0})` : "";
+    const why = index === undefined ? "there is no such node" : "its policies do not say so";
+    throw this.#violate(
+      "NG_UNDECLARED_GOTO",
+      `node \`${spec.name}\` may not ${verb} to \`${name}\`${nth}: ${why}; declare it with \`goes ${name}\` (declared: ${declared})`,
+    );
+  }
+
+  #violate(code: NodeErrorCode, message: string): NodeError {
+    const { threadId } = this.run.shared;
+    const error = new NodeError(code, this.task.node.spec.name, message, { attempts: this.number, threadId });
+    this.violation = error;
+    return error;
+  }
+}
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return "a list: write `goto(...names)`";
+  return value === null ? "null" : `a value of type ${typeof value}`;
+}

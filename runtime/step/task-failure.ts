@@ -1,0 +1,77 @@
+import { NodeError, NgraphError, StoreError, ThreadError } from "../interface/errors.ts";
+import { ExpressionError } from "../expression/expression-error.ts";
+import { describeError, emitNodeEvent, eventError } from "../event/run-events.ts";
+import type { Run } from "../run/run.ts";
+import { ChildStopped } from "./child-stopped.ts";
+import { failedOutcome, type Outcome, type Task } from "./task.ts";
+
+/** The outcome of a task that failed for good. Reports the failure, and interrupts siblings under `onFailure: "abort"`. */
+export function failTask(
+  run: Run,
+  task: Task,
+  cause: unknown,
+  attempts: number,
+  children?: Outcome["children"],
+): Outcome {
+  const reason = run.shared.redact(cause instanceof ChildStopped ? cause.reason : describeError(cause));
+  const error = nodeError(run, task, cause, reason, attempts);
+  if (run.listening) emitNodeEvent(run, task, attempts, { phase: "error", error: eventError(run, error) });
+  if (run.shared.onFailure === "abort" && !task.node.hasErrorRoutes && !run.aborting) {
+    run.aborting = true;
+    run.cancellation.interrupt(error);
+  }
+  const items = task.itemIndex === -1 ? [] : [task.itemIndex];
+  return failedOutcome({ error, reason, attempts, items, retryable: isRetryable(cause) }, children);
+}
+
+function nodeError(run: Run, task: Task, cause: unknown, reason: string, attempts: number): NodeError | StoreError {
+  const { name } = task.node.spec;
+  const { threadId } = run.shared;
+  const items = task.itemIndex === -1 ? [] : [task.itemIndex];
+  if (cause instanceof StoreError && cause.code === "NG_NO_STORE") return cause;
+  if (cause instanceof NodeError && cause.nodeId === name && cause.code !== "NG_NODE_FAILED") {
+    const details = { attempts, items, threadId, ...("cause" in cause ? { cause: cause.cause } : {}) };
+    return new NodeError(cause.code, name, run.shared.redact(cause.message), details);
+  }
+  const item = task.itemIndex === -1 ? "" : ` at item ${task.itemIndex}`;
+  const times = attempts === 1 ? "" : ` after ${attempts} attempts`;
+  const message = `node \`${name}\` failed${item}${times}: ${reason}`;
+  const origin = cause instanceof ChildStopped ? cause.error : cause;
+  return new NodeError("NG_NODE_FAILED", name, message, { attempts, items, threadId, cause: origin });
+}
+
+/**
+ * Whether an error ends the whole run instead of failing the node: the store of this run failed, or the claim is lost.
+ * Only called graphs and plans use the store of this run. The same error in a node body comes from another run.
+ */
+export function endsTheRun({ node }: Task, error: unknown): boolean {
+  const { kind } = node.call;
+  if (kind !== "graph" && kind !== "plan") return false;
+  return error instanceof ThreadError || (error instanceof StoreError && error.code !== "NG_NO_STORE");
+}
+
+/** Exceptions and timeouts are retried, unless the error says `retryable: false` or would occur again (4.1). */
+export function isRetryable(error: unknown): boolean {
+  if (error instanceof ChildStopped) return true;
+  if (error instanceof ExpressionError) return false;
+  if (error instanceof NgraphError) return error.code === "NG_NODE_TIMEOUT" || error.code === "NG_NODE_FAILED";
+  try {
+    // Mutation point: retryable-error
+    return !(typeof error === "object" && error !== null && "retryable" in error && error.retryable === false);
+  } catch {
+    return true;
+  }
+}
+
+/**
+ * Replaces a thrown value on which `instanceof` throws (a revoked proxy, or one with a `getPrototypeOf` trap): the code that
+ * handles the error tests it with `instanceof`.
+ */
+export function inspectable(thrown: unknown): unknown {
+  try {
+    void (thrown instanceof Error);
+    return thrown;
+  } catch {
+    return new Error("it threw something that cannot be shown");
+  }
+}
