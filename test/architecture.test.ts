@@ -1,6 +1,6 @@
 /**
- * What ARCHITECTURE.md says about dependencies and sizes, kept true. The import statements of every source are read;
- * imports of types count like others, because they tie the same knots.
+ * Enforces what ARCHITECTURE.md says about dependencies and sizes. Imports of types count as dependencies between parts,
+ * but not as cycles: they are gone at run time.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
@@ -23,7 +23,7 @@ const files = listFiles(ROOT, [...SOURCES, "test", "scripts", "bench", "examples
 const sources = files.filter((file) => SOURCES.some((directory) => file.startsWith(`${directory}/`)));
 const imports = sources.flatMap(importsOf);
 
-/** Which parts each part may import, besides itself. */
+/** Which files of other parts each part may import. */
 const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
   diagnostics: [],
   grammar: [/^diagnostics\//],
@@ -33,8 +33,9 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
     // Table and value types, the expression evaluator, and the digest that the runtime checks.
     /^runtime\/interface\/errors\.ts$/,
     /^runtime\/value\/json\.ts$/,
-    /^runtime\/(?:table|expression)\//,
-    // Which paths of a plan's tasks overlap.
+    /^runtime\/table\//,
+    /^runtime\/expression\//,
+    // Whether the paths of two tasks of a plan overlap.
     /^runtime\/plan\/path-pattern\.ts$/,
     // Signatures only.
     /^stdlib\/signatures?\.ts$/,
@@ -78,6 +79,11 @@ describe("dependencies point one way", () => {
     });
   }
 
+  test.each(Object.entries(ARROWS))("what %s may import exists", (part, allowed) => {
+    const others = files.filter((file) => !file.startsWith(`${part}/`));
+    expect(allowed.filter((arrow) => !others.some((file) => arrow.test(file)))).toEqual([]);
+  });
+
   test("the runtime uses Node's built-ins and packages in its stores alone", () => {
     const wrong = imports.filter(
       ({ from, isLocal }) => !isLocal && from.startsWith("runtime/") && !from.startsWith("runtime/stores/"),
@@ -88,6 +94,61 @@ describe("dependencies point one way", () => {
   test("built-in modules are named with `node:`", () => {
     const wrong = imports.filter(({ to, isLocal }) => !isLocal && isBuiltin(to) && !to.startsWith("node:"));
     expect(wrong).toEqual([]);
+  });
+});
+
+/**
+ * Files that import each other's values, as cycles that start with their first name. Cycles between two files of one folder
+ * that call each other recursively are natural; no other cycle may be added.
+ */
+const CYCLES: readonly (readonly string[])[] = [
+  [
+    "compiler/expressions/type-binary.ts",
+    "compiler/expressions/type-call.ts",
+    "compiler/expressions/type-expression.ts",
+  ],
+  ["compiler/lower/lower-graph.ts", "compiler/lower/lower-plan.ts"],
+  ["runtime/expression/compile-binary.ts", "runtime/expression/compile-expression.ts"],
+];
+
+/** Folders of the runtime, in layers: each folder imports values of earlier ones only. */
+const RUNTIME_LAYERS = [
+  ["interface"],
+  ["value", "expression"],
+  ["table"],
+  ["routing"],
+  ["program"],
+  ["event"],
+  ["checkpoint"],
+  ["run"],
+  ["step"],
+  ["thread"],
+  ["plan"],
+  ["engine"],
+] as const;
+
+describe("imports of values", () => {
+  const values = new Map(sources.map((file) => [file, new Set<string>()]));
+  for (const { from, to, isLocal, isType } of imports) if (isLocal && !isType) values.get(from)?.add(to);
+
+  test("form no cycle, except the listed ones", () => {
+    const found = stronglyConnected(values).map((cycle) => cycle.sort());
+    expect(found.sort((a, b) => (a[0]! < b[0]! ? -1 : 1))).toEqual(CYCLES);
+  });
+
+  test("go down the layers of the runtime", () => {
+    const layerOf = (file: string): number => {
+      const folder = file.split("/")[1] as never;
+      return RUNTIME_LAYERS.findIndex((layer) => (layer as readonly string[]).includes(folder));
+    };
+    const wrong = imports.filter(({ from, to, isLocal, isType }) => {
+      const isInside = isLocal && from.startsWith("runtime/") && to.startsWith("runtime/") && layerOf(from) >= 0;
+      return isInside && !isType && layerOf(to) > layerOf(from);
+    });
+    expect(wrong.map(({ from, to }) => `${from} -> ${to}`)).toEqual([]);
+    const folders = readdirSync(join(ROOT, "runtime"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const layered = [...RUNTIME_LAYERS.flat(), "stores"].sort();
+    expect(folders.map(({ name }) => name).sort()).toEqual(layered);
   });
 });
 
@@ -121,6 +182,29 @@ describe("code", () => {
     expect(sources.filter((file) => /@ts-(?:ignore|nocheck|expect-error)/.test(read(file)))).toEqual([]);
   });
 });
+
+/** Tarjan's algorithm: the strongly connected components of more than one node. */
+function stronglyConnected(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
+  const found: string[][] = [];
+  const order = new Map<string, number>();
+  const lowest = new Map<string, number>();
+  const stack: string[] = [];
+  const visit = (node: string): void => {
+    order.set(node, order.size);
+    lowest.set(node, order.get(node)!);
+    stack.push(node);
+    for (const next of graph.get(node) ?? []) {
+      if (!graph.has(next)) continue;
+      if (!order.has(next)) visit(next);
+      if (stack.includes(next)) lowest.set(node, Math.min(lowest.get(node)!, lowest.get(next)!));
+    }
+    if (lowest.get(node) !== order.get(node)) return;
+    const component = stack.splice(stack.indexOf(node));
+    if (component.length > 1) found.push(component);
+  };
+  for (const node of graph.keys()) if (!order.has(node)) visit(node);
+  return found;
+}
 
 function listFiles(root: string, directories: readonly string[]): string[] {
   return directories.flatMap((directory) => {
@@ -159,7 +243,13 @@ function importsOf(file: string): SourceImport[] {
     found.push({ from: file, to, isLocal, isType });
   };
   for (const match of text.matchAll(/^(?:import|export)\s([^"'`;]*?)\bfrom\s*["']([^"']+)["']/gm)) {
-    add(match[2] ?? "", /^type\b/.test(match[1] ?? ""));
+    const clause = (match[1] ?? "").trim();
+    const names = /^\{([\s\S]*)\}$/
+      .exec(clause)?.[1]
+      ?.split(",")
+      .map((name) => name.trim());
+    const areTypes = names?.every((name) => name === "" || name.startsWith("type ")) === true;
+    add(match[2] ?? "", /^type\b/.test(clause) || areTypes);
   }
   for (const match of text.matchAll(/^import\s*["']([^"']+)["']/gm)) add(match[1] ?? "", false);
   for (const match of text.matchAll(/(typeof\s+)?\bimport\(\s*["']([^"']+)["']\s*\)/g)) {

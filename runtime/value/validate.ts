@@ -15,7 +15,7 @@ import {
 } from "./admit.ts";
 import type { Json } from "./json.ts";
 import { Mismatch } from "./mismatch.ts";
-import { printValueType } from "../table/print-value-type.ts";
+import { printValueType } from "./print-value-type.ts";
 import type { FieldType, ValueType } from "../table/value-type.ts";
 
 export { admitJson, MAX_VALUE_COUNT, MAX_VALUE_DEPTH } from "./admit.ts";

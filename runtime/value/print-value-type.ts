@@ -1,4 +1,4 @@
-import type { ValueType } from "./value-type.ts";
+import type { ValueType } from "../table/value-type.ts";
 
 /** A type as the language writes it: `"a" | "b"`, `{ id: int, at?: string }[]`, `map<float> | null`. */
 export function printValueType(type: ValueType): string {
