@@ -1,7 +1,7 @@
 import type { PlanEvent } from "../../runtime/plan/plan-events.ts";
 import type { PlanTable, TaskIndex } from "../../runtime/table/plan-table.ts";
 import { createPriorities } from "../../runtime/plan/priorities.ts";
-import { successorsOf, topologicalOrder } from "../../runtime/table/plan-order.ts";
+import { successorsOf, topologicalOrder } from "../../runtime/plan/plan-order.ts";
 import { createTaskLocks } from "../../runtime/plan/task-locks.ts";
 
 /** A run as a view shows it: kept up to date by its events alone. */

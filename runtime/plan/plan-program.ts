@@ -5,10 +5,10 @@ import { expressionParts } from "../expression/expression-depth.ts";
 import { compileProgram, type Linker, type NodeCode, type Program } from "../program/program.ts";
 import { DEFAULT_BACKOFF_OF_TASKS } from "./task-backoff.ts";
 import type { CallSpec } from "../table/table.ts";
-import { nodesOf } from "../table/plan-nodes.ts";
+import { nodesOf } from "./plan-nodes.ts";
 import { callPlan } from "./call-plan.ts";
 import type { PlanTable, TaskIndex, TaskSpec } from "../table/plan-table.ts";
-import { successorsOf, topologicalOrder } from "../table/plan-order.ts";
+import { successorsOf, topologicalOrder } from "./plan-order.ts";
 
 /** A plan with its code, ready to run. Its tasks run as nodes of a program without edges: the engine's attempts, the plan's order. */
 export interface PlanProgram {

@@ -1,5 +1,5 @@
 import type { TaskLocks } from "./task-locks.ts";
-import { topologicalOrder } from "../table/plan-order.ts";
+import { topologicalOrder } from "./plan-order.ts";
 import type { PlanTable, TaskIndex } from "../table/plan-table.ts";
 
 /** How long a task is expected to take, in milliseconds: recorded, else estimated; `undefined` when nothing is known. */

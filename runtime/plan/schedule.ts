@@ -1,7 +1,7 @@
 import type { PlanTable, TaskIndex } from "../table/plan-table.ts";
 import { createPlanScheduler } from "./plan-scheduler.ts";
 import { createPriorities, type ExpectedDuration } from "./priorities.ts";
-import { successorsOf, topologicalOrder } from "../table/plan-order.ts";
+import { successorsOf, topologicalOrder } from "./plan-order.ts";
 import { createTaskLocks } from "./task-locks.ts";
 
 /** A plan's run as it is expected: every task converges at once and takes the time assumed for it. Times in milliseconds from the start. */

@@ -1,4 +1,4 @@
-import { successorsOf } from "../table/plan-order.ts";
+import { successorsOf } from "./plan-order.ts";
 import type { PlanTable, TaskIndex } from "../table/plan-table.ts";
 
 /** 9.1. `waiting`: paused for an answer; its slot is free, its paths stay locked. */

@@ -1,5 +1,5 @@
-import type { PlanTable, TaskSpec } from "./plan-table.ts";
-import { TABLE_FORMAT, TABLE_VERSION, type CallSpec, type NodeSpec, type Table } from "./table.ts";
+import type { PlanTable, TaskSpec } from "../table/plan-table.ts";
+import { TABLE_FORMAT, TABLE_VERSION, type CallSpec, type NodeSpec, type Table } from "../table/table.ts";
 
 /** A graph table without edges: a node for each task, then a node for each check of each task. */
 export function nodesOf(plan: PlanTable): Table {

@@ -1,4 +1,4 @@
-import type { PlanTable, TaskIndex } from "./plan-table.ts";
+import type { PlanTable, TaskIndex } from "../table/plan-table.ts";
 
 /**
  * Topological order of the tasks (Kahn's algorithm): each task comes after all tasks it depends on. Tasks on a cycle, and
