@@ -108,7 +108,6 @@ const CYCLES: readonly (readonly string[])[] = [
     "compiler/expressions/type-expression.ts",
   ],
   ["compiler/lower/lower-graph.ts", "compiler/lower/lower-plan.ts"],
-  ["runtime/expression/compile-binary.ts", "runtime/expression/compile-expression.ts"],
 ];
 
 /** Folders of the runtime, in layers: each folder imports values of earlier ones only. */
