@@ -146,7 +146,6 @@ function checkWrite(
   }
   const mismatch = isAssignable(found, expected, context.types);
   if (mismatch === undefined) return;
-  const isNothing = type.kind === "null" && result.callee !== undefined;
   context.report(
     typeMismatch(placeIn(context, write.span), {
       target: targetOf(channel),
@@ -155,17 +154,21 @@ function checkWrite(
       path: mismatch.path,
       reason: mismatch.reason,
       labels: [{ ...declared, message: `is \`${typeToText(channel.type)}\`${reducerText(channel)}` }],
-      help: isNothing
-        ? `\`${result.callee ?? ""}\` has no result: remove the \`into\``
-        : isEach
-          ? `the results of a \`for\` are one list: \`${typeToText(found)}\``
-          : mismatch.reason === "null"
-            ? `\`${result.callee ?? ""}\` may end without a value here: let the channel be \`${typeToText(nullable(channel.type))}\``
-            : write.field === undefined
-              ? pickHelp(type, channel, expected, context)
-              : undefined,
+      help: helpFor(),
     }),
   );
+
+  function helpFor(): string | undefined {
+    const callee = result.callee ?? "";
+    if (type.kind === "null" && result.callee !== undefined) {
+      return `\`${callee}\` has no result: remove the \`into\``;
+    }
+    if (isEach) return `the results of a \`for\` are one list: \`${typeToText(found)}\``;
+    if (mismatch?.reason === "null") {
+      return `\`${callee}\` may end without a value here: let the channel be \`${typeToText(nullable(channel.type))}\``;
+    }
+    return write.field === undefined ? pickHelp(type, channel, expected, context) : undefined;
+  }
 }
 
 function targetOf(channel: ChannelEntry): string {
@@ -250,14 +253,14 @@ function reportNoField(
       target: `${subject} has no field \`${field}\`: the channel`,
       expected: `{ ${field}: … }`,
       found: typeToText(type),
-      help:
-        similar !== undefined
-          ? `a field with a similar name exists: \`${similar}\``
-          : fields.length > 0
-            ? `its fields are ${listNames(fields)}`
-            : "store the whole result: `into channel`",
+      help: helpFor(),
     }),
   );
+
+  function helpFor(): string {
+    if (similar !== undefined) return `a field with a similar name exists: \`${similar}\``;
+    return fields.length > 0 ? `its fields are ${listNames(fields)}` : "store the whole result: `into channel`";
+  }
 }
 
 function writableChannel({ name, span }: Ast.Identifier, context: GraphContext): ChannelEntry | undefined {

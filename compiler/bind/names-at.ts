@@ -15,7 +15,7 @@ import type { SiteFlow } from "../control/flow.ts";
 import { isSilenced, placeIn, useFunction, type ChannelEntry, type GraphContext } from "./graph-context.ts";
 
 /** The failure that an `on error` edge leads away from. */
-export const ERROR_TYPE: ValueType = recordOf([
+const ERROR_TYPE: ValueType = recordOf([
   { name: "node", type: STRING },
   { name: "code", type: STRING },
   { name: "message", type: STRING },

@@ -34,13 +34,13 @@ export type ResolvedTargets =
   | { readonly kind: "match"; readonly subject: Ast.Expr; readonly arms: readonly ResolvedValueArm[] }
   | { readonly kind: "cases"; readonly arms: readonly ResolvedConditionArm[] };
 
-export interface ResolvedValueArm {
+interface ResolvedValueArm {
   readonly span: Span;
   /** Empty for `else`. */
   readonly patterns: readonly Ast.LiteralType[];
   readonly targets: readonly Reference[];
 }
-export interface ResolvedConditionArm {
+interface ResolvedConditionArm {
   readonly span: Span;
   readonly condition?: Ast.Expr;
   readonly targets: readonly Reference[];

@@ -26,11 +26,6 @@ export function propertyName(name: string): string {
   return isPlainName(name) ? name : quote(name);
 }
 
-/** `.name` or `["name"]` */
-export function propertyAccess(name: string): string {
-  return isPlainName(name) ? `.${name}` : `[${quote(name)}]`;
-}
-
 /** Text inside a block comment, with what would end it taken apart. */
 export function commentText(text: string): string {
   return text.replaceAll("*/", "*\\/").replace(/[\u2028\u2029]/g, " ");

@@ -158,23 +158,21 @@ function reportNoField(
 
 function reportNotRecord(syntax: Ast.MemberExpr, type: ValueType, scope: ExpressionScope): void {
   const { name, span } = syntax.property;
-  const isList = type.kind === "list";
-  const isText = isAssignable(type, STRING, scope.types) === undefined;
-  const help =
-    name === "length" && (isList || isText)
-      ? "write `len(…)`"
-      : type.kind === "json"
-        ? JSON_HELP
-        : isList
-          ? "take an item first (`first(…)`, `…[0]`), or go over them: `[x." + name + " for x in …]`"
-          : undefined;
   scope.report(
     wrongType(placeOf(span, scope), {
       message: `\`.${name}\` needs a record`,
       label: `this is a field of \`${typeToText(type)}\``,
-      help,
+      help: helpFor(),
     }),
   );
+
+  function helpFor(): string | undefined {
+    const isList = type.kind === "list";
+    const isText = isAssignable(type, STRING, scope.types) === undefined;
+    if (name === "length" && (isList || isText)) return "write `len(…)`";
+    if (type.kind === "json") return JSON_HELP;
+    return isList ? `take an item first (\`first(…)\`, \`…[0]\`), or go over them: \`[x.${name} for x in …]\`` : undefined;
+  }
 }
 
 function recordIndex(

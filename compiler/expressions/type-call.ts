@@ -85,7 +85,7 @@ export function typeFunctionArguments(syntax: Ast.CallExpr, scope: ExpressionSco
 }
 
 /** The type of what an imported function returns: TypeScript knows it. */
-export function resultOf(spec: FunctionSpec): ValueType {
+function resultOf(spec: FunctionSpec): ValueType {
   return opaque(`ReturnType<typeof ${spec.name}>`, spec.module);
 }
 

@@ -35,7 +35,7 @@ export function baseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-export function isAbsolutePath(path: string): boolean {
+function isAbsolutePath(path: string): boolean {
   return rootOf(isWindowsPath(path) ? path.replaceAll("\\", "/") : path) !== "";
 }
 

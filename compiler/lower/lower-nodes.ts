@@ -82,7 +82,7 @@ export function lowerPlanCall(call: BoundPlanCall, context: CallContext): PlanCa
   return { kind: "plan", plan: context.plan(call.plan), args: lowerArguments(call.args, context) };
 }
 
-export function lowerArguments(args: readonly BoundArgument[], { pool }: CallContext): readonly NamedArgument[] {
+function lowerArguments(args: readonly BoundArgument[], { pool }: CallContext): readonly NamedArgument[] {
   return args.map(({ name, value }) => ({ name, expression: pool.expression(value) }));
 }
 

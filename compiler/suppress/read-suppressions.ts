@@ -20,7 +20,7 @@ export interface Suppression {
   readonly range: Span;
 }
 
-export const SUPPRESSION_WORD = "ngraph-ignore";
+const SUPPRESSION_WORD = "ngraph-ignore";
 
 export interface Suppressions {
   readonly suppressions: readonly Suppression[];

@@ -51,7 +51,7 @@ export function isNever(type: ValueType): boolean {
 }
 
 /** The members of a union; a type that is none is its own only member. Does not look through `ref`. */
-export function membersOf(type: ValueType): readonly ValueType[] {
+function membersOf(type: ValueType): readonly ValueType[] {
   return type.kind === "union" ? type.members : [type];
 }
 

@@ -1,4 +1,3 @@
-import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isAssignable } from "../../compiler/types/assignable.ts";
@@ -19,7 +18,6 @@ import {
   unionOf,
   widen,
 } from "../../compiler/types/construct.ts";
-import { typeToJsonSchema } from "../../compiler/types/json-schema.ts";
 import { canOverlap } from "../../compiler/types/overlap.ts";
 import { typeToText } from "../../compiler/types/type-text.ts";
 import { typeToTypeScript } from "../../compiler/types/typescript.ts";
@@ -209,21 +207,5 @@ describe("a type in other notations", () => {
   ])("%j", (type, text, typescript) => {
     expect(typeToText(type)).toBe(text);
     expect(typeToTypeScript(type)).toBe(typescript);
-  });
-
-  it("JSON Schema accepts what the type holds, and names what is recursive", () => {
-    const schema = typeToJsonSchema(record({ tree: TREE, kind: unionOf([literal("a"), literal("b"), NULL]) }), TYPES);
-    const validate = new Ajv2020().compile(schema);
-    expect(validate({ tree: { value: 1, more: [{ value: 2, more: [] }] }, kind: null })).toBe(true);
-    expect(validate({ tree: { value: 1, more: [{ value: "2", more: [] }] }, kind: "a" })).toBe(false);
-    expect(validate({ tree: { value: 1, more: [] }, kind: "c" })).toBe(false);
-    expect(validate({ kind: "a" })).toBe(false);
-  });
-  it("every JSON Schema is one", () => {
-    const ajv = new Ajv2020({ strict: false });
-    fc.assert(
-      fc.property(anyType, (type) => ajv.validateSchema(typeToJsonSchema(type, TYPES)) === true),
-      { seed: 7, numRuns: numRuns(200) },
-    );
   });
 });

@@ -16,11 +16,11 @@ import {
   STRING,
   unionOf,
 } from "../../compiler/types/construct.ts";
-import { typeToJsonSchema } from "../../compiler/types/json-schema.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import { compileValidator } from "../../runtime/value/validate.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import { numRuns } from "../support/depth.ts";
+import { typeToJsonSchema } from "./json-schema.ts";
 
 const TREE: ValueType = { kind: "ref", name: "Tree" };
 const EITHER: ValueType = { kind: "ref", name: "Ei/t~her" };

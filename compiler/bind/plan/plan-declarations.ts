@@ -8,7 +8,7 @@ import { DEFAULT_MAX_PARALLEL } from "../../../runtime/table/plan-table.ts";
 import type { BoundPlan } from "./bound-plan.ts";
 import { DeclaredNames } from "../declared-names.ts";
 
-export type PlanSettings = Pick<BoundPlan, "maxParallel" | "order" | "onFailure" | "pools">;
+type PlanSettings = Pick<BoundPlan, "maxParallel" | "order" | "onFailure" | "pools">;
 
 export interface PlanDeclarations {
   readonly channels: readonly Ast.ChannelDecl[];
@@ -68,14 +68,7 @@ function readSettings(
   };
   const stated = new Map<string, Span>();
   for (const setting of settings) {
-    const what =
-      setting.kind === "PlanMaxParallel"
-        ? "`max parallel`"
-        : setting.kind === "PlanOrder"
-          ? "`order`"
-          : setting.kind === "PlanOnFailure"
-            ? "`on failure`"
-            : `pool ${setting.name.name}`;
+    const what = nameOfSetting(setting);
     const first = stated.get(what);
     if (first !== undefined) {
       const place = { file, span: setting.span };
@@ -109,4 +102,19 @@ function readSettings(
     }
   }
   return read;
+}
+
+function nameOfSetting(setting: Ast.PlanSetting): string {
+  switch (setting.kind) {
+    case "PlanMaxParallel":
+      return "`max parallel`";
+    case "PlanOrder":
+      return "`order`";
+    case "PlanOnFailure":
+      return "`on failure`";
+    case "PlanPool":
+      return `pool ${setting.name.name}`;
+    default:
+      return setting satisfies never;
+  }
 }

@@ -1,11 +1,11 @@
+import { baseOf } from "../../compiler/types/construct.ts";
+import type { TypeTable } from "../../compiler/types/type-table.ts";
 import type { Json, JsonObject } from "../../runtime/value/json.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
-import { baseOf } from "./construct.ts";
-import type { TypeTable } from "./type-table.ts";
 
 /**
- * A type as a JSON Schema (2020-12): what validates inputs and what a model is asked to answer with. Named types stand
- * under `$defs`, so recursive ones are finite. Further fields of records are allowed, as everywhere in the language.
+ * A type as a JSON Schema (2020-12): an independent statement of which values a type admits, which the runtime's validators are compared
+ * with. Named types are in `$defs`, so recursive ones are finite. Further fields of records are allowed.
  */
 export function typeToJsonSchema(type: ValueType, types: TypeTable): JsonObject {
   const open: string[] = [];
@@ -59,7 +59,7 @@ function schemaOf(type: ValueType, use: (name: string) => JsonObject): JsonObjec
   }
 }
 
-/** Unions of literals become an `enum`, which models and forms understand best. */
+/** Unions of literals become an `enum`. */
 function unionSchema(members: readonly ValueType[], use: (name: string) => JsonObject): JsonObject {
   if (members.length === 0) return { not: {} };
   const values: (string | number | boolean | null)[] = [];
