@@ -90,6 +90,7 @@ async function buildCli(outdir) {
     entryPoints: ["cli/main.ts"],
     outfile: join(outdir, "main.cjs"),
     format: "cjs",
+    plugins: [lazily("@babel/parser")],
     // Loaded only by the commands that need them, from where they are installed.
     external: ["esbuild", "prettier", "pg", "@photostructure/sqlite"],
     // A script has no `import.meta`: the entry hands it over.
@@ -102,6 +103,23 @@ async function buildCli(outdir) {
     throw new Error(`import(${JSON.stringify(imported[0].path)}) in the program: use cli/start/import-module.ts`);
   }
   chmodSync(join(outdir, "ngc.js"), 0o755);
+}
+
+/** Bundles a package so that its code runs when one of its functions is first called: most commands never need it. */
+function lazily(name) {
+  const require = createRequire(import.meta.url);
+  return {
+    name: `lazily ${name}`,
+    setup(builder) {
+      builder.onResolve({ filter: new RegExp(`^${name}$`) }, ({ namespace }) =>
+        namespace === "lazy" ? { path: require.resolve(name) } : { path: name, namespace: "lazy" },
+      );
+      builder.onLoad({ filter: /.*/, namespace: "lazy" }, () => ({
+        contents: `export const parse = (...args) => require(${JSON.stringify(name)}).parse(...args);`,
+        resolveDir: root,
+      }));
+    },
+  };
 }
 
 function swap(from, to) {

@@ -51,7 +51,7 @@ const ARROWS: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
 const PACKAGES: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = {
   diagnostics: [/^get-east-asian-width$/, /^picocolors$/],
   grammar: [/^chevrotain$/, /^yaml$/, /^prettier(?:\/doc)?$/],
-  compiler: [],
+  compiler: [/^@babel\/parser$/],
   runtime: [],
   stdlib: [],
   adapters: [/^@langchain\/(?:langgraph-checkpoint|core\/runnables)$/],

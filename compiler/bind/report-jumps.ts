@@ -1,13 +1,14 @@
 import { undeclaredJump } from "../../diagnostics/catalog/names.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
-import { END_NAME, type BoundGraph } from "./bound-graph.ts";
-import { findJumps, type Jump } from "../load/module-jumps.ts";
 import type { LoadedModule } from "../load/load-module.ts";
+import { findFunctions } from "../modules/find-function.ts";
+import { findJumps, type Jump } from "../modules/find-jumps.ts";
+import { END_NAME, type BoundGraph } from "./bound-graph.ts";
 import type { GraphUnit } from "./file-scope.ts";
 
 /**
- * NG115: the code of a node jumps to a node of the graph that its `goes` does not list. Said only where the text of the
- * module leaves no doubt; the engine checks every jump at run time.
+ * Reports NG115: the code of a node jumps to a node of the graph that its `goes` does not list. Only jumps that the text of the module
+ * states as string literals are found; the engine checks every jump at run time.
  */
 export function reportJumps(graph: BoundGraph, unit: GraphUnit, report: (diagnostic: Diagnostic) => void): void {
   const names = new Set([END_NAME, ...graph.nodes.map((node) => node.name)]);
@@ -28,6 +29,8 @@ export function reportJumps(graph: BoundGraph, unit: GraphUnit, report: (diagnos
   }
 }
 
-function jumpsOf(module: LoadedModule, name: string, position: number): readonly Jump[] {
-  return /\b(goto|send)\b/.test(module.text) ? findJumps(module.text, name, position) : [];
+function jumpsOf({ scope }: LoadedModule, name: string, position: number): readonly Jump[] {
+  const exported = scope?.exports.get(name)?.name;
+  if (exported?.kind !== "declared") return [];
+  return findFunctions(exported.statements, name).flatMap((body) => findJumps(body, position));
 }

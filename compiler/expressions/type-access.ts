@@ -171,7 +171,9 @@ function reportNotRecord(syntax: Ast.MemberExpr, type: ValueType, scope: Express
     const isText = isAssignable(type, STRING, scope.types) === undefined;
     if (name === "length" && (isList || isText)) return "write `len(…)`";
     if (type.kind === "json") return JSON_HELP;
-    return isList ? `take an item first (\`first(…)\`, \`…[0]\`), or go over them: \`[x.${name} for x in …]\`` : undefined;
+    return isList
+      ? `take an item first (\`first(…)\`, \`…[0]\`), or go over them: \`[x.${name} for x in …]\``
+      : undefined;
   }
 }
 

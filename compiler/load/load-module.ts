@@ -1,43 +1,74 @@
-import type { CompilerHost } from "./host.ts";
-import { readModuleExports, type ModuleExports } from "./module-exports.ts";
+import { SourceFile } from "../../diagnostics/source.ts";
+import { readScope, type ModuleScope, type NameKind } from "../modules/module-scope.ts";
+import { isTypeScript, parseModule } from "../modules/parse-module.ts";
 import { findFile } from "./find-file.ts";
+import type { CompilerHost } from "./host.ts";
 import { directoryOf, joinPath } from "./paths.ts";
 
-/** A TypeScript or JavaScript module that graphs import from. */
+/** A TypeScript or JavaScript module that graphs import from, or that such a module imports. Modules are never run. */
 export interface LoadedModule {
   readonly path: string;
-  readonly text: string;
-  /** Every exported name; `undefined` where that is not certain. */
-  readonly exports: ModuleExports["names"] | undefined;
+  readonly source: SourceFile;
+  /** `undefined` for what could not be read as a module. */
+  readonly scope: ModuleScope | undefined;
+  /** Every exported name, those of `export *` included; `undefined` where that is not certain. */
+  readonly exports: ReadonlyMap<string, NameKind> | undefined;
+  /** The module that an import of this one names; `undefined` for packages and for what cannot be found. */
+  readonly imported: (specifier: string) => LoadedModule | undefined;
 }
 
-/** Modules that one `export *` chain may lead through. */
-const MAX_STARS = 50;
+/** Modules that one module may lead to. */
+const MAX_MODULES = 500;
 
-/** Reads a module's text and finds its exports, those of `export * from "./other.ts"` included. */
-export function readModule(path: string, host: CompilerHost): LoadedModule {
-  const text = host.readFile(path) ?? "";
-  return { path, text, exports: allExports(path, text, host) };
+/** Reads modules through a host, each once. Modules that a module imports are read when they are first used. */
+export function createModuleReader(host: CompilerHost): (path: string) => LoadedModule {
+  const known = new Map<string, LoadedModule>();
+  const read = (path: string): LoadedModule => {
+    const before = known.get(path);
+    if (before !== undefined) return before;
+    const text = host.readFile(path) ?? "";
+    const program = parseModule(text, path);
+    const scope = program === undefined ? undefined : readScope(program);
+    let exports: { readonly names: LoadedModule["exports"] } | undefined;
+    const module: LoadedModule = {
+      path,
+      source: new SourceFile(path, text),
+      scope,
+      get exports() {
+        exports ??= { names: allExports(module) };
+        return exports.names;
+      },
+      imported: (specifier) => {
+        if (!/^\.{1,2}\//.test(specifier) || known.size > MAX_MODULES) return undefined;
+        const found = findFile(joinPath(directoryOf(path), specifier), host).path;
+        return found === undefined ? undefined : read(found);
+      },
+    };
+    known.set(path, module);
+    return module;
+  };
+  return read;
 }
 
-function allExports(path: string, text: string, host: CompilerHost): ModuleExports["names"] | undefined {
-  const names = new Map<string, "value" | "type" | "both">();
-  const seen = new Set([path]);
-  const open = [{ path, text }];
+function allExports(module: LoadedModule): LoadedModule["exports"] {
+  const names = new Map<string, NameKind>();
+  const seen = new Set([module]);
+  const open = [module];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const found = readModuleExports(next.text, next.path);
-    if (found === undefined) return undefined;
-    for (const [name, kind] of found.names) {
+    const { scope } = next;
+    if (scope === undefined) return undefined;
+    // A script without exports may be CommonJS, which assigns them.
+    if (scope.exports.size === 0 && scope.stars.length === 0 && !isTypeScript(next.path)) return undefined;
+    for (const [name, { kind }] of scope.exports) {
       // `export *` leaves the default export out.
-      if (name !== "default" || next.path === path) names.set(name, names.has(name) ? "both" : kind);
+      if (name !== "default" || next === module) names.set(name, names.has(name) ? "both" : kind);
     }
-    for (const specifier of found.stars) {
-      if (!specifier.startsWith(".")) return undefined;
-      const target = findFile(joinPath(directoryOf(next.path), specifier), host).path;
-      if (target === undefined || seen.size > MAX_STARS) return undefined;
+    for (const specifier of scope.stars) {
+      const target = next.imported(specifier);
+      if (target === undefined) return undefined;
       if (seen.has(target)) continue;
       seen.add(target);
-      open.push({ path: target, text: host.readFile(target) ?? "" });
+      open.push(target);
     }
   }
   return names;

@@ -8,7 +8,7 @@ import type { SourceFile } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import { depthFirst, type Step } from "../algorithms/depth-first.ts";
 import type { CompilerHost } from "./host.ts";
-import type { LoadedModule } from "./load-module.ts";
+import { createModuleReader, type LoadedModule } from "./load-module.ts";
 import { findProjectRoot, realPathOf } from "./project-root.ts";
 import { readSyntax, type Spelling } from "./read-syntax.ts";
 import { resolveImport } from "./resolve-import.ts";
@@ -71,8 +71,8 @@ export function loadProject(text: string, options: LoadOptions): LoadedProject {
     root: findProjectRoot(path, host, root),
     report,
     parse,
+    readModule: createModuleReader(host),
     files: new Map<string, LoadedFile>([[realPathOf(path, host), entry]]),
-    modules: new Map<string, LoadedModule>(),
   };
   for (let file = open.pop(); file !== undefined; file = open.pop()) {
     for (const declaration of file.syntax.items) {

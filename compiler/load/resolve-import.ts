@@ -3,7 +3,7 @@ import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import { findFile, isGraphFile } from "./find-file.ts";
 import type { CompilerHost } from "./host.ts";
-import { readModule, type LoadedModule } from "./load-module.ts";
+import type { LoadedModule } from "./load-module.ts";
 import type { ImportTarget, LoadedFile } from "./load-project.ts";
 import { directoryOf, isInside, joinPath } from "./paths.ts";
 import { realPathOf } from "./project-root.ts";
@@ -16,9 +16,9 @@ export interface ImportResolution {
   readonly report: (diagnostic: Diagnostic) => void;
   /** Parses a graph file and makes sure that its own imports are resolved later. */
   readonly parse: (text: string, path: string) => LoadedFile;
-  /** Files and modules that have been read, by real path. */
+  readonly readModule: (path: string) => LoadedModule;
+  /** Files that have been read, by real path. */
   readonly files: Map<string, LoadedFile>;
-  readonly modules: Map<string, LoadedModule>;
 }
 
 /** Finds and reads what an import names; reports NG113 and files that are missing or unreadable. */
@@ -27,7 +27,7 @@ export function resolveImport(
   file: LoadedFile,
   resolution: ImportResolution,
 ): ImportTarget {
-  const { host, root, report, files, modules } = resolution;
+  const { host, root, report, files } = resolution;
   const { value: specifier, span } = declaration.from;
   const place = { file: file.source, span };
   const isPath = /^(\.{1,2}(\/|$)|\/|[A-Za-z]:[\\/])/.test(specifier);
@@ -54,9 +54,7 @@ export function resolveImport(
     files.set(real, known);
     return { kind: "file", file: known };
   }
-  const known = modules.get(real) ?? readModule(found, host);
-  modules.set(real, known);
-  return { kind: "module", module: known };
+  return { kind: "module", module: resolution.readModule(found) };
 }
 
 /** A specifier that would name a file that exists. */

@@ -1,19 +1,23 @@
 import { describe, expect, it } from "vitest";
-import { readModuleExports } from "../../compiler/load/module-exports.ts";
+import { memoryHost } from "../../compiler/load/host.ts";
+import { createModuleReader } from "../../compiler/load/load-module.ts";
 
-const names = (text: string, path = "nodes.ts"): string[] | undefined => {
-  const found = readModuleExports(text, path);
-  return found === undefined ? undefined : [...found.names.keys()].sort();
+const exportsOf = (text: string, path = "nodes.ts") => createModuleReader(memoryHost({ [path]: text }))(path).exports;
+
+const names = (text: string, path?: string): string[] | undefined => {
+  const found = exportsOf(text, path);
+  return found === undefined ? undefined : [...found.keys()].sort();
 };
 
-describe("exports of a module, by its text", () => {
+describe("exports of a module", () => {
   it.each([
     ["export function a() {}", ["a"]],
     ["export async function a() {}", ["a"]],
     ["export function* a() {}", ["a"]],
     ["export async function* a() {}", ["a"]],
     ["export const a = 1, b = 2;", ["a", "b"]],
-    ["export let a: Map<string, number> = new Map()", ["a", "number"]],
+    ["export let a: Map<string, number> = new Map()", ["a"]],
+    ["export const { a, b: [c = 1, ...d], ...e } = f", ["a", "c", "d", "e"]],
     ["export default function a() {}", ["default"]],
     ["export class A<T> extends B {}", ["A"]],
     ["export abstract class A {}", ["A"]],
@@ -39,32 +43,43 @@ describe("exports of a module, by its text", () => {
     expect(names(text)).toEqual(expected);
   });
 
-  it("tells types from values", () => {
-    const found = readModuleExports(
-      "export interface A {}\nexport function b() {}\nexport class C {}\nexport { d }",
-      "x.ts",
-    );
-    expect([...(found?.names ?? [])]).toEqual([
+  it("distinguishes types from values", () => {
+    const text = "export interface A {}\nexport function b() {}\nexport class C {}\nexport { d, A as E, b as f }";
+    expect([...(exportsOf(text) ?? [])]).toEqual([
       ["A", "type"],
       ["b", "value"],
       ["C", "both"],
       ["d", "both"],
+      ["E", "type"],
+      ["f", "value"],
     ]);
   });
 
-  it("knows where all is exported from", () => {
-    expect(readModuleExports("export * from './a'; export * from \"b\"", "x.ts")?.stars).toEqual(["./a", "b"]);
+  it("follows `export *` to modules that it can find", () => {
+    const read = createModuleReader(
+      memoryHost({
+        "a.ts": 'export * from "./b.js"; export const x = 1',
+        "b.ts": "export type B = 1; export default 1",
+        "c.ts": 'export * from "./missing.ts"',
+      }),
+    );
+    expect([...(read("a.ts").exports ?? [])]).toEqual([
+      ["x", "value"],
+      ["B", "type"],
+    ]);
+    expect(read("c.ts").exports).toBeUndefined();
+  });
+
+  it("reads TSX", () => {
+    expect(names("export const a = <b>it's</b>", "x.tsx")).toEqual(["a"]);
   });
 
   it.each([
     ["export = f", "x.ts"],
-    ["export const { a, b } = c", "x.ts"],
-    ["export const a = 1, { b } = c", "x.ts"],
     ["export const a = `never closed", "x.ts"],
     ["export const a = 'never closed\n", "x.ts"],
     ["export const a = (1;", "x.ts"],
     ["exports.a = 1", "x.js"],
-    ["export const a = <b>it's</b>", "x.tsx"],
     ["export const a = 1", "x.cjs"],
     ["export something else", "x.ts"],
   ])("gives up on %s (%s)", (text, path) => {

@@ -1,0 +1,44 @@
+import { parse, type ParserPlugin } from "@babel/parser";
+
+export type Program = ReturnType<typeof parse>["program"];
+export type Statement = Program["body"][number];
+export type StatementOf<Type extends Statement["type"]> = Extract<Statement, { type: Type }>;
+type Initialiser = NonNullable<StatementOf<"VariableDeclaration">["declarations"][number]["init"]>;
+export type FunctionNode =
+  | StatementOf<"FunctionDeclaration">
+  | Extract<Statement, { type: "TSDeclareFunction" }>
+  | Extract<Initialiser, { type: "ArrowFunctionExpression" | "FunctionExpression" }>;
+
+/** Code units of a module that is read; a longer one counts as unreadable. */
+const MAX_LENGTH = 2 * 1024 * 1024;
+
+/**
+ * Parses a TypeScript or JavaScript module; never runs it. Returns `undefined` for CommonJS files and where the text is no module of the
+ * language.
+ */
+export function parseModule(text: string, path: string): Program | undefined {
+  if (text.length > MAX_LENGTH || /\.c[jt]s$/.test(path)) return undefined;
+  try {
+    return parse(text, {
+      sourceType: "module",
+      allowUndeclaredExports: true,
+      plugins: pluginsFor(path),
+      // Only comments of JavaScript say something: JSDoc types.
+      attachComment: !isTypeScript(path),
+    }).program;
+  } catch {
+    return undefined;
+  }
+}
+
+export function isTypeScript(path: string): boolean {
+  return /\.[cm]?tsx?$/.test(path);
+}
+
+function pluginsFor(path: string): ParserPlugin[] {
+  const plugins: ParserPlugin[] = ["decorators", "explicitResourceManagement"];
+  if (isTypeScript(path)) plugins.push(["typescript", { dts: /\.d\.[cm]?ts$/.test(path) }]);
+  // In plain TypeScript `<T>x` is a cast.
+  if (!isTypeScript(path) || path.endsWith("x")) plugins.push("jsx");
+  return plugins;
+}
