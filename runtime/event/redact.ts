@@ -1,10 +1,13 @@
 import { setField } from "../expression/operations.ts";
 import type { Json } from "../value/json.ts";
 
-/** Values shorter than this are no secrets worth the damage that taking them out of every text would do. */
+/** Shorter values are not redacted: replacing them in every text would destroy the text. */
 const SHORTEST = 4;
 
-/** What takes the values of secrets out of a text: error messages, events. Longer values first, should one contain another. */
+/**
+ * Returns a function that removes the values of secrets from a text (error messages, events). Longer values are
+ * replaced first, because one may contain another.
+ */
 export function createRedactor(secrets: ReadonlyMap<string, string>): (text: string) => string {
   const values = [...secrets]
     .filter(([, value]) => value.length >= SHORTEST)
@@ -13,14 +16,16 @@ export function createRedactor(secrets: ReadonlyMap<string, string>): (text: str
   return (text) => values.reduce((rest, [name, value]) => rest.replaceAll(value, `[secret ${name}]`), text);
 }
 
-/** Nothing is to be hidden. */
+/** The redactor if there are no secrets. */
 function keepAll(text: string): string {
   return text;
 }
 
 /**
- * The same for plain JSON, names of fields included: text by text, since in JSON a value may be escaped. The answer is frozen.
- * @param value nested no deeper than what channels admit
+ * Redacts plain JSON, field names included. It redacts each string by itself, because the JSON text of a value may be
+ * escaped. The result is frozen.
+ *
+ * @param value nested no deeper than channels admit
  */
 export function redactJson(redact: (text: string) => string, value: Json): Json {
   if (redact === keepAll) return value;
@@ -32,10 +37,10 @@ export function redactJson(redact: (text: string) => string, value: Json): Json 
   return Object.freeze(shown);
 }
 
-/** Lists as they were told, by the lists that they stand for. */
+/** Redacted copy of each list, keyed by the original (a cache). */
 const told = new WeakMap<(text: string) => string, WeakMap<object, readonly Json[]>>();
 
-/** The same for a list that `before` is the beginning of: what was told with it is not looked at again. */
+/** Redacts a list that extends `before`, reusing the redacted prefix. */
 export function redactAppended(redact: (text: string) => string, before: Json, after: Json): Json {
   if (redact === keepAll) return after;
   if (!Array.isArray(before) || !Array.isArray(after)) return redactJson(redact, after);

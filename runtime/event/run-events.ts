@@ -8,10 +8,10 @@ import type { Run } from "../run/run.ts";
 import type { Task } from "../step/task.ts";
 
 type Common = "seq" | "namespace" | "thread" | "runId" | "step";
-/** An event without what every event has. */
+/** An event without the fields that all events have. */
 export type EventBody = RunEvent extends infer E ? (E extends RunEvent ? Omit<E, Common> : never) : never;
 
-/** Tells those who watch. Callers ask `run.listening` first, so that nothing is made for nobody. */
+/** Emits an event. Callers check `run.listening` first, so that without a listener no event is created. */
 export function emitEvent(run: Run, body: EventBody, step = run.step): void {
   const { shared } = run;
   const event = {
@@ -27,12 +27,12 @@ export function emitEvent(run: Run, body: EventBody, step = run.step): void {
   }
 }
 
-/** Whoever watches cannot break the run: neither by throwing, nor, where the listener is asynchronous, by rejecting. */
+/** Calls a listener. An exception or a rejection of the listener does not affect the run. */
 export function tell<E>(listener: (event: E) => unknown, event: E): void {
   try {
     dropPromise(listener(event));
   } catch {
-    // Not the run's concern.
+    // Ignored: listeners do not affect the run.
   }
 }
 
@@ -47,7 +47,7 @@ export function emitNodeEvent(run: Run, task: Task, attempt: number, body: NodeE
   emitEvent(run, { type: "node", node: task.node.spec.name, taskId: task.id, attempt, ...item, ...body });
 }
 
-/** An error as plain data, without secrets. */
+/** An error as plain data, with secrets redacted. */
 export function eventError(run: Run, error: unknown): EventError {
   const message = run.shared.redact(describeError(error));
   if (error instanceof NodeError) return { code: error.code, message, node: error.nodeId, attempts: error.attempts };
@@ -55,11 +55,11 @@ export function eventError(run: Run, error: unknown): EventError {
   return { code: "NG_NODE_FAILED", message };
 }
 
-/** Whatever was thrown, as text. Reading it may run code, which may throw in turn. */
+/** A thrown value as text. Reading the value may run user code, which may throw. */
 export function describeError(error: unknown): string {
   try {
     if (error instanceof Error) return `${error.message || error.name}`;
-    // Errors of another realm, and what libraries throw in place of one.
+    // Errors of other realms, and error-like objects of libraries.
     if (typeof error === "object" && error !== null && "message" in error && typeof error.message === "string") {
       return error.message;
     }
@@ -76,7 +76,7 @@ function thrownText(value: unknown): string {
   return json.length > 200 ? `${json.slice(0, 200)}…` : json;
 }
 
-/** Routing as events. */
+/** Emits routing as events. */
 export function planObserver(
   run: Run,
   tasks: readonly { readonly node: { readonly spec: { readonly name: string } } }[],

@@ -5,10 +5,12 @@ import type { Json, JsonObject } from "../value/json.ts";
 
 export const DEFAULT_BUFFER = 1024;
 
-/** What a stream hears of its run. */
+/** The callbacks of a stream, for its run. */
 export interface Watch {
   readonly onEvent: (event: RunEvent) => void;
-  /** The graph's own state, after the input (-1) and after each step; where only a view of values asks for it. */
+  /**
+   * Called with the state of the outermost graph, after the input (-1) and after each step. Set for the view `values`.
+   */
   readonly onState: ((step: number, state: () => JsonObject) => void) | undefined;
   /** Aborts when the consumer leaves. */
   readonly signal: AbortSignal;
@@ -17,8 +19,8 @@ export interface Watch {
 type Item<View extends keyof StreamViews<JsonObject>> = StreamViews<JsonObject>[View];
 
 /**
- * The items of a run as they happen. A slow consumer costs only its own buffer: beyond it the oldest items are dropped, and
- * in the view `events` a `dropped` event says how many (8.2).
+ * The items of a run as they happen. A slow consumer fills only its own buffer: when it is full, the oldest items are
+ * dropped, and in the view `events` a `dropped` event reports how many (8.2).
  */
 export function createRunStream<View extends keyof StreamViews<JsonObject>>(
   settings: { readonly view?: View; readonly buffer?: number },
@@ -39,7 +41,7 @@ export function createRunStream<View extends keyof StreamViews<JsonObject>>(
       else updates?.take(event);
     },
   }).finally(() => buffer.end());
-  // Whoever reads only the items still sees the error: the iterator rejects with it.
+  // A consumer that reads only the items still receives the error: the iterator rejects with it.
   result.catch(() => undefined);
 
   async function* items(): AsyncGenerator<Item<View>> {
@@ -69,18 +71,20 @@ function customItem({ step, namespace, node, data }: Extract<RunEvent, { type: "
   return { step, namespace, node, data };
 }
 
-/** Bounded whatever is asked for. */
+/** The buffer is bounded for any given value. */
 function bufferSize(given: number | undefined): number {
   return given === undefined || !Number.isFinite(given) ? DEFAULT_BUFFER : Math.max(1, Math.trunc(given));
 }
 
-/** A ring: what does not fit pushes the oldest out. */
+/** A ring buffer: a new item replaces the oldest one when the buffer is full. */
 export class StreamBuffer {
   readonly #limit: number;
   readonly #items: unknown[] = [];
   #first = 0;
   #dropped = 0;
-  /** What those wait for who find nothing: several may read one stream, each item once. */
+  /**
+   * Resolved for consumers that wait for an item. Several consumers may read one stream; each item is delivered once.
+   */
   #filled: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
   isOver = false;
 
@@ -119,7 +123,7 @@ export class StreamBuffer {
     this.#wake();
   }
 
-  /** Settles when there is something to take, or nothing will come any more. */
+  /** Resolves when an item is available, or the stream has ended. */
   async filled(): Promise<void> {
     while (!this.isOver && this.#items.length <= this.#first) {
       this.#filled ??= deferred();
@@ -151,7 +155,7 @@ interface StepUpdates {
   readonly latest: Map<string, NodeUpdates>;
 }
 
-/** Writes of a step, put together by node, told when the step has ended. */
+/** Collects the writes of a step by node, and pushes them at the end of the step. */
 class UpdatesByNode {
   readonly #push: (item: StreamViews<JsonObject>["updates"]) => void;
   /** By namespace: steps of called graphs end inside steps of their callers. */
@@ -167,7 +171,7 @@ class UpdatesByNode {
       const step = this.#open.get(place) ?? { all: [], latest: new Map<string, NodeUpdates>() };
       this.#open.set(place, step);
       let known = step.latest.get(event.node);
-      // The second write of one channel is another task's: several items may have been sent to the node.
+      // A second write of the same channel comes from another task: several items may have been sent to the node.
       if (known === undefined || Object.hasOwn(known.updates, event.channel)) {
         known = { node: event.node, updates: {} };
         step.latest.set(event.node, known);

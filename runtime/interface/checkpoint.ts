@@ -1,17 +1,17 @@
 import type { ExpectedType } from "./context.ts";
 import type { Json } from "../value/json.ts";
 
-/** The schema of checkpoint records. 0 is reserved for records from before versions existed. */
+/** The schema of checkpoint records. 0 is reserved for records without a version. */
 export const CHECKPOINT_SCHEMA_VERSION = 1;
 
-/** UUID v4; says nothing about order (5.10). */
+/** UUID v4. Ids have no order (5.10). */
 export type CheckpointId = string;
 export type ThreadId = string;
 
 /**
- * Why a checkpoint was written. `input`: before the first step; `completed`: after a step; `before` and `after`:
- * held by a `pause` policy; `interrupted`: a step was left unfinished, because a node waits for an answer, failed, or was
- * cancelled; `updated`: state was edited.
+ * Why a checkpoint was written. `input`: before the first step. `completed`: after a step. `before` and `after`: at a
+ * `pause` policy. `interrupted`: inside a step, because a node waits for an answer, failed, or was cancelled.
+ * `updated`: the state was edited.
  */
 export type Phase = "input" | "completed" | "before" | "after" | "interrupted" | "updated";
 
@@ -23,19 +23,19 @@ export interface PendingSend {
   readonly item: Json;
 }
 
-/** Somebody's answer is awaited. */
+/** A pause that waits for an answer. */
 export interface PauseItem {
-  /** What an answer names. Stable on re-execution, different for every other pause of the thread. */
+  /** The id that an answer names. Stable on re-execution, different for every other pause of the thread. */
   readonly id: string;
   readonly node: string;
   readonly kind: "before" | "after" | "interrupt";
-  /** What `interrupt(value)` or `ask(…)` was given; `null` at gates. */
+  /** The argument of `interrupt(value)` or `ask(…)`; `null` at gates. */
   readonly payload: Json;
   /** Subgraph path, outermost first; empty in the graph itself. */
   readonly namespace: readonly string[];
   /** The task that waits; absent at gates. */
   readonly taskId?: string;
-  /** What an answer must look like, where the node said so. */
+  /** The type of the answer, if the node declares one. */
   readonly expects?: ExpectedType;
 }
 
@@ -44,7 +44,7 @@ export interface ConsumedAnswer {
   readonly value: Json;
 }
 
-/** Everything of a checkpoint but the channel values. Plain JSON. */
+/** A checkpoint without its channel values. Plain JSON. */
 export interface CheckpointHeader {
   readonly schemaVersion: number;
   readonly id: CheckpointId;
@@ -52,35 +52,35 @@ export interface CheckpointHeader {
   readonly runId: string;
   /** Subgraph path with item indexes (`review/each[3]`); empty for the graph itself. */
   readonly namespace: string;
-  /** The checkpoint this one follows; `null` for the first of a chain. */
+  /** The previous checkpoint of the chain; `null` for the first. */
   readonly parentId: CheckpointId | null;
-  /** Number of the super-step that wrote it; the input checkpoint of a run has -1. */
+  /** The super-step that wrote it; -1 for the input checkpoint of a run. */
   readonly step: number;
   readonly phase: Phase;
   /** Nodes that ran in the step, in task order. */
   readonly currentNodes: readonly string[];
   /**
-   * The last of them; in phase `interrupted` the first that waits, has failed, or has not finished. `null` where there is none, and
-   * absent in old records.
+   * The last of `currentNodes`. In phase `interrupted`: the first node that waits, has failed, or has not finished.
+   * `null` if there is none. Absent in old records.
    */
   readonly currentNode?: string | null;
   readonly nextNodes: readonly string[];
   readonly pendingSends: readonly PendingSend[];
-  /** Barrier id -> names of the nodes that have signalled, sorted; barriers with none are left out. */
+  /** Barrier id -> sorted names of the nodes that have signalled. Barriers without a signal are absent. */
   readonly barrierState: Readonly<Record<string, readonly string[]>>;
   readonly pauses: readonly PauseItem[];
-  /** Consumed since the last completed step; older ones stand in the checkpoints before. */
+  /** Answers consumed since the last completed step. Earlier checkpoints hold the older ones. */
   readonly answers: readonly ConsumedAnswer[];
-  /** Failure that error routes carry to the next step: node name -> what `error` reads as there. */
+  /** Node name -> the value of `error` in that node, for targets of error edges in the next step. */
   readonly errors: Readonly<Record<string, Json>>;
   readonly status: "running" | "paused" | "completed" | "incomplete" | "failed" | "step_limit" | "cancelled";
   readonly label: string | null;
   readonly metadata: Readonly<Record<string, Json>>;
-  /** Milliseconds since 1970; for people, never for order. */
+  /** Milliseconds since 1970, for display only: it never decides an order. */
   readonly timestamp: number;
-  /** Of the table that wrote it. */
+  /** The digest of the table that wrote it. */
   readonly digest: string;
-  /** Results of the step that paused, failed or was cancelled: what a resume does not run again. */
+  /** Results of a step that paused, failed or was cancelled. A resume does not run these tasks again. */
   readonly finished?: readonly PendingWrite[];
   /** Why the run failed. */
   readonly failure?: {
@@ -89,34 +89,34 @@ export interface CheckpointHeader {
     readonly node?: string;
     readonly attempts?: number;
   };
-  /** Nodes that ran but whose edges led nowhere (NG_NO_ROUTE): a resume asks their edges again. */
+  /** Nodes that ran, but whose edges led to no target (NG_NO_ROUTE). A resume evaluates their edges again. */
   readonly unrouted?: readonly string[];
-  /** Of a graph called as a node: which try of the caller this run of it is, from 2 on; absent for the first. */
+  /** For a graph called as a node: the attempt of the caller, from 2 on; absent for the first attempt. */
   readonly attempt?: number;
-  /** Of graphs called as nodes that have not finished: namespace -> their checkpoint at this moment. */
+  /** Unfinished runs of graphs called as nodes: namespace -> checkpoint id. */
   readonly children?: Readonly<Record<string, CheckpointId>>;
 }
 
-/** A checkpoint as it is read back: the header with all channel values and versions. */
+/** A loaded checkpoint: the header with all channel values and versions. */
 export interface Checkpoint extends CheckpointHeader {
   readonly values: Readonly<Record<string, Json>>;
-  /** In how many steps (or edits) each channel was written since the chain began; absent is 0. */
+  /** By channel: the number of steps (or edits) that wrote it since the start of the chain; absent is 0. */
   readonly versions: Readonly<Record<string, number>>;
 }
 
 /** How one channel differs from the parent checkpoint. */
 export type ChannelChange =
   | { readonly channel: string; readonly version: number; readonly kind: "set"; readonly value: Json }
-  /** The value is the parent's list with these items at its end. */
+  /** The value is the value of the parent checkpoint with these items appended. */
   | { readonly channel: string; readonly version: number; readonly kind: "append"; readonly items: readonly Json[] }
-  /** The channel no longer exists or is back at its start (a new run on the thread). */
+  /** The channel no longer exists, or has its start value again (a new run on the thread). */
   | { readonly channel: string; readonly version: number; readonly kind: "reset" };
 
 /** A finished task's result, stored before the checkpoint that supersedes it (5.3). */
 export interface PendingWrite {
-  /** Stable on re-execution; a second write of one task replaces the first. */
+  /** Stable on re-execution. A second write of the same task replaces the first. */
   readonly taskId: string;
   readonly node: string;
-  /** Plain JSON; its inside is the engine's business. */
+  /** Plain JSON. Only the engine interprets it. */
   readonly result: Json;
 }

@@ -1,6 +1,6 @@
 /**
- * The errors of the runtime: classes with a stable `code`, a message that says what to do next, and a `cause` where there is
- * one (interface.md, "Package"). Code that handles them switches on `code`, never on the message.
+ * The errors of the runtime: classes with a stable `code`, a message that says what to do next, and a `cause` if there
+ * is one (interface.md, "Package"). Code that handles errors switches on `code`, never on the message.
  */
 
 export type NodeErrorCode =
@@ -25,7 +25,7 @@ export type ThreadErrorCode =
 export type StoreErrorCode = "NG_NO_STORE" | "NG_STORE_FAILED" | "NG_CORRUPT_RECORD" | "NG_UNKNOWN_VERSION";
 export type TableErrorCode = "NG_BAD_TABLE" | "NG_BAD_DIGEST";
 
-/** What every error of this package is: `instanceof NgraphError` tells ours from others'. */
+/** Base class of all errors of this package. */
 export abstract class NgraphError<Code extends string = string> extends Error {
   readonly code: Code;
 
@@ -36,12 +36,12 @@ export abstract class NgraphError<Code extends string = string> extends Error {
   }
 }
 
-/** A node failed for good: its tries are spent, or its result does not fit. */
+/** A node failed for good: its attempts are used up, or its result does not fit. */
 export class NodeError extends NgraphError<NodeErrorCode> {
   readonly nodeId: string;
-  /** How often the body was started. */
+  /** How often the body started. */
   readonly attempts: number;
-  /** Of a `for` node: the items (by index) that failed. */
+  /** For a `for` node: indexes of the items that failed. */
   readonly items: readonly number[];
   readonly threadId: string | undefined;
 
@@ -59,9 +59,9 @@ export class NodeError extends NgraphError<NodeErrorCode> {
   }
 }
 
-/** A run could not start or go on, for a reason that no single node answers for. */
+/** A run cannot start or continue, and no single node is the cause. */
 export class RunError extends NgraphError<RunErrorCode> {
-  /** The nodes at fault, where there are some (two writers of one channel, say). */
+  /** The nodes at fault, if any: two writers of one channel, for example. */
   readonly nodeIds: readonly string[];
 
   constructor(code: RunErrorCode, message: string, details: { nodeIds?: readonly string[]; cause?: unknown } = {}) {
@@ -70,10 +70,10 @@ export class RunError extends NgraphError<RunErrorCode> {
   }
 }
 
-/** A thread is not in a state for what was asked. */
+/** A thread is not in the state that the operation needs. */
 export class ThreadError extends NgraphError<ThreadErrorCode> {
   readonly threadId: string;
-  /** NG_DRIFT: what of the checkpoint the new table no longer has, a line each. */
+  /** NG_DRIFT: one line for each part of the checkpoint that the new table does not have. */
   readonly details: readonly string[];
 
   constructor(
@@ -88,8 +88,8 @@ export class ThreadError extends NgraphError<ThreadErrorCode> {
   }
 }
 
-/** A store is missing, failed, or holds what cannot be trusted. */
+/** A store is missing, has failed, or contains corrupt records. */
 export class StoreError extends NgraphError<StoreErrorCode> {}
 
-/** A table that is no table, or not the one that its digest says. */
+/** A table has an invalid shape, or does not match its digest. */
 export class TableError extends NgraphError<TableErrorCode> {}

@@ -1,6 +1,6 @@
 /**
- * What a run tells those who watch it (8.1): plain objects in the order in which things happened, numbered by `seq` from 0 for
- * each run. Nothing is made when nobody listens.
+ * Events of a run (8.1): plain objects in the order in which things happened. `seq` numbers them from 0 in each run.
+ * Without a listener no event is created.
  */
 import type { CheckpointId, PauseItem, Phase, ThreadId } from "./checkpoint.ts";
 import type { RunStatus } from "./engine-options.ts";
@@ -13,7 +13,10 @@ interface EventBase {
   /** Absent for a run without a thread. */
   readonly thread?: ThreadId;
   readonly runId: string;
-  /** Super-step, from 0. Of a `checkpoint` the one it was written in (-1: the input's); of a `run` the one that comes next. */
+  /**
+   * Super-step, from 0. In a `checkpoint` event: the step that it was written in (-1 for the input). In a `run` event:
+   * the next step.
+   */
   readonly step: number;
 }
 
@@ -28,10 +31,10 @@ export type RunEvent =
   | (EventBase & { readonly type: "step"; readonly phase: "start" | "end"; readonly nodes: readonly string[] })
   | (NodeEvent & { readonly phase: "start" })
   | (NodeEvent & { readonly phase: "retry"; readonly error: EventError; readonly delayMs: number })
-  /** `cached`: the body did not run. `paused`: it waits for an answer, and will run again. */
+  /** `cached`: the body did not run. `paused`: the node waits for an answer, and its body will run again. */
   | (NodeEvent & { readonly phase: "end"; readonly cached?: true; readonly paused?: true })
   | (NodeEvent & { readonly phase: "error"; readonly error: EventError })
-  /** One update of one channel, and what the channel holds once the step's updates up to this one are applied. */
+  /** One update of one channel, and the value of the channel after all updates of the step up to this one. */
   | (EventBase & {
       readonly type: "write";
       readonly node: string;
@@ -39,7 +42,10 @@ export type RunEvent =
       readonly update: Json;
       readonly value: Json;
     })
-  /** Where a node's end leads. `discarded`: an exclusive `goto` of another node took the step over. */
+  /**
+   * The targets that follow the end of a node. `discarded`: an exclusive `goto` of another node replaced the routing of
+   * the step.
+   */
   | (EventBase & {
       readonly type: "route";
       readonly node: string;
@@ -57,15 +63,15 @@ export type RunEvent =
   | (EventBase & { readonly type: "checkpoint"; readonly id: CheckpointId; readonly phase: Phase })
   | (EventBase & { readonly type: "pause"; readonly pauses: readonly PauseItem[] })
   | (EventBase & { readonly type: "custom"; readonly node: string; readonly data: Json })
-  /** Only in streams: so many events did not fit into the consumer's buffer here (8.2). */
+  /** Only in streams: the number of events that were dropped here because the consumer's buffer was full (8.2). */
   | (EventBase & { readonly type: "dropped"; readonly count: number });
 
 interface NodeEvent extends EventBase {
   readonly type: "node";
   readonly node: string;
-  /** Stable within the run; tells the items of a `for` node apart. */
+  /** Stable within the run. It distinguishes the items of a `for` node. */
   readonly taskId: string;
-  /** From 1. */
+  /** 1-based number of the attempt. */
   readonly attempt: number;
   /** Index of the item, for `for` nodes. */
   readonly item?: number;
@@ -81,23 +87,23 @@ export interface EventError {
 
 export type EventListener = (event: RunEvent) => void;
 
-/** What a stream yields by view (8.1). */
+/** The items of a stream, by view (8.1). */
 export interface StreamViews<State> {
   readonly events: RunEvent;
-  /** After each step: node by node, what it wrote. */
+  /** After each step: the updates of each node. */
   readonly updates: {
     readonly step: number;
     readonly namespace: readonly string[];
     readonly node: string;
     readonly updates: Readonly<Record<string, Json>>;
   };
-  /** What nodes told with `emit`. */
+  /** Data of `emit` calls. */
   readonly custom: {
     readonly step: number;
     readonly namespace: readonly string[];
     readonly node: string;
     readonly data: Json;
   };
-  /** The graph's own state (not that of subgraphs): after the input, then after each step. */
+  /** State of the outermost graph: after the input, then after each step. */
   readonly values: { readonly step: number; readonly state: State };
 }

@@ -1,9 +1,9 @@
 /**
- * What a store has to do. Small on purpose: the engine decides what a checkpoint means, the store keeps it, atomically
- * and in order. `ngraph/stores/conformance` holds the suite that says whether a store does.
+ * The interface of a store. It is small: the engine interprets checkpoints, the store keeps them, atomically and in
+ * order. `ngraph/stores/conformance` contains the test suite for stores.
  *
- * Methods may return values or promises. A failure is thrown (or rejected) as `StoreError`, a lost race as `ThreadError`
- * NG_THREAD_CONFLICT. After an error the engine assumes neither success nor failure and reads again.
+ * Methods may return values or promises. A failure throws (or rejects with) `StoreError`, a lost race `ThreadError`
+ * NG_THREAD_CONFLICT. After an error the engine assumes neither success nor failure, and reads again.
  */
 import type {
   ChannelChange,
@@ -15,46 +15,52 @@ import type {
 } from "./checkpoint.ts";
 import type { Json, MaybePromise } from "../value/json.ts";
 
-/** Who runs a thread: the engine makes one a run. */
+/** The owner of a claim. The engine generates one for each run. */
 export interface Runner {
   /** Unique to this run of this process. */
   readonly owner: string;
-  /** How long the claim holds without being renewed, in milliseconds; 0 holds until somebody else claims. */
+  /** How long the claim is valid without renewal, in milliseconds. 0: until another owner claims the thread. */
   readonly leaseMs: number;
 }
 
-/** The right to write to a thread: every write carries it, and is refused once a newer one exists. */
+/**
+ * The right to write to a thread, with a fencing token: every write carries the epoch, and is refused if a newer one
+ * exists.
+ */
 export interface Claim {
   readonly threadId: ThreadId;
   readonly owner: string;
-  /** Grows with every claim of the thread. */
+  /** The fencing token. It grows with every claim of the thread. */
   readonly epoch: number;
 }
 
 export interface SaveRequest {
   readonly header: CheckpointHeader;
-  /** What differs from the parent checkpoint; everything, for a checkpoint without parent. */
+  /** The difference from the parent checkpoint. Without a parent: all values. */
   readonly changes: readonly ChannelChange[];
-  /** All values and versions; costs O(state), so a store calls it only where it writes a snapshot. */
+  /** All values and versions. It costs O(state): a store calls it only to write a snapshot. */
   readonly snapshot: () => {
     readonly values: Readonly<Record<string, Json>>;
     readonly versions: Readonly<Record<string, number>>;
   };
   /**
-   * The namespace's head before this save (compare-and-set): `null` when it has none yet. The save fails with
-   * NG_THREAD_CONFLICT when it is another one.
+   * The head of the namespace before this save (compare-and-set); `null` if there is none yet. The save fails with
+   * NG_THREAD_CONFLICT if the head is another checkpoint.
    */
   readonly expectedHead: CheckpointId | null;
-  /** Pending writes of this checkpoint are removed in the same transaction. */
+  /** The store removes the pending writes of this checkpoint in the same transaction. */
   readonly clearWritesOf?: CheckpointId;
-  /** Give the claim back in the same transaction (the last save of a run). */
+  /** Releases the claim in the same transaction (the last save of a run). */
   readonly releaseClaim?: boolean;
 }
 
 export interface ListOptions {
-  /** Default 100. Nothing is given at 0 or less; a fraction is cut off. */
+  /** Default 100. 0 or less returns nothing; a fraction is truncated. */
   readonly limit?: number;
-  /** Only checkpoints older than this one, along its parents. NG_UNKNOWN_CHECKPOINT when the namespace has no such. */
+  /**
+   * Only checkpoints older than this one, along its parents. NG_UNKNOWN_CHECKPOINT if the namespace does not contain
+   * it.
+   */
   readonly before?: CheckpointId;
   /** Default: the graph itself (`""`). */
   readonly namespace?: string;
@@ -73,58 +79,73 @@ export interface ThreadInfo {
 }
 
 /**
- * What goes and what stays. The head of each namespace always stays, and so do the checkpoints of called graphs that one of those
- * that stay goes on with.
+ * Which checkpoints a prune removes. It never removes the head of a namespace, or a checkpoint of a called graph that a
+ * remaining checkpoint continues.
  */
 export interface PrunePolicy {
-  /** Keep this many newest checkpoints of each namespace (at least 1). */
+  /** Keeps this many of the newest checkpoints of each namespace (at least 1). */
   readonly keepLast: number;
-  /** Whether checkpoints with a label stay however old they are. Default true. */
+  /** Keeps all checkpoints with a label. Default true. */
   readonly keepLabelled?: boolean;
-  /** Only checkpoints written before this time go, in milliseconds since 1970. Default: whenever written. */
+  /** Removes only checkpoints written before this time, in milliseconds since 1970. Default: no limit. */
   readonly olderThan?: number;
 }
 
 export interface Store {
   /**
-   * Claims a thread, known or not. Free, expired, or the holder is known to be dead: a new epoch. Otherwise throws
-   * `ThreadError` NG_THREAD_CONFLICT that names the holder. The same owner may claim again; epochs never repeat, not even when the
-   * thread was deleted and made again.
+   * Claims a thread; the thread need not exist. If it is free, its claim has expired, or its holder is known to be
+   * dead, the claim gets a new epoch. Otherwise throws `ThreadError` NG_THREAD_CONFLICT with the name of the holder.
+   * The same owner may claim again. Epochs never repeat, even if the thread was deleted and created again.
    */
   claim(threadId: ThreadId, runner: Runner): MaybePromise<Claim>;
-  /** Takes the lease anew, from now. Throws NG_THREAD_CONFLICT when a newer claim exists; an expired one that nobody took still holds. */
+  /**
+   * Restarts the lease from now. Throws NG_THREAD_CONFLICT if a newer claim exists. An expired claim without a
+   * successor is still valid.
+   */
   renew(claim: Claim, leaseMs: number): MaybePromise<void>;
-  /** Gives the claim back; harmless when it is gone. */
+  /** Releases the claim. It has no effect if the claim no longer exists. */
   release(claim: Claim): MaybePromise<void>;
 
   /**
-   * Insert, move of the head, and clearing of writes: one transaction. A checkpoint id is never used twice (NG_STORE_FAILED);
-   * a header with a label takes the label from whichever checkpoint had it. What JSON cannot hold is NG_STORE_FAILED. A call that fails
-   * has changed nothing.
+   * Inserts the checkpoint, moves the head and clears the writes in one transaction. A checkpoint id is never used
+   * twice (NG_STORE_FAILED). A header with a label takes the label from the checkpoint that had it. Values that JSON
+   * cannot represent fail with NG_STORE_FAILED. A failed call changes nothing.
    */
   save(claim: Claim, request: SaveRequest): MaybePromise<void>;
   /** The head of a namespace. */
   loadLatest(threadId: ThreadId, namespace?: string): MaybePromise<Checkpoint | undefined>;
   loadById(threadId: ThreadId, id: CheckpointId): MaybePromise<Checkpoint | undefined>;
-  /** The chain from the head back along the parents, newest first; it ends where a parent is in another namespace or thread, or was pruned. */
+  /**
+   * The chain from the head back along the parents, newest first. It ends where a parent is in another namespace or
+   * thread, or was pruned.
+   */
   list(threadId: ThreadId, options?: ListOptions): MaybePromise<readonly Checkpoint[]>;
-  /** Removes everything of one thread, its claim too; nothing of it is there when the thread is made again. */
+  /** Removes all data of one thread, its claim included. None of it reappears if the thread is created again. */
   deleteThread(threadId: ThreadId): MaybePromise<void>;
 
-  /** Optional: without these a resume replays the whole step. All of `writes`, or none; a second of one task replaces the first in its place. */
+  /**
+   * Optional: without these methods a resume runs the whole step again. Stores all of `writes`, or none. A second write
+   * of a task replaces the first one in its position.
+   */
   putWrites?(claim: Claim, checkpointId: CheckpointId, writes: readonly PendingWrite[]): MaybePromise<void>;
-  /** In the order in which their tasks were first put. */
+  /** In the order in which their tasks were first written. */
   getWrites?(threadId: ThreadId, checkpointId: CheckpointId): MaybePromise<readonly PendingWrite[]>;
-  /** Those of the tasks that are named, none for an empty list; without a list, all of the checkpoint. */
+  /**
+   * Removes the writes of the named tasks; an empty list removes none. Without a list, removes all writes of the
+   * checkpoint.
+   */
   clearWrites?(claim: Claim, checkpointId: CheckpointId, taskIds?: readonly string[]): MaybePromise<void>;
 
-  /** Optional conveniences. A label names one checkpoint of a thread, a checkpoint has one at most; given again it moves. */
+  /**
+   * Optional. A label belongs to one checkpoint of a thread, a checkpoint has at most one label, and labelling another
+   * checkpoint moves the label.
+   */
   label?(threadId: ThreadId, checkpointId: CheckpointId, label: string): MaybePromise<void>;
   loadByLabel?(threadId: ThreadId, label: string): MaybePromise<Checkpoint | undefined>;
-  /** Threads that have a checkpoint of the graph itself, most recently written first. The limit is as in `list`. */
+  /** Threads that have a checkpoint of the outermost graph, most recently written first. The limit is as in `list`. */
   threads?(options?: { readonly limit?: number }): MaybePromise<readonly ThreadInfo[]>;
-  /** Returns how many checkpoints went. */
+  /** Returns the number of removed checkpoints. */
   prune?(threadId: ThreadId, policy: PrunePolicy): MaybePromise<number>;
-  /** Later calls fail with NG_STORE_FAILED, but closing again is harmless. */
+  /** Later calls fail with NG_STORE_FAILED. Closing again has no effect. */
   close?(): MaybePromise<void>;
 }

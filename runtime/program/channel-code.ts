@@ -11,14 +11,14 @@ import { reduceAppend, reduceMax, reduceMerge, reduceMin, reduceSum, reduceUnion
 export type Reduce = (current: Json, update: Json) => Json;
 
 /**
- * One channel: what may be written into it, and how an update meets the value that is there. Validators are made when
- * first needed: a large table costs nothing for channels that a run does not touch.
+ * One channel: which values it accepts, and how an update changes its value. Validators are compiled on first use: a
+ * large table costs nothing for channels that a run does not use.
  */
 export class ChannelCode {
   readonly index: number;
   readonly name: string;
   readonly spec: ChannelSpec;
-  /** Absent: one writer a step. */
+  /** Absent: one writer in each step. */
   readonly reduce: Reduce | undefined;
   readonly #types: Table["types"];
   #admit: Validator | undefined;
@@ -33,22 +33,22 @@ export class ChannelCode {
     this.reduce = this.#makeReduce(reducer);
   }
 
-  /** A whole value of the channel's type. */
+  /** Admits a whole value of the channel's type. */
   admit(value: unknown): Json | Mismatch {
     return (this.#admit ??= compileAdmit(this.spec.type, this.#types))(value);
   }
 
-  /** What a node's result has to be. Lists that are joined come out as lists, a single item included. */
+  /** Admits the result of a node. For `append` and `union` the result is a list, even for a single item. */
   admitUpdate(value: unknown): Json | Mismatch {
     return (this.#admitUpdate ??= this.#makeAdmitUpdate())(value);
   }
 
-  /** The same for one item of a `for` node. */
+  /** Admits the result for one item of a `for` node. */
   admitItem(value: unknown): Json | Mismatch {
     return (this.#admitItem ??= this.#makeAdmitItem())(value);
   }
 
-  /** What `admitItem` gave for each item, in item order, as the one update of the node (7.1). */
+  /** Combines the results of `admitItem`, in item order, into the one update of the node (7.1). */
   combineItems(items: readonly Json[]): Json {
     switch (this.spec.reducer?.kind) {
       case "append":
@@ -58,14 +58,14 @@ export class ChannelCode {
       case "min":
       case "max":
       case "merge":
-        // Not one list but as many numbers or records: an empty `for` updates nothing.
+        // The items are separate numbers or records, not one list. An empty `for` updates nothing.
         return items.length === 0 ? null : items.reduce(this.reduce as Reduce);
       default:
         return Object.freeze(items.slice());
     }
   }
 
-  /** The type a result must have, for those who produce it (`llm`, `ask`). */
+  /** The type of a node's result, for nodes that generate it (`llm`, `ask`). */
   resultType(isItem: boolean): ValueType {
     const { type, reducer } = this.spec;
     const element = elementType(type, this.#types);
@@ -113,7 +113,7 @@ export class ChannelCode {
       case "merge":
         return compileAdmit(partialType(type, this.#types), this.#types);
       case "function":
-        // The type of a reducer's updates is its own business; what it returns is checked.
+        // The type of the updates is not declared. The result of the reducer is checked.
         return admitUnknown;
       default:
         return (value) => this.admit(value);
@@ -129,7 +129,7 @@ export class ChannelCode {
   }
 }
 
-/** A `T[]` as it is, a `T` as a list of one. */
+/** Accepts a `T[]`, and a `T` as a list of one item. */
 function listUpdate(type: ValueType, types: Table["types"]): Validator {
   const admitWhole = compileAdmit(type, types);
   const admitOne = compileAdmit(elementType(type, types) ?? { kind: "json" }, types);

@@ -13,10 +13,10 @@ import type { NodeSpec, Table } from "../table/table.ts";
 import type { ValueType } from "../table/value-type.ts";
 import { ChannelCode } from "./channel-code.ts";
 
-/** A table with its code, ready to run. Made once an engine; shared by all its runs. */
+/** A table linked with its code, ready to run. Compiled once for an engine; shared by all its runs. */
 export interface Program {
   readonly table: Table;
-  /** For messages: tasks of a plan run as the nodes of a program. */
+  /** For messages: the tasks of a plan run as nodes of a program. */
   readonly what: "graph" | "plan";
   readonly routing: RoutingCode;
   readonly channels: readonly ChannelCode[];
@@ -25,18 +25,18 @@ export interface Program {
   readonly required: readonly ChannelCode[];
   readonly nodes: readonly NodeCode[];
   readonly graphs: readonly Program[];
-  /** Of plans that it calls; a plan stands for its tasks. */
+  /** Plans that nodes call, as programs whose nodes are the tasks. */
   readonly plans: readonly Program[];
-  /** All fields of the output and of the state, without their values. */
+  /** All fields of the output and of the state, with the value `null`. */
   readonly outputTemplate: JsonObject;
   readonly stateTemplate: JsonObject;
-  /** Start values by channel; `null` for inputs that must be given. */
+  /** Start values by channel; `null` for inputs without one. */
   readonly initial: readonly Json[];
   readonly nodeIndex: ReadonlyMap<string, number>;
   readonly channelIndex: ReadonlyMap<string, number>;
   /** Some node has `pause before` or `pause after`. */
   readonly hasGates: boolean;
-  /** Why a run needs a store: the first node that pauses, here or in a graph it calls. */
+  /** The first node that pauses, here or in a called graph: the reason why a run needs a store. */
   readonly pausingNode: string | undefined;
   readonly secrets: ReadonlyMap<string, string> | undefined;
 }
@@ -48,15 +48,15 @@ export interface NodeCode {
   readonly list: Evaluate | undefined;
   readonly hasErrorRoutes: boolean;
   readonly expects: ExpectedType | undefined;
-  /** Targets that `goto` and `send` may name. */
+  /** Allowed targets of `goto` and `send`. */
   readonly goes: ReadonlySet<number> | undefined;
-  /** The names of a step in which only this node ran. */
+  /** The node names of a step in which only this node ran. */
   readonly stepNames: readonly string[];
-  /** Routing of an end that asks for nothing. */
+  /** The routing of a node without requests. */
   readonly plainRouting: Routing;
-  /** It alone. */
+  /** `plainRouting` as the only routing of a step. */
   readonly plainRoutings: readonly Routing[];
-  /** Kept from the first run on: plain tasks of a node are all alike. */
+  /** Created in the first run and reused: all plain tasks of a node are equal. */
   plainTask: Task | undefined;
   plainTasks: readonly Task[] | undefined;
 }
@@ -103,8 +103,10 @@ export interface LinkedPlan {
 }
 
 /**
- * Links a table with the code it names.
- * @throws RunError NG_MISSING_FUNCTION that lists everything missing, NG_EFFECT_DENIED for effects that are not allowed
+ * Links a table with the code that it refers to by name.
+ *
+ * @throws RunError NG_MISSING_FUNCTION with a list of all missing code, NG_EFFECT_DENIED for effects that are not
+ * allowed
  */
 export function compileProgram(
   table: Table,
@@ -160,7 +162,7 @@ function link(
     const isCalled = table.nodes.some(
       (node) => node.call.kind === "graph" && node.call.graph === index && !isMocked(node),
     );
-    // What only mocked nodes call may lack its code.
+    // Code that only mocked nodes call may be missing.
     return link(
       graph,
       ownValue(bindings.graphs, graph.name) ?? {},
@@ -171,12 +173,12 @@ function link(
   });
 
   const plans = (table.plans ?? []).map((plan, index) => {
-    // What only mocked nodes call may lack its code.
+    // A plan that only mocked nodes call is not linked.
     const isCalled = table.nodes.some(
       (node) => node.call.kind === "plan" && node.call.plan === index && !isMocked(node),
     );
     if (!isCalled) return undefined;
-    // Its functions may be given under its name; those missing there are looked for here.
+    // Functions of the plan may be given under its name. Missing ones are taken from the caller.
     const own = ownValue(bindings.graphs, plan.name);
     const none = Object.create(null) as FunctionRegistry;
     const functions = Object.assign(none, ...[...registries].reverse(), own?.functions) as FunctionRegistry;
@@ -271,7 +273,7 @@ function lookUp(registries: readonly FunctionRegistry[], name: string): Expressi
 }
 
 function ownValue<T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
-  // A namespace import has no prototype to ask.
+  // A namespace import has no prototype, so it has no `hasOwnProperty` of its own.
   return record !== undefined && Object.prototype.hasOwnProperty.call(record, name) ? record[name] : undefined;
 }
 
@@ -289,7 +291,7 @@ function named(
   };
 }
 
-/** Functions that something other than a mocked node's call uses. */
+/** Functions with a use other than the call of a mocked node. */
 function neededFunctions(table: Table, isMocked: (node: NodeSpec) => boolean): ReadonlySet<number> {
   const needed = new Set<number>();
   const mockedOnly = new Set<number>();

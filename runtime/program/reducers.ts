@@ -1,6 +1,6 @@
 /**
- * The reducers that come with the language. Pure: `(current, update) => value`; updates have been admitted, so lists are
- * lists. A reducer that cannot give a value throws, which fails the step (2.3).
+ * The built-in reducers. Pure: `(current, update) => value`. Updates are admitted, so an update of a list is a list. A
+ * reducer without a result throws, which fails the step (2.3).
  */
 import type { Json } from "../value/json.ts";
 import { isRecord, setField } from "../expression/operations.ts";
@@ -31,7 +31,7 @@ export function reduceMax(current: Json, update: Json): Json {
   return Math.max(current as number, update as number);
 }
 
-/** Shallow: a field of the update replaces the field that is there. */
+/** Shallow merge: fields of the update replace fields of the current value. */
 export function reduceMerge(current: Json, update: Json): Json {
   if (update === null) return current;
   const merged: Record<string, Json> = {};
@@ -42,7 +42,7 @@ export function reduceMerge(current: Json, update: Json): Json {
   return Object.freeze(merged);
 }
 
-/** Lists as sets: items that are not there yet, in their order. */
+/** Lists as sets: appends the items that the list does not contain, in their order. */
 export function reduceUnion(current: Json, update: Json): Json {
   if (!Array.isArray(update)) return current ?? update;
   const items = Array.isArray(current) ? (current as readonly Json[]) : [];
@@ -58,13 +58,13 @@ export function reduceUnion(current: Json, update: Json): Json {
   return Object.freeze([...items, ...added]);
 }
 
-/** Equal exactly for equal values, whatever the order of fields. Primitives stand for themselves. */
+/** A key that is equal for equal values, whatever the order of fields. A primitive is its own key. */
 function canonical(value: Json): Json {
   if (typeof value !== "object" || value === null) return value;
   return canonicalText(value);
 }
 
-/** JSON with sorted fields. Objects begin with a mark, so that no string value has the same key. */
+/** JSON with sorted fields. The prefix distinguishes an object from a string value with the same text. */
 export function canonicalText(value: Json): string {
   return `\u0000${JSON.stringify(value, (_name, part: Json) => (isRecord(part) ? sorted(part) : part))}`;
 }

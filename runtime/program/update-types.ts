@@ -1,10 +1,10 @@
 import type { Table } from "../table/table.ts";
 import type { ValueType } from "../table/value-type.ts";
 
-/** Names are followed no further than this: a type that is only itself has no end. */
+/** Maximum number of names to resolve: a type that only refers to itself has no end. */
 const MAX_REFERENCES = 64;
 
-/** The type of a list's items; `json` for `json`; `undefined` when nothing of the type is a list. */
+/** The item type of a list; `json` for `json`; `undefined` if no alternative of the type is a list. */
 export function elementType(type: ValueType, types: Table["types"]): ValueType | undefined {
   const elements = alternatives(type, types).flatMap((member): ValueType[] =>
     member.kind === "list" ? [member.item] : isUnknown(member) ? [{ kind: "json" }] : [],
@@ -13,12 +13,12 @@ export function elementType(type: ValueType, types: Table["types"]): ValueType |
   return { kind: "union", members: elements.flatMap((element) => alternatives(element, types)) };
 }
 
-/** What a list that is joined takes: an item, or a list of items. */
+/** The type of an update that is appended to a list: an item or a list of items. */
 export function oneOrMany(element: ValueType, list: ValueType, types: Table["types"]): ValueType {
   return { kind: "union", members: [...alternatives(element, types), ...alternatives(list, types)] };
 }
 
-/** What may be merged into a value: any part of a record, a map. `null` changes nothing. */
+/** The type of an update that is merged: any part of a record, or a map. `null` changes nothing. */
 export function partialType(type: ValueType, types: Table["types"]): ValueType {
   const members = alternatives(type, types).map((member): ValueType =>
     member.kind === "record"
@@ -32,7 +32,7 @@ function isUnknown(type: ValueType): boolean {
   return type.kind === "json" || type.kind === "opaque";
 }
 
-/** The members of a union, names resolved; a type alone is its only one. */
+/** The members of a union, with names resolved. Any other type is its own only member. */
 function alternatives(type: ValueType, types: Table["types"], left = MAX_REFERENCES): readonly ValueType[] {
   if (left === 0) return [];
   if (type.kind === "union") return type.members.flatMap((member) => alternatives(member, types, left - 1));

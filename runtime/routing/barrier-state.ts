@@ -5,7 +5,7 @@ import type { Json } from "../value/json.ts";
 /** Barrier id -> names of the nodes that have signalled. Barriers without a signal are absent. */
 export type BarrierSignals = Readonly<Record<string, readonly string[]>>;
 
-/** A barrier with its nodes numbered, so that progress fits into a row of marks. */
+/** A barrier prepared for signals: its nodes are numbered, so that progress fits into an array of marks. */
 export interface BarrierCode {
   readonly id: string;
   readonly gates: boolean;
@@ -15,9 +15,9 @@ export interface BarrierCode {
   readonly sources: readonly number[];
   /** Position of a node in `sources`. */
   readonly position: ReadonlyMap<number, number>;
-  /** By position: which members the node fills. */
+  /** By position: the members that the node fills. */
   readonly fills: readonly (readonly number[])[];
-  /** Nobody has come, nothing is filled: copying it is the fastest way to make another. */
+  /** Marks without any signal. Copying it is the fastest way to create new marks. */
   readonly unmarked: readonly boolean[];
 }
 
@@ -40,33 +40,33 @@ export function compileBarrier(spec: BarrierSpec): BarrierCode {
   };
 }
 
-/** One barrier between two firings. */
+/** The progress of one barrier since it last fired. */
 interface Progress {
-  /** By position in `sources`, then by member: whether it has signalled, whether it is filled. */
+  /** By position in `sources`: whether the node has signalled. Then by member: whether the member is filled. */
   readonly marks: boolean[];
   arrived: number;
   missing: number;
 }
 
 /**
- * Who has signalled which barrier since it last fired (3.1). Kept for the barriers that a run has met, not for all of the
- * table; a signal costs the members its node fills.
+ * The signals of each barrier since it last fired (3.1). Only barriers with a signal have an entry. A signal costs the
+ * number of members that its node fills.
  */
 export class BarrierState {
   readonly #barriers: readonly BarrierCode[];
-  /** Made with the first signal: most runs of most graphs need none. */
+  /** Created with the first signal: most runs need none. */
   #progress: Map<number, Progress> | undefined;
 
   constructor(barriers: readonly BarrierCode[]) {
     this.#barriers = barriers;
   }
 
-  /** Nobody waits. */
+  /** No barrier has a signal. */
   get isClear(): boolean {
     return this.#progress === undefined;
   }
 
-  /** Records a signal; returns whether it made the barrier complete. Signals of nodes that are no member do not count. */
+  /** Records a signal. Returns whether it completes the barrier. Signals of nodes that are not members are ignored. */
   signal(barrier: number, node: number): boolean {
     const code = this.#barriers[barrier]!;
     const position = code.position.get(node);
@@ -99,14 +99,14 @@ export class BarrierState {
     return code.sources.filter((_, position) => progress.marks[position]);
   }
 
-  /** Nodes of the members that nobody has filled. */
+  /** Nodes of the members that are not filled. */
   missing(barrier: number): number[] {
     const code = this.#barriers[barrier]!;
     const marks = this.#progress?.get(barrier)?.marks;
     return code.members.flatMap((nodes, member) => (marks?.[code.sources.length + member] === true ? [] : nodes));
   }
 
-  /** Fired: its members have to come again. */
+  /** Called when the barrier fires: all its members are open again. */
   clear(barrier: number): void {
     this.#progress?.delete(barrier);
     if (this.#progress?.size === 0) this.#progress = undefined;

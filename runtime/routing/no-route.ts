@@ -3,8 +3,8 @@ import { printExpression } from "../expression/print-expression.ts";
 import type { RouteSpec, Table } from "../table/table.ts";
 
 /**
- * A node's edges led nowhere, or could not be decided (2.4). The text says which conditions were asked and what would have
- * caught the case.
+ * The error for a node whose edges lead to no target, or cannot be evaluated (2.4). The message lists the evaluated
+ * conditions and how to cover the case.
  *
  * @param node a node's index, or -1 for `start`
  */

@@ -14,7 +14,7 @@ import {
   type Target,
 } from "./routes.ts";
 
-/** The routes of a table, ready to be followed. Immutable but for `scratch`. */
+/** The routes of a table, prepared for evaluation. Immutable except for the caches `alone`, `atStart` and `scratch`. */
 export interface RoutingCode {
   readonly start: RoutesCode;
   /** By node index. */
@@ -24,23 +24,23 @@ export interface RoutingCode {
   readonly gates: readonly number[];
   readonly barriers: readonly BarrierCode[];
   readonly expressions: readonly Evaluate[];
-  /** By node index, filled in when first asked for: the plan when the node ran alone, `null` where it depends. */
+  /** By node index, filled on first use: the plan when the node ran alone; `null` if the plan depends on the state. */
   readonly alone: (StepPlan | null | undefined)[];
-  /** Likewise of `start`. */
+  /** The plan of `start`, filled on first use, if it does not depend on the state. */
   atStart: StepPlan | undefined;
-  /** Working memory of one plan, kept for the next. */
+  /** Working memory of a plan, reused by the next one. */
   scratch: Scratch | undefined;
 }
 
-/** One finished task of the step, as far as routing cares. Given in task order. */
+/** One finished task of the step, as input of routing. Routings are in task order. */
 export interface Routing {
   readonly node: number;
   /** Targets of `goto` (node indexes or `END`); `undefined` follows the node's edges. */
   readonly goto: readonly number[] | undefined;
-  /** The `goto` takes the whole step over. */
+  /** The `goto` replaces the routing of the whole step (2.6). */
   readonly exclusive: boolean;
   readonly stopped: boolean;
-  /** The node failed: where its `on error` edges lead. */
+  /** The node failed: the targets of its `on error` edges. */
   readonly errorTargets: readonly Target[] | undefined;
 }
 
@@ -48,13 +48,13 @@ export interface StepPlan {
   /** Nodes of the next step, ascending; without `END`. */
   readonly ready: readonly number[];
   readonly hitEnd: boolean;
-  /** Position (in the routings) of the exclusive `goto` that took the step over, or -1. */
+  /** Position (in the routings) of the exclusive `goto` that replaced the routing of the step, or -1. */
   readonly winner: number;
-  /** Routings whose edges led nowhere, and why, where an expression had no value. */
+  /** Routings whose edges lead to no target; `cause` is the error if an expression had no value. */
   readonly unrouted: readonly { readonly routing: number; readonly cause: unknown }[];
 }
 
-/** Told while a plan is made; for events. */
+/** Notified while a plan is made, to emit events. */
 export interface PlanObserver {
   route(
     routing: number,
@@ -66,7 +66,7 @@ export interface PlanObserver {
 }
 
 interface Scratch {
-  /** Generation in which a node was last signalled: nothing has to be cleared between plans. */
+  /** By node: the generation of the plan that last signalled it. A new generation replaces clearing the array. */
   readonly signalled: Int32Array;
   generation: number;
 }
@@ -91,8 +91,8 @@ export function compileRouting(
 }
 
 /**
- * What runs after a step (2.4 - 2.6, 3). Costs the out-degree of what ran. Changes `barriers` and nothing else; without
- * them a signal to a barrier runs its target at once.
+ * The nodes that run after a step (2.4 - 2.6, 3). Costs the out-degree of the nodes that ran. Changes only `barriers`.
+ * Without `barriers` a signal to a barrier runs its target at once.
  *
  * @param scope the state after the step's updates
  */
@@ -119,7 +119,7 @@ export function planStep(
     } else if (winner === -1) {
       followOne(code, plan, i, routing, scope);
     } else if (i === winner) {
-      // At once, past any gate: the gate's barrier stays as it is (2.6).
+      // Runs the targets at once, past any gate. The barrier of the gate keeps its signals (2.6).
       observer?.route(i, "exclusive", routing.goto!, false);
       // Mutation point: exclusive-goto
       for (const target of routing.goto!) plan.run(target);
@@ -135,7 +135,10 @@ function isPlain({ goto, exclusive, stopped, errorTargets }: Routing): boolean {
   return goto === undefined && !exclusive && !stopped && errorTargets === undefined;
 }
 
-/** What follows a node that ran alone, where that never changes: its edges are all plain, and no barrier is among their targets. */
+/**
+ * The plan after a node that ran alone, if it is always the same: all edges are plain, and no target has a barrier.
+ * Otherwise `null`.
+ */
 function planAlone(code: RoutingCode, node: number): StepPlan | null {
   let known = code.alone[node];
   if (known === undefined) {
@@ -148,14 +151,14 @@ function planAlone(code: RoutingCode, node: number): StepPlan | null {
 
 function fixedPlan(targets: readonly Target[]): StepPlan {
   const ready = [...new Set(targets)].filter((target) => target !== END).sort((a, b) => a - b);
-  // Not frozen: what every step reads stays of one shape for the engine that runs this.
+  // Not frozen: all plans have one hidden class, which keeps the property accesses of each step monomorphic.
   return { ready, hitEnd: targets.includes(END), winner: -1, unrouted: NO_FAULTS };
 }
 
-/** The first step: the edges of `start` take no part in barriers. */
+/** The first step. Edges of `start` do not signal barriers. */
 export function planStart(code: RoutingCode, scope: Scope, observer?: PlanObserver): StepPlan {
   if (observer === undefined && code.start.fixed !== undefined) {
-    // Plain edges lead to the same nodes in every run; those into gated nodes do not count.
+    // Plain edges lead to the same nodes in every run. Edges into gated nodes do not count.
     code.atStart ??= fixedPlan(code.start.fixed.filter((target) => target === END || code.gates[target] === -1));
     return code.atStart;
   }
@@ -214,7 +217,7 @@ class Plan implements StepPlan {
   hitEnd = false;
   winner = -1;
   unrouted: { readonly routing: number; readonly cause: unknown }[] = NO_FAULTS;
-  /** Barriers that became complete, in the order in which they did. */
+  /** Completed barriers, in order of completion. */
   private complete: number[] | undefined;
   private touched: Set<number> | undefined;
   private readonly scratch: Scratch;
@@ -224,7 +227,7 @@ class Plan implements StepPlan {
     this.code = code;
     this.barriers = barriers;
     this.observer = observer;
-    // Taken while in use: an expression's function may run another graph of the same engine.
+    // Taken away while in use: a function in an expression may run another graph on the same routing code.
     const scratch = code.scratch ?? { signalled: new Int32Array(code.nodes.length), generation: 0 };
     code.scratch = undefined;
     if (scratch.generation === GENERATIONS) {
@@ -247,7 +250,7 @@ class Plan implements StepPlan {
   private signal(source: number, target: Target): void {
     if (isBarrier(target)) this.signalBarrier(source, barrierOf(target));
     else if (target >= 0 && this.code.gates[target] !== -1) {
-      // A gate counts whoever it waits for, whichever way the signal was written (`goto`, say), and nobody else.
+      // The gate counts signals of its members only, whichever way they arrive (by `goto`, for example).
       this.signalBarrier(source, this.code.gates[target]!);
     } else this.run(target);
   }
@@ -286,7 +289,7 @@ class Plan implements StepPlan {
     return this;
   }
 
-  /** `complete` grows while it is walked: a join into a gated node is a signal of those who came to it. */
+  /** `complete` grows during the loop: a join into a gated node passes the signals of its members to the gate. */
   private fire(complete: number[]): void {
     const { barriers, code } = this;
     for (let i = 0; i < complete.length; i++) {

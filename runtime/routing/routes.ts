@@ -3,8 +3,8 @@ import { ExpressionError } from "../expression/expression-error.ts";
 import { END, type ErrorRouteSpec, type RouteSpec, type TargetSpec } from "../table/table.ts";
 
 /**
- * A target as one number: a node's index, `END`, or `barrierTarget(i)` for a barrier. Which member a signal fills follows
- * from the node it comes from.
+ * A target as one number: a node's index, `END`, or `barrierTarget(i)` for a barrier. The node that signals determines
+ * which member of the barrier is filled.
  */
 export type Target = number;
 
@@ -18,10 +18,10 @@ export function barrierOf(target: Target): number {
   return -2 - target;
 }
 
-/** Own edges of a node, or those of `start`. */
+/** The edges of a node or of `start`. */
 export interface RoutesCode {
   readonly edges: readonly EdgeCode[];
-  /** All of them are plain: no expression decides, and these targets are always signalled. */
+  /** Set if all edges are plain: these targets are always signalled. */
   readonly fixed: readonly Target[] | undefined;
 }
 
@@ -62,7 +62,7 @@ function compileEdge(route: RouteSpec, expressions: readonly Evaluate[]): EdgeCo
       const arms = new Map<unknown, readonly Target[]>();
       for (const arm of route.arms) {
         const targets = compileTargets(arm.targets);
-        // The first arm that names a value has it.
+        // The first arm with a value wins.
         for (const value of arm.values) if (!arms.has(value)) arms.set(value, targets);
       }
       return { kind: "match", subject: expressions[route.subject]!, arms, otherwise: optionalTargets(route.otherwise) };
@@ -96,14 +96,15 @@ function optionalTargets(targets: readonly TargetSpec[] | undefined): readonly T
 }
 
 /**
- * The targets that the edges lead to in a state, in declaration order (2.4). Empty although there are edges: no route.
- * Throws `ExpressionError` where a condition has no value.
+ * The targets of the edges in a state, in declaration order (2.4). Empty despite edges: no route.
+ *
+ * @throws ExpressionError if a condition has no value
  */
 export function followRoutes(routes: RoutesCode, scope: Scope): readonly Target[] {
   if (routes.fixed !== undefined) return routes.fixed;
   const { edges } = routes;
   const taken: Target[] = [];
-  // `otherwise` may stand before a `when` in the text, and depends on all of them.
+  // `otherwise` depends on every `when` of the node, also on later ones.
   let someHolds = false;
   let held: boolean[] | undefined;
   for (let i = 0; i < edges.length; i++) {
@@ -139,7 +140,7 @@ function pushAll(taken: Target[], targets: readonly Target[] | undefined): void 
   if (targets !== undefined) for (const target of targets) taken.push(target);
 }
 
-/** The targets of a failed node's `on error` edges, with `error` in the scope; `undefined` when none is taken. */
+/** The targets of a failed node's `on error` edges, with `error` in the scope; `undefined` if no edge applies. */
 export function followErrorRoutes(routes: readonly ErrorRouteCode[], scope: Scope): readonly Target[] | undefined {
   const taken: Target[] = [];
   let someHolds = false;

@@ -1,6 +1,6 @@
 import { RunError } from "../interface/errors.ts";
 
-/** A record or a map, as entries; nothing at all where it is left out. */
+/** The entries of a record or a map; none if it is absent. */
 export function entriesOf(value: unknown, what: string, example: string): Iterable<readonly [string, unknown]> {
   if (value === undefined || value === null) return [];
   if (value instanceof Map) return value as Map<string, unknown>;
@@ -8,7 +8,7 @@ export function entriesOf(value: unknown, what: string, example: string): Iterab
   throw bad(`${what} is a record, as ${example}; found ${kindOf(value)}`);
 }
 
-/** A list of names; any iterable but a text will do, a `Set` for one. */
+/** A list of names. Accepts any iterable except a string, a `Set` for example. */
 export function namesOf(value: unknown, what: string, example: string): readonly string[] {
   const names = typeof value === "object" && value !== null && isIterable(value) ? [...value] : undefined;
   if (names === undefined) throw bad(`${what} is a list of names, as ${example}; found ${kindOf(value)}`);
@@ -17,20 +17,20 @@ export function namesOf(value: unknown, what: string, example: string): readonly
   throw bad(`${what} is a list of names, as ${example}; found ${kindOf(wrong)} in it`);
 }
 
-/** What ran, one by one: a name, or a record with the name as `node`. */
+/** The nodes that ran: each a name, or a record with the name as `node`. */
 export function listOf(value: unknown, what: string, example: string): readonly unknown[] {
   if (Array.isArray(value)) return value as readonly unknown[];
   throw bad(`${what} is a list, as ${example}; found ${kindOf(value)}`);
 }
 
-/** The record of what a node's end asks for; what else a result holds (its updates, its sends) does not route. */
+/** The routing request of a node. Other fields of a result (its updates, its sends) do not affect routing. */
 export function requestOf(value: unknown, what: string): Readonly<Record<string, unknown>> {
   if (value === undefined || value === null) return NOTHING;
   if (typeof value === "object" && !isIterable(value)) return value as Readonly<Record<string, unknown>>;
   throw bad(`${what} is a record, as { goto: "draft" }, or nothing; found ${kindOf(value)}`);
 }
 
-/** Targets of a `goto`; the empty name, like none, follows the edges. */
+/** Targets of a `goto`. The empty name, like an empty list, follows the edges. */
 export function gotoOf(value: unknown, node: string): readonly string[] {
   if (value === undefined || value === null) return [];
   const what = `the \`goto\` of node \`${node}\``;

@@ -1,6 +1,6 @@
 /**
- * Which nodes run next: the scheduler as a pure module over a table (1.4). It has no state of its own, no clock and
- * does no I/O; the engine runs on the same plans, by index, so what this says is what a run does.
+ * The scheduler: which nodes run next, as a pure module over a table (1.4). It has no state, no clock and does no I/O.
+ * The engine uses the same plans by index, so the scheduler returns exactly what a run does.
  */
 import type { FunctionRegistry } from "../interface/engine-options.ts";
 import type { ExpressionFunction } from "../expression/call-function.ts";
@@ -15,20 +15,20 @@ import { barrierOf, followErrorRoutes, followRoutes, isBarrier } from "./routes.
 import { bad, entriesOf, flagOf, gotoOf, listOf, namesOf, requestOf, unknownName } from "./scheduler-arguments.ts";
 import { END, type Table } from "../table/table.ts";
 
-/** Signals as they may be handed in: what the last plan gave, a checkpoint's `barrierState`, or a map of sets. */
+/** Accepted forms of signals: the result of the last plan, a checkpoint's `barrierState`, or a map of sets. */
 export type GivenSignals = Readonly<Record<string, Iterable<string>>> | ReadonlyMap<string, Iterable<string>>;
 
-/** State by channel name, as a record or a map; channels that are left out have their start value. */
+/** State by channel name, as a record or a map. Absent channels have their start value. */
 export type SchedulerState = Readonly<Record<string, Json>> | ReadonlyMap<string, Json>;
 
-/** What a node's end asks for, beside or instead of its edges. */
+/** Routing requests of a node, in addition to its edges or instead of them. */
 export interface RoutingRequest {
-  /** Target names, `end` among them. Empty, or the empty name, follows the edges. */
+  /** Target names, `end` included. An empty list, or the empty name, follows the edges. */
   readonly goto?: string | readonly string[] | null;
-  /** The `goto` takes the whole step over. */
+  /** The `goto` replaces the routing of the whole step. */
   readonly exclusive?: boolean;
   readonly stop?: boolean;
-  /** The node failed: what `error` reads as in its `on error` edges. */
+  /** The node failed: the value of `error` in its `on error` edges. */
   readonly error?: Json;
 }
 
@@ -40,7 +40,7 @@ export interface SchedulerPlan {
   /** Nodes of the next step in declaration order; never `end`. */
   readonly ready: readonly string[];
   readonly hitEnd: boolean;
-  /** Target of the exclusive `goto` that took the step over. */
+  /** Target of the exclusive `goto` that replaced the routing of the step. */
   readonly winningGoto: string | null;
   readonly barrierState: BarrierSignals;
 }
@@ -53,21 +53,22 @@ export interface BarrierDescription {
 }
 
 /**
- * Pure: the same arguments give the same answer, which is frozen, nothing that is passed in is changed, and a call costs the
- * out-degree of what ran. Every call throws `RunError` NG_BAD_INPUT for what has another shape, and for names that the table does not have.
+ * Pure: equal arguments return equal results, which are frozen. Arguments are not changed. A call costs the out-degree
+ * of the nodes that ran. Every call throws `RunError` NG_BAD_INPUT for arguments of another shape, and for names that
+ * the table does not contain.
  */
 export interface Scheduler {
-  /** The first step of a run. Throws `NodeError` NG_NO_ROUTE where the edges of `start` lead nowhere. */
+  /** The first step of a run. Throws `NodeError` NG_NO_ROUTE if the edges of `start` lead to no target. */
   planStartStep(state?: SchedulerState): SchedulerPlan;
   /**
-   * Where the edges of a node lead, or those of `start`, in the order of the edges; a barrier's target stands for the barrier.
+   * The targets of the edges of a node, or of `start`, in the order of the edges. A barrier appears as its target.
    * Without edges: `end`.
    */
   resolveNextNodes(node: string, state?: SchedulerState): readonly string[];
   /**
-   * What follows these nodes, which have just ended, on the state after their updates. Given in task order: of several exclusive
-   * `goto`s the last wins. Give the `barrierState` of the last plan (`{}` at first) and it comes back moved on. Throws `NodeError`
-   * NG_NO_ROUTE.
+   * The nodes that follow these nodes, which have just ended, on the state after their updates. Routings are in task
+   * order: the last of several exclusive `goto`s wins. Pass the `barrierState` of the previous plan (`{}` at first);
+   * the result contains the new one. Throws `NodeError` NG_NO_ROUTE.
    *
    * Without `barrierState` a signal to a barrier runs its target at once.
    */
@@ -76,7 +77,7 @@ export interface Scheduler {
     state?: SchedulerState,
     barrierState?: GivenSignals,
   ): SchedulerPlan;
-  /** The same with nodes and what they ask for side by side; throws `RangeError` when the lengths differ. */
+  /** As above, with nodes and their requests in two lists. Throws `RangeError` if the lengths differ. */
   planNextStep(
     justRan: readonly string[],
     results: readonly (RoutingRequest | null | undefined)[],
@@ -88,8 +89,10 @@ export interface Scheduler {
 }
 
 /**
+ * Creates a scheduler.
+ *
  * @param options.functions imported functions that conditions call, by name
- * @throws TableError NG_BAD_TABLE when the table is none
+ * @throws TableError NG_BAD_TABLE if the table is invalid
  *
  * @example
  * const scheduler = createScheduler(table);
@@ -124,7 +127,7 @@ export function createScheduler(table: Table, options: { readonly functions?: Fu
   };
 }
 
-/** Names outside, indexes inside. */
+/** Translates between names (outside) and indexes (inside). */
 class Names {
   readonly table: Table;
   readonly code: RoutingCode;
@@ -146,7 +149,7 @@ class Names {
   }
 
   scope(state: SchedulerState): { state: Json[]; error: Json } & Scope {
-    // Start values are looked through to, not copied: what a plan costs must not grow with the channels it does not name.
+    // A view of the start values, not a copy: the cost of a plan must not grow with the channels it does not read.
     const values = Object.create(this.#initial) as Json[];
     for (const [name, value] of entriesOf(state, "the state", "{ score: 0.8 }")) {
       const channel = this.#channels.get(name);
@@ -177,7 +180,7 @@ class Names {
     return Object.freeze([...new Set(targets.map((target) => this.name(target)))]);
   }
 
-  /** @param results what each of them asks for, where that does not stand with its name */
+  /** @param results the request of each node, if `items` does not contain it */
   next(
     ran: readonly unknown[],
     results: readonly unknown[] | undefined,

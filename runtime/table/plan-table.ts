@@ -1,6 +1,6 @@
 /**
- * A compiled plan: a dependency graph of tasks over shared paths. Plain JSON like a routing table, and made of the same parts
- * (expressions, calls, types); the plan scheduler and the plan runner read it (execution.md, section 9).
+ * A compiled plan: a dependency graph of tasks over shared paths. Plain JSON like a routing table, with the same
+ * expressions, calls and types. The plan scheduler and the plan runner read it (execution.md, section 9).
  */
 import type { Expression } from "../expression/expression.ts";
 import type {
@@ -31,17 +31,17 @@ export interface PlanTable {
   readonly name: string;
   /** Tasks in flight at once; at least 1. */
   readonly maxParallel: number;
-  /** `file`: ready tasks start in file order; otherwise the longest remaining path goes first (9.5). */
+  /** `file`: ready tasks start in file order. `priority`: the longest remaining path goes first (9.5). */
   readonly order: "priority" | "file";
   readonly onFailure: "continue" | "no-new" | "kill";
   readonly pools: readonly { readonly name: string; readonly size: number }[];
   /**
-   * A task sees, of each channel, the start value with the updates of those tasks that it comes after (through any number of others) and
-   * that are done, put together in `topologicalOrder`: so what it reads does not depend on timing. The outputs are made of
-   * the updates of all tasks that are done. There are no `memory` channels.
+   * The value of a channel in a task: the start value with the updates of all finished ancestors of the task, applied
+   * in `topologicalOrder`. So the value does not depend on timing. The outputs apply the updates of all finished tasks.
+   * There are no `memory` channels.
    */
   readonly channels: readonly ChannelSpec[];
-  /** In file order; a matrix task stands here once a value. */
+  /** In file order. A matrix task occurs once for each value. */
   readonly tasks: readonly TaskSpec[];
   readonly expressions: readonly Expression[];
   readonly functions: readonly FunctionSpec[];
@@ -56,7 +56,7 @@ export interface PlanTable {
   readonly debug?: TableDebug;
 }
 
-/** What starts a task, given how those it comes `after` have ended. */
+/** Which ends of its dependencies start a task. */
 export type Trigger = "all" | "any" | "done";
 
 export interface TaskSpec {
@@ -73,23 +73,26 @@ export interface TaskSpec {
   readonly item?: { readonly name: string; readonly value: Json };
   readonly after: readonly TaskIndex[];
   readonly trigger: Trigger;
-  /** Where it does not hold when the task would start, the task is skipped. */
+  /** If it is false when the task would start, the task is skipped. */
   readonly condition?: ExpressionIndex;
   readonly output?: OutputSpec;
   readonly touches: readonly TouchSpec[];
   readonly alone?: true;
   readonly pool?: { readonly pool: number; readonly count: number };
-  /** All of them run after each attempt; the task has converged when all pass. */
+  /** All checks run after each attempt. The task has converged when all pass. */
   readonly checks: readonly CallSpec[];
-  /** Written out: what the file says, else 6 where there are checks, else 1. */
+  /** The number given in the file, else 6 for a task with checks, else 1. */
   readonly tries: number;
-  /** Milliseconds before the second attempt, doubled before each further one up to `max`; absent: 2 s, at most 60 s (9.6). */
+  /**
+   * Milliseconds before the second attempt, doubled before each further one up to `max`. Absent: 2 s, at most 60 s
+   * (9.6).
+   */
   readonly backoff?: { readonly min: number; readonly max: number };
-  /** Milliseconds, of each attempt. */
+  /** Milliseconds for each attempt. */
   readonly timeout?: number;
-  /** Milliseconds; what the schedule assumes until a duration has been recorded. */
+  /** Milliseconds that the schedule assumes until a duration is recorded. */
   readonly estimate?: number;
-  /** Skip the task when nothing it depends on has changed; `inputs` are further globs, normalised like `touches`. */
+  /** Skips the task if none of its dependencies has changed. `inputs` are further globs, normalised like `touches`. */
   readonly cache?: { readonly inputs: readonly string[] };
 }
 

@@ -1,14 +1,14 @@
 /**
- * SHA-256 (FIPS 180-4) in plain TypeScript: compiler and runtime run where no Node built-in is, editors and browsers included,
- * and Web Crypto would make it asynchronous.
+ * SHA-256 (FIPS 180-4) in plain TypeScript: compiler and runtime also run in editors and browsers, without Node's
+ * built-in modules, and Web Crypto is asynchronous only.
  */
 
 /** The first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
 const ROUND_CONSTANTS = Int32Array.from(roots(64, 1 / 3));
-/** The same of the square roots of the first 8 primes. */
+/** The first 32 bits of the fractional parts of the square roots of the first 8 primes. */
 const INITIAL = Int32Array.from(roots(8, 1 / 2));
 
-/** The hash of a text's UTF-8 form, as 64 hexadecimal digits. */
+/** The hash of the UTF-8 encoding of a text, as 64 hexadecimal digits. */
 export function sha256(text: string): string {
   const bytes = new TextEncoder().encode(text);
   const padded = new Uint8Array(((bytes.length + 8) >> 6) * 64 + 64);
@@ -17,7 +17,7 @@ export function sha256(text: string): string {
   const view = new DataView(padded.buffer);
   view.setUint32(padded.length - 8, Math.floor(bytes.length / 0x20000000));
   view.setUint32(padded.length - 4, (bytes.length << 3) >>> 0);
-  // Signed, as the bit operations are: unsigned words would leave the engine's small integers.
+  // Signed words, as bit operations return them: unsigned words would leave V8's small-integer range.
   const hash = Int32Array.from(INITIAL);
   const words = new Int32Array(64);
   for (let at = 0; at < padded.length; at += 64) compress(hash, words, view, at);

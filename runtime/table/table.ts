@@ -1,10 +1,10 @@
 /**
- * The routing table: what a compiled graph is. Plain JSON, indexed, immutable; the compiler emits it, the
- * scheduler and the engine read it, and nothing else links the two (execution.md, section 1).
+ * The routing table: a compiled graph as plain, indexed, immutable JSON. The compiler emits it, the scheduler and the
+ * engine read it; nothing else connects them (execution.md, section 1).
  *
- * Nodes, channels, barriers and expressions are referred to by their index in the table's arrays. Two graphs that
- * mean the same have the same digest, so nothing here depends on layout, comments or the spelling:
- * whatever does (positions, documentation) stands in `debug`, which the digest leaves out.
+ * Nodes, channels, barriers and expressions are referred to by their index in the table's arrays. Two graphs with the
+ * same meaning have the same digest. So nothing here depends on layout, comments or spelling; positions and
+ * documentation are in `debug`, which the digest omits.
  */
 import type { Expression } from "../expression/expression.ts";
 import type { Json } from "../value/json.ts";
@@ -26,7 +26,7 @@ export type ExpressionIndex = number;
 export type FunctionIndex = number;
 export type GraphIndex = number;
 
-/** What a graph may do beyond computing; known at compile time, refusable at run time. */
+/** What a graph does besides computing. Known at compile time; the engine can refuse effects. */
 export type Effect = "net" | "shell" | "files" | "code" | "model" | "person";
 
 export interface Table {
@@ -36,7 +36,7 @@ export interface Table {
   readonly name: string;
   /** Inputs, then outputs, state and memory; each group in declaration order. */
   readonly channels: readonly ChannelSpec[];
-  /** In declaration order, which is the order updates are applied in (2.2). */
+  /** In declaration order: the order in which updates are applied (2.2). */
   readonly nodes: readonly NodeSpec[];
   /** The edges of `start`; only `plain`, `when`, `otherwise` and `match` occur. */
   readonly start: readonly RouteSpec[];
@@ -44,15 +44,15 @@ export interface Table {
   readonly expressions: readonly Expression[];
   /** Imported functions: node bodies, reducers and functions called in expressions. */
   readonly functions: readonly FunctionSpec[];
-  /** Named types that `ref`s point to. */
+  /** Named types: the targets of `ref`s. */
   readonly types: readonly { readonly name: string; readonly type: ValueType }[];
-  /** Graphs called as nodes, each complete in itself. */
+  /** Graphs called as nodes. Each table is complete. */
   readonly graphs: readonly Table[];
-  /** Plans called as nodes; absent where there are none. */
+  /** Plans called as nodes; absent if there are none. */
   readonly plans?: readonly PlanTable[];
   /** Names of environment variables declared with `secret`. */
   readonly secrets: readonly string[];
-  /** Sorted; of this graph and of those it calls. */
+  /** Sorted effects of this graph and of the graphs it calls. */
   readonly effects: readonly Effect[];
   /** Steps of one run (2.8); `null` for no limit. Tasks in flight at once; `null` for no limit. */
   readonly limits: { readonly steps: number | null; readonly parallel: number | null };
@@ -65,9 +65,12 @@ export interface ChannelSpec {
   readonly name: string;
   readonly role: "input" | "output" | "state" | "memory";
   readonly type: ValueType;
-  /** The value a run starts with. Absent: an input that must be given. Without a default, others start with their reducer's own (`null`, `[]`, `0`, `{}`), written out here. */
+  /**
+   * The start value. Absent: an input that must be given. A channel without a default has the start value of its
+   * reducer (`null`, `[]`, `0`, `{}`).
+   */
   readonly initial?: Json;
-  /** Absent: one writer a step. */
+  /** Absent: one writer in each step. */
   readonly reducer?: ReducerSpec;
 }
 
@@ -86,30 +89,30 @@ export interface FunctionSpec {
 export interface NodeSpec {
   readonly name: string;
   readonly call: CallSpec | PlanCallSpec;
-  /** One task an item of the list. */
+  /** One task for each item of the list. */
   readonly each?: { readonly item: string; readonly list: ExpressionIndex; readonly parallel?: number };
   readonly output?: OutputSpec;
-  /** Attempts in all; `backoff` in milliseconds (defaults are the engine's). */
+  /** Total number of attempts; `backoff` in milliseconds (default: that of the engine). */
   readonly tries?: { readonly attempts: number; readonly backoff?: { readonly min: number; readonly max: number } };
-  /** Milliseconds, of each attempt. */
+  /** Milliseconds for each attempt. */
   readonly timeout?: number;
-  /** Milliseconds; `null` for as long as the cache lives. */
+  /** Milliseconds; `null` for the lifetime of the cache. */
   readonly cache?: { readonly for: number | null };
   readonly pauseBefore?: true;
   readonly pauseAfter?: true;
-  /** Where `goto` and `send` may lead; `END` for `end`. */
+  /** Allowed targets of `goto` and `send`; `END` for `end`. */
   readonly goes?: readonly NodeIndex[];
   readonly idempotent?: true;
   /** The barrier that gates every signal into this node (`waits`). */
   readonly waits?: BarrierIndex;
-  /** Own edges in declaration order; empty: the branch ends here. */
+  /** The edges of the node in declaration order. Empty: the branch ends here. */
   readonly routes: readonly RouteSpec[];
   /** `on error` edges. */
   readonly onError: readonly ErrorRouteSpec[];
 }
 
 export type CallSpec =
-  /** Positional arguments, or one record when they were named. */
+  /** Positional arguments, or one record of named arguments. */
   | { readonly kind: "function"; readonly function: FunctionIndex; readonly args: readonly ExpressionIndex[] }
   | { readonly kind: "builtin"; readonly name: string; readonly args: readonly NamedArgument[] }
   | { readonly kind: "graph"; readonly graph: GraphIndex; readonly args: readonly NamedArgument[] }
@@ -117,7 +120,7 @@ export type CallSpec =
 
 export interface PlanCallSpec {
   readonly kind: "plan";
-  /** Of the table's `plans`. */
+  /** Index into the table's `plans`. */
   readonly plan: number;
   readonly args: readonly NamedArgument[];
 }
@@ -131,7 +134,7 @@ export type OutputSpec =
   | { readonly kind: "channel"; readonly channel: ChannelIndex }
   | { readonly kind: "fields"; readonly fields: readonly { readonly field: string; readonly channel: ChannelIndex }[] };
 
-/** Where a signal goes: a node (or `END`), or a member of a barrier. */
+/** The target of a signal: a node (or `END`), or a member of a barrier. */
 export type TargetSpec = { readonly node: NodeIndex } | { readonly barrier: BarrierIndex; readonly member: number };
 
 export type RouteSpec =
@@ -154,17 +157,17 @@ export type RouteSpec =
     };
 
 export interface ErrorRouteSpec {
-  /** Absent: always. `"otherwise"`: when no conditional error edge of the node held. */
+  /** Absent: always taken. `"otherwise"`: taken if no conditional error edge of the node applies. */
   readonly condition?: ExpressionIndex | "otherwise";
   readonly targets: readonly TargetSpec[];
 }
 
 export interface BarrierSpec {
-  /** Stable name in checkpoints: the target's name; `target#2`, … for further barriers of one target. */
+  /** Stable name in checkpoints: the target's name; `target#2`, … for further barriers of the same target. */
   readonly id: string;
   readonly kind: "all" | "waits";
   readonly target: NodeIndex;
-  /** Each member is filled by any one of its nodes. */
+  /** Any one of a member's nodes fills it. */
   readonly members: readonly (readonly NodeIndex[])[];
 }
 
@@ -179,7 +182,7 @@ export interface TableDebug {
   readonly file: string;
   /** By node index: 1-based line and column. */
   readonly nodes: readonly { readonly line: number; readonly column: number }[];
-  /** By expression index: its first place; `shared` where the same expression stands in several. */
+  /** By expression index: its first position; `shared` if the expression occurs several times. */
   readonly expressions: readonly { readonly line: number; readonly column: number; readonly shared?: true }[];
   readonly doc?: string;
 }

@@ -1,21 +1,22 @@
 /**
- * Values from outside (node results, inputs, answers) become state only as frozen plain JSON. `admit…` checks and copies in
- * one pass: what JSON cannot hold is refused with its place, and nobody keeps a reference through which state could change.
+ * Values from outside (node results, inputs, answers) become state only as frozen plain JSON. `admit…` checks and
+ * copies in one pass. It refuses what JSON cannot represent, with its place. No reference remains through which user
+ * code could change the state.
  */
 import type { Json } from "./json.ts";
 import { Mismatch } from "./mismatch.ts";
 
-/** Nesting of one value. */
+/** Maximum nesting of one value. */
 export const MAX_VALUE_DEPTH = 200;
-/** Values inside one value, counted in all: a structure that shares its parts may be far larger than it looks. */
+/** Maximum number of values inside one value. A structure that shares its parts may be far larger than its memory. */
 export const MAX_VALUE_COUNT = 10_000_000;
 
-/** What one admission may still look at. */
+/** The remaining budget of one admission. */
 export interface Walk {
   left: number;
 }
 
-/** A value of a type, frozen, or why it is none. `depth` is the number of lists and records around it. */
+/** A frozen value of a type, or why the value does not fit. `depth` is the number of lists and records around it. */
 export type Admit = (value: unknown, walk: Walk, depth: number) => Json | Mismatch;
 
 /** Any JSON value. */
@@ -29,7 +30,7 @@ export function newWalk(): Walk {
   return { left: MAX_VALUE_COUNT };
 }
 
-/** Getters and proxies are user code: when one throws, that is a value which cannot be read, not an exception. */
+/** Getters and proxies are user code. If one throws, the value is unreadable: a mismatch, not an exception. */
 export function guardReads(admit: () => Json | Mismatch): Json | Mismatch {
   try {
     return admit();
@@ -56,7 +57,7 @@ export const admitAny: Admit = (value, walk, depth) => {
   }
 };
 
-/** No declared fields: all are plain JSON. */
+/** A record without declared fields: each field is plain JSON. */
 const noFields = (): undefined => undefined;
 
 export function admitList(list: readonly unknown[], item: Admit, walk: Walk, depth: number): Json | Mismatch {
@@ -73,8 +74,8 @@ export function admitList(list: readonly unknown[], item: Admit, walk: Walk, dep
 }
 
 /**
- * Own enumerable string fields, in their order. A field that is `undefined` counts as absent, as it does in TypeScript's
- * optional fields and in `JSON.stringify`. `fieldOf` gives the type of a field; `undefined`: any JSON.
+ * Own enumerable string fields, in their order. A field with the value `undefined` counts as absent, as in TypeScript's
+ * optional fields and in `JSON.stringify`. `fieldOf` returns the type of a field; `undefined` accepts any JSON.
  */
 export function admitRecord(
   value: object,
@@ -93,20 +94,20 @@ export function admitRecord(
     const admitted = (fieldOf(name) ?? admitAny)(field, walk, depth + 1);
     if (admitted instanceof Mismatch) return admitted.under(name);
     if (name === "__proto__") {
-      // Assigning would set the prototype instead of a field.
+      // An assignment would set the prototype instead of a field.
       Object.defineProperty(copy, name, { value: admitted, enumerable: true, writable: true, configurable: true });
     } else copy[name] = admitted;
   }
   return Object.freeze(copy);
 }
 
-/** An object literal, or what `JSON.parse` makes, also of another realm: its prototype is the end of the chain. */
+/** An object literal or a result of `JSON.parse`, from any realm: the prototype of its prototype is `null`. */
 export function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** What is known to go wrong, and what to do about it, by the constructor's name. */
+/** Known mistakes and their remedies, by the name of the constructor. */
 const ADVICE: ReadonlyMap<string, string> = new Map([
   ["Date", "use `.toISOString()`"],
   ["Map", "use `Object.fromEntries(map)`"],
@@ -120,7 +121,7 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ["ArrayBuffer", "use a base64 string"],
 ]);
 
-/** A mismatch that says what stands there. */
+/** A mismatch with a description of the value. */
 export function refuse(value: unknown, expected: string): Mismatch {
   switch (typeof value) {
     case "undefined":
@@ -164,7 +165,7 @@ function tooLarge(): Mismatch {
   return new Mismatch(`at most ${MAX_VALUE_COUNT} values`, "more");
 }
 
-/** Whether a walk from `value` comes back to it. For the message alone, so it looks at a bounded part. */
+/** Whether `value` contains itself. Used for the message only, so it walks a bounded part of the value. */
 function refersToItself(value: object): boolean {
   const seen = new Set<object>();
   const open: object[] = [value];

@@ -1,12 +1,12 @@
-/** Why a value was not admitted: where in it, what was expected and what stood there. */
+/** Why a value was not admitted: the place in it, the expected type and the actual value. */
 export class Mismatch {
-  /** From the outside in: field names and list positions. Empty for the value itself. */
+  /** Path from the value inwards: field names and list positions. Empty for the value itself. */
   readonly path: readonly (string | number)[];
-  /** A type as the language writes it, or words: "plain JSON". */
+  /** A type as the language writes it, or a phrase: "plain JSON". */
   readonly expected: string;
   /** A short literal or kind: `"maybe"`, `a list`, `an instance of Date`. */
   readonly found: string;
-  /** What to do, where that is not plain from the rest. */
+  /** What to do, if the rest of the message does not show it. */
   readonly advice: string | undefined;
 
   constructor(expected: string, found: string, advice?: string, path: readonly (string | number)[] = []) {
@@ -16,7 +16,7 @@ export class Mismatch {
     this.advice = advice;
   }
 
-  /** The same, seen from one level further out. */
+  /** The mismatch of the surrounding value. */
   under(step: string | number): Mismatch {
     return new Mismatch(this.expected, this.found, this.advice, [step, ...this.path]);
   }
@@ -29,7 +29,7 @@ export class Mismatch {
   }
 }
 
-/** `notes[2].title`; names that are no identifiers stand in brackets. The middle of a long path is left out. */
+/** `notes[2].title`. Names that are not identifiers are in brackets. The middle of a long path is omitted. */
 export function printPath(path: readonly (string | number)[]): string {
   if (path.length > 12) return `${printPath(path.slice(0, 6))} … ${printPath(path.slice(-3))}`;
   let text = "";

@@ -1,6 +1,4 @@
-/**
- * Validators made from types, once, as closures. The primitive ones, which most channels are, cost a `typeof`.
- */
+/** Validators, compiled from types into closures. A primitive type, which most channels have, costs one `typeof`. */
 import {
   admitAny,
   admitJson,
@@ -21,14 +19,14 @@ import type { FieldType, ValueType } from "../table/value-type.ts";
 export { admitJson, MAX_VALUE_COUNT, MAX_VALUE_DEPTH } from "./admit.ts";
 export { Mismatch } from "./mismatch.ts";
 
-/** Named types of a table: what `ref`s point to. */
+/** Named types of a table: the targets of `ref`s. */
 export type NamedTypes = readonly { readonly name: string; readonly type: ValueType }[];
 
-/** A frozen copy of a value that is of the type, or what does not fit. Never throws. */
+/** Returns a frozen copy of a value of the type, or why it does not fit. Never throws. */
 export type Validator = (value: unknown) => Json | Mismatch;
 
 /**
- * Compiles a validator that admits: it checks and gives back a deeply frozen plain-JSON copy, in one pass.
+ * Compiles a validator that checks a value and returns a deeply frozen plain-JSON copy of it, in one pass.
  *
  * ```ts
  * const admit = compileAdmit(channel.type, table.types);
@@ -38,13 +36,13 @@ export type Validator = (value: unknown) => Json | Mismatch;
  */
 export function compileAdmit(type: ValueType, types: NamedTypes = []): Validator {
   const admit = build(type, newContext(types), NOWHERE);
-  // Primitive types refuse every object, so they neither walk nor read fields.
+  // Primitive types refuse every object, so they neither walk it nor read its fields.
   if (isPrimitive(type)) return (value) => admit(value, NO_WALK, 0);
   return (value) =>
     typeof value === "object" ? guardReads(() => admit(value, newWalk(), 0)) : admit(value, NO_WALK, 0);
 }
 
-/** The check alone: `undefined` when the value fits. */
+/** The check without a copy: `undefined` if the value fits. */
 export function compileValidator(type: ValueType, types: NamedTypes = []): (value: unknown) => Mismatch | undefined {
   const admit = compileAdmit(type, types);
   return (value) => {
@@ -53,15 +51,15 @@ export function compileValidator(type: ValueType, types: NamedTypes = []): (valu
   };
 }
 
-/** Deeply frozen copies of all that is plain JSON; for types that nothing is known of. */
+/** Deeply frozen copies of any plain JSON, for unknown types. */
 export const admitUnknown: Validator = admitJson;
 
 interface BuildContext {
   readonly types: ReadonlyMap<string, ValueType>;
-  /** One validator a name, so recursive types stay finite. */
+  /** One validator for each name, so that recursive types are finite. */
   readonly named: Map<string, { admit: Admit }>;
 }
-/** Names being resolved with no list or record in between: meeting one again means a type that is only itself. */
+/** Names being resolved without a list or record between them. Meeting one again means that the type is only itself. */
 type Open = readonly string[];
 const NOWHERE: Open = [];
 
@@ -144,12 +142,12 @@ function buildReference(name: string, context: BuildContext, open: Open): Admit 
 
 interface Member {
   readonly admit: Admit;
-  /** Fields whose value tells the members apart, where the member is a record. */
+  /** Fields with literal types that distinguish the members of a union of records. */
   readonly tags: readonly { readonly name: string; readonly value: string | number | boolean }[];
   readonly takes: (value: unknown) => boolean;
 }
 
-/** The first member, in declaration order, that takes the value. Members that its kind or tags rule out are not tried. */
+/** The first member, in declaration order, that accepts the value. Members with another kind or tag are skipped. */
 function buildUnion(type: Extract<ValueType, { kind: "union" }>, context: BuildContext, open: Open): Admit {
   const expected = printValueType(type);
   if (type.members.every((member) => member.kind === "literal" || member.kind === "null")) {
@@ -164,12 +162,12 @@ function buildUnion(type: Extract<ValueType, { kind: "union" }>, context: BuildC
       if (!member.takes(value) || !hasTags(value, member)) continue;
       const admitted = member.admit(value, walk, depth);
       if (!(admitted instanceof Mismatch)) return admitted;
-      // With nothing left to look at, the next member could not be judged either.
+      // Without budget the next member cannot be checked either.
       if (walk.left < 0) return admitted;
       failure = admitted;
       failures++;
     }
-    // One candidate: what is wrong inside it says more than the whole union.
+    // With a single candidate, the problem inside it says more than the whole union.
     return failure !== undefined && failures === 1 && failure.path.length > 0 ? failure : refuse(value, expected);
   };
 }
@@ -192,7 +190,7 @@ function hasTags(value: unknown, member: Member): boolean {
   );
 }
 
-/** A test that is cheap and never wrong when it says no. */
+/** A cheap test without false negatives. */
 function kindTest(type: ValueType | undefined): (value: unknown) => boolean {
   switch (type?.kind) {
     case "list":
@@ -214,12 +212,12 @@ function kindTest(type: ValueType | undefined): (value: unknown) => boolean {
   }
 }
 
-/** An object that is no list; instances of classes are refused with advice further in. */
+/** An object that is not a list. Instances of classes are refused later, with advice. */
 function isRecordLike(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether a value is an object that could be admitted at all; for callers that tell results from commands. */
+/** Whether a value is an object that could be admitted, for callers that distinguish results from commands. */
 export function isPlainRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return isRecordLike(value) && isPlainObject(value);
 }
