@@ -2,7 +2,7 @@ import type { Checkpoint } from "../interface/checkpoint.ts";
 import { StoreError } from "../interface/errors.ts";
 import { unknownIn } from "../interface/known-phase.ts";
 
-/** What a store was asked for; without an `id`, a namespace's head. */
+/** The checkpoint that was requested. Without an `id`: the head of the namespace. */
 export interface AskedCheckpoint {
   readonly threadId: string;
   readonly namespace?: string | undefined;
@@ -10,10 +10,10 @@ export interface AskedCheckpoint {
 }
 
 /**
- * Whether a checkpoint is the one that was asked for, and has the shape that restoring it relies on (5.11). Stores of this package
- * hold checksums; those of others may give anything, and nothing may run on it.
+ * Checks that a checkpoint is the requested one, and has the shape that restoring it relies on (5.11). The stores of
+ * this package have checksums; other stores may return anything.
  *
- * @throws StoreError NG_CORRUPT_RECORD that names the checkpoint and what is wrong with it
+ * @throws StoreError NG_CORRUPT_RECORD with the name of the checkpoint and the problem
  */
 export function checkCheckpoint(checkpoint: Checkpoint, asked: AskedCheckpoint): void {
   const problem = problemOf(checkpoint, asked);
@@ -27,7 +27,7 @@ function problemOf(checkpoint: Checkpoint, { threadId, namespace = "", id }: Ask
   if (checkpoint.threadId !== threadId) return `it is of thread ${shown(checkpoint.threadId)}`;
   if (checkpoint.namespace !== namespace) return `its namespace is ${shown(checkpoint.namespace)}`;
   const { step } = checkpoint;
-  // One step more has to be a number still.
+  // `step + 1` must be a safe integer too.
   if (!Number.isSafeInteger(step) || step < -1 || step >= Number.MAX_SAFE_INTEGER) return `its step is ${shown(step)}`;
   const unknown = unknownIn(checkpoint);
   if (unknown !== undefined) return `its ${unknown} is not known`;
@@ -72,7 +72,7 @@ const SHAPES: readonly (readonly [keyof Checkpoint, Fits])[] = [
   ["children", recordOf(text)],
   ["errors", record],
   ["metadata", record],
-  // What they hold is asked for channel by channel, where it is read.
+  // The fields of these records are checked where they are read.
   ["values", record],
   ["versions", record],
 ];

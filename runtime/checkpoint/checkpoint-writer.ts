@@ -17,39 +17,40 @@ import type { Run } from "../run/run.ts";
 import { newId } from "./ids.ts";
 import type { Durable } from "../run/shared.ts";
 
-/** What a checkpoint says beside where the run stands. */
+/** The parts of a checkpoint that the run itself does not contain. */
 export interface SaveDetails {
   readonly status: CheckpointHeader["status"];
   readonly step: number;
-  /** Nodes that ran. */
+  /** Names of the nodes that ran. */
   readonly current: readonly string[];
   readonly pauses?: readonly PauseItem[];
   readonly error?: NgraphError | undefined;
-  /** The step was left unfinished: its results go into the checkpoint (6.3), and these nodes are still to run. */
+  /** Set if the step is unfinished: its results are part of the checkpoint (6.3), and these nodes still have to run. */
   readonly unfinished?: { readonly next: readonly string[]; readonly children: Readonly<Record<string, string>> };
 }
 
 /**
- * The chain of checkpoints that a run writes (5). It keeps what has changed since the last one, so a checkpoint costs what
- * changed (5.12), and the results of the step in progress, so that none is lost whatever comes next.
+ * Writes the checkpoints of a run, which form a chain (5). It records the changes since the last checkpoint, so that a
+ * checkpoint costs what changed (5.12). It also holds the results of the step in progress, so that every checkpoint can
+ * include them.
  */
 export class CheckpointWriter {
   readonly #run: Run;
   readonly #durable: Durable;
-  /** The newest checkpoint of the namespace; the next follows it. */
+  /** The newest checkpoint of the namespace: the parent of the next one. */
   headId: CheckpointId | null = null;
-  /** The newest that the store has taken. */
+  /** The newest checkpoint that the store has confirmed. */
   storedId: CheckpointId | null = null;
-  /** What the next one follows, where that is not the head: a fork inside the thread. */
+  /** The parent of the next checkpoint, if it is not the head: a fork inside the thread. */
   parentId: CheckpointId | null | undefined;
-  /** How often channels were written since the chain began. */
+  /** By channel: the number of writes since the start of the chain. */
   versions = new Map<number, number>();
-  /** Channels with a value of their own: all others are at their start. */
+  /** Channels with a value of their own. All others have their start value. */
   written = new Set<number>();
-  /** Written since the last checkpoint: where the new items of a list begin, or -1 for a whole value. */
+  /** By channel written since the last checkpoint: the index of the first appended item, or -1 for a whole value. */
   #dirty = new Map<number, number>();
   #resets: ChannelChange[] = [];
-  /** Results of tasks of the step in progress. */
+  /** Results of the step in progress, by task id. */
   readonly results = new Map<string, PendingWrite>();
 
   constructor(run: Run, durable: Durable) {
@@ -57,7 +58,7 @@ export class CheckpointWriter {
     this.#durable = durable;
   }
 
-  /** A channel gets a new value: `appended` when its old items stay as they are. */
+  /** Records that a channel changes. @param appended the update appends items to the list `before` */
   touch(channel: number, before: Json, appended: boolean): void {
     const begin = appended && this.written.has(channel) && Array.isArray(before) ? before.length : -1;
     const known = this.#dirty.get(channel);
@@ -65,12 +66,12 @@ export class CheckpointWriter {
     this.written.add(channel);
   }
 
-  /** A channel is back at its start, or gone, since the chain's head. */
+  /** Records that a channel has its start value again, or no longer exists, since the last checkpoint. */
   reset(channel: string, version: number): void {
     this.#resets.push({ channel, version, kind: "reset" });
   }
 
-  /** Keeps a finished task's result; durable before the promise settles (5.3). */
+  /** Stores the result of a finished task. It is durable when the promise resolves (5.3). */
   keep(write: PendingWrite): Promise<void> | undefined {
     this.results.set(write.taskId, write);
     const { store, claim, journal, durability } = this.#durable;
@@ -80,14 +81,17 @@ export class CheckpointWriter {
     return journal.write(() => store.putWrites!(claim, headId, [write]));
   }
 
-  /** Writes a checkpoint. A promise where there is something to wait for; under `async` there is not, until it matters. */
+  /**
+   * Writes a checkpoint. Returns a promise if the run has to wait for the store. With durability `async` it does not
+   * wait, except for the checkpoints that must be durable in every mode.
+   */
   save(phase: Phase, details: SaveDetails): Promise<void> | undefined {
     const run = this.#run;
     const { store, claim, journal, durability, threadId } = this.#durable;
     const isChild = run.path.length > 0;
     const goesOn = details.status === "running";
     if (durability === "exit" && (isChild ? goesOn || details.status === "completed" : goesOn && phase !== "input")) {
-      // Results belong to their step also where nothing is written at its end.
+      // The results belong to the step that ends here, even if no checkpoint is written.
       if (details.unfinished === undefined) this.results.clear();
       return undefined;
     }
@@ -174,7 +178,7 @@ export class CheckpointWriter {
 
   #takeChanges(): ChannelChange[] {
     const { channels, channelIndex } = this.#run.program;
-    // What was reset and then written again, with no checkpoint in between, has one change.
+    // A channel that was reset and then written has one change: the write.
     const changes = this.#resets.filter(({ channel }) => !this.#dirty.has(channelIndex.get(channel) ?? -1));
     for (const [channel, begin] of this.#dirty) {
       const version = (this.versions.get(channel) ?? 0) + 1;
@@ -206,7 +210,7 @@ function currentNodeOf(
   { pauses = [], error, unfinished, current }: SaveDetails,
 ): string | null {
   if (phase !== "interrupted") return current.at(-1) ?? null;
-  // Of what waits inside a called graph, the node that calls it.
+  // For a pause inside a called graph: the node that calls it.
   const [pause] = pauses;
   if (pause !== undefined) return /^\w+/.exec(pause.namespace[run.path.length] ?? pause.node)?.[0] ?? pause.node;
   if (error instanceof NodeError && run.program.nodeIndex.has(error.nodeId)) return error.nodeId;

@@ -6,11 +6,12 @@ import { isAnswer } from "./restore-run.ts";
 import type { StoredOutcome } from "../run/shared.ts";
 
 /**
- * Refuses to go on under a table that no longer has what the checkpoint needs (5.7): its next nodes, the members of
- * partly filled barriers, what its stored results write and where they lead, and its channels with values that fit.
+ * Refuses to continue under a table that lacks what the checkpoint needs (5.7): its next nodes, the members of partly
+ * filled barriers, the channels and targets of its stored results, and its channels with types that accept the stored
+ * values.
  *
- * @param writes results that were stored since
- * @throws ThreadError NG_DRIFT that lists what does not fit
+ * @param writes results that were stored after the checkpoint
+ * @throws ThreadError NG_DRIFT with a list of the problems
  */
 export function refuseDrift(program: Program, head: Checkpoint, writes: readonly PendingWrite[] = []): void {
   const { table, nodeIndex, channelIndex, channels } = program;
@@ -54,7 +55,7 @@ export function refuseDrift(program: Program, head: Checkpoint, writes: readonly
   );
 }
 
-/** What of a stored result has no place any more. */
+/** The parts of a stored result that do not fit the table. */
 function resultProblems(
   { nodeIndex, channelIndex, channels }: Program,
   { node, taskId, result }: PendingWrite,

@@ -5,27 +5,31 @@ import type { Claim, Store } from "../interface/store.ts";
 import type { Cancellation } from "../run/cancellation.ts";
 import { isThenable } from "../value/promise.ts";
 
-/** How long a call that is under way when the run is cancelled may still take, in milliseconds: what it writes is not lost for nothing. */
+/**
+ * How long a call in progress may still take after the run was cancelled, in milliseconds. Its write is often worth the
+ * wait.
+ */
 export const GRACE_MS = 3000;
 
 export interface StoreLimits {
   readonly clock: Clock;
-  /** Milliseconds that a call may take; `undefined` for as long as it takes. */
+  /** Milliseconds that a call may take; `undefined` for no limit. */
   readonly timeoutMs: number | undefined;
-  /** Absent where nobody can cancel. */
+  /** Absent if the run cannot be cancelled. */
   readonly cancellation: Cancellation | undefined;
 }
 
 /**
- * A store whose calls end: with its answer, or with NG_STORE_FAILED when it gave none in time or after the run was cancelled. What
- * it does later counts for nothing: its writes carry a claim that is given back. Answers that come at once cost nothing.
+ * Wraps a store so that every call ends: with its result, or with NG_STORE_FAILED if it takes too long, or too long
+ * after the run was cancelled. Late writes have no effect, because their claim is released. Synchronous results cost
+ * nothing.
  */
 export function guardStore(store: Store, limits: StoreLimits): Store {
   const guard = new Guard(limits);
   const { putWrites, getWrites, clearWrites, label, loadByLabel } = store;
   return {
     claim: (...args) => {
-      // One that comes too late would keep others out for as long as its lease holds.
+      // A claim that arrives late is released: it would block other runners until its lease ends.
       const giveBack = (late: Promise<Claim>): void => void late.then((claim) => store.release(claim)).catch(ignore);
       return guard.wait("claim", store.claim(...args), giveBack);
     },
@@ -36,7 +40,7 @@ export function guardStore(store: Store, limits: StoreLimits): Store {
     loadById: (...args) => guard.wait("loadById", store.loadById(...args)),
     list: (...args) => guard.wait("list", store.list(...args)),
     deleteThread: (...args) => guard.wait("deleteThread", store.deleteThread(...args)),
-    // What the store does not have, it does not have behind a guard either.
+    // Optional methods that the store lacks are absent here too.
     ...(putWrites && { putWrites: (...args) => guard.wait("putWrites", putWrites.apply(store, args)) }),
     ...(getWrites && { getWrites: (...args) => guard.wait("getWrites", getWrites.apply(store, args)) }),
     ...(clearWrites && { clearWrites: (...args) => guard.wait("clearWrites", clearWrites.apply(store, args)) }),
@@ -47,7 +51,7 @@ export function guardStore(store: Store, limits: StoreLimits): Store {
 
 class Guard {
   readonly #limits: StoreLimits;
-  /** A call was given up: there is no use in waiting for others. */
+  /** Set when a call was abandoned: later calls fail at once. */
   #givenUp: StoreError | undefined;
 
   constructor(limits: StoreLimits) {
@@ -76,7 +80,7 @@ class Guard {
         end();
         onLate?.(late);
         const error = new StoreError("NG_STORE_FAILED", message, { cause });
-        // The lease may still be renewed by a later call.
+        // A later call may still renew the lease in time.
         if (cancellation?.aborted === true || what !== "renew") this.#givenUp ??= error;
         if (cancellation?.aborted === true) givenUp.add(error);
         reject(error);
@@ -110,7 +114,7 @@ class Guard {
 
 const givenUp = new WeakSet<object>();
 
-/** Whether a call to the store was given up because its run was cancelled. */
+/** Whether the error is that of a store call that was abandoned because its run was cancelled. */
 export function isGivenUp(error: unknown): error is StoreError {
   return error instanceof StoreError && givenUp.has(error);
 }

@@ -2,12 +2,12 @@ import { NgraphError, StoreError } from "../interface/errors.ts";
 import type { MaybePromise } from "../value/json.ts";
 import { isThenable } from "../value/promise.ts";
 
-/** Writes that wait behind a run before it waits for them: memory stays bounded however slow the store is. */
+/** Maximum number of pending writes before a run waits for them. It bounds memory with a slow store. */
 const MAX_BEHIND = 64;
 
 /**
- * The writes of a run and of the graphs it calls, one after the other. A store that answers at once costs no tick. After a
- * failure nothing more is written, and whoever writes or flushes next hears of it.
+ * The writes of a run and of the graphs it calls, in order. A synchronous store costs no tick. After a failure nothing
+ * more is written, and the next `write` or `flush` throws the error.
  */
 export class Journal {
   readonly #behind: boolean;
@@ -15,12 +15,12 @@ export class Journal {
   #pending = 0;
   #error: NgraphError | undefined;
 
-  /** @param behind the caller goes on without waiting (durability `async`) */
+  /** @param behind the caller does not wait for writes (durability `async`) */
   constructor(behind: boolean) {
     this.#behind = behind;
   }
 
-  /** A promise where there is something to wait for; it rejects with the first failure. */
+  /** Returns a promise if the caller has to wait. It rejects with the first failure. */
   write(work: () => MaybePromise<void>, urgent = false): Promise<void> | undefined {
     if (this.#error !== undefined) throw this.#error;
     if (this.#tail === undefined) {
@@ -40,7 +40,7 @@ export class Journal {
     return this.flush();
   }
 
-  /** Settles when everything that was written so far is durable. */
+  /** Resolves when all writes so far are durable. */
   flush(): Promise<void> | undefined {
     if (this.#error !== undefined) throw this.#error;
     return this.#tail?.then(() => {
@@ -65,14 +65,14 @@ export class Journal {
   }
 }
 
-/** Whatever a store throws becomes an error of this package. */
+/** Converts an exception of a store into an error of this package. */
 export function storeFailure(error: unknown): NgraphError {
   if (error instanceof NgraphError) return error;
   const reason = error instanceof Error ? error.message : String(error);
   return new StoreError("NG_STORE_FAILED", `the store failed: ${reason}`, { cause: error });
 }
 
-/** The same for a single call. */
+/** Calls the store, and converts its exceptions with `storeFailure`. */
 export async function asStoreError<T>(call: () => MaybePromise<T>): Promise<T> {
   try {
     return await call();

@@ -41,7 +41,7 @@ export async function findCheckpoint(store: Store, threadId: ThreadId, name: Che
   throw new ThreadError("NG_UNKNOWN_CHECKPOINT", threadId, message);
 }
 
-/** Pending writes: results that were stored after a checkpoint. */
+/** The pending writes of a checkpoint: results that were stored after it. */
 export async function loadWrites(store: Store, threadId: ThreadId, id: CheckpointId): Promise<readonly PendingWrite[]> {
   return (await asStoreError(() => store.getWrites?.(threadId, id))) ?? [];
 }

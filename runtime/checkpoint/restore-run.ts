@@ -10,17 +10,17 @@ import { checkCheckpoint, type AskedCheckpoint } from "./check-checkpoint.ts";
 import type { Run } from "../run/run.ts";
 import type { StoredOutcome } from "../run/shared.ts";
 
-/** Which step a checkpoint goes on with. */
+/** The step that a resume of the checkpoint continues with. */
 export function resumeStep(head: Pick<Checkpoint, "phase" | "step">): number {
   // Mutation point: resume-step
   return head.phase === "interrupted" ? head.step : head.step + 1;
 }
 
 /**
- * A checkpoint as this version writes them. Those of version 0, from before versions, may lack what came later.
+ * Converts a checkpoint to the current schema version. Fields that a record of version 0 lacks get defaults.
  *
- * @param asked what the store was asked for: another checkpoint is none of ours
- * @throws StoreError NG_UNKNOWN_VERSION for one from a later version, NG_CORRUPT_RECORD for what cannot be restored
+ * @param asked the requested checkpoint; another one is refused
+ * @throws StoreError NG_UNKNOWN_VERSION for a later version, NG_CORRUPT_RECORD for a checkpoint that cannot be restored
  */
 export function migrateCheckpoint(checkpoint: Checkpoint, asked: AskedCheckpoint): Checkpoint {
   const migrated = asThisVersion(checkpoint);
@@ -57,10 +57,10 @@ function asThisVersion(checkpoint: Checkpoint): Checkpoint {
 }
 
 /**
- * Puts a run where a checkpoint says it was. The checkpoint has passed `refuseDrift`, so every name in it is known and every
- * value fits.
+ * Restores the state of a run from a checkpoint. The checkpoint has passed `refuseDrift`, so every name in it exists
+ * and every value fits.
  *
- * @param writes results that were stored since
+ * @param writes results that were stored after the checkpoint
  */
 export function restoreRun(run: Run, head: Checkpoint, writes: readonly PendingWrite[]): void {
   const { channels, channelIndex, nodeIndex, table } = run.program;
@@ -95,7 +95,7 @@ export function restoreRun(run: Run, head: Checkpoint, writes: readonly PendingW
     if (isAnswer(write)) continue;
     stored.set(write.taskId, write.result as unknown as StoredOutcome);
     writer?.results.set(write.taskId, write);
-    // A plain node that has finished stands in no list of what is next; it still belongs to the step.
+    // A finished plain node is not among the next nodes, but it belongs to the step.
     if (write.taskId === write.node) ready.add(node(write.node));
   }
   run.ready = [...ready].sort((a, b) => a - b);
@@ -104,7 +104,7 @@ export function restoreRun(run: Run, head: Checkpoint, writes: readonly PendingW
   if (writer !== undefined) writer.headId = writer.storedId = head.id;
 }
 
-/** Pauses of a checkpoint by the task of this run that they belong to; gates belong to none. */
+/** Pauses of a checkpoint by the task of this run that they belong to. Gates belong to no task. */
 export function pausesByTask(run: Run, pauses: readonly PauseItem[]): Map<string, PauseItem[]> {
   const depth = run.path.length;
   const found = new Map<string, PauseItem[]>();
@@ -119,8 +119,8 @@ export function pausesByTask(run: Run, pauses: readonly PauseItem[]): Map<string
 }
 
 /**
- * A checkpoint as it stands with the answers that were stored since: what has been answered waits no more, and a run whose pauses have
- * all been is on its way (a crash came before it went on).
+ * Applies the answers that were stored after a checkpoint: answered pauses are removed. If no pause remains, the status
+ * is `running` (the process crashed between the answer and the next checkpoint).
  */
 export function withAnswers<T extends Checkpoint>(head: T, writes: readonly PendingWrite[]): T {
   const stored = writes.filter(isAnswer).map((write) => ({ id: answeredPause(write), value: write.result }));
@@ -134,7 +134,7 @@ export function withAnswers<T extends Checkpoint>(head: T, writes: readonly Pend
 
 const ANSWER = "answer:";
 
-/** An answer, made durable before the body that consumes it runs. */
+/** The pending write of an answer. It is durable before the body that consumes the answer runs. */
 export function answerWrite(pause: PauseItem, value: PendingWrite["result"]): PendingWrite {
   return { taskId: `${ANSWER}${pause.id}`, node: pause.node, result: value };
 }

@@ -45,9 +45,9 @@ import { findCheckpoint, loadHead, loadWrites } from "../checkpoint/load-checkpo
 import { updateThread } from "../thread/update-thread.ts";
 
 /**
- * Makes an engine for a table: checks it, links it with its code once, then serves any number of runs.
+ * Creates an engine for a table: checks the table, links it with its code once, and serves any number of runs.
  *
- * @throws TableError NG_BAD_TABLE; RunError NG_MISSING_FUNCTION that lists all that is missing, NG_EFFECT_DENIED
+ * @throws TableError NG_BAD_TABLE; RunError NG_MISSING_FUNCTION with a list of all missing code, NG_EFFECT_DENIED
  * @example
  * const engine = createEngine(table, { functions: { search }, store: new MemoryStore() });
  * const { output } = await engine.run({ question: "…" });
@@ -75,7 +75,7 @@ export function createEngine<Input = JsonObject, Output = JsonObject, State = Js
     fork: (thread, settings = {}) => forkThread(core, thread, settings),
     update: (thread, values, settings = {}) => update(core, thread, values, settings),
   };
-  // Types of inputs and outputs are the caller's knowledge; at run time both are checked records.
+  // The caller declares the types of inputs and outputs; at run time both are checked records.
   return engine as unknown as Engine<Input, Output, State>;
 }
 
@@ -100,7 +100,7 @@ async function runOnThread(core: EngineCore, input: JsonObject, options: RunOpti
   });
 }
 
-/** The shortest way from input to result: nothing is claimed, nothing waits but nodes. */
+/** The shortest path from input to result: no claim and no store. */
 async function runWithoutStore(core: EngineCore, input: JsonObject, options: RunOptions): Promise<RunResult> {
   const { program } = core;
   const maxSteps = maxStepsOf(core, options);
@@ -172,7 +172,7 @@ async function historyOf(core: EngineCore, thread: ThreadId, options: HistoryOpt
   const store = storeOf(core, "history is kept in a store");
   const list = [...(await asStoreError(() => store.list(thread, options)))];
   const [newest] = list;
-  // Only what nothing has followed yet has answers that no checkpoint records.
+  // Only the newest checkpoint can have answers that no checkpoint records.
   if (newest?.status === "paused") list[0] = withAnswers(newest, await loadWrites(store, thread, newest.id));
   const program = programAt(core.program, (options.namespace ?? "").split("/"));
   return list.map((checkpoint) =>
@@ -180,7 +180,7 @@ async function historyOf(core: EngineCore, thread: ThreadId, options: HistoryOpt
   );
 }
 
-/** Stores keep what was written; a channel that was not has its start value. */
+/** Stores keep written values only. A channel that was never written has its start value. */
 function allValues(program: Program, checkpoint: Checkpoint): JsonObject {
   const values: Record<string, Json> = {};
   for (const { name, index } of program.channels) {

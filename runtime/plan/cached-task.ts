@@ -9,13 +9,13 @@ import type { TaskIndex } from "../table/plan-table.ts";
 import { runPlanTask, type PlanTaskEnd, type TaskSurroundings } from "./run-plan-task.ts";
 import type { TaskCache, TaskCacheRequest } from "./task-cache.ts";
 
-/** What tasks of a run were made from, for those that come after them. */
+/** The cache of a run, and the cache key of each finished task for the tasks that depend on it. */
 export interface CacheKeys {
   readonly cache: TaskCache | undefined;
   readonly keys: Map<TaskIndex, string>;
 }
 
-/** Runs a task, or takes what it gave when everything that it depends on was the same (policy `cache`). */
+/** Runs a task, or returns its cached result if none of its dependencies has changed (policy `cache`). */
 export async function runOrRecall(
   program: PlanProgram,
   task: TaskCode,
@@ -49,13 +49,13 @@ export async function runOrRecall(
   return end;
 }
 
-/** By channel name, so that it outlives a change of the plan. */
+/** Updates by channel name instead of index, so that they survive changes of the plan. */
 export function storedUpdates(program: PlanProgram, updates: readonly Update[]): Json {
   const { channels } = program.program;
   return updates.map(({ channel, value }) => [channels[channel]?.name ?? "", value]);
 }
 
-/** `undefined` where something does not fit the plan (any more). */
+/** Reads stored updates; `undefined` if one of them does not fit the plan. */
 export function readUpdates(program: PlanProgram, stored: Json | undefined): readonly Update[] | undefined {
   const { channels, channelIndex } = program.program;
   const updates: Update[] = [];
@@ -69,7 +69,7 @@ export function readUpdates(program: PlanProgram, stored: Json | undefined): rea
   return updates;
 }
 
-/** `undefined` when an argument has no value: the attempt will say why. */
+/** `undefined` if an argument has no value. The attempt reports the error. */
 function requestOf(
   program: PlanProgram,
   task: TaskCode,

@@ -16,8 +16,8 @@ import { saveFirstCheckpoint, saveLastCheckpoint } from "./save-plan.ts";
 import { exitCodeOf, statusOf, totalsOf } from "./plan-totals.ts";
 
 /**
- * Runs a plan as a task of another (or as a node): with its own slots, values and paths, under the caller's namespace. After a
- * resume it goes on with what was not done; a further try begins anew.
+ * Runs a plan as a task of another plan, or as a node: with its own slots, values and paths, under the caller's
+ * namespace. After a resume it continues with the unfinished tasks. A retry starts a new run.
  */
 export async function callPlan(attempt: Attempt, program: PlanProgram, input: JsonObject): Promise<JsonObject> {
   const { run: caller, task } = attempt;

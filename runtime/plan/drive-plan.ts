@@ -12,19 +12,19 @@ import type { TaskIndex } from "../table/plan-table.ts";
 import { createPlanValues, type PlanValues } from "./plan-values.ts";
 import type { PlanTaskEnd } from "./run-plan-task.ts";
 
-/** What a run of a plan starts with and how it goes about it. */
+/** Everything that a run of a plan needs. */
 export interface DriveRequest {
   readonly program: PlanProgram;
-  /** With the input applied, and the cancellation that ends what runs. */
+  /** The run, with its input applied. Its cancellation ends the running tasks. */
   readonly run: Run;
   readonly options: Pick<PlanExecuteOptions, "drain" | "maxParallel" | "expected" | "taskCache" | "afterTask">;
   readonly emit: (body: PlanEventBody) => void;
-  /** What names of tasks in events begin with, in a plan that a task called. */
+  /** Prefix of task names in events; not empty in a plan that a task calls. */
   readonly prefix: string;
   readonly restored: ReadonlyMap<TaskIndex, RestoredTask>;
-  /** Waited for an answer when the last run ended. */
+  /** Tasks that waited for an answer when the last run ended. */
   readonly waited: readonly TaskIndex[];
-  /** Not wanted in this run. */
+  /** Tasks that are not selected for this run. */
   readonly leftOut: readonly TaskIndex[];
 }
 
@@ -44,15 +44,20 @@ export interface DriveEnd {
   readonly attempts: number;
   readonly retries: number;
   readonly flaky: number;
-  /** Of called graphs and plans that have not finished: namespace -> checkpoint. */
+  /** Unfinished called graphs and plans: namespace -> checkpoint id. */
   readonly children: Readonly<Record<string, string>>;
-  /** Of the first task that failed with one. */
+  /** The error of the first failed task that has one. */
   readonly firstFailure: NgraphError | undefined;
-  /** Why the run could not go on: tasks remain that nothing can ever start, or what tasks gave does not go together. */
+  /**
+   * Why the run could not end normally: some tasks can never start, or the updates of different tasks do not combine.
+   */
   readonly error: RunError | undefined;
 }
 
-/** Runs a plan to its end, or to where it waits for answers. Rejects with what ends the whole run: a store that failed, a lost claim. */
+/**
+ * Runs a plan until it ends or waits for answers. Rejects with an error that ends the whole run: the store failed, or
+ * the claim is lost.
+ */
 export function drivePlan(request: DriveRequest): Promise<DriveEnd> {
   return new Drive(request).start();
 }
@@ -69,13 +74,13 @@ class Drive {
   readonly #errors = new Map<TaskIndex, string>();
   readonly #pauses = new Map<TaskIndex, readonly PauseItem[]>();
   #children: Record<string, string> = {};
-  /** Tasks whose `when` has no value, and why. */
+  /** Failures of tasks whose `when` has no value. */
   readonly #conditionFailed = new Map<TaskIndex, PlanTaskEnd>();
   #firstFailure: NgraphError | undefined;
   #whyCancelled = "interrupted";
   #inFlight = 0;
   #pumping = false;
-  /** Ends the whole run. */
+  /** The error that ends the whole run. */
   #fault: unknown;
   #hasFault = false;
   #resolve: (end: DriveEnd) => void = () => undefined;
@@ -142,7 +147,7 @@ class Drive {
     this.#pumpSoon();
   }
 
-  /** Once for all tasks that end in the same moment, so that those that start then are one batch. */
+  /** Schedules one pump for all tasks that end in the same tick, so that the tasks they release start as one batch. */
   #pumpSoon(): void {
     if (this.#pumping) return;
     this.#pumping = true;
@@ -244,7 +249,7 @@ class Drive {
     if (onFailure === "continue" || this.#whyCancelled !== "interrupted") return;
     this.#whyCancelled = `stopped_by_failure:${task.spec.name}`;
     this.#scheduler.cancelRest(this.#whyCancelled);
-    // What runs is ended, the run itself goes on to its end.
+    // Aborts the running tasks. The run itself continues to its end.
     if (onFailure === "kill") {
       run.aborting = true;
       run.cancellation.interrupt(new Error(`task ${task.spec.name} failed`));
@@ -343,7 +348,7 @@ class Drive {
   }
 }
 
-/** A finished task as the store keeps it. */
+/** The pending write of a finished task. */
 export function doneWrite(
   name: string,
   program: PlanProgram,

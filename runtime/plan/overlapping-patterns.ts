@@ -1,15 +1,16 @@
 import { patternsOverlap, type PathPattern } from "./path-pattern.ts";
 
-/** Patterns that begin with the same folders, by name. */
+/** A trie node: child folders by name. */
 interface Folder {
   readonly folders: Map<string, Folder>;
-  /** Those whose fixed part ends here. */
+  /** Patterns whose literal prefix ends here. */
   readonly patterns: number[];
 }
 
 /**
- * By pattern: those that may name a file that it names, itself included. Two can only when the folders that one begins with begin the other
- * too, so each glob is compared with what stands above and below it in the tree of those folders, and with nothing else.
+ * By pattern: the patterns that may match a common file, itself included. Two patterns can overlap only if the literal
+ * folders of one are a prefix of those of the other. So each glob is compared only with the patterns above and below it
+ * in the trie of these folders.
  */
 export function overlappingPatterns(patterns: readonly PathPattern[]): readonly (readonly number[])[] {
   const root = newFolder();
@@ -26,7 +27,7 @@ export function overlappingPatterns(patterns: readonly PathPattern[]): readonly 
   const compare = (index: number, glob: PathPattern, others: readonly number[]): void => {
     for (const other of others) {
       const candidate = patterns[other];
-      // Two globs meet once, from the first of them; exact paths overlap only themselves.
+      // Each pair of globs is compared once, from the first one. An exact path overlaps only itself.
       if (candidate === undefined || other === index || (!candidate.exact && other < index)) continue;
       if (!patternsOverlap(glob, candidate)) continue;
       overlapping[index]?.push(other);

@@ -1,20 +1,20 @@
 /**
- * Paths and globs that tasks touch: normalising them, and deciding whether two can name one file. The answer to the
- * latter errs on one side only: where it is not plain that two patterns are disjoint, they overlap.
+ * Paths and globs of `touches`: normalisation, and whether two of them can match a common file. The overlap test is
+ * conservative: it returns `true` unless two patterns are provably disjoint.
  *
- * A pattern is a list of segments between `/`. `**` stands for any number of segments, `*` for any characters within one,
- * `?` for one character, `[…]` for one of several, `{a,b}` for alternatives. A path that names a folder covers what is in it
- * when it ends in `/`.
+ * A pattern is a list of segments between `/`. `**` matches any number of segments, `*` any characters within one, `?`
+ * one character, `[…]` one of several characters, `{a,b}` alternatives. A path that ends in `/` names a folder and
+ * covers its contents.
  */
 
 export interface PathPattern {
   readonly segments: readonly Segment[];
-  /** No wildcard anywhere: equal to another exact one only when the text is equal. */
+  /** No wildcards: it overlaps another exact path only if the texts are equal. */
   readonly exact: boolean;
   readonly text: string;
 }
 
-/** `**`, literal text, or a pattern of pieces: literal characters, any one character, any characters. */
+/** `**`, literal text, or a list of pieces: literal characters, any one character, any characters. */
 export type Segment =
   | { readonly kind: "any-depth" }
   | { readonly kind: "literal"; readonly text: string }
@@ -34,9 +34,10 @@ export class PathEscapesRoot extends Error {
 }
 
 /**
- * Brings a path to its one form: `/` as separator, no empty, `.` or `..` segments, no leading `./`. `""` and `.` name the root, which
- * covers everything: `**`.
- * @throws PathEscapesRoot for absolute paths, drive letters, and `..` beyond the root.
+ * Normalises a path: `/` as separator, no empty, `.` or `..` segments, no leading `./`. `""` and `.` name the root,
+ * which covers everything: `**`.
+ *
+ * @throws PathEscapesRoot for absolute paths, drive letters, and `..` beyond the root
  */
 export function normalizePath(path: string): string {
   const text = path.replaceAll("\\", "/");
@@ -51,16 +52,16 @@ export function normalizePath(path: string): string {
   return segments.join("/");
 }
 
-/** Reads a normalised path. */
+/** Parses a normalised path. */
 export function parsePathPattern(path: string): PathPattern {
-  // Alternatives that reach over a `/` cut segments apart: from there on anything may match.
+  // Alternatives that contain `/` span several segments: the rest of the pattern matches anything.
   const brace = /(^|\/)[^/{]*\{[^}]*\//.exec(path);
   const text = brace === null ? path : `${path.slice(0, brace.index)}${brace[1] ?? ""}**`;
   const segments = text.split("/").map(parseSegment);
   return { segments, exact: segments.every((segment) => segment.kind === "literal"), text: path };
 }
 
-/** Whether some path may match both. Never `false` for two patterns that do name a common path. */
+/** Whether a path may match both patterns. Never `false` for two patterns with a common path. */
 export function patternsOverlap(a: PathPattern, b: PathPattern): boolean {
   if (a.exact && b.exact) return a.text === b.text;
   return productReaches(a.segments, b.segments, (segment) => segment.kind === "any-depth", segmentsOverlap);
@@ -78,8 +79,8 @@ function segmentsOverlap(a: Segment, b: Segment): boolean {
 }
 
 /**
- * Whether two sequences with repeaters (`**`, `*`) share a word: reachability in the product of the two, which is a grid of
- * (length + 1)² points, so the cost is the product of the lengths.
+ * Whether two sequences with repeaters (`**`, `*`) match a common word: reachability in the product of two automata, a
+ * grid of (length + 1)² points. The cost is the product of the lengths.
  */
 function productReaches<T>(
   a: readonly T[],
@@ -97,7 +98,7 @@ function productReaches<T>(
       const right = b[j];
       const leftRepeats = left !== undefined && repeats(left);
       const rightRepeats = right !== undefined && repeats(right);
-      // A repeater may stand for nothing, or take one more item of the other side and stay.
+      // A repeater matches nothing, or consumes one more item of the other side and stays.
       if (leftRepeats) reached[(i + 1) * width + j] = 1;
       if (rightRepeats) reached[i * width + j + 1] = 1;
       if (left === undefined || right === undefined) continue;
@@ -122,7 +123,7 @@ function parseSegment(text: string): Segment {
       pieces.push(ANY_CHARACTER);
       at = text.indexOf("]", at + 1);
     } else if (character === "{" && text.indexOf("}", at + 1) !== -1) {
-      // Alternatives are taken for any text: wider than they are, never narrower.
+      // Alternatives match any text here: an overestimate, never an underestimate.
       pieces.push(ANY_TEXT);
       at = text.indexOf("}", at + 1);
     } else pieces.push(character);

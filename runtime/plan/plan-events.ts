@@ -2,15 +2,15 @@ import { tell } from "../event/run-events.ts";
 import type { TaskStatus, PlanOutcome } from "./plan-scheduler.ts";
 
 /**
- * What a plan's run tells those who watch it, in the order in which things happened; a line of the run's log is one of these as JSON (9.10).
- * `ts` is for people; order is that of `seq`, and of the lines.
+ * Events of a plan's run, in the order in which things happened. Each line of the run's log is one event as JSON
+ * (9.10). `ts` is for display; `seq` and the order of lines define the order.
  */
 export type PlanEvent =
   | (PlanEventBase & {
       readonly type: "run_start";
       readonly plan: string;
       readonly total_nodes: number;
-      /** The run whose finished tasks this one starts with. */
+      /** The run whose finished tasks are restored. */
       readonly resumed_from?: string;
     })
   | (PlanEventBase & {
@@ -18,13 +18,13 @@ export type PlanEvent =
       readonly node_id: string;
       readonly from: TaskStatus;
       readonly to: TaskStatus;
-      /** When `to` is `running`. */
+      /** Set if `to` is `running`. */
       readonly attempt?: number;
-      /** A kind, then details after a colon: `ancestor_failed:a,b`. */
+      /** A kind, optionally with details after a colon: `ancestor_failed:a,b`. */
       readonly reason?: string;
     })
   | (PlanEventBase & TaskAttempt & { readonly type: "node_attempt" })
-  /** A task with a `cache` policy runs, because of what has changed since it ran last. */
+  /** A task with a `cache` policy runs because of these changes since its last run. */
   | (PlanEventBase & {
       readonly type: "node_changed";
       readonly node_id: string;
@@ -40,28 +40,28 @@ export interface PlanEventBase {
   readonly run_id: string;
 }
 
-/** One attempt of a task, with its checks. Tasks of a plan that a task calls are named `caller/task`. */
+/** One attempt of a task, with its checks. Tasks of a called plan are named `caller/task`. */
 export interface TaskAttempt {
   readonly node_id: string;
   readonly attempt: number;
-  /** Of the task and its checks. */
+  /** Duration of the task and its checks. */
   readonly duration_s: number;
   readonly converged: boolean;
-  /** How long it waited before; absent on the first attempt. */
+  /** Wait before the attempt; absent for the first one. */
   readonly backoff_s?: number;
   readonly done_when_results: readonly CheckResult[];
-  /** Why the task's own call failed, where it did. */
+  /** Why the task's own call failed. */
   readonly error?: string;
-  /** The result was taken from the cache. */
+  /** The result comes from the cache. */
   readonly cached?: true;
 }
 
 export interface CheckResult {
-  /** The command, or what stands for it. */
+  /** The command, or the name of what is called. */
   readonly cmd: string;
   readonly rc: number;
   readonly duration_s: number;
-  /** Where `rc` is not 0: the end of what it printed, at most 4,096 bytes. */
+  /** If `rc` is not 0: the end of the output, at most 4,096 bytes. */
   readonly tail?: string;
   readonly truncated?: true;
 }
@@ -76,9 +76,9 @@ export interface PlanTotals {
   readonly waiting: number;
   readonly total_duration_s: number;
   readonly total_attempts: number;
-  /** Attempts beyond the first of tasks that were done in the end. */
+  /** Attempts beyond the first, of tasks that ended as done. */
   readonly flake_retries: number;
-  /** Tasks that were done, but not at the first attempt. */
+  /** Tasks that are done, but needed more than one attempt. */
   readonly flaky_tasks: number;
 }
 
@@ -90,7 +90,7 @@ export type PlanEventBody = PlanEvent extends infer E
     : never
   : never;
 
-/** Gives events their number, time and run. What a listener throws is ignored: whoever watches cannot break a run. */
+/** Adds number, time and run to events. Exceptions of listeners are ignored: a listener cannot affect the run. */
 export function createPlanEmitter(
   runId: string,
   now: () => number,

@@ -1,7 +1,7 @@
 import type { Shared } from "../run/shared.ts";
 import type { DriveRequest } from "./drive-plan.ts";
 
-/** What plans that tasks call take over from the outermost one. */
+/** Settings that called plans inherit from the outermost plan. */
 export interface PlanSurroundings {
   readonly emit?: DriveRequest["emit"];
   readonly prefix: string;
@@ -10,12 +10,15 @@ export interface PlanSurroundings {
 
 const surroundings = new WeakMap<Shared, PlanSurroundings>();
 
-/** Runs share one `Shared` with what they call; plans find their own things by it, and graphs in between need not know. */
+/**
+ * Runs share one `Shared` with the graphs and plans they call. This map attaches the settings to it, so that graphs
+ * between two plans need not pass them on.
+ */
 export function setPlanSurroundings(shared: Shared, given: PlanSurroundings): void {
   surroundings.set(shared, given);
 }
 
-/** Of a plan that a graph calls: none but its own. */
+/** The settings of a called plan. A plan that a graph calls inherits none. */
 export function planSurroundings(shared: Shared): PlanSurroundings {
   return surroundings.get(shared) ?? { prefix: "", options: {} };
 }

@@ -1,4 +1,4 @@
-/** Plans as their users see them: what a runner takes, what it gives. The code behind it starts at `plan-runner.ts`. */
+/** The public interface of plans: options and results of a runner. The implementation starts at `plan-runner.ts`. */
 import type { PauseItem, ThreadId } from "../interface/checkpoint.ts";
 import type { EngineOptions, GivenStepLimits } from "../interface/engine-options.ts";
 import type { NgraphError } from "../interface/errors.ts";
@@ -8,37 +8,46 @@ import type { PlanOutcome, TaskStatus } from "./plan-scheduler.ts";
 import type { PlanTable } from "../table/plan-table.ts";
 import type { TaskCache } from "./task-cache.ts";
 
-/** `onEvent` hears of the graphs that tasks call; of the plan itself, that of a run's options does. */
+/** `onEvent` receives the events of graphs that tasks call. The `onEvent` of a run receives the events of the plan. */
 export type PlanRunnerOptions = Omit<EngineOptions, "maxSteps" | "onFailure">;
 
-/** What a run and a resume have in common. */
+/** Options of both runs and resumes. */
 export interface PlanExecuteOptions {
-  /** Aborting it ends what runs: the run is `cancelled`, and can be resumed. */
+  /** Aborting it ends the running tasks: the run is `cancelled`, and can be resumed. */
   readonly signal?: AbortSignal;
-  /** Aborting it starts nothing more and lets what runs end. */
+  /** Aborting it starts no further task; running tasks finish. */
   readonly drain?: AbortSignal;
   /** Replaces `max parallel`. */
   readonly maxParallel?: number;
-  /** Only these tasks: all others are left out, and nobody waits for them. A matrix task's name means all of its tasks. */
+  /**
+   * Runs only these tasks. All others are left out, and no task waits for them. The name of a matrix task selects all
+   * of its tasks.
+   */
   readonly only?: readonly string[];
-  /** Only this task and those that come after it. */
+  /** Runs only this task and the tasks that depend on it. */
   readonly fromTask?: string;
-  /** How long tasks took before, in milliseconds; comes before estimates in the order of the schedule. */
+  /** Recorded durations of tasks, in milliseconds. They override estimates in the order of the schedule. */
   readonly expected?: (task: string) => number | undefined;
-  /** Called synchronously, in order; what it throws is ignored. */
+  /** Called synchronously, in order. Exceptions are ignored. */
   readonly onEvent?: PlanEventListener;
   /**
-   * Limits of steps of the graphs that tasks call, by their names (a plan has no steps). A number given to a resume is for those that have
-   * stopped at a lower limit.
+   * Step limits of the graphs that tasks call, by name (a plan has no steps). A number given to a resume raises the
+   * limit of graphs that have stopped at a lower limit.
    */
   readonly maxSteps?: GivenStepLimits;
   /** Stored with the run. */
   readonly metadata?: JsonObject;
-  /** Results of tasks with a `cache` policy; without one they always run. */
+  /** The cache for tasks with a `cache` policy. Without it these tasks always run. */
   readonly taskCache?: TaskCache;
-  /** Done as the one runner of the thread, before anything starts: for whoever has to end what a crash left running. */
+  /**
+   * Called by the runner that holds the thread's claim, before anything starts: to end processes that a crash left
+   * running.
+   */
   readonly beforeStart?: (run: PlanRunInfo) => Promise<void> | void;
-  /** After each task that has run, before whoever comes after it starts. Failing here fails the task. */
+  /**
+   * Called after each task that has run, before the tasks that depend on it start. An exception fails the task; so does
+   * a returned reason.
+   */
   readonly afterTask?: (task: string) => Promise<string | undefined> | string | undefined;
 }
 
@@ -46,36 +55,36 @@ export interface PlanRunInfo {
   readonly runId: string;
   readonly resumedFrom: string | null;
   readonly thread: ThreadId | null;
-  /** The last run on the thread, where there was one: this one goes on with it, or gives it up. */
+  /** The last run on the thread, if any. This run resumes it, or abandons it. */
   readonly lastRun: { readonly runId: string; readonly metadata: JsonObject } | null;
 }
 
 export interface PlanRunOptions extends PlanExecuteOptions {
-  /** With a store: where the run is kept. Made up when absent. */
+  /** With a store: the thread of the run. Generated if absent. */
   readonly thread?: ThreadId;
-  /** Start although the thread's last run is paused, failed or unfinished; that run is given up. */
+  /** Start even if the thread's last run is paused, failed or unfinished. That run is abandoned. */
   readonly abandon?: boolean;
 }
 
 export interface PlanResumeOptions extends PlanExecuteOptions {
   /** Answers by pause id. */
   readonly answers?: Readonly<Record<string, Json>>;
-  /** The answer, when exactly one task waits. */
+  /** The answer, if exactly one task waits. */
   readonly answer?: Json;
 }
 
-/** `completed`: every task has ended, well or not. `failed`: the run itself could not go on (`error`). */
+/** `completed`: every task has ended, well or not. `failed`: the run itself could not continue (`error`). */
 export type PlanRunStatus = "completed" | "paused" | "cancelled" | "failed";
 
 export interface PlanTaskResult {
   readonly id: string;
   readonly status: TaskStatus;
-  /** How often its body was started, in this run or in the one that it was restored from. */
+  /** How often its body started, in this run or in the run that it was restored from. */
   readonly attempts: number;
   readonly reason: string | null;
-  /** Milliseconds from its start to its end, waits between attempts included; `null` for one that did not run. */
+  /** Milliseconds from its start to its end, including waits between attempts; `null` if it did not run. */
   readonly duration: number | null;
-  /** What its last attempt failed with. */
+  /** The error of its last attempt. */
   readonly error: string | null;
 }
 
@@ -85,7 +94,7 @@ export interface PlanRunResult {
   readonly runId: string;
   readonly resumedFrom: string | null;
   readonly thread: ThreadId | null;
-  /** Names of tasks in start order, grouped by the moment they started. */
+  /** Names of tasks in start order, grouped by the time of their start. */
   readonly batches: readonly (readonly string[])[];
   /** In file order. */
   readonly tasks: readonly PlanTaskResult[];
@@ -99,13 +108,14 @@ export interface PlanRunResult {
 }
 
 /**
- * Runs one plan; serves any number of runs at once. Made by `createPlanRunner`. Calls reject with the errors of `errors.ts` when they
- * cannot do what was asked (unknown thread, bad input, a lost claim); tasks that fail are part of the result.
+ * Runs one plan. A runner serves any number of runs at once; `createPlanRunner` creates it. A call rejects with an
+ * error of `errors.ts` if it cannot do its work (unknown thread, bad input, a lost claim). Tasks that fail are part of
+ * the result.
  */
 export interface PlanRunner {
   readonly table: PlanTable;
   run(input?: JsonObject, options?: PlanRunOptions): Promise<PlanRunResult>;
-  /** A new run on the thread: what was done stays done, the rest starts again (9.10). */
+  /** A new run on the thread: finished tasks are restored, the rest start as pending (9.10). */
   resume(thread: ThreadId, options?: PlanResumeOptions): Promise<PlanRunResult>;
   /** The run's events in order. Leaving the loop early cancels the run. */
   stream(input?: JsonObject, options?: PlanRunOptions & PlanStreamOptions): PlanRunStream;
@@ -114,8 +124,8 @@ export interface PlanRunner {
 
 export interface PlanStreamOptions {
   /**
-   * How many events wait for a slow consumer (default 1,024). Beyond it the oldest are dropped, and an item `dropped` says how many; the run
-   * never waits (8.2).
+   * Maximum number of events that wait for a slow consumer (default 1,024). Beyond it the oldest are dropped, and an
+   * item `dropped` reports how many. The run never waits (8.2).
    */
   readonly buffer?: number;
 }

@@ -10,7 +10,10 @@ import { callPlan } from "./call-plan.ts";
 import type { PlanTable, TaskIndex, TaskSpec } from "../table/plan-table.ts";
 import { successorsOf, topologicalOrder } from "./plan-order.ts";
 
-/** A plan with its code, ready to run. Its tasks run as nodes of a program without edges: the engine's attempts, the plan's order. */
+/**
+ * A plan linked with its code, ready to run. Its tasks run as the nodes of a program without edges: the engine runs the
+ * attempts, the plan scheduler decides their order.
+ */
 export interface PlanProgram {
   readonly plan: PlanTable;
   readonly program: Program;
@@ -28,7 +31,7 @@ export interface TaskCode {
   readonly node: NodeCode;
   readonly checks: readonly CheckCode[];
   readonly condition: Evaluate | undefined;
-  /** Channels that its expressions read and some task writes. */
+  /** Channels that its expressions read and that some task writes. */
   readonly reads: readonly number[];
   readonly backoff: { readonly min: number; readonly max: number };
 }
@@ -36,13 +39,15 @@ export interface TaskCode {
 export interface CheckCode {
   readonly node: NodeCode;
   readonly call: CallSpec;
-  /** Of a command: what it says. */
+  /** The expression of the command, if the check is a command. */
   readonly command: Evaluate | undefined;
 }
 
 /**
- * Links a plan with the code it names.
- * @throws RunError NG_MISSING_FUNCTION that lists everything missing, NG_EFFECT_DENIED for effects that are not allowed
+ * Links a plan with the code that it refers to by name.
+ *
+ * @throws RunError NG_MISSING_FUNCTION with a list of all missing code, NG_EFFECT_DENIED for effects that are not
+ * allowed
  */
 export function compilePlan(plan: PlanTable, options: EngineOptions, linker: Linker): PlanProgram {
   const linked = compileProgram(nodesOf(plan), options, linker, "plan");
@@ -84,13 +89,13 @@ export function compilePlan(plan: PlanTable, options: EngineOptions, linker: Lin
   };
 }
 
-/** The first task that calls a plan which waits for answers. */
+/** The first task that calls a plan with pauses. */
 function pausingTask(plan: PlanTable, plans: readonly PlanProgram[]): string | undefined {
   return plan.tasks.find(({ call }) => call.kind === "plan" && plans[call.plan]?.program.pausingNode !== undefined)
     ?.name;
 }
 
-/** Functions of a called plan may be given under its name; those missing there are looked for in the caller's. */
+/** Functions of a called plan may be given under its name. Missing ones are taken from the caller. */
 function optionsOf(called: PlanTable, options: EngineOptions): EngineOptions {
   const own = Object.prototype.hasOwnProperty.call(options.graphs ?? {}, called.name)
     ? options.graphs?.[called.name]
@@ -124,7 +129,7 @@ function taskNode(
   };
 }
 
-/** Of a matrix task: expressions read its value under the variable's name. */
+/** For a matrix task: expressions read its value under the name of the variable. */
 function withItem({ item }: TaskSpec, node: NodeCode): NodeCode {
   return item === undefined ? node : { ...node, spec: { ...node.spec, each: { item: item.name, list: 0 } } };
 }

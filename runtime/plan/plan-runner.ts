@@ -38,16 +38,17 @@ import { restorePlan, type RestoredPlan } from "./restore-plan.ts";
 import { saveFirstCheckpoint, saveLastCheckpoint } from "./save-plan.ts";
 import { selectTasks } from "./select-tasks.ts";
 
-/** A runner with its code. */
+/** A plan linked with its code, and the shared parts of its runs. */
 interface PlanCore {
   readonly plan: PlanProgram;
   readonly core: EngineCore;
 }
 
 /**
- * Makes a runner for a plan: checks it, links it with its code once, then serves any number of runs (execution.md, section 9).
+ * Creates a runner for a plan: checks the plan, links it with its code once, and serves any number of runs
+ * (execution.md, section 9).
  *
- * @throws TableError NG_BAD_TABLE; RunError NG_MISSING_FUNCTION that lists all that is missing, NG_EFFECT_DENIED
+ * @throws TableError NG_BAD_TABLE; RunError NG_MISSING_FUNCTION with a list of all missing code, NG_EFFECT_DENIED
  * @example
  * const runner = createPlanRunner(table, { builtins: builtinNodes, store: new MemoryStore() });
  * const { outcome, tasks } = await runner.run({}, { maxParallel: 8 });
@@ -71,7 +72,7 @@ export function createPlanRunner(table: PlanTable, options: PlanRunnerOptions = 
   };
 }
 
-/** What a cancelled run cannot store because the store does not answer, it cannot tell either: which tasks are done, say. */
+/** A cancelled run whose store does not answer rejects: it does not know which tasks are stored as done. */
 async function orCancelled(running: Promise<PlanRunResult>): Promise<PlanRunResult> {
   try {
     return await running;
@@ -137,7 +138,10 @@ async function startWithoutStore(
   }
 }
 
-/** The claim is taken before the last run's end is looked at, and nothing starts before `beforeStart` has seen to what it left (9.10). */
+/**
+ * Claims the thread before it reads the end of the last run. Nothing starts before `beforeStart` has handled what that
+ * run left (9.10).
+ */
 async function resumePlan({ plan, core }: PlanCore, thread: ThreadId, options: PlanResumeOptions) {
   checkRecord("a run", options);
   storeOf(core, "a thread can only be resumed from a store");
@@ -164,7 +168,8 @@ async function resumePlan({ plan, core }: PlanCore, thread: ThreadId, options: P
     const info: PlanRunInfo = { runId: newId(), resumedFrom: lastRun.runId, thread: threadId, lastRun };
     const shared = createShared(core, limitsOf(options), {
       threadId,
-      // Keys and namespaces of called graphs go by the first run: what a graph has done is not done again.
+      // Idempotency keys and namespaces of called graphs depend on the id of the first run, so that finished work is
+      // not repeated.
       runId: head.runId,
       durable,
       answers,
@@ -187,7 +192,8 @@ async function executePlan(
 ): Promise<PlanRunResult> {
   const { shared, cancellation } = run;
   const { clock } = shared;
-  // Before the first write: should this process die here, the next one still finds the run that left something behind.
+  // Called before the first write: if this process dies here, the next run still finds the run that left processes
+  // behind.
   await options.beforeStart?.(info);
   await saveFirstCheckpoint(plan, run, restored);
   const listeners = options.onEvent === undefined ? [] : [options.onEvent];
@@ -236,7 +242,10 @@ async function executePlan(
   };
 }
 
-/** What called plans take over. A called plan is part of a task that runs: draining lets it end. */
+/**
+ * Passes settings to called plans. Draining is not passed on: a called plan is part of a running task, which may
+ * finish.
+ */
 function tellCalledPlans(
   shared: Shared,
   options: PlanExecuteOptions,
@@ -253,7 +262,7 @@ function tellCalledPlans(
   });
 }
 
-/** Selected tasks run again although they were done. */
+/** Selected tasks run again even if they are done. */
 function withoutSelected(
   run: Run,
   plan: PlanProgram,

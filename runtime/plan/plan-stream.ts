@@ -2,7 +2,10 @@ import { DEFAULT_BUFFER, StreamBuffer } from "../event/run-stream.ts";
 import type { PlanEvent } from "./plan-events.ts";
 import type { PlanExecuteOptions, PlanRunResult, PlanRunStream, PlanStreamOptions } from "./plan-options.ts";
 
-/** A run's events as they happen. A slow consumer costs only its own buffer: beyond it the oldest are dropped (8.2). */
+/**
+ * The events of a run as they happen. A slow consumer fills only its own buffer: when it is full, the oldest events are
+ * dropped (8.2).
+ */
 export function createPlanStream(
   settings: PlanStreamOptions & Pick<PlanExecuteOptions, "signal" | "onEvent">,
   start: (watched: Required<Pick<PlanExecuteOptions, "signal" | "onEvent">>) => Promise<PlanRunResult>,
@@ -17,7 +20,7 @@ export function createPlanStream(
       onEvent?.(event);
     },
   }).finally(() => buffer.end());
-  // Whoever reads only the events still sees the error: the iterator rejects with it.
+  // A consumer that reads only the events still receives the error: the iterator rejects with it.
   result.catch(() => undefined);
 
   async function* items(): AsyncGenerator<PlanEvent | { readonly type: "dropped"; readonly count: number }> {

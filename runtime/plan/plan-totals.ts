@@ -3,7 +3,7 @@ import type { PlanTotals } from "./plan-events.ts";
 import { planOutcome, type PlanOutcome, type TaskStatus } from "./plan-scheduler.ts";
 import type { PlanRunStatus } from "./plan-options.ts";
 
-/** The sums of a run, and its outcome (9.8). */
+/** The totals of a run, and its outcome (9.8). */
 export function totalsOf(end: DriveEnd, milliseconds: number): PlanTotals {
   const count = (status: TaskStatus): number => end.tasks.filter((task) => task.status === status).length;
   const done = count("done");
@@ -26,7 +26,7 @@ export function totalsOf(end: DriveEnd, milliseconds: number): PlanTotals {
   };
 }
 
-/** A run that was interrupted or waits has not ended well, whatever was done until then. */
+/** An interrupted or waiting run has no clean outcome, even if all other tasks are done. */
 function outcomeOf(counts: Parameters<typeof planOutcome>[0] & { readonly unfinished: number }): PlanOutcome {
   if (counts.unfinished === 0 || counts.failed + counts.blocked > 0) return planOutcome(counts);
   return counts.done === 0 ? "catastrophic" : "partial";

@@ -7,16 +7,19 @@ import type { PlanProgram, TaskCode } from "./plan-program.ts";
 import type { TaskIndex } from "../table/plan-table.ts";
 
 /**
- * What tasks have given, and what others see of it. A task reads, of each channel, the start value with the updates of the tasks that it
- * comes after, in topological order: what it sees does not depend on who was faster. The plan's outputs are made of all updates.
+ * The updates of finished tasks, and the values that other tasks see. A task reads, of each channel, the start value
+ * with the updates of its ancestors in topological order: so the value does not depend on timing. The plan's outputs
+ * apply all updates.
  */
 export interface PlanValues {
   /**
-   * Puts what a task sees into the run's state. Costs what it reads and what it comes after; nothing for one that reads no task's output.
+   * Puts the values that a task sees into the run's state. Costs the channels that it reads and its ancestors; nothing
+   * for a task that reads no output of another.
+   *
    * @throws RunError NG_REDUCER_FAILED
    */
   show(task: TaskCode): void;
-  /** The same with the task's own updates on top: what its checks see. */
+  /** As `show`, with the task's own updates applied: the values for its checks. */
   showWith(task: TaskCode, updates: readonly Update[]): void;
   /** @throws RunError NG_REDUCER_FAILED when a reducer refuses an update */
   add(task: TaskIndex, updates: readonly Update[]): void;
@@ -32,10 +35,10 @@ export function createPlanValues(program: PlanProgram, run: Run): PlanValues {
   const start = run.state.slice();
   const seen = new Int32Array(program.tasks.length);
   let generation = 0;
-  /** By channel: the updates so far in the order in which they came, to see that they go together. */
+  /** By channel: the updates so far in order of arrival, to check that they combine. */
   const tried: Json[] = [];
 
-  /** Marks the tasks that one comes after, through any number of others. */
+  /** Marks all ancestors of a task. */
   const markAncestors = (task: TaskCode): number => {
     generation++;
     const open = [...task.spec.after];
@@ -56,7 +59,7 @@ export function createPlanValues(program: PlanProgram, run: Run): PlanValues {
       if (given === undefined || !isSeen(task)) continue;
       for (const update of given) {
         if (update.channel !== channel) continue;
-        // Joined once at the end: one list after the other would copy the first as often as there are tasks.
+        // Concatenates once: repeated concatenation would copy the first list once for each task.
         if (code.spec.reducer?.kind === "append") lists.push(update.value as Json[]);
         else value = apply(code, program.tasks[task]?.spec.name ?? "", value, update.value);
       }
@@ -88,7 +91,8 @@ export function createPlanValues(program: PlanProgram, run: Run): PlanValues {
         for (const { channel, value } of given) {
           const code = channels[channel] as ChannelCode;
           const kind = code.spec.reducer?.kind;
-          // What a user's reducer says depends on the order; the others refuse an update for itself, or a sum for its size.
+          // The result of a user's reducer depends on the order. Other reducers refuse an update by itself, or a sum
+          // because of its size.
           if (kind === "function") valueOf(channel, () => true);
           else if (kind !== "append" && kind !== "last" && kind !== undefined) {
             const name = program.tasks[task]?.spec.name ?? "";

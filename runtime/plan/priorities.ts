@@ -2,17 +2,18 @@ import type { TaskLocks } from "./task-locks.ts";
 import { topologicalOrder } from "./plan-order.ts";
 import type { PlanTable, TaskIndex } from "../table/plan-table.ts";
 
-/** How long a task is expected to take, in milliseconds: recorded, else estimated; `undefined` when nothing is known. */
+/** Expected duration of a task, in milliseconds: recorded, else estimated; `undefined` if unknown. */
 export type ExpectedDuration = (task: TaskIndex) => number | undefined;
 
 /**
- * Which ready task goes first (9.5): the one with the longest path still ahead of it (its bottom level), raised to the remaining
- * load of the most contended path it touches, because tasks over one path run one after the other whatever the number of slots.
- * The load only shrinks, so a priority only falls: a heap may keep stale entries and look again when it takes one out.
+ * The priority of ready tasks (9.5): the longest path from the task to the end (its bottom level), raised to the
+ * remaining load of the most contended path that the task touches, because tasks over one path run one after the other.
+ * The load only decreases, so a priority only falls: a heap may keep stale entries and check an entry when it takes it
+ * out.
  */
 export interface Priorities {
   of(task: TaskIndex): number;
-  /** The task needs its resources no longer. */
+  /** The task has released its resources. */
   finish(task: TaskIndex): void;
   /** Longest path from each task to the end, in expected time. */
   readonly bottomLevels: Float64Array;
@@ -37,7 +38,7 @@ export function createPriorities(plan: PlanTable, locks: TaskLocks, expected: Ex
     durations,
     of(task) {
       if (plan.order === "file") return -task;
-      // An optimised order replaces the estimate: a smaller rank goes first.
+      // The ranks of an optimised order replace the priority. A smaller rank goes first.
       if (ranks !== undefined) return -(ranks[task] ?? task);
       let priority = bottomLevels[task] ?? 0;
       for (const resource of locks.resourcesOf(task)) priority = Math.max(priority, load.get(resource) ?? 0);

@@ -9,18 +9,18 @@ import type { RestoredTask } from "./drive-plan.ts";
 import type { PlanProgram } from "./plan-program.ts";
 import type { TaskIndex } from "../table/plan-table.ts";
 
-/** What an earlier run of a plan left behind. */
+/** The state that an earlier run of a plan left. */
 export interface RestoredPlan {
   readonly tasks: ReadonlyMap<TaskIndex, RestoredTask>;
   readonly waited: readonly TaskIndex[];
 }
 
 /**
- * Puts inputs back, and gives what was done (9.10). Tasks are found by name, so a plan may have got others since; what was done must
- * still be there and fit.
+ * Restores inputs, and returns the finished tasks (9.10). Tasks are found by name, so the plan may have new tasks.
+ * Finished tasks must still exist, and their updates must fit.
  *
- * @param writes results that were stored since the checkpoint
- * @throws ThreadError NG_DRIFT that lists what no longer fits
+ * @param writes results that were stored after the checkpoint
+ * @throws ThreadError NG_DRIFT with a list of the problems
  */
 export function restorePlan(
   program: PlanProgram,
@@ -33,7 +33,7 @@ export function restorePlan(
   for (const [name, value] of Object.entries(head.values)) {
     const index = channelIndex.get(name);
     const channel = index === undefined ? undefined : channels[index];
-    // What tasks gave is made again from what they gave.
+    // Other channels are computed from the updates of the tasks.
     if (index === undefined || channel?.spec.role !== "input") continue;
     const admitted = value === null ? null : channel.admit(value);
     if (admitted instanceof Mismatch) problems.push(`input \`${name}\` has another type: ${admitted.describe()}`);

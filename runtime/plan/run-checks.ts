@@ -7,19 +7,20 @@ import type { CheckResult } from "./plan-events.ts";
 import type { CheckCode, TaskCode } from "./plan-program.ts";
 import { taskOf } from "./task-of.ts";
 
-/** Bytes of a failed check's output that are kept. */
+/** Maximum number of bytes of a failed check's output that are kept. */
 export const MAX_TAIL_BYTES = 4096;
 
 export interface ChecksEnd {
   readonly results: readonly CheckResult[];
   readonly passed: boolean;
-  /** The run was cancelled meanwhile. */
+  /** The run was cancelled during the checks. */
   readonly cancelled: boolean;
 }
 
 /**
- * Runs all checks of a task, one after the other: they share a working tree with each other (9.6).
- * @param show puts what the checks see into the run's state
+ * Runs all checks of a task, one after the other, because they share a working tree (9.6).
+ *
+ * @param show puts the values that the checks see into the run's state
  */
 export async function runChecks(run: Run, task: TaskCode, attempt: number, show: () => void): Promise<ChecksEnd> {
   const results: CheckResult[] = [];
@@ -59,7 +60,10 @@ export async function runChecks(run: Run, task: TaskCode, attempt: number, show:
   return { results, passed: results.every(({ rc }) => rc === 0), cancelled: false };
 }
 
-/** A command passes with exit code 0, a value when it is true, everything else when it does not fail or give `false`. */
+/**
+ * A command passes with exit code 0, an expression if it is true, any other call if it neither fails nor returns
+ * `false`.
+ */
 function judge({ call }: CheckCode, value: unknown): { readonly rc: number; readonly output: string } {
   if (typeof value === "object" && value !== null && call.kind === "builtin" && "code" in value) {
     const { code, stdout, stderr } = value as { code: unknown; stdout?: unknown; stderr?: unknown };
@@ -77,7 +81,7 @@ function nameOf(run: Run, { call, command }: CheckCode, task: Task): string {
       const text = command({ state: run.state, secrets: run.scope.secrets, error: null, locals });
       if (typeof text === "string") return text;
     } catch {
-      // The check itself will say so.
+      // The check itself reports the error.
     }
   }
   const { table } = run.program;
@@ -97,11 +101,11 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** The end of a text in at most 4,096 bytes of UTF-8, whole characters only. */
+/** The end of a text, at most 4,096 bytes of UTF-8, cut between characters. */
 function tailOf(text: string): { tail?: string; truncated?: true } {
   if (text === "") return {};
   if (text.length * 3 <= MAX_TAIL_BYTES) return { tail: text };
-  // What is further from the end than this cannot be in it.
+  // A character takes at least one byte, so earlier ones cannot be part of the result.
   const bytes = new TextEncoder().encode(text.slice(-MAX_TAIL_BYTES - 1));
   if (bytes.length <= MAX_TAIL_BYTES && text.length <= MAX_TAIL_BYTES) return { tail: text };
   let begin = bytes.length - MAX_TAIL_BYTES;

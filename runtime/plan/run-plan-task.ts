@@ -13,7 +13,7 @@ import { runChecks } from "./run-checks.ts";
 import { taskBackoff } from "./task-backoff.ts";
 import { taskOf } from "./task-of.ts";
 
-/** How a task that was started has ended. */
+/** How a started task has ended. */
 export type PlanTaskEnd =
   | { readonly kind: "done"; readonly updates: readonly Update[]; readonly attempts: number }
   | {
@@ -36,18 +36,19 @@ export interface TaskSurroundings {
   readonly run: Run;
   readonly values: PlanValues;
   readonly onAttempt: (attempt: TaskAttempt) => void;
-  /** A task with a `cache` policy runs after all: what has changed. */
+  /** Called when a task with a `cache` policy has to run, with the changes. */
   readonly onChanged?: (task: string, changed: readonly string[]) => void;
-  /** Why what the task did is not allowed, once it has converged. */
+  /** Called when the task has converged. Returns why the work of the task is not allowed. */
   readonly afterTask: ((task: string) => Promise<string | undefined> | string | undefined) | undefined;
 }
 
-/** How long a body that was given up may take to end: its paths are not free before. Commands are ended within three seconds. */
+/** How long an aborted body may take to end, before its paths are released. Commands end within three seconds. */
 const GRACE_MS = 5000;
 
 /**
- * Runs a task until it has converged or its tries are spent (9.6): the body, then all checks; the checks decide where there are some,
- * else the body's end. Rejects only with what ends the whole run (a store that failed, a lost claim).
+ * Runs a task until it converges or has used up its tries (9.6): the body, then all checks. The checks decide; without
+ * checks, the end of the body decides. Rejects only with an error that ends the whole run (the store failed, the claim
+ * is lost).
  */
 export async function runPlanTask(task: TaskCode, around: TaskSurroundings): Promise<PlanTaskEnd> {
   const { run, values } = around;
@@ -131,7 +132,7 @@ function kindOf(failure: Failure | undefined): string {
   }
 }
 
-/** A body that was given up may still be at work on what the task holds: waits until it has ended, or for so long. */
+/** Waits until an aborted body has ended, at most `GRACE_MS`: it may still use the paths that the task locks. */
 async function waitForBody(run: Run, body: unknown): Promise<void> {
   if (typeof body !== "object" || body === null || !("then" in body)) return;
   const { clock } = run.shared;

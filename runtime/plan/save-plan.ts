@@ -6,7 +6,9 @@ import type { PlanRunStatus } from "./plan-options.ts";
 import type { PlanProgram } from "./plan-program.ts";
 import type { RestoredPlan } from "./restore-plan.ts";
 
-/** The first checkpoint of a run: its input, and what it starts with as done. Durable before anything starts (5.2). */
+/**
+ * Writes the first checkpoint of a run: its input and the restored tasks. It is durable before anything starts (5.2).
+ */
 export async function saveFirstCheckpoint(program: PlanProgram, run: Run, restored: RestoredPlan): Promise<void> {
   const next = program.plan.tasks.flatMap(({ name }, task) => (restored.tasks.has(task) ? [] : [name]));
   await run.writer?.save("input", {
@@ -17,7 +19,7 @@ export async function saveFirstCheckpoint(program: PlanProgram, run: Run, restor
   });
 }
 
-/** The last checkpoint of a run: what every task gave, and what a resume has to do. */
+/** Writes the last checkpoint of a run: the results of all tasks, and the tasks that a resume has to run. */
 export async function saveLastCheckpoint(
   run: Run,
   end: DriveEnd,
@@ -49,7 +51,7 @@ export async function saveLastCheckpoint(
   });
 }
 
-/** What a resume would run: what has not been done, but for tasks whose `when` did not hold. */
+/** Whether a resume runs the task: it is not done, and not skipped because of its `when`. */
 function isLeft({ status, reason }: DriveEnd["tasks"][number]): boolean {
   return status !== "done" && (status !== "skipped" || reason === "left_out");
 }

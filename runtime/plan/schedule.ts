@@ -4,17 +4,20 @@ import { createPriorities, type ExpectedDuration } from "./priorities.ts";
 import { successorsOf, topologicalOrder } from "./plan-order.ts";
 import { createTaskLocks } from "./task-locks.ts";
 
-/** A plan's run as it is expected: every task converges at once and takes the time assumed for it. Times in milliseconds from the start. */
+/**
+ * The expected run of a plan: every task converges at once and takes its assumed time. Times are milliseconds from the
+ * start.
+ */
 export interface Schedule {
-  /** Tasks in start order, grouped by the moment they start. */
+  /** Tasks in start order, grouped by the time of their start. */
   readonly batches: readonly (readonly TaskIndex[])[];
   readonly starts: Float64Array;
   readonly ends: Float64Array;
   readonly makespan: number;
   readonly criticalPath: readonly TaskIndex[];
-  /** No order can be faster than this. */
+  /** A lower bound of the makespan for any order. */
   readonly lowerBound: number;
-  /** How much longer the schedule is than the bound: 0 is optimal. */
+  /** How much longer the schedule is than the lower bound; 0 is optimal. */
   readonly gap: number;
   readonly durations: Float64Array;
 }
@@ -22,11 +25,11 @@ export interface Schedule {
 export interface ScheduleOptions {
   readonly expected?: ExpectedDuration;
   readonly maxParallel?: number;
-  /** What `makespanLowerBound` gives, where it is known: it does not depend on the order. */
+  /** The result of `makespanLowerBound`, if known: it does not depend on the order. */
   readonly lowerBound?: number;
 }
 
-/** Runs the scheduler against assumed durations, in time proportional to the plan. */
+/** Simulates the scheduler with assumed durations, in time proportional to the plan. */
 export function planSchedule(plan: PlanTable, options: ScheduleOptions = {}): Schedule {
   const maxParallel = options.maxParallel ?? plan.maxParallel;
   const scheduler = createPlanScheduler(plan, options);
@@ -34,7 +37,7 @@ export function planSchedule(plan: PlanTable, options: ScheduleOptions = {}): Sc
   const starts = new Float64Array(plan.tasks.length);
   const ends = new Float64Array(plan.tasks.length);
   const batches: TaskIndex[][] = [];
-  /** In flight, the last to end first: at most `maxParallel`, so insertion is cheap. */
+  /** Running tasks, the last one to end first. There are at most `maxParallel`, so insertion is cheap. */
   const inFlight: TaskIndex[] = [];
   let now = 0;
   scheduler.begin();
@@ -70,8 +73,9 @@ export function planSchedule(plan: PlanTable, options: ScheduleOptions = {}): Sc
 }
 
 /**
- * The best of several bounds: the longest chain; all work spread over all slots, `alone` tasks by themselves; for every path that is
- * written, its work one after the other with the shortest way to it and from it; for every pool, its work spread over its places.
+ * The maximum of several lower bounds: the longest chain; all work divided by the slots, with `alone` tasks separate;
+ * for each written path, its work in sequence with the shortest way to it and from it; for each pool, its work divided
+ * by its places.
  */
 export function makespanLowerBound(plan: PlanTable, durations: Float64Array, maxParallel: number): number {
   const order = topologicalOrder(plan);
@@ -116,15 +120,16 @@ export function makespanLowerBound(plan: PlanTable, durations: Float64Array, max
 }
 
 export interface OptimizeOptions extends ScheduleOptions {
-  /** Asked between attempts: the caller owns the clock. */
+  /** Called between attempts, with the caller's clock. */
   readonly shouldStop: (attempts: number) => boolean;
-  /** Equal seeds search the same orders. */
+  /** Equal seeds try the same orders. */
   readonly seed?: number;
 }
 
 /**
- * Looks for a better order than the priorities give: schedules many perturbed orders and keeps the best, each attempt starting from the best so
- * far. Never worse than where it starts, and it ends early at the lower bound.
+ * Searches for a better order than the priorities: schedules many perturbed orders and keeps the best one (local
+ * search). Each attempt starts from the best order so far. The result is never worse than the start, and the search
+ * ends early at the lower bound.
  */
 export function optimizePlan(
   plan: PlanTable,
@@ -150,7 +155,7 @@ export function optimizePlan(
   };
   consider(score);
   while (best.schedule.gap > 1e-9 && !options.shouldStop(attempts)) {
-    // Mostly small steps from the best, now and then a leap.
+    // Mostly small steps from the best order, sometimes a large one.
     const reach = random() < 0.2 ? 0.6 : 0.15;
     const share = random() < 0.5 ? 1 : 0.15;
     consider(best.keys.map((key) => (random() < share ? key + (random() - 0.5) * reach * spread : key)));
@@ -184,7 +189,7 @@ function criticalPathOf(plan: PlanTable, bottomLevels: Float64Array): TaskIndex[
   return path;
 }
 
-/** A small seeded generator (mulberry32, public domain, Tommy Ettinger). */
+/** A small seeded random generator (mulberry32, public domain, Tommy Ettinger). */
 function mulberry32(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

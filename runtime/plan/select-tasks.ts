@@ -3,10 +3,10 @@ import type { PlanProgram } from "./plan-program.ts";
 import type { TaskIndex } from "../table/plan-table.ts";
 
 /**
- * Which tasks a run is about: `only` names them, `fromTask` means a task and all that come after it; both together, what both mean.
- * `undefined` for all.
+ * The tasks that a run selects: `only` names them, `fromTask` selects a task and all that depend on it. Both together
+ * select the intersection. `undefined` selects all tasks.
  *
- * @throws RunError NG_BAD_INPUT for a name that no task has
+ * @throws RunError NG_BAD_INPUT for an unknown name
  */
 export function selectTasks(
   program: PlanProgram,
@@ -29,7 +29,7 @@ export function selectTasks(
   return new Set([...first].filter((task) => second.has(task)));
 }
 
-/** A matrix task's name means all of its tasks. */
+/** The name of a matrix task selects all of its tasks. */
 function tasksNamed({ plan, taskIndex }: PlanProgram, name: string): readonly TaskIndex[] {
   const exact = taskIndex.get(name);
   if (exact !== undefined) return [exact];

@@ -1,31 +1,34 @@
 import type { Json } from "../value/json.ts";
 import type { TouchSpec } from "../table/plan-table.ts";
 
-/** What a task's result depends on. */
+/** Everything that the result of a task depends on. */
 export interface TaskCacheRequest {
   readonly plan: string;
   readonly task: string;
   /** The call with the values of its arguments, and the checks. */
   readonly call: Json;
   readonly touches: readonly TouchSpec[];
-  /** Further globs. */
+  /** Further globs of files. */
   readonly inputs: readonly string[];
-  /** By name of the task it comes after: what that one's result was made from. */
+  /** By name of the task it depends on: the key of that task's result. */
   readonly upstream: Readonly<Record<string, string>>;
 }
 
 export interface TaskCacheEntry {
-  /** Of everything the result was made from; goes into the requests of those that come after. */
+  /** Hash of everything the result depends on. It is part of the requests of dependent tasks. */
   readonly key: string;
-  /** What the task gave when all of it was the same; absent where it has to run. */
+  /** The result for the same key; absent if the task has to run. */
   readonly result?: Json;
-  /** What has changed since: `command`, `src/api.ts`, `upstream build`, `first run`. */
+  /** What has changed: `command`, `src/api.ts`, `upstream build`, `first run`. */
   readonly changed: readonly string[];
 }
 
-/** Remembers the results of tasks by the content of what they depend on. Whoever runs a plan supplies it: it reads files. */
+/**
+ * Stores results of tasks by the content of what they depend on. The caller of a plan provides it, because it reads
+ * files.
+ */
 export interface TaskCache {
   look(request: TaskCacheRequest): Promise<TaskCacheEntry> | TaskCacheEntry;
-  /** After the task has run: what it touches has its new content now. */
+  /** Called after the task has run: the files that it touches have their new content. */
   keep(request: TaskCacheRequest, result: Json): Promise<string> | string;
 }

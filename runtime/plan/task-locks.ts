@@ -3,29 +3,29 @@ import { parsePathPattern, type PathPattern } from "./path-pattern.ts";
 import type { PlanTable, TaskIndex } from "../table/plan-table.ts";
 
 /**
- * What tasks hold while they run: paths (many readers or one writer) and places in pools. Resources are numbered once, overlaps of
- * paths are worked out once, so that asking and holding cost what the task itself touches.
+ * The resources that running tasks hold: paths (many readers or one writer) and places in pools. Resources are numbered
+ * and overlaps are computed once, so that a check or a lock costs what the task itself touches.
  */
 export interface TaskLocks {
   /**
-   * The gate that keeps a task from starting, or -1 when none does. A gate is a resource together with the way it is asked for (to read,
-   * to write, so many places): of all tasks behind one gate, either the first can pass or none can.
+   * The gate that keeps a task from starting, or -1. A gate is a resource together with the kind of access (read,
+   * write, a number of places). Of all tasks behind one gate, either the first can start or none can.
    */
   blocker(task: TaskIndex): number;
   hold(task: TaskIndex): void;
   /** Returns the gates that may have opened. */
   release(task: TaskIndex): readonly number[];
-  /** Gates that may still be open to others once this task holds what it needs. */
+  /** Gates that may still be open for other tasks while this task holds its resources. */
   sharedBy(task: TaskIndex): readonly number[];
-  /** What stands behind a gate, for messages: the path, or `pool gpu`. */
+  /** The name of a gate's resource for messages: the path, or `pool gpu`. */
   gateName(gate: number): string;
-  /** Resources that a task asks for, whatever the way. */
+  /** Resources that a task uses, whatever the kind of access. */
   resourcesOf(task: TaskIndex): readonly number[];
 }
 
 interface Use {
   readonly resource: number;
-  /** Resources that overlap this one, itself included. */
+  /** Overlapping resources, itself included. */
   readonly overlaps: readonly number[];
   readonly write: boolean;
 }
@@ -40,7 +40,7 @@ export function createTaskLocks(plan: PlanTable): TaskLocks {
     ...(uses[index] ?? []).map((use) => use.resource),
     ...(task.pool === undefined ? [] : [poolBase + task.pool.pool]),
   ]);
-  /** Gates of pools come after those of paths: one for every number of places that some task asks for. */
+  /** Gates of pools follow those of paths: one for each pool and number of places that a task uses. */
   const poolGates: { readonly pool: number; readonly count: number }[] = [];
   const gatesOfPool: number[][] = plan.pools.map(() => []);
   const poolGateOf = plan.tasks.map(({ pool }) => {

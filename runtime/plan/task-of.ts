@@ -2,7 +2,7 @@ import type { Task } from "../step/task.ts";
 import type { NodeCode } from "../program/program.ts";
 import type { TaskCode } from "./plan-program.ts";
 
-/** A plan's task, or a check of it, as the engine runs it. */
+/** The engine's task for a task of a plan, or for one of its checks. */
 export function taskOf(node: NodeCode, { spec }: TaskCode): Task {
   return {
     node,

@@ -1,18 +1,21 @@
 import type { TaskIndex } from "../table/plan-table.ts";
 
-/** A binary heap of tasks, highest priority first, ties in file order. Priorities that have fallen since are looked at again on the way out. */
+/**
+ * A binary heap of tasks: highest priority first, ties in file order. Priorities that have fallen are updated when an
+ * entry reaches the top.
+ */
 export interface TaskQueue {
   push(task: TaskIndex): void;
-  /** Takes the first task out; `undefined` when there is none. */
+  /** Removes and returns the first task; `undefined` if there is none. */
   pop(): TaskIndex | undefined;
-  /** The first task's current priority without taking it out; `undefined` when there is none. */
+  /** The first task and its current priority, without removing it; `undefined` if there is none. */
   peek(): { readonly task: TaskIndex; readonly priority: number } | undefined;
   readonly size: number;
 }
 
 /**
- * @param priorityOf may fall between calls for one task, never rise
- * @param isGone tasks that left by another way are dropped when they come up
+ * @param priorityOf may fall between calls for one task, but never rise
+ * @param isGone whether a task left the queue by another way: its entry is dropped when it reaches the top
  */
 export function createTaskQueue(
   priorityOf: (task: TaskIndex) => number,
@@ -51,7 +54,7 @@ export function createTaskQueue(
     keys.pop();
     siftDown(0);
   };
-  /** Brings the first entry up to date; afterwards it is really the first. */
+  /** Updates entries at the top until the first one is current. */
   const settleFirst = (): TaskIndex | undefined => {
     for (;;) {
       const task = tasks[0];

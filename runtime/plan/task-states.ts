@@ -25,8 +25,8 @@ export interface TaskStates {
   /** Counts a skipped task as done for the tasks that depend on it. */
   leaveOut(task: TaskIndex, reason: string): void;
   /**
-   * Tells the tasks that depend on an ended task, in file order: each becomes ready, ends itself, or stays pending. Ends
-   * propagate through any number of tasks.
+   * Notifies the tasks that depend on an ended task, in file order: each becomes ready, ends itself, or stays pending.
+   * Ends propagate through any number of tasks.
    */
   propagate(ended: TaskIndex): void;
   /** From now on a task whose dependencies are done is cancelled instead of becoming ready. */

@@ -1,17 +1,17 @@
 import type { NgraphError } from "../interface/errors.ts";
 
 /**
- * Cancellation of a run: cheap to ask, and nothing is made until somebody wants to be told. `interrupt` ends what is in
- * flight without ending the run: a step whose failure is to stop its siblings uses it.
+ * Cancellation of a run. A check is cheap, and nothing is allocated until the first listener. `interrupt` aborts the
+ * tasks in flight without ending the run: a step whose failure stops its siblings uses it.
  */
 export class Cancellation {
-  /** Whether it can happen at all; where it cannot, nobody needs to listen. */
+  /** Whether the run can be cancelled at all. If not, no listener is needed. */
   readonly possible: boolean;
   aborted = false;
   reason: unknown;
-  /** It was not asked for: the thread is lost, or its store does not answer. */
+  /** Set if the cause is an error, not a request: the claim is lost, or the store does not answer. */
   fault: NgraphError | undefined;
-  /** Made with the first listener: most runs have none. */
+  /** Created with the first listener: most runs have none. */
   #listeners: Set<(reason: unknown) => void> | undefined;
 
   constructor(possible: boolean) {
@@ -43,7 +43,7 @@ export class Cancellation {
   }
 }
 
-/** Cancels when a caller's signal aborts. Returns what takes the link off again. */
+/** Cancels when the signal of the caller aborts. Returns a function that removes the listener. */
 export function linkSignal(signal: AbortSignal | undefined, cancellation: Cancellation): () => void {
   if (signal === undefined) return () => undefined;
   const onAbort = (): void => cancellation.cancel(signal.reason);

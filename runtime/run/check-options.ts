@@ -10,13 +10,15 @@ import type { StreamViews } from "../interface/events.ts";
 import type { Store } from "../interface/store.ts";
 import { admitJson, Mismatch } from "../value/validate.ts";
 
-/** @throws RunError NG_BAD_INPUT */
+/** Refuses options that are not a record. @throws RunError NG_BAD_INPUT */
 export function checkRecord(whose: string, options: unknown): void {
   if (isObject(options) && !Array.isArray(options)) return;
   throw new RunError("NG_BAD_INPUT", `the options of ${whose} are a record`);
 }
 
-/** What an engine is made with, as far as types cannot hold it in a program without them. @throws RunError NG_BAD_INPUT */
+/**
+ * Checks the options of an engine that TypeScript cannot check in a JavaScript program. @throws RunError NG_BAD_INPUT
+ */
 export function checkEngineOptions(options: EngineOptions): void {
   const { store, leaseMs, storeTimeoutMs, durability, onFailure, onEvent } = options;
   checkStore(store);
@@ -27,14 +29,14 @@ export function checkEngineOptions(options: EngineOptions): void {
   checkDuration("storeTimeoutMs", storeTimeoutMs);
 }
 
-/** What a run or a resume is called with. @throws RunError NG_BAD_INPUT */
+/** Checks the options of a run or a resume. @throws RunError NG_BAD_INPUT */
 export function checkExecuteOptions(options: ExecuteOptions): void {
   checkRecord("a run", options);
   const { signal, metadata, durability, onFailure, onEvent } = options;
   checkChoice("durability", durability, DURABILITIES);
   checkChoice("onFailure", onFailure, ON_FAILURES);
   checkFunction("onEvent", onEvent);
-  // Not by `instanceof`: signals of another realm, and of polyfills, are as good.
+  // Not `instanceof`: signals of other realms and of polyfills are valid.
   if (signal !== undefined && (!isObject(signal) || !("addEventListener" in signal))) {
     throw new RunError("NG_BAD_INPUT", "`signal` is an `AbortSignal`: hand over the `signal` of an `AbortController`");
   }
@@ -68,7 +70,7 @@ export function checkCount(name: string, value: number | null, least: number): n
   );
 }
 
-/** A store that lacks what every store has is refused before anything relies on it. */
+/** Refuses a store that lacks a required method. */
 function checkStore(store: Store | undefined): void {
   if (store === undefined) return;
   const missing = CORE_OF_STORES.filter((method) => !isObject(store) || typeof store[method] !== "function");

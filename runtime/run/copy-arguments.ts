@@ -2,8 +2,8 @@ import type { ResumeOptions } from "../interface/engine-options.ts";
 import { admitJson, Mismatch } from "../value/validate.ts";
 
 /**
- * A value as it is at the moment of the call: a caller who goes on and alters what was handed in does not alter the run. What is
- * no plain JSON stays as it is, and is refused where it is looked at.
+ * A frozen copy of an argument: later changes by the caller do not affect the run. A value that is not plain JSON is
+ * returned as it is; the code that uses it refuses it.
  */
 export function heldJson<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
@@ -11,9 +11,9 @@ export function heldJson<T>(value: T): T {
   return held instanceof Mismatch ? value : (held as T);
 }
 
-/** Options as they are at the moment of the call. */
+/** A copy of the options of a call, with frozen copies of the values in them. */
 export function heldOptions<T extends Pick<ResumeOptions, "metadata" | "answer" | "answers">>(options: T): T {
-  // What is no record is refused where options are checked.
+  // `checkExecuteOptions` refuses anything but a record.
   if (typeof options !== "object" || options === null || Array.isArray(options)) return options;
   const held: Record<string, unknown> = {};
   for (const name of ["metadata", "answer", "answers"] as const) {

@@ -7,7 +7,7 @@ import { createShared, type EngineCore } from "./run-settings.ts";
 import { Run, type RunEnd } from "./run.ts";
 import { stoppedEnd } from "./run-end.ts";
 
-/** Runs to the end, with the events for start and end, and returns the result. */
+/** Runs `work` between the events for the start and the end of the run, and returns the result. */
 export async function executeRun(
   run: Run,
   resumed: boolean,

@@ -1,15 +1,18 @@
 import { RunError } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
 
-/** Where results of nodes with a `cache` policy are kept. Keys say which node, which code and which arguments. */
+/**
+ * The cache for results of nodes with a `cache` policy. A key contains the node, the digest of the table and the
+ * arguments.
+ */
 export interface NodeCache {
   get(key: string): Json | undefined;
-  /** `ttlMs`: `null` for as long as there is room. */
+  /** @param ttlMs milliseconds that the entry is valid; `null` for no limit */
   set(key: string, value: Json, ttlMs: number | null): void;
   clear(): void;
 }
 
-/** A cache in memory: bounded, the least recently used entry goes first. */
+/** A bounded cache in memory. It evicts the least recently used entry. */
 export class MemoryNodeCache implements NodeCache {
   #capacity: number;
   readonly #now: () => number;
@@ -19,9 +22,9 @@ export class MemoryNodeCache implements NodeCache {
   #evictions = 0;
 
   /**
-   * @param options.capacity entries at most (default 1,000); 0 keeps nothing
-   * @param options.now milliseconds
-   * @throws RunError NG_BAD_INPUT for a capacity that is no whole number
+   * @param options.capacity maximum number of entries (default 1,000); 0 stores nothing
+   * @param options.now returns milliseconds
+   * @throws RunError NG_BAD_INPUT if the capacity is not a whole number
    */
   constructor(options: { readonly capacity?: number; readonly now?: () => number } = {}) {
     this.#capacity = checkCapacity(options.capacity ?? 1000);
@@ -31,7 +34,7 @@ export class MemoryNodeCache implements NodeCache {
   get size(): number {
     return this.#entries.size;
   }
-  /** Entries at most. Lowered, what no longer fits goes at once. */
+  /** Maximum number of entries. A lower value evicts entries at once. */
   get capacity(): number {
     return this.#capacity;
   }
@@ -39,14 +42,14 @@ export class MemoryNodeCache implements NodeCache {
     this.#capacity = checkCapacity(entries);
     this.#evict();
   }
-  /** Lookups that found something, and those that did not. */
+  /** Number of lookups with and without a result. */
   get hits(): number {
     return this.#hits;
   }
   get misses(): number {
     return this.#misses;
   }
-  /** Entries that went because there was no room. */
+  /** Number of entries evicted for lack of room. */
   get evictions(): number {
     return this.#evictions;
   }
@@ -59,7 +62,7 @@ export class MemoryNodeCache implements NodeCache {
       return undefined;
     }
     this.#hits++;
-    // A map keeps its keys in the order of insertion: the first is the least recently used.
+    // A map keeps its keys in insertion order: the first key is the least recently used.
     this.#entries.set(key, entry);
     return entry.value;
   }
@@ -70,7 +73,7 @@ export class MemoryNodeCache implements NodeCache {
     this.#evict();
   }
 
-  /** Forgets all entries; what was counted stays. */
+  /** Removes all entries. The counters keep their values. */
   clear(): void {
     this.#entries.clear();
   }

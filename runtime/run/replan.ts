@@ -2,7 +2,7 @@ import { planStart, planStep, type Routing } from "../routing/plan-step.ts";
 import { planObserver } from "../event/run-events.ts";
 import type { Run } from "./run.ts";
 
-/** Asks the edges of nodes that had no route again, on the state as it is now; what else was next stays so. */
+/** Evaluates the edges of nodes without a route again, on the current state. The other next nodes stay. */
 export function replanUnrouted(run: Run): void {
   const { routing } = run.program;
   const nodes = run.unrouted.map(({ node }) => node);
@@ -15,7 +15,7 @@ export function replanUnrouted(run: Run): void {
   routeAs(run, nodes, run.ready);
 }
 
-/** What is next as if these nodes had just ended, beside what is next anyway. */
+/** Adds the nodes that follow if these nodes had just ended. @param ready the next nodes to keep */
 export function routeAs(run: Run, nodes: readonly number[], ready: readonly number[]): void {
   const routings = nodes.map((node): Routing => ({
     node,

@@ -36,7 +36,10 @@ export function applyInput(run: Run, input: JsonObject): void {
   throw new RunError("NG_BAD_INPUT", `the input of ${what} \`${table.name}\` does not fit: ${text}`);
 }
 
-/** A new run on a thread follows the last one: `memory` channels go on, all others are back at their start (5.13). */
+/**
+ * Starts a new run on a thread after its last run: `memory` channels keep their values, all others have their start
+ * values (5.13).
+ */
 export function followRun(run: Run, head: Checkpoint | undefined): void {
   const { writer } = run;
   if (writer === undefined || head === undefined) return;
@@ -58,7 +61,7 @@ export function followRun(run: Run, head: Checkpoint | undefined): void {
         continue;
       }
     }
-    // What the input sets is a new value, not a reset.
+    // A value that the input has set is a new value, not a reset.
     if (index !== undefined && writer.written.has(index)) continue;
     const version = (Object.hasOwn(head.versions, name) ? head.versions[name]! : 0) + 1;
     if (index !== undefined) writer.versions.set(index, version);

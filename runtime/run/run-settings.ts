@@ -12,7 +12,7 @@ import type { Durable, Shared } from "./shared.ts";
 import { Slots } from "./slots.ts";
 import { readStepLimits, stepLimitOf, type StepLimits } from "./step-limits.ts";
 
-/** An engine's parts that all its runs share. */
+/** The parts of an engine that all its runs share. */
 export interface EngineCore {
   readonly program: Program;
   readonly options: EngineOptions;
@@ -21,7 +21,7 @@ export interface EngineCore {
   readonly redact: (text: string) => string;
 }
 
-/** @throws RunError NG_BAD_INPUT */
+/** Creates the shared parts of an engine. @throws RunError NG_BAD_INPUT */
 export function createCore(program: Program, options: EngineOptions, cache: (clock: Clock) => NodeCache): EngineCore {
   checkEngineOptions(options);
   const clock = options.clock ?? systemClock;
@@ -29,7 +29,7 @@ export function createCore(program: Program, options: EngineOptions, cache: (clo
   return { program, options, cache: options.cache ?? cache(clock), clock, redact };
 }
 
-/** Of a program and all that it calls: what a called graph lets slip leaves the run like everything else. */
+/** The secrets of a program and of all that it calls: their values are redacted everywhere. */
 function secretsOf(program: Program): ReadonlyMap<string, string> {
   const secrets = new Map<string, string>();
   const seen = new Set<Program>();
@@ -43,7 +43,7 @@ function secretsOf(program: Program): ReadonlyMap<string, string> {
   return secrets;
 }
 
-/** Set by streams of values, which hear of the state after each step; nobody else pays for it. */
+/** Option that streams of values set, to receive the state after each step. */
 export const ON_STATE: unique symbol = Symbol("ngraph.onState");
 export interface WatchedOptions extends ExecuteOptions {
   readonly [ON_STATE]?: Shared["onState"];
@@ -59,7 +59,7 @@ interface RunDetails {
   readonly isResume?: boolean;
 }
 
-/** The settings of one run; those of the call win over those of the engine, those of the engine over the graph's. */
+/** The settings of one run. Options of the call override those of the engine, which override the graph's. */
 export function createShared(core: EngineCore, options: WatchedOptions, details: RunDetails): Shared {
   return new RunSettings(core, options, details);
 }
@@ -124,7 +124,7 @@ function listenersOf(ofEngine: EventListener | undefined, ofCall: EventListener 
   return ofCall === undefined ? [ofEngine] : [ofEngine, ofCall];
 }
 
-/** Of the outermost graph. @throws RunError NG_BAD_INPUT for options that are none */
+/** The step limit of the outermost graph. @throws RunError NG_BAD_INPUT for invalid options */
 export function maxStepsOf(core: EngineCore, options: ExecuteOptions): number | null {
   checkExecuteOptions(options);
   return stepLimitOf(readStepLimits(core.program, core.options.maxSteps, options.maxSteps, false), core.program);

@@ -15,7 +15,7 @@ import type { Program } from "../program/program.ts";
 import type { Shared, StoredOutcome } from "./shared.ts";
 import type { Task } from "../step/task.ts";
 
-/** How a run ended, or why it stopped for now. */
+/** How a run ended, or why it paused. */
 export interface RunEnd {
   readonly status: RunStatus;
   readonly pauses: readonly PauseItem[];
@@ -29,19 +29,19 @@ export interface PendingTask {
   readonly item: Json;
 }
 
-/** Where a graph called as a node stands in the whole. */
+/** The position of a called graph among the runs of a thread. */
 export interface Place {
-  /** Ids of the tasks that called, outermost first. */
+  /** Ids of the calling tasks, outermost first. */
   readonly path: readonly string[];
-  /** Begins with the outermost run's id; equal on every resume. */
+  /** Starts with the outermost run's id. Equal on every resume. */
   readonly runId: string;
-  /** The same where a further try has begun another run of a call: equal on every re-execution. */
+  /** As `runId`, without the number of the run of this call: equal on every re-execution. */
   readonly keyId: string;
-  /** Which try of the caller's node, from 1 (the default). */
+  /** Attempt of the calling node, 1-based (the default is 1). */
   readonly attempt?: number;
 }
 
-/** The place of a graph that a task calls. */
+/** The place of the graph that a task calls. */
 export function placeOfCall(caller: Run, task: Task): Place {
   const call = `/${task.id}@${caller.step}`;
   return {
@@ -52,8 +52,8 @@ export function placeOfCall(caller: Run, task: Task): Place {
 }
 
 /**
- * One run of one graph: where it stands between steps. What happens in a step is in `run-loop.ts` and its neighbours. Runs
- * of called graphs are runs of their own with the same `shared`.
+ * One run of one graph: its state between steps. `step/run-loop.ts` and its neighbours execute the steps. A called
+ * graph has a `Run` of its own, with the same `shared`.
  */
 export class Run {
   readonly program: Program;
@@ -61,33 +61,33 @@ export class Run {
   readonly cancellation: Cancellation;
   readonly path: readonly string[];
   readonly namespace: string;
-  /** Of the node that calls the graph, from 1. */
+  /** Attempt of the node that calls the graph, 1-based. */
   attempt: number;
-  /** Which run of the call this is, from 1: a further try of the caller's node begins another. */
+  /** Number of the run of this call, 1-based: a retry of the calling node starts another run. */
   round = 1;
   maxSteps: number | null;
   readonly listening: boolean;
-  /** Values by channel, changed in place between steps only: no task reads while updates are applied. */
+  /** Values by channel. They change between steps only: no task reads while updates are applied. */
   readonly state: Json[];
   readonly scope: { readonly state: Json[]; readonly secrets: Scope["secrets"]; error: Json };
   readonly barriers: BarrierState;
-  /** The step to come. */
+  /** Number of the next step. */
   step = 0;
   ready: readonly number[] = NOTHING;
   sends: readonly PendingTask[] = NOTHING;
-  /** What `error` reads as in the nodes that an error edge leads to, until they run. */
+  /** The value of `error` in targets of error edges, by node, until the node runs. */
   errors: Map<number, Json> | undefined;
-  /** Gates of the step to come that have been passed. */
+  /** Passed `pause before` gates of the next step. */
   passed: ReadonlySet<string> | undefined;
-  /** Nodes whose edges led nowhere; with them the run cannot go on. */
+  /** Nodes whose edges lead to no target. The run cannot continue with such a node. */
   unrouted: readonly { readonly node: number; readonly cause: unknown }[] = NOTHING;
-  /** A task failed under `onFailure: "abort"`: what is in flight is given up. */
+  /** A task failed under `onFailure: "abort"`: the tasks in flight are aborted. */
   aborting = false;
-  /** Of the step to come, by task: results that an earlier attempt has stored. */
+  /** Results of the next step that were stored earlier, by task id. */
   stored: ReadonlyMap<string, StoredOutcome> | undefined;
-  /** Of the step to come, by task: pauses that still wait for an answer. */
+  /** Unanswered pauses of the next step, by task id. */
   waiting: ReadonlyMap<string, readonly PauseItem[]> | undefined;
-  /** Of called graphs left unfinished when the run stopped: namespace -> checkpoint. */
+  /** Unfinished runs of called graphs: namespace -> checkpoint id. */
   children: Readonly<Record<string, string>> = {};
   /** Names of the nodes of each finished step. */
   readonly steps: (readonly string[])[] = [];
@@ -143,21 +143,22 @@ export class Run {
   }
 
   /**
-   * Names a task for good: equal on every re-execution, different for every other task of any run (5.5). A digest, so that it is as
-   * long for the deepest of called graphs, and fits a header or a column.
+   * The idempotency key of a task: equal on every re-execution, different for every other task of any run (5.5). It is
+   * a digest, so its length does not depend on the depth of calls, and it fits a header or a column.
    */
   taskKey(task: Task, step: number): string {
     return `sha256:${sha256(`${this.keyId}:${task.id}@${step}`)}`;
   }
 
   /**
-   * `approve@3.1a2b3c4d5e6f`: the task, the step, the end of the run's id; further pauses of one body are numbered. A called graph has the
-   * call in front, `call@0/approve@3.…`; a further try of it begins anew and asks anew, so its pauses have other ids: `call@0.2/…`.
+   * The id of a pause: `approve@3.1a2b3c4d5e6f` is the task, the step and the end of the run's id. Further pauses of
+   * one body are numbered. In a called graph the call is a prefix: `call@0/approve@3.…`. A retry of the call pauses
+   * under other ids: `call@0.2/…`.
    */
   pauseId(task: string, step: number, count: number): string {
     const root = this.shared.runId;
     const number = count === 0 ? "" : `+${count + 1}`;
-    // What a called graph's run id adds to the outermost: which task of which step called, and for which time.
+    // The part of the run id behind that of the outermost run: the calling tasks, their steps and rounds.
     const place = this.path.length === 0 ? "" : `${this.runId.slice(root.length + 1)}/`;
     return `${place}${task}@${step}${number}.${runSuffix(root)}`;
   }
@@ -179,7 +180,7 @@ export class Run {
     return noRoute(this.program.table, node, subject, { cause, threadId: this.shared.threadId });
   }
 
-  /** @param unstored the store did not take what there was to keep, and why */
+  /** @param unstored the error of the store, if it did not accept the last changes */
   cancelled(unstored?: StoreError): RunError {
     const { reason } = this.cancellation;
     const message = `the run was cancelled in step ${this.step}`;
@@ -201,12 +202,14 @@ export class Run {
   }
 }
 
-/** A copy of the template has the fields already, in their places: much faster than adding them one by one. */
+/**
+ * The values of channels by name. A copy of the template already has the fields: faster than adding them one by one.
+ */
 function recordOf(channels: readonly ChannelCode[], template: JsonObject, state: readonly Json[]): JsonObject {
   const record: Record<string, Json> = { ...template };
   for (let i = 0; i < channels.length; i++) {
     const { name, index } = channels[i]!;
-    // Also `__proto__` is an own field by now, so that this sets it.
+    // The template has an own field `__proto__`, so the assignment does not set the prototype.
     record[name] = state[index]!;
   }
   return record;

@@ -9,24 +9,24 @@ import type { Journal } from "../checkpoint/journal.ts";
 import type { Slots } from "./slots.ts";
 import type { StepLimits } from "./step-limits.ts";
 
-/** What a run and the runs of the graphs it calls have in common. */
+/** The data that a run and the runs of the graphs it calls share. */
 export interface Shared {
-  /** Of the outermost run; made up when first asked for. */
+  /** Id of the outermost run, generated on first access. */
   readonly runId: string;
-  /** As the caller gave it; `undefined` for a run without a thread. */
+  /** The thread given by the caller; `undefined` for a run without a thread. */
   readonly threadId: ThreadId | undefined;
   readonly durable: Durable | undefined;
-  /** Answers that bodies may consume, by pause id. */
+  /** Answers for node bodies, by pause id. */
   readonly answers: Map<string, ConsumedAnswer>;
-  /** Gates that this call lets pass, by pause id: those it was held by, when it resumes without naming answers. */
+  /** Pause ids of gates that this call passes: the gates that the thread waits at, if the resume names no answers. */
   readonly openedGates: ReadonlySet<string>;
   readonly listeners: readonly EventListener[];
-  /** Told of the outermost graph's state after the input and after each step. */
+  /** Receives the state of the outermost graph, after the input and after each step. */
   readonly onState: ((step: number, state: () => JsonObject) => void) | undefined;
   sequence: number;
-  /** Steps of this call, those of called graphs included. */
+  /** Steps of this call, including those of called graphs. */
   stepsTaken: number;
-  /** When it last gave others their turn, in milliseconds; `undefined` before that is first asked. */
+  /** When the run last yielded to the event loop, in milliseconds; `undefined` before the first check. */
   busySince: number | undefined;
   readonly clock: Clock;
   readonly random: () => number;
@@ -35,22 +35,28 @@ export interface Shared {
   readonly metadata: JsonObject;
   readonly slots: Slots | undefined;
   readonly stepLimits: StepLimits;
-  /** Takes the values of secrets out of a text that leaves the run. */
+  /** Removes the values of secrets from a text that leaves the run. */
   readonly redact: (text: string) => string;
 }
 
-/** A run with a store, and the right to write to its thread. */
+/** A store, and the right to write to a thread in it. */
 export interface Durable {
   readonly store: Store;
   readonly threadId: ThreadId;
   readonly claim: Claim;
-  /** Before bodies run: nothing to wait for while the lease surely holds; rejects when another runner has the thread (5.6). */
+  /**
+   * Ensures before bodies run that the claim is still valid. Returns `undefined` while the lease certainly holds.
+   * Rejects if another runner has the thread (5.6).
+   */
   readonly ensureClaimed: () => Promise<void> | undefined;
   readonly journal: Journal;
   readonly durability: Durability;
 }
 
-/** A task's result as a pending write holds it: names, so that it outlives a change of the graph. */
+/**
+ * The result of a task in a pending write. It contains names instead of indexes, so that it survives changes of the
+ * graph.
+ */
 export interface StoredOutcome {
   readonly updates: readonly (readonly [channel: string, value: Json])[];
   readonly goto?: readonly string[];

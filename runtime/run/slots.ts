@@ -1,4 +1,4 @@
-/** At most so many tasks in flight; those beyond wait in order. */
+/** Limits the number of tasks in flight (a counting semaphore). Waiting tasks start in order. */
 export class Slots {
   #free: number;
   #waiting: (() => void)[] = [];
@@ -8,7 +8,7 @@ export class Slots {
     this.#free = count;
   }
 
-  /** A promise only when there is no slot free. */
+  /** Returns a promise only if no slot is free. */
   take(): Promise<void> | undefined {
     if (this.#free > 0) {
       this.#free--;

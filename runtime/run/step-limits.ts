@@ -3,18 +3,19 @@ import { RunError } from "../interface/errors.ts";
 import { checkCount } from "./check-options.ts";
 import type { Program } from "../program/program.ts";
 
-/** What the caller says about limits of steps; `null` is none. */
+/** Step limits that the caller gives; `null` is no limit. */
 export interface StepLimits {
-  /** By the name of the graph, the run's own included. */
+  /** Limits by graph name, including the run's own graph. */
   readonly byGraph: ReadonlyMap<string, number | null>;
-  /** A number given to a resume: also for called graphs that have stopped at a lower limit of their own. */
+  /** A number given to a resume. It also raises the limit of called graphs that have stopped at a lower limit. */
   readonly raised: number | null | undefined;
 }
 
 const NOTHING_GIVEN: StepLimits = Object.freeze({ byGraph: new Map<string, number | null>(), raised: undefined });
 
 /**
- * Limits of a call win over those of the engine.
+ * Combines the limits of the engine and of the call; those of the call win.
+ *
  * @throws RunError NG_BAD_INPUT
  */
 export function readStepLimits(
@@ -42,13 +43,13 @@ export function readStepLimits(
   return { byGraph, raised: raises ? checkCount("maxSteps", ofCall, 0) : undefined };
 }
 
-/** Of a run of a graph that begins: what was given, else what the graph says. */
+/** The limit of a new run of a graph: the given limit, else that of the graph. */
 export function stepLimitOf({ byGraph }: StepLimits, { table }: Program): number | null {
   const given = byGraph.get(table.name);
   return given === undefined ? table.limits.steps : given;
 }
 
-/** Of a called graph that goes on after it has stopped at its limit. */
+/** The limit of a called graph that continues after it has stopped at its limit. */
 export function raisedLimitOf(limits: StepLimits, program: Program): number | null {
   const own = stepLimitOf(limits, program);
   const { raised } = limits;
@@ -65,7 +66,7 @@ function limitOf(known: ReadonlySet<string>, name: string, count: number | null)
   );
 }
 
-/** Of the graphs of a run: its own, and all that it calls. */
+/** Names of the graph of a run, and of all graphs that it calls. */
 function namesOf(program: Program): Set<string> {
   const names = new Set<string>();
   const seen = new Set<Program>();

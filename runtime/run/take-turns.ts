@@ -1,16 +1,16 @@
 import type { Shared } from "./shared.ts";
 
-/** How long a run may keep its host busy before others have their turn. */
+/** How long a run may block the event loop of its host. */
 const TURN_MS = 50;
 
-/** The clock is read once in so many steps: reading it costs a good part of a small step. */
+/** The clock is read once in this many steps: a read costs a good part of a small step. */
 const STEPS_UNREAD = 8;
 
 /**
- * Steps of quick nodes follow each other without ever coming back to the host's event loop, and over a store that answers
- * at once they all do: no timer would fire, no signal arrive, no other run go on. So now and then they wait for a turn.
+ * Yields to the event loop of the host. Steps of synchronous nodes over a synchronous store never return to it by
+ * themselves: no timer would fire, no signal would arrive, no other run would continue.
  *
- * @returns `undefined` as long as there is nothing to wait for
+ * @returns `undefined` if the run need not wait
  */
 export function takeTurns(shared: Shared): Promise<void> | undefined {
   return ++shared.stepsTaken % STEPS_UNREAD === 0 ? waitForTurn(shared) : undefined;

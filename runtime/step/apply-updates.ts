@@ -5,17 +5,17 @@ import { describeError, emitEvent } from "../event/run-events.ts";
 import type { Run } from "../run/run.ts";
 import type { Outcome, Task } from "./task.ts";
 
-/** An update as it was applied; in order, so that it can be undone and told. */
+/** An applied update. Writes are in order, so that they can be undone and reported. */
 export interface Write {
   readonly channel: number;
   readonly before: Json;
-  /** Position of its task. */
+  /** Index of its task. */
   readonly task: number;
   readonly update: Json;
   readonly after: Json;
 }
 
-/** Nothing of the step may be applied: the tasks at fault have to run again. */
+/** The step applies no update: the tasks at fault have to run again. */
 export interface Fault {
   readonly error: RunError;
   readonly atFault: readonly Task[];
@@ -52,12 +52,12 @@ export function applyUpdates(run: Run, tasks: readonly Task[], outcomes: readonl
   return writes;
 }
 
-/** Puts the state back as it was before these writes. */
+/** Undoes the writes: restores the previous values. */
 export function undoUpdates(run: Run, writes: readonly Write[]): void {
   for (let at = writes.length - 1; at >= 0; at--) run.state[writes[at]!.channel] = writes[at]!.before;
 }
 
-/** The writes stay: tells the chain and those who watch. */
+/** Makes the writes final: records them for the next checkpoint, and emits events. */
 export function settleUpdates(run: Run, tasks: readonly Task[], writes: readonly Write[]): void {
   const { writer, listening } = run;
   if (writer === undefined && !listening) return;
@@ -74,7 +74,7 @@ export function settleUpdates(run: Run, tasks: readonly Task[], writes: readonly
   }
 }
 
-/** Two tasks that write a channel which takes one writer a step. */
+/** Finds tasks that write the same channel without a reducer. */
 function concurrentWrite(run: Run, tasks: readonly Task[], outcomes: readonly Outcome[]): Fault | undefined {
   const { channels } = run.program;
   let writers: Map<number, number[]> | undefined;

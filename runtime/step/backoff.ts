@@ -1,18 +1,18 @@
 export interface Backoff {
-  /** Milliseconds before the second attempt, at least. */
+  /** Shortest wait before the second attempt, in milliseconds. */
   readonly min: number;
-  /** Milliseconds that no wait exceeds. */
+  /** Longest wait, in milliseconds. */
   readonly max: number;
 }
 
 export const DEFAULT_BACKOFF: Backoff = { min: 200, max: 10_000 };
 
 /**
- * How long to wait after an attempt. The wait doubles with each, and chance adds up to `min` to it, so that tasks that failed
- * together part; `max` bounds the sum.
+ * The wait after a failed attempt: exponential backoff with jitter. The wait doubles with each attempt, and up to `min`
+ * is added at random, so that tasks that failed together do not retry together. `max` limits the sum.
  *
- * @param attempt the one that failed, from 1
- * @param random from 0 (inclusive) to 1
+ * @param attempt the failed attempt, 1-based
+ * @param random returns a number from 0 (inclusive) to 1
  * @returns whole milliseconds
  */
 export function backoffDelay({ min, max }: Backoff, attempt: number, random: () => number): number {

@@ -13,9 +13,9 @@ import { childrenOfAll, type Failure, type Outcome, type Task } from "./task.ts"
 type End = RunEnd | undefined;
 
 /**
- * The end of a super-step: updates, then edges on the new state, then one checkpoint (2.2 - 2.4, 5.3). Or, when the step
- * cannot end so, a checkpoint that keeps the results it has. Gives how the run ends, `undefined` when it goes on; a promise
- * only where a store makes it wait.
+ * Ends a super-step: updates, then edges on the new state, then one checkpoint (2.2 - 2.4, 5.3). If the step cannot
+ * end, a checkpoint keeps its results. Returns how the run ends, `undefined` if it continues; a promise only if it
+ * waits for the store.
  */
 export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly Outcome[]): End | Promise<End> {
   let pauses: PauseItem[] | undefined;
@@ -38,7 +38,7 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
 
   const applied = applyUpdates(run, tasks, outcomes);
   if ("error" in applied) {
-    // Results of the tasks at fault are dropped, so that a resume reruns exactly those.
+    // The results of the tasks at fault are dropped, so that a resume runs exactly these tasks again.
     // Mutation point: dropped-results
     for (const task of applied.atFault) for (const { id } of task.items ?? [task]) run.writer?.results.delete(id);
     // Mutation point: step-at-fault
@@ -53,7 +53,7 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
     if (missed.length > 0) {
       undoUpdates(run, applied);
       const { error } = outcomes[tasks.indexOf(missed[0]!)]!.failure!;
-      // What failed with no way out has not finished: a resume runs it again.
+      // A task that failed without an applicable error edge is unfinished: a resume runs it again.
       for (const task of missed) {
         run.writer?.results.delete(task.id);
         const { items = [] } = outcomes[tasks.indexOf(task)]!.failure!;
@@ -68,21 +68,21 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
   return settleStep(run, tasks, outcomes);
 }
 
-/** Where the `on error` edges of a failed task lead, on the state after the step's updates. */
+/** The targets of a failed task's `on error` edges, on the state after the step's updates. */
 function errorTargetsOf(run: Run, task: Task, failure: Failure | undefined): readonly Target[] | undefined {
   if (failure === undefined) return undefined;
   run.scope.error = errorValue(task, failure);
   try {
     return followErrorRoutes(run.program.routing.errors[task.node.index]!, run.scope);
   } catch {
-    // A condition without a value holds as little as one that is false.
+    // A condition without a value counts as false.
     return undefined;
   } finally {
     run.scope.error = null;
   }
 }
 
-/** What `error` reads as in the targets. */
+/** The value of `error` in the targets. */
 function errorValue(task: Task, { error, reason, attempts, items }: Failure): Json {
   return Object.freeze({
     node: task.node.spec.name,
@@ -93,7 +93,7 @@ function errorValue(task: Task, { error, reason, attempts, items }: Failure): Js
   });
 }
 
-/** Moves the run to the next step: what runs then follows from the state as it is now. */
+/** Advances the run to the next step: determines which nodes run next on the new state. */
 function advance(
   run: Run,
   tasks: readonly Task[],
@@ -130,7 +130,7 @@ function routingsOf(
   });
 }
 
-/** The targets of error edges read the failure when they run, which behind a barrier may be some steps later. */
+/** Keeps the error values until the targets of the error edges run; behind a barrier that may be some steps later. */
 function carryErrors(
   run: Run,
   tasks: readonly Task[],
@@ -144,7 +144,7 @@ function carryErrors(
   errorTargets?.forEach((targets, index) => {
     for (const target of targets ?? []) {
       const node = isBarrier(target) ? barriers[barrierOf(target)]!.target : target;
-      // Of several failures that lead to one node it reads the first.
+      // A target of several failures reads the first one.
       if (node < 0 || fresh.has(node)) continue;
       fresh.add(node);
       errors.set(node, errorValue(tasks[index]!, outcomes[index]!.failure!));
@@ -153,7 +153,7 @@ function carryErrors(
   run.errors = errors.size === 0 ? undefined : errors;
 }
 
-/** What was sent runs in the next step (2.9); with an exclusive `goto`, only what its own node has sent. */
+/** Items that were sent run in the next step (2.9). With an exclusive `goto`, only those that its own node has sent. */
 function sendsOf(
   run: Run,
   tasks: readonly Task[],
@@ -191,7 +191,7 @@ function settleStep(run: Run, tasks: readonly Task[], outcomes: readonly Outcome
   if (run.writer === undefined) return end;
   const phase = gates.length > 0 ? "after" : end?.status === "paused" ? "before" : "completed";
   const saved = saveBetweenSteps(run, phase, step, names, end);
-  // Answers belong to the step that consumed them; this checkpoint has them now.
+  // Answers belong to the step that consumed them. The checkpoint has recorded them.
   if (run.path.length === 0 && run.shared.answers.size > 0) run.shared.answers.clear();
   return saved === undefined ? end : saved.then(() => end);
 }
@@ -213,11 +213,13 @@ function gatesAfter(
     if (spec.pauseAfter === true && outcomes[index]!.failure === undefined) names.add(spec.name);
   }
   const gates = [...names].map((name) => gatePause(run, name, "after", step));
-  // A further try of a called graph meets the gates of the one before: who has answered is not asked again.
+  // A retry of a called graph meets the gates of the previous attempt again: answered gates stay open.
   return gates.filter(({ id }) => !run.shared.answers.has(id));
 }
 
-/** The step stays unfinished: nothing of it is applied, and the results it has are kept for the resume (4.3, 6.3). */
+/**
+ * Ends the run inside the step: no update is applied, and the results of the step are kept for the resume (4.3, 6.3).
+ */
 async function leaveStep(
   run: Run,
   tasks: readonly Task[],

@@ -4,7 +4,7 @@ import { Mismatch } from "../value/mismatch.ts";
 import type { Run } from "../run/run.ts";
 import type { Task, Update } from "./task.ts";
 
-/** What a result means for the channels, or why it does not fit (2.3). */
+/** The updates of a node's result, or why the result does not fit (2.3). */
 export function updatesOf(run: Run, task: Task, value: unknown): readonly Update[] | NodeError {
   const { output, each } = task.node.spec;
   if (output === undefined) return NOTHING;
@@ -25,7 +25,7 @@ export function updatesOf(run: Run, task: Task, value: unknown): readonly Update
       return badResult(run, task, `its field \`${field}\` cannot be read`, cause);
     }
     const code = run.program.channels[channel]!;
-    // An optional field that is not there reads as null, where null is a value of the channel.
+    // A missing optional field reads as null, if the channel accepts null.
     if (part === undefined && each === undefined && !(code.admit(null) instanceof Mismatch)) part = null;
     const update = admit(run, task, channel, part, field);
     if (update instanceof NodeError) return update;
@@ -41,7 +41,7 @@ function admit(run: Run, task: Task, channel: number, value: unknown, field: str
     const place = field === undefined ? admitted : admitted.under(field);
     return badResult(run, task, `${place.describe()}, for channel \`${code.name}\``);
   }
-  // An item that was sent to a `for` node is a list of one.
+  // An item that was sent to a `for` node is a list of one item.
   if (task.node.list !== undefined && task.itemIndex === -1) admitted = code.combineItems([admitted as Json]);
   return { channel, value: admitted };
 }

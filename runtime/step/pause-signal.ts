@@ -1,8 +1,8 @@
 import type { PauseItem } from "../interface/checkpoint.ts";
 
 /**
- * Thrown through a node's body to leave it at an `interrupt`. No `Error`: code that catches failures should not take it for
- * one, and where it is swallowed all the same the context remembers the pause.
+ * Thrown by `interrupt` to leave the node body. It is not an `Error`, so that code that catches errors is unlikely to
+ * handle it. If a body catches it anyway, the attempt still remembers the pause.
  */
 export class PauseSignal {
   readonly pauses: readonly PauseItem[];

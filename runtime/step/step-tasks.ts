@@ -17,7 +17,7 @@ import {
 } from "./task.ts";
 import { NodeError } from "../interface/errors.ts";
 
-/** The tasks of the step to come: nodes in declaration order, then what was sent, in the order of sending (2.2). */
+/** The tasks of the next step: nodes in declaration order, then sent items in the order of sending (2.2). */
 export function tasksOf(run: Run): readonly Task[] {
   const { ready } = run;
   if (ready.length === 1 && run.sends.length === 0 && run.errors === undefined) {
@@ -55,13 +55,13 @@ function nodeTask(run: Run, index: number): Task {
   }
 }
 
-/** The task of a node as such: the same in every run. */
+/** The task of a node without an item or an error: the same in every run. */
 function plainTask(node: NodeCode): Task {
   const { name } = node.spec;
   return { node, id: name, item: undefined, itemIndex: -1, error: null, items: undefined, broken: undefined };
 }
 
-/** Nothing stands between the engine and the body: no store, no stored result, no timeout, no limit, nobody who could cancel. */
+/** Whether the engine can call the body directly: no store, no stored result, no timeout, no slots, no cancellation. */
 export function isDirect(run: Run, { items, broken, node }: Task): boolean {
   return (
     items === undefined &&
@@ -73,7 +73,7 @@ export function isDirect(run: Run, { items, broken, node }: Task): boolean {
   );
 }
 
-/** Runs the tasks side by side; their outcomes in task order. No promise as long as nothing waits. */
+/** Runs the tasks in parallel. Returns their outcomes in task order, without a promise if every body is synchronous. */
 export function runTasks(run: Run, tasks: readonly Task[]): readonly Outcome[] | Promise<readonly Outcome[]> {
   const first = tasks[0]!;
   if (tasks.length === 1 && first.items === undefined) {
@@ -125,16 +125,16 @@ export function runTasks(run: Run, tasks: readonly Task[]): readonly Outcome[] |
   });
 }
 
-/** A task that is no `for`: from its stored result, or by running it. */
+/** Returns the stored result of a task, or runs the task. Not for `for` nodes. */
 function runLeaf(run: Run, task: Task, keeps: boolean): Outcome | Promise<Outcome> {
   // Mutation point: stored-result
   const known = run.stored?.get(task.id);
   if (known !== undefined) return restoreOutcome(run, task, known);
   const waiting = run.waiting?.get(task.id);
-  // Nobody has answered: the body is not run again just to ask again.
+  // No pause of the task is answered: its body would only pause again.
   if (waiting !== undefined) return pausedOutcome(waiting, childrenOf(run, task));
   const { slots } = run.shared;
-  // A called graph takes slots for its own tasks; holding one meanwhile could wait for itself.
+  // The tasks of a called graph take slots of their own. A call that holds a slot could wait for itself.
   if (slots === undefined || task.node.call.kind === "graph") return runAndKeep(run, task, keeps);
   const turn = slots.take();
   const outcome =
@@ -148,7 +148,7 @@ function runLeaf(run: Run, task: Task, keeps: boolean): Outcome | Promise<Outcom
   return outcome.finally(() => slots.give());
 }
 
-/** Of the called graphs that the run left unfinished, those of a task. */
+/** The unfinished called graphs of a task. */
 function childrenOf(run: Run, task: Task): Outcome["children"] {
   let byTask = childrenByTask.get(run.children);
   if (byTask === undefined) {
@@ -165,7 +165,7 @@ function childrenOf(run: Run, task: Task): Outcome["children"] {
   return byTask.get(task.id);
 }
 
-/** Put in order once for all tasks of a step that wait. */
+/** Called graphs by task, sorted once for all waiting tasks of a step. */
 const childrenByTask = new WeakMap<Run["children"], Map<string, Record<string, string>>>();
 
 function runAndKeep(run: Run, task: Task, keeps: boolean): Outcome | Promise<Outcome> {
@@ -174,7 +174,7 @@ function runAndKeep(run: Run, task: Task, keeps: boolean): Outcome | Promise<Out
   return isThenable(outcome) ? outcome.then((done) => keep(run, task, done)) : keep(run, task, outcome);
 }
 
-/** The result is durable before the step goes on (5.3). */
+/** Stores the result. It is durable before the step ends (5.3). */
 function keep(run: Run, task: Task, outcome: Outcome): Outcome | Promise<Outcome> {
   const write = storeOutcome(run, task, outcome);
   if (write === undefined) return outcome;
@@ -182,7 +182,7 @@ function keep(run: Run, task: Task, outcome: Outcome): Outcome | Promise<Outcome
   return kept === undefined ? outcome : kept.then(() => outcome);
 }
 
-/** The items of a `for` node: in parallel, at most as many as it allows, then one outcome. */
+/** Runs the items of a `for` node, at most `parallel` at a time, and combines their outcomes. */
 function runItems(run: Run, task: Task, items: readonly Task[], keeps: boolean): Outcome | Promise<Outcome> {
   const outcomes: Outcome[] = items.map(() => CANCELLED_OUTCOME);
   const limit = Math.min(task.node.spec.each?.parallel ?? items.length, items.length);
@@ -211,14 +211,15 @@ function runItems(run: Run, task: Task, items: readonly Task[], keeps: boolean):
   return Promise.all(workers).then(() => combineItems(run, task, outcomes));
 }
 
-/** One outcome of all items: one update a channel, in item order (7.1). */
+/** Combines the outcomes of all items: one update for each channel, in item order (7.1). */
 function combineItems(run: Run, task: Task, outcomes: readonly Outcome[]): Outcome {
   const children = childrenOfAll(outcomes);
   const failures = outcomes.flatMap(({ failure }) => (failure === undefined ? [] : [failure]));
   const first = failures[0];
   const isCancelled = outcomes.some((outcome) => outcome.cancelled);
   const pauses = outcomes.flatMap((outcome) => outcome.pauses ?? []);
-  // An error edge is taken once all items have finished; a failure that nothing handles ends the run whoever waits.
+  // Error edges are followed when all items have finished. A failure without an error edge ends the run even if items
+  // wait.
   const isDecided = !task.node.hasErrorRoutes || (!isCancelled && pauses.length === 0);
   if (first !== undefined && isDecided) {
     const items = failures.flatMap((failure) => failure.items);
@@ -253,7 +254,7 @@ function updatesOfItems(run: Run, task: Task, outcomes: readonly Outcome[]): Upd
   if (output === undefined) return [];
   const channels = output.kind === "channel" ? [output.channel] : output.fields.map((field) => field.channel);
   return channels.map((channel, position): Update => {
-    // Items that gave no result have no updates at all.
+    // Items without a result have no updates.
     const values = outcomes.flatMap(({ updates }) => {
       const update = updates[position];
       return update === undefined ? [] : [update.value];

@@ -7,8 +7,8 @@ import type { StoredOutcome } from "../run/shared.ts";
 import { doneOutcome, type Outcome, type SendRequest, type Task, type Update } from "./task.ts";
 
 /**
- * A finished task as a pending write, or `undefined` for one that has to run again: it waits, was cancelled, or failed with
- * nothing that handles the failure.
+ * The pending write of a finished task. `undefined` if the task has to run again: it waits, was cancelled, or failed
+ * and has no error edge.
  */
 export function storeOutcome(run: Run, task: Task, outcome: Outcome): PendingWrite | undefined {
   const { failure } = outcome;

@@ -3,26 +3,26 @@ import type { NodeError, StoreError } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
 import type { NodeCode } from "../program/program.ts";
 
-/** One piece of work of a super-step: a node, an item of a `for` node, or an item sent to a node. */
+/** A unit of work of a super-step: a node, an item of a `for` node, or an item sent to a node. */
 export interface Task {
   readonly node: NodeCode;
   /** Stable within the run and step, equal on every re-execution. */
   readonly id: string;
-  /** Of a `for` item or a sent one. */
+  /** The item of a `for` or `send` task. */
   readonly item: Json | undefined;
   /** Position in the list of a `for` node; -1 for every other task. */
   readonly itemIndex: number;
-  /** The failure that an error edge led here from. */
+  /** The value of `error`, if an error edge leads to this task. */
   readonly error: Json;
-  /** Items of a `for` node, each a task of its own. */
+  /** The items of a `for` node, each a task. */
   readonly items: readonly Task[] | undefined;
-  /** The list of the `for` has no value, and why. */
+  /** Why the list of the `for` has no value. */
   readonly broken: unknown;
 }
 
 export interface Update {
   readonly channel: number;
-  /** Admitted by the channel. */
+  /** A value that the channel has admitted. */
   readonly value: Json;
 }
 
@@ -31,10 +31,10 @@ export interface SendRequest {
   readonly item: Json;
 }
 
-/** What of a failure error edges and checkpoints know. */
+/** A failure as error edges and checkpoints see it. */
 export interface Failure {
   readonly error: NodeError | StoreError;
-  /** What went wrong, without the node's name around it: `error.message` in the target of an error edge. */
+  /** The cause without the name of the node: `error.message` in the target of an error edge. */
   readonly reason: string;
   readonly attempts: number;
   readonly items: readonly number[];
@@ -42,7 +42,7 @@ export interface Failure {
   readonly retryable: boolean;
 }
 
-/** How a task ended. At most one of `failure`, `pauses` and `cancelled` is set. */
+/** The end of a task. At most one of `failure`, `pauses` and `cancelled` is set. */
 export interface Outcome {
   readonly updates: readonly Update[];
   /** Node indexes or `END`. */
@@ -50,21 +50,21 @@ export interface Outcome {
   readonly exclusive: boolean;
   readonly stopped: boolean;
   readonly sends: readonly SendRequest[];
-  /** It failed for good. */
+  /** Set if the task failed for good. */
   readonly failure: Failure | undefined;
-  /** It waits for answers. */
+  /** Set if the task waits for answers. */
   readonly pauses: readonly PauseItem[] | undefined;
   readonly cancelled: boolean;
-  /** Of called graphs that have not finished: namespace -> checkpoint. */
+  /** Unfinished called graphs: namespace -> checkpoint id. */
   readonly children: Readonly<Record<string, string>> | undefined;
 }
 
 const NOTHING: readonly never[] = Object.freeze([]);
 
-/** Called graphs that have not finished, of all these. */
+/** The unfinished called graphs of several outcomes. */
 export function childrenOfAll(outcomes: readonly Outcome[]): Readonly<Record<string, string>> {
   const all: Record<string, string> = {};
-  // Task by task: a step may have more of them than a call may have arguments.
+  // One task at a time: a step may have more tasks than a call may have arguments.
   for (const { children } of outcomes) if (children !== undefined) Object.assign(all, children);
   return all;
 }

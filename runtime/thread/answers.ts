@@ -9,17 +9,17 @@ import { asStoreError } from "../checkpoint/journal.ts";
 import { answeredPause, isAnswer, resumeStep } from "../checkpoint/restore-run.ts";
 import { stepOfPause } from "../checkpoint/ids.ts";
 
-/** What a resume brings: answers for what waits, by pause id. */
+/** The answers that a resume uses, by pause id. */
 export interface GivenAnswers {
-  /** Those recorded before and those given now. */
+  /** The recorded answers and the new ones. */
   readonly answers: Map<string, ConsumedAnswer>;
-  /** Given now for the first time, with the pauses they answer. */
+  /** The new answers, with the pauses that they answer. */
   readonly fresh: readonly { readonly pause: PauseItem; readonly value: Json }[];
 }
 
 /**
- * Checks answers against what waits (6.2). The same answer again is harmless; another for the same id, one for an id that
- * nothing waits under, and one that does not fit are refused before anything runs.
+ * Checks answers against the waiting pauses (6.2). A repeated equal answer has no effect. A different answer to an
+ * answered pause, an answer to an unknown id, and an answer that does not fit are refused before anything runs.
  *
  * @throws ThreadError NG_BAD_ANSWER, NG_NOT_PAUSED
  */
@@ -29,7 +29,8 @@ export async function takeAnswers(
   writes: readonly PendingWrite[],
   options: Pick<ResumeOptions, "answer" | "answers">,
 ): Promise<GivenAnswers> {
-  // Those of a step that is done are recorded with it: the next one has nothing to do with them. Those of gates before it may be there.
+  // Answers of finished steps do not apply to the next step. Answers of its own `pause before` gates may already be
+  // recorded.
   const step = resumeStep(head);
   const answers = new Map(
     head.answers.filter(({ id }) => stepOfPause(id) >= step).map((answer) => [answer.id, answer]),
@@ -70,7 +71,7 @@ function namedAnswers(
   }
   const named = Object.entries(answers ?? {});
   if (answer === undefined) return named;
-  // Nobody waits, but for whoever was answered just before a crash: the same answer again is harmless.
+  // No pause waits, or the only pause was answered just before a crash: a repeated equal answer has no effect.
   const [only] = open.length === 0 && head.pauses.length === 1 ? head.pauses : open;
   if (only === undefined) {
     const message =
@@ -92,7 +93,7 @@ function fit(head: Checkpoint, pause: PauseItem, value: Json): Json {
   return admitted;
 }
 
-/** Answers stand in the checkpoints of the steps that consumed them; only somebody who repeats one looks there. */
+/** An answer is recorded in the checkpoint of the step that consumed it. Only a repeated answer needs this search. */
 async function recordedAnswer(store: Store, head: Checkpoint, id: string): Promise<ConsumedAnswer | undefined> {
   const newest = head.answers.find((answer) => answer.id === id);
   if (newest !== undefined) return newest;

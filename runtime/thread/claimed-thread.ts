@@ -4,12 +4,12 @@ import type { Claim, Store } from "../interface/store.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
 
 /**
- * Does something as the one runner of a thread (5.6): claims it before, renews the claim as long as it takes, and gives it
- * back after.
+ * Runs `work` as the only runner of a thread (5.6): claims the thread first, renews the claim (a lease) while the work
+ * runs, and releases it afterwards.
  *
- * @param settings `onLost` is told when the claim is gone: another runner has it, or the store no longer answers
- * @param work gets the claim, and what makes sure of it where its lease may have run out: rejects with NG_THREAD_CONFLICT when another
- *   runner has it
+ * @param settings `onLost` is called when the claim is lost: another runner has it, or the store does not answer
+ * @param work receives the claim, and a function that ensures the claim is valid if its lease may have run out. The
+ * function rejects with NG_THREAD_CONFLICT if another runner has the thread.
  */
 export async function withClaim<T>(
   store: Store,
@@ -18,7 +18,7 @@ export async function withClaim<T>(
   work: (claim: Claim, ensureHeld: () => Promise<void> | undefined) => Promise<T>,
 ): Promise<T> {
   const { leaseMs, clock } = settings;
-  // From when it was asked for, not from when the answer came.
+  // The lease counts from the request, not from the answer.
   let heldUntil = clock.now() + leaseMs;
   // Mutation point: claim
   const claim = await asStoreError(() => store.claim(threadId, { owner: globalThis.crypto.randomUUID(), leaseMs }));
@@ -29,7 +29,7 @@ export async function withClaim<T>(
     await store.renew(claim, leaseMs);
     heldUntil = Math.max(heldUntil, asked + leaseMs);
   };
-  // A machine that slept, or a store that took long: somebody else may run the thread by now.
+  // After the machine slept, or the store was slow, another runner may have taken the thread.
   const ensureHeld = (): Promise<void> | undefined => (clock.now() < heldUntil ? undefined : asStoreError(extend));
   const lose = (error: NgraphError): void => {
     if (over) return;
@@ -39,11 +39,13 @@ export async function withClaim<T>(
   const renew = (): void => {
     let answered = false;
     const due = clock.now() + leaseMs / 3;
-    // Asked again meanwhile: another connection may get through. One that says nothing for the whole lease would keep the run for ever.
+    // Retries while a renewal is unanswered: another connection may get through. If the store is silent for a whole
+    // lease, the claim counts as lost; otherwise the run would wait for ever.
     timer = clock.setTimeout(() => {
       answered = true;
       const now = clock.now();
-      // Of a machine that slept, and a host that a body kept busy, answers may have come that nobody has heard yet: it is not the store's fault.
+      // If this timer itself is late (the machine slept, or a body blocked the event loop), answers may have arrived
+      // that are not yet handled: the store is not at fault.
       if (now < heldUntil || now - due > leaseMs / 3) return renew();
       const message = `the claim on thread \`${threadId}\` could not be renewed before its lease of ${leaseMs} ms ended`;
       lose(new StoreError("NG_STORE_FAILED", `${message}: the store does not answer`));
@@ -51,7 +53,8 @@ export async function withClaim<T>(
     unref(timer);
     extend()
       .catch((error: unknown) => {
-        // A store that fails may come back, and nobody else may have come meanwhile: whether the claim holds is asked before the next bodies run.
+        // A failed store may recover before another runner claims the thread. `ensureClaimed` checks the claim before
+        // the next bodies run.
         if (error instanceof ThreadError) lose(error);
       })
       .finally(() => {
@@ -73,12 +76,12 @@ export async function withClaim<T>(
     try {
       await store.release(claim);
     } catch {
-      // It is free for others once the lease has run out.
+      // Other runners can claim the thread when the lease has expired.
     }
   }
 }
 
-/** The lease of a run that waits for nothing else must not keep the process alive. */
+/** The lease of an idle run must not keep the process alive. */
 function unref(timer: unknown): void {
   (timer as { unref?: () => void } | undefined)?.unref?.();
 }

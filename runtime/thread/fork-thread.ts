@@ -15,15 +15,15 @@ import { loadWrites } from "../checkpoint/load-checkpoint.ts";
 
 export interface ForkRequest {
   readonly source: Checkpoint;
-  /** The thread's head, which the fork takes the place of; absent for a new thread. */
+  /** The thread's head, which the fork replaces; absent for a new thread. */
   readonly head?: Checkpoint | undefined;
   readonly at?: string | undefined;
   readonly metadata: JsonObject;
 }
 
 /**
- * Begins a new chain where an old checkpoint stands (5.9): the first checkpoint of a run of its own, with all values, so that no
- * branch sees another's. Called graphs that had not finished are taken along.
+ * Starts a new chain at an old checkpoint (5.9): the first checkpoint of a new run, with all values, so that no branch
+ * sees the values of another. Unfinished called graphs are forked too.
  */
 export async function forkCheckpoint(
   core: EngineCore,
@@ -33,7 +33,7 @@ export async function forkCheckpoint(
 ): Promise<Checkpoint> {
   const { head, at } = request;
   const { program } = core;
-  // Whatever the durability of the run that goes on from it: a fork that is not stored is none.
+  // A fork is stored at once, whatever the durability of the run that continues it.
   const durable: Durable = { ...runner, durability: "sync", journal: new Journal(false) };
   const writes = await loadWrites(durable.store, request.source.threadId, request.source.id);
   const source = withAnswers(request.source, writes);
@@ -81,7 +81,7 @@ export async function forkCheckpoint(
   return migrateCheckpoint(saved!, { threadId: durable.threadId, id: writer.headId! });
 }
 
-/** The run goes on at a node of the caller's choice; what was next is dropped, state and barriers stay. */
+/** Replaces the next nodes with a node that the caller chooses. State and barriers stay. */
 export function goAt(run: Run, at: string): void {
   const node = run.program.nodeIndex.get(at);
   if (node === undefined) {
@@ -96,11 +96,11 @@ export function goAt(run: Run, at: string): void {
   run.stored = undefined;
   run.children = {};
   run.writer?.results.clear();
-  // Answers were given to tasks that are not next any more; none of them reaches another (6.2).
+  // The answers belong to tasks that no longer run. They must not reach other tasks (6.2).
   run.shared.answers.clear();
 }
 
-/** Pause ids name their run; those of a fork name the fork's, so that no answer reaches both. */
+/** A pause id contains its run id. In a fork the ids contain the id of the fork, so that no answer applies to both. */
 export function renewPauseId(id: string, from: string, to: string): string {
   const suffix = `.${runSuffix(from)}`;
   return id.endsWith(suffix) ? `${id.slice(0, -suffix.length)}.${runSuffix(to)}` : id;
@@ -114,7 +114,7 @@ async function forkChildren(
   runId: string,
 ): Promise<Record<string, string>> {
   const children: Record<string, string> = {};
-  // Inner ones first: a checkpoint names those of the graphs it calls.
+  // Inner graphs first: a checkpoint refers to those of the graphs it calls.
   const entries = Object.entries(source.children ?? {}).sort(([a], [b]) => b.length - a.length);
   for (const [namespace, id] of entries) {
     const found = await asStoreError(() => durable.store.loadById(source.threadId, id));
@@ -148,7 +148,7 @@ async function forkChildren(
   return children;
 }
 
-/** The graph that runs under a namespace: its segments are ids of tasks. */
+/** The graph that runs under a namespace. The segments of a namespace are task ids. */
 export function programAt(program: Program, path: readonly string[]): Program | undefined {
   let found: Program | undefined = program;
   for (const task of path) {

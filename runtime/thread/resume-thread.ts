@@ -16,7 +16,7 @@ import type { Durable } from "../run/shared.ts";
 import { asRunner, beforeClaim, checkThreadId, storeOf } from "./thread-access.ts";
 import { findCheckpoint, loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 
-/** Goes on with a thread: from its head, or from another checkpoint or node, which makes a fork inside the thread (5.9). */
+/** Resumes a thread from its head, or from another checkpoint or node, which forks inside the thread (5.9). */
 export async function resumeThread(
   core: EngineCore,
   thread: ThreadId,
@@ -27,7 +27,7 @@ export async function resumeThread(
   const threadId = checkThreadId(thread);
   maxStepsOf(core, options);
   return orCancelled(core, { ...options, thread: threadId }, async () => {
-    // A thread that is not there is not claimed either.
+    // An unknown thread is not claimed.
     await beforeClaim(core, options, (store) => loadHead(store, threadId));
     return asRunner(core, threadId, options, (durable, cancellation) =>
       resumeClaimed(core, durable, cancellation, options),
@@ -47,7 +47,7 @@ async function resumeClaimed(
   if (source.id === latest.id && options.at === undefined) {
     return resumeHead(core, durable, cancellation, latest, options);
   }
-  // Refused before the fork is made: a wrong answer leaves the thread as it was.
+  // Checks the answers before the fork is made: a wrong answer leaves the thread unchanged.
   const waiting = options.at === undefined ? source : { ...source, pauses: [] };
   await takeAnswers(store, waiting, await loadWrites(store, threadId, source.id), options);
   const metadata = { ...source.metadata, ...options.metadata };
@@ -94,7 +94,8 @@ async function resumeHead(
     runId: head.runId,
     durable,
     answers,
-    // Those that the thread waits at, nobody else's: a called graph may have come to one that no caller has heard of (6.3).
+    // Opens the gates that the thread waits at, and no others: a called graph may reach a gate that was never reported
+    // (6.3).
     openedGates: new Set(named ? [] : head.pauses.flatMap(({ id, kind }) => (kind === "interrupt" ? [] : [id]))),
     isResume: true,
     metadata: { ...head.metadata, ...options.metadata },
@@ -108,12 +109,12 @@ function isOver({ status }: Checkpoint): boolean {
   return status === "completed" || status === "incomplete";
 }
 
-/** An answer that was given before, to a run that has ended since: harmless, and nothing to do. */
+/** The result of a run that has already ended, for a repeated answer. */
 async function asItStands(run: Run): Promise<RunEnd> {
   return nextStop(run)!;
 }
 
-/** Whoever forks a paused checkpoint answers with the ids they saw there. */
+/** The caller of a fork uses the pause ids of the forked checkpoint. */
 function renewAnswers(options: ResumeOptions, source: Checkpoint, fork: Checkpoint): ResumeOptions {
   if (options.answers === undefined) return options;
   const answers = Object.entries(options.answers).map(

@@ -11,20 +11,20 @@ import type { Durable } from "../run/shared.ts";
 
 const DEFAULT_LEASE_MS = 30_000;
 
-/** The engine's store, whose calls end (`guardStore`). @throws StoreError NG_NO_STORE */
+/** The engine's store, guarded so that its calls end (`guardStore`). @throws StoreError NG_NO_STORE */
 export function storeOf(core: EngineCore, why: string, cancellation?: Cancellation): Store {
   const { store, storeTimeoutMs } = core.options;
   if (store === undefined) throw new StoreError("NG_NO_STORE", `${why}: give the engine a \`store\``);
   return guardStore(store, { clock: core.clock, timeoutMs: storeTimeoutMs, cancellation });
 }
 
-/** @throws ThreadError NG_UNKNOWN_THREAD */
+/** Refuses a thread id that is not a string of at least one character. @throws ThreadError NG_UNKNOWN_THREAD */
 export function checkThreadId(thread: unknown): ThreadId {
   if (typeof thread === "string" && thread !== "") return thread;
   throw new ThreadError("NG_UNKNOWN_THREAD", String(thread), "a thread's name is a string of at least one character");
 }
 
-/** Looks into the store before a thread is claimed; ends when the caller's signal aborts, as runs do. */
+/** Reads from the store before a thread is claimed. The read ends when the caller's signal aborts. */
 export async function beforeClaim<T>(
   core: EngineCore,
   { signal }: ExecuteOptions,
@@ -39,7 +39,7 @@ export async function beforeClaim<T>(
   }
 }
 
-/** Does something as the one runner of a thread; what is in flight is given up when it fails. */
+/** Runs `work` as the only runner of a thread. If it fails, tasks in flight are aborted. */
 export async function asRunner<T>(
   core: EngineCore,
   threadId: ThreadId,
@@ -66,7 +66,7 @@ export async function asRunner<T>(
       }
     });
   } catch (error) {
-    // A store that did not answer to the end: why the run was given up says more than the call that was.
+    // The cause of the cancellation says more than the store call that was abandoned after it.
     throw isGivenUp(error) && cancellation.fault !== undefined ? cancellation.fault : error;
   } finally {
     unlink();

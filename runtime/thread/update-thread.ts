@@ -16,8 +16,9 @@ import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import { takeAnswers } from "./answers.ts";
 
 /**
- * Edits the state of a thread (5.9): a checkpoint of phase `updated`. Alone it changes values; with `as` it also routes as if
- * that node had written them, and what was next is replaced. Gives the checkpoint's id.
+ * Edits the state of a thread (5.9) with a checkpoint of phase `updated`. Without `as` it changes values only. With
+ * `as` it also routes as if that node had written the values, which replaces the next nodes. Returns the id of the
+ * checkpoint.
  */
 export async function updateThread(
   core: EngineCore,
@@ -37,7 +38,8 @@ export async function updateThread(
     {},
     {
       threadId,
-      // What is replaced may be next again in the same step: with a run of its own its tasks and pauses have names of their own (5.5, 6.2).
+      // The replaced nodes may be next again in the same step. With a new run id, their tasks and pauses have other ids
+      // (5.5, 6.2).
       // Mutation point: edited-run-id
       runId: options.as === undefined ? head.runId : newId(),
       durable,
