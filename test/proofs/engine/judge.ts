@@ -1,0 +1,255 @@
+/**
+ * Compares what `check` says of a graph with what its runs do. Every proof must hold in each run; every error that claims a run
+ * has one; what goes wrong in a run has been reported; and no two findings contradict each other.
+ */
+import { checkGraph, type CheckResult } from "../../../compiler/checks/check-graph.ts";
+import type { BoundGraph } from "../../../compiler/bind/bound-graph.ts";
+import { lowerGraph } from "../../../compiler/lower/lower-graph.ts";
+import { bindText } from "../../checks/support/bind-text.ts";
+import { createChooser, nextScript } from "./choices.ts";
+import { followTrace } from "./follow-trace.ts";
+import { type Observed, observe, type Wiring, wiringOf } from "./observe-run.ts";
+import { type Claims, readClaims } from "./read-verdict.ts";
+import { createRunner, type ContextUse, type GraphRunner, type RanGraph } from "./run-graph.ts";
+
+/** A wrong verdict. */
+export interface Mistake {
+  /** What kind of mistake it is: findings of one kind have one cause as a rule. */
+  readonly kind: string;
+  readonly text: string;
+}
+
+export interface Judged {
+  readonly text: string;
+  readonly graph: BoundGraph;
+  readonly wiring: Wiring;
+  readonly checked: CheckResult;
+  readonly claims: Claims;
+  readonly mistakes: readonly Mistake[];
+  readonly seen: Seen;
+  /** Uses of the context that some run made. */
+  readonly did: ReadonlySet<ContextUse>;
+  readonly runs: number;
+  /** Every choice was tried. */
+  readonly exhausted: boolean;
+  /** Traces that were followed, and those that were not found and may yet exist. */
+  readonly traces: { readonly shown: number; readonly open: number };
+}
+
+/** What some run of the graph does. */
+export interface Seen {
+  readonly incomplete: ReadonlySet<string>;
+  readonly violated: ReadonlySet<string>;
+  readonly race: boolean;
+  readonly noRoute: boolean;
+  readonly completed: boolean;
+  readonly cut: boolean;
+}
+
+export interface JudgeOptions {
+  readonly seed: number;
+  /** Runs of a graph that has more choices than can be tried. */
+  readonly runs: number;
+  readonly check?: (graph: BoundGraph) => CheckResult;
+}
+
+/** `undefined` for a text that does not bind. */
+export async function judge(text: string, options: JudgeOptions): Promise<Judged | undefined> {
+  const { graphs } = bindText(text);
+  const graph = graphs.at(-1);
+  if (graph === undefined || graphs.some(({ hasErrors }) => hasErrors)) return undefined;
+  const checked = (options.check ?? checkGraph)(graph);
+  const table = lowerGraph(graph);
+  const wiring = wiringOf(table);
+  const claims = readClaims(checked.proofs, checked.diagnostics);
+  const runner = createRunner(table);
+  const mistakes = new Map<string, Mistake>();
+  const add = (kind: string, message: string): void => {
+    if (!mistakes.has(kind)) mistakes.set(kind, { kind, text: message });
+  };
+  const did = new Set<ContextUse>();
+  const incomplete = new Set<string>();
+  const violated = new Set<string>();
+  const ran = new Set<string>();
+  const fired = new Set<string>();
+  let [race, noRoute, completed, cut] = [false, false, false, false];
+  const look = (run: RanGraph, isCut = false): void => {
+    const observed = observe(wiring, run);
+    // A run along a trace ends with it.
+    const seen = isCut ? { ...observed, cut: false } : observed;
+    for (const use of run.did) did.add(use);
+    for (const id of run.result.incompleteBarriers) incomplete.add(id.id);
+    for (const assertion of seen.violated) violated.add(assertion);
+    for (const node of seen.ran) ran.add(node);
+    for (const barrier of seen.fired) fired.add(barrier);
+    race ||= seen.race !== undefined;
+    noRoute ||= seen.noRoute !== undefined;
+    completed ||= seen.completed;
+    cut ||= seen.cut;
+    for (const [kind, message] of brokenProofs(claims, seen, run)) add(kind, `${message}\n    ${shownRun(run)}`);
+    for (const [kind, message] of unreported(checked, graph, seen)) add(kind, `${message}\n    ${shownRun(run)}`);
+  };
+  const { runs, exhausted } = await runMany(runner, options, look);
+  for (const [kind, message] of contradictions(checked, claims)) add(kind, message);
+  for (const { message, code } of checked.diagnostics) {
+    for (const [, node = ""] of message.matchAll(/`(\w+)` (?:can )?never runs?\b(?! `)/g))
+      if (ran.has(node)) add(`${code} says that a node never runs`, `${message}, and it runs`);
+  }
+  let [shown, open] = [0, 0];
+  for (const { code, message, severity, trace = [] } of checked.diagnostics) {
+    if (severity === "info") continue;
+    const assertion = code === "NG213" ? /`([^`]+)`/.exec(message)?.[1] : undefined;
+    const isShown = (run: RanGraph): boolean => {
+      const seen = observe(wiring, run);
+      if (assertion !== undefined) return seen.violated.has(assertion);
+      if (code === "NG302" || code === "NG303") return run.steps.length >= trace.length;
+      return code !== "NG401" || seen.race !== undefined;
+    };
+    if (trace.length > 0) {
+      const found = await followTrace(runner, trace, options.seed, isShown);
+      if (found.run !== undefined) {
+        shown++;
+        look(found.run, true);
+      } else if (severity === "error") {
+        if (found.exhausted) add(`${code} error with a trace that no run follows`, `${message}: ${JSON.stringify(trace)}`);
+        else open++;
+      } else open++;
+    }
+    if (severity !== "error" || !exhausted) continue;
+    if (assertion !== undefined && !violated.has(assertion)) add("NG213 error without a run", message);
+    if (code === "NG401" && !race) add("NG401 error without a run", message);
+    if ((code === "NG302" || code === "NG303") && incomplete.size === 0 && !cut) add(`${code} error without a run`, message);
+    if (["NG203", "NG204", "NG205", "NG208", "NG311"].includes(code) && !cut) add(`${code} error, and every run ends`, message);
+    if (["NG501", "NG515"].includes(code) && !noRoute) add(`${code} error, and every run has a route`, message);
+  }
+  if (claims.sound && !completed && cut) add("NG310 sound, and no run completes", "");
+  return {
+    text,
+    graph,
+    wiring,
+    checked,
+    claims,
+    mistakes: [...mistakes.values()],
+    seen: { incomplete, violated, race, noRoute, completed, cut },
+    did,
+    runs,
+    exhausted,
+    traces: { shown, open },
+  };
+}
+
+/** Choices of a first run up to which all are tried. */
+const MANY = 60;
+
+async function runMany(
+  runner: GraphRunner,
+  { seed, runs: most }: JudgeOptions,
+  look: (run: RanGraph) => void,
+): Promise<{ readonly runs: number; readonly exhausted: boolean }> {
+  let script: readonly number[] | undefined = [];
+  const first = createChooser(script);
+  for (const run of await runner.run(first)) look(run);
+  let runs = 1;
+  const product = first.made.reduce((all, { of }) => Math.min(1e6, all * of), 1);
+  if (product <= MANY) {
+    script = nextScript(first.made);
+    for (; script !== undefined && runs < 2 * MANY; runs++) {
+      const chooser = createChooser(script);
+      for (const run of await runner.run(chooser)) look(run);
+      script = nextScript(chooser.made);
+    }
+    if (script === undefined) return { runs, exhausted: true };
+  }
+  for (let count = 0; count < most; count++, runs++) {
+    for (const run of await runner.run(createChooser([], seed * 1000 + count))) look(run);
+  }
+  return { runs, exhausted: false };
+}
+
+type Found = readonly (readonly [kind: string, message: string])[];
+
+function brokenProofs(claims: Claims, seen: Observed, run: RanGraph): Found {
+  const found: [string, string][] = [];
+  if (claims.sound) {
+    if (seen.incomplete.length > 0) found.push(["NG310 sound, and a run ends incomplete", seen.incomplete.join("; ")]);
+    if (seen.noRoute !== undefined) found.push([`NG310 sound, and a run has no route${seen.noRoute.isFailedCondition ? " (a condition fails)" : ""}`, seen.noRoute.message]);
+    if (seen.race !== undefined) found.push(["NG310 sound, and two nodes write one channel", seen.race]);
+    if (seen.meetings.length > 0) found.push(["NG310 sound, and branches meet without a barrier", seen.meetings.join("; ")]);
+  }
+  for (const { node, most, perAnswer } of claims.rounds) {
+    const times = (perAnswer ? seen.roundsPerAnswer : seen.rounds).get(node) ?? 0;
+    if (times > most) found.push(["NG207 a loop has more rounds", `${node} runs ${times} times, not ${most}`]);
+  }
+  if (claims.steps !== undefined) {
+    const steps = claims.steps.perAnswer ? seen.stepsPerAnswer : run.steps.length;
+    if (steps > claims.steps.most) found.push(["NG210 a run has more steps", `${steps}, not ${claims.steps.most}`]);
+  }
+  if (claims.parallel !== undefined && seen.parallel > claims.parallel)
+    found.push(["NG609 more nodes run in one step", `${seen.parallel}, not ${claims.parallel}`]);
+  for (const text of seen.violated)
+    if (claims.proven.has(text)) found.push([`NG214 proven, and a run violates it (${text.split(" ").find((word) => ["before", "once", "eventually", "never"].includes(word)) ?? ""})`, text]);
+  if (claims.calls !== undefined && !claims.calls.perAnswer && !claims.calls.perItem) {
+    for (const [kind, count] of run.calls) {
+      const most = claims.calls.most.get(kind) ?? 0;
+      if (count > most) found.push(["NG605 more calls", `${count} times a ${kind}, not ${most}`]);
+    }
+  }
+  return found;
+}
+
+/** What goes wrong in a run, and nothing was said about it. */
+function unreported({ diagnostics }: CheckResult, graph: BoundGraph, seen: Observed): Found {
+  const found: [string, string][] = [];
+  const has = (...codes: readonly string[]): boolean => diagnostics.some(({ code }) => codes.includes(code));
+  const open = (property: string): boolean =>
+    diagnostics.some(({ code, message }) => code === "NG900" && (message.includes(property) || property === ""));
+  if (seen.incomplete.length > 0 && !has("NG201", "NG301", "NG302", "NG303", "NG304") && !open("sound"))
+    found.push(["silent: a run ends incomplete", seen.incomplete.join("; ")]);
+  if (seen.race !== undefined && !has("NG401") && !open("writers")) found.push(["silent: two nodes write one channel", seen.race]);
+  if (seen.noRoute !== undefined && !seen.noRoute.isFailedCondition && !has("NG501", "NG515", "NG201") && !open(""))
+    found.push(["silent: a run has no route", seen.noRoute.message]);
+  for (const text of seen.violated) {
+    if (!diagnostics.some(({ code, message }) => code === "NG213" && message.includes(`\`${text}\``)) && !open("assert") && !open(text))
+      found.push(["silent: a run violates an assertion", text]);
+  }
+  const hasLimit = graph.declaration.statements.some((item) => item.kind === "Limit" && item.of === "steps");
+  if (seen.cut && !hasLimit && !has("NG203", "NG204", "NG205", "NG206", "NG208", "NG311") && !open(""))
+    found.push(["silent: a run goes round without end", ""]);
+  if (seen.nullRead !== undefined && !has("NG403", "NG509")) found.push(["silent: a null is read", seen.nullRead]);
+  return found;
+}
+
+/** Codes that rule out NG310. */
+const UNSOUND = ["NG203", "NG204", "NG205", "NG208", "NG301", "NG302", "NG303", "NG304", "NG307", "NG309", "NG311", "NG316"];
+
+function contradictions({ diagnostics, proofs }: CheckResult, claims: Claims): Found {
+  const found: [string, string][] = [];
+  const loud = diagnostics.filter(({ severity }) => severity !== "info");
+  const report = (kind: string, message: string): void => void found.push([`contradiction: ${kind}`, message]);
+  if (claims.sound) {
+    for (const { code, severity, message } of loud) {
+      if (UNSOUND.includes(code) || (severity === "error" && code !== "NG213" && code !== "NG411")) report(`NG310 and ${code}`, message);
+    }
+    if (diagnostics.some(({ code, message }) => code === "NG900" && message.includes("sound"))) report("NG310 and NG900", "");
+  }
+  for (const text of claims.refuted.keys()) if (claims.proven.has(text)) report("NG213 and NG214", text);
+  if (claims.steps !== undefined && !claims.steps.perAnswer) {
+    for (const { code, message } of loud) if (["NG204", "NG206", "NG208", "NG311"].includes(code)) report(`NG210 and ${code}`, message);
+  }
+  for (const { node, perAnswer } of claims.rounds) {
+    if (perAnswer) continue;
+    for (const { code, message } of loud)
+      if (["NG204", "NG206", "NG208", "NG311"].includes(code) && message.includes(`${node} `)) report(`NG207 and ${code}`, message);
+  }
+  const texts = proofs.map(({ message }) => message);
+  if (new Set(texts).size < texts.length) report("one proof twice", "");
+  return found;
+}
+
+export function shownRun({ steps, result }: RanGraph): string {
+  const shown = steps.map(({ nodes, routes }) => {
+    const ways = routes.map(({ node, via, targets }) => `${node} ${via} ${targets.join("+")}`);
+    return `[${nodes.join(", ")}]${ways.length > 0 ? ` (${ways.join("; ")})` : ""}`;
+  });
+  return `${shown.join(" ").slice(0, 1500)} ${result.status}${result.error === null ? "" : `: ${result.error.message}`}`;
+}

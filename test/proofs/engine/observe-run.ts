@@ -1,0 +1,237 @@
+import { END, type AssertionSpec, type Table, type TargetSpec } from "../../../runtime/table/table.ts";
+import type { RanGraph, RanStep } from "./run-graph.ts";
+
+/** What one run shows about the properties that `check` claims. */
+export interface Observed {
+  /** Nodes that ran. */
+  readonly ran: ReadonlySet<string>;
+  readonly incomplete: readonly string[];
+  /** Two nodes wrote one channel in one step. */
+  readonly race: string | undefined;
+  /** Nodes whose edges led nowhere, and why. */
+  readonly noRoute: { readonly message: string; readonly isFailedCondition: boolean } | undefined;
+  /** Texts of assertions that the run violates. */
+  readonly violated: ReadonlySet<string>;
+  readonly completed: boolean;
+  readonly cut: boolean;
+  /** Parallel branches met without a barrier, or a signal was lost: what soundness rules out. */
+  readonly meetings: readonly string[];
+  /** Most nodes of one step. */
+  readonly parallel: number;
+  readonly rounds: ReadonlyMap<string, number>;
+  readonly roundsPerAnswer: ReadonlyMap<string, number>;
+  readonly stepsPerAnswer: number;
+  /** Barriers that fired, by id. */
+  readonly fired: ReadonlySet<string>;
+  /** A node's own expression met a null where its type says there is none. */
+  readonly nullRead: string | undefined;
+}
+
+/** Facts of a table that runs are compared with. */
+export interface Wiring {
+  readonly table: Table;
+  /** By node (and `start`): nodes that its edges run without a barrier, and those that they lead to through one. */
+  readonly direct: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly gated: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly assertions: readonly { readonly text: string; readonly spec: AssertionSpec }[];
+}
+
+export function wiringOf(table: Table): Wiring {
+  const nameOf = (node: number): string => (node === END ? "end" : (table.nodes[node]?.name ?? "end"));
+  const direct = new Map<string, Set<string>>();
+  const gated = new Map<string, Set<string>>();
+  const add = (name: string, targets: readonly TargetSpec[]): void => {
+    for (const target of targets) {
+      const barrier = "barrier" in target ? table.barriers[target.barrier] : undefined;
+      const node = "node" in target ? target.node : (barrier?.target ?? END);
+      const hasGate = node !== END && table.nodes[node]?.waits !== undefined;
+      const into = barrier !== undefined || hasGate ? gated : direct;
+      const known = into.get(name) ?? new Set();
+      into.set(name, known.add(nameOf(node)));
+    }
+  };
+  const addRoutes = (name: string, routes: Table["start"]): void => {
+    for (const route of routes) {
+      if (route.kind === "match" || route.kind === "cases") {
+        for (const arm of route.arms) add(name, arm.targets);
+        add(name, route.otherwise ?? []);
+      } else add(name, route.targets);
+    }
+  };
+  addRoutes("start", table.start);
+  for (const node of table.nodes) {
+    addRoutes(node.name, node.routes);
+    for (const route of node.onError) add(node.name, route.targets);
+    for (const target of node.goes ?? []) add(node.name, [{ node: target }]);
+  }
+  const assertions = table.assertions.map((spec) => ({ spec, text: assertionText(spec, nameOf) }));
+  return { table, direct, gated, assertions };
+}
+
+function assertionText(spec: AssertionSpec, nameOf: (node: number) => string): string {
+  switch (spec.kind) {
+    case "before":
+      return `${nameOf(spec.first)} before ${nameOf(spec.then)}`;
+    case "never":
+      return `never ${nameOf(spec.node)} with ${nameOf(spec.with)}`;
+    default:
+      return `${spec.kind} ${nameOf(spec.node)}`;
+  }
+}
+
+export function observe(wiring: Wiring, run: RanGraph): Observed {
+  const { steps, result } = run;
+  const ran = new Set(steps.flatMap(({ nodes }) => nodes));
+  const rounds = new Map<string, number>();
+  const roundsPerAnswer = new Map<string, number>();
+  let stretch = new Map<string, number>();
+  let length = 0;
+  let stepsPerAnswer = 0;
+  for (const { nodes, pausedBefore } of steps) {
+    if (pausedBefore) {
+      stretch = new Map();
+      length = 0;
+    }
+    stepsPerAnswer = Math.max(stepsPerAnswer, ++length);
+    for (const node of new Set(nodes)) {
+      rounds.set(node, (rounds.get(node) ?? 0) + 1);
+      stretch.set(node, (stretch.get(node) ?? 0) + 1);
+      roundsPerAnswer.set(node, Math.max(roundsPerAnswer.get(node) ?? 0, stretch.get(node) ?? 0));
+    }
+  }
+  const code = result.error?.code;
+  const message = result.error?.message ?? "";
+  const cause = result.error?.cause;
+  return {
+    ran,
+    incomplete: result.incompleteBarriers.map(({ id, missing }) => `${id} waits for ${missing.join(", ")}`),
+    race: code === "NG_CONCURRENT_WRITE" ? message : undefined,
+    noRoute: code === "NG_NO_ROUTE" ? { message, isFailedCondition: cause instanceof Error } : undefined,
+    violated: new Set(wiring.assertions.filter(({ spec }) => violates(wiring, run, spec)).map(({ text }) => text)),
+    completed: result.status === "completed",
+    cut: result.status === "step_limit",
+    meetings: meetings(wiring, run),
+    parallel: Math.max(0, ...steps.map(({ nodes }) => new Set(nodes).size)),
+    rounds,
+    roundsPerAnswer,
+    stepsPerAnswer,
+    fired: new Set(steps.flatMap(({ fired }) => fired.map(({ barrier }) => barrier))),
+    nullRead: run.failures.find(({ message: text }) => /expected .*, found null/.test(text) && !text.includes("for channel"))?.message,
+  };
+}
+
+/** Tasks of a node that finished in a step. */
+function finished({ nodes, committed, routes }: RanStep, node: string): number {
+  if (!committed) return 0;
+  return nodes.filter((each) => each === node).length - routes.filter((route) => route.node === node && route.via === "error").length;
+}
+
+function violates({ table }: Wiring, { steps, start, result }: RanGraph, assertion: AssertionSpec): boolean {
+  const nameOf = (node: number): string => table.nodes[node]?.name ?? "end";
+  const firstSuccess = (node: number): number => steps.findIndex((step) => finished(step, nameOf(node)) > 0);
+  switch (assertion.kind) {
+    case "before": {
+      const first = firstSuccess(assertion.first);
+      if (assertion.then === END) {
+        if (start !== undefined && (start.targets.length === 0 || start.targets.includes("end"))) return true;
+        const then = steps.findIndex((step) => step.routes.some((route) => endsBranch(table, route)));
+        return then !== -1 && (first === -1 || first > then);
+      }
+      const then = steps.findIndex(({ nodes }) => nodes.includes(nameOf(assertion.then)));
+      return then !== -1 && (first === -1 || first >= then);
+    }
+    case "once":
+      return steps.flatMap(({ nodes }) => nodes.filter((name) => name === nameOf(assertion.node))).length > 1;
+    case "eventually":
+      return result.status === "completed" && firstSuccess(assertion.node) === -1;
+    case "never": {
+      const [node, other] = [nameOf(assertion.node), nameOf(assertion.with)];
+      return steps.some(({ nodes }) => nodes.includes(node) && nodes.includes(other));
+    }
+  }
+}
+
+function endsBranch(table: Table, { node, via, targets, discarded }: RanGraph["steps"][number]["routes"][number]): boolean {
+  if (discarded) return false;
+  if (via === "send") return false;
+  if (via === "stop" || targets.includes("end")) return true;
+  return targets.every((target) => {
+    const gate = table.nodes.find(({ name }) => name === target)?.waits;
+    const members = gate === undefined ? undefined : table.barriers[gate]?.members.flat();
+    return members !== undefined && !members.some((member) => table.nodes[member]?.name === node);
+  });
+}
+
+/** Where parallel branches meet without a barrier: in one step, or in different ones; and signals that a barrier already had. */
+function meetings(wiring: Wiring, { steps, start }: RanGraph): string[] {
+  const found: string[] = [];
+  const { table, direct, gated } = wiring;
+  /** Signals that barriers hold: barrier -> member -> the run of the node that gave it. */
+  const held = new Map<string, Map<number, Set<string>>>();
+  /** What each run of a node comes from: the runs of nodes before it. */
+  const ancestors = new Map<string, Set<string>>();
+  /** Runs of a node so far, with what started each. */
+  const known = new Map<string, { readonly id: string; readonly source: string }[]>();
+  const with_ = (ids: Iterable<string>): Set<string> => {
+    const all = new Set<string>();
+    for (const id of ids) {
+      all.add(id);
+      for (const before of ancestors.get(id) ?? []) all.add(before);
+    }
+    return all;
+  };
+  let next = new Map<string, { readonly source: string; readonly from: ReadonlySet<string> }[]>();
+  const signal = (target: string, source: string, from: ReadonlySet<string>): void => {
+    const list = next.get(target) ?? [];
+    next.set(target, [...list, { source, from }]);
+  };
+  for (const target of new Set(start?.targets ?? [])) signal(target, "start", new Set());
+  for (const [index, step] of steps.entries()) {
+    for (const name of new Set(step.nodes)) {
+      const id = `${name}@${index}`;
+      const signals = next.get(name) ?? [];
+      const from = with_(signals.flatMap((each) => [...each.from]));
+      ancestors.set(id, from);
+      const [first] = signals;
+      if (new Set(signals.map(({ source }) => source)).size > 1)
+        found.push(`${name} runs once in step ${index} for ${signals.map(({ source }) => source).join(", ")}`);
+      for (const before of known.get(name) ?? []) {
+        if (!from.has(before.id) && first !== undefined && before.source !== first.source)
+          found.push(`${name} runs again in step ${index}, for ${first.source} after ${before.source}`);
+      }
+      known.set(name, [...(known.get(name) ?? []), { id, source: first?.source ?? "" }]);
+    }
+    next = new Map();
+    if (!step.committed) break;
+    for (const { node, via, targets, discarded } of step.routes) {
+      if (discarded) continue;
+      const from = new Set([`${node}@${index}`]);
+      for (const target of new Set(targets)) {
+        if (target === "end") continue;
+        const isDirect = via === "send" || via === "exclusive" || direct.get(node)?.has(target) === true;
+        const isGated = via !== "send" && via !== "exclusive" && gated.get(node)?.has(target) === true;
+        if (isDirect) signal(target, node, from);
+        if (!isGated) continue;
+        for (const barrier of table.barriers) {
+          if (table.nodes[barrier.target]?.name !== target) continue;
+          barrier.members.forEach((members, member) => {
+            if (!members.some((each) => table.nodes[each]?.name === node)) return;
+            const slots = held.get(barrier.id) ?? new Map<number, Set<string>>();
+            held.set(barrier.id, slots);
+            // Where a node both signals a node and is a member of its barrier, which of the two this was is not known.
+            if (slots.has(member) && !isDirect) found.push(`${node} signals ${barrier.id} again in step ${index}`);
+            slots.set(member, new Set([...(slots.get(member) ?? []), ...from]));
+          });
+        }
+      }
+    }
+    for (const { barrier, target } of step.fired) {
+      const slots = held.get(barrier);
+      held.delete(barrier);
+      const gate = table.nodes.find(({ name }) => name === target)?.waits;
+      const isGate = gate === undefined || table.barriers[gate]?.id === barrier;
+      if (target !== "end" && isGate) signal(target, `*${barrier}`, new Set([...(slots?.values() ?? [])].flatMap((ids) => [...ids])));
+    }
+  }
+  return found;
+}

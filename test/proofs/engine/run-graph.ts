@@ -1,0 +1,427 @@
+/**
+ * Runs a graph in the real engine, against an adversary: each choice that the graph leaves open is made by a `Chooser`. These are
+ * results of nodes within their types, failures, delays, jumps, answers, and what imported functions in expressions return.
+ */
+import { ask } from "../../../stdlib/nodes/ask.ts";
+import { fail } from "../../../stdlib/nodes/fail.ts";
+import type { BuiltinNode, ExpectedType, NodeContext } from "../../../runtime/interface/context.ts";
+import type { RunResult } from "../../../runtime/interface/engine-options.ts";
+import type { RunEvent } from "../../../runtime/interface/events.ts";
+import { createEngine, type Engine, MemoryStore } from "../../../runtime/index.ts";
+import { END, type NodeSpec, type Table } from "../../../runtime/table/table.ts";
+import type { Json, JsonObject } from "../../../runtime/value/json.ts";
+import type { Chooser } from "./choices.ts";
+import { type Constants, constantsOf, sampleValues } from "./sample-values.ts";
+import { PumpedClock } from "./virtual-time.ts";
+
+/** One super-step of a run. */
+export interface RanStep {
+  /** The nodes that ran; a node with several tasks (`send`) as often as it has tasks. A `for` node once. */
+  readonly nodes: readonly string[];
+  /** Its results were applied. */
+  readonly committed: boolean;
+  /** Where its nodes led; `start` only in the first step. */
+  readonly routes: readonly RanRoute[];
+  readonly fired: readonly { readonly barrier: string; readonly target: string; readonly arrived: readonly string[] }[];
+  /** Pauses were answered before this step, or inside it. */
+  readonly pausedBefore: boolean;
+}
+
+export interface RanRoute {
+  readonly node: string;
+  readonly via: Extract<RunEvent, { type: "route" }>["via"];
+  readonly targets: readonly string[];
+  readonly discarded: boolean;
+}
+
+export interface RanGraph {
+  readonly steps: readonly RanStep[];
+  /** Where `start` led. */
+  readonly start: RanRoute | undefined;
+  readonly result: RunResult;
+  /** Calls of the outside world by what they are. */
+  readonly calls: ReadonlyMap<string, number>;
+  /** What nodes did beside returning values. */
+  readonly did: ReadonlySet<ContextUse>;
+  /** Failures of nodes in the run's own graph. */
+  readonly failures: readonly { readonly node: string; readonly code: string; readonly message: string }[];
+  readonly choices: Chooser["made"];
+}
+
+export type ContextUse =
+  | "goto one"
+  | "goto several"
+  | "exclusive goto"
+  | "send one"
+  | "send several"
+  | "send twice to one"
+  | "stop"
+  | "emit"
+  | "interrupt"
+  | "fails"
+  | "timeout"
+  | "bad result"
+  | "empty list"
+  | "failing item"
+  | "delay"
+  | "answer"
+  | "second run of a thread";
+
+const STOPS = process.env["NOSTOP"] === undefined;
+
+/** Steps of a run at most: loops without a bound are cut here. */
+export const MAX_STEPS = 50;
+const MAX_ANSWERS = 25;
+
+/** What a node's code may do in one attempt. */
+interface Option {
+  readonly weight: number;
+  readonly use?: ContextUse;
+  /** As a trace names it: `goto b`, `send b`; `fails` where the node fails. */
+  readonly label?: string;
+  act(context: NodeContext): unknown;
+}
+
+interface Current {
+  readonly chooser: Chooser;
+  readonly memo: Map<string, Json>;
+  readonly calls: Map<string, number>;
+  /** Results of nodes with a `cache` policy. */
+  readonly cache: Map<string, Json>;
+  readonly did: Set<ContextUse>;
+  readonly events: RunEvent[];
+  readonly isAsync: boolean;
+  readonly hasStore: boolean;
+  readonly guide: Guide | undefined;
+}
+
+export interface GraphRunner {
+  readonly table: Table;
+  /** Runs the graph once, or (with memory) twice on one thread: a record for each. */
+  run(chooser: Chooser, guide?: Guide): Promise<readonly RanGraph[]>;
+}
+
+/** Leads a run along a trace. */
+export interface Guide {
+  /** What the trace says that a node chose; the empty text where it chose nothing, `undefined` where that is left open. */
+  readonly hint: (step: number, node: string) => string | undefined;
+  readonly maxSteps: number;
+}
+
+/** Makes an engine for a table once; it then serves any number of runs. */
+export function createRunner(table: Table): GraphRunner {
+  const constants = constantsOf(table);
+  const clock = new PumpedClock();
+  const hasTimers = table.nodes.some((node) => node.timeout !== undefined);
+  const needsStore = pauses(table) || table.channels.some(({ role }) => role === "memory");
+  const nodes = new Map(table.nodes.map((node) => [node.name, node]));
+  const options = new Map<string, readonly Option[]>();
+  let now: Current | undefined;
+  const current = (): Current => {
+    if (now === undefined) throw new Error("no run is under way");
+    return now;
+  };
+  const choose = (node: string, key: string, make: () => readonly Option[], context: NodeContext): unknown => {
+    let known = options.get(key);
+    if (known === undefined) options.set(key, (known = make()));
+    const { chooser, did, isAsync, guide } = current();
+    const hint = guide?.hint(context.step, node);
+    if (hint !== undefined) known = known.filter((option) => fitsHint(option, hint));
+    const option = known[known.length === 1 ? 0 : chooser.choose(known.map(({ weight }) => weight))];
+    if (option === undefined) return undefined;
+    if (option.use !== undefined) did.add(option.use);
+    if (!isAsync || option.use === "timeout") return option.act(context);
+    const delay = chooser.choose([4, 1, 1, 1]);
+    if (delay === 0) return option.act(context);
+    did.add("delay");
+    return clock.sleep(delay * 2).then(() => option.act(context));
+  };
+  const act = (...args: readonly unknown[]): unknown => {
+    const context = args.at(-1) as NodeContext;
+    const name = String(args[0]);
+    const node = nodes.get(name);
+    return choose(name, name, () => optionsOf(node, context.expects, table, constants, clock), context);
+  };
+  const count = (kind: string): void => {
+    const { calls } = current();
+    calls.set(kind, (calls.get(kind) ?? 0) + 1);
+  };
+  const outside =
+    (kind: string, made?: Json): BuiltinNode =>
+    (args, context) => {
+      count(kind);
+      const key = made === undefined ? `${kind} ${JSON.stringify(context.expects?.type)}` : kind;
+      const values = made === undefined ? undefined : [made];
+      return choose(nameIn(args), key, () => plainOptions(context.expects, constants, values, 4), context);
+    };
+  /** The same for equal arguments within a run, as a pure function is. */
+  const pure =
+    (name: string, values: (args: readonly unknown[]) => readonly Json[]) =>
+    (...args: readonly unknown[]): Json => {
+      const { memo, chooser } = current();
+      const key = `${name}${JSON.stringify(args)}`;
+      let value = memo.get(key);
+      if (value === undefined) {
+        const candidates = values(args);
+        value = candidates[chooser.choose(candidates.map(() => 1))] ?? null;
+        memo.set(key, value);
+      }
+      return value;
+    };
+  const store = needsStore ? new MemoryStore() : undefined;
+  const engine: Engine = createEngine(table, {
+    functions: {
+      act,
+      test: pure("test", () => [false, true]),
+      fold: pure("fold", ([old, update]) => [...new Set([typeof update === "number" ? Math.trunc(update) : 1, old as Json, 2])]),
+    },
+    builtins: {
+      ask,
+      fail,
+      print: (args, context) => choose(nameIn(args), "print", () => plainOptions(undefined, constants, [null], 1), context),
+      sleep: (_, context) => clock.sleep(5).then(() => choose("", "sleep", () => plainOptions(undefined, constants, [null], 1), context)),
+      llm: outside("model call"),
+      http: outside("request", { status: 200, headers: {}, body: "", json: null }),
+      shell: outside("shell command", { code: 0, stdout: "", stderr: "" }),
+      tool: outside("tool call"),
+    },
+    clock,
+    cache: { get: (key) => now?.cache.get(key), set: (key, value) => void now?.cache.set(key, value), clear: () => now?.cache.clear() },
+    random: () => 0.5,
+    onFailure: "finish",
+    onEvent: (event) => void now?.events.push(event),
+    ...(store === undefined ? {} : { store }),
+  });
+  let threads = 0;
+
+  const once = async (chooser: Chooser, thread: string | undefined, guide: Guide | undefined): Promise<RanGraph> => {
+    const isAsync = hasTimers || (guide === undefined && chooser.choose([9, 1]) === 1);
+    const maxSteps = guide?.maxSteps ?? MAX_STEPS;
+    now = {
+      guide, chooser, memo: new Map(), cache: new Map(), calls: new Map(), did: new Set(), events: [], isAsync, hasStore: store !== undefined };
+    const at = now;
+    let result = await engine.run(inputOf(table, chooser, constants), {
+      maxSteps,
+      ...(thread === undefined ? {} : { thread, abandon: true }),
+    });
+    for (let left = MAX_ANSWERS; left > 0 && result.status === "paused" && thread !== undefined; left--) {
+      at.did.add("answer");
+      const open = chooser.choose([3, 1]) === 0 ? result.pauses : result.pauses.slice(0, 1);
+      const answers = Object.fromEntries(
+        open.map(({ id, expects }): [string, Json] => {
+          const values = expects === undefined ? [true] : sampleValues(expects, constants);
+          const value = values[values.length === 1 ? 0 : chooser.choose(values.map(() => 1))];
+          return [id, value === undefined ? true : value];
+        }),
+      );
+      at.events.push({ type: "custom", node: "", data: "answered", seq: 0, namespace: [], runId: "", step: -2 });
+      result = await engine.resume(thread, { answers, maxSteps });
+    }
+    now = undefined;
+    return recordOf(at, result);
+  };
+  return {
+    table,
+    run: async (chooser, guide) => {
+      if (store === undefined) return [await once(chooser, undefined, guide)];
+      const thread = `t${threads++}`;
+      const first = await once(chooser, thread, guide);
+      if (guide !== undefined || !table.channels.some(({ role }) => role === "memory") || chooser.choose([1, 1]) === 0) return [first];
+      const second = await once(chooser, thread, undefined);
+      return [first, { ...second, did: new Set([...second.did, "second run of a thread"]) }];
+    },
+  };
+}
+
+/** The name of the node, which its call holds. */
+function nameIn(args: Readonly<Record<string, Json>>): string {
+  const name = args["name"] ?? args["text"] ?? args["prompt"] ?? args["url"] ?? args["command"];
+  return typeof name === "string" ? name : "";
+}
+
+function pauses(table: Table): boolean {
+  return (
+    table.nodes.some((node) => node.pauseBefore === true || node.pauseAfter === true || (node.call.kind === "builtin" && node.call.name === "ask")) ||
+    table.graphs.some(pauses)
+  );
+}
+
+function inputOf(table: Table, chooser: Chooser, constants: Constants): JsonObject {
+  const given: Record<string, Json> = {};
+  for (const { name, role, type, initial } of table.channels) {
+    if (role !== "input") continue;
+    const values = sampleValues({ type, types: table.types }, constants);
+    const chosen = chooser.choose([...values.map(() => 1), ...(initial === undefined ? [] : [1])]);
+    const value = values[chosen];
+    if (value !== undefined) given[name] = value;
+  }
+  return given;
+}
+
+/** Whether a trace that says `hint` may mean this option. */
+function fitsHint({ use, label }: Option, hint: string): boolean {
+  const isFailure = use === "fails" || use === "timeout" || use === "bad result";
+  if (hint.startsWith("on error")) return isFailure;
+  if (isFailure) return false;
+  const jump = /(?:exclusive )?(?:goto|send) .*$|stop(?:\(\))?$/.exec(hint)?.[0];
+  if (jump !== undefined && label !== undefined) return label === jump || (label === "stop" && jump === "goto end");
+  return label === undefined && jump === undefined;
+}
+
+function failure(message: string, retryable: boolean): Error {
+  return Object.assign(new Error(message), retryable ? {} : { retryable: false });
+}
+
+/** Results of a type, and failures. */
+function plainOptions(
+  expects: ExpectedType | undefined,
+  constants: Constants,
+  made: readonly Json[] | undefined,
+  failing: number,
+): Option[] {
+  const values = made ?? (expects === undefined ? [undefined] : sampleValues(expects, constants));
+  const messages = constants.strings.filter((text) => text === "x" || text === "y");
+  return [
+    ...values.map((value): Option => ({ weight: 40 / values.length, act: () => value })),
+    ...[...messages, "broken"].map(
+      (message, _, all): Option => ({
+        weight: failing / all.length,
+        use: "fails",
+        act: () => {
+          throw failure(message, true);
+        },
+      }),
+    ),
+  ];
+}
+
+/** What an imported function may do: all that its type and `goes` allow. */
+function optionsOf(
+  node: NodeSpec | undefined,
+  expects: ExpectedType | undefined,
+  table: Table,
+  constants: Constants,
+  clock: PumpedClock,
+): readonly Option[] {
+  const handles = (node?.onError.length ?? 0) > 0 || node?.tries !== undefined;
+  const found = plainOptions(expects, constants, undefined, handles ? 12 : 1);
+  const first = found[0];
+  const value = (): unknown => (first === undefined ? undefined : first.act(undefined as unknown as NodeContext));
+  if (node?.output !== undefined && handles) found.push({ weight: 2, use: "bad result", act: () => ({ unfit: [undefined] }) });
+  if (node?.timeout !== undefined) {
+    found.push({ weight: handles ? 8 : 1, use: "timeout", act: () => clock.sleep(1000).then(value) });
+  }
+  found.push({
+    weight: 1,
+    use: "emit",
+    act: ({ emit }) => {
+      emit({ note: 1 });
+      return value();
+    },
+  });
+  const goes = node?.goes;
+  const mayStop = goes?.includes(END) === true;
+  if (mayStop || STOPS) found.push({ weight: mayStop ? 6 : 0.4, use: "stop", label: "stop", act: ({ stop }) => stop() });
+  if (goes === undefined) return found;
+  const names = goes.map((target) => (target === END ? "end" : (table.nodes[target]?.name ?? "end")));
+  const nodes = names.filter((name) => name !== "end");
+  for (const name of names) {
+    found.push({ weight: 8, use: "goto one", label: `goto ${name}`, act: ({ goto }) => goto(name) });
+    found.push({ weight: 3, use: "exclusive goto", label: `exclusive goto ${name}`, act: ({ goto }) => goto(name, { exclusive: true }) });
+  }
+  if (process.env["PLAIN"] !== undefined) return found.filter(({ use }) => use !== "exclusive goto");
+  const subsets = nodes.length < 2 ? [] : nodes.length === 2 ? [nodes] : [nodes, nodes.slice(0, 2), nodes.slice(1)];
+  for (const chosen of subsets) {
+    found.push({ weight: 6, use: "goto several", label: `goto ${chosen.join(", ")}`, act: ({ goto }) => goto(...chosen) });
+  }
+  for (const name of nodes) {
+    found.push({
+      weight: 5,
+      use: "send one",
+      label: `send ${name}`,
+      act: ({ send }) => {
+        send(name, 1);
+        return value();
+      },
+    });
+    found.push({ weight: 2, use: "send one", label: `send ${name}`, act: ({ send }) => send(name, 1) });
+    found.push({
+      weight: 3,
+      use: "send twice to one",
+      label: `send ${name}`,
+      act: ({ send }) => {
+        send(name, 1);
+        return send(name, 2);
+      },
+    });
+    found.push({
+      weight: 2,
+      use: "send one",
+      label: `goto ${name} and send`,
+      act: ({ send, goto }) => {
+        send(name, 1);
+        return goto(name);
+      },
+    });
+  }
+  if (nodes.length > 1) {
+    found.push({
+      weight: 4,
+      use: "send several",
+      label: `send ${nodes.join(", ")}`,
+      act: ({ send }) => {
+        for (const name of nodes) send(name, 1);
+        return value();
+      },
+    });
+  }
+  return found;
+}
+
+function recordOf({ events, calls, did, chooser }: Current, result: RunResult): RanGraph {
+  interface Open {
+    nodes: string[];
+    committed: boolean;
+    routes: RanRoute[];
+    fired: RanStep["fired"][number][];
+    pausedBefore: boolean;
+  }
+  const steps: Open[] = [];
+  const failures: RanGraph["failures"][number][] = [];
+  let start: RanRoute | undefined;
+  let isAnswered = false;
+  const at = (step: number): Open => (steps[step] ??= { nodes: [], committed: false, routes: [], fired: [], pausedBefore: false });
+  for (const event of events) {
+    if (event.type === "custom" && event.data === "answered") isAnswered = true;
+    if (event.namespace.length > 0) continue;
+    switch (event.type) {
+      case "step": {
+        const step = at(event.step);
+        if (isAnswered) step.pausedBefore = true;
+        isAnswered = false;
+        if (event.phase === "end") {
+          step.committed = true;
+          step.nodes = [...event.nodes];
+        } else if (event.nodes.length > step.nodes.length) step.nodes = [...event.nodes];
+        break;
+      }
+      case "node":
+        if (event.phase === "error") {
+          failures.push({ node: event.node, code: event.error.code, message: event.error.message });
+          if (event.item !== undefined) did.add("failing item");
+        }
+        break;
+      case "route": {
+        const route = { node: event.node, via: event.via, targets: event.targets, discarded: event.discarded === true };
+        if (event.node === "start" && event.step === 0 && start === undefined && steps.length === 0) start = route;
+        else at(event.step).routes.push(route);
+        break;
+      }
+      case "barrier":
+        if (event.fired) at(event.step).fired.push({ barrier: event.barrier, target: event.target, arrived: event.arrived });
+        break;
+      default:
+    }
+  }
+  return { steps, start, result, calls, did, failures, choices: chooser.made };
+}

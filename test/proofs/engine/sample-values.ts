@@ -1,0 +1,92 @@
+import type { Expression } from "../../../runtime/expression/expression.ts";
+import type { ExpectedType } from "../../../runtime/interface/context.ts";
+import type { Table } from "../../../runtime/table/table.ts";
+import type { ValueType } from "../../../runtime/table/value-type.ts";
+import type { Json } from "../../../runtime/value/json.ts";
+
+/** Values that the conditions of a graph compare with: its constants. */
+export interface Constants {
+  readonly numbers: readonly number[];
+  readonly strings: readonly string[];
+}
+
+export function constantsOf(table: Table): Constants {
+  const numbers = new Set<number>();
+  const strings = new Set<string>();
+  const add = (value: Json): void => {
+    if (typeof value === "number") numbers.add(value);
+    else if (typeof value === "string") strings.add(value);
+    else if (typeof value === "object" && value !== null) Object.values(value).forEach(add);
+  };
+  const visit = (part: unknown): void => {
+    if (typeof part !== "object" || part === null) return;
+    const { op, value } = part as Partial<Extract<Expression, { op: "const" }>>;
+    if (op === "const" && value !== undefined) add(value);
+    Object.values(part).forEach(visit);
+  };
+  table.expressions.forEach(visit);
+  for (const node of table.nodes) {
+    for (const route of node.routes) if (route.kind === "match") for (const arm of route.arms) arm.values.forEach(add);
+  }
+  return { numbers: [...numbers], strings: [...strings] };
+}
+
+const MOST = 6;
+
+/** Some values of a type: around the constants that conditions compare with, and at the edges of the type. */
+export function sampleValues({ type, types }: ExpectedType, constants: Constants): readonly Json[] {
+  const named = new Map(types.map((entry) => [entry.name, entry.type]));
+  const sample = (of: ValueType, depth: number): readonly Json[] => {
+    switch (of.kind) {
+      case "string":
+        return distinct([...constants.strings.slice(0, 3), "", "q"]);
+      case "int": {
+        const near = constants.numbers.filter(Number.isSafeInteger).flatMap((value) => [value, value + 1, value - 1]);
+        return distinct([0, 1, ...near]).slice(0, MOST);
+      }
+      case "float": {
+        const near = constants.numbers.flatMap((value) => [value, value + 1e-9, value - 0.5]);
+        return distinct([0, 1e-20, 1, ...near]).slice(0, MOST);
+      }
+      case "bool":
+        return [false, true];
+      case "null":
+        return [null];
+      case "literal":
+        return [of.value];
+      case "list": {
+        const items = depth > 2 ? [] : sample(of.item, depth + 1);
+        const [first, second = first] = items;
+        return first === undefined || second === undefined ? [[]] : [[], [first], [second], [first, second]];
+      }
+      case "map": {
+        const [first, second = first] = depth > 2 ? [] : sample(of.value, depth + 1);
+        return first === undefined || second === undefined ? [{}] : [{}, { k: first }, { k: second }];
+      }
+      case "record": {
+        const fields = of.fields.map((field) => ({ ...field, values: sample(field.type, depth + 1) }));
+        const count = Math.min(MOST, Math.max(1, ...fields.map(({ values }) => values.length)));
+        return Array.from({ length: count }, (_, at) =>
+          Object.fromEntries(
+            fields.flatMap(({ name, optional, values }, place) =>
+              optional === true && (at + place) % 2 === 0 ? [] : [[name, values[(at * (place + 1)) % values.length] ?? null]],
+            ),
+          ),
+        );
+      }
+      case "union":
+        return distinct(of.members.flatMap((member) => sample(member, depth + 1).slice(0, 3))).slice(0, MOST);
+      case "ref": {
+        const body = named.get(of.name);
+        return body === undefined || depth > 3 ? [null] : sample(body, depth + 1);
+      }
+      default:
+        return [null, 1, "a", { a: 1 }];
+    }
+  };
+  return sample(type, 0);
+}
+
+function distinct<T>(values: readonly T[]): T[] {
+  return [...new Set(values)];
+}
