@@ -17,7 +17,21 @@ interface Channel {
   readonly reducer?: string;
 }
 
-type Kind = "bool" | "int" | "level" | "float" | "enum" | "text" | "maybe" | "maybeKind" | "list" | "words" | "record" | "map" | "json" | "union";
+type Kind =
+  | "bool"
+  | "int"
+  | "level"
+  | "float"
+  | "enum"
+  | "text"
+  | "maybe"
+  | "maybeKind"
+  | "list"
+  | "words"
+  | "record"
+  | "map"
+  | "json"
+  | "union";
 
 /** By kind: its type, and a value that it may start with. */
 const TYPES: Readonly<Record<Kind, readonly [type: string, start: string]>> = {
@@ -76,7 +90,12 @@ export function createConditions(random: Random): Conditions {
   const named = new Map(channels.map((channel) => [channel.name, channel]));
   const writable = channels.filter(({ role }) => role !== "input").map(({ name }) => name);
   const readable = channels.map(({ name }) => name);
-  const lists = ["[1, 2]", "[]", "range(0, 2)", ...channels.filter(({ kind }) => kind === "list" || kind === "words").map(({ name }) => name)];
+  const lists = [
+    "[1, 2]",
+    "[]",
+    "range(0, 2)",
+    ...channels.filter(({ kind }) => kind === "list" || kind === "words").map(({ name }) => name),
+  ];
   const aboutOf = (from: readonly string[]): Channel | undefined => {
     const found = from.flatMap((name) => named.get(name) ?? []);
     return found.length === 0 ? undefined : random.pick(found);
@@ -89,14 +108,18 @@ export function createConditions(random: Random): Conditions {
     lists,
     isReduced: (name) => named.get(name)?.reducer !== undefined,
     choice: (allowed) => {
-      const writes = random.chance(0.75) ? aboutOf(allowed.filter((name) => named.get(name)?.reducer === undefined || random.chance(0.5))) : undefined;
+      const writes = random.chance(0.75)
+        ? aboutOf(allowed.filter((name) => named.get(name)?.reducer === undefined || random.chance(0.5)))
+        : undefined;
       const channel = writes ?? random.pick(channels);
       const choice = choiceOn(random, channel, channels);
       return writes === undefined ? choice : { ...choice, writes: writes.name };
     },
     cover: () => {
       const condition = self.condition();
-      return random.chance(0.5) ? { form: "edges", arms: otherwise([`when ${condition}`]) } : { form: "cases", arms: [condition, "else"] };
+      return random.chance(0.5)
+        ? { form: "edges", arms: otherwise([`when ${condition}`]) }
+        : { form: "cases", arms: [condition, "else"] };
     },
     givenChoice: () => {
       const given = channels.filter(({ role }) => role === "input");
@@ -122,13 +145,39 @@ export function createConditions(random: Random): Conditions {
 }
 
 function drawChannels(random: Random): readonly Channel[] {
-  const kinds: readonly Kind[] = ["bool", "int", "level", "float", "enum", "text", "maybe", "maybeKind", "list", "words", "record", "map", "json", "union"];
+  const kinds: readonly Kind[] = [
+    "bool",
+    "int",
+    "level",
+    "float",
+    "enum",
+    "text",
+    "maybe",
+    "maybeKind",
+    "list",
+    "words",
+    "record",
+    "map",
+    "json",
+    "union",
+  ];
   const channels: Channel[] = [];
   const add = (name: string, kind: Kind, role: Channel["role"], reducer?: string): void => {
     const [type, start] = TYPES[kind];
     const hasOwnStart = reducer !== undefined && ["sum", "min", "max", "append", "union"].includes(reducer);
     // Some channels start as null: what reads them has to be after a write.
-    const initial = role === "input" ? (random.chance(0.5) ? "" : ` = ${start}`) : hasOwnStart ? (random.chance(0.4) ? ` = ${start}` : "") : random.chance(0.12) && reducer !== "fold" ? "" : ` = ${start}`;
+    const initial =
+      role === "input"
+        ? random.chance(0.5)
+          ? ""
+          : ` = ${start}`
+        : hasOwnStart
+          ? random.chance(0.4)
+            ? ` = ${start}`
+            : ""
+          : random.chance(0.12) && reducer !== "fold"
+            ? ""
+            : ` = ${start}`;
     const declaration = `${role} ${name}: ${type}${initial}${reducer === undefined ? "" : ` reduce ${reducer}`}`;
     channels.push({ name, declaration, kind, role, ...(reducer === undefined ? {} : { reducer }) });
   };
@@ -142,7 +191,13 @@ function drawChannels(random: Random): readonly Channel[] {
     const kind = random.pick(kinds);
     const reducers = REDUCERS[kind];
     const reducer = reducers !== undefined && random.chance(0.55) ? random.pick(reducers) : undefined;
-    const role = random.chance(0.1) ? "memory" : random.chance(0.1) ? "output" : random.chance(0.08) && reducer === undefined ? "input" : "state";
+    const role = random.chance(0.1)
+      ? "memory"
+      : random.chance(0.1)
+        ? "output"
+        : random.chance(0.08) && reducer === undefined
+          ? "input"
+          : "state";
     add(`c${index}`, kind, role, reducer);
   }
   return channels;
@@ -161,7 +216,13 @@ function choiceOn(random: Random, channel: Channel, channels: readonly Channel[]
   const cases = (...arms: readonly string[]): Choice => ({ form: "cases", arms });
   switch (kind) {
     case "bool":
-      return random.pick([values("true", "false"), values("true", "else"), edges(`when ${name}`, "otherwise"), edges(`when ${name}`, `when !${name}`), cases(name, "else")]);
+      return random.pick([
+        values("true", "false"),
+        values("true", "else"),
+        edges(`when ${name}`, "otherwise"),
+        edges(`when ${name}`, `when !${name}`),
+        cases(name, "else"),
+      ]);
     case "enum":
       return random.pick([
         values(`"x"`, `"y"`, `"z"`),
@@ -172,7 +233,12 @@ function choiceOn(random: Random, channel: Channel, channels: readonly Channel[]
         edges(`when ${name} in ["x", "y"]`, "otherwise"),
       ]);
     case "level":
-      return random.pick([values("0", "1 | 2"), values("0", "1", "else"), edges(`when ${name} < 1`, `when ${name} >= 1`), cases(`${name} == 2`, "else")]);
+      return random.pick([
+        values("0", "1 | 2"),
+        values("0", "1", "else"),
+        edges(`when ${name} < 1`, `when ${name} >= 1`),
+        cases(`${name} == 2`, "else"),
+      ]);
     case "int":
     case "float": {
       const value = asNumber(channel);
@@ -187,10 +253,19 @@ function choiceOn(random: Random, channel: Channel, channels: readonly Channel[]
     }
     case "maybe":
     case "maybeKind":
-      return random.pick([values("null", "else"), edges(`when ${name} != null`, "otherwise"), edges(`when ${name} == null`, `when ${name} != null`), ...(kind === "maybeKind" ? [values("null", `"x"`, `"y"`)] : [])]);
+      return random.pick([
+        values("null", "else"),
+        edges(`when ${name} != null`, "otherwise"),
+        edges(`when ${name} == null`, `when ${name} != null`),
+        ...(kind === "maybeKind" ? [values("null", `"x"`, `"y"`)] : []),
+      ]);
     default: {
       const condition = conditionOn(random, channel, channels);
-      return random.pick([edges(`when ${condition}`, "otherwise"), cases(condition, "else"), edges(`when ${condition}`, `when !(${condition})`)]);
+      return random.pick([
+        edges(`when ${condition}`, "otherwise"),
+        cases(condition, "else"),
+        edges(`when ${condition}`, `when !(${condition})`),
+      ]);
     }
   }
 }
@@ -202,7 +277,12 @@ function conditionOn(random: Random, channel: Channel, channels: readonly Channe
     const other = random.pick(channels);
     return `${simpleCondition(random, channel)} ${random.pick(["&&", "||"])} ${simpleCondition(random, other)}`;
   }
-  if (random.chance(0.05) && (kind === "int" || kind === "level")) return random.pick([`${asNumber(channel)} % 2 == 0`, `${asNumber(channel)} * 2 == 3`, `10 / ${asNumber(channel)} > 2`]);
+  if (random.chance(0.05) && (kind === "int" || kind === "level"))
+    return random.pick([
+      `${asNumber(channel)} % 2 == 0`,
+      `${asNumber(channel)} * 2 == 3`,
+      `10 / ${asNumber(channel)} > 2`,
+    ]);
   return simpleCondition(random, channel);
 }
 
@@ -219,13 +299,26 @@ function simpleCondition(random: Random, channel: Channel): string {
     case "enum":
       return `${name} ${random.pick(["==", "!="])} ${random.pick([`"x"`, `"y"`])}`;
     case "text":
-      return random.pick([`${name} == "a"`, `lower(${name}) == "Yes"`, `upper(${name}) == "A"`, `len(${name}) > 0`, `startsWith(${name}, "a")`, `matches(${name}, "^a")`]);
+      return random.pick([
+        `${name} == "a"`,
+        `lower(${name}) == "Yes"`,
+        `upper(${name}) == "A"`,
+        `len(${name}) > 0`,
+        `startsWith(${name}, "a")`,
+        `matches(${name}, "^a")`,
+      ]);
     case "maybe":
       return random.pick([`${name} != null`, `${name} == null`, `(${name} ?? 0) > 1`, `${name} == 1`]);
     case "maybeKind":
       return random.pick([`${name} != null`, `${name} == "x"`]);
     case "list":
-      return random.pick([`len(${name}) > 1`, `${name}[0] == 1`, `last(${name}) == 1`, `1 in ${name}`, `sum(${name}) > 1`]);
+      return random.pick([
+        `len(${name}) > 1`,
+        `${name}[0] == 1`,
+        `last(${name}) == 1`,
+        `1 in ${name}`,
+        `sum(${name}) > 1`,
+      ]);
     case "words":
       return random.pick([`len(${name}) == 0`, `first(${name}) == "a"`, `"a" in ${name}`, `contains(${name}, "b")`]);
     case "record":
@@ -242,17 +335,38 @@ function simpleCondition(random: Random, channel: Channel): string {
 function valueOf(random: Random, channel: Channel, channels: readonly Channel[]): string {
   const { name, kind } = channel;
   const number = asNumber(channel);
-  const others = channels.filter((other) => other.kind === kind && other !== channel && other.reducer !== "min" && other.reducer !== "max");
+  const others = channels.filter(
+    (other) => other.kind === kind && other !== channel && other.reducer !== "min" && other.reducer !== "max",
+  );
   if (others.length > 0 && random.chance(0.2)) return random.pick(others).name;
   switch (kind) {
     case "bool":
       return random.pick(["true", "false", `!${name}`, "count > 1", `kind == "x"`]);
     case "int":
-      return random.pick(["0", "1", "2", `${number} + 1`, `${number} + 1`, `min(${number}, 3) ?? 0`, "len([1, 2])", `${number} - 1`, "count + 1", "round(10 / count)"]);
+      return random.pick([
+        "0",
+        "1",
+        "2",
+        `${number} + 1`,
+        `${number} + 1`,
+        `min(${number}, 3) ?? 0`,
+        "len([1, 2])",
+        `${number} - 1`,
+        "count + 1",
+        "round(10 / count)",
+      ]);
     case "level":
       return random.pick(["0", "1", "2", "flag ? 1 : 2"]);
     case "float":
-      return random.pick(["1.0", `${number} + 1.0`, `${number} * 0.5`, `${number} + 1e-20`, "0.0", `${number} - 1.0`, "count / 2"]);
+      return random.pick([
+        "1.0",
+        `${number} + 1.0`,
+        `${number} * 0.5`,
+        `${number} + 1e-20`,
+        "0.0",
+        `${number} - 1.0`,
+        "count / 2",
+      ]);
     case "enum":
       return random.pick([`"x"`, `"y"`, `flag ? "x" : "z"`, `count > 1 ? "y" : "x"`]);
     case "text":

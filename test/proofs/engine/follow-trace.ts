@@ -1,10 +1,6 @@
 import type { TraceStep } from "../../../diagnostics/diagnostic.ts";
 import { createChooser, type Chooser, nextScript } from "./choices.ts";
-import type { GraphRunner, RanGraph } from "./run-graph.ts";
-
-/** Runs that are tried for one trace. */
-const DEEP = 60;
-const RANDOM = 120;
+import type { GraphRunner, Guide, RanGraph } from "./run-graph.ts";
 
 export interface Followed {
   /** A run that goes as the trace says, its conditions computed from values. */
@@ -19,6 +15,8 @@ export async function followTrace(
   trace: readonly TraceStep[],
   seed: number,
   isShown: (run: RanGraph) => boolean,
+  /** Runs that are tried in order, and as many at random. */
+  most: number,
 ): Promise<Followed> {
   const hint = (step: number, node: string): string | undefined => {
     const at = trace[step];
@@ -27,28 +25,27 @@ export async function followTrace(
     // In its last step a trace may leave open where nodes lead.
     return said ?? (step < trace.length - 1 ? "" : undefined);
   };
-  const attempt = async (chooser: Chooser): Promise<RanGraph | undefined> => {
-    const runs = await runner.run(chooser, { hint, maxSteps: trace.length });
-    return runs.find((run) => goesAs(run, trace) && isShown(run));
+  const steps = trace.map(({ ran }) => [...new Set(ran)].sort().join());
+  const accepts = (step: number, nodes: readonly string[]): boolean =>
+    step >= steps.length || [...new Set(nodes)].sort().join() === steps[step];
+  const attempt = async (chooser: Chooser): Promise<{ readonly run?: RanGraph; readonly made: Chooser["made"] }> => {
+    const guide: Guide = { hint, accepts, maxSteps: trace.length, left: undefined };
+    const [run] = await runner.run(chooser, guide);
+    const { left } = guide;
+    if (left !== undefined) return { made: chooser.made.slice(0, left) };
+    const { made } = chooser;
+    return run !== undefined && run.steps.length >= steps.length && isShown(run) ? { run, made } : { made };
   };
   let script: readonly number[] | undefined = [];
-  for (let count = 0; count < DEEP && script !== undefined; count++) {
-    const chooser = createChooser(script);
-    const run = await attempt(chooser);
+  for (let count = 0; count < most && script !== undefined; count++) {
+    const { run, made } = await attempt(createChooser(script));
     if (run !== undefined) return { run, exhausted: false };
-    script = nextScript(chooser.made);
+    script = nextScript(made);
   }
   if (script === undefined) return { run: undefined, exhausted: true };
-  for (let count = 0; count < RANDOM; count++) {
-    const run = await attempt(createChooser([], seed * 7919 + count));
+  for (let count = 0; count < most; count++) {
+    const { run } = await attempt(createChooser([], seed * 7919 + count));
     if (run !== undefined) return { run, exhausted: false };
   }
   return { run: undefined, exhausted: false };
-}
-
-function goesAs({ steps }: RanGraph, trace: readonly TraceStep[]): boolean {
-  return trace.every(({ ran }, index) => {
-    const nodes = [...new Set(steps[index]?.nodes)].sort();
-    return nodes.join() === [...new Set(ran)].sort().join();
-  });
 }

@@ -94,11 +94,15 @@ class Draft {
     const { random } = this;
     if (random.chance(0.12)) this.unstructured();
     else this.structured();
-    const mutations = random.chance(0.5) ? 0 : 1 + random.below(3);
+    const mutations = random.chance(0.65) ? 0 : 1 + random.below(3);
     for (let count = 0; count < mutations; count++) this.mutate();
     this.decorate();
     const names = this.nodes.map(({ name }) => name);
-    for (let count = 1 + random.below(3); count > 0; count--) this.extra.push(this.assertion(names));
+    const asserted = new Set<string>();
+    for (let count = 1 + random.below(2); count > 0; count--) {
+      asserted.add(mutations === 0 && random.chance(0.85) ? this.likelyAssertion(names) : this.assertion(names));
+    }
+    this.extra.push(...asserted);
     if (random.chance(0.08)) this.extra.push(`limit steps ${1 + random.below(12)}`);
     if (random.chance(0.08)) this.extra.push(`max parallel ${1 + random.below(3)}`);
     const used = this.nodes.map((node) => this.nodeText(node));
@@ -157,7 +161,10 @@ class Draft {
     if (roll < 0.81) return this.add(`sleep(5ms)`);
     if (roll < 0.84) {
       const number = conditions.intTarget(writable);
-      return this.add(`inner(p: ${random.pick(["1", "count", "0"])})`, number === undefined ? undefined : `{ q: ${number} }`);
+      return this.add(
+        `inner(p: ${random.pick(["1", "count", "0"])})`,
+        number === undefined ? undefined : `{ q: ${number} }`,
+      );
     }
     if (roll < 0.85) return this.add(`job()`);
     if (roll < 0.89 && this.pauses) return this.add(`ask("?")`, target);
@@ -191,7 +198,11 @@ class Draft {
     if (roll < 0.12) {
       const choice = this.conditions.givenChoice();
       const blocks = choice.arms.map(() => this.block(writable, 1));
-      this.route("start", choice, blocks.map(({ entry }) => entry));
+      this.route(
+        "start",
+        choice,
+        blocks.map(({ entry }) => entry),
+      );
       const last = random.chance(0.5) ? this.block(writable, 1) : undefined;
       for (const { exit } of blocks) this.finish(exit, last?.entry);
       if (last !== undefined) this.finish(last.exit, undefined);
@@ -246,10 +257,19 @@ class Draft {
     const { random, conditions } = this;
     const choice = conditions.choice(writable);
     const { arms, writes } = choice;
-    const decides = writes === undefined ? this.plain(writable) : this.add(random.chance(0.8) ? `act("$NAME")` : conditions.valueFor(writes), writes);
-    const blocks = arms.map((_, index) => (index > 0 && random.chance(0.3) ? undefined : this.block(writable, depth + 1)));
+    const decides =
+      writes === undefined
+        ? this.plain(writable)
+        : this.add(random.chance(0.8) ? `act("$NAME")` : conditions.valueFor(writes), writes);
+    const blocks = arms.map((_, index) =>
+      index > 0 && random.chance(0.3) ? undefined : this.block(writable, depth + 1),
+    );
     const end = this.plain(writable);
-    this.route(decides.name, choice, blocks.map((block) => block?.entry ?? end.name));
+    this.route(
+      decides.name,
+      choice,
+      blocks.map((block) => block?.entry ?? end.name),
+    );
     for (const block of blocks) if (block !== undefined) this.edge(block.exit, end.name);
     return { entry: decides.name, exit: end.name };
   }
@@ -281,7 +301,10 @@ class Draft {
     const blocks = parts.map((part) => this.block(part, depth + 1));
     this.edge(fork.name, blocks.map(({ entry }) => entry).join(", "));
     const end = this.plain(writable);
-    this.join(blocks.map(({ exit }) => exit), end);
+    this.join(
+      blocks.map(({ exit }) => exit),
+      end,
+    );
     return { entry: fork.name, exit: end.name };
   }
 
@@ -371,7 +394,9 @@ class Draft {
   /** A node that may jump over a block, or out of the graph, or send a task beside its edges. */
   jump(writable: Writable, depth: number): Block {
     const { random } = this;
-    const decides = random.chance(0.2) ? this.forNode(writable) : this.add(`act("$NAME")`, random.chance(0.5) ? this.random.pick([...writable, undefined]) : undefined);
+    const decides = random.chance(0.2)
+      ? this.forNode(writable)
+      : this.add(`act("$NAME")`, random.chance(0.5) ? this.random.pick([...writable, undefined]) : undefined);
     if (!decides.call.startsWith("act(")) decides.call = `act("${decides.name}", item)`;
     const inner = this.block(writable, depth + 1);
     const end = this.plain(writable);
@@ -411,12 +436,17 @@ class Draft {
       if (roll < 0.5) this.edge(name, targets(index));
       else {
         const choice = conditions.choice(writable);
-        this.route(name, choice, choice.arms.map(() => targets(index)));
+        this.route(
+          name,
+          choice,
+          choice.arms.map(() => targets(index)),
+        );
       }
       if (random.chance(0.2)) this.edges.push(`${name} -> ${targets(index)} on error`);
       if (random.chance(0.12)) {
         const goes = [...new Set([target(index), target(index)])].filter((each) => each !== name || random.chance(0.4));
-        if (goes.length > 0 && this.nodes[index]?.call.startsWith("act(") === true) this.nodes[index]?.policies.push(`goes ${goes.join(", ")}`);
+        if (goes.length > 0 && this.nodes[index]?.call.startsWith("act(") === true)
+          this.nodes[index]?.policies.push(`goes ${goes.join(", ")}`);
       }
     });
     for (let barriers = random.below(3); barriers > 0 && names.length > 2; barriers--) {
@@ -452,7 +482,9 @@ class Draft {
       if (node.call.startsWith("act(") && !node.policies.some((policy) => policy.startsWith("goes")))
         node.policies.push(`goes ${[...new Set([random.pick([...names, "end"]), random.pick(names)])].join(", ")}`);
     } else if (roll < 0.84) {
-      edges[at] = edge.includes(" when ") ? edge.replace(/ when .*$/, ` when ${this.conditions.condition()}`) : edge.replace(/ otherwise$/, "");
+      edges[at] = edge.includes(" when ")
+        ? edge.replace(/ when .*$/, ` when ${this.conditions.condition()}`)
+        : edge.replace(/ otherwise$/, "");
     } else if (roll < 0.92) {
       const [a = "", b = ""] = random.shuffle(names);
       edges.push(`all(${a}, ${b}) -> ${random.pick([...names, "end"])}`);
@@ -475,6 +507,23 @@ class Draft {
       if (isCode && random.chance(0.05)) node.policies.push("idempotent");
       if (this.pauses && random.chance(0.12)) node.policies.push(random.pick(["pause before", "pause after"]));
     }
+  }
+
+  /** What holds in most structured graphs: about the node that runs first. */
+  likelyAssertion(names: readonly string[]): string {
+    const { random } = this;
+    const first =
+      /^start -> (?:match [^{]*\{ \S+ -> )?(n\d+)/.exec(
+        this.edges.find((edge) => edge.startsWith("start ->")) ?? "",
+      )?.[1] ?? "n0";
+    const other = random.pick(names.filter((name) => name !== first).concat(names.length === 1 ? [first] : []));
+    return random.pick([
+      `assert ${first} before ${other}`,
+      `assert ${first} before end`,
+      `assert eventually ${first}`,
+      `assert never ${first} with ${other}`,
+      `assert once ${first}`,
+    ]);
   }
 
   assertion(names: readonly string[]): string {
@@ -518,7 +567,9 @@ class Draft {
         }
       } else if (random.chance(0.3)) {
         const own = plain.exec(edges[at] ?? "");
-        const other = edges.findIndex((edge, index) => index !== at && own !== null && plain.exec(edge)?.[2] === own[2]);
+        const other = edges.findIndex(
+          (edge, index) => index !== at && own !== null && plain.exec(edge)?.[2] === own[2],
+        );
         if (own !== null && other !== -1) {
           edges[at] = `${own[1] ?? ""}, ${plain.exec(edges[other] ?? "")?.[1] ?? ""} -> ${own[2] ?? ""}`;
           edges.splice(other, 1);

@@ -106,20 +106,23 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
       return code !== "NG401" || seen.race !== undefined;
     };
     if (trace.length > 0) {
-      const found = await followTrace(runner, trace, options.seed, isShown);
+      const found = await followTrace(runner, trace, options.seed, isShown, severity === "error" ? 80 : 20);
       if (found.run !== undefined) {
         shown++;
         look(found.run, true);
       } else if (severity === "error") {
-        if (found.exhausted) add(`${code} error with a trace that no run follows`, `${message}: ${JSON.stringify(trace)}`);
+        if (found.exhausted)
+          add(`${code} error with a trace that no run follows`, `${message}: ${JSON.stringify(trace)}`);
         else open++;
       } else open++;
     }
     if (severity !== "error" || !exhausted) continue;
     if (assertion !== undefined && !violated.has(assertion)) add("NG213 error without a run", message);
     if (code === "NG401" && !race) add("NG401 error without a run", message);
-    if ((code === "NG302" || code === "NG303") && incomplete.size === 0 && !cut) add(`${code} error without a run`, message);
-    if (["NG203", "NG204", "NG205", "NG208", "NG311"].includes(code) && !cut) add(`${code} error, and every run ends`, message);
+    if ((code === "NG302" || code === "NG303") && incomplete.size === 0 && !cut)
+      add(`${code} error without a run`, message);
+    if (["NG203", "NG204", "NG205", "NG208", "NG311"].includes(code) && !cut)
+      add(`${code} error, and every run ends`, message);
     if (["NG501", "NG515"].includes(code) && !noRoute) add(`${code} error, and every run has a route`, message);
   }
   if (claims.sound && !completed && cut) add("NG310 sound, and no run completes", "");
@@ -172,9 +175,14 @@ function brokenProofs(claims: Claims, seen: Observed, run: RanGraph): Found {
   const found: [string, string][] = [];
   if (claims.sound) {
     if (seen.incomplete.length > 0) found.push(["NG310 sound, and a run ends incomplete", seen.incomplete.join("; ")]);
-    if (seen.noRoute !== undefined) found.push([`NG310 sound, and a run has no route${seen.noRoute.isFailedCondition ? " (a condition fails)" : ""}`, seen.noRoute.message]);
+    if (seen.noRoute !== undefined)
+      found.push([
+        `NG310 sound, and a run has no route${seen.noRoute.isFailedCondition ? " (a condition fails)" : ""}`,
+        seen.noRoute.message,
+      ]);
     if (seen.race !== undefined) found.push(["NG310 sound, and two nodes write one channel", seen.race]);
-    if (seen.meetings.length > 0) found.push(["NG310 sound, and branches meet without a barrier", seen.meetings.join("; ")]);
+    if (seen.meetings.length > 0)
+      found.push(["NG310 sound, and branches meet without a barrier", seen.meetings.join("; ")]);
   }
   for (const { node, most, perAnswer } of claims.rounds) {
     const times = (perAnswer ? seen.roundsPerAnswer : seen.rounds).get(node) ?? 0;
@@ -187,7 +195,11 @@ function brokenProofs(claims: Claims, seen: Observed, run: RanGraph): Found {
   if (claims.parallel !== undefined && seen.parallel > claims.parallel)
     found.push(["NG609 more nodes run in one step", `${seen.parallel}, not ${claims.parallel}`]);
   for (const text of seen.violated)
-    if (claims.proven.has(text)) found.push([`NG214 proven, and a run violates it (${text.split(" ").find((word) => ["before", "once", "eventually", "never"].includes(word)) ?? ""})`, text]);
+    if (claims.proven.has(text))
+      found.push([
+        `NG214 proven, and a run violates it (${text.split(" ").find((word) => ["before", "once", "eventually", "never"].includes(word)) ?? ""})`,
+        text,
+      ]);
   if (claims.calls !== undefined && !claims.calls.perAnswer && !claims.calls.perItem) {
     for (const [kind, count] of run.calls) {
       const most = claims.calls.most.get(kind) ?? 0;
@@ -205,11 +217,16 @@ function unreported({ diagnostics }: CheckResult, graph: BoundGraph, seen: Obser
     diagnostics.some(({ code, message }) => code === "NG900" && (message.includes(property) || property === ""));
   if (seen.incomplete.length > 0 && !has("NG201", "NG301", "NG302", "NG303", "NG304") && !open("sound"))
     found.push(["silent: a run ends incomplete", seen.incomplete.join("; ")]);
-  if (seen.race !== undefined && !has("NG401") && !open("writers")) found.push(["silent: two nodes write one channel", seen.race]);
+  if (seen.race !== undefined && !has("NG401") && !open("writers"))
+    found.push(["silent: two nodes write one channel", seen.race]);
   if (seen.noRoute !== undefined && !seen.noRoute.isFailedCondition && !has("NG501", "NG515", "NG201") && !open(""))
     found.push(["silent: a run has no route", seen.noRoute.message]);
   for (const text of seen.violated) {
-    if (!diagnostics.some(({ code, message }) => code === "NG213" && message.includes(`\`${text}\``)) && !open("assert") && !open(text))
+    if (
+      !diagnostics.some(({ code, message }) => code === "NG213" && message.includes(`\`${text}\``)) &&
+      !open("assert") &&
+      !open(text)
+    )
       found.push(["silent: a run violates an assertion", text]);
   }
   const hasLimit = graph.declaration.statements.some((item) => item.kind === "Limit" && item.of === "steps");
@@ -220,7 +237,20 @@ function unreported({ diagnostics }: CheckResult, graph: BoundGraph, seen: Obser
 }
 
 /** Codes that rule out NG310. */
-const UNSOUND = ["NG203", "NG204", "NG205", "NG208", "NG301", "NG302", "NG303", "NG304", "NG307", "NG309", "NG311", "NG316"];
+const UNSOUND = [
+  "NG203",
+  "NG204",
+  "NG205",
+  "NG208",
+  "NG301",
+  "NG302",
+  "NG303",
+  "NG304",
+  "NG307",
+  "NG309",
+  "NG311",
+  "NG316",
+];
 
 function contradictions({ diagnostics, proofs }: CheckResult, claims: Claims): Found {
   const found: [string, string][] = [];
@@ -228,18 +258,22 @@ function contradictions({ diagnostics, proofs }: CheckResult, claims: Claims): F
   const report = (kind: string, message: string): void => void found.push([`contradiction: ${kind}`, message]);
   if (claims.sound) {
     for (const { code, severity, message } of loud) {
-      if (UNSOUND.includes(code) || (severity === "error" && code !== "NG213" && code !== "NG411")) report(`NG310 and ${code}`, message);
+      if (UNSOUND.includes(code) || (severity === "error" && code !== "NG213" && code !== "NG411"))
+        report(`NG310 and ${code}`, message);
     }
-    if (diagnostics.some(({ code, message }) => code === "NG900" && message.includes("sound"))) report("NG310 and NG900", "");
+    if (diagnostics.some(({ code, message }) => code === "NG900" && message.includes("sound")))
+      report("NG310 and NG900", "");
   }
   for (const text of claims.refuted.keys()) if (claims.proven.has(text)) report("NG213 and NG214", text);
   if (claims.steps !== undefined && !claims.steps.perAnswer) {
-    for (const { code, message } of loud) if (["NG204", "NG206", "NG208", "NG311"].includes(code)) report(`NG210 and ${code}`, message);
+    for (const { code, message } of loud)
+      if (["NG204", "NG206", "NG208", "NG311"].includes(code)) report(`NG210 and ${code}`, message);
   }
   for (const { node, perAnswer } of claims.rounds) {
     if (perAnswer) continue;
     for (const { code, message } of loud)
-      if (["NG204", "NG206", "NG208", "NG311"].includes(code) && message.includes(`${node} `)) report(`NG207 and ${code}`, message);
+      if (["NG204", "NG206", "NG208", "NG311"].includes(code) && message.includes(`${node} `))
+        report(`NG207 and ${code}`, message);
   }
   const texts = proofs.map(({ message }) => message);
   if (new Set(texts).size < texts.length) report("one proof twice", "");

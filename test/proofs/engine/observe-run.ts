@@ -116,14 +116,19 @@ export function observe(wiring: Wiring, run: RanGraph): Observed {
     roundsPerAnswer,
     stepsPerAnswer,
     fired: new Set(steps.flatMap(({ fired }) => fired.map(({ barrier }) => barrier))),
-    nullRead: run.failures.find(({ message: text }) => /expected .*, found null/.test(text) && !text.includes("for channel"))?.message,
+    nullRead: run.failures.find(
+      ({ message: text }) => /expected .*, found null/.test(text) && !text.includes("for channel"),
+    )?.message,
   };
 }
 
 /** Tasks of a node that finished in a step. */
 function finished({ nodes, committed, routes }: RanStep, node: string): number {
   if (!committed) return 0;
-  return nodes.filter((each) => each === node).length - routes.filter((route) => route.node === node && route.via === "error").length;
+  return (
+    nodes.filter((each) => each === node).length -
+    routes.filter((route) => route.node === node && route.via === "error").length
+  );
 }
 
 function violates({ table }: Wiring, { steps, start, result }: RanGraph, assertion: AssertionSpec): boolean {
@@ -151,7 +156,10 @@ function violates({ table }: Wiring, { steps, start, result }: RanGraph, asserti
   }
 }
 
-function endsBranch(table: Table, { node, via, targets, discarded }: RanGraph["steps"][number]["routes"][number]): boolean {
+function endsBranch(
+  table: Table,
+  { node, via, targets, discarded }: RanGraph["steps"][number]["routes"][number],
+): boolean {
   if (discarded) return false;
   if (via === "send") return false;
   if (via === "stop" || targets.includes("end")) return true;
@@ -230,7 +238,8 @@ function meetings(wiring: Wiring, { steps, start }: RanGraph): string[] {
       held.delete(barrier);
       const gate = table.nodes.find(({ name }) => name === target)?.waits;
       const isGate = gate === undefined || table.barriers[gate]?.id === barrier;
-      if (target !== "end" && isGate) signal(target, `*${barrier}`, new Set([...(slots?.values() ?? [])].flatMap((ids) => [...ids])));
+      if (target !== "end" && isGate)
+        signal(target, `*${barrier}`, new Set([...(slots?.values() ?? [])].flatMap((ids) => [...ids])));
     }
   }
   return found;

@@ -14,7 +14,8 @@ export interface Claims {
   /** NG609. */
   readonly parallel: number | undefined;
   /** NG605: by what is called. */
-  readonly calls: { readonly most: ReadonlyMap<string, number>; readonly perAnswer: boolean; readonly perItem: boolean } | undefined;
+  readonly calls:
+    { readonly most: ReadonlyMap<string, number>; readonly perAnswer: boolean; readonly perItem: boolean } | undefined;
 }
 
 export function readClaims(proofs: readonly Proof[], diagnostics: readonly Diagnostic[]): Claims {
@@ -41,7 +42,11 @@ export function readClaims(proofs: readonly Proof[], diagnostics: readonly Diagn
       ),
     ),
     parallel:
-      parallel === undefined ? undefined : parallel.startsWith("one node") ? 1 : numberIn(parallel, /at most (\d+) nodes/),
+      parallel === undefined
+        ? undefined
+        : parallel.startsWith("one node")
+          ? 1
+          : numberIn(parallel, /at most (\d+) nodes/),
     calls:
       calls === undefined
         ? undefined

@@ -67,8 +67,6 @@ export type ContextUse =
   | "answer"
   | "second run of a thread";
 
-const STOPS = process.env["NOSTOP"] === undefined;
-
 /** Steps of a run at most: loops without a bound are cut here. */
 export const MAX_STEPS = 50;
 const MAX_ANSWERS = 25;
@@ -91,7 +89,6 @@ interface Current {
   readonly did: Set<ContextUse>;
   readonly events: RunEvent[];
   readonly isAsync: boolean;
-  readonly hasStore: boolean;
   readonly guide: Guide | undefined;
 }
 
@@ -106,6 +103,10 @@ export interface Guide {
   /** What the trace says that a node chose; the empty text where it chose nothing, `undefined` where that is left open. */
   readonly hint: (step: number, node: string) => string | undefined;
   readonly maxSteps: number;
+  /** Whether the run goes as the trace in a step that starts. */
+  readonly accepts: (step: number, nodes: readonly string[]) => boolean;
+  /** Set when the run has left the trace: how many choices were made until then. */
+  left: number | undefined;
 }
 
 /** Makes an engine for a table once; it then serves any number of runs. */
@@ -126,6 +127,7 @@ export function createRunner(table: Table): GraphRunner {
     if (known === undefined) options.set(key, (known = make()));
     const { chooser, did, isAsync, guide } = current();
     const hint = guide?.hint(context.step, node);
+    if (guide?.left !== undefined) return undefined;
     if (hint !== undefined) known = known.filter((option) => fitsHint(option, hint));
     const option = known[known.length === 1 ? 0 : chooser.choose(known.map(({ weight }) => weight))];
     if (option === undefined) return undefined;
@@ -140,7 +142,7 @@ export function createRunner(table: Table): GraphRunner {
     const context = args.at(-1) as NodeContext;
     const name = String(args[0]);
     const node = nodes.get(name);
-    return choose(name, name, () => optionsOf(node, context.expects, table, constants, clock), context);
+    return choose(name, name, () => optionsOf(node, context.expects, table, constants, clock, needsStore), context);
   };
   const count = (kind: string): void => {
     const { calls } = current();
@@ -173,23 +175,37 @@ export function createRunner(table: Table): GraphRunner {
     functions: {
       act,
       test: pure("test", () => [false, true]),
-      fold: pure("fold", ([old, update]) => [...new Set([typeof update === "number" ? Math.trunc(update) : 1, old as Json, 2])]),
+      fold: pure("fold", ([old, update]) => [
+        ...new Set([typeof update === "number" ? Math.trunc(update) : 1, old as Json, 2]),
+      ]),
     },
     builtins: {
       ask,
       fail,
-      print: (args, context) => choose(nameIn(args), "print", () => plainOptions(undefined, constants, [null], 1), context),
-      sleep: (_, context) => clock.sleep(5).then(() => choose("", "sleep", () => plainOptions(undefined, constants, [null], 1), context)),
+      print: (args, context) =>
+        choose(nameIn(args), "print", () => plainOptions(undefined, constants, [null], 1), context),
+      sleep: (_, context) =>
+        clock.sleep(5).then(() => choose("", "sleep", () => plainOptions(undefined, constants, [null], 1), context)),
       llm: outside("model call"),
       http: outside("request", { status: 200, headers: {}, body: "", json: null }),
       shell: outside("shell command", { code: 0, stdout: "", stderr: "" }),
       tool: outside("tool call"),
     },
     clock,
-    cache: { get: (key) => now?.cache.get(key), set: (key, value) => void now?.cache.set(key, value), clear: () => now?.cache.clear() },
+    cache: {
+      get: (key) => now?.cache.get(key),
+      set: (key, value) => void now?.cache.set(key, value),
+      clear: () => now?.cache.clear(),
+    },
     random: () => 0.5,
     onFailure: "finish",
-    onEvent: (event) => void now?.events.push(event),
+    onEvent: (event) => {
+      if (now === undefined) return;
+      now.events.push(event);
+      const { guide, chooser } = now;
+      if (guide === undefined || guide.left !== undefined || event.type !== "step" || event.phase !== "start") return;
+      if (event.namespace.length === 0 && !guide.accepts(event.step, event.nodes)) guide.left = chooser.made.length;
+    },
     ...(store === undefined ? {} : { store }),
   });
   let threads = 0;
@@ -198,7 +214,15 @@ export function createRunner(table: Table): GraphRunner {
     const isAsync = hasTimers || (guide === undefined && chooser.choose([9, 1]) === 1);
     const maxSteps = guide?.maxSteps ?? MAX_STEPS;
     now = {
-      guide, chooser, memo: new Map(), cache: new Map(), calls: new Map(), did: new Set(), events: [], isAsync, hasStore: store !== undefined };
+      guide,
+      chooser,
+      memo: new Map(),
+      cache: new Map(),
+      calls: new Map(),
+      did: new Set(),
+      events: [],
+      isAsync,
+    };
     const at = now;
     let result = await engine.run(inputOf(table, chooser, constants), {
       maxSteps,
@@ -226,7 +250,8 @@ export function createRunner(table: Table): GraphRunner {
       if (store === undefined) return [await once(chooser, undefined, guide)];
       const thread = `t${threads++}`;
       const first = await once(chooser, thread, guide);
-      if (guide !== undefined || !table.channels.some(({ role }) => role === "memory") || chooser.choose([1, 1]) === 0) return [first];
+      if (guide !== undefined || !table.channels.some(({ role }) => role === "memory") || chooser.choose([1, 1]) === 0)
+        return [first];
       const second = await once(chooser, thread, undefined);
       return [first, { ...second, did: new Set([...second.did, "second run of a thread"]) }];
     },
@@ -241,8 +266,12 @@ function nameIn(args: Readonly<Record<string, Json>>): string {
 
 function pauses(table: Table): boolean {
   return (
-    table.nodes.some((node) => node.pauseBefore === true || node.pauseAfter === true || (node.call.kind === "builtin" && node.call.name === "ask")) ||
-    table.graphs.some(pauses)
+    table.nodes.some(
+      (node) =>
+        node.pauseBefore === true ||
+        node.pauseAfter === true ||
+        (node.call.kind === "builtin" && node.call.name === "ask"),
+    ) || table.graphs.some(pauses)
   );
 }
 
@@ -283,15 +312,13 @@ function plainOptions(
   const messages = constants.strings.filter((text) => text === "x" || text === "y");
   return [
     ...values.map((value): Option => ({ weight: 40 / values.length, act: () => value })),
-    ...[...messages, "broken"].map(
-      (message, _, all): Option => ({
-        weight: failing / all.length,
-        use: "fails",
-        act: () => {
-          throw failure(message, true);
-        },
-      }),
-    ),
+    ...[...messages, "broken"].map((message, _, all): Option => ({
+      weight: failing / all.length,
+      use: "fails",
+      act: () => {
+        throw failure(message, true);
+      },
+    })),
   ];
 }
 
@@ -302,12 +329,32 @@ function optionsOf(
   table: Table,
   constants: Constants,
   clock: PumpedClock,
+  hasStore: boolean,
 ): readonly Option[] {
   const handles = (node?.onError.length ?? 0) > 0 || node?.tries !== undefined;
-  const found = plainOptions(expects, constants, undefined, handles ? 12 : 1);
+  const written =
+    node?.output === undefined
+      ? []
+      : node.output.kind === "channel"
+        ? [node.output.channel]
+        : node.output.fields.map(({ channel }) => channel);
+  const isRead = written.some((channel) => constants.read.has(channel));
+  const values = expects === undefined || isRead ? undefined : sampleValues(expects, constants).slice(0, 1);
+  const found = plainOptions(expects, constants, values, handles ? 12 : 1);
   const first = found[0];
   const value = (): unknown => (first === undefined ? undefined : first.act(undefined as unknown as NodeContext));
-  if (node?.output !== undefined && handles) found.push({ weight: 2, use: "bad result", act: () => ({ unfit: [undefined] }) });
+  if (hasStore) {
+    found.push({
+      weight: 2,
+      use: "interrupt",
+      act: ({ interrupt }) => {
+        interrupt("?");
+        return value();
+      },
+    });
+  }
+  if (node?.output !== undefined && handles)
+    found.push({ weight: 2, use: "bad result", act: () => ({ unfit: [undefined] }) });
   if (node?.timeout !== undefined) {
     found.push({ weight: handles ? 8 : 1, use: "timeout", act: () => clock.sleep(1000).then(value) });
   }
@@ -321,18 +368,27 @@ function optionsOf(
   });
   const goes = node?.goes;
   const mayStop = goes?.includes(END) === true;
-  if (mayStop || STOPS) found.push({ weight: mayStop ? 6 : 0.4, use: "stop", label: "stop", act: ({ stop }) => stop() });
+  found.push({ weight: mayStop ? 6 : 0.4, use: "stop", label: "stop", act: ({ stop }) => stop() });
   if (goes === undefined) return found;
   const names = goes.map((target) => (target === END ? "end" : (table.nodes[target]?.name ?? "end")));
   const nodes = names.filter((name) => name !== "end");
   for (const name of names) {
     found.push({ weight: 8, use: "goto one", label: `goto ${name}`, act: ({ goto }) => goto(name) });
-    found.push({ weight: 3, use: "exclusive goto", label: `exclusive goto ${name}`, act: ({ goto }) => goto(name, { exclusive: true }) });
+    found.push({
+      weight: 3,
+      use: "exclusive goto",
+      label: `exclusive goto ${name}`,
+      act: ({ goto }) => goto(name, { exclusive: true }),
+    });
   }
-  if (process.env["PLAIN"] !== undefined) return found.filter(({ use }) => use !== "exclusive goto");
   const subsets = nodes.length < 2 ? [] : nodes.length === 2 ? [nodes] : [nodes, nodes.slice(0, 2), nodes.slice(1)];
   for (const chosen of subsets) {
-    found.push({ weight: 6, use: "goto several", label: `goto ${chosen.join(", ")}`, act: ({ goto }) => goto(...chosen) });
+    found.push({
+      weight: 6,
+      use: "goto several",
+      label: `goto ${chosen.join(", ")}`,
+      act: ({ goto }) => goto(...chosen),
+    });
   }
   for (const name of nodes) {
     found.push({
@@ -378,6 +434,7 @@ function optionsOf(
   return found;
 }
 
+/** What the events of a run tell. A step that a pause held is told twice, and counts once. */
 function recordOf({ events, calls, did, chooser }: Current, result: RunResult): RanGraph {
   interface Open {
     nodes: string[];
@@ -388,9 +445,11 @@ function recordOf({ events, calls, did, chooser }: Current, result: RunResult): 
   }
   const steps: Open[] = [];
   const failures: RanGraph["failures"][number][] = [];
+  const started = new Set<string>();
   let start: RanRoute | undefined;
   let isAnswered = false;
-  const at = (step: number): Open => (steps[step] ??= { nodes: [], committed: false, routes: [], fired: [], pausedBefore: false });
+  const at = (step: number): Open =>
+    (steps[step] ??= { nodes: [], committed: false, routes: [], fired: [], pausedBefore: false });
   for (const event of events) {
     if (event.type === "custom" && event.data === "answered") isAnswered = true;
     if (event.namespace.length > 0) continue;
@@ -406,6 +465,7 @@ function recordOf({ events, calls, did, chooser }: Current, result: RunResult): 
         break;
       }
       case "node":
+        if (event.phase === "start") started.add(`${event.node}@${event.step}`);
         if (event.phase === "error") {
           failures.push({ node: event.node, code: event.error.code, message: event.error.message });
           if (event.item !== undefined) did.add("failing item");
@@ -418,10 +478,15 @@ function recordOf({ events, calls, did, chooser }: Current, result: RunResult): 
         break;
       }
       case "barrier":
-        if (event.fired) at(event.step).fired.push({ barrier: event.barrier, target: event.target, arrived: event.arrived });
+        if (event.fired)
+          at(event.step).fired.push({ barrier: event.barrier, target: event.target, arrived: event.arrived });
         break;
       default:
     }
   }
+  const isEmpty = steps.some(
+    ({ nodes, committed }, step) => committed && nodes.some((node) => !started.has(`${node}@${step}`)),
+  );
+  if (isEmpty) did.add("empty list");
   return { steps, start, result, calls, did, failures, choices: chooser.made };
 }

@@ -8,11 +8,14 @@ import type { Json } from "../../../runtime/value/json.ts";
 export interface Constants {
   readonly numbers: readonly number[];
   readonly strings: readonly string[];
+  /** Indexes of the channels that some expression reads: values of others make no difference to where a run goes. */
+  readonly read: ReadonlySet<number>;
 }
 
 export function constantsOf(table: Table): Constants {
   const numbers = new Set<number>();
   const strings = new Set<string>();
+  const read = new Set<number>();
   const add = (value: Json): void => {
     if (typeof value === "number") numbers.add(value);
     else if (typeof value === "string") strings.add(value);
@@ -20,15 +23,16 @@ export function constantsOf(table: Table): Constants {
   };
   const visit = (part: unknown): void => {
     if (typeof part !== "object" || part === null) return;
-    const { op, value } = part as Partial<Extract<Expression, { op: "const" }>>;
-    if (op === "const" && value !== undefined) add(value);
+    const expression = part as Expression;
+    if (expression.op === "const") add(expression.value);
+    else if (expression.op === "channel") read.add(expression.channel);
     Object.values(part).forEach(visit);
   };
   table.expressions.forEach(visit);
   for (const node of table.nodes) {
     for (const route of node.routes) if (route.kind === "match") for (const arm of route.arms) arm.values.forEach(add);
   }
-  return { numbers: [...numbers], strings: [...strings] };
+  return { numbers: [...numbers], strings: [...strings], read };
 }
 
 const MOST = 6;
@@ -69,7 +73,9 @@ export function sampleValues({ type, types }: ExpectedType, constants: Constants
         return Array.from({ length: count }, (_, at) =>
           Object.fromEntries(
             fields.flatMap(({ name, optional, values }, place) =>
-              optional === true && (at + place) % 2 === 0 ? [] : [[name, values[(at * (place + 1)) % values.length] ?? null]],
+              optional === true && (at + place) % 2 === 0
+                ? []
+                : [[name, values[(at * (place + 1)) % values.length] ?? null]],
             ),
           ),
         );

@@ -10,7 +10,7 @@ export async function shrink(text: string, stillFails: (text: string) => Promise
     best = candidate;
     return true;
   };
-  for (let before = ""; before !== best && budget > 0; ) {
+  for (let before = ""; before !== best && budget > 0;) {
     before = best;
     for (const name of names(best).reverse()) await attempt(withoutNode(best, name));
     for (const name of names(best).reverse()) await attempt(bypassing(best, name));
