@@ -1,6 +1,6 @@
 /**
- * Runs the built command line on the Node that runs this file: checks, compiles, runs to a pause, answers it, and looks at the
- * history. Bounded; throws at the first thing that is not as it should be.
+ * Runs the built command line on the Node that runs this file: checks, compiles, runs until a pause, answers it, and prints the
+ * history. Each command has a time limit. Throws at the first unexpected result.
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";

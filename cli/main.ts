@@ -8,10 +8,10 @@ import { stopLiveBlocks } from "./output/live-block.ts";
 import { writeDocument, writeTo } from "./output/output.ts";
 import { printableText } from "./output/printable-text.ts";
 import { createProgram } from "./program.ts";
-import { currentStage, runUnderWay, type Stage } from "./process/run-under-way.ts";
+import { currentStage, activeRun, type Stage } from "./process/stage.ts";
 import { describeThrown, describeUserError } from "./process/user-error.ts";
 
-/** Errors of the runtime that say the command was wrong, not the run. */
+/** Errors of the runtime that are caused by wrong usage of a command. */
 const WRONG_USAGE: ReadonlySet<string> = new Set([
   "NG_BAD_INPUT",
   "NG_MISSING_FUNCTION",
@@ -22,15 +22,15 @@ const WRONG_USAGE: ReadonlySet<string> = new Set([
   "NG_NO_STORE",
 ]);
 
-/** What to do at the command line, where the error of the runtime can only speak of code. */
+/** Help for runtime errors in terms of the command line. The runtime's own messages can only refer to its API. */
 const HELP: ReadonlyMap<string, string> = new Map([
   [
     "NG_MISSING_FUNCTION",
     "`llm` needs a model server (OPENAI_API_KEY or OPENAI_BASE_URL, and NGRAPH_MODEL); --builtins FILE supplies any node",
   ],
   ["NG_EFFECT_DENIED", "name the effect with --allow, or leave --allow out"],
-  ["NG_DRIFT", "go on with the graph as it was, or start anew: ngc run FILE --thread THREAD --abandon"],
-  ["NG_THREAD_BUSY", "resume the thread, or start anew with --abandon"],
+  ["NG_DRIFT", "resume with the old version of the graph, or start a new run: ngc run FILE --thread THREAD --abandon"],
+  ["NG_THREAD_BUSY", "resume the thread, or start a new run with --abandon"],
 ]);
 
 /** Runs one command line and ends the process with its exit code. */
@@ -39,10 +39,10 @@ export async function main(args: readonly string[]): Promise<void> {
   const json = args.includes("--json");
   const fail = (error: unknown): void => {
     if (currentStage().name !== "over") endProcess(report(error, json));
-    // The run has its result, and keeps it.
+    // An error of user code after the end of the run does not change its result.
     say(`warning: after the run's end: ${describeUserError(error) ?? messageOf(error)}`);
   };
-  noticeEarlyEnds(json);
+  reportEarlyExit(json);
   handleSignals(() => endProcess(report(interrupted(), json)));
   process.on("uncaughtException", fail);
   process.on("unhandledRejection", fail);
@@ -54,42 +54,44 @@ export async function main(args: readonly string[]): Promise<void> {
   }
   await flushed(process.stdout);
   await flushed(process.stderr);
-  // User code may have left timers and connections behind: the command is over nevertheless.
+  // User code may have left timers and connections open; the command ends nevertheless.
   endProcess(exitCode);
 }
 
-/** A process that ends before its command has is a failure, whatever its exit code says. */
-function noticeEarlyEnds(json: boolean): void {
+/** If the process ends before its command does, reports a failure whatever the exit code is. */
+function reportEarlyExit(json: boolean): void {
   process.once("beforeExit", () => {
-    const who = currentStage().name === "loading" ? "an imported module" : "a node";
-    const message = `${who} waits for something that never happens: nothing is left that could wake it`;
+    const waiting = currentStage().name === "loading" ? "an imported module" : "a node";
+    const message = `${waiting} waits for a promise that never settles: no timer, request or other work is pending`;
     endProcess(report(endedEarly(message), json));
   });
   process.once("exit", (code) => {
     if (hasEnded()) return;
     const call = `ended the process (\`process.exit(${code})\`)`;
-    process.exitCode = report(endedEarly(earlyEnds[currentStage().name](call)), json);
+    process.exitCode = report(endedEarly(earlyExitMessages[currentStage().name](call)), json);
   });
 }
 
-const earlyEnds: Readonly<Record<Stage["name"], (call: string) => string>> = {
+const earlyExitMessages: Readonly<Record<Stage["name"], (call: string) => string>> = {
   idle: (call) => `user code ${call}`,
   loading: (call) => `an imported module ${call} while it was loaded`,
-  running: (call) => `a node ${call}: its result is lost${wayOn() === undefined ? "" : ", the thread can be resumed"}`,
-  over: (call) => `user code ${call} after the run's end, before its result was told`,
+  running: (call) =>
+    `a node ${call}: its result is lost${resumeHint() === undefined ? "" : ", the thread can be resumed"}`,
+  over: (call) => `user code ${call} after the run's end, before its result was printed`,
 };
 
 function endedEarly(message: string): CommandError {
-  return new CommandError(message, { exitCode: EXIT.failed, code: "user_code", help: wayOn() });
+  return new CommandError(message, { exitCode: EXIT.failed, code: "user_code", help: resumeHint() });
 }
 
 function interrupted(): CommandError {
-  return new CommandError("interrupted", { exitCode: EXIT.interrupted, code: "interrupted", help: wayOn() });
+  return new CommandError("interrupted", { exitCode: EXIT.interrupted, code: "interrupted", help: resumeHint() });
 }
 
-function wayOn(): string | undefined {
-  const run = runUnderWay();
-  return run?.command === undefined ? undefined : `go on with: ${run.command}`;
+/** The command that resumes the current run, if its thread is stored. */
+function resumeHint(): string | undefined {
+  const run = activeRun();
+  return run?.command === undefined ? undefined : `resume with: ${run.command}`;
 }
 
 function flushed(stream: NodeJS.WriteStream): Promise<void> {
@@ -99,9 +101,9 @@ function flushed(stream: NodeJS.WriteStream): Promise<void> {
   });
 }
 
-/** Says what went wrong; gives the exit code. */
+/** Prints an error; returns the exit code. */
 function report(error: unknown, json: boolean): ExitCode {
-  // Commander has printed its message.
+  // Help and version were requested; commander has printed them.
   if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok;
   stopLiveBlocks();
   const { exitCode, code, message, help } = explain(error);
@@ -109,7 +111,7 @@ function report(error: unknown, json: boolean): ExitCode {
   if (!isPrinted) say(`error: ${message}`);
   if (!isPrinted && help !== undefined) say(`  = help: ${help}`);
   if (json) {
-    const run = runUnderWay();
+    const run = activeRun();
     const thread = run?.thread === undefined ? {} : { thread: run.thread };
     writeDocument({ version: 1, ok: false, ...thread, error: { code, message, help: help ?? null } });
   }
@@ -121,11 +123,11 @@ function say(text: string): void {
   writeTo(process.stderr, `${printableText(text)}\n`);
 }
 
-const AWAIT = "await every promise that a node starts, so that its failure belongs to the node";
+const AWAIT = "await every promise that a node starts, so that its failure is reported as a failure of the node";
 
 function helpAwait(): string {
-  const way = wayOn();
-  return way === undefined ? AWAIT : `${AWAIT}; ${way}`;
+  const hint = resumeHint();
+  return hint === undefined ? AWAIT : `${AWAIT}; ${hint}`;
 }
 
 interface Explanation {
@@ -140,10 +142,15 @@ function explain(error: unknown): Explanation {
     return { exitCode: error.exitCode, code: error.code, message: error.message, help: error.help };
   }
   if (error instanceof CommanderError) {
-    // It has printed the help.
+    // Without a command, commander has printed the help.
     const isBare = error.code === "commander.help";
-    const message = isBare ? "no command is given" : error.message.replace(/^error: /, "");
-    return { exitCode: EXIT.usage, code: "usage", message, help: isBare ? "ngc --help lists them" : undefined };
+    const message = isBare ? "missing command" : error.message.replace(/^error: /, "");
+    return {
+      exitCode: EXIT.usage,
+      code: "usage",
+      message,
+      help: isBare ? "`ngc --help` lists the commands" : undefined,
+    };
   }
   if (error instanceof NgraphError) {
     const isInterrupted = error.code === "NG_CANCELLED";
@@ -155,7 +162,7 @@ function explain(error: unknown): Explanation {
     return {
       exitCode: EXIT.failed,
       code: "user_code",
-      message: `an error outside of any node's own work ended the run: ${user}`,
+      message: `an error outside of a node call ended the run: ${user}`,
       help: helpAwait(),
     };
   }
@@ -163,7 +170,7 @@ function explain(error: unknown): Explanation {
     return {
       exitCode: EXIT.failed,
       code: "user_code",
-      message: `an error outside of any node's own work ended the run: ${describeThrown(error)}`,
+      message: `an error outside of a node call ended the run: ${describeThrown(error)}`,
       help: helpAwait(),
     };
   }

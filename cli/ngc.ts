@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The program's entry: as little as possible is loaded before it is known what to do. */
+/** The entry of the program. It loads as little as possible before the command is known. */
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ignoreClosedPipes } from "./process/closed-pipes.ts";
@@ -14,6 +14,6 @@ if (args.length === 1 && (first === "--version" || first === "-V")) {
 } else {
   const command = /^[a-z]{1,12}$/.test(first) ? first : "other";
   const { main } = loadProgram(dirname(fileURLToPath(import.meta.url)), import.meta.url, command);
-  // Not awaited up here: Node would remark on it when a node waits for what never happens; `main` says so better.
+  // No top-level await: Node would print its own warning if a node never settles; `main` reports that as an error.
   void main(args);
 }

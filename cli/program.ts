@@ -42,7 +42,7 @@ const COMMANDS = [
   newCommand,
 ];
 
-/** The command line as commander knows it. `finish` is told the exit code of the command that ran. */
+/** The command line as a commander program. `finish` is called with the exit code of the command that ran. */
 export function createProgram(finish: (code: ExitCode) => void): Command {
   const program = new Command("ngc")
     .description("Compiles, checks and runs agent and workflow graphs")
@@ -56,7 +56,7 @@ export function createProgram(finish: (code: ExitCode) => void): Command {
     "after",
     `
 Exit codes:
-  0 done, valid   1 the run failed, something is stale   2 the graph is invalid   3 the run waits for an answer
+  0 done, valid   1 the run failed, a file is stale   2 the graph is invalid   3 the run waits for an answer
   64 wrong usage, unreadable input   70 a bug in this program   130 interrupted`,
   );
   return program;

@@ -56,7 +56,7 @@ const PACKAGES: Readonly<Record<(typeof SOURCES)[number], readonly RegExp[]>> = 
   stdlib: [],
   adapters: [/^@langchain\/(?:langgraph-checkpoint|core\/runnables)$/],
   api: [/^node:/, /^esbuild$/, /^prettier$/],
-  cli: [/^node:/, /^esbuild$/, /^commander$/, /^prettier$/],
+  cli: [/^node:/, /^esbuild$/, /^commander$/, /^prettier$/, /^@hpcc-js\/wasm-graphviz$/],
 };
 
 describe("dependencies point one way", () => {

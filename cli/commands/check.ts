@@ -24,17 +24,20 @@ interface CheckOptions {
 
 export const checkCommand = defineCommand<CheckOptions>({
   usage: "check [path...]",
-  summary: "report what is wrong with graphs; never runs user code",
+  summary: "report errors and warnings of graphs; never runs user code",
   configure: (command) => {
     command
       .option("--format <format>", `${FORMATS.join(", ")} (default pretty on a terminal, else plain)`, (text) =>
         parseChoice("--format", FORMATS, text),
       )
-      .option("-v, --verbose", "with what was proven, and remarks")
-      .option("--max-diagnostics <n>", "print at most so many (default 50)", parseCount("--max-diagnostics", 1))
-      .option("--fix", "make the fixes that findings offer, as long as the file gets better by them")
-      .option("--stdin-filepath <path>", "check standard input as if it stood there; with --fix, print it fixed")
-      .option("--baseline <old>", "what would keep threads of this older file or compiled table from going on (NG610)");
+      .option("-v, --verbose", "also print proofs and remarks")
+      .option("--max-diagnostics <n>", "print at most this number (default 50)", parseCount("--max-diagnostics", 1))
+      .option("--fix", "apply suggested fixes that reduce the number of findings")
+      .option("--stdin-filepath <path>", "check standard input as the content of this file; with --fix, print it fixed")
+      .option(
+        "--baseline <old>",
+        "report changes since this older file or compiled table that break its threads (NG610)",
+      );
   },
   examples: [
     "ngc check support.ngraph",
@@ -90,7 +93,7 @@ function checkedText(compiled: readonly CompileResult[]): string {
   return graphs === 0 ? text(plans, "plan") : `${text(graphs, "graph")} and ${text(plans, "plan")}`;
 }
 
-/** The sources, compiled; with `--fix` after what could be fixed was. */
+/** The compiled sources; with `--fix`, compiled after the fixes. */
 async function compileAll(
   paths: readonly string[],
   { fix, stdinFilepath, baseline }: CheckOptions,
@@ -101,7 +104,7 @@ async function compileAll(
 }> {
   if (stdinFilepath !== undefined) {
     if (paths.length > 0 || baseline !== undefined)
-      throw new CommandError("--stdin-filepath checks standard input alone: name no files beside it");
+      throw new CommandError("--stdin-filepath checks standard input only: it takes no files and no --baseline");
     const source = { path: stdinFilepath, text: readStdin() };
     if (fix !== true) return { compiled: [await compileText(source.text, source.path)] };
     const { compiled, fixed }: FixedSources = await fixTexts([source]);
@@ -116,11 +119,11 @@ async function compileAll(
   return { compiled, unreadable };
 }
 
-/** One file beside what it was. */
+/** Compiles one file and compares it with its older version. */
 async function compileAgainst(files: readonly string[], old: string, fix: boolean | undefined): Promise<CompileResult> {
   const [file] = files;
   if (file === undefined || files.length > 1) {
-    throw new CommandError(`--baseline compares one file with what it was, not ${files.length}`);
+    throw new CommandError(`--baseline compares one file with its older version, not ${files.length} files`);
   }
   if (fix === true) throw new CommandError("--baseline and --fix exclude each other");
   const baseline = await readBaseline(old);
@@ -133,7 +136,7 @@ function fixLines(fixed: readonly FixedSource[]): string[] {
   );
 }
 
-/** What `--fix` adds to the document: the fixes by file, and the text where it came from standard input. */
+/** The fields that `--fix` adds to the document: the fixes, and the fixed text of standard input. */
 function fixesDocument(fixed: readonly FixedSource[] | undefined, text: string | undefined): object {
   if (fixed === undefined) return {};
   return {
@@ -142,7 +145,7 @@ function fixesDocument(fixed: readonly FixedSource[] | undefined, text: string |
   };
 }
 
-/** Where the nodes of the graph that a diagnostic is about are declared. */
+/** Finds the declaration of a node in the graph that a diagnostic is about. */
 function nodePlaces(compiled: readonly CompileResult[]): (diagnostic: Diagnostic, node: string) => Place | undefined {
   const graphs = compiled.flatMap((source) => source.graphs.map(({ bound }) => bound));
   return ({ file, span }, name) => {
@@ -155,7 +158,7 @@ function nodePlaces(compiled: readonly CompileResult[]): (diagnostic: Diagnostic
   };
 }
 
-/** What holds for every run, a line each, at the graph's name. Documents have it inside. */
+/** Prints each proof on a line, with the position of the graph's name. With `--json` the document contains them. */
 function printProofs(compiled: readonly CompileResult[], output: Output): void {
   if (output.json) return;
   for (const { graphs } of compiled) {

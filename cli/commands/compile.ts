@@ -33,12 +33,12 @@ export const compileCommand = defineCommand<CompileOptions>({
   summary: "check, then write a typed module beside each source",
   configure: (command) => {
     command
-      .option("--out <directory>", "write there instead of beside the sources")
+      .option("--out <directory>", "write to this directory instead of beside the sources")
       .option("--target <target>", "ts, js (with declarations) or json (the tables); default ts", (text) =>
         parseChoice("--target", TARGETS, text),
       )
       .option("--check", "write nothing; exit 1 when a written file is stale or missing")
-      .option("--watch", "compile again whenever a file changes");
+      .option("--watch", "compile again when a file changes");
   },
   examples: ["ngc compile support.ngraph", "ngc compile graphs/ --target js --out dist", "ngc compile . --check"],
   run: async (paths, options, output) => {
@@ -52,7 +52,7 @@ export const compileCommand = defineCommand<CompileOptions>({
         try {
           ({ watched } = await compileOnce(paths, options, output));
         } catch (error) {
-          // A file may be gone for a moment: editors and version control replace files.
+          // A file may be missing for a moment: editors and version control replace files.
           if (!(error instanceof CommandError)) throw error;
           output.problem(`error: ${error.message}`);
         }
@@ -85,7 +85,7 @@ async function compileOnce(
   refuseCollisions(written);
   printDiagnostics(uniqueDiagnostics(results.flatMap((result) => result.diagnostics)), {}, output);
 
-  const stale = written.filter(({ path, text }) => !holds(path, text));
+  const stale = written.filter(({ path, text }) => !hasContent(path, text));
   for (const { path, text } of stale) {
     if (options.check === true) output.result(`${path} is ${existsSync(path) ? "stale" : "missing"}`);
     else {
@@ -107,8 +107,8 @@ async function compileOnce(
   };
 }
 
-/** A file that holds the text already is left alone: its time says when it changed. */
-function holds(path: string, text: string): boolean {
+/** Whether a file has this content already. It is then not written, to keep its modification time. */
+function hasContent(path: string, text: string): boolean {
   try {
     return readFileSync(path, "utf8") === text;
   } catch {

@@ -19,10 +19,10 @@ interface ConvertOptions {
 
 export const convertCommand = defineCommand<ConvertOptions>({
   usage: "convert <file>",
-  summary: "a file in the other spelling",
+  summary: "print a file in the other spelling, .ngraph or YAML",
   configure: (command) => {
     command
-      .option("--to <spelling>", "ngraph or yaml (default the other one)", (text) =>
+      .option("--to <spelling>", "ngraph or yaml (default: the other spelling)", (text) =>
         parseChoice("--to", SPELLINGS, text),
       )
       .option("-o, --output <file>", "write a file instead of printing");
@@ -32,14 +32,14 @@ export const convertCommand = defineCommand<ConvertOptions>({
     const text = readSource(file);
     const from = isYaml(file) ? "yaml" : "ngraph";
     const to = options.to ?? (from === "yaml" ? "ngraph" : "yaml");
-    if (from === to) throw new CommandError(`${file} is ${to === "yaml" ? "YAML" : "an .ngraph file"} already`);
+    if (from === to) throw new CommandError(`${file} is already ${to === "yaml" ? "YAML" : "an .ngraph file"}`);
 
     const { convert } = await import("../../grammar/convert.ts");
     const schema = schemaPath(dirname(resolve(options.output ?? file)));
     const result = convert(text, { path: file, to, ...(schema === undefined ? {} : { schema }) });
     const failed = hasErrors(result.diagnostics);
     printDiagnostics(result.diagnostics, {}, output);
-    // Before the document, which says that it was done.
+    // Before the document, which reports success.
     if (options.output !== undefined && !failed) writeAtomically(options.output, result.text);
     output.document({
       version: 1,
@@ -50,7 +50,7 @@ export const convertCommand = defineCommand<ConvertOptions>({
     });
     if (failed) return EXIT.invalid;
     for (const lost of result.lost) {
-      output.problem(`${output.stderrStyles.warning("warning")}: ${file}: not carried over: ${lost}`);
+      output.problem(`${output.stderrStyles.warning("warning")}: ${file}: not converted: ${lost}`);
     }
     if (options.output !== undefined) {
       output.note(`wrote ${options.output}`);
@@ -64,8 +64,8 @@ export const convertCommand = defineCommand<ConvertOptions>({
 const SCHEMA = join("node_modules", "ngraph", "grammar", "ngraph.schema.json");
 
 /**
- * The schema that an editor finds from a file in this directory: where the package is installed, else where it will be, beside the
- * project's `package.json`.
+ * The path of the JSON Schema for editors, relative to this directory: in the installed package, else where it will be installed,
+ * beside the project's `package.json`.
  */
 function schemaPath(directory: string): string | undefined {
   const above = (name: string): string | undefined => {

@@ -10,14 +10,14 @@ interface DeleteOptions {
 
 export const deleteCommand = defineCommand<DeleteOptions>({
   usage: "delete <thread...>",
-  summary: "remove threads with everything that is stored of them; none that is being run",
+  summary: "delete threads and everything stored for them; a running thread is refused",
   configure: (command) => {
     command.option(STORE_FLAG, STORE_HELP);
   },
   examples: ["ngc delete 42"],
   run: (threads, options, output) =>
     withStore(options.store, { mustExist: true }, async ({ store }) => {
-      // All of them are there, or none goes.
+      // If one of them does not exist, none is deleted.
       for (const thread of threads) await latestOf(store, thread);
       for (const thread of new Set(threads)) {
         await withThreadClaimed(store, thread, () => store.deleteThread(thread));

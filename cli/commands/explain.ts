@@ -10,7 +10,7 @@ import { packageRoot } from "../start/package-root.ts";
 
 export const explainCommand = defineCommand<object>({
   usage: "explain <code>",
-  summary: "what a diagnostic means, with examples",
+  summary: "explain a diagnostic, with examples",
   examples: ["ngc explain NG301", "ngc explain join-never-complete"],
   run: ([given = ""], _, output) => {
     const code = findCode(given);
@@ -22,7 +22,7 @@ export const explainCommand = defineCommand<object>({
   },
 });
 
-/** By code in any case, or by name. */
+/** Finds a code by its text in any case, or by its name. */
 function findCode(given: string): DiagnosticCode {
   const codes = Object.keys(DIAGNOSTIC_CODES) as DiagnosticCode[];
   const wanted = given.toLowerCase();

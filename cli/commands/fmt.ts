@@ -16,11 +16,11 @@ interface FmtOptions {
 
 export const fmtCommand = defineCommand<FmtOptions>({
   usage: "fmt [path...]",
-  summary: "format files in place; directories stand for the graph files in them",
+  summary: "format files in place; for a directory, all graph files in it",
   configure: (command) => {
     command
       .option("--check", "write nothing; exit 1 when a file is not formatted")
-      .option("--stdin-filepath <path>", "format standard input, as if it were this file, to standard output");
+      .option("--stdin-filepath <path>", "format standard input as the content of this file, and print it");
   },
   examples: ["ngc fmt .", "ngc fmt --check graphs/", "ngc fmt --stdin-filepath a.ngraph < a.ngraph"],
   run: async (paths, options, output) => {
@@ -66,8 +66,7 @@ async function formatStdin(
   paths: readonly string[],
   output: Output,
 ): Promise<ExitCode> {
-  if (paths.length > 0)
-    throw new CommandError("--stdin-filepath formats standard input alone: name no files beside it");
+  if (paths.length > 0) throw new CommandError("--stdin-filepath formats standard input only: it takes no files");
   const text = readStdin();
   const formatted = await formatText(text, path);
   if (typeof formatted !== "string") {
@@ -86,7 +85,7 @@ async function formatStdin(
   return EXIT.ok;
 }
 
-/** The formatted text, or why there is none. YAML is laid out by Prettier's own YAML printer, which keeps comments. */
+/** The formatted text, or the diagnostics of a file that cannot be parsed. Prettier's own YAML printer formats YAML. */
 async function formatText(text: string, path: string): Promise<string | readonly Diagnostic[]> {
   if (isYaml(path)) return formatYaml(text, path);
   const { format, FormatError } = await import("../../grammar/format/format.ts");

@@ -22,14 +22,14 @@ interface ForkOptions {
 
 export const forkCommand = defineCommand<ForkOptions>({
   usage: "fork <thread>",
-  summary: "start a new chain from an old checkpoint; nothing runs until it is resumed",
+  summary: "start a new thread from a checkpoint; nothing runs until it is resumed",
   configure: (command) => {
     command
-      .option("--from <checkpoint>", "a checkpoint or label (default the newest)")
-      .option("--as <thread>", "the new thread (default a new id)", parseName("--as"))
-      .option("--at <node>", "the node that the fork goes on at")
-      .option("--file <file>", "the graph's file, where it is not the one that the run recorded")
-      .option("--graph <name>", "the graph's name, where it is not the one that the run recorded")
+      .option("--from <checkpoint>", "a checkpoint or label (default: the newest checkpoint)")
+      .option("--as <thread>", "id of the new thread (default: generated)", parseName("--as"))
+      .option("--at <node>", "the node at which the fork resumes")
+      .option("--file <file>", "the graph's file (default: the file that the run recorded)")
+      .option("--graph <name>", "the graph's name (default: the name that the run recorded)")
       .option(STORE_FLAG, STORE_HELP);
   },
   examples: ["ngc fork 42 --from after-validation --as 43", "ngc fork 42 --from after-validation --as 43 --at draft"],
@@ -37,13 +37,13 @@ export const forkCommand = defineCommand<ForkOptions>({
     withStore(options.store, { mustExist: true }, async ({ store, flag }) => {
       const head = await latestOf(store, thread);
       if (options.as !== undefined && (await store.loadLatest(options.as)) !== undefined) {
-        throw new CommandError(`thread \`${options.as}\` exists already: a fork makes a new one`, {
+        throw new CommandError(`thread \`${options.as}\` already exists, and a fork creates a new thread`, {
           exitCode: EXIT.failed,
           code: "NG_THREAD_BUSY",
-          help: "give another id with --as, or leave it out",
+          help: "use another id with --as, or omit --as",
         });
       }
-      refusePlanThread(head, "goes on with what is not done, and is not forked");
+      refusePlanThread(head, "resumes with the tasks that are not done and cannot be forked");
       const { file, graph } = sourceOf(head, options);
       const table = await loadGraph(file, graph, output);
       if (table === undefined) return EXIT.invalid;
@@ -56,7 +56,7 @@ export const forkCommand = defineCommand<ForkOptions>({
       });
       output.document({ version: 1, thread: fork.thread, checkpoint: fork.checkpointId });
       output.result(`forked to thread ${fork.thread}, checkpoint ${fork.checkpointId}`);
-      output.note(`go on with: ngc resume ${quoteArgument(fork.thread)}${flag}`);
+      output.note(`resume with: ngc resume ${quoteArgument(fork.thread)}${flag}`);
       return EXIT.ok;
     }),
 });

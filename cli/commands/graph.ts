@@ -22,13 +22,13 @@ interface GraphOptions {
 
 export const graphCommand = defineCommand<GraphOptions>({
   usage: "graph <file>",
-  summary: "a picture of a graph or plan",
+  summary: "draw a graph or plan",
   configure: (command) => {
     command
       .option("--format <format>", `${FORMATS.join(", ")} (default text)`, (text) =>
         parseChoice("--format", FORMATS, text),
       )
-      .option("--graph <name>", "which graph or plan of the file (default the one that no other calls)")
+      .option("--graph <name>", "which graph or plan of the file (default: the one that no other calls)")
       .option("-o, --output <file>", "write a file instead of printing");
   },
   examples: ["ngc graph support.ngraph", "ngc graph support.ngraph --format svg -o support.svg"],
@@ -36,7 +36,7 @@ export const graphCommand = defineCommand<GraphOptions>({
     const table = await loadGraphOrPlan(file, options.graph, output);
     if (table === undefined) return EXIT.invalid;
     const drawing = table.kind === "plan" ? drawPlan(table) : drawTable(table);
-    const picture = render(drawing, options.format ?? "text");
+    const picture = await render(drawing, options.format ?? "text");
     if (options.output !== undefined) {
       writeAtomically(options.output, `${picture}\n`);
       output.note(`wrote ${options.output}`);
@@ -50,7 +50,7 @@ export const graphCommand = defineCommand<GraphOptions>({
   },
 });
 
-function render(drawing: Drawing, format: PictureFormat): string {
+async function render(drawing: Drawing, format: PictureFormat): Promise<string> {
   switch (format) {
     case "text":
       return renderText(drawing);

@@ -9,7 +9,7 @@ import { formatTable, formatTime } from "../output/format-values.ts";
 import { withStore, STORE_FLAG, STORE_HELP } from "../threads/open-store.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import { parseCount } from "../run/parse-values.ts";
-import { asItStands, latestOf } from "../threads/thread-source.ts";
+import { withStoredAnswers, latestOf } from "../threads/thread-source.ts";
 
 interface HistoryOptions {
   readonly store?: string;
@@ -20,12 +20,12 @@ interface HistoryOptions {
 
 export const historyCommand = defineCommand<HistoryOptions>({
   usage: "history <thread>",
-  summary: "the checkpoints of a thread, newest first",
+  summary: "list the checkpoints of a thread, newest first",
   configure: (command) => {
     command
-      .option("--limit <n>", "at most so many (default 100)", parseCount("--limit", 1))
+      .option("--limit <n>", "list at most this number (default 100)", parseCount("--limit", 1))
       .option("--before <checkpoint>", "only checkpoints older than this one")
-      .option("--namespace <path>", "those of a graph called as a node")
+      .option("--namespace <path>", "the checkpoints of a graph that a node calls")
       .option(STORE_FLAG, STORE_HELP);
   },
   run: async ([thread = ""], options, output) => {
@@ -41,15 +41,15 @@ export const historyCommand = defineCommand<HistoryOptions>({
       if (found.length === 0 && namespace !== undefined && before === undefined) {
         throw new CommandError(`thread \`${thread}\` has called no graph under \`${namespace}\``, {
           code: "NG_UNKNOWN_CHECKPOINT",
-          help: "a namespace names the calling task, as in `review` and `each[3]`; `ngc show` lists those that a checkpoint goes on with",
+          help: "a namespace is the name of the calling task, such as `review` or `each[3]`; `ngc show` lists the namespaces of a checkpoint",
         });
       }
-      // What others have followed is over.
+      // Only the newest checkpoint can still wait for answers.
       const list = found.map((checkpoint) =>
         migrateCheckpoint(checkpoint, { threadId: thread, namespace: namespace ?? before?.namespace ?? "" }),
       );
       const [head] = list;
-      return { checkpoints: head === undefined ? [] : [await asItStands(store, head), ...list.slice(1)], flag };
+      return { checkpoints: head === undefined ? [] : [await withStoredAnswers(store, head), ...list.slice(1)], flag };
     });
     output.document({ version: 1, thread, checkpoints: checkpoints.map(checkpointDocument) });
     output.result(
@@ -79,10 +79,10 @@ export const historyCommand = defineCommand<HistoryOptions>({
   },
 });
 
-/** Of stores (`ListOptions`). */
+/** The default limit of stores (`ListOptions`). */
 const DEFAULT_LIMIT = 100;
 
-/** Runs of a plan have no steps: a checkpoint at the start of each, and one at its end. */
+/** A run of a plan has no steps: it has one checkpoint at its start and one at its end. */
 function isPlan(checkpoints: readonly Checkpoint[]): boolean {
   return checkpoints.length > 0 && checkpoints.every(({ metadata }) => typeof metadata["plan"] === "string");
 }

@@ -12,21 +12,21 @@ interface LabelOptions {
 
 export const labelCommand = defineCommand<LabelOptions>({
   usage: "label <thread> <label>",
-  summary: "name a checkpoint, for --from; a label that is given again moves",
+  summary: "name a checkpoint, for --from; an existing label of the thread moves",
   configure: (command) => {
-    command.option("--checkpoint <checkpoint>", "which one (default the newest)").option(STORE_FLAG, STORE_HELP);
+    command.option("--checkpoint <checkpoint>", "the checkpoint (default: the newest)").option(STORE_FLAG, STORE_HELP);
   },
   examples: ["ngc label 42 after-validation", "ngc resume 42 --from after-validation"],
   run: ([thread = "", label = ""], options, output) =>
     withStore(options.store, { mustExist: true }, async ({ store }) => {
-      if (label.trim() === "") throw new CommandError("a label is a name, not an empty text");
-      if (store.label === undefined) throw new CommandError("this store keeps no labels");
+      if (label.trim() === "") throw new CommandError("a label must not be empty");
+      if (store.label === undefined) throw new CommandError("this store does not support labels");
       const { checkpoint } = options;
       const head = await latestOf(store, thread);
       const { id } = checkpoint === undefined ? head : await findOwnCheckpoint(store, checkpoint, thread);
       await store.label(thread, id, label);
       output.document({ version: 1, thread, label, checkpoint: id });
-      output.result(`${label} is checkpoint ${id} of thread ${thread}`);
+      output.result(`label ${label}: checkpoint ${id} of thread ${thread}`);
       return EXIT.ok;
     }),
 });

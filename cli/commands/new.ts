@@ -9,9 +9,9 @@ import { writeAtomically } from "../output/write-atomically.ts";
 
 export const newCommand = defineCommand<object>({
   usage: "new <directory>",
-  summary: "a starter project: a graph, its node functions, and how to run them",
+  summary: "create a starter project with a graph and its node functions",
   run: ([directory = ""], _, output) => {
-    // As it will be written: `a/../b` is there where `b` is, whether or not there is an `a`.
+    // Resolved as for writing: `a/../b` is `b`, even if `a` does not exist.
     const target = resolve(directory);
     if (existsSync(target) && !statSync(target).isDirectory()) {
       throw new CommandError(`${directory} is a file`, { help: "name a directory that does not exist yet" });
@@ -23,7 +23,7 @@ export const newCommand = defineCommand<object>({
     for (const [name, text] of files) writeAtomically(join(target, name), text);
     output.document({ version: 1, directory, files: files.map(([name]) => name) });
     output.result(`wrote ${files.map(([name]) => name).join(", ")} to ${directory}`);
-    // Whoever came by `npx` has no `ngc` of their own in the path.
+    // With `npx`, `ngc` is not in the PATH.
     const ngc = process.env["npm_command"] === "exec" ? "npx ngc" : "ngc";
     output.note(`try: cd ${quoteArgument(directory)} && ${ngc} run greeting.ngraph --input '{"name": "Ada"}'`);
     return EXIT.ok;

@@ -17,7 +17,7 @@ import { writeAtomically } from "../output/write-atomically.ts";
 const FORMATS = ["text", "json", "mermaid", "svg"] as const;
 type ScheduleFormat = (typeof FORMATS)[number];
 
-/** How long an order is searched for where nothing is said. */
+/** Default time for the search for an order, in milliseconds. */
 const DEFAULT_BUDGET_MS = 2000;
 
 interface PlanOptions {
@@ -31,20 +31,23 @@ interface PlanOptions {
 
 export const planCommand = defineCommand<PlanOptions>({
   usage: "plan <file>",
-  summary: "the schedule of a plan, without running it",
+  summary: "print the schedule of a plan without running it",
   configure: (command) => {
     command
       .option("--format <format>", `${FORMATS.join(", ")} (default text; svg is a Gantt chart)`, (text) =>
         parseChoice("--format", FORMATS, text),
       )
-      .option("--graph <name>", "which plan of the file (default the one that no other calls)")
-      .option("--max-parallel <n>", "as if at most so many tasks ran at a time", parseCount("--max-parallel", 1))
+      .option("--graph <name>", "which plan of the file (default: the one that no other calls)")
+      .option("--max-parallel <n>", "maximum tasks at the same time", parseCount("--max-parallel", 1))
       .option(
         "--optimize [budget]",
-        "search for a shorter order, for 2s or as long as is said (--optimize=10s)",
+        "search for a shorter order, for 2s or the given time (--optimize=10s)",
         parseBudget,
       )
-      .option("-o, --output <file>", "write a file instead of printing; NAME.table.json is the plan with its order");
+      .option(
+        "-o, --output <file>",
+        "write a file instead of printing; NAME.table.json stores the plan with its order",
+      );
   },
   examples: [
     "ngc plan ship.ngraph",
@@ -70,11 +73,11 @@ export const planCommand = defineCommand<PlanOptions>({
       const isTable = target.endsWith(".table.json") && options.format === undefined;
       writeAtomically(target, `${isTable ? JSON.stringify(table, null, 2) : render(view, options.format ?? "text")}\n`);
     }
-    // Not before the file is written: one document, whatever happens.
+    // After the file is written: if writing fails, the error is the only document.
     output.document(view);
     if (options.optimize === undefined && hasOldOrder(table, file)) {
       output.note(
-        `${planTablePath(file, table.name)} holds an order for an older version of the plan: search again with --optimize`,
+        `${planTablePath(file, table.name)} stores an order of an older version of the plan: search again with --optimize`,
       );
     }
     if (target === undefined) {
@@ -99,7 +102,7 @@ async function scheduleOf(
   const { optimizePlan, planSchedule } = await import("../../runtime/plan/schedule.ts");
   if (optimize === undefined) return { table, schedule: planSchedule(table, options) };
   if (table.order === "file") {
-    throw new CommandError(`\`${table.name}\` says \`order file\`: there is no order to search for`, {
+    throw new CommandError(`\`${table.name}\` declares \`order file\`: there is no order to search for`, {
       help: "remove `order file` from the plan",
     });
   }
@@ -118,7 +121,7 @@ function parseBudget(text: string): number {
   const milliseconds = Number(count) * (UNITS[unit ?? ""] ?? NaN);
   if (milliseconds > 0) return milliseconds;
   throw new CommandError(`--optimize takes a duration like 10s, not \`${text}\``, {
-    help: "the file stands before it: `ngc plan FILE --optimize`",
+    help: "write the file before it: `ngc plan FILE --optimize`",
   });
 }
 

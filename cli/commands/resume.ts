@@ -1,7 +1,8 @@
 import type { Engine, ExecuteOptions } from "../../runtime/interface/engine-options.ts";
 import type { PlanExecuteOptions, PlanRunner } from "../../runtime/plan/plan-options.ts";
 import { defineCommand } from "../start/define-command.ts";
-import { addExecutionOptions, execute, type ExecutionOptions } from "../run/execution.ts";
+import { executeGraph } from "../run/execute-graph.ts";
+import { addExecutionOptions, type ExecutionOptions } from "../run/execution-options.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
 import { findOwnCheckpoint } from "../threads/find-checkpoint.ts";
 import { loadGraphOrPlan } from "../sources/load-graph.ts";
@@ -9,9 +10,9 @@ import { withStore, type OpenStore } from "../threads/open-store.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import { parseAnswers } from "../threads/parse-answers.ts";
 import type { Output } from "../output/output.ts";
-import { addPlanOptions, executePlan, type PlanFlags } from "../plan/execute-plan.ts";
-import { refuseGraphFlags, refusePlanFlags } from "../plan/refuse-flags.ts";
-import { asItStands, latestOf, sourceOf } from "../threads/thread-source.ts";
+import { executePlan } from "../plan/execute-plan.ts";
+import { addPlanOptions, refuseGraphFlags, refusePlanFlags, type PlanFlags } from "../plan/plan-flags.ts";
+import { withStoredAnswers, latestOf, sourceOf } from "../threads/thread-source.ts";
 
 interface ResumeOptions extends ExecutionOptions, PlanFlags {
   readonly answer?: readonly string[];
@@ -23,14 +24,14 @@ interface ResumeOptions extends ExecutionOptions, PlanFlags {
 
 export const resumeCommand = defineCommand<ResumeOptions>({
   usage: "resume <thread>",
-  summary: "go on with a run: after a pause, a failure, an interruption or a crash",
+  summary: "continue a run after a pause, a failure, an interruption or a crash",
   configure: (command) => {
     command
-      .option("--answer <answer>", "VALUE where one item waits, else ID=VALUE; may be repeated", collect)
-      .option("--from <checkpoint>", "go on from this checkpoint or label instead of the newest")
-      .option("--at <node>", "with --from: go on at this node instead of what was next")
-      .option("--file <file>", "the graph's file, where it is not the one that the run recorded")
-      .option("--graph <name>", "the graph's name, where it is not the one that the run recorded");
+      .option("--answer <answer>", "VALUE if one item waits, else ID=VALUE; may be repeated", collect)
+      .option("--from <checkpoint>", "resume from this checkpoint or label instead of the newest")
+      .option("--at <node>", "with --from: resume at this node instead of the nodes that were next")
+      .option("--file <file>", "the graph's file (default: the file that the run recorded)")
+      .option("--graph <name>", "the graph's name (default: the name that the run recorded)");
     addExecutionOptions(command);
     addPlanOptions(command);
   },
@@ -47,7 +48,7 @@ async function resume(thread: string, store: OpenStore, options: ResumeOptions, 
   refusePlanFlags(table, options);
   if (table.kind === "plan") refuseGraphFlags(options);
   const from = options.from === undefined ? undefined : await findOwnCheckpoint(store.store, options.from, thread);
-  const { pauses } = await asItStands(store.store, from ?? head);
+  const { pauses } = await withStoredAnswers(store.store, from ?? head);
   const answers = parseAnswers(options.answer ?? [], pauses);
   const flags = [
     options.file === undefined ? "" : ` --file ${quoteArgument(options.file)}`,
@@ -64,7 +65,7 @@ async function resume(thread: string, store: OpenStore, options: ResumeOptions, 
       ...(from === undefined ? {} : { from: from.id }),
       ...(options.at === undefined ? {} : { at: options.at }),
     });
-  return execute({ table, file, store, options, flags, start }, output);
+  return executeGraph({ table, file, store, options, flags, start }, output);
 }
 
 function collect(value: string, before: readonly string[] | undefined): readonly string[] {

@@ -1,14 +1,16 @@
 import type { Engine, ExecuteOptions } from "../../runtime/interface/engine-options.ts";
 import type { PlanExecuteOptions, PlanRunner } from "../../runtime/plan/plan-options.ts";
 import { defineCommand } from "../start/define-command.ts";
-import { addExecutionOptions, execute, type ExecutionOptions } from "../run/execution.ts";
+import { executeGraph } from "../run/execute-graph.ts";
+import { addExecutionOptions, type ExecutionOptions } from "../run/execution-options.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { loadGraphOrPlan } from "../sources/load-graph.ts";
 import { withStore } from "../threads/open-store.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import { parseInput, parseName } from "../run/parse-values.ts";
-import { addPlanOptions, dryRun, executePlan, type PlanFlags } from "../plan/execute-plan.ts";
-import { refusePlanFlags } from "../plan/refuse-flags.ts";
+import { dryRun } from "../plan/dry-run.ts";
+import { executePlan } from "../plan/execute-plan.ts";
+import { addPlanOptions, refusePlanFlags, type PlanFlags } from "../plan/plan-flags.ts";
 
 interface RunOptions extends ExecutionOptions, PlanFlags {
   readonly graph?: string;
@@ -23,16 +25,16 @@ export const runCommand = defineCommand<RunOptions>({
   summary: "run a graph or a plan",
   configure: (command) => {
     command
-      .option("--graph <name>", "which graph or plan of the file (default the one that no other calls)")
+      .option("--graph <name>", "which graph or plan of the file (default: the one that no other calls)")
       .option("--input <json>", "the graph's inputs: JSON, @file, or - for standard input")
-      .option("--thread <id>", "where the run is kept; made up when absent", parseName("--thread"));
+      .option("--thread <id>", "id of the thread that stores the run (default: generated)", parseName("--thread"));
     addExecutionOptions(command);
     addPlanOptions(command);
-    command.option("--dry-run", "a plan: print what would start when, and run nothing");
-    command.option("--abandon", "give up the thread's last run where it is paused, failed or unfinished");
+    command.option("--dry-run", "plans: print the order in which tasks would start, and run nothing");
+    command.option("--abandon", "discard the thread's last run if it is paused, failed or unfinished");
     command.option(
       "--replay-trace <file>",
-      "go the way of a trace that `ngc check --json` wrote, with mocked nodes, and show what happens",
+      "replay a trace of `ngc check --json` with mocked nodes, and report whether its failure occurs",
     );
   },
   examples: [
@@ -49,7 +51,7 @@ export const runCommand = defineCommand<RunOptions>({
     const table = await loadGraphOrPlan(file, options.graph, output);
     if (table === undefined) return EXIT.invalid;
     refusePlanFlags(table, options);
-    if (table.kind === "plan" && options.dryRun === true) return dryRun(table, options, output);
+    if (table.kind === "plan" && options.dryRun === true) return dryRun(table, options.maxParallel, output);
     const input = parseInput(options.input);
     return withStore(options.store, { mustExist: false }, (store) => {
       const flags = options.builtins === undefined ? "" : ` --builtins ${quoteArgument(options.builtins)}`;
@@ -62,7 +64,7 @@ export const runCommand = defineCommand<RunOptions>({
         return executePlan({ table, file, store, options, flags, start }, output);
       }
       const start = (engine: Engine, common: ExecuteOptions) => engine.run(input, { ...common, ...place });
-      return execute({ table, file, store, options, flags, start }, output);
+      return executeGraph({ table, file, store, options, flags, start }, output);
     });
   },
 });

@@ -7,7 +7,7 @@ import { formatRecord, formatTime } from "../output/format-values.ts";
 import { withStore, STORE_FLAG, STORE_HELP } from "../threads/open-store.ts";
 import { printableText } from "../output/printable-text.ts";
 import { describePause } from "../run/report-result.ts";
-import { asItStands } from "../threads/thread-source.ts";
+import { withStoredAnswers } from "../threads/thread-source.ts";
 import { startValues, withStartValues } from "../threads/start-values.ts";
 
 interface ShowOptions {
@@ -17,17 +17,17 @@ interface ShowOptions {
 
 export const showCommand = defineCommand<ShowOptions>({
   usage: "show <checkpoint>",
-  summary: "one checkpoint: the values of all channels, and what has changed since its parent",
+  summary: "print a checkpoint: the values of all channels, and the changes since its parent",
   configure: (command) => {
     command
-      .option("--thread <id>", "the thread it belongs to (labels are a thread's own)")
+      .option("--thread <id>", "the thread of the checkpoint (a label belongs to one thread)")
       .option(STORE_FLAG, STORE_HELP);
   },
   run: async ([name = ""], options, output) => {
     const { checkpoint, parent } = await withStore(options.store, { mustExist: true }, async ({ store }) => {
       const found = await findCheckpoint(store, name, options.thread);
       const before = found.parentId === null ? undefined : await store.loadById(found.threadId, found.parentId);
-      return { checkpoint: await asItStands(store, found), parent: before };
+      return { checkpoint: await withStoredAnswers(store, found), parent: before };
     });
     const start = await startValues(checkpoint);
     const state = withStartValues(checkpoint.values, start);
@@ -53,7 +53,7 @@ export const showCommand = defineCommand<ShowOptions>({
     if (checkpoint.nextNodes.length > 0) head["next"] = checkpoint.nextNodes.join(", ");
     output.result(formatRecord(head));
     for (const [barrier, arrived] of Object.entries(checkpoint.barrierState)) {
-      output.result(`barrier ${barrier}: ${arrived.join(", ")} came`);
+      output.result(`barrier ${barrier}: arrived: ${arrived.join(", ")}`);
     }
     for (const [namespace, id] of Object.entries(checkpoint.children ?? {})) {
       output.result(`called graph ${namespace}: ${id}`);

@@ -14,10 +14,10 @@ interface ThreadsOptions {
 
 export const threadsCommand = defineCommand<ThreadsOptions>({
   usage: "threads",
-  summary: "the threads of a store, most recent first",
+  summary: "list the threads of a store, most recent first",
   configure: (command) => {
     command
-      .option("--limit <n>", "at most so many (default 100)", parseCount("--limit", 1))
+      .option("--limit <n>", "list at most this number (default 100)", parseCount("--limit", 1))
       .option(STORE_FLAG, STORE_HELP);
   },
   run: async (_, options, output) => {
@@ -46,7 +46,7 @@ export const threadsCommand = defineCommand<ThreadsOptions>({
           threads.map((thread) => [
             thread.threadId,
             thread.status,
-            // Plans have none.
+            // A plan has no steps.
             typeof thread.metadata["plan"] === "string" ? "" : String(thread.step),
             String(thread.checkpoints),
             String(thread.metadata["graph"] ?? ""),
@@ -59,7 +59,7 @@ export const threadsCommand = defineCommand<ThreadsOptions>({
   },
 });
 
-/** A thread that has got all its answers just before a crash waits for nobody. Only such a thread costs a look at its head. */
+/** A thread whose answers were all stored before a crash no longer waits. Only for such a thread its newest checkpoint is read. */
 async function statusOf(store: Store, { threadId, headId, status }: ThreadInfo): Promise<ThreadInfo["status"]> {
   if (status !== "paused") return status;
   const writes = (await store.getWrites?.(threadId, headId)) ?? [];

@@ -19,13 +19,13 @@ interface UpdateOptions {
 
 export const updateCommand = defineCommand<UpdateOptions>({
   usage: "update <thread> <values>",
-  summary: "edit the state of a thread: a new checkpoint; nothing runs until it is resumed",
+  summary: "edit the state of a thread in a new checkpoint; nothing runs until it is resumed",
   configure: (command) => {
     command
-      .option("--as <node>", "go on as if this node had written the values")
-      .option("--replace", "put the values in place of the old ones, past the reducers")
-      .option("--file <file>", "the graph's file, where it is not the one that the run recorded")
-      .option("--graph <name>", "the graph's name, where it is not the one that the run recorded")
+      .option("--as <node>", "resume as if this node had written the values")
+      .option("--replace", "replace the old values instead of calling the reducers")
+      .option("--file <file>", "the graph's file (default: the file that the run recorded)")
+      .option("--graph <name>", "the graph's name (default: the name that the run recorded)")
       .option(STORE_FLAG, STORE_HELP);
   },
   examples: [`ngc update 42 '{"score": 1}'`, "ngc update 42 @values.json --as draft"],
@@ -33,7 +33,7 @@ export const updateCommand = defineCommand<UpdateOptions>({
     withStore(options.store, { mustExist: true }, async ({ store, flag }) => {
       const values = parseRecord(given, "the values", "the graph's channels by name");
       if (Object.keys(values).length === 0 && options.as === undefined) {
-        throw new CommandError("no values are given: nothing is to be changed");
+        throw new CommandError("no values are given, so there is nothing to change");
       }
       const head = await latestOf(store, thread);
       refusePlanThread(head, "has no state to edit");
@@ -49,7 +49,7 @@ export const updateCommand = defineCommand<UpdateOptions>({
       });
       output.document({ version: 1, thread, checkpoint: checkpointId });
       output.result(`updated: checkpoint ${checkpointId} of thread ${thread}`);
-      output.note(`go on with: ngc resume ${quoteArgument(thread)}${flag}`);
+      output.note(`resume with: ngc resume ${quoteArgument(thread)}${flag}`);
       return EXIT.ok;
     }),
 });

@@ -1,7 +1,7 @@
 import type { Json } from "../../runtime/value/json.ts";
 import { formatValue } from "../output/format-values.ts";
 
-/** How channels differ between two checkpoints, by name; a channel that was not there is `null`. */
+/** Channels that differ between two checkpoints, by name; a missing channel is `null`. */
 export type ChangedValues = Readonly<Record<string, { readonly before: Json; readonly after: Json }>>;
 
 export function changedValues(
@@ -11,7 +11,7 @@ export function changedValues(
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   const valueOf = (values: Readonly<Record<string, Json>>, name: string): Json =>
     Object.hasOwn(values, name) ? (values[name] ?? null) : null;
-  // Names are those of channels: `__proto__` is one.
+  // No prototype: `__proto__` is a valid channel name.
   const changes = Object.create(null) as Record<string, { before: Json; after: Json }>;
   for (const name of names) {
     const [old, now] = [valueOf(before, name), valueOf(after, name)];
@@ -22,17 +22,17 @@ export function changedValues(
 
 /**
  * ```text
- * since its parent:
+ * since the parent:
  *   notes: + "found it"
  *   score: 0 → 0.9
  * ```
  */
 export function describeChanges(changes: ChangedValues): string {
   const lines = Object.entries(changes).map(([name, change]) => `  ${name}: ${describe(change)}`);
-  return lines.length === 0 ? "no value has changed since its parent" : ["since its parent:", ...lines].join("\n");
+  return lines.length === 0 ? "no value has changed since the parent" : ["since the parent:", ...lines].join("\n");
 }
 
-/** A list that has grown shows what is new in it. */
+/** For a list that has grown, shows only its new items. */
 function describe({ before, after }: ChangedValues[string]): string {
   if (Array.isArray(before) && Array.isArray(after) && after.length > before.length) {
     const isLonger = before.every((item, index) => JSON.stringify(item) === JSON.stringify(after[index]));
@@ -46,5 +46,5 @@ function shown(value: Json): string {
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}…`;
 }
 
-/** The values stand in full above. */
+/** `ngc show` prints the full values above the changes. */
 const MAX_SHOWN = 60;

@@ -9,7 +9,7 @@ import {
   type TargetSpec,
 } from "../../runtime/table/table.ts";
 
-/** A graph as boxes and arrows: what every picture format is made from. */
+/** A graph as boxes and arrows: the input of every picture format. */
 export interface Drawing {
   readonly name: string;
   readonly nodes: readonly DrawnNode[];
@@ -19,9 +19,10 @@ export interface Drawing {
 export interface DrawnNode {
   /** Unique: node names, `start`, `end`, and barriers by their id in brackets (`[draft]`). */
   readonly id: string;
-  readonly kind: "start" | "end" | "node" | "barrier";
+  /** `connector`: stands for a node that is drawn elsewhere (see `shortenEdges`). */
+  readonly kind: "start" | "end" | "node" | "barrier" | "connector";
   readonly label: string;
-  /** What the node does, in a few words: `searchDocs`, `ask`, `rounds + 1`. */
+  /** A short description of the node's call: `searchDocs()`, `ask()`, `rounds + 1`. */
   readonly detail: string;
   readonly pauses: boolean;
 }
@@ -33,7 +34,7 @@ export interface DrawnEdge {
   readonly label: string;
 }
 
-/** Long conditions are cut: a picture is no listing. */
+/** Maximum length of a condition in a picture; longer ones are cut. */
 const MAX_LABEL = 60;
 
 export function drawTable(table: Table): Drawing {
@@ -135,7 +136,7 @@ function describeNode(table: Table, node: NodeSpec, expression: (index: number) 
   return `${describeCall(table, node.call, expression)}${each}`;
 }
 
-/** What a node or task does, in a few words. */
+/** A short description of a call. */
 export function describeCall(
   table: Pick<Table, "functions" | "graphs" | "plans">,
   call: CallSpec | PlanCallSpec,
@@ -155,7 +156,7 @@ export function describeCall(
   }
 }
 
-/** Several members of a barrier may be filled by one node: one arrow is enough. */
+/** Merges equal edges: one node may be in several members of a barrier. */
 function mergeEdges(edges: readonly DrawnEdge[]): DrawnEdge[] {
   const merged = new Map<string, DrawnEdge>();
   for (const edge of edges) merged.set(JSON.stringify([edge.from, edge.to, edge.kind, edge.label]), edge);

@@ -8,7 +8,7 @@ const ARROWS = {
   jump: "-.->",
 } as const;
 
-/** A Mermaid flowchart. Ids are numbers, so that no name of a node can be a word of Mermaid's (`end` is). */
+/** A Mermaid flowchart. Ids are numbers, because a node's name may be a keyword of Mermaid (`end` is one). */
 export function renderMermaid(drawing: Drawing): string {
   const ids = new Map(drawing.nodes.map((node, index) => [node.id, `n${index}`]));
   const lines = ["flowchart TD"];
@@ -29,6 +29,7 @@ function shape(node: DrawnNode): string {
     case "barrier":
       return `{{${text}}}`;
     case "node":
+    case "connector":
       return node.pauses ? `[/${text}/]` : `[${text}]`;
   }
 }

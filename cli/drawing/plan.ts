@@ -1,7 +1,7 @@
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import { describeCall, expressionPrinter, type Drawing, type DrawnEdge, type DrawnNode } from "./drawing.ts";
 
-/** A plan as boxes and arrows: tasks, what each comes after, and `start` before those that come after none. */
+/** A plan as boxes and arrows: its tasks, an arrow from each dependency, and `start` before tasks without dependencies. */
 export function drawPlan(plan: PlanTable): Drawing {
   const expression = expressionPrinter(plan);
   return {
@@ -27,7 +27,7 @@ export function drawPlan(plan: PlanTable): Drawing {
   };
 }
 
-/** Tasks may be called `start` or `end`, which stand for something else in a drawing. */
+/** The id of a task. `start` and `end` are valid names of tasks, but reserved ids of a drawing. */
 function idOf(task: string): string {
   return task === "start" || task === "end" ? `task ${task}` : task;
 }

@@ -1,11 +1,11 @@
 import type { Drawing, DrawnEdge, DrawnNode } from "./drawing.ts";
 
-/** Deeper trees go on in a tree of their own: lines stay readable, and the whole stays linear in the graph. */
+/** Deeper subtrees are printed as separate trees: lines stay readable, and the output is linear in the graph. */
 const MAX_DEPTH = 24;
 
 /**
- * A graph as an indented tree, walked from `start`; `↳` goes on in a chain. A node is unfolded where it comes first in
- * breadth-first order; elsewhere an arrow points up to where it stands or down to where it will.
+ * A graph as an indented tree from `start`; `↳` continues a chain. A node is expanded at the edge that reaches it first in breadth-first
+ * order. At other places an arrow points up or down to the line where it is expanded.
  */
 export function renderText(drawing: Drawing): string {
   const nodes = new Map(drawing.nodes.map((node) => [node.id, node]));
@@ -14,7 +14,7 @@ export function renderText(drawing: Drawing): string {
   const seen = new Set(["start"]);
   const lines = [drawing.name];
 
-  // A stack of its own: a chain of ten thousand nodes is no reason to run out of the other one.
+  // An explicit stack: recursion over a chain of ten thousand nodes would overflow the call stack.
   interface Visit {
     readonly edge: DrawnEdge;
     readonly indent: string;
@@ -66,7 +66,7 @@ function outEdges(drawing: Drawing): ReadonlyMap<string, readonly DrawnEdge[]> {
   return edges;
 }
 
-/** By node: the edge that reaches it first, breadth first; that keeps the tree shallow. */
+/** The edge that reaches each node first in breadth-first order, which keeps the tree shallow. */
 function firstEdges(edges: ReadonlyMap<string, readonly DrawnEdge[]>): ReadonlyMap<string, DrawnEdge> {
   const first = new Map<string, DrawnEdge>();
   const queue = ["start"];

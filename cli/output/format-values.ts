@@ -2,7 +2,7 @@ import { displayWidth, printable } from "../../diagnostics/render/index.ts";
 import type { Json, JsonObject } from "../../runtime/value/json.ts";
 
 /**
- * A record for people: a line a field, texts as they are, further lines indented.
+ * Formats a record for people: one line for each field, texts without quotes, further lines indented.
  *
  * ```text
  * score: 0.9
@@ -22,14 +22,14 @@ export function formatRecord(record: JsonObject): string {
     .join("\n");
 }
 
-/** Texts as they are, other values as JSON; long ones over several lines. */
+/** Formats a text without quotes and any other value as JSON, over several lines if it is long. */
 export function formatValue(value: Json): string {
   if (typeof value === "string") return value.split("\n").map(printable).join("\n");
   const short = JSON.stringify(value);
   return short.length <= 80 ? short : JSON.stringify(value, null, 2);
 }
 
-/** Rows under headings, columns as wide as their widest cell. */
+/** Formats a table with headings; each column is as wide as its widest cell. */
 export function formatTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const cells = [headings, ...rows].map((row) => row.map(printable));
   const widths = headings.map((_, column) =>
@@ -45,7 +45,7 @@ export function formatTable(headings: readonly string[], rows: readonly (readonl
     .join("\n");
 }
 
-/** Local time to the second; for people, never for order. */
+/** Local time to the second; for display, not for sorting. */
 export function formatTime(milliseconds: number): string {
   const date = new Date(milliseconds);
   const two = (value: number): string => String(value).padStart(2, "0");

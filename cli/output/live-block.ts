@@ -1,32 +1,32 @@
 import { displayWidth } from "../../diagnostics/render/index.ts";
 import { interceptWrites, type Intercepted, type Streams } from "../process/intercept-writes.ts";
 
-/** The terminal's last lines, rewritten in place. */
+/** The last lines of the terminal, rewritten in place. */
 export interface LiveBlock {
-  /** Shows what there is to show now; often called, it draws only so often. */
+  /** Draws the current lines; at most once every `REDRAW_MS`. */
   draw(): void;
-  /** Takes the lines away, lets whole lines be written, and puts them back. */
+  /** Removes the lines, calls `write`, which writes whole lines, and draws the lines again. */
   above(write: () => void): void;
-  /** Takes the lines away for good. */
+  /** Removes the lines permanently. */
   stop(): void;
 }
 
 const blocks = new Set<LiveBlock>();
 
-/** For whoever ends the program in the middle of things: what it says last begins on a line of its own. */
+/** Stops all live blocks before the process ends early, so that its last message starts on a new line. */
 export function stopLiveBlocks(): void {
   for (const block of blocks) block.stop();
 }
 
-/** The least time between two drawings, in milliseconds: a step of ten thousand tasks is not ten thousand drawings. */
+/** Minimum time between two drawings, in milliseconds: ten thousand events must not cause ten thousand drawings. */
 const REDRAW_MS = 80;
-/** How often times that pass are shown anew. */
+/** Interval at which elapsed times are redrawn, in milliseconds. */
 const TICK_MS = 100;
 
 /**
- * Keeps `lines` below everything that is written to the terminal, by whomever: what user code prints goes above. Lines are cut to
- * the terminal's width and to as many as it has, so that each can be taken back; after a change of its size, the rows that they
- * have come to take are counted anew.
+ * Keeps `lines` below everything that is written to the terminal; output of user code appears above them. Lines are cut to the width
+ * and the number of rows of the terminal, so that they can be erased. The rows to erase are counted with the current width, because
+ * the terminal may have been resized.
  */
 export function liveBlock(lines: () => readonly string[], streams: Streams = process): LiveBlock {
   const stream = streams.stderr;
@@ -38,7 +38,7 @@ export function liveBlock(lines: () => readonly string[], streams: Streams = pro
 
   const erase = (): string => {
     if (shown.length === 0) return "";
-    // The cursor stands at the end of the last line.
+    // The cursor is at the end of the last line.
     const rows = shown.reduce((total, line) => total + Math.max(1, Math.ceil(cellsOf(line) / columns())), 0);
     shown = [];
     return `${rows > 1 ? `\u001b[${rows - 1}A` : ""}\r\u001b[J`;
@@ -89,7 +89,7 @@ export function liveBlock(lines: () => readonly string[], streams: Streams = pro
   return block;
 }
 
-/** A line with its colours, cut to so many cells. */
+/** Cuts a line to a number of terminal cells; keeps its colours. */
 export function cutLine(line: string, cells: number): string {
   if (cellsOf(line) <= cells) return line;
   let left = cells - 1;

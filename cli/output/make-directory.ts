@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 
 /**
- * Makes a directory with those above it. Not by `mkdirSync(…, { recursive: true })`, which never returns where a file system
- * says that a directory's parent is not there although it is (`/proc`).
+ * Creates a directory and its missing parents. `mkdirSync(…, { recursive: true })` is not used: it never returns on a file system
+ * that reports an existing parent as missing (`/proc`).
  *
  * @throws the error of `node:fs`
  */
@@ -12,13 +12,13 @@ export function makeDirectory(path: string): void {
   let at = resolve(path);
   for (; statOf(at) === undefined && dirname(at) !== at; at = dirname(at)) missing.push(at);
   if (statOf(at)?.isDirectory() === false) {
-    throw Object.assign(new Error(`${at} is no directory`), { code: "ENOTDIR" });
+    throw Object.assign(new Error(`${at} is not a directory`), { code: "ENOTDIR" });
   }
   for (const directory of missing.reverse()) {
     try {
       mkdirSync(directory);
     } catch (error) {
-      // Somebody else may have been faster.
+      // Another process may have created it in the meantime.
       if (statOf(directory)?.isDirectory() !== true) throw error;
     }
   }

@@ -1,6 +1,6 @@
 /**
- * What names a store, to be shown: `postgres://me:***@host/db`. Where it is no URL that can be taken apart, rather too much is
- * hidden than too little.
+ * The name of a store without its password: `postgres://me:***@host/db`. If the text cannot be parsed as a URL, it hides more than
+ * the password.
  */
 export function withoutPassword(spec: string): string {
   const start = spec.indexOf("://");
@@ -13,7 +13,7 @@ export function withoutPassword(spec: string): string {
   return shown.replace(/(pass(?:word|wd)?\s*=\s*)(?:'[^']*'|[^\s&]*)/gi, "$1***");
 }
 
-/** The `@` in front of the host: the last one of the authority; of the path, where the password has a `/` that is not escaped. */
+/** The `@` before the host: the last one of the authority, or of the path if the password contains an unescaped `/`. */
 function endOfUser(url: string, start: number): number | undefined {
   const authority = /^[^/?#\\]*/.exec(url.slice(start + 3))?.[0] ?? "";
   const path = /^[^?#]*/.exec(url.slice(start + 3))?.[0] ?? "";

@@ -2,7 +2,7 @@ import { writeSync } from "node:fs";
 import { ansiStyles, plainStyles, type Styles } from "../../diagnostics/render/index.ts";
 import { printablePainted, printableText } from "./printable-text.ts";
 
-/** Options that every command has. */
+/** Options of every command. */
 export interface CommonOptions {
   readonly json?: boolean;
   /** `false` with `--no-color`. */
@@ -11,35 +11,35 @@ export interface CommonOptions {
 }
 
 /**
- * Where a command's words go: results on stdout, everything else on stderr. With `--json` stdout gets one document and
- * nothing else, whatever user code prints.
+ * The output of a command: results go to stdout, everything else to stderr. With `--json` stdout receives one document and nothing
+ * else, even if user code prints to it.
  */
 export interface Output {
   readonly json: boolean;
   readonly quiet: boolean;
-  /** How text on stdout and on stderr may be painted. */
+  /** Colours for text on stdout and on stderr. */
   readonly stdoutStyles: Styles;
   readonly stderrStyles: Styles;
   /** Whether stderr is a terminal that can rewrite its last line. */
   readonly live: boolean;
-  /** A result; a line break is added. Silent with `--json`. */
+  /** Prints a result and a line break. Silent with `--json`. */
   result(text: string): void;
-  /** A result for other programs, exactly as it is; a line break is added. Silent with `--json`. */
+  /** Prints a result for other programs unchanged, and a line break. Silent with `--json`. */
   verbatim(text: string): void;
-  /** Text exactly as it is on stdout: formatted sources. */
+  /** Writes text unchanged to stdout: formatted sources. */
   raw(text: string): void;
-  /** The document of `--json`. Silent without. */
+  /** Prints the document of `--json`. Silent without `--json`. */
   document(value: unknown): void;
-  /** Progress and remarks; silent with `--quiet`. */
+  /** Prints progress and remarks on stderr; silent with `--quiet`. */
   note(text: string): void;
-  /** Diagnostics and errors. */
+  /** Prints diagnostics and errors on stderr. */
   problem(text: string): void;
 }
 
 export function createOutput(options: CommonOptions): Output {
   const json = options.json === true;
   const quiet = options.quiet === true;
-  // What user code prints must not mix with the document.
+  // Output of user code must not mix with the document.
   if (json)
     process.stdout.write = ((...args: unknown[]) => Reflect.apply(process.stderr.write, process.stderr, args)) as Write;
   const stdoutStyles = mayColor(process.stdout, options) ? ansiStyles : plainStyles;
@@ -61,21 +61,21 @@ export function createOutput(options: CommonOptions): Output {
   };
 }
 
-/** The same without progress and remarks. */
+/** The same output without progress and remarks. */
 export function quietly(output: Output): Output {
   return { ...output, quiet: true, note: () => {} };
 }
 
 type Write = typeof process.stdout.write;
 
-/** Nothing acts on the terminal but our own colours. */
+/** Escapes everything that acts on a terminal, except our own colours. */
 function shownBy(styles: Styles, text: string): string {
   return styles === plainStyles ? printableText(text) : printablePainted(text);
 }
 
 let hasDocument = false;
 
-/** The one document of `--json`: what comes after it is only said on stderr. */
+/** Writes the document of `--json`. Only the first call writes; later problems are printed on stderr only. */
 export function writeDocument(value: unknown): void {
   if (hasDocument) return;
   hasDocument = true;
@@ -83,8 +83,8 @@ export function writeDocument(value: unknown): void {
 }
 
 /**
- * Writes whatever user code has done to the stream: put another `write` in its place (as `--json` does, see `createOutput`), or ended
- * it. Who has gone away (`| head`) does not miss it.
+ * Writes to a stream even if user code has replaced its `write` (as `createOutput` does for `--json`) or has ended it. Text for a
+ * closed pipe (`| head`) is dropped.
  */
 export function writeTo(stream: NodeJS.WriteStream, text: string, done: () => void = () => {}): void {
   if (!stream.writableEnded && !stream.destroyed) {
@@ -94,7 +94,7 @@ export function writeTo(stream: NodeJS.WriteStream, text: string, done: () => vo
   try {
     writeSync(stream === process.stdout ? 1 : 2, text);
   } catch {
-    // A pipe that is closed.
+    // The pipe is closed.
   }
   done();
 }

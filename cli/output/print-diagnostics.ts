@@ -15,19 +15,19 @@ export type Format = (typeof FORMATS)[number];
 export interface PrintOptions {
   /** Default: `pretty` on a terminal and `plain` elsewhere. */
   readonly format?: Format;
-  /** With information: proofs and remarks. */
+  /** Also prints diagnostics of severity `info`: proofs and remarks. */
   readonly verbose?: boolean;
   readonly max?: number;
-  /** What only `sarif` shows. */
+  /** Options of the `sarif` format. */
   readonly sarif?: Omit<SarifOptions, "version">;
 }
 
-/** The diagnostics that are shown: information only where it was asked for. */
+/** The diagnostics to print, sorted; those of severity `info` only if `verbose`. */
 export function shownDiagnostics(diagnostics: readonly Diagnostic[], verbose: boolean): Diagnostic[] {
   return sortDiagnostics(verbose ? diagnostics : diagnostics.filter((item) => item.severity !== "info"));
 }
 
-/** Prints diagnostics on stderr; formats that machines read go to stdout. Prints nothing with `--json`, which has them inside. */
+/** Prints diagnostics on stderr; formats for machines go to stdout. With `--json` the document contains them and this prints nothing. */
 export function printDiagnostics(diagnostics: readonly Diagnostic[], options: PrintOptions, output: Output): void {
   if (output.json) return;
   const shown = shownDiagnostics(diagnostics, options.verbose === true);
@@ -52,7 +52,7 @@ export function printDiagnostics(diagnostics: readonly Diagnostic[], options: Pr
   }
 }
 
-/** "2 errors, 1 warning" */
+/** `2 errors, 1 warning` */
 export function countText(diagnostics: readonly Diagnostic[]): string {
   const count = (severity: Diagnostic["severity"], word: string): string[] => {
     const number = diagnostics.filter((item) => item.severity === severity).length;
@@ -61,7 +61,7 @@ export function countText(diagnostics: readonly Diagnostic[]): string {
   return [...count("error", "error"), ...count("warning", "warning")].join(", ");
 }
 
-/** A file that several others import is reported once. */
+/** Removes duplicates: findings of a file that several named files import. */
 export function uniqueDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const seen = new Set<string>();
   return diagnostics.filter((item) => {

@@ -1,11 +1,11 @@
 import { printable } from "../../diagnostics/render/index.ts";
 
-/** Text of several lines in which nothing acts on the terminal: what nodes, people and models have written. */
+/** Escapes characters that act on a terminal, in text of several lines that nodes, people or models have written. */
 export function printableText(text: string): string {
   return text.replaceAll("\r\n", "\n").split("\n").map(printable).join("\n");
 }
 
-/** The same for text that this program has painted: its colours stay. */
+/** The same for text that this program has coloured: its colours stay. */
 export function printablePainted(text: string): string {
   return text
     .split(COLOUR)

@@ -1,8 +1,8 @@
 import { printable } from "../../diagnostics/render/index.ts";
 
 /**
- * An argument in a command that people copy: quoted where a shell would read more into it. What a terminal would act on is
- * spelled out (`$'…'`), so that it neither does nor gets lost.
+ * An argument of a command that people copy. It is quoted if a shell would interpret it; control characters are escaped (`$'…'`), so
+ * that the terminal does not act on them.
  */
 export function quoteArgument(text: string): string {
   if (/^[\w./:=@,+-]+$/.test(text)) return text;

@@ -5,8 +5,8 @@ import { makeDirectory } from "./make-directory.ts";
 import { reasonOf } from "../sources/source-files.ts";
 
 /**
- * Writes a file so that nobody ever sees half of it: beside it first, then moved over. Keeps permissions, and writes through a
- * symbolic link. Directories are made where they are missing.
+ * Writes a temporary file beside the target and renames it, so that readers never see an incomplete file. Keeps permissions, writes
+ * through a symbolic link, and creates missing directories.
  */
 export function writeAtomically(path: string, text: string): void {
   let temporary: string | undefined;

@@ -1,8 +1,8 @@
 import { withSignals } from "../process/interruption.ts";
 
 /**
- * Ctrl-C on a plan: the first lets the tasks that run end and starts nothing more, the second ends them, a third ends this process.
- * SIGTERM and SIGHUP do not wait for a second.
+ * Handles Ctrl-C for a plan. The first SIGINT starts no further tasks and lets running tasks end, the second ends them, the third
+ * ends this process. SIGTERM and SIGHUP end running tasks at once.
  */
 export async function withDrain<T>(
   onDrain: () => void,

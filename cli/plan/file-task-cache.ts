@@ -6,21 +6,21 @@ import type { TaskCache, TaskCacheEntry, TaskCacheRequest } from "../../runtime/
 import { writeAtomically } from "../output/write-atomically.ts";
 import { hashFiles } from "./hash-files.ts";
 
-/** What a task was made from when it ran last, and what it gave. */
+/** The inputs of a task's last run, and its result. */
 interface CacheRecord {
   readonly version: 1;
   readonly call: string;
-  /** Content hashes by path of what matches its `touches` and inputs, as it was after the run. */
+  /** Content hashes, by path, of the files that match its `touches` and inputs, taken after the run. */
   readonly files: Readonly<Record<string, string>>;
   readonly upstream: Readonly<Record<string, string>>;
   readonly result: Json;
 }
 
 /**
- * Remembers tasks' results in files, one a task. A task need not run again when its command, the content of what it touches and of its
- * inputs, and what it comes after are as they were when it had run.
+ * Stores the results of tasks in files, one for each task. A cached task is skipped if its command, the content of the files that it
+ * touches and of its inputs, and the results of the tasks that it comes after have not changed since its last run.
  *
- * @param isForced everything runs, and is remembered anew
+ * @param isForced every task runs, and its new result is stored
  */
 export function createFileTaskCache(directory: string, root: string, isForced: boolean): TaskCache {
   const place = ({ plan, task }: TaskCacheRequest): string =>
@@ -57,7 +57,7 @@ function stateOf(request: TaskCacheRequest, root: string): Omit<CacheRecord, "ve
   };
 }
 
-/** What those that come after depend on: what the task made, not when. */
+/** The key that later tasks depend on: a hash of the task's result, independent of time. */
 function keyOf(record: CacheRecord): string {
   return sha256(JSON.stringify([record.call, Object.entries(record.files).sort(), record.result]));
 }

@@ -3,10 +3,10 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { parsePathPattern, patternsOverlap, type PathPattern } from "../../runtime/plan/path-pattern.ts";
 
-/** Not looked into: what is in them is nobody's input, and large. */
+/** Directories that are skipped: they are large and contain no inputs. */
 const IGNORED: ReadonlySet<string> = new Set([".git", ".ngraph", "node_modules"]);
 
-/** SHA-256 of the content of every file that one of the patterns means, by path relative to the root; sorted. */
+/** SHA-256 of the content of every file that matches one of the patterns, by path relative to the root; sorted. */
 export function hashFiles(root: string, patterns: readonly string[]): Record<string, string> {
   const hashes = Object.create(null) as Record<string, string>;
   const found = new Set<string>();
@@ -22,7 +22,7 @@ export function hashFiles(root: string, patterns: readonly string[]): Record<str
 }
 
 function filesOf(root: string, pattern: PathPattern): readonly string[] {
-  // Only the folder below which it can match is walked.
+  // Only the folder that the literal beginning of the pattern names is walked.
   const fixed: string[] = [];
   for (const segment of pattern.segments) {
     if (segment.kind !== "literal") break;
@@ -38,7 +38,7 @@ function filesOf(root: string, pattern: PathPattern): readonly string[] {
       continue;
     }
     for (const name of readdirSync(join(root, path))) {
-      // Named outright, it is looked into.
+      // A skipped directory that the pattern names is walked.
       if (IGNORED.has(name) && !fixed.includes(name)) continue;
       open.push(path === "" ? name : `${path}/${name}`);
     }
@@ -46,7 +46,7 @@ function filesOf(root: string, pattern: PathPattern): readonly string[] {
   return files;
 }
 
-/** A folder that is named as it is means what is in it. */
+/** A pattern without wildcards that names a folder matches everything in it. */
 function matches(pattern: PathPattern, path: string): boolean {
   if (pattern.exact) return path.startsWith(`${pattern.text}/`);
   const segments = path.split("/").map((text) => ({ kind: "literal" as const, text }));

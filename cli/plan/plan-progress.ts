@@ -5,16 +5,25 @@ import { printableText } from "../output/printable-text.ts";
 import { duration } from "../run/progress.ts";
 import type { PlanView } from "./plan-view.ts";
 
-/** Shows a plan's run while it goes on. */
+/** Shows the progress of a plan's run. */
 export interface PlanProgress {
   readonly onEvent: (event: PlanEvent) => void;
-  /** Lets whole lines be written above the live part. */
+  /** Writes whole lines above the live part. */
   above(write: () => void): void;
-  /** Takes the live part away. */
+  /** Removes the live part. */
   stop(): void;
 }
 
-/** A line for each task that has started, was tried again or has ended; on a terminal below them a view of what is going on. */
+/** `--events`: every event as a JSON line on stderr. */
+export function planEventLines(): PlanProgress {
+  return {
+    onEvent: (event) => void process.stderr.write(`${JSON.stringify(event)}\n`),
+    above: (write) => write(),
+    stop: () => {},
+  };
+}
+
+/** Prints a line for each task that starts, is tried again or ends; on a terminal it also shows the running tasks below. */
 export function createPlanProgress(view: PlanView, output: Output, now: () => number): PlanProgress {
   if (output.quiet) return { onEvent: view.onEvent, above: (write) => write(), stop: () => {} };
   const live = output.live ? liveBlock(() => blockLines(view, output, now)) : undefined;
@@ -55,7 +64,7 @@ function lineOf(
   switch (event.to) {
     case "running":
       started.set(name, now());
-      // On a terminal it stands below.
+      // On a terminal the live part shows it.
       return isLive ? undefined : `▸ ${name}`;
     case "done":
       return event.reason === "restored" ? undefined : `${styles.info("✓")} ${name}${took}`;

@@ -4,20 +4,20 @@ import { createPriorities } from "../../runtime/plan/priorities.ts";
 import { successorsOf, topologicalOrder } from "../../runtime/plan/plan-order.ts";
 import { createTaskLocks } from "../../runtime/plan/task-locks.ts";
 
-/** A run as a view shows it: kept up to date by its events alone. */
+/** The state of a plan's run for display, updated by the run's events. */
 export interface PlanView {
   readonly onEvent: (event: PlanEvent) => void;
-  /** Names of tasks that run, with the attempt and since when (as `now` counts). */
+  /** Running tasks, each with its attempt and start time on the clock of `now`. */
   readonly running: readonly { readonly task: string; readonly attempt: number; readonly since: number }[];
-  /** Ready tasks that do not run, and why. */
+  /** Ready tasks that do not run, each with the reason. */
   waiting(): readonly { readonly task: string; readonly why: string }[];
-  /** Wait for an answer. */
+  /** Tasks that wait for an answer. */
   readonly asking: readonly string[];
   readonly failed: readonly string[];
   readonly triesOf: (task: string) => number;
   readonly ended: number;
   readonly total: number;
-  /** Milliseconds along the longest path that is left; `undefined` when nothing is known of durations. */
+  /** Milliseconds along the longest remaining path; `undefined` if no duration is known. */
   timeLeft(now: number): number | undefined;
 }
 

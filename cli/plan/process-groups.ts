@@ -6,8 +6,8 @@ import { CommandError } from "../process/command-error.ts";
 import { PROCESSES, readJsonLines, type RunDirectory } from "./run-directory.ts";
 
 /**
- * Notes down the process groups of a run's commands, so that a later run can end those that outlive this process. Process ids come round
- * again: a group is known by when its first process started, and by the key that its commands carry in their environment.
+ * Records the process groups of a run's commands, so that a later run can end the groups that outlive this process. Process ids are
+ * reused; so a group is identified by the start time of its first process, and by the key in the environment of its commands.
  */
 export function processRecorder(
   directory: Pick<RunDirectory, "appendProcess">,
@@ -30,13 +30,13 @@ interface Leftover {
   readonly command: string;
 }
 
-/** How long a command may take to end after it was told to, in milliseconds. */
+/** Time for a command to end after SIGTERM, in milliseconds. */
 const GRACE_MS = 3000;
-/** After it was killed: the system needs a moment. */
+/** Time for a command to disappear after SIGKILL, in milliseconds. */
 const KILL_MS = 5000;
 
 /**
- * Ends the commands of a run that were left running, and returns once none of them is there. Gives their command lines.
+ * Ends the commands that a killed run left running, and waits until they are gone. Returns their command lines.
  * @throws CommandError when one cannot be ended
  */
 export async function endLeftovers(runDirectory: string): Promise<readonly string[]> {
@@ -62,7 +62,7 @@ export async function endLeftovers(runDirectory: string): Promise<readonly strin
     if (!(await allGone(alive, KILL_MS))) {
       const left = alive.filter(({ group }) => members(group).length > 0);
       throw new CommandError(
-        `a command of the last run is still there and cannot be ended: ${left.map(({ command, group }) => `${command} (process group ${group})`).join(", ")}`,
+        `a command of the last run still runs and cannot be ended: ${left.map(({ command, group }) => `${command} (process group ${group})`).join(", ")}`,
         { help: "end it, then resume again", code: "NG_LEFTOVER" },
       );
     }
@@ -78,12 +78,12 @@ async function allGone(groups: readonly Leftover[], milliseconds: number): Promi
   }
 }
 
-/** A group is never ended on the strength of its number alone. */
+/** Whether a group belongs to the run. Its number alone is not enough, because the system reuses process ids. */
 function isOurs({ group, started, key }: Leftover): boolean {
   const present = members(group);
   if (present.length === 0) return false;
   if (present.includes(group)) return started !== undefined && startOf(group) === started;
-  // The first process is gone, and what it started goes on.
+  // The first process has ended, and its children still run.
   return key !== "" && present.some((pid) => environmentOf(pid).includes(`NGRAPH_IDEMPOTENCY_KEY=${key}`));
 }
 
@@ -95,7 +95,7 @@ function signalGroup(group: number, signal: "SIGTERM" | "SIGKILL"): void {
   }
 }
 
-/** Processes of a group that still run; those that only wait to be collected do not count. */
+/** The running processes of a group, without zombies. */
 function members(group: number): readonly number[] {
   if (process.platform !== "linux") {
     return listProcesses().flatMap(({ pid, ownGroup, state }) =>
@@ -103,7 +103,7 @@ function members(group: number): readonly number[] {
     );
   }
   try {
-    // Asks for the group as a whole first: most often it is gone.
+    // A fast check of the whole group first: in most cases it is gone.
     process.kill(-group, 0);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ESRCH") return [];
@@ -114,7 +114,7 @@ function members(group: number): readonly number[] {
   });
 }
 
-/** When a process started, in a form that is only ever compared; `undefined` when it is gone. */
+/** An opaque text for the start time of a process, used for comparison only; `undefined` if the process is gone. */
 function startOf(pid: number): string | undefined {
   if (process.platform !== "linux") return listProcesses().find((entry) => entry.pid === pid)?.started;
   const stat = statOf(pid);
@@ -124,7 +124,7 @@ function startOf(pid: number): string | undefined {
 function statOf(pid: number): { readonly state: string; readonly group: number; readonly started: string } | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name in parentheses may hold anything; the fields after it are counted from the third.
+    // The process name in parentheses may contain any character; the third field follows the last parenthesis.
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
     return { state: fields[0] ?? "", group: Number(fields[2]), started: fields[19] ?? "" };
   } catch {

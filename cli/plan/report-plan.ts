@@ -6,7 +6,7 @@ import type { Output } from "../output/output.ts";
 import { duration } from "../run/progress.ts";
 import { reportPauses, type RunPlace } from "../run/report-result.ts";
 
-/** Prints how a plan's run has ended, all failures together (interface.md), and gives the exit code. */
+/** Prints the result of a plan's run with all its failures (interface.md), and returns the exit code. */
 export function reportPlan(
   result: PlanRunResult,
   place: RunPlace,
@@ -46,7 +46,7 @@ export function reportPlan(
   );
   if (result.thread !== null) output.note(`run ${result.runId} · thread ${result.thread}`);
   if (!place.isMemory && result.thread !== null && !isClean && result.status !== "paused") {
-    output.note(`go on with: ngc resume ${quoteArgument(result.thread)}${place.flags}`);
+    output.note(`resume with: ngc resume ${quoteArgument(result.thread)}${place.flags}`);
   }
   return exitOf(result.exitCode);
 }

@@ -14,12 +14,12 @@ import { CommandError } from "../process/command-error.ts";
 import { makeStoreDirectory } from "../threads/open-store.ts";
 import { reasonOf } from "../sources/source-files.ts";
 
-/** Where runs of plans keep their logs, below the working directory. */
+/** The directory for the logs of plan runs, relative to the working directory. */
 export const RUNS_DIRECTORY = ".ngraph/runs";
 
 /**
- * One run's directory: `transitions.jsonl`, which is only ever appended to; the plan's file as it was at the start; `processes.jsonl`;
- * and at the end `summary.json`, written once.
+ * The directory of one run. It contains `transitions.jsonl`, which is append-only; a copy of the plan's file from the start of the run;
+ * `processes.jsonl`; and `summary.json`, written once at the end.
  */
 export interface RunDirectory {
   readonly path: string;
@@ -30,7 +30,7 @@ export interface RunDirectory {
   close(): void;
 }
 
-/** @throws CommandError when the directory cannot be made, or is another run's */
+/** @throws CommandError when the directory cannot be created, or another run has created it */
 export function createRunDirectory(runs: string, runId: string, file: string): RunDirectory {
   const path = join(runs, checkRunId(runId));
   try {
@@ -39,7 +39,7 @@ export function createRunDirectory(runs: string, runId: string, file: string): R
     mkdirSync(path);
     writeFileSync(join(path, snapshotName(file)), readFileSync(file), { flag: "wx" });
   } catch (error) {
-    throw new CommandError(`cannot keep the run's log in ${path}: ${reasonOf(error)}`, { cause: error });
+    throw new CommandError(`cannot write the run's log in ${path}: ${reasonOf(error)}`, { cause: error });
   }
   const events = openSync(join(path, "transitions.jsonl"), "a");
   let processes: number | undefined;
@@ -57,7 +57,7 @@ export function createRunDirectory(runs: string, runId: string, file: string): R
 
 export const PROCESSES = "processes.jsonl";
 
-/** `plan.ngraph` or `plan.yaml`: the file as it was when the run started. */
+/** `plan.ngraph` or `plan.yaml`: the name of the copy of the plan's file. */
 function snapshotName(file: string): string {
   const extension = extname(basename(file));
   return `plan${extension === "" ? ".ngraph" : extension}`;
@@ -65,15 +65,15 @@ function snapshotName(file: string): string {
 
 function checkRunId(runId: string): string {
   if (/^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$/.test(runId)) return runId;
-  throw new CommandError(`\`${runId}\` is no id of a run`);
+  throw new CommandError(`\`${runId}\` is not a valid run id`);
 }
 
-/** One write call a line: lines of writers at the same time do not mix. */
+/** Writes a line with one system call: lines of concurrent writers do not mix. */
 function append(descriptor: number, line: object): void {
   writeSync(descriptor, `${JSON.stringify(line)}\n`);
 }
 
-/** Complete or not there at all, and never a second time. */
+/** Creates a file atomically; fails if it exists. */
 function writeOnce(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
@@ -81,7 +81,7 @@ function writeOnce(path: string, text: string): void {
     linkSync(temporary, path);
   } catch (error) {
     const isThere = existsSync(path);
-    throw new CommandError(isThere ? `${path} has been written already` : `cannot write ${path}: ${reasonOf(error)}`, {
+    throw new CommandError(isThere ? `${path} already exists` : `cannot write ${path}: ${reasonOf(error)}`, {
       cause: error,
     });
   } finally {
@@ -89,7 +89,7 @@ function writeOnce(path: string, text: string): void {
   }
 }
 
-/** The lines of a JSON lines file; one that a crash has cut off at the end is left out. */
+/** The lines of a JSON lines file, without lines that a crash has left incomplete. */
 export function readJsonLines(path: string): readonly Readonly<Record<string, unknown>>[] {
   let text: string;
   try {

@@ -3,21 +3,21 @@ import { join } from "node:path";
 import { writeAtomically } from "../output/write-atomically.ts";
 import { readJsonLines } from "./run-directory.ts";
 
-/** A run of a plan, as `ngc threads` lists it and schedules learn from it. */
+/** A run of a plan, with the durations of its tasks for later schedules. */
 export interface RunEntry {
   readonly id: string;
   readonly plan: string;
   readonly thread: string | null;
   /** RFC 3339. */
   readonly startedAt: string;
-  /** `null` for a run that has not ended, or not in order. */
+  /** `null` for a run that has not ended, or was killed. */
   readonly outcome: string | null;
   readonly resumedFrom: string | null;
-  /** Milliseconds by task, for those that were done. */
+  /** Milliseconds by task, for tasks that are done. */
   readonly durations: Readonly<Record<string, number>>;
 }
 
-/** The runs of a directory, oldest first. The index is a convenience: what is not in it is read from the runs themselves. */
+/** The runs of a directory, oldest first. The index file is a cache: runs that it lacks are read from their own directories. */
 export function readRunIndex(runs: string): readonly RunEntry[] {
   let ids: string[];
   try {
@@ -37,7 +37,7 @@ export function readRunIndex(runs: string): readonly RunEntry[] {
     .sort((a, b) => (a.startedAt < b.startedAt ? -1 : a.startedAt > b.startedAt ? 1 : 0));
 }
 
-/** Writes the index anew; failing to is no failure of the run. */
+/** Writes the index. An error is ignored: it must not fail the run. */
 export function writeRunIndex(runs: string): void {
   try {
     if (existsSync(runs))
@@ -46,7 +46,7 @@ export function writeRunIndex(runs: string): void {
         `${JSON.stringify({ version: 1, runs: readRunIndex(runs) }, null, 2)}\n`,
       );
   } catch {
-    // It is made again when somebody needs it.
+    // The next reader reads the runs' own directories.
   }
 }
 
@@ -101,7 +101,7 @@ function textOf(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** How long tasks of a plan took when they were done last, in milliseconds. */
+/** The duration of each task of a plan in its most recent successful run, in milliseconds. */
 export function recordedDurations(runs: string, plan: string): (task: string) => number | undefined {
   const found = new Map<string, number>();
   for (const entry of readRunIndex(runs)) {

@@ -6,19 +6,19 @@ import type { PlanEvent } from "../../runtime/plan/plan-events.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import { CommandError } from "../process/command-error.ts";
 
-/** Compares what changes in the git tree with what tasks say they touch. */
+/** Compares the changes in the git tree with the paths that tasks declare in `touches`. */
 export interface TouchGuard {
   readonly onEvent: (event: PlanEvent) => void;
-  /** After a task: what it changed and did not declare, as its failure. */
+  /** Called after a task; returns its undeclared changes as the reason of its failure. */
   readonly afterTask: (task: string) => string | undefined;
-  /** Changes that cannot be laid at one task's door, because others ran beside it. */
+  /** Undeclared changes that cannot be attributed to one task, because others ran at the same time. */
   readonly remarks: readonly string[];
 }
 
 /**
- * Files are looked at when a task ends. A change since the last look was made by the task that ended or by one that ran meanwhile: what one
- * of them has declared is taken to be that one's; what none has is the fault of the task when it ran by itself, and else is only
- * remarked on.
+ * The tree is read when a task ends. A change since the last read was made by the task that ended or by one that ran in the meantime.
+ * A change that one of them declares is attributed to it. An undeclared change fails the task if it ran alone; otherwise it becomes
+ * a remark.
  *
  * @throws CommandError outside of a git working tree
  */
@@ -31,7 +31,7 @@ export function createTouchGuard(plan: PlanTable, root: string): TouchGuard {
   );
   const remarks: string[] = [];
   let before = readTree(root);
-  /** Since the last look. */
+  /** Tasks that ran since the tree was read last. */
   const meanwhile = new Set<string>();
   const running = new Set<string>();
   return {
@@ -69,7 +69,7 @@ function covers(pattern: PathPattern, path: string): boolean {
 
 interface Tree {
   readonly head: string;
-  /** Files that differ from `head`, by path, with what tells one state of a file from another. */
+  /** Files that differ from `head`, by path, each with a signature of its state. */
   readonly files: ReadonlyMap<string, string>;
 }
 
@@ -94,7 +94,7 @@ function readTree(root: string): Tree {
   return { head: headOf(root), files };
 }
 
-/** What a task commits leaves the status; it stands between the two heads. */
+/** Files that a task committed are no longer in the status; the diff between the two heads contains them. */
 function changedFiles(root: string, before: Tree, after: Tree): string[] {
   const changed = new Set<string>();
   for (const path of new Set([...before.files.keys(), ...after.files.keys()])) {
@@ -104,14 +104,14 @@ function changedFiles(root: string, before: Tree, after: Tree): string[] {
     const range = before.head === "" ? [EMPTY_TREE, after.head] : [before.head, after.head];
     const names = git(root, ["diff", "--name-only", "-z", "--relative", ...range]);
     for (const path of names.split("\0")) if (path !== "" && !before.files.has(path)) changed.add(path);
-    // What was changed before and is committed now is as it was.
+    // A file that was changed before and is only committed now has not changed.
     for (const path of before.files.keys())
       if (!after.files.has(path) && signatureOf(resolve(root, path)) === before.files.get(path)) changed.delete(path);
   }
   return [...changed].sort();
 }
 
-/** Git's name for a tree without files. */
+/** The id that Git gives a tree without files. */
 const EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 
 function signatureOf(path: string): string {
@@ -146,8 +146,8 @@ function git(root: string, args: readonly string[]): string {
     });
   } catch (error) {
     const detail = error instanceof Error && "stderr" in error ? String(error.stderr).trim().split("\n")[0] : "";
-    throw new CommandError(`--verify-touches asks git what has changed, and it did not say: ${detail}`, {
-      help: "run the plan inside a git working tree, or leave the flag away",
+    throw new CommandError(`--verify-touches needs git, which failed: ${detail}`, {
+      help: "run the plan inside a git working tree, or omit --verify-touches",
       cause: error,
     });
   }

@@ -1,7 +1,7 @@
-/** The reader has gone; a node has ended the stream (see `writeTo`). */
+/** Errors of a stream whose reader has closed, or that a node has ended (see `writeTo`). */
 const IGNORED: ReadonlySet<string> = new Set(["EPIPE", "ERR_STREAM_WRITE_AFTER_END", "ERR_STREAM_DESTROYED"]);
 
-/** `ngc … | head` is no error: what is left is not written, and the command goes on to its end. */
+/** `ngc … | head` is not an error: the rest of the output is dropped, and the command runs to its end. */
 export function ignoreClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on("error", (error: NodeJS.ErrnoException) => {
@@ -10,13 +10,13 @@ export function ignoreClosedPipes(): void {
   }
 }
 
-/** A node that calls `process.stdout.end()` ends its own output, not this program's. */
+/** Replaces `end()` of both streams: a node that calls `process.stdout.end()` does not end the output of this program. */
 export function keepStreamsOpen(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.end = ((...args: readonly unknown[]) => {
       const [chunk = ""] = args;
       const done = args.find((arg) => typeof arg === "function");
-      // Also with nothing to write: whoever waits for the end is told of it.
+      // Writes even an empty chunk, so that the callback is called after everything before it is flushed.
       stream.write(typeof chunk === "string" || chunk instanceof Uint8Array ? chunk : "", () => done?.());
       return stream;
     }) as typeof stream.end;

@@ -1,11 +1,11 @@
 import { EXIT, type ExitCode } from "./exit-codes.ts";
 
-/** Ends a command with a message for the user. Everything that is thrown and is not this (or an error of the runtime) is a bug. */
+/** Ends a command with a message for the user. Any other error, except those of the runtime, is reported as a bug. */
 export class CommandError extends Error {
   readonly exitCode: ExitCode;
-  /** What to do about it, on a line of its own. */
+  /** What the user can do; printed on its own line. */
   readonly help: string | undefined;
-  /** For `--json`: says what went wrong to a script. */
+  /** A stable code for scripts, part of the `--json` document. */
   readonly code: string;
 
   constructor(

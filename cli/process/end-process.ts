@@ -2,7 +2,7 @@ import type { ExitCode } from "./exit-codes.ts";
 
 let ended = false;
 
-/** The one way in which this program ends: whoever else ends the process (a node of the user's) is found out. */
+/** Ends the process. This program ends in no other way, so that a `process.exit` of user code can be detected. */
 export function endProcess(code: ExitCode): never {
   ended = true;
   process.exit(code);

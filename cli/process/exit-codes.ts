@@ -1,4 +1,4 @@
-/** What the exit codes of `ngc` mean; scripts rely on them. */
+/** The exit codes of `ngc`. Scripts rely on them. */
 export const EXIT = {
   /** Done; the graph is valid. */
   ok: 0,
@@ -6,7 +6,7 @@ export const EXIT = {
   failed: 1,
   /** The graph is invalid. */
   invalid: 2,
-  /** The run waits for an answer. */
+  /** The run is paused and waits for an answer. */
   paused: 3,
   /** Wrong usage, unreadable input. */
   usage: 64,

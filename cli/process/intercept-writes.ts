@@ -1,4 +1,4 @@
-/** Where a program writes: `process`, but for tests. */
+/** The output streams of a program: `process`, or a fake in tests. */
 export interface Streams {
   readonly stdout: Terminal;
   readonly stderr: Terminal;
@@ -11,18 +11,18 @@ export interface Terminal {
   readonly rows?: number;
 }
 
-/** What `interceptWrites` gives back. */
+/** The result of `interceptWrites`. */
 export interface Intercepted {
-  /** Writes to stderr past the interception. */
+  /** Writes to stderr without being intercepted. */
   write(text: string): void;
   restore(): void;
 }
 
 /**
- * Sees what goes to the terminal through stdout and stderr, by whomever it is written.
+ * Observes every write to stdout and stderr that goes to a terminal, including writes of user code.
  *
- * @param before called before something is written
- * @param after told the last character that was written
+ * @param before called before each write
+ * @param after called after each write with its last character
  */
 export function interceptWrites(
   { stdout, stderr }: Streams,
@@ -40,7 +40,7 @@ export function interceptWrites(
       return done;
     };
     stream.write = write;
-    // Who has put something else in its place since keeps it.
+    // A replacement that user code has installed since is kept.
     return () => void (stream.write === write && (stream.write = own));
   });
   return { write: (text) => void past(text), restore: () => restores.forEach((restore) => restore()) };

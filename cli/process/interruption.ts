@@ -1,4 +1,4 @@
-/** Ctrl-C and its like. One place answers the signals, so that there is no moment in which nobody does. */
+/** The signals that interrupt a command. They are handled in this file only, so that a handler is installed at any time. */
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export type Signal = (typeof SIGNALS)[number];
 
@@ -7,17 +7,19 @@ type Handler = (signal: Signal) => void;
 let endAtOnce: Handler = () => {};
 let handler: Handler | undefined;
 
-/** From now on signals end the process by way of `end`, where nobody handles them better. */
+/** Installs the signal handlers. A signal that no `withSignals` handles ends the process by calling `end`. */
 export function handleSignals(end: Handler): void {
   endAtOnce = end;
   for (const name of SIGNALS) process.on(name, () => (handler ?? endAtOnce)(name));
 }
 
-/** Hands the signals over while `work` goes on. `first` is told each; it gives `false` when there is nothing left to wait for. */
-export async function withSignals<T>(first: (signal: Signal) => boolean, work: () => Promise<T>): Promise<T> {
+/**
+ * Passes signals to `onSignal` while `work` runs. Where `onSignal` returns `false` the process ends at once.
+ */
+export async function withSignals<T>(onSignal: (signal: Signal) => boolean, work: () => Promise<T>): Promise<T> {
   const before = handler;
   handler = (name) => {
-    if (!first(name)) endAtOnce(name);
+    if (!onSignal(name)) endAtOnce(name);
   };
   try {
     return await work();
@@ -27,8 +29,8 @@ export async function withSignals<T>(first: (signal: Signal) => boolean, work: (
 }
 
 /**
- * Lets `work` end in order on Ctrl-C: the first signal aborts it, a second one ends the process at once (what is stored stays,
- * and the thread can be resumed).
+ * Lets `work` end in order on Ctrl-C. The first signal aborts it; the second one ends the process at once. Stored checkpoints
+ * stay, and the thread can be resumed.
  */
 export async function withInterruption<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();

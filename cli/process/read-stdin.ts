@@ -10,7 +10,7 @@ export function readStdin(): string {
       return decodeSource("standard input", readFileSync(0));
     } catch (error) {
       if (error instanceof CommandError) throw error;
-      // A pipe that is not ready yet.
+      // The pipe has no data yet.
       if (error instanceof Error && "code" in error && error.code === "EAGAIN") continue;
       throw new CommandError(`cannot read standard input: ${reasonOf(error)}`, { cause: error });
     }

@@ -1,35 +1,35 @@
 import { describeError } from "../../runtime/event/run-events.ts";
 
 /**
- * Errors of the user's own code, told apart from ours by their stack: bundled node functions carry this name in their file
- * name, and source maps lead back to the sources.
+ * Part of the file name of the bundle with the user's code. The stack of an error shows with it, or by way of source maps with the
+ * name of a source file, whether user code threw the error.
  */
 export const USER_BUNDLE_MARK = "ngraph-user-code";
 
-/** Roots of the sources in the bundle, once there is one. */
+/** Paths of the source files in the bundle; empty before user code is loaded. */
 const userSources = new Set<string>();
 
 export function rememberUserSources(files: Iterable<string>): void {
   for (const file of files) userSources.add(file);
 }
 
-/** `ReferenceError: x is not defined (nodes.ts:12:5)`; `undefined` when no frame of the stack is user code. */
+/** An error with its place, `ReferenceError: x is not defined (nodes.ts:12:5)`; `undefined` if no stack frame is user code. */
 export function describeUserError(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const place = userPlace(error);
   return place === undefined ? undefined : `${headline(error)} (${place})`;
 }
 
-/** What was thrown and is no error: our own code throws none. */
+/** Describes a thrown value that is not an `Error`. Only user code throws such values. */
 export function describeThrown(value: unknown): string {
   try {
-    return `${typeof value === "string" ? value : String(value)} was thrown, which is no Error`;
+    return `${String(value)} was thrown, which is not an Error`;
   } catch {
-    return "something was thrown that cannot be shown";
+    return "a value was thrown that cannot be converted to text";
   }
 }
 
-/** The first line of user code in an error's stack, `file:line:column`. */
+/** The innermost frame of user code in an error's stack, `file:line:column`. */
 export function userPlace(error: Error): string | undefined {
   for (const line of stackOf(error).split("\n")) {
     const match = /(?:\(|at )(?:file:\/\/)?([^()]+):(\d+):(\d+)\)?$/.exec(line.trim());
@@ -41,7 +41,7 @@ export function userPlace(error: Error): string | undefined {
   return undefined;
 }
 
-/** User code may put anything in its place. */
+/** The stack as text; user code may have replaced it with any value or a throwing getter. */
 function stackOf(error: Error): string {
   try {
     return `${error.stack ?? ""}`;
@@ -59,7 +59,7 @@ function samePath(file: string, source: string): boolean {
   return file === source || decodeURI(file) === source;
 }
 
-/** Relative to the working directory where it lies below it. */
+/** A path below the working directory is made relative to it. */
 function shortPath(file: string): string {
   const here = `${process.cwd()}/`;
   return file.startsWith(here) ? file.slice(here.length) : file;

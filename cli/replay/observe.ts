@@ -3,8 +3,8 @@ import type { RunEvent } from "../../runtime/interface/events.ts";
 import { END, type Table } from "../../runtime/table/table.ts";
 import type { Replayed } from "./replay-trace.ts";
 
-/** What may be seen to happen in a replayed run. */
-export type Happening =
+/** Kinds of failures and remarkable events of a replayed run. */
+export type FailureKind =
   | "incomplete"
   | "waiting"
   | "failed"
@@ -19,20 +19,20 @@ export type Happening =
   | "assertion";
 
 export interface Observation {
-  readonly what: Happening;
+  readonly what: FailureKind;
   readonly text: string;
 }
 
-/** Everything in a replayed run that a finding may be about. */
+/** Collects everything in a replayed run that a finding may be about. */
 export function observe(replayed: Replayed): Observation[] {
   const found: Observation[] = [];
-  const add = (what: Happening, texts: readonly string[]): void => {
+  const add = (what: FailureKind, texts: readonly string[]): void => {
     for (const text of texts) found.push({ what, text });
   };
   const { result } = replayed;
   for (const { target, arrived, missing } of result.incompleteBarriers) {
     add("incomplete", [
-      `the run ends, and the barrier in front of \`${target}\` still waits for ${list(missing)}: ${list(arrived)} came`,
+      `the run ends while the barrier in front of \`${target}\` still waits for ${list(missing)}; arrived: ${list(arrived)}`,
     ]);
   }
   if (result.incompleteBarriers.length === 0) add("waiting", waitingBarriers(replayed));
@@ -50,7 +50,7 @@ export function observe(replayed: Replayed): Observation[] {
   return found;
 }
 
-/** The run goes on elsewhere, and a barrier is left with who has come so far. */
+/** Barriers that some members have reached while the run continues elsewhere. */
 function waitingBarriers({ table, checkpoints }: Replayed): string[] {
   return Object.entries(checkpoints.at(-1)?.barrierState ?? {}).flatMap(([id, arrived]) => {
     const barrier = table.barriers.find((each) => each.id === id);
@@ -62,7 +62,7 @@ function waitingBarriers({ table, checkpoints }: Replayed): string[] {
   });
 }
 
-/** Which nodes run next, after what was replayed. */
+/** The nodes that run next after the replayed steps. */
 export function nextNodes({ checkpoints }: Replayed): readonly string[] {
   return checkpoints.at(-1)?.nextNodes ?? [];
 }
@@ -75,7 +75,7 @@ function nodesThatRunAgain(replayed: Replayed): string[] {
   return [...count].filter(([, times]) => times > 1).map(([node, times]) => `\`${node}\` runs ${times} times`);
 }
 
-/** The run stands where it stood before: it may go on so without end. */
+/** The run reaches the same place again, so it may loop forever. */
 function repeatedState({ checkpoints }: Replayed): string[] {
   const seen = new Map<string, number>();
   for (const { nextNodes: next, barrierState, step } of checkpoints) {
@@ -84,7 +84,7 @@ function repeatedState({ checkpoints }: Replayed): string[] {
     const before = seen.get(key);
     if (before !== undefined) {
       return [
-        `after step ${step} the run stands where it stood ${before < 0 ? "at its start" : `after step ${before}`}: ${list(next)} next`,
+        `after step ${step} the run is at the same place as ${before < 0 ? "at its start" : `after step ${before}`}: next ${list(next)}`,
       ];
     }
     seen.set(key, step);
@@ -92,16 +92,16 @@ function repeatedState({ checkpoints }: Replayed): string[] {
   return [];
 }
 
-/** A signal into a barrier whose member has signalled already: the two count as one, even where the barrier fires now. */
+/** A signal to a barrier whose member has already signalled: both count as one signal, even if the barrier fires in this step. */
 function lostSignals(replayed: Replayed): string[] {
   const { table } = replayed;
   return routesByStep(replayed).flatMap(({ before, routes }) =>
     table.barriers.flatMap((barrier) => {
-      const held = new Set(Object.hasOwn(before.barrierState, barrier.id) ? before.barrierState[barrier.id] : []);
+      const arrived = new Set(Object.hasOwn(before.barrierState, barrier.id) ? before.barrierState[barrier.id] : []);
       const target = nameOf(table, barrier.target);
       return barrier.members.flatMap((member) => {
         const names = member.map((node) => nameOf(table, node));
-        if (!names.some((name) => held.has(name))) return [];
+        if (!names.some((name) => arrived.has(name))) return [];
         return routes
           .filter(({ node, targets }) => names.includes(node) && targets.includes(target))
           .map(({ node }) => `\`${node}\` signals the barrier in front of \`${target}\` again before it has fired`);
@@ -110,7 +110,7 @@ function lostSignals(replayed: Replayed): string[] {
   );
 }
 
-/** Nodes that signal one node directly in the last step: together they start it once. */
+/** Nodes that signal the same node directly in the last step: together they start it once. */
 function mergedSignals(replayed: Replayed): string[] {
   const last = routesByStep(replayed).at(-1);
   if (last === undefined) return [];
@@ -128,25 +128,25 @@ function mergedSignals(replayed: Replayed): string[] {
 
 function discardedSignals({ events }: Replayed): string[] {
   return events.flatMap((event) =>
-    event.type === "route" && event.discarded === true ? [`what \`${event.node}\` signals is discarded`] : [],
+    event.type === "route" && event.discarded === true ? [`the signals of \`${event.node}\` are discarded`] : [],
   );
 }
 
-/** A branch is over while others go on. */
+/** Branches that end while others continue. */
 function endedBranches(replayed: Replayed): string[] {
   const last = routesByStep(replayed).at(-1);
   if (last === undefined || nextNodes(replayed).length === 0) return [];
   const signals = new Map(last.routes.map(({ node, targets }) => [node, targets]));
   return (replayed.steps.at(-1) ?? [])
     .filter((node) => endsBranch(replayed.table, node, signals.get(node) ?? []))
-    .map((node) => `the branch of \`${node}\` has ended, and ${list(nextNodes(replayed))} go on`);
+    .map((node) => `the branch of \`${node}\` ends, and ${list(nextNodes(replayed))} continue`);
 }
 
 function violatedAssertions(replayed: Replayed): string[] {
   const { table, steps, result } = replayed;
   const isOver = result.status === "completed" || result.status === "incomplete";
   const firstOf = (node: number): number => steps.findIndex((step) => step.includes(nameOf(table, node)));
-  // A node that failed has not done what the assertion wants done.
+  // A node that failed does not satisfy an assertion that requires it.
   const firstSuccessOf = (node: number): number =>
     steps.findIndex((_, step) =>
       replayed.events.some(
@@ -159,19 +159,17 @@ function violatedAssertions(replayed: Replayed): string[] {
       case "before": {
         const first = firstSuccessOf(assertion.first);
         const then = assertion.then === END ? firstEnd(replayed) : firstOf(assertion.then);
-        // A branch that ends in the step of the first one ends without it, unless it is that one.
+        // A branch that ends in the same step as `first` ends without it, unless it is the branch of `first`.
         if (then === -1 || (first !== -1 && (assertion.then === END ? first <= then : first < then))) return [];
-        return [
-          `\`${nameOf(table, assertion.then)}\` is reached, and \`${nameOf(table, assertion.first)}\` has not run before it`,
-        ];
+        return [`\`${nameOf(table, assertion.then)}\` is reached before \`${nameOf(table, assertion.first)}\` has run`];
       }
       case "once": {
         const times = steps.filter((step) => step.includes(nameOf(table, assertion.node))).length;
-        return times < 2 ? [] : [`\`${nameOf(table, assertion.node)}\` has run ${times} times`];
+        return times < 2 ? [] : [`\`${nameOf(table, assertion.node)}\` runs ${times} times`];
       }
       case "eventually":
         if (!isOver || firstSuccessOf(assertion.node) !== -1) return [];
-        return [`the run is over, and \`${nameOf(table, assertion.node)}\` has not run`];
+        return [`the run ends before \`${nameOf(table, assertion.node)}\` has run`];
       case "never": {
         const [node, other] = [nameOf(table, assertion.node), nameOf(table, assertion.with)];
         const step = steps.findIndex((nodes) => nodes.includes(node) && nodes.includes(other));
@@ -181,7 +179,7 @@ function violatedAssertions(replayed: Replayed): string[] {
   });
 }
 
-/** The step in which the first branch ends; -1 where none does. */
+/** The step in which the first branch ends; -1 if none ends. */
 function firstEnd(replayed: Replayed): number {
   const { steps } = replayed;
   return routesByStep(replayed).findIndex(({ routes }, step) => {
@@ -190,7 +188,7 @@ function firstEnd(replayed: Replayed): number {
   });
 }
 
-/** Nodes that a node may signal without a barrier in between. */
+/** The nodes that a node may signal without a barrier in between. */
 function directTargets(table: Table, name: string): ReadonlySet<string> {
   const node = table.nodes.find((each) => each.name === name);
   const routes = (node?.routes ?? []).flatMap((route) =>
@@ -204,22 +202,23 @@ function directTargets(table: Table, name: string): ReadonlySet<string> {
   return new Set(targets.flatMap((target) => ("node" in target ? [nameOf(table, target.node)] : [])));
 }
 
-/** Its edges lead to `end`, among others or alone, or nowhere: a node with `waits` does not hear everybody. */
+/** Whether a node's signals end its branch: one of them is `end`, or all are ignored by nodes with `waits`. */
 function endsBranch(table: Table, name: string, targets: readonly string[]): boolean {
-  return targets.includes("end") || targets.every((target) => isUnheard(table, name, target));
+  return targets.includes("end") || targets.every((target) => isIgnored(table, name, target));
 }
 
-function isUnheard(table: Table, source: string, target: string): boolean {
+/** Whether the target has a `waits` gate that does not list the source. */
+function isIgnored(table: Table, source: string, target: string): boolean {
   const gate = table.nodes.find((node) => node.name === target)?.waits;
   const members = gate === undefined ? undefined : table.barriers[gate]?.members.flat();
   return members !== undefined && !members.some((node) => nameOf(table, node) === source);
 }
 
 interface StepRoutes {
-  /** The checkpoint that the step began with. */
+  /** The checkpoint at the start of the step. */
   readonly before: Checkpoint;
   readonly routes: readonly { readonly node: string; readonly targets: readonly string[] }[];
-  /** Targets of the barriers that fired. */
+  /** The targets of the barriers that fired. */
   readonly fired: readonly string[];
 }
 

@@ -1,24 +1,24 @@
 import { branchesOf } from "../../compiler/explore/signals.ts";
 import type { Routing } from "../../compiler/explore/model.ts";
 
-/** Which way one node went in one step, as a trace tells it. */
+/** The choice of one node in one step of a trace. */
 export interface Choice {
-  /** `own`: along its edges; `error`: it failed, along its `on error` edges; `jump`: a `goto` instead of them. */
+  /** `own`: its own edges; `error`: it failed and takes its `on error` edges; `jump`: a `goto` instead of edges. */
   readonly kind: "own" | "error" | "jump";
-  /** The branches that are taken, as `GROUP.BRANCH`; see `branchKey`. */
+  /** The branches that are taken, as keys; see `branchKey`. */
   readonly taken: ReadonlySet<string>;
   readonly goto?: { readonly targets: readonly string[]; readonly exclusive: boolean };
   readonly sends: readonly string[];
 }
 
-/** A branch of a routing: the number of its group among those that decide something, and its own in it. */
+/** The key `GROUP.BRANCH` of a branch: the index of its group among the conditional groups, and its own index in the group. */
 export function branchKey(group: number, branch: number): string {
   return `${group}.${branch}`;
 }
 
 /**
- * Reads what a trace says that a node chose (`"billing"`, `when score < 0.8, send log`, `goto end`) back into the branches of the
- * node's routings. `undefined` when the node has no such choice: the trace is of another graph.
+ * Parses a node's choice in a trace (`"billing"`, `when score < 0.8, send log`, `goto end`) into the branches of the node's routings.
+ * Returns `undefined` if the node has no such choice, because the trace belongs to another graph.
  */
 export function readChoice(text: string, own: Routing, onError: Routing | undefined): Choice | undefined {
   const jump = /^(exclusive )?goto (.+)$/.exec(text);
@@ -39,10 +39,10 @@ export function readChoice(text: string, own: Routing, onError: Routing | undefi
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Matches the labels of branches, parted by commas; labels may hold commas themselves, so this may have to go back. */
+/** Matches a list of branch labels, separated by commas. Labels may contain commas, so the match backtracks. */
 function take(routing: Routing, text: string): ReadonlySet<string> | undefined {
   const groups = routing.groups.filter((group) => group.kind !== "always");
-  /** What is left of the text behind a label; `undefined` where it does not begin with it. */
+  /** The text after a label; `undefined` if the text does not start with the label. */
   const after = (label: string, rest: string): string | undefined =>
     rest === label ? "" : rest.startsWith(`${label}, `) ? rest.slice(label.length + 2) : undefined;
   const match = (group: number, branch: number, hasSome: boolean, rest: string): readonly string[] | undefined => {
@@ -50,7 +50,7 @@ function take(routing: Routing, text: string): ReadonlySet<string> | undefined {
     if (current === undefined) return rest === "" ? [] : undefined;
     const branches = branchesOf(current);
     const each = branches[branch];
-    // A choice takes exactly one branch, if the trace says which; conditional edges any number.
+    // A `one` group takes exactly one branch; conditional edges take any number.
     if (each === undefined || (hasSome && current.kind === "one")) return match(group + 1, 0, false, rest);
     const left = each.label === "" ? undefined : after(each.label, rest);
     const isOtherwise = current.kind === "several" && each === current.otherwise;

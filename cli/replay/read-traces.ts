@@ -2,21 +2,21 @@ import type { TraceStep } from "../../diagnostics/diagnostic.ts";
 import { CommandError } from "../process/command-error.ts";
 import { readSource } from "../sources/source-files.ts";
 
-/** A trace out of a file, with what the file says about it. */
+/** A trace of a file, with the finding that it belongs to. */
 export interface GivenTrace {
   readonly trace: readonly TraceStep[];
   readonly code?: string;
   readonly message?: string;
-  /** 1-based line at which its finding stands. */
+  /** 1-based line of the finding. */
   readonly line?: number;
 }
 
-/** Steps of one trace: far more than any that a check shows. */
+/** Maximum number of steps of a trace, far above the length of a trace that a check reports. */
 const MAX_STEPS = 10_000;
 
 /**
- * The traces of a file: a document of `ngc check --json` (those of its errors and warnings, or of its remarks where it has no
- * others), one of its diagnostics, or a trace alone.
+ * The traces of a file. The file is a document of `ngc check --json`, one of its diagnostics, or a trace. Of a document, the traces of
+ * errors and warnings are used, or those of remarks if there are no others.
  *
  * @throws CommandError when there is none, or it is malformed
  */
@@ -46,7 +46,7 @@ function parseJson(path: string): unknown {
     return JSON.parse(readSource(path)) as unknown;
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    throw new CommandError(`${path} is no JSON: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new CommandError(`${path} is not valid JSON: ${error instanceof Error ? error.message : String(error)}`, {
       help: "write one with `ngc check FILE --json > trace.json`",
       cause: error,
     });
@@ -70,13 +70,13 @@ function readSteps(steps: readonly unknown[], path: string): TraceStep[] {
   if (steps.length === 0) throw withoutTrace(path);
   if (steps.length > MAX_STEPS) throw new CommandError(`the trace in ${path} has more than ${MAX_STEPS} steps`);
   return steps.map((step, index) => {
-    if (!isRecord(step)) throw badStep(path, index, "is no object");
+    if (!isRecord(step)) throw badStep(path, index, "is not an object");
     const { ran, chose = {} } = step;
     if (!Array.isArray(ran) || ran.length === 0 || !ran.every((name) => typeof name === "string")) {
-      throw badStep(path, index, "has no list `ran` with the names of nodes");
+      throw badStep(path, index, "has no list `ran` of node names");
     }
     if (!isRecord(chose) || !Object.values(chose).every((choice) => typeof choice === "string")) {
-      throw badStep(path, index, "has a `chose` that does not give a text for each node");
+      throw badStep(path, index, "has a `chose` that is not an object with a text for each node");
     }
     return { step: index, ran, chose: chose as Record<string, string>, barriers: {} };
   });
@@ -87,14 +87,14 @@ function badStep(path: string, index: number, what: string): CommandError {
 }
 
 function notATrace(path: string): CommandError {
-  return new CommandError(`${path} holds no trace`, { help: HELP });
+  return new CommandError(`${path} contains no trace`, { help: HELP });
 }
 
 function withoutTrace(path: string): CommandError {
-  return new CommandError(`${path} holds no finding with a trace`, { help: HELP });
+  return new CommandError(`${path} contains no finding with a trace`, { help: HELP });
 }
 
-const HELP = "give a document of `ngc check FILE --json`, one of its diagnostics, or a `trace` of one";
+const HELP = "use a document of `ngc check FILE --json`, one of its diagnostics, or the `trace` of one";
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -2,25 +2,25 @@ import type { Expression } from "../../runtime/expression/expression.ts";
 import type { ErrorRouteSpec, ExpressionIndex, NodeSpec, RouteSpec, Table } from "../../runtime/table/table.ts";
 import { branchKey } from "./read-choice.ts";
 
-/** The imported function that stands in place of every condition. */
+/** The imported function that replaces every condition. */
 export const DECIDE = "ngraph replay";
 
-/** What `DECIDE` is asked: does this branch of this node (`""` for `start`) hold? */
-export interface Question {
+/** The argument of `DECIDE`: whether this branch of this node (`""` for `start`) is taken. */
+export interface BranchQuery {
   readonly node: string;
   readonly kind: "own" | "error";
   readonly branch: string;
 }
 
 /**
- * The same graph for a replay: nodes, edges, barriers and what nodes write stay; every condition asks `DECIDE`, nodes compute
- * nothing (the replay mocks them), nothing pauses, is cached, waits or has items. Without `keepRaces` the last of two writers wins.
+ * The table of a graph for a replay. Nodes, edges, barriers and outputs stay. Every condition calls `DECIDE`, nodes compute nothing
+ * (the replay mocks them), and pauses, caches, delays and `for` items are removed. Without `keepRaces` the last of two writers wins.
  */
 export function replayTable(table: Table, { keepRaces }: { readonly keepRaces: boolean }): Table {
   const expressions: Expression[] = [...table.expressions];
   const decide = table.functions.length;
-  const ask = (question: Question): ExpressionIndex =>
-    expressions.push({ op: "call", function: decide, args: [{ op: "const", value: { ...question } }] }) - 1;
+  const ask = (query: BranchQuery): ExpressionIndex =>
+    expressions.push({ op: "call", function: decide, args: [{ op: "const", value: { ...query } }] }) - 1;
   const nothing = expressions.push({ op: "const", value: null }) - 1;
   const nodes = table.nodes.map((node): NodeSpec => {
     const { name, output, goes, waits } = node;
@@ -52,7 +52,7 @@ export function replayTable(table: Table, { keepRaces }: { readonly keepRaces: b
 
 const LAST = { kind: "last" } as const;
 
-/** Groups are numbered as the proofs see them: conditional edges together come first, then each `match`. */
+/** Numbers groups as the proofs do: all conditional edges are group 0 if there are any, then each `match` is a group. */
 function askRoutes(routes: readonly RouteSpec[], ask: (branch: string) => ExpressionIndex): RouteSpec[] {
   const hasConditions = routes.some((route) => route.kind === "when" || route.kind === "otherwise");
   let when = 0;

@@ -1,7 +1,7 @@
 /**
- * Drives the engine through a trace that a check has shown. Nodes are mocked: each does what the trace says that it chose, and
- * writes some value of the right type. Conditions are not computed from values but decided by the trace; scheduler, barriers, writers
- * and limits are the engine's own. So what happens here is what the run of the trace does, if its conditions come about.
+ * Drives the engine through a trace that a check reported. Nodes are mocked: each makes the choice of the trace and writes a sample
+ * value of the right type. The trace decides conditions; scheduler, barriers, writers and limits are the engine's own. So the replay
+ * shows what a run does if the conditions hold as in the trace.
  */
 import type { BoundGraph } from "../../compiler/bind/bound-graph.ts";
 import { buildModel } from "../../compiler/explore/build-model.ts";
@@ -18,33 +18,33 @@ import type { Table } from "../../runtime/table/table.ts";
 import { CommandError } from "../process/command-error.ts";
 import { openChoices } from "./open-choices.ts";
 import { readChoice, type Choice } from "./read-choice.ts";
-import { DECIDE, replayTable, type Question } from "./replay-table.ts";
+import { DECIDE, replayTable, type BranchQuery } from "./replay-table.ts";
 import { sampleValue } from "./sample-value.ts";
 
-/** What a replay did. */
+/** The result of a replay. */
 export interface Replayed {
   readonly table: Table;
   readonly result: RunResult;
   readonly events: readonly RunEvent[];
-  /** The nodes of each step that began, the last one included where it failed. */
+  /** The nodes of each step that started, including a step that failed. */
   readonly steps: readonly (readonly string[])[];
   /** Oldest first. */
   readonly checkpoints: readonly Checkpoint[];
 }
 
 export interface ReplayOptions {
-  /** The graph's own `limit steps` ends the run, not the end of the trace. */
+  /** The run ends at the graph's own `limit steps` and not at the end of the trace. */
   readonly ownLimit?: boolean;
-  /** Two writers in one step fail the run, as they do; otherwise the last one wins, so that the run goes on to what is looked for. */
+  /** Two writers in one step fail the run, as in a real run. Otherwise the last writer wins, so that the run reaches the trace's end. */
   readonly keepRaces?: boolean;
-  /** Whether a replay shows what it should. Where the trace leaves open what its last nodes choose, their ways are tried until one does. */
+  /** Whether a replay shows the failure. If the trace leaves the choices of its last nodes open, they are tried until one is accepted. */
   readonly accept?: (replayed: Replayed) => boolean;
 }
 
-/** Ways of the last nodes together. */
+/** Maximum number of combinations of choices of the last nodes. */
 const MAX_TRIES = 64;
 
-/** @throws CommandError when the trace does not fit the graph: a node or choice that it does not have, or another way than it goes */
+/** @throws CommandError when the trace does not fit the graph: it has no such node or choice, or the run takes another path */
 export async function replayTrace(
   graph: BoundGraph,
   trace: readonly TraceStep[],
@@ -57,7 +57,7 @@ export async function replayTrace(
     if (options.accept === undefined || options.accept(replayed)) return replayed;
     first ??= replayed;
   }
-  if (first === undefined) throw misfit(0, "nothing runs");
+  if (first === undefined) throw mismatch(0, "nothing runs");
   return first;
 }
 
@@ -72,7 +72,7 @@ async function replayOnce(
   const events: RunEvent[] = [];
   const steps: (readonly string[])[] = [];
   let step = -1;
-  const decide = ({ node, kind, branch }: Question): boolean => {
+  const decide = ({ node, kind, branch }: BranchQuery): boolean => {
     const choice = choices[Math.max(step, 0)]?.get(node);
     return choice !== undefined && choice.kind === kind && choice.taken.has(branch);
   };
@@ -92,54 +92,54 @@ async function replayOnce(
   });
   const limit = options.ownLimit === true ? {} : { maxSteps: trace.length };
   const result = await engine.run(sampleInput(table), { thread: "replay", ...limit });
-  compareWays(trace, steps, result);
+  comparePaths(trace, steps, result);
   const checkpoints = [...(await engine.history("replay", { limit: 10_000 }))].reverse();
   return { table, result, events, steps, checkpoints };
 }
 
 /**
- * Choices by step and node; those of `start` stand under the empty name in the first step. Several where the last step leaves open
- * what its nodes choose.
+ * Choices by step and node; the choice of `start` has the empty name in the first step. If the last step leaves choices open, yields
+ * every combination of them, up to `MAX_TRIES`.
  */
 function* readChoices(graph: BoundGraph, trace: readonly TraceStep[]): Generator<Choices> {
   const model = buildModel(graph);
   const nodes = new Map(model.nodes.map((node) => [node.name, node]));
-  const open: { readonly name: string; readonly ways: readonly Choice[] }[] = [];
-  const said = trace.map(({ ran, chose }, index) => {
+  const open: { readonly name: string; readonly choices: readonly Choice[] }[] = [];
+  const given = trace.map(({ ran, chose }, index) => {
     const found = new Map<string, Choice>();
     const read = (name: string, own: Routing, onError: Routing | undefined): Choice => {
       const text = Object.hasOwn(chose, name) ? (chose[name] ?? "") : "";
       const choice = readChoice(text, own, onError);
-      if (choice === undefined) throw misfit(index, `\`${name}\` chooses ${text}, and has no such edge`);
+      if (choice === undefined) throw mismatch(index, `\`${name}\` chooses ${text}, but has no such edge`);
       return choice;
     };
     if (index === 0) found.set("", read("start", model.start, undefined));
     for (const name of ran) {
       const node = nodes.get(name);
-      if (node === undefined) throw misfit(index, `\`${name}\` runs, and the graph has no such node`);
+      if (node === undefined) throw mismatch(index, `\`${name}\` runs, but the graph has no such node`);
       found.set(name, read(name, node.routing, node.errorRouting));
       if (index < trace.length - 1 || Object.hasOwn(chose, name)) continue;
-      open.push({ name, ways: openChoices(node, (target) => model.nodes[target]?.name ?? "end") });
+      open.push({ name, choices: openChoices(node, (target) => model.nodes[target]?.name ?? "end") });
     }
     return found;
   });
   const total = Math.min(
     MAX_TRIES,
-    open.reduce((count, { ways }) => count * ways.length, 1),
+    open.reduce((count, { choices }) => count * choices.length, 1),
   );
   for (let number = 0; number < total; number++) {
-    const last = new Map(said.at(-1));
+    const last = new Map(given.at(-1));
     let rest = number;
-    for (const { name, ways } of open) {
-      const way = ways[rest % ways.length];
-      if (way !== undefined) last.set(name, way);
-      rest = Math.floor(rest / ways.length);
+    for (const { name, choices } of open) {
+      const choice = choices[rest % choices.length];
+      if (choice !== undefined) last.set(name, choice);
+      rest = Math.floor(rest / choices.length);
     }
-    yield [...said.slice(0, -1), last];
+    yield [...given.slice(0, -1), last];
   }
 }
 
-/** What a mocked node does. */
+/** The behaviour of a mocked node. */
 function act(choice: Choice | undefined, context: NodeContext): unknown {
   if (choice?.kind === "error") {
     throw Object.assign(new Error("fails in the trace"), { retryable: false });
@@ -151,7 +151,7 @@ function act(choice: Choice | undefined, context: NodeContext): unknown {
   return context.expects === undefined ? null : sampleValue(context.expects);
 }
 
-/** For reducers; all else that is imported is not called. */
+/** Replacements for imported reducers; other imported functions are not called. */
 function standIns(table: Table): Record<string, (current: Json) => Json> {
   return Object.fromEntries(table.functions.map(({ name }) => [name, (current: Json) => current]));
 }
@@ -161,15 +161,15 @@ function sampleInput({ channels, types }: Table): JsonObject {
   return Object.fromEntries(given.map(({ name, type }) => [name, sampleValue({ type, types })]));
 }
 
-/** The engine must go where the trace goes, as far as the run lasts. */
-function compareWays(trace: readonly TraceStep[], steps: readonly (readonly string[])[], result: RunResult): void {
+/** Checks that the run took the path of the trace, as far as it got. */
+function comparePaths(trace: readonly TraceStep[], steps: readonly (readonly string[])[], result: RunResult): void {
   for (const [index, { ran }] of trace.entries()) {
     const own = steps[index];
     if (own === undefined) {
       if (index > 0 && (result.status === "failed" || result.status === "step_limit")) return;
-      throw misfit(index, `${names(ran)} ran, and the run has ended (${result.error?.message ?? result.status})`);
+      throw mismatch(index, `${names(ran)} ran, but the run has ended (${result.error?.message ?? result.status})`);
     }
-    if (names(own) !== names(ran)) throw misfit(index, `${names(ran)} ran, and the graph runs ${names(own)}`);
+    if (names(own) !== names(ran)) throw mismatch(index, `${names(ran)} ran, but the graph runs ${names(own)}`);
   }
 }
 
@@ -180,9 +180,9 @@ function names(nodes: readonly string[]): string {
     .join(", ");
 }
 
-function misfit(step: number, what: string): CommandError {
+function mismatch(step: number, what: string): CommandError {
   return new CommandError(`the trace does not fit the graph: in step ${step} of the trace ${what}`, {
     code: "trace_misfit",
-    help: "it may be of an older text: make it anew with `ngc check FILE --json`",
+    help: "it may belong to an older version of the file: create it again with `ngc check FILE --json`",
   });
 }

@@ -8,14 +8,14 @@ import { compileSource } from "../sources/compile-source.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
 import type { Output } from "../output/output.ts";
 import { printDiagnostics } from "../output/print-diagnostics.ts";
-import { happeningsOf, replayFinding } from "./replay-finding.ts";
+import { failuresOf, replayFinding } from "./replay-finding.ts";
 import { nextNodes, type Observation } from "./observe.ts";
 import { readTraces, type GivenTrace } from "./read-traces.ts";
 import type { Replayed } from "./replay-trace.ts";
 
 /**
- * `ngc run FILE --replay-trace TRACE`: runs each trace of the file, and says whether its failure happened. Runs no code of the
- * user's and keeps nothing.
+ * `ngc run FILE --replay-trace TRACE`: replays each trace of the file, and reports whether its failure occurs. Runs no user
+ * code and stores nothing.
  */
 export async function runReplay(
   file: string,
@@ -28,7 +28,7 @@ export async function runReplay(
   const graphs = boundGraphs(compiled, graphName, file);
   if (graphs.every((graph) => graph.hasErrors)) {
     printDiagnostics(compiled.diagnostics, {}, output);
-    throw new CommandError(`${file} cannot be run, not even with mocks: its names and types have errors`, {
+    throw new CommandError(`${file} cannot be replayed: its names or types have errors`, {
       exitCode: EXIT.invalid,
       code: "invalid",
     });
@@ -48,11 +48,11 @@ interface ReplayReport {
   readonly graph: string;
   readonly code: string | null;
   readonly message: string | null;
-  /** The failure happened. */
+  /** Whether the failure occurred. */
   readonly shown: boolean;
   readonly status: RunStatus;
   readonly steps: readonly (readonly string[])[];
-  /** What would run next. */
+  /** The nodes that would run next. */
   readonly next: readonly string[];
   readonly happenings: readonly Observation[];
   readonly incompleteBarriers: readonly IncompleteBarrier[];
@@ -61,7 +61,7 @@ interface ReplayReport {
 
 function report(graph: BoundGraph, given: GivenTrace, replayed: Replayed, output: Output): ReplayReport {
   const { code, trace, message } = given;
-  const happenings = happeningsOf(replayed, code);
+  const happenings = failuresOf(replayed, code);
   const { result, steps } = replayed;
   const next = nextNodes(replayed);
   const shown = happenings.length > 0;
@@ -73,7 +73,7 @@ function report(graph: BoundGraph, given: GivenTrace, replayed: Replayed, output
   for (const { text } of happenings) output.result(`  ${styles.error("shown")}: ${text}`);
   if (!shown) {
     output.result(
-      `  ${styles.info("not shown")}: the run follows the trace, and ${result.status === "step_limit" ? "nothing is wrong so far" : `ends ${result.status}`}`,
+      `  ${styles.info("not shown")}: the run follows the trace and ${result.status === "step_limit" ? "has no failure so far" : `ends ${result.status}`}`,
     );
   }
   return {
@@ -90,13 +90,13 @@ function report(graph: BoundGraph, given: GivenTrace, replayed: Replayed, output
   };
 }
 
-/** Graphs of the file, and those that they call, whose findings may be told with them. */
+/** The graphs of the file and the graphs that they call: findings of these are reported for the file too. */
 function boundGraphs({ graphs }: CompileResult, name: string | undefined, file: string): BoundGraph[] {
   const found = new Set<BoundGraph>();
   const open = graphs.filter((graph) => name === undefined || graph.name === name).map(({ bound }) => bound);
   if (open.length === 0) {
-    throw new CommandError(name === undefined ? `${file} holds no graph` : `${file} has no graph \`${name}\``, {
-      help: graphs.length === 0 ? undefined : `it holds ${listNames(graphs.map((graph) => graph.name))}`,
+    throw new CommandError(name === undefined ? `${file} contains no graph` : `${file} has no graph \`${name}\``, {
+      help: graphs.length === 0 ? undefined : `it contains ${listNames(graphs.map((graph) => graph.name))}`,
     });
   }
   for (let next = open.shift(); next !== undefined; next = open.shift()) {
@@ -107,7 +107,7 @@ function boundGraphs({ graphs }: CompileResult, name: string | undefined, file: 
   return [...found];
 }
 
-/** The graph that has all nodes of the trace; of several the one in which the finding stands. */
+/** The graph that has all nodes of the trace; if there are several, the one that contains the finding. */
 function chooseGraph(graphs: readonly BoundGraph[], { trace, line }: GivenTrace): BoundGraph {
   const wanted = new Set(trace.flatMap(({ ran }) => ran));
   const runnable = graphs.filter((graph) => !graph.hasErrors);
@@ -125,8 +125,11 @@ function chooseGraph(graphs: readonly BoundGraph[], { trace, line }: GivenTrace)
   const missing = [...wanted].filter((name) => !known.has(name));
   throw new CommandError(
     missing.length > 0
-      ? `the trace does not fit the graph: it runs ${listNames(missing)}, and there is no such node`
-      : "the trace does not fit the file: no graph of it has all the nodes that it runs",
-    { code: "trace_misfit", help: "it may be of an older text: make it anew with `ngc check FILE --json`" },
+      ? `the trace does not fit the graph: it runs ${listNames(missing)}, which does not exist`
+      : "the trace does not fit the file: no graph has all the nodes of the trace",
+    {
+      code: "trace_misfit",
+      help: "it may belong to an older version of the file: create it again with `ngc check FILE --json`",
+    },
   );
 }

@@ -2,7 +2,7 @@ import type { ExpectedType } from "../../runtime/interface/context.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 
-/** A value of a type, as small as may be: what nodes give whose results do not matter. */
+/** A minimal value of a type, for nodes whose results do not matter. */
 export function sampleValue({ type, types }: ExpectedType): Json {
   const named = new Map(types.map((entry) => [entry.name, entry.type]));
   const sample = (of: ValueType, open: readonly string[]): Json => {
@@ -25,7 +25,7 @@ export function sampleValue({ type, types }: ExpectedType): Json {
         return Object.fromEntries(required.map((field) => [field.name, sample(field.type, open)]));
       }
       case "union": {
-        // What does not lead back into a type that is being made is finite.
+        // A member that does not refer to an enclosing type has a finite value.
         const first = of.members.find((member) => member.kind !== "ref" || !open.includes(member.name));
         return of.members.some((member) => member.kind === "null") || first === undefined ? null : sample(first, open);
       }

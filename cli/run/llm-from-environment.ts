@@ -1,9 +1,9 @@
 import type { BuiltinNode } from "../../runtime/interface/context.ts";
 
 /**
- * The `llm` node, where the environment names a model server: OPENAI_API_KEY, OPENAI_BASE_URL (any server that speaks chat
- * completions; default OpenAI's), NGRAPH_MODEL (for calls that name no model). Nothing otherwise: then a graph that calls
- * `llm` is refused before it starts.
+ * The `llm` node, if the environment names a model server: OPENAI_API_KEY, OPENAI_BASE_URL (any server with the chat completions
+ * API; default OpenAI's), NGRAPH_MODEL (for calls without a `model`). Otherwise an empty object; the engine then refuses a graph
+ * that calls `llm` before it starts.
  */
 export async function llmFromEnvironment(
   environment: Readonly<Record<string, string | undefined>>,

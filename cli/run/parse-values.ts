@@ -12,8 +12,8 @@ export function parseInput(text: string | undefined): JsonObject {
 /**
  * A record of values: JSON, `@file` or `-` for standard input.
  *
- * @param where what the text is called where it is none of these
- * @param what it holds
+ * @param where names the text in messages if it is neither a file nor standard input
+ * @param what describes the content in messages
  */
 export function parseRecord(text: string, where: string, what: string): JsonObject {
   const isStdin = text === "-";
@@ -24,17 +24,17 @@ export function parseRecord(text: string, where: string, what: string): JsonObje
   try {
     value = JSON.parse(source);
   } catch (error) {
-    throw new CommandError(`${place} is no JSON: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new CommandError(`${place} is not valid JSON: ${error instanceof Error ? error.message : String(error)}`, {
       help: `write ${what} as one object: '{"name": "value"}'`,
     });
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new CommandError(`${place} must hold a JSON object with ${what}`);
+    throw new CommandError(`${place} must be a JSON object with ${what}`);
   }
   return value as JsonObject;
 }
 
-/** A whole number from `least`, for flags like `--max-steps`. */
+/** Parses a whole number of at least `least`, for flags like `--max-steps`. */
 export function parseCount(flag: string, least: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
@@ -45,13 +45,13 @@ export function parseCount(flag: string, least: number): (text: string) => numbe
   };
 }
 
-/** Limits of steps: of the run's own graph, and of others by name. */
+/** Step limits: of the run's own graph, and of called graphs by name. */
 export interface StepLimitFlags {
   readonly own?: number;
   readonly graphs: Readonly<Record<string, number>>;
 }
 
-/** `N`, or `GRAPH=N` for a graph that the run calls; may be repeated. */
+/** Parses `N`, or `GRAPH=N` for a graph that the run calls; may be repeated. */
 export function parseStepLimit(text: string, before: StepLimitFlags | undefined): StepLimitFlags {
   const flag = "--max-steps";
   const { graphs = {}, ...rest } = before ?? {};
@@ -60,7 +60,7 @@ export function parseStepLimit(text: string, before: StepLimitFlags | undefined)
   return { ...rest, graphs: { ...graphs, [name]: parseCount(`${flag} ${name}=`, 1)(count ?? "") } };
 }
 
-/** As runs take them. */
+/** Converts the flags to the option of a run. */
 export function stepLimits(
   { own, graphs }: StepLimitFlags,
   graph: string,
@@ -69,7 +69,7 @@ export function stepLimits(
   return own === undefined ? graphs : { ...graphs, [graph]: own };
 }
 
-/** A name that somebody makes up: anything but nothing. */
+/** Parses a name: any text that is not empty. */
 export function parseName(flag: string): (text: string) => string {
   return (text) => {
     if (text.trim() !== "") return text;
@@ -77,7 +77,7 @@ export function parseName(flag: string): (text: string) => string {
   };
 }
 
-/** One of a few words. */
+/** Parses one of several words. */
 export function parseChoice<T extends string>(flag: string, choices: readonly T[], text: string): T {
   const found = choices.find((choice) => choice === text);
   if (found !== undefined) return found;

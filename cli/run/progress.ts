@@ -3,12 +3,12 @@ import { liveBlock } from "../output/live-block.ts";
 import type { Output } from "../output/output.ts";
 import { printableText } from "../output/printable-text.ts";
 
-/** Shows a run while it goes on. */
+/** Shows the progress of a run. */
 export interface Progress {
   readonly onEvent: EventListener;
-  /** Lets whole lines be written above the live one. */
+  /** Writes whole lines above the live line. */
   above(write: () => void): void;
-  /** Takes the live line away. */
+  /** Removes the live line. */
   stop(): void;
 }
 
@@ -22,8 +22,8 @@ export function eventLines(): Progress {
 }
 
 /**
- * A line for each node that has ended, was tried again or failed; on a terminal also a last line that says what is running. Items
- * of a `for` node are counted, not listed.
+ * Prints a line for each node that ended, is tried again or failed; on a terminal also a last line with the running nodes. Items of
+ * a `for` node are counted and not listed.
  */
 export function createProgress(output: Output): Progress {
   if (output.quiet) return { onEvent: () => {}, above: (write) => write(), stop: () => {} };
@@ -52,7 +52,7 @@ export function createProgress(output: Output): Progress {
       case "retry":
         leave(running, label);
         return line(
-          `${styles.warning("↻")} ${name(event)}: attempt ${event.attempt} failed, again in ${duration(event.delayMs)}: ${printableText(event.error.message)}`,
+          `${styles.warning("↻")} ${name(event)}: attempt ${event.attempt} failed, next attempt in ${duration(event.delayMs)}: ${printableText(event.error.message)}`,
         );
       case "error":
         leave(running, label);
@@ -88,7 +88,7 @@ export function createProgress(output: Output): Progress {
   };
 }
 
-/** ``node `b` failed: …`` behind the node's own name says it twice. */
+/** Removes ``node `b` failed: `` from a message that is printed after the node's name. */
 function withoutNode(message: string, node: string): string {
   const failed = `node \`${node}\` failed`;
   if (!message.startsWith(failed)) return message;
@@ -102,7 +102,7 @@ function leave(running: Map<string, number>, label: string): void {
   else running.delete(label);
 }
 
-/** The time stands first: what does not fit is cut at the end. */
+/** The elapsed time comes first: a line that is too long is cut at its end. */
 function runningText(running: ReadonlyMap<string, number>, elapsed: number): string {
   const shown: string[] = [];
   for (const [label, count] of running) {
@@ -117,7 +117,7 @@ function timing(start: number): string {
   return duration(Math.round(performance.now() - start));
 }
 
-/** Milliseconds in the unit that reads best. */
+/** Formats milliseconds: `250ms`, `1.5s`, `2m 5s`. */
 export function duration(milliseconds: number): string {
   if (milliseconds < 1000) return `${Math.round(milliseconds)}ms`;
   if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(1)}s`;

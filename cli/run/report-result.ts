@@ -12,22 +12,22 @@ import { formatRecord } from "../output/format-values.ts";
 import { parseValue } from "../threads/parse-answers.ts";
 import { userPlace } from "../process/user-error.ts";
 
-/** What a further command needs to find the run again. */
+/** What a later command needs to find the run. */
 export interface RunPlace {
-  /** `--store …` and `--file …` as far as they are needed, each with a space in front. */
+  /** `--store …` and `--file …` where they are needed, each with a leading space. */
   readonly flags: string;
   readonly isMemory: boolean;
-  /** Takes the values of secrets out of a text. */
+  /** Replaces the values of secrets in a text. */
   readonly redact?: (text: string) => string;
 }
 
-/** Prints a run's result (interface.md) and gives the exit code. */
+/** Prints a run's result (interface.md) and returns the exit code. */
 export function reportResult(result: RunResult, place: RunPlace, output: Output): ExitCode {
   output.document(resultDocument(result));
   const { error, thread } = result;
   if (result.status === "paused") reportPauses(result, place, output);
   else {
-    // Of a run that did not complete only what was written is a result.
+    // If the run did not complete, only outputs that were written are printed.
     const written = Object.entries(result.output).filter(
       ([, value]) => result.status === "completed" || value !== null,
     );
@@ -42,19 +42,19 @@ export function reportResult(result: RunResult, place: RunPlace, output: Output)
   }
   for (const barrier of result.incompleteBarriers) {
     output.problem(
-      `${output.stderrStyles.error("incomplete")}: the barrier in front of \`${barrier.target}\` still waits for ${barrier.missing.join(", ")}; ${barrier.arrived.join(", ")} came`,
+      `${output.stderrStyles.error("incomplete")}: the barrier in front of \`${barrier.target}\` still waits for ${barrier.missing.join(", ")}; arrived: ${barrier.arrived.join(", ")}`,
     );
   }
   const steps = `${result.steps.length} step${result.steps.length === 1 ? "" : "s"}`;
   output.note(`${statusText(result, output)} after ${steps}${thread === null ? "" : ` · thread ${thread}`}`);
   if (!place.isMemory && thread !== null && RESUMABLE.has(result.status)) {
     const more = hasReachedLimit(error) ? " --max-steps N" : "";
-    output.note(`go on with: ngc resume ${quoteArgument(thread)}${place.flags}${more}`);
+    output.note(`resume with: ngc resume ${quoteArgument(thread)}${place.flags}${more}`);
   }
   return exitCodeOf(result.status);
 }
 
-/** The graph itself, or one that it calls. */
+/** Whether the graph itself or a called graph has reached its step limit. */
 function hasReachedLimit(error: unknown): boolean {
   for (let cause = error; cause instanceof NgraphError; cause = cause.cause) {
     if (cause.code === "NG_STEP_LIMIT") return true;
@@ -85,12 +85,12 @@ function statusText(result: RunResult, output: Output): string {
   return result.status === "completed" || result.status === "paused" ? styles.info(text) : styles.error(text);
 }
 
-/** What waits for an answer, and the command that gives it. */
+/** Prints the items that wait for an answer, and the command that answers them. */
 export function reportPauses(result: Pick<RunResult, "pauses" | "thread">, place: RunPlace, output: Output): void {
   const { pauses, thread } = result;
   for (const pause of pauses) output.result(describePause(pause));
   if (place.isMemory) {
-    output.result("the run was kept in memory only: it cannot be answered; run it with --store sqlite:PATH");
+    output.result("the run was stored in memory only, so it cannot be answered; run it with --store sqlite:PATH");
     return;
   }
   const command = `ngc resume ${quoteArgument(thread ?? "")}${place.flags}`;
@@ -107,10 +107,10 @@ export function reportPauses(result: Pick<RunResult, "pauses" | "thread">, place
       const [choice] = readPayload(pause.payload).choices;
       return ` --answer ${quoteArgument(`${pause.id}=${choice === undefined ? "VALUE" : answerText(choice)}`)}`;
     });
-  output.result(`${answers.length === 0 ? "go on" : "answer"} with: ${command}${answers.join("")}`);
+  output.result(`${answers.length === 0 ? "resume" : "answer"} with: ${command}${answers.join("")}`);
 }
 
-/** As `parseAnswers` reads it back: a text that looks like JSON stands in quotes. */
+/** The text of an answer that `parseAnswers` reads back: a text that looks like JSON is put in quotes. */
 function answerText(text: string): string {
   return typeof parseValue(text) === "string" ? text : JSON.stringify(text);
 }
@@ -119,7 +119,7 @@ function answerArgument(text: string): string {
   return quoteArgument(answerText(text));
 }
 
-/** One waiting item: what is asked, and what may be answered. */
+/** One waiting item: its question and the possible answers. */
 export function describePause(pause: PauseItem): string {
   return printableText(pauseText(pause));
 }
@@ -135,7 +135,7 @@ function pauseText(pause: PauseItem): string {
   return lines.join("\n");
 }
 
-/** `ask` gives `{ question, choices?, details? }`; `interrupt` in node code gives whatever it likes. */
+/** The payload of `ask` is `{ question, choices?, details? }`; the payload of an `interrupt` in node code is any value. */
 function readPayload(payload: Json): { question: string; choices: readonly string[]; rest: Json } {
   if (typeof payload === "string") return { question: payload, choices: [], rest: null };
   if (typeof payload === "object" && payload !== null && !Array.isArray(payload)) {
@@ -178,7 +178,7 @@ function errorDocument(error: NgraphError): object {
   };
 }
 
-/** What lies below the error that the message of a failed node speaks of. */
+/** Causes below the error that a failed node's message already shows. */
 function deeperCauses(error: NgraphError, redact = (text: string) => text): string[] {
   const causes: string[] = [];
   let current: unknown = error.cause;
@@ -188,11 +188,11 @@ function deeperCauses(error: NgraphError, redact = (text: string) => text): stri
     causes.push(redact(describeError(below)));
     current = below;
   }
-  // Wrappers repeat what they wrap.
+  // An error that wraps another often repeats its message.
   return causes.filter((text) => !error.message.includes(text));
 }
 
-/** Where in the user's code or graph a failure began: the innermost cause that says so. */
+/** The place in the user's code or graph where a failure began: the place of the innermost cause that has one. */
 function placeOf(error: Error): string | undefined {
   let place: string | undefined;
   let current: unknown = error;

@@ -1,9 +1,9 @@
 import type { ScheduleView } from "./schedule-view.ts";
 
-/** Where every task counts as 1 it is drawn as a minute. */
+/** The drawn length of a task without a duration: one minute, in milliseconds. */
 const UNIT = 60_000;
 
-/** A Gantt chart that GitHub and editors draw: a section a slot. */
+/** A Mermaid Gantt chart with one section for each slot. */
 export function scheduleMermaid(view: ScheduleView): string {
   const scale = view.unit === "tasks" ? UNIT : 1;
   const lines = ["gantt", `  title ${plain(view.plan)}`, "  dateFormat x", "  axisFormat %H:%M:%S"];
@@ -21,7 +21,7 @@ export function scheduleMermaid(view: ScheduleView): string {
   return lines.join("\n");
 }
 
-/** Characters that end a name in Mermaid become ones that look like them. */
+/** Replaces characters that end a name in Mermaid with similar ones. */
 function plain(text: string): string {
   return text
     .replaceAll(":", "꞉")

@@ -1,4 +1,4 @@
-import { escape } from "../drawing/svg.ts";
+import { escape } from "../drawing/escape-xml.ts";
 import { formatTime, type ScheduledTask, type ScheduleView } from "./schedule-view.ts";
 
 const ROW = 24;
@@ -16,7 +16,7 @@ const STYLE = `
     .grid { stroke: #d0d7de; stroke-width: 1; }
     .bound { stroke: #cf222e; stroke-width: 1.2; stroke-dasharray: 5 4; }`;
 
-/** A Gantt chart that any browser shows: a row a task in start order, the critical path in another colour, the lower bound as a line. */
+/** An SVG Gantt chart: one row for each task in start order, the critical path in another colour, the lower bound as a line. */
 export function scheduleSvg(view: ScheduleView): string {
   const { tasks, unit, makespan, lowerBound } = view;
   const names = Math.min(260, Math.max(40, ...tasks.map(({ id }) => id.length * CHARACTER)) + 12);

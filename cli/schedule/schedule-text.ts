@@ -1,11 +1,11 @@
 import { formatTime, type ScheduleView } from "./schedule-view.ts";
 
-/** Names on one line; the rest of a large batch goes on in the next. */
+/** Maximum length of a line; a longer list of names is wrapped. */
 const WIDTH = 90;
-/** Tasks of the critical path that are named. */
+/** Maximum number of tasks of the critical path that are named. */
 const MOST_OF_PATH = 30;
 
-/** When tasks start, a moment a line, and how good that is. */
+/** The schedule as text: one line for each start time, then the critical path and the distance to the lower bound. */
 export function scheduleText(view: ScheduleView): string {
   const { unit } = view;
   const time = (value: number): string => formatTime(value, unit);
@@ -29,12 +29,12 @@ export function scheduleText(view: ScheduleView): string {
   if (view.attempts !== undefined) lines.push(`searched       ${view.attempts} order${view.attempts === 1 ? "" : "s"}`);
   const unknown = view.tasks.filter(({ basis }) => basis === "none").length;
   if (unit === "tasks")
-    lines.push("durations      none known: every task counts as 1 (write `estimate 5m`, or run the plan once)");
-  else if (unknown > 0) lines.push(`durations      of ${unknown} of ${count} tasks not known: they count as 1 ms`);
+    lines.push("durations      unknown: every task counts as 1 (write `estimate 5m`, or run the plan once)");
+  else if (unknown > 0) lines.push(`durations      unknown for ${unknown} of ${count} tasks: they count as 1 ms`);
   return lines.join("\n");
 }
 
-/** Both ends of a path that is too long to read. */
+/** Shortens a long path to its beginning and its end. */
 function shortened(path: readonly string[]): readonly string[] {
   if (path.length <= MOST_OF_PATH) return path;
   const half = MOST_OF_PATH / 2;
@@ -44,7 +44,7 @@ function shortened(path: readonly string[]): readonly string[] {
 const ORDERS: Readonly<Record<ScheduleView["order"], string>> = {
   priority: "",
   file: ", in the order of the file",
-  optimized: ", in an order that was searched for",
+  optimized: ", in an optimized order",
 };
 
 function lengthText({ makespan, lowerBound, gap, unit }: ScheduleView): string {

@@ -1,20 +1,20 @@
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { Schedule } from "../../runtime/plan/schedule.ts";
 
-/** Where the time that a task is expected to take comes from; `none`: it counts as 1. */
+/** The source of a task's expected duration; `none`: it counts as 1. */
 export type Basis = "recorded" | "estimate" | "none";
 
-/** A plan's schedule with names in place of numbers: what every format is made from, and the document of `--json`. */
+/** A plan's schedule with names instead of indexes: the input of every format, and the document of `--json`. */
 export interface ScheduleView {
   readonly version: 1;
   readonly plan: string;
   readonly digest: string;
   readonly maxParallel: number;
-  /** What decides among ready tasks: the longest remaining path, the file, or an order that was searched for. */
+  /** The rule that chooses among ready tasks: the longest remaining path, the order in the file, or an optimized order. */
   readonly order: "priority" | "file" | "optimized";
-  /** `tasks`: nothing is known of how long any task takes, so each counts as 1. */
+  /** `tasks`: no duration is known, so each task counts as 1. */
   readonly unit: "ms" | "tasks";
-  /** Tasks in start order, grouped by the moment they start. */
+  /** Tasks in start order, grouped by start time. */
   readonly batches: readonly (readonly string[])[];
   /** In start order. */
   readonly tasks: readonly ScheduledTask[];
@@ -22,9 +22,9 @@ export interface ScheduleView {
   readonly makespan: number;
   /** No order is shorter. */
   readonly lowerBound: number;
-  /** How much longer than the bound the schedule is: 0 is optimal, 0.1 is 10 %. */
+  /** The relative distance of the makespan to the lower bound: 0 is optimal, 0.1 is 10 %. */
   readonly gap: number;
-  /** Orders that a search has looked at. */
+  /** Number of orders that the search has tried. */
   readonly attempts?: number;
 }
 
@@ -33,7 +33,7 @@ export interface ScheduledTask {
   readonly start: number;
   readonly end: number;
   readonly basis: Basis;
-  /** Which of the slots it takes, from 0. */
+  /** The index of its slot, from 0. */
   readonly slot: number;
   readonly critical: boolean;
   readonly after: readonly string[];
@@ -90,7 +90,7 @@ export function viewSchedule(
   };
 }
 
-/** `5m`, `1m 30s`, `250ms`; a plain number where every task counts as 1. */
+/** Formats a time: `5m`, `1m 30s`, `250ms`; a plain number if every task counts as 1. */
 export function formatTime(value: number, unit: ScheduleView["unit"]): string {
   if (unit === "tasks") return String(value);
   const milliseconds = Math.round(value);

@@ -8,23 +8,23 @@ import type { Table } from "../../runtime/table/table.ts";
 import { CommandError } from "../process/command-error.ts";
 import { loadUserModules, moduleKey, type LoadedModules, type UserModule } from "./load-user-modules.ts";
 
-/** Graphs and plans name their code alike. */
+/** A table that lists imported functions. */
 type Linkable = Table | PlanTable;
 
 export interface UserCode {
   readonly bindings: Bindings;
-  /** What the module of `--builtins` supplies. */
+  /** Functions of the `--builtins` module. */
   readonly builtins: Readonly<Record<string, BuiltinNode>>;
 }
 
 /**
- * Loads everything that a table and the graphs it calls import, and, where given, a module whose exports supply or
- * replace built-in nodes (`llm`).
+ * Loads the modules that a table and its called graphs and plans import, and the optional module whose exports supply or replace
+ * built-in nodes (`llm`).
  */
 export async function bindFunctions(table: Linkable, builtinsFile: string | undefined): Promise<UserCode> {
   if (builtinsFile !== undefined && !existsSync(builtinsFile)) {
     throw new CommandError(`cannot read ${builtinsFile}: no such file or directory`, {
-      help: "--builtins takes a module whose exports are node functions",
+      help: "--builtins takes the path of a module whose exports are node functions",
     });
   }
   const modules = new Map<string, UserModule>();
@@ -44,12 +44,12 @@ export async function bindFunctions(table: Linkable, builtinsFile: string | unde
   };
 }
 
-/** Bindings that run nothing: enough to look at threads and to fork them. */
+/** Bindings whose functions throw: enough to inspect and fork threads. */
 export function unrunnableBindings(table: Table): Bindings {
   const functions: Record<string, ImportedFunction> = emptyRecord();
   for (const { name } of table.functions) {
     functions[name] = () => {
-      throw new Error(`${name} is not loaded: nothing is meant to run here`);
+      throw new Error(`${name} is not loaded: this command runs no user code`);
     };
   }
   const graphs: Record<string, Bindings> = emptyRecord();
@@ -79,7 +79,7 @@ function missingExport(
 ): CommandError {
   const names = Object.keys(functionsOf(exports));
   const similar = findSimilar(name, names);
-  const problem = value === undefined ? `does not export \`${name}\`` : `exports \`${name}\`, but it is no function`;
+  const problem = value === undefined ? `does not export \`${name}\`` : `exports \`${name}\`, which is not a function`;
   return new CommandError(`${module} ${problem}`, {
     code: "NG_MISSING_FUNCTION",
     help:
@@ -107,7 +107,7 @@ function calledBy(table: Linkable): readonly Linkable[] {
   return "plans" in table ? [...table.graphs, ...table.plans] : table.graphs;
 }
 
-/** Imports are relative to the file that the graph stands in. */
+/** Imports are relative to the file that contains the graph. */
 function directoryOf(table: Linkable): string {
   return dirname(resolve(table.debug?.file ?? "."));
 }

@@ -13,8 +13,8 @@ export interface CompileOutput {
 }
 
 /**
- * What a checked file becomes: `support.ngraph.ts`; or `support.ngraph.js` with `support.ngraph.d.ts`; or the table of each
- * graph and plan, `support.table.json`. Beside the source, or in `directory`.
+ * The outputs of a checked file: `support.ngraph.ts`; or `support.ngraph.js` and `support.ngraph.d.ts`; or one table for each graph
+ * and plan, `support.table.json`. They are placed beside the source or in `directory`.
  */
 export async function compileOutputs(
   result: CompileResult,
@@ -24,7 +24,7 @@ export async function compileOutputs(
   const { emitDeclarations, emitJavaScript, emitTypeScript } = await import("../../compiler/emit/emit-typescript.ts");
   const place = (name: string): string => join(directory ?? dirname(result.path), name);
   const module = place(basename(result.path));
-  // An order that was found for a plan stays with it.
+  // Tables keep the order that was found for a plan.
   const source: CompileResult = {
     ...result,
     plans: result.plans.map((plan) =>
@@ -47,21 +47,21 @@ export async function compileOutputs(
     case "json":
       return [...result.tables].map(([name, table]) => {
         const path = place(`${name}.table.json`);
-        // An order that was found for a plan stays with it: beside the source, or where the table is written.
+        // The order of a plan is stored in its table, beside the source or at the place where the table is written.
         const ordered = table.kind === "plan" ? withKnownOrder(withKnownOrder(table, result.path), path) : table;
         return { path, text: `${JSON.stringify(ordered, null, 2)}\n` };
       });
   }
 }
 
-/** Two sources must not write one file. */
+/** Refuses two sources that would write the same file. @throws CommandError */
 export function refuseCollisions(outputs: readonly { readonly source: string; readonly path: string }[]): void {
   const writers = new Map<string, string>();
   for (const { source, path } of outputs) {
     const other = writers.get(path);
     if (other !== undefined) {
       throw new CommandError(`${other} and ${source} would both be written to ${path}`, {
-        help: "compile them apart, each with its own --out",
+        help: "compile them with two commands, each with its own --out",
       });
     }
     writers.set(path, source);

@@ -3,8 +3,8 @@ import type { CompilerHost } from "../../compiler/load/host.ts";
 import { readSource } from "./source-files.ts";
 
 /**
- * Compiles one file that the user named. Runs no user code. Files that are compiled in one go share a `host`, and with it what
- * was read.
+ * Compiles one file that the user named. Runs no user code. Files that are compiled together share a `host` and the files that it
+ * has read.
  *
  * @throws CommandError when the file cannot be read
  */
@@ -12,7 +12,7 @@ export async function compileSource(path: string, host?: CompilerHost): Promise<
   return compileText(readSource(path), path, host === undefined ? {} : { host });
 }
 
-/** Compiles a text as if it stood at `path`. */
+/** Compiles a text as if it were the content of `path`. */
 export async function compileText(
   text: string,
   path: string,

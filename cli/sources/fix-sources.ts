@@ -17,16 +17,15 @@ export interface FixedSource {
 
 export interface FixedSources {
   readonly fixed: readonly FixedSource[];
-  /** All sources, compiled with the fixes in them. */
+  /** All sources, compiled with the fixes applied. */
   readonly compiled: readonly CompileResult[];
 }
 
 /**
- * Makes the fixes that the findings of these files offer, and writes what has changed when all is worked out. Files that they
- * import are not touched, unless they are named too; a fix after which a named file that imports the fixed one has new errors is
- * not made.
+ * Applies the suggested fixes of the findings in these files, and writes the changed files once all fixes are computed. Imported files
+ * are not changed unless they are named too. A fix is dropped if a named file that imports the fixed one would have new errors.
  *
- * @throws CommandError when a file cannot be read or written, or changed meanwhile
+ * @throws CommandError when a file cannot be read or written, or has changed in the meantime
  */
 export async function fixSources(paths: readonly string[]): Promise<FixedSources> {
   const sources = uniqueFiles(paths).map((path) => ({ path, text: readRegularFile(path) }));
@@ -34,7 +33,7 @@ export async function fixSources(paths: readonly string[]): Promise<FixedSources
   const originals = new Map(sources.map(({ path, text }) => [path, text]));
   for (const { path } of fixed) {
     if (readSource(path) !== originals.get(path)) {
-      throw new CommandError(`${path} has changed while it was being fixed: nothing was written`);
+      throw new CommandError(`${path} changed while it was being fixed: nothing was written`);
     }
   }
   for (const { path, text } of fixed) writeAtomically(path, text);
@@ -75,7 +74,7 @@ export async function fixTexts(
   return { fixed, compiled: [...compiled.values()] };
 }
 
-/** New errors count whatever stage of the compiler finds them. */
+/** New errors of every compiler stage count. */
 const ANY_STAGE: readonly Diagnostic[] = [];
 
 function ownFindings({ path, diagnostics }: CompileResult): Diagnostic[] {
@@ -87,12 +86,12 @@ function imports(result: CompileResult, path: string): boolean {
   return result.files.some((file) => realPathOf(file) === real);
 }
 
-/** A host that sees these texts, by real path, in place of what is on the disk. */
+/** A host that reads these texts, by real path, instead of the files on disk. */
 function withTexts(host: CompilerHost, texts: ReadonlyMap<string, string>): CompilerHost {
   return { ...host, readFile: (path) => texts.get(realPathOf(path)) ?? host.readFile(path) };
 }
 
-/** A file that is named twice is fixed once. */
+/** Removes duplicates, so that a file that is named twice is fixed once. */
 function uniqueFiles(paths: readonly string[]): string[] {
   const byRealPath = new Map<string, string>();
   for (const path of paths) if (!byRealPath.has(realPathOf(path))) byRealPath.set(realPathOf(path), path);
@@ -102,7 +101,7 @@ function uniqueFiles(paths: readonly string[]): string[] {
 function readRegularFile(path: string): string {
   const text = readSource(path);
   if (!statSync(path).isFile()) {
-    throw new CommandError(`--fix writes files, and ${path} is none`, {
+    throw new CommandError(`--fix writes files, and ${path} is not a regular file`, {
       help: "--stdin-filepath PATH checks standard input and prints the fixed text",
     });
   }

@@ -11,11 +11,10 @@ import { withKnownOrder } from "./plan-order.ts";
 import { printDiagnostics } from "../output/print-diagnostics.ts";
 
 /**
- * The table of one graph or plan of a file, where no name is given the one that no other calls; a plan with the order that was
- * found for it. Where the file is invalid its diagnostics are printed
- * (with `--json`, the document of `ngc check`), and there is none.
+ * The table of one graph or plan of a file. Without a name, it is the one that no other calls. A plan has the order that was found
+ * for it. If the file is invalid, prints its diagnostics (with `--json`, the document of `ngc check`) and returns `undefined`.
  *
- * @throws CommandError when the file cannot be read or has none of that name
+ * @throws CommandError when the file cannot be read or has no such graph or plan
  */
 export async function loadGraphOrPlan(
   file: string,
@@ -25,20 +24,20 @@ export async function loadGraphOrPlan(
   return (await loadCompiled(file, name, "graph or plan", output))?.table;
 }
 
-/** Likewise a graph: of a file of plans alone too, there is none. */
+/** The table of one graph of a file; see `loadGraphOrPlan`. */
 export async function loadGraph(file: string, name: string | undefined, output: Output): Promise<Table | undefined> {
   const loaded = await loadCompiled(file, name, "graph", output);
   return loaded?.table.kind === "graph" ? loaded.table : undefined;
 }
 
-/** Likewise a plan, with the order that was found for it. */
+/** The table of one plan of a file, with the order that was found for it; see `loadGraphOrPlan`. */
 export async function loadPlan(file: string, name: string | undefined, output: Output): Promise<PlanTable | undefined> {
   const loaded = await loadCompiled(file, name, "plan", output);
   return loaded?.table.kind === "plan" ? loaded.table : undefined;
 }
 
 /**
- * What is meant where no name is given: the only one of its kind, else the only one that no other of the file calls.
+ * The graph or plan that is meant if no name is given: the only one, else the only one that no other of the file calls.
  *
  * @throws CommandError when several are left to choose from
  */
@@ -51,8 +50,8 @@ function entryOf(names: readonly string[], compiled: CompileResult, file: string
   const entries = names.filter((name) => uncalled.some((each) => each.name === name));
   if (entries.length === 1) return entries[0];
   const choice = entries.length === 0 ? names : entries;
-  throw new CommandError(`${file} holds several: ${listNames(choice)}`, {
-    help: "name the one that is meant with --graph",
+  throw new CommandError(`${file} contains several: ${listNames(choice)}`, {
+    help: "choose one with --graph",
   });
 }
 
@@ -76,7 +75,7 @@ async function loadCompiled(
   if (table !== undefined && fits(table)) {
     return { table: table.kind === "plan" ? withKnownOrder(table, file) : table, compiled };
   }
-  if (name === undefined) throw new CommandError(`${file} holds no ${wanted}`);
+  if (name === undefined) throw new CommandError(`${file} contains no ${wanted}`);
   if (table !== undefined) throw new CommandError(`\`${name}\` of ${file} is a ${table.kind}, not a ${wanted}`);
   const similar = findSimilar(name, names);
   throw new CommandError(`${file} has no ${wanted} \`${name}\``, {
@@ -84,7 +83,7 @@ async function loadCompiled(
       similar !== undefined
         ? `a ${wanted} with a similar name exists: \`${similar}\``
         : names.length === 0
-          ? `it holds no ${wanted}`
-          : `it holds ${listNames(names)}`,
+          ? `it contains no ${wanted}`
+          : `it contains ${listNames(names)}`,
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Node functions live in the user's TypeScript. Everything a graph imports is bundled in memory, once, and imported; nothing
- * stays on disk. Packages are not bundled: they are found from the file that imports them, as Node would.
+ * Loads the user's node functions from TypeScript or JavaScript. esbuild bundles all imported modules once; the bundle is imported
+ * and then deleted. Packages are not bundled: they are resolved from the file that imports them, as Node does.
  */
 import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,10 +11,10 @@ import { keepStreamsOpen } from "../process/closed-pipes.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { importModule } from "../start/import-module.ts";
-import { enterStage } from "../process/run-under-way.ts";
+import { enterStage } from "../process/stage.ts";
 import { describeUserError, rememberUserSources, USER_BUNDLE_MARK } from "../process/user-error.ts";
 
-/** A module that a graph file imports: as it is written there, seen from the file's directory. */
+/** A module that a graph file imports: its specifier and the directory of the graph file. */
 export interface UserModule {
   readonly specifier: string;
   readonly directory: string;
@@ -27,7 +27,7 @@ export function moduleKey(module: UserModule): string {
   return JSON.stringify([module.directory, module.specifier]);
 }
 
-/** Bundles and imports; runs the modules' top-level code. Problems in user code become messages with file and line. */
+/** Bundles and imports modules, which runs their top-level code. Errors of user code are reported with file and line. */
 export async function loadUserModules(modules: readonly UserModule[]): Promise<LoadedModules> {
   const loaded = new Map<string, Readonly<Record<string, unknown>>>();
   if (modules.length === 0) return loaded;
@@ -42,15 +42,14 @@ export async function loadUserModules(modules: readonly UserModule[]): Promise<L
 }
 
 /**
- * The bundle is a file while it is imported, for stack traces to lead back to the sources; it is gone before the first node
- * runs.
+ * Imports the bundle from a temporary file, so that stack traces refer to the sources. The file is deleted before the first node runs.
  */
 async function importBundle(modules: readonly UserModule[]): Promise<Readonly<Record<string, unknown>>> {
   process.setSourceMapsEnabled(true);
-  // Source maps are relative to the file: links in the way to it would lead them astray.
+  // Source maps are relative to the file, so its path must not contain symbolic links.
   const directory = mkdtempSync(join(realpathSync(tmpdir()), `${USER_BUNDLE_MARK}-`));
   const remove = (): void => rmSync(directory, { recursive: true, force: true });
-  // A module may end the process, and so may Ctrl-C.
+  // A module or Ctrl-C may end the process before the `finally` below.
   process.once("exit", remove);
   enterStage({ name: "loading" });
   keepStreamsOpen();
@@ -74,7 +73,7 @@ async function importBundle(modules: readonly UserModule[]): Promise<Readonly<Re
 
 async function bundle(modules: readonly UserModule[], outfile: string): Promise<string> {
   const { build } = (await importModule("esbuild")) as typeof import("esbuild");
-  // Two graph files may both say "./nodes.ts" and mean different files: each import goes through its own directory.
+  // Two graph files may import different files as "./nodes.ts", so each import is resolved from its own directory.
   const entry = modules.map((_, index) => `export * as m${index} from "ngraph-import:${index}";`).join("\n");
   try {
     const result = await build({
@@ -85,7 +84,7 @@ async function bundle(modules: readonly UserModule[], outfile: string): Promise<
       format: "esm",
       platform: "node",
       target: `node${process.versions.node}`,
-      // As Node resolves, not as bundlers prefer to.
+      // Resolves as Node does, and not as bundlers prefer to.
       mainFields: ["main"],
       conditions: [],
       keepNames: true,
@@ -107,7 +106,7 @@ async function bundle(modules: readonly UserModule[], outfile: string): Promise<
   }
 }
 
-/** Bundled CommonJS modules ask for built-ins with `require`. */
+/** Bundled CommonJS modules load built-in modules with `require`. */
 const REQUIRE = `import { createRequire as __ngraphCreateRequire } from "node:module";
 const require = __ngraphCreateRequire(${JSON.stringify(pathToFileURL(join(process.cwd(), "package.json")).href)});`;
 
@@ -129,7 +128,7 @@ function entriesOf(modules: readonly UserModule[]): Plugin {
   };
 }
 
-/** Marks what lies in `node_modules` as external, by the absolute place where the importing file finds it. */
+/** Marks modules in `node_modules` as external, by the absolute path to which the importing file resolves them. */
 const packagesStayOutside: Plugin = {
   name: "packages-stay-outside",
   setup(build) {
@@ -152,7 +151,7 @@ const packagesStayOutside: Plugin = {
 };
 const RESOLVING = Symbol("resolving");
 
-/** `import.meta.url` and `__dirname` name the source file, not the bundle. */
+/** Replaces `import.meta.url` and `__dirname` with those of the source file; otherwise they would refer to the bundle. */
 const ownPlaceOfEachFile: Plugin = {
   name: "own-place-of-each-file",
   setup(build) {

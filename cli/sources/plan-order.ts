@@ -2,14 +2,14 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 
-/** Where the table of a plan is written, with the order that was found for it. */
+/** The path of a plan's table, which also stores the order that `ngc plan --optimize` found. */
 export function planTablePath(file: string, plan: string): string {
   return join(dirname(file), `${plan}.table.json`);
 }
 
 /**
- * A plan with the order that `ngc plan --optimize` found for it, where that has been kept: in the plan's table beside its source, and of
- * the plan as it is now (an order of another plan would be one for other tasks). Anything else in its place is not looked at.
+ * The plan with the order that `ngc plan --optimize` found, if the plan's table beside its source stores one. The stored order is
+ * ignored if it belongs to another version of the plan (its digest differs) or is malformed.
  */
 export function withKnownOrder(table: PlanTable, file: string): PlanTable {
   if (table.ranks !== undefined) return table;
@@ -19,7 +19,7 @@ export function withKnownOrder(table: PlanTable, file: string): PlanTable {
   return Object.freeze({ ...table, ranks: Object.freeze(ranks) });
 }
 
-/** Whether an order has been kept that was found for another version of the plan: it is not used. */
+/** Whether the stored order belongs to another version of the plan, and so is not used. */
 export function hasOldOrder(table: PlanTable, file: string): boolean {
   const kept = readKept(table, file);
   return kept?.ranks !== undefined && kept.name === table.name && kept.digest !== table.digest;

@@ -6,10 +6,10 @@ import { compileText } from "./compile-source.ts";
 import { readSource } from "./source-files.ts";
 
 /**
- * The graphs of an older version: a source file in either spelling (its imports are found from where it lies), or a table that
+ * The graphs of an older version: a source file in either spelling (its imports are resolved from its directory), or a table that
  * `ngc compile --target json` wrote.
  *
- * @throws CommandError when it cannot be read, or is not valid itself
+ * @throws CommandError when it cannot be read or is invalid
  */
 export async function readBaseline(path: string): Promise<Baseline> {
   const text = readSource(path);
@@ -20,8 +20,8 @@ export async function readBaseline(path: string): Promise<Baseline> {
       return new Map([[table.name, table]]);
     } catch (error) {
       if (!(error instanceof TableError)) throw error;
-      throw new CommandError(`the baseline ${path} is no compiled graph: ${error.message}`, {
-        help: "`ngc compile FILE --target json` writes one; an older source does as well",
+      throw new CommandError(`the baseline ${path} is not a compiled graph: ${error.message}`, {
+        help: "`ngc compile FILE --target json` writes one; an older source file works too",
         cause: error,
       });
     }
@@ -30,7 +30,7 @@ export async function readBaseline(path: string): Promise<Baseline> {
   if (hasErrors(diagnostics)) {
     const first = diagnostics.find((item) => item.severity === "error");
     throw new CommandError(`the baseline ${path} is not valid: ${first?.code} ${first?.message}`, {
-      help: `\`ngc check ${path}\` shows all of it; put it beside the modules that it imports`,
+      help: `\`ngc check ${path}\` shows all errors; the file must be beside the modules that it imports`,
     });
   }
   return tables;

@@ -2,13 +2,13 @@ import { readdirSync, readFileSync, statSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { CommandError } from "../process/command-error.ts";
 
-/** Larger sources are refused by the parser (NG005); far larger ones are not even read. */
+/** The parser refuses sources of over 4 MiB (NG005). Files beyond this limit are not read at all. */
 const MAX_READ_BYTES = 64 * 1024 * 1024;
 
-/** What a directory is searched for. A file that is named itself may have any name. */
+/** Names of graph files, which a directory is searched for. A file that the user names may have any name. */
 const SOURCE_NAME = /\.ngraph(?:\.ya?ml)?$/;
 
-/** The files that arguments stand for: files as they are named, directories by the graph files in them, sorted. */
+/** The files of the given paths: each file itself, and for each directory the graph files below it, sorted. */
 export function findSources(paths: readonly string[]): string[] {
   const files = new Set<string>();
   for (const path of paths) {
@@ -25,22 +25,22 @@ export function findSources(paths: readonly string[]): string[] {
   return [...files];
 }
 
-/** A file that was named, or found in a directory that was. */
+/** A file that the user named, or a graph file below a named directory. */
 export interface Source {
   readonly path: string;
   readonly text: string;
 }
 
-/** What of the arguments could not be read. */
+/** A file or directory that could not be read. */
 export interface Unreadable {
   readonly file: string;
   readonly message: string;
 }
 
 /**
- * The texts of all files that arguments stand for, and what cannot be read: one bad file does not hide the others.
+ * The texts of all files of the given paths, and the files that cannot be read: one bad file does not hide the others.
  *
- * @throws CommandError when there is nothing else to speak of
+ * @throws CommandError when the only path cannot be read
  */
 export function readSources(paths: readonly string[]): {
   readonly sources: readonly Source[];
@@ -69,11 +69,11 @@ export function readSources(paths: readonly string[]): {
   return { sources, unreadable };
 }
 
-/** The text of a file that the user named. */
+/** The text of a file that the user named. @throws CommandError when it cannot be read */
 export function readSource(path: string): string {
   const stat = statOf(path);
   if (stat.isDirectory()) throw new CommandError(`cannot read ${path}: it is a directory`);
-  if (!stat.isFile() && !stat.isFIFO()) throw new CommandError(`cannot read ${path}: it is neither file nor pipe`);
+  if (!stat.isFile() && !stat.isFIFO()) throw new CommandError(`cannot read ${path}: it is neither a file nor a pipe`);
   if (stat.size > MAX_READ_BYTES) throw new CommandError(`cannot read ${path}: it is too large`);
   return decodeSource(
     path,
@@ -81,7 +81,7 @@ export function readSource(path: string): string {
   );
 }
 
-/** UTF-8, strictly: replacement characters would be written back by `fmt`. */
+/** Decodes UTF-8 strictly: otherwise `fmt` would write replacement characters back. */
 export function decodeSource(path: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -97,7 +97,7 @@ export function isYaml(path: string): boolean {
 function listDirectory(directory: string): string[] {
   const files: string[] = [];
   for (const entry of attempt(directory, () => readdirSync(directory, { withFileTypes: true }))) {
-    // Hidden ones are not the user's: lock files of editors, say, which are links to nowhere.
+    // Hidden entries are skipped: for example lock files of editors, which are dangling links.
     if (entry.name.startsWith(".")) continue;
     const path = join(directory, entry.name);
     if (entry.isDirectory()) {
@@ -119,7 +119,7 @@ function attempt<T>(path: string, action: () => T): T {
   }
 }
 
-/** The operating system's reasons in plain words. */
+/** A readable reason for an error of the operating system. */
 export function reasonOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   switch (code) {
@@ -131,7 +131,7 @@ export function reasonOf(error: unknown): string {
     case "EISDIR":
       return "it is a directory";
     case "ENOTDIR":
-      return "a part of the path is no directory";
+      return "a part of the path is not a directory";
     case "EROFS":
       return "the file system is read-only";
     case "ENOSPC":

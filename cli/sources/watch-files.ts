@@ -1,16 +1,16 @@
 import { statSync, watch, type FSWatcher } from "node:fs";
 import { basename, dirname } from "node:path";
 
-/** Editors save in several steps: what comes within this time is one change. */
+/** Changes within this time count as one change, because editors save in several steps. In milliseconds. */
 const SETTLE_MS = 60;
 
-/** File systems may date a change by the last tick of a coarse clock. */
+/** Tolerance for file systems that take modification times from a coarse clock. In milliseconds. */
 const CLOCK_TOLERANCE_MS = 20;
 
 /**
- * Waits until one of the files changes, appears or goes; directories are watched, because editors replace files. What has changed
- * after `since` (milliseconds since 1970) counts: nothing is missed while files are being read. `undefined` when the signal
- * ends the waiting.
+ * Waits until one of the files changes, appears or disappears. Directories are watched, because editors replace files. A change after
+ * `since` (milliseconds since 1970) counts, so that changes during the previous compilation are not missed. Returns `undefined` if
+ * the signal is aborted.
  */
 export function nextChange(files: Iterable<string>, since: number, signal: AbortSignal): Promise<string | undefined> {
   const names = new Map<string, Set<string>>();
@@ -39,11 +39,11 @@ export function nextChange(files: Iterable<string>, since: number, signal: Abort
           clearTimeout(timer);
           timer = setTimeout(() => finish(`${directory}/${name}`), SETTLE_MS);
         });
-        // The directory itself may go away.
+        // The directory itself may be deleted.
         watcher.on("error", () => finish(directory));
         watchers.push(watcher);
       } catch {
-        // It is not there: its files cannot change.
+        // The directory does not exist, so its files cannot change.
       }
     }
     for (const file of files) if (changedAt(file) > since - CLOCK_TOLERANCE_MS) return finish(file);

@@ -2,20 +2,20 @@ import type { Command } from "commander";
 import type { ExitCode } from "../process/exit-codes.ts";
 import { createOutput, type CommonOptions, type Output } from "../output/output.ts";
 
-/** What a file in `commands/` says about its command. */
+/** The definition of a command; each file in `commands/` exports one. */
 export interface CommandDefinition<Options> {
-  /** Name and arguments as commander writes them: `check <path...>`. */
+  /** Name and arguments in commander's notation: `check <path...>`. */
   readonly usage: string;
   readonly summary: string;
   /** Adds the command's own options. */
   readonly configure?: (command: Command) => void;
-  /** Lines below the help: commands to copy. */
+  /** Commands to copy, shown below the help text. */
   readonly examples?: readonly string[];
-  /** Does it; `args` are the arguments without options. Heavy modules are imported in here, not above. */
+  /** Runs the command; `args` are the arguments without options. Heavy modules are imported here and not at the top of the file. */
   readonly run: (args: readonly string[], options: Options, output: Output) => ExitCode | Promise<ExitCode>;
 }
 
-/** A command, ready to be added to the program. */
+/** Adds a command to the program. */
 export type AddCommand = (program: Command, finish: (code: ExitCode) => void) => void;
 
 export function defineCommand<Options extends object>(definition: CommandDefinition<Options>): AddCommand {
@@ -35,7 +35,7 @@ export function defineCommand<Options extends object>(definition: CommandDefinit
   };
 }
 
-/** They may stand before and after the command's name. */
+/** Adds the options that are accepted both before and after the command's name. */
 export function addCommonOptions(command: Command): void {
   command
     .option("--json", "print one JSON document on stdout and nothing else")

@@ -1,27 +1,30 @@
+import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { Script } from "node:vm";
 
-/** What `main.ts` exports. */
+/** The exports of `main.ts`. */
 export interface Program {
   main(args: readonly string[]): Promise<void>;
 }
 
 /**
- * Loads the bundled program beside this file with V8's code cache, which halves the time to the first line of output. (Node has
- * such a cache of its own from 22.8 on; this one works everywhere, and holds what `command` runs, lazily compiled functions too.) It
- * lies beside the program, so that nobody can put code there who could not change the program as well, and where that
- * directory cannot be written there is none. V8 refuses a cache of another version, of other flags or of another source.
+ * Loads the bundled program beside this file with V8's code cache, which halves the time to the first line of output. (Node 22.8
+ * has a compile cache of its own; this one works with every version and also holds the functions that `command` compiles lazily.)
+ * The cache is stored beside the program: writing it needs the same permission as changing the program. Where the directory is
+ * not writable there is no cache. V8 rejects a cache of another V8 version or of other flags, but compares only the length of the
+ * source; so the file name contains the source's hash.
  *
- * @param directory where `main.cjs` is
- * @param url of the file that loads it: what the program's modules see as their `import.meta.url`
+ * @param directory the directory of `main.cjs`
+ * @param url the URL of the file that loads it; the program's modules see it as their `import.meta.url`
  */
 export function loadProgram(directory: string, url: string, command: string): Program {
   const path = join(directory, "main.cjs");
   const source = readFileSync(path, "utf8");
   const caches = join(directory, ".cache");
-  const cachePath = join(caches, `${command}-${process.version}-${process.arch}-${source.length}.bin`);
+  const hash = createHash("sha256").update(source).digest("hex").slice(0, 32);
+  const cachePath = join(caches, `${command}-${process.version}-${process.arch}-${hash}.bin`);
   const cachedData = readIfThere(cachePath);
   const script = new Script(`(function (exports, require, module, __ngcUrl, __ngcImport) {${source}\n})`, {
     filename: path,
@@ -29,7 +32,7 @@ export function loadProgram(directory: string, url: string, command: string): Pr
   });
   if (cachedData === undefined || script.cachedDataRejected === true) {
     process.once("exit", (exitCode) => {
-      // Wrong usage has not run what the command is about.
+      // After wrong usage the command's own functions are not compiled.
       if (exitCode !== 64) writeCache(caches, cachePath, script);
     });
   }
@@ -47,7 +50,7 @@ function readIfThere(path: string): Buffer | undefined {
   }
 }
 
-/** Beside and renamed: another process never reads half of it. */
+/** Writes a temporary file and renames it: another process never reads an incomplete cache. */
 function writeCache(directory: string, path: string, script: Script): void {
   try {
     mkdirSync(directory, { recursive: true });
@@ -55,6 +58,6 @@ function writeCache(directory: string, path: string, script: Script): void {
     writeFileSync(next, script.createCachedData());
     renameSync(next, path);
   } catch {
-    // Installed where this user may not write: everything works, a little slower.
+    // The directory is not writable for this user: the program works without a cache, but starts slower.
   }
 }

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Where this package lies, in the sources as in an installation: documentation is found from here. */
+/** The root directory of this package, in the repository as in an installation. The documentation is stored below it. */
 export function packageRoot(): string {
   const start = dirname(fileURLToPath(import.meta.url));
   for (let at = start; ; at = dirname(at)) {

@@ -5,13 +5,13 @@ import type { Store } from "../../runtime/interface/store.ts";
 const LEASE_MS = 30_000;
 
 /**
- * Does something to a thread that nobody runs.
+ * Runs `work` while this process holds the claim on a thread.
  *
- * @throws ThreadError NG_THREAD_CONFLICT when somebody does
+ * @throws ThreadError NG_THREAD_CONFLICT when another process holds the claim
  */
 export async function withThreadClaimed<T>(store: Store, thread: string, work: () => MaybePromise<T>): Promise<T> {
   const claim = await store.claim(thread, { owner: randomUUID(), leaseMs: LEASE_MS });
-  // A thread that has grown large may take longer than the lease.
+  // Work on a large thread may take longer than the lease.
   const renewal = setInterval(() => {
     void (async () => store.renew(claim, LEASE_MS))().catch(() => undefined);
   }, LEASE_MS / 3);

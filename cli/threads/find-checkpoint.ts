@@ -4,27 +4,27 @@ import { StoreError, ThreadError } from "../../runtime/interface/errors.ts";
 import type { Store } from "../../runtime/interface/store.ts";
 import { CommandError } from "../process/command-error.ts";
 
-/** How many threads are looked through for a checkpoint that is named without its thread. */
+/** Maximum number of threads to search for a checkpoint that is named without its thread. */
 const MAX_THREADS = 10_000;
 
-/** How many checkpoints are looked through, newest first, for one that is named by the beginning of its id. */
+/** Maximum number of checkpoints to search, newest first, for an abbreviated id. */
 const MAX_ABBREVIATED = 2_000;
 
-/** So many digits of a random id are never those of another. */
-const TELLING = 8;
+/** Length of an abbreviated id that is practically unique. */
+const UNIQUE_LENGTH = 8;
 
-/** The beginning of an id, as people copy it. */
+/** An abbreviated id: the beginning of a UUID. */
 const ABBREVIATION = /^[0-9a-f][0-9a-f-]{3,34}$/;
 
-/** Of whichever graph it is: the namespace is not asked for. */
-function asAsked(found: Checkpoint, threadId: string): Checkpoint {
+/** Migrates a checkpoint of any namespace. */
+function migrated(found: Checkpoint, threadId: string): Checkpoint {
   return migrateCheckpoint(found, { threadId, namespace: found.namespace });
 }
 
 /**
- * A checkpoint by id, label or the beginning of its id, in one thread or in any.
+ * A checkpoint by id, label or abbreviated id, in one thread or in any.
  *
- * @throws CommandError NG_UNKNOWN_CHECKPOINT when there is none, or the beginning is that of several
+ * @throws CommandError NG_UNKNOWN_CHECKPOINT when there is none, or the abbreviated id is ambiguous
  */
 export async function findCheckpoint(store: Store, name: string, thread: string | undefined): Promise<Checkpoint> {
   const threads =
@@ -34,25 +34,25 @@ export async function findCheckpoint(store: Store, name: string, thread: string 
   for (const id of threads) {
     const found =
       (await attempt(() => store.loadById(id, name))) ?? (await attempt(() => store.loadByLabel?.(id, name)));
-    if (found !== undefined) return asAsked(found, id);
+    if (found !== undefined) return migrated(found, id);
   }
   const { matches, isWhole } = ABBREVIATION.test(name) ? await findAbbreviated(store, name, threads) : NOTHING_FOUND;
   const [match] = matches;
-  if (match !== undefined && matches.length === 1 && (isWhole || name.length >= TELLING))
-    return asAsked(match, match.threadId);
+  if (match !== undefined && matches.length === 1 && (isWhole || name.length >= UNIQUE_LENGTH))
+    return migrated(match, match.threadId);
   if (!isWhole && matches.length < 2) {
     throw new CommandError(
-      `\`${name}\` is the beginning of an id, and only the newest ${MAX_ABBREVIATED} checkpoints were compared with it`,
+      `\`${name}\` is an abbreviated id, and only the newest ${MAX_ABBREVIATED} checkpoints were compared with it`,
       {
         code: "NG_UNKNOWN_CHECKPOINT",
-        help: match === undefined ? "give the whole id" : `give the whole id: ${match.id} begins so`,
+        help: match === undefined ? "use the whole id" : `use the whole id; ${match.id} matches`,
       },
     );
   }
   if (match !== undefined) {
     throw new CommandError(`${matches.length} checkpoints begin with \`${name}\``, {
       code: "NG_UNKNOWN_CHECKPOINT",
-      help: `say more of the id: ${matches
+      help: `use more characters of the id: ${matches
         .slice(0, 5)
         .map(({ id }) => id)
         .join(", ")}`,
@@ -66,7 +66,7 @@ export async function findCheckpoint(store: Store, name: string, thread: string 
   );
 }
 
-/** One to go on from: of the graph itself, not of one that it calls. */
+/** A checkpoint to resume from: of the thread's own graph and not of a called graph. */
 export async function findOwnCheckpoint(store: Store, name: string, thread: string): Promise<Checkpoint> {
   const found = await findCheckpoint(store, name, thread);
   if (found.namespace === "") return found;
@@ -74,14 +74,14 @@ export async function findOwnCheckpoint(store: Store, name: string, thread: stri
     `checkpoint ${found.id} belongs to \`${found.namespace}\`, a graph that thread \`${thread}\` calls`,
     {
       code: "NG_UNKNOWN_CHECKPOINT",
-      help: "go on from a checkpoint of the thread itself: it takes the graphs that it calls along",
+      help: "use a checkpoint of the thread itself: it includes the graphs that it calls",
     },
   );
 }
 
 interface Abbreviated {
   readonly matches: readonly Checkpoint[];
-  /** Whether all checkpoints were looked at: otherwise there may be more that begin so. */
+  /** Whether all checkpoints were searched: otherwise there may be more matches. */
   readonly isWhole: boolean;
 }
 
@@ -91,7 +91,7 @@ async function findAbbreviated(store: Store, start: string, threads: readonly st
   const matches = new Map<string, Checkpoint>();
   let left = MAX_ABBREVIATED;
   for (const thread of threads) {
-    // Called graphs are found from the checkpoints that go on with them.
+    // Namespaces of called graphs are found in the checkpoints that call them.
     const namespaces = new Set([""]);
     for (const namespace of namespaces) {
       let before: string | undefined;
@@ -111,10 +111,10 @@ async function findAbbreviated(store: Store, start: string, threads: readonly st
   return { matches: [...matches.values()], isWhole: true };
 }
 
-/** Checkpoints read at a time, with all their values. */
+/** Number of checkpoints that are read at a time, with all their values. */
 const PAGE = 50;
 
-/** A name that cannot be an id (a label, say) is not found, whatever the store thinks of it. */
+/** Converts a store's refusal of a name that cannot be an id, such as a label, to `undefined`. */
 async function attempt<T>(load: () => T | PromiseLike<T>): Promise<T | undefined> {
   try {
     return await load();

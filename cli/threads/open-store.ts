@@ -12,17 +12,17 @@ import { withoutPassword } from "../output/mask-password.ts";
 const DEFAULT_PATH = ".ngraph/runs.db";
 export const DEFAULT_STORE = `sqlite:${DEFAULT_PATH}`;
 export const STORE_FLAG = "--store <store>";
-export const STORE_HELP = "where runs are kept: sqlite:PATH, postgres:URL or memory (default sqlite:.ngraph/runs.db)";
+export const STORE_HELP = "the store of runs: sqlite:PATH, postgres:URL or memory (default sqlite:.ngraph/runs.db)";
 
 export interface OpenStore {
   readonly store: Store;
-  /** What a further command must say to find the same store: empty for the default one. */
+  /** The flag with which a later command finds the same store; empty for the default store. */
   readonly flag: string;
-  /** Gone when this process ends. */
+  /** Whether the store is lost when this process ends. */
   readonly isMemory: boolean;
 }
 
-/** Opens a store (see `openStore`), does something with it, and closes it, whatever comes of it. */
+/** Opens a store (see `openStore`), runs `work`, and closes the store in any case. */
 export async function withStore<T>(
   given: string | undefined,
   options: { readonly mustExist: boolean },
@@ -36,7 +36,7 @@ export async function withStore<T>(
     try {
       await open.store.close?.();
     } catch {
-      // The first failure is the one to tell.
+      // The first error is reported.
     }
     throw error;
   }
@@ -45,7 +45,7 @@ export async function withStore<T>(
 }
 
 /**
- * Opens what `--store` names. `mustExist`: commands that only look never make a database.
+ * Opens the store that `--store` names. `mustExist`: commands that only read never create a database.
  *
  * @throws CommandError when the flag names no store; StoreError when the store cannot be used
  */
@@ -53,7 +53,7 @@ export async function openStore(given: string | undefined, options: { mustExist:
   const spec = given ?? DEFAULT_STORE;
   const flag = given === undefined ? "" : ` --store ${quoteArgument(withoutPassword(given))}`;
   if (options.mustExist && (spec === "memory" || spec === "sqlite::memory:")) {
-    throw new CommandError("a store in memory holds nothing: name the one that the run used");
+    throw new CommandError("a store in memory is empty at the start of a command: name the store that the run used");
   }
   if (spec === "memory") {
     return { store: new MemoryStore(), flag, isMemory: true };
@@ -65,11 +65,11 @@ export async function openStore(given: string | undefined, options: { mustExist:
   const url = spec.replace(/^postgres:(?=postgres(?:ql)?:)/, "");
   if (/^postgres(?:ql)?:\/\/./.test(url)) {
     if (!URL.canParse(url) || HAS_AT_IN_PATH.test(url)) {
-      // Which part is wrong cannot be shown: it may be the password.
+      // The wrong part is not shown: it may be the password.
       throw new CommandError(
-        "the URL of --store cannot be read: it looks like postgres://USER:PASSWORD@HOST:5432/DATABASE",
+        "the URL of --store cannot be parsed: the form is postgres://USER:PASSWORD@HOST:5432/DATABASE",
         {
-          help: "special characters of the password are written as %40 (@), %3A (:), %2F (/), %23 (#), %3F (?), %25 (%); or leave it out and set PGPASSWORD",
+          help: "write special characters of the password as %40 (@), %3A (:), %2F (/), %23 (#), %3F (?), %25 (%); or omit it and set PGPASSWORD",
         },
       );
     }
@@ -78,14 +78,14 @@ export async function openStore(given: string | undefined, options: { mustExist:
   }
   throw new CommandError(`--store takes sqlite:PATH, postgres:URL or memory, not \`${withoutPassword(spec)}\``, {
     help: /^postgres(?:ql)?:/.test(spec)
-      ? "a database's URL is postgres://USER@HOST/DATABASE"
+      ? "the URL of a database has the form postgres://USER@HOST/DATABASE"
       : /[./]/.test(spec) && !spec.includes("://")
         ? `did you mean \`sqlite:${withoutPassword(spec)}\`?`
         : undefined,
   });
 }
 
-/** The password has a `/` in it: what follows would be taken for the database, and shown. */
+/** The password contains a `/`: the rest of it would be parsed as the database's name, and shown. */
 const HAS_AT_IN_PATH = /^\w+:\/\/[^/?#]*\/[^?#]*@/;
 
 async function openSqlite(path: string, { mustExist }: { mustExist: boolean }): Promise<Store> {
@@ -101,17 +101,17 @@ async function openSqlite(path: string, { mustExist }: { mustExist: boolean }): 
   try {
     if (path !== ":memory:") makeStoreDirectory(dirname(path));
   } catch (error) {
-    const reason = existsSync(dirname(path)) ? "a file of this name is there" : reasonOf(error);
-    throw new CommandError(`cannot make the directory ${dirname(path)}: ${reason}`, {
+    const reason = existsSync(dirname(path)) ? "a file with this name exists" : reasonOf(error);
+    throw new CommandError(`cannot create the directory ${dirname(path)}: ${reason}`, {
       cause: error,
-      help: "--store sqlite:PATH keeps runs elsewhere, --store memory keeps none",
+      help: "--store sqlite:PATH stores runs elsewhere, --store memory stores none",
     });
   }
   const { SqliteStore } = await import("../../runtime/stores/sqlite.ts");
   return new SqliteStore(path);
 }
 
-/** The default store of a directory above this one, as it is named from here. */
+/** The relative path of the default store of a parent directory, if there is one. */
 function storeAbove(path: string): string | undefined {
   for (let up = ".."; ; up = join("..", up)) {
     if (existsSync(join(up, path))) return join(up, path);
@@ -119,7 +119,7 @@ function storeAbove(path: string): string | undefined {
   }
 }
 
-/** `.ngraph` is made with a note to Git that runs are not sources. */
+/** Creates the directory of a store. A new `.ngraph` contains a `.gitignore`, so that runs are not committed. */
 export function makeStoreDirectory(directory: string): void {
   const isNew = !existsSync(directory);
   makeDirectory(directory);

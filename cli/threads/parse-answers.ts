@@ -11,11 +11,11 @@ export interface Answers {
 }
 
 /**
- * `ID=VALUE` where the part before the `=` is the id of a waiting item or looks like one (the engine knows those that were answered
- * before), otherwise the whole is the value: an answer may contain a `=` itself. A value that is JSON is read as JSON where that
- * is what the item expects, and as the text that it is otherwise.
+ * Parses the values of `--answer`. A text is `ID=VALUE` if the part before the `=` is the id of a waiting item, or has the form of one
+ * (the engine knows items that were answered before). Otherwise the whole text is the value, because an answer may contain a `=`. A
+ * value that is JSON is parsed as JSON if the item expects that; otherwise it is a text.
  *
- * @throws CommandError when it is not clear which item is meant, or one is answered twice
+ * @throws CommandError when it is unclear which item is meant, or an item has two different answers
  */
 export function parseAnswers(given: readonly string[], waiting: readonly PauseItem[]): Answers {
   if (given.length === 0) return {};
@@ -31,7 +31,7 @@ export function parseAnswers(given: readonly string[], waiting: readonly PauseIt
     }
     const value = text.slice(at + 1);
     if ((named.get(id) ?? value) !== value) {
-      throw new CommandError(`\`${id}\` is answered twice, and not alike`, { code: "NG_BAD_ANSWER" });
+      throw new CommandError(`\`${id}\` has two different answers`, { code: "NG_BAD_ANSWER" });
     }
     named.set(id, value);
   }
@@ -40,8 +40,8 @@ export function parseAnswers(given: readonly string[], waiting: readonly PauseIt
   if (text !== undefined && (bare.length > 1 || waiting.length > 1 || named.size > 0)) {
     throw new CommandError(
       waiting.length > 1
-        ? `${waiting.length} items wait for an answer: say which one is meant`
-        : "there are more answers than items that wait",
+        ? `${waiting.length} items wait for an answer: name the item of each answer`
+        : "there are more answers than waiting items",
       {
         code: "NG_BAD_ANSWER",
         help: waiting.map(({ id }) => `--answer ${quoteArgument(`${id}=VALUE`)}`).join("  ") || undefined,
@@ -53,10 +53,10 @@ export function parseAnswers(given: readonly string[], waiting: readonly PauseIt
   return { answers: Object.fromEntries(entries) };
 }
 
-/** What ids of waiting items look like (`approve@3.a96f28c9a3fb`): a bare answer hardly does. */
+/** The form of a waiting item's id (`approve@3.a96f28c9a3fb`). A bare answer rarely has it. */
 const PAUSE_ID = /^\S+@\d+\S*\.[0-9a-f]{6,}$/;
 
-/** `42` answers a question for a number and one for a text alike. */
+/** Reads an answer by the expected type: `42` is a number for one question and a text for another. */
 function readAnswer(text: string, pause: PauseItem | undefined): Json {
   const value = parseValue(text);
   if (typeof value === "string" || pause?.expects === undefined) return value;
@@ -64,7 +64,7 @@ function readAnswer(text: string, pause: PauseItem | undefined): Json {
   return admit(value) instanceof Mismatch && !(admit(text) instanceof Mismatch) ? text : value;
 }
 
-/** JSON where it is JSON, otherwise the text itself. */
+/** Parses JSON; a text that is not JSON stays a text. */
 export function parseValue(text: string): Json {
   try {
     return JSON.parse(text) as Json;

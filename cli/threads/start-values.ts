@@ -6,8 +6,8 @@ import type { Table } from "../../runtime/table/table.ts";
 import { compileSource } from "../sources/compile-source.ts";
 
 /**
- * What the channels of a checkpoint's graph hold until they are written: stores keep only what was. Known where the file that the
- * thread was run from still holds the very graph (its digest says so), called graphs included; otherwise empty.
+ * The initial values of the channels of a checkpoint's graph. Stores contain only written values. The initial values are known if the
+ * thread's source file still contains a graph with the same digest, called graphs included; otherwise the map is empty.
  */
 export async function startValues({ metadata, digest }: Checkpoint): Promise<ReadonlyMap<string, Json>> {
   const { file } = metadata;
@@ -19,7 +19,7 @@ export async function startValues({ metadata, digest }: Checkpoint): Promise<Rea
       if (found !== undefined) return new Map(found.channels.map(({ name, initial }) => [name, initial ?? null]));
     }
   } catch {
-    // The file has changed, and says nothing of this checkpoint.
+    // The file has changed and no longer describes this checkpoint.
   }
   return new Map();
 }
@@ -34,12 +34,12 @@ function tableOf(table: Table | PlanTable, digest: string): Table | undefined {
   return undefined;
 }
 
-/** The values of all channels: in the order of the graph, then those that it does not have. */
+/** The values of all channels, in the order of the graph; values of unknown channels come last. */
 export function withStartValues(
   values: Readonly<Record<string, Json>>,
   start: ReadonlyMap<string, Json>,
 ): Readonly<Record<string, Json>> {
-  // Names are those of channels: `__proto__` is one.
+  // No prototype: `__proto__` is a valid channel name.
   const all = Object.create(null) as Record<string, Json>;
   for (const [name, value] of start) all[name] = Object.hasOwn(values, name) ? (values[name] ?? null) : value;
   for (const [name, value] of Object.entries(values)) all[name] = value;

@@ -2,7 +2,7 @@ import type { Bindings, Engine } from "../../runtime/interface/engine-options.ts
 import type { Store } from "../../runtime/interface/store.ts";
 import type { Table } from "../../runtime/table/table.ts";
 
-/** An engine to look after threads with: it can run what `bindings` hold, and none of the nodes that need the world. */
+/** An engine for inspecting and editing threads. It can call the functions of `bindings`, but no node with external effects. */
 export async function threadEngine(table: Table, store: Store, bindings: Bindings): Promise<Engine> {
   const [{ createEngine }, { builtinNodes }] = await Promise.all([
     import("../../runtime/index.ts"),

@@ -6,7 +6,7 @@ import type { Store } from "../../runtime/interface/store.ts";
 import { CommandError } from "../process/command-error.ts";
 import { findSimilar } from "../../diagnostics/similar.ts";
 
-/** The newest checkpoint of a thread that must exist. */
+/** The newest checkpoint of a thread. @throws CommandError NG_UNKNOWN_THREAD when the thread does not exist */
 export async function latestOf(store: Store, thread: string): Promise<Checkpoint> {
   const head = await store.loadLatest(thread);
   if (head !== undefined) return migrateCheckpoint(head, { threadId: thread });
@@ -19,18 +19,18 @@ export async function latestOf(store: Store, thread: string): Promise<Checkpoint
     code: "NG_UNKNOWN_THREAD",
     help:
       similar === undefined
-        ? "`ngc threads` lists them; --store names another store"
+        ? "`ngc threads` lists the threads of a store; --store names another store"
         : `a thread with a similar name exists: \`${similar}\``,
   });
 }
 
-/** A checkpoint without the pauses whose answers were stored before a crash: they wait no more. */
-export async function asItStands(store: Store, checkpoint: Checkpoint): Promise<Checkpoint> {
+/** A checkpoint without the pauses whose answers were stored before a crash: these no longer wait. */
+export async function withStoredAnswers(store: Store, checkpoint: Checkpoint): Promise<Checkpoint> {
   if (checkpoint.status !== "paused") return checkpoint;
   return withAnswers(checkpoint, (await store.getWrites?.(checkpoint.threadId, checkpoint.id)) ?? []);
 }
 
-/** The file and graph that a thread was run from: what the run recorded, or `--file` and `--graph`. */
+/** The source file and graph of a thread: those of `--file` and `--graph`, else those that the run recorded. */
 export function sourceOf(
   head: Checkpoint,
   given: { readonly file?: string | undefined; readonly graph?: string | undefined },
@@ -39,12 +39,12 @@ export function sourceOf(
   const graph = given.graph ?? textOf(head.metadata["graph"]);
   if (given.file !== undefined) return { file: given.file, graph };
   if (typeof recorded !== "string") {
-    throw new CommandError(`thread \`${head.threadId}\` does not say which file it was run from`, {
+    throw new CommandError(`thread \`${head.threadId}\` has no record of its source file`, {
       help: "name the graph's file with --file",
     });
   }
   if (!existsSync(recorded)) {
-    throw new CommandError(`thread \`${head.threadId}\` was run from ${recorded}, which is not there any more`, {
+    throw new CommandError(`thread \`${head.threadId}\` was run from ${recorded}, which no longer exists`, {
       help: "name the graph's file with --file",
     });
   }
@@ -56,7 +56,7 @@ export function sourceOf(
 export function refusePlanThread(head: Checkpoint, why: string): void {
   if (typeof head.metadata["plan"] !== "string") return;
   throw new CommandError(`thread \`${head.threadId}\` is a run of a plan, which ${why}`, {
-    help: "ngc resume THREAD goes on with it; --from-task and --only run a part again",
+    help: "`ngc resume THREAD` resumes it; --from-task and --only run a part again",
   });
 }
 

@@ -38,13 +38,13 @@ interface Answered {
 }
 
 describe("6.2 ngc resume --answer", () => {
-  test("several at once, by id; values are read as what the item expects", () => {
+  test("answers several items by id; values are read as the expected type", () => {
     const { ids, answer } = asked();
     const { status, output } = answer(`${ids["sure"]}=yes`, `${ids["big"]}=12`, `${ids["note"]}=42`);
     expect({ status, output }).toEqual({ status: 0, output: { verdict: "yes", size: 12, why: "42" } });
   });
 
-  test("one by one, with an `=` in the answer; the others go on waiting", () => {
+  test("answers one item, with an `=` in the answer; the others still wait", () => {
     const { project, ids, answer } = asked();
     expect(answer(`${ids["note"]}=a=b=c`)).toMatchObject({ status: 3 });
     expect(Object.keys(waiting(project))).toEqual(["sure", "big"]);
@@ -52,7 +52,7 @@ describe("6.2 ngc resume --answer", () => {
     expect(answer("no").output).toEqual({ verdict: "no", size: 1, why: "a=b=c" });
   });
 
-  test("the same answer again is harmless, another for the same id is an error, also when the run is over", () => {
+  test("repeating an answer has no effect; a different answer for the same id is an error, even after the run", () => {
     const { ids, answer } = asked();
     expect(answer(`${ids["big"]}=1`).status).toBe(3);
     expect(answer(`${ids["big"]}=1`)).toMatchObject({ status: 3, error: undefined });
@@ -65,14 +65,14 @@ describe("6.2 ngc resume --answer", () => {
     expect(answer(`${ids["sure"]}=no`)).toMatchObject({ status: 64, error: expect.stringContaining('with "yes"') });
   });
 
-  test("what is refused leaves everything waiting", () => {
+  test("a refused answer leaves all items waiting", () => {
     const { project, ids, answer } = asked();
     const refused: readonly (readonly [values: string[], message: string])[] = [
       [["yes"], "3 items wait for an answer"],
       [[`${ids["sure"]}=maybe`], 'expected "yes" | "no", found "maybe"'],
       [[`${ids["big"]}=1.5`], "expected int, found 1.5"],
       [[`${ids["big"]}="1"`], 'expected int, found "1"'],
-      [[`${ids["sure"]}=yes`, `${ids["sure"]}=no`], "answered twice"],
+      [[`${ids["sure"]}=yes`, `${ids["sure"]}=no`], "two different answers"],
       [["other@7.0123456789ab=yes"], "nothing waits under the id `other@7.0123456789ab`"],
       [[`${ids["sure"]}=yes`, "no"], "3 items wait"],
     ];

@@ -8,21 +8,25 @@ const CASES: readonly (readonly [line: string, status: number, message: string])
   ["check nowhere.ngraph", 64, "no such file"],
   ["check h.ngraph --max-diagnostics -1", 64, "whole number from 1"],
   ["check h.ngraph --baseline text", 64, "NG001"],
-  ["compile h.ngraph --out h.ngraph", 64, "a part of the path is no directory"],
+  ["compile h.ngraph --out h.ngraph", 64, "a part of the path is not a directory"],
   ["run h.ngraph --store postgres:nope", 64, "postgres://USER@HOST/DATABASE"],
   ["run h.ngraph --store sqlite:text", 1, "is not an SQLite database"],
-  ["run h.ngraph --store sqlite:h.ngraph/x.db", 64, "cannot make the directory h.ngraph: a file of this name is there"],
+  [
+    "run h.ngraph --store sqlite:h.ngraph/x.db",
+    64,
+    "cannot create the directory h.ngraph: a file with this name exists",
+  ],
   ["run h.ngraph --builtins no.ts", 64, "cannot read no.ts"],
   ["run h.ngraph --thread=", 64, "--thread takes a name"],
-  ["run h.ngraph --input @text", 64, "text is no JSON"],
-  ["resume nobody --store memory", 64, "a store in memory holds nothing"],
+  ["run h.ngraph --input @text", 64, "text is not valid JSON"],
+  ["resume nobody --store memory", 64, "a store in memory is empty"],
   ["show x --store sqlite:text", 1, "is not an SQLite database"],
-  ["graph h.ngraph -o h.ngraph/x.svg", 64, "a part of the path is no directory"],
-  ["convert h.ngraph --to yaml -o h.ngraph/x.yaml", 64, "a part of the path is no directory"],
+  ["graph h.ngraph -o h.ngraph/x.svg", 64, "a part of the path is not a directory"],
+  ["convert h.ngraph --to yaml -o h.ngraph/x.yaml", 64, "a part of the path is not a directory"],
   ["explain NG999", 64, "there is no diagnostic"],
 ];
 
-describe("what cannot be done is said: exit code, message, one document, and no stack", () => {
+describe("impossible requests have an exit code, a message, one document and no stack", () => {
   test.each(CASES)("ngc %s", (line, status, message) => {
     const { ngc } = createProject({ "h.ngraph": HELLO, text: "some words that are no database, and no graph either" });
     const words = line.split(" ").filter((word) => word !== "");
@@ -35,7 +39,7 @@ describe("what cannot be done is said: exit code, message, one document, and no 
     expect(document.error.message).toMatch(/^[^(\n]/);
   });
 
-  test("ngc new never writes over files, however the directory is written", () => {
+  test("ngc new never overwrites files, however the path is written", () => {
     const project = createProject({ "here/nodes.ts": "mine" });
     for (const directory of ["here", "none/../here", "./here/"]) {
       expect(project.ngc(["new", directory])).toMatchObject({
@@ -48,7 +52,7 @@ describe("what cannot be done is said: exit code, message, one document, and no 
   });
 
   // Where there is a /proc, a directory in it cannot be made, and Node's own recursive way to make one never returns.
-  test("a place where no directory can be made", () => {
+  test("a place where no directory can be created", () => {
     const { ngc } = createProject({ "h.ngraph": HELLO });
     const ran = ngc(["compile", "h.ngraph", "--out", "/proc/ngraph-none/x"]);
     expect(ran.status).toBe(64);

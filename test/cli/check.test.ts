@@ -12,7 +12,7 @@ describe("ngc check", () => {
     expect(ngc(["check", "flow.ngraph", "--quiet"])).toEqual({ status: 0, stdout: "", stderr: "" });
   });
 
-  test("an invalid file exits with 2; without a terminal in lines that problem matchers read", () => {
+  test("an invalid file exits with 2; without a terminal it prints lines for problem matchers", () => {
     const { ngc } = createProject({ "broken.ngraph": BROKEN });
     const { status, stdout, stderr } = ngc(["check", "broken.ngraph", "-q"]);
     expect(status).toBe(2);
@@ -20,7 +20,7 @@ describe("ngc check", () => {
     expect(stderr).toMatch(/^broken\.ngraph\(6,12\): error NG101: .*`great`/m);
   });
 
-  test("--format pretty shows the place and offers what is similar", () => {
+  test("--format pretty shows the place and suggests similar names", () => {
     const { ngc } = createProject({ "broken.ngraph": BROKEN });
     const { stderr } = ngc(["check", "broken.ngraph", "--format", "pretty"]);
     expect(stderr).toContain("error[NG101]");
@@ -29,7 +29,7 @@ describe("ngc check", () => {
     expect(stderr).toContain("`greet`");
   });
 
-  test("--json is the document of the interface, and nothing else on stdout", () => {
+  test("--json prints the document of the interface, and nothing else on stdout", () => {
     const { json } = createProject({ "broken.ngraph": BROKEN, "hello.ngraph": HELLO });
     const { status, document } = json(["check", "broken.ngraph", "hello.ngraph"]);
     expect(status).toBe(2);
@@ -53,7 +53,7 @@ describe("ngc check", () => {
     });
   });
 
-  test("--format json is the same document", () => {
+  test("--format json prints the same document", () => {
     const { ngc } = createProject({ "broken.ngraph": BROKEN });
     const a = ngc(["check", "broken.ngraph", "--json"]);
     const b = ngc(["check", "broken.ngraph", "--format", "json"]);
@@ -70,7 +70,7 @@ describe("ngc check", () => {
     expect(runs[0].results[0].ruleId).toBe("NG101");
   });
 
-  test("directories stand for the graph files in them; what two files import is reported once", () => {
+  test("a directory means the graph files in it; findings of a shared import are reported once", () => {
     const project = createProject({
       "graphs/shared.ngraph": BROKEN,
       "graphs/one.ngraph": `import { broken } from "./shared.ngraph"\n${HELLO}`,
@@ -83,13 +83,13 @@ describe("ngc check", () => {
     expect(stderr).toContain("graphs/shared.ngraph(6,12)");
   });
 
-  test("-v shows what was proven; without it information stays away", () => {
+  test("-v prints proofs and remarks", () => {
     const { ngc } = createProject({ "flow.ngraph": FLOW, "nodes.ts": FLOW_NODES });
     expect(ngc(["check", "flow.ngraph"]).stderr).not.toContain("info");
     expect(ngc(["check", "flow.ngraph", "-v"]).stderr).toContain("info NG310");
   });
 
-  test("--max-diagnostics bounds what is printed, not what counts", () => {
+  test("--max-diagnostics limits the output, not the exit code", () => {
     const edges = Array.from({ length: 60 }, (_, index) => `  greet -> missing${index}x`).join("\n");
     const { ngc } = createProject({ "a.ngraph": HELLO.replace("start -> greet", `start -> greet\n${edges}`) });
     const few = ngc(["check", "a.ngraph", "--max-diagnostics", "3"]);
@@ -99,7 +99,7 @@ describe("ngc check", () => {
     expect(ngc(["check", "a.ngraph"]).stderr.match(/error NG/g)).toHaveLength(50);
   });
 
-  test("colours only where they are wanted", () => {
+  test("prints colours only where they are wanted", () => {
     const { ngc } = createProject({ "broken.ngraph": BROKEN });
     const args = ["check", "broken.ngraph", "--format", "pretty"];
     expect(ngc(args, { env: { FORCE_COLOR: "1", NO_COLOR: "" } }).stderr).toContain("\u001b[1m\u001b[31m");
@@ -136,7 +136,7 @@ describe("ngc check --baseline", () => {
     });
   });
 
-  test("what cannot be compared is said", () => {
+  test("reports files that cannot be compared", () => {
     const { ngc } = createProject({ "now.ngraph": NOW, "broken.ngraph": BROKEN, "x.json": "{}" });
     const fails = (...args: string[]): string => {
       const { status, stderr } = ngc(["check", ...args]);
@@ -146,7 +146,7 @@ describe("ngc check --baseline", () => {
     };
     expect(fails("now.ngraph", "--baseline", "nowhere.ngraph")).toContain("no such file");
     expect(fails("now.ngraph", "--baseline", "broken.ngraph")).toContain("NG101");
-    expect(fails("now.ngraph", "--baseline", "x.json")).toContain("no compiled graph");
+    expect(fails("now.ngraph", "--baseline", "x.json")).toContain("not a compiled graph");
     expect(fails("now.ngraph", "broken.ngraph", "--baseline", "now.ngraph")).toContain("one file");
     expect(fails("now.ngraph", "--fix", "--baseline", "now.ngraph")).toContain("exclude each other");
   });

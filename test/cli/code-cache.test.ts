@@ -31,7 +31,7 @@ function installed() {
 
 const CHECKED = { status: 0, stdout: "", stderr: "1 graph checked, nothing to report\n" };
 
-test("a command leaves compiled code beside the program, and says the same with it", () => {
+test("a command writes compiled code beside the program, and has the same output with it", () => {
   const { ngc, caches, cli } = installed();
   expect(ngc("check", "hello.ngraph")).toEqual(CHECKED);
   const [only = "", ...others] = caches();
@@ -57,7 +57,7 @@ test("a damaged cache is replaced, and wrong usage leaves none", () => {
   }
 });
 
-test("where the program's directory cannot be written everything works without", () => {
+test("without write permission for the program's directory, commands work without a cache", () => {
   const { ngc, cli } = installed();
   // A file where the directory would be: not even root can write into it.
   writeFileSync(join(cli, ".cache"), "");

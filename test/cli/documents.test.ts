@@ -20,7 +20,7 @@ function fixtures(): Record<string, string> {
   return Object.fromEntries(names.map((name) => [`all/${name}`, readFileSync(join(FIXTURES, name), "utf8")]));
 }
 
-test("the document of `ngc check --json` has the shape of the interface, whatever is found", () => {
+test("the document of `ngc check --json` always has the shape of the interface", () => {
   const project = createProject({ ...fixtures(), "broken.ngraph": BROKEN, "empty.ngraph": "" });
   const { status, document } = project.json(["check", "all", "broken.ngraph", "empty.ngraph"]);
   expect(status).toBe(2);
@@ -51,7 +51,7 @@ test("the document of `ngc check --json` has the shape of the interface, whateve
   }
 });
 
-test("the document with --fix has the same shape, with what was fixed", () => {
+test("the document with --fix has the same shape, and the fixes", () => {
   const project = createProject({ "broken.ngraph": BROKEN });
   const fixed = project.json(["check", "--fix", "--stdin-filepath", "x.ngraph"], { input: BROKEN });
   expect(problems(fixed.document)).toEqual([]);

@@ -36,13 +36,13 @@ describe.each(["ngraph", "yaml"])("examples as %s", (spelling) => {
     expect(project.has(".ngraph/runs.db")).toBe(true);
   });
 
-  test("document map adds up over many documents", () => {
+  test("document map sums up many documents", () => {
     const { status, document } = examples().json(["run", `examples/document-map/terms.${spelling}`]);
     expect(status).toBe(0);
     expect(document.output).toMatchObject({ documents: 3, longest: "mpl-2.0.txt", silent: [] });
   });
 
-  test("ship auth keeps six tasks apart that share a tree, and checks what they made (K-01)", () => {
+  test("ship auth separates six tasks that share a tree, and checks their results (K-01)", () => {
     const project = examples();
     const file = `examples/ship-auth/ship.${spelling}`;
     expect(project.json(["plan", file]).document).toMatchObject({ batches: SHIP_BATCHES, gap: 0 });

@@ -19,7 +19,7 @@ describe("ngc fmt", () => {
     expect(project.read("a.ngraph")).toBe(once);
   });
 
-  test("--check writes nothing and exits with 1 where something is not formatted", () => {
+  test("--check writes nothing and exits with 1 if a file is not formatted", () => {
     const project = createProject({ "a.ngraph": UGLY });
     expect(project.ngc(["fmt", "--check", "a.ngraph"])).toMatchObject({
       status: 1,
@@ -44,7 +44,7 @@ describe("ngc fmt", () => {
     expect(stdout).toBe(project.read("a.ngraph"));
   });
 
-  test("a file with syntax errors is left as it is, and the others are formatted", () => {
+  test("a file with syntax errors is not changed; the others are formatted", () => {
     const project = createProject({ "a.ngraph": UGLY, "bad.ngraph": "graph {{{" });
     const { status, stderr } = project.ngc(["fmt", "."]);
     expect(status).toBe(2);
@@ -63,7 +63,7 @@ describe("ngc fmt", () => {
     );
   });
 
-  test("permissions and links stay; a file that cannot be written is said so", () => {
+  test("keeps permissions and links; reports a file that cannot be written", () => {
     const project = createProject({ "real/a.ngraph": UGLY });
     const real = join(project.directory, "real/a.ngraph");
     chmodSync(real, 0o640);
@@ -76,14 +76,14 @@ describe("ngc fmt", () => {
 });
 
 describe("ngc compile", () => {
-  test("writes a module beside the source; nothing is written twice", () => {
+  test("writes a module beside the source, and only if it changed", () => {
     const project = createProject({ "flow.ngraph": FLOW, "nodes.ts": FLOW_NODES });
     expect(project.ngc(["compile", "flow.ngraph"])).toMatchObject({ status: 0, stderr: "wrote flow.ngraph.ts\n" });
     expect(project.read("flow.ngraph.ts")).toContain("export function flow(");
     expect(project.ngc(["compile", "flow.ngraph"])).toMatchObject({ status: 0, stderr: "" });
   });
 
-  test("--check exits with 1 when what is written is stale or missing", () => {
+  test("--check exits with 1 if an output is stale or missing", () => {
     const project = createProject({ "hello.ngraph": HELLO });
     expect(project.ngc(["compile", "hello.ngraph", "--check"])).toMatchObject({
       status: 1,
@@ -111,7 +111,7 @@ describe("ngc compile", () => {
     expect(project.read("out/hello.ngraph.d.ts")).toContain("export declare function hello(");
   });
 
-  test("an invalid file is not written, the valid ones are, and the exit code is 2", () => {
+  test("writes outputs of valid files only, and exits with 2 if one is invalid", () => {
     const project = createProject({ "broken.ngraph": BROKEN, "hello.ngraph": HELLO });
     expect(project.ngc(["compile", "."])).toMatchObject({ status: 2 });
     expect(project.has("broken.ngraph.ts")).toBe(false);
@@ -152,7 +152,7 @@ describe("ngc compile", () => {
 });
 
 describe("ngc convert", () => {
-  test("text becomes YAML and text again, with the same meaning", () => {
+  test("converts text to YAML and back, with the same meaning", () => {
     const project = createProject({ "flow.ngraph": FLOW, "nodes.ts": FLOW_NODES });
     expect(project.ngc(["convert", "flow.ngraph", "--to", "yaml", "-o", "flow.ngraph.yaml"]).status).toBe(0);
     const { stdout, status } = project.ngc(["convert", "flow.ngraph.yaml", "--to", "ngraph"]);
@@ -164,7 +164,7 @@ describe("ngc convert", () => {
     expect(new Set(digests).size).toBe(1);
   });
 
-  test("what is in that spelling already is wrong usage; what is broken exits with 2", () => {
+  test("a file in the wanted spelling is wrong usage; a broken file exits with 2", () => {
     const { ngc } = createProject({ "hello.ngraph": HELLO, "bad.ngraph": "graph {" });
     expect(ngc(["convert", "hello.ngraph", "--to", "ngraph"]).status).toBe(64);
     expect(ngc(["convert", "bad.ngraph", "--to", "yaml"])).toMatchObject({ status: 2, stdout: "" });
@@ -206,7 +206,7 @@ describe("ngc explain", () => {
 });
 
 describe("ngc new", () => {
-  test("the starter project checks clean, and runs to its question", () => {
+  test("the starter project has no findings, and runs until its question", () => {
     const project = createProject();
     expect(project.ngc(["new", "starter"]).status).toBe(0);
     expect(project.ngc(["check", "starter"])).toMatchObject({

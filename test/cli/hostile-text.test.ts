@@ -8,7 +8,7 @@ const THREAD = "\u001b[31mthread";
 // oxlint-disable-next-line no-control-regex -- these are what is looked for
 const ACTIVE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
-test("what nodes, people and names say is shown, and acts on no terminal", () => {
+test("texts of nodes, people and names are printed escaped", () => {
   const project = createProject({
     "hostile.ngraph": `import { speak, fail } from "./nodes.ts"
 
@@ -54,7 +54,7 @@ export const fail = (): string => {
   expect(project.json(["show", head.id]).document.values.answer).toBe(HOSTILE);
 });
 
-test("a command that is printed for such a thread can be copied into a shell", () => {
+test("a printed command for such a thread can be copied into a shell", () => {
   const project = createProject({
     "ask.ngraph": `graph g { output t: string  node a = ask("?") into t  start -> a }\n`,
   });

@@ -68,13 +68,13 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
       steps: [["one"]],
       error: { code: "NG_CANCELLED" },
     });
-    expect(ended.stderr).toContain("go on with: ngc resume t\n");
+    expect(ended.stderr).toContain("resume with: ngc resume t\n");
     project.write("done", "");
     expect(project.json(["resume", "t"])).toMatchObject({ status: 0, document: { output: { text: "12" } } });
   },
 );
 
-test("while modules are loaded nothing has begun: exit 130 and one document", async () => {
+test("a signal while modules load: exit code 130 and one document", async () => {
   const top = 'console.error("LOADING");\nawait new Promise((resolve) => setTimeout(resolve, 600_000));\n';
   const project = createProject({ ...GRAPH, "nodes.ts": top + NODES });
   const ended = await interrupt(project, ["run", "slow.ngraph", "--thread", "t", "--json"], [["LOADING", "SIGINT"]]);

@@ -17,8 +17,8 @@ function project(call: string): Project {
   return createProject({ "g.ngraph": graph(call), "nodes.ts": NODES });
 }
 
-describe("what a run leaves behind when it does not complete", () => {
-  test("a failed run prints no outputs: nothing was written", () => {
+describe("a run that does not complete", () => {
+  test("a failed run prints no unwritten outputs", () => {
     const { status, stdout, stderr } = project("boom").ngc(["run", "g.ngraph", "--thread", "t"]);
     expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
     expect(stderr).toContain("✗ b: kaputt");
@@ -27,7 +27,7 @@ describe("what a run leaves behind when it does not complete", () => {
 
   test.each([
     ["leave", "process.exit(0)"],
-    ["hang", "never happens"],
+    ["hang", "never settles"],
   ])("a node that takes the process down (%s) leaves the thread's id, and one document", (call, message) => {
     const { ngc, json } = project(call);
     const text = ngc(["run", "g.ngraph"]);
@@ -41,12 +41,12 @@ describe("what a run leaves behind when it does not complete", () => {
     expect(document.error.help).toContain("ngc resume t7");
   });
 
-  test("--quiet says nothing of the thread", () => {
+  test("--quiet does not print the thread", () => {
     expect(project("boom").ngc(["run", "g.ngraph", "-q"]).stderr).not.toContain("thread");
   });
 });
 
-test("the graph that is meant is the one that no other of the file calls", () => {
+test("the default graph is the one that no other of the file calls", () => {
   const two = `graph inner { output n: int  node one = 1 into n  start -> one -> end }
 graph outer { output n: int  node call = inner() into { n }  node more = n + 1 into n  start -> call -> more -> end }
 `;
@@ -66,7 +66,7 @@ describe("threads", () => {
 }
 `;
 
-  test("fork without --as makes a thread of its own, and says which", () => {
+  test("fork without --as generates a thread id and prints it", () => {
     const { ngc, json } = createProject({ "g.ngraph": ASKS });
     ngc(["run", "g.ngraph", "--thread", "t"]);
     const { status, document } = json(["fork", "t"]);
@@ -82,18 +82,18 @@ describe("threads", () => {
     );
   });
 
-  test("show tells what has changed since the parent", () => {
+  test("show prints the changes since the parent", () => {
     const { ngc, json } = createProject({ "g.ngraph": ASKS });
     ngc(["run", "g.ngraph", "--thread", "t"]);
     ngc(["resume", "t", "--answer", "hi = there"]);
     const [head] = json(["history", "t"]).document.checkpoints;
-    expect(ngc(["show", head.id]).stdout).toContain('since its parent:\n  log: + "hi = there"');
+    expect(ngc(["show", head.id]).stdout).toContain('since the parent:\n  log: + "hi = there"');
     expect(json(["show", head.id]).document.changes).toEqual({
       log: { before: ["began"], after: ["began", "hi = there"] },
     });
   });
 
-  test("an answer for an id that does not wait is refused, and names those that do", () => {
+  test("an answer for an id that does not wait is refused, with the ids that wait", () => {
     const { ngc, json } = createProject({ "g.ngraph": ASKS });
     const { document } = json(["run", "g.ngraph", "--thread", "t"]);
     const [{ id }] = document.pauses;

@@ -62,7 +62,7 @@ test.each(POINTS)("killed at line %i of the log, and resumed", { timeout: 120_00
   for (const task of document.tasks as Document[]) expect(task.status).toBe("done");
 });
 
-test("a resume ends what the killed run left running, and no process that only has the same number", async () => {
+test("a resume ends commands of a killed run, and no other process with the same id", async () => {
   const project = createProject({
     "p.ngraph": `plan p {\n  task a = shell("echo $$ >> groups; test -f go || sleep 600")\n}\n`,
   });
@@ -81,7 +81,7 @@ test("a resume ends what the killed run left running, and no process that only h
     project.write("go", "");
     const { status, stderr } = project.ngc(["resume", "t"]);
     expect(status).toBe(0);
-    expect(stderr).toContain("ended what the last run left running: echo $$ >> groups; test -f go || sleep 600");
+    expect(stderr).toContain("ended a command of the last run: echo $$ >> groups; test -f go || sleep 600");
     expect(stderr).not.toContain("other");
     expect(isAlive(Number(group))).toBe(false);
     expect(isAlive(bystander.pid ?? 0)).toBe(true);

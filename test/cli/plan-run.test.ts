@@ -49,14 +49,14 @@ describe("ngc run of a plan", () => {
     expect(project.read(".ngraph/.gitignore")).toBe("*\n");
   });
 
-  test("failures are listed together at the end; a resume runs what is left", () => {
+  test("prints all failures at the end; a resume runs the remaining tasks", () => {
     const project = createProject({ "ship.ngraph": SHIP });
     const failed = project.ngc(["run", "ship.ngraph", "--thread", "t"]);
     expect(failed.status).toBe(1);
     expect(failed.stdout).toContain("stuck: 3 done, 1 failed, 1 blocked");
     expect(failed.stderr).toContain("failed: check: task_failed after 1 attempt");
     expect(failed.stderr).toContain("blocked: last (ancestor_failed:check)");
-    expect(failed.stderr).toContain("go on with: ngc resume t");
+    expect(failed.stderr).toContain("resume with: ngc resume t");
     project.write("allowed", "");
     const resumed = project.json(["resume", "t"]);
     expect(resumed.status).toBe(0);
@@ -80,7 +80,7 @@ describe("ngc run of a plan", () => {
     expect(history[3]).toContain(resumed.document.resumedFrom);
   });
 
-  test("plain lines where there is no terminal", () => {
+  test("prints plain lines without a terminal", () => {
     const { stderr } = createProject({ "ship.ngraph": SHIP, allowed: "" }).ngc(["run", "ship.ngraph"]);
     expect(stderr).toMatch(/^▸ init$/m);
     expect(stderr).toMatch(/^✓ init \d+ms$/m);
@@ -114,7 +114,7 @@ describe("ngc run of a plan", () => {
     expect(project.has("ran") || project.has(".ngraph/runs")).toBe(false);
   });
 
-  test("flags that mean nothing for what is run are refused", () => {
+  test("refuses flags without effect", () => {
     const project = createProject({
       "ship.ngraph": SHIP,
       "g.ngraph": "graph g { output n: int = 0 node a = 1 into n start -> a }",
@@ -123,7 +123,7 @@ describe("ngc run of a plan", () => {
     expect(project.ngc(["run", "ship.ngraph", "--max-steps", "3"])).toMatchObject({ status: 64 });
   });
 
-  test("what checks print is kept, 4,096 bytes at most, secrets taken out", () => {
+  test("stores the output of checks, at most 4,096 bytes, without secrets", () => {
     const project = createProject({
       "p.ngraph": `secret TOKEN
 plan p {
@@ -144,7 +144,7 @@ plan p {
   });
 });
 
-test("secrets of called plans and graphs are taken out too, wherever a run leaves something", () => {
+test("redacts secrets of called plans and graphs everywhere", () => {
   const project = createProject({
     "p.ngraph": `secret TOKEN
 plan outer { task a = inner()  task b = g() }
@@ -163,7 +163,7 @@ graph g { node two = shell("echo $T; exit 3", env: { T: TOKEN })  start -> two }
     if (project.has(`.ngraph/${file}`)) expect(project.read(`.ngraph/${file}`)).not.toContain("hunter2secret");
 });
 
-test("secrets of a plan that a graph calls are taken out", () => {
+test("redacts secrets of a plan that a graph calls", () => {
   const project = createProject({
     "p.ngraph": `secret TOKEN
 graph outer { node a = inner()  start -> a }
@@ -178,7 +178,7 @@ plan inner { task one = shell("echo $T; exit 3", env: { T: TOKEN }) }
     if (project.has(`.ngraph/${file}`)) expect(project.read(`.ngraph/${file}`)).not.toContain("hunter2secret");
 });
 
-test("durations of earlier runs decide what goes first", () => {
+test("durations of earlier runs decide the order", () => {
   const project = createProject({
     "p.ngraph": `plan p {\n  max parallel 1\n  task quick = shell("true")\n  task slow = shell("sleep 0.4")\n}\n`,
   });
@@ -192,7 +192,7 @@ describe("cache", () => {
   task test  = shell("echo test >> ran") after build { cache }
 }
 `;
-  test("a task runs again when something it depends on has changed, and says what", () => {
+  test("a task runs again if a dependency has changed, and prints which", () => {
     const project = createProject({ "p.ngraph": CACHED, "src/a.txt": "1" });
     const ran = (): string[] => (project.has("ran") ? project.read("ran").trim().split("\n") : []);
     expect(project.ngc(["run", "p.ngraph"]).status).toBe(0);
@@ -225,7 +225,7 @@ describe("--verify-touches", () => {
   task last  = shell("true") after bad
 }
 `;
-  test("a task that changes what it has not declared fails", () => {
+  test("a task that changes undeclared files fails", () => {
     const project = createProject({ "p.ngraph": TOUCHES, "src/a.ts": "", "old.txt": "uncommitted" });
     git(project, "init", "-q");
     const { document } = project.json(["run", "p.ngraph", "--verify-touches"]);
@@ -237,7 +237,7 @@ describe("--verify-touches", () => {
     ]);
   });
 
-  test("with others beside it nobody is blamed, and it is said", () => {
+  test("with concurrent tasks, an undeclared change is a remark", () => {
     const project = createProject({
       "p.ngraph": `plan p {
   task a = shell("echo x > stray.txt; sleep 0.3")
@@ -273,7 +273,7 @@ describe("interruption", () => {
   const ended = (child: ReturnType<Project["start"]>): Promise<number | null> =>
     new Promise((resolve) => child.once("close", resolve));
 
-  test("the first SIGINT lets what runs end; the run can be resumed", async () => {
+  test("the first SIGINT lets running tasks end; the run can be resumed", async () => {
     const project = createProject({ "p.ngraph": SLOW });
     const child = project.start(["run", "p.ngraph", "--thread", "t"]);
     await whenStarted(child);
@@ -284,7 +284,7 @@ describe("interruption", () => {
     expect(project.json(["resume", "t"])).toMatchObject({ status: 0, document: { batches: [["b"]] } });
   });
 
-  test("a second SIGINT ends what runs", async () => {
+  test("a second SIGINT ends running tasks", async () => {
     const project = createProject({ "p.ngraph": SLOW.replace("sleep 0.5", "sleep 60") });
     const child = project.start(["run", "p.ngraph", "--thread", "t"]);
     await whenStarted(child);

@@ -45,7 +45,7 @@ describe("ngc plan", () => {
     expect(text).toContain("plan ship_auth: 6 tasks, at most 3 at a time, in the order of the file");
     expect(text).toContain("1  auth_table, user_table\n");
     expect(text).toContain("length         5, and no order is shorter");
-    expect(text).toContain("durations      none known");
+    expect(text).toContain("durations      unknown");
   });
 
   test("K-03: one at a time", () => {
@@ -55,7 +55,7 @@ describe("ngc plan", () => {
     expect(document.makespan).toBe(6);
   });
 
-  test("estimates order ready tasks, and times are told", () => {
+  test("estimates order ready tasks, and times are printed", () => {
     const project = createProject({ "ship.ngraph": SHIP });
     const { document } = project.json(["plan", "ship.ngraph"]);
     expect(document.batches[1]).toEqual(["user_table", "auth_table"]);
@@ -106,8 +106,8 @@ describe("ngc plan", () => {
 
   test.each([
     [["plan", "two.ngraph", "--graph", "ship"], "has no plan `ship`"],
-    [["plan", "graph.ngraph"], "graph.ngraph holds no plan"],
-    [["plan", "--optimize", "two.ngraph"], "the file stands before it"],
+    [["plan", "graph.ngraph"], "graph.ngraph contains no plan"],
+    [["plan", "--optimize", "two.ngraph"], "write the file before it"],
     [["plan", "two.ngraph", "--max-parallel", "0"], "--max-parallel takes a whole number from 1"],
     [["plan", "two.ngraph", "--format", "dot"], "--format takes text, json, mermaid, svg"],
     [["plan", "file.ngraph", "--optimize"], "there is no order to search for"],
@@ -124,7 +124,7 @@ describe("ngc plan", () => {
 });
 
 describe("an optimised order", () => {
-  test("is never longer, is kept in the plan's table, and used by plan, run and compile", () => {
+  test("is never longer, is stored in the plan's table, and used by plan, run and compile", () => {
     const project = createProject({ "poor.ngraph": POOR });
     const before = project.json(["plan", "poor.ngraph"]).document;
     const optimised = project.ngc(["plan", "poor.ngraph", "--optimize=200ms", "-o", "poor.table.json"]);
@@ -145,19 +145,19 @@ describe("an optimised order", () => {
 
     project.write("poor.ngraph", POOR.replace("estimate 7s", "estimate 8s"));
     expect(project.json(["plan", "poor.ngraph"]).document.order).toBe("priority");
-    expect(project.ngc(["plan", "poor.ngraph"]).stderr).toContain("an order for an older version of the plan");
+    expect(project.ngc(["plan", "poor.ngraph"]).stderr).toContain("an order of an older version of the plan");
   });
 
-  test("is printed without being kept, with what would keep it", () => {
+  test("is printed without being stored, with the command that stores it", () => {
     const project = createProject({ "poor.ngraph": POOR });
     const { status, stdout, stderr } = project.ngc(["plan", "poor.ngraph", "--optimize=50ms"]);
     expect(status).toBe(0);
-    expect(stdout).toContain("in an order that was searched for");
+    expect(stdout).toContain("in an optimized order");
     expect(stderr).toBe("to keep this order: -o poor.table.json\n");
     expect(project.has("poor.table.json")).toBe(false);
   });
 
-  test("a file of that name that holds something else is not looked at", () => {
+  test("another file of that name is ignored", () => {
     const project = createProject({ "poor.ngraph": POOR, "poor.table.json": "{ broken" });
     expect(project.json(["plan", "poor.ngraph"]).document.order).toBe("priority");
     project.write(
@@ -168,14 +168,14 @@ describe("an optimised order", () => {
   });
 });
 
-test("ngc compile writes a module of a file that holds plans alone", () => {
+test("ngc compile writes a module for a file with plans only", () => {
   const project = createProject({ "ship.ngraph": SHIP });
   expect(project.ngc(["compile", "ship.ngraph"])).toMatchObject({ status: 0, stderr: "wrote ship.ngraph.ts\n" });
   expect(project.read("ship.ngraph.ts")).toContain("export function ship_auth(options: $.PlanOptions = {})");
   expect(project.ngc(["compile", "ship.ngraph", "--check"]).status).toBe(0);
 });
 
-test("a large plan: only the ends of a long critical path are named", () => {
+test("a large plan: prints only both ends of a long critical path", () => {
   const tasks = Array.from(
     { length: 400 },
     (_, at) => `  task t${at} = print(${at})${at === 0 ? "" : ` after t${at - 1}`}`,
@@ -184,7 +184,7 @@ test("a large plan: only the ends of a long critical path are named", () => {
   expect(project.ngc(["plan", "long.ngraph"]).stdout).toContain("→ (370 more)");
 });
 
-test("ngc check counts tasks and what they come after", () => {
+test("ngc check counts tasks and dependencies", () => {
   const project = createProject({ "ship.ngraph": SHIP });
   const { status, document } = project.json(["check", "ship.ngraph"]);
   expect(status).toBe(0);

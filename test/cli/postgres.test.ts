@@ -8,7 +8,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => server.dispose());
 
-test("--store postgres:URL keeps runs in a database; passwords are not repeated", () => {
+test("--store postgres:URL stores runs in a database; passwords are not printed", () => {
   const project = createProject({ "flow.ngraph": FLOW, "nodes.ts": FLOW_NODES });
   const store = server.url.replace("tester@", "tester:hidden@");
   const paused = project.ngc(["run", "flow.ngraph", "--input", '{"n": 4}', "--thread", "t", "--store", store]);
@@ -24,7 +24,7 @@ test("--store postgres:URL keeps runs in a database; passwords are not repeated"
   expect(project.has(".ngraph")).toBe(false);
 });
 
-test("a database that cannot be reached is said so, without its password", () => {
+test("reports an unreachable database without its password", () => {
   const project = createProject({ "flow.ngraph": FLOW, "nodes.ts": FLOW_NODES });
   const store = "postgres://tester:hidden@127.0.0.1:1/none";
   const { status, stderr } = project.ngc(["run", "flow.ngraph", "--input", '{"n": 4}', "--store", store]);
@@ -34,7 +34,7 @@ test("a database that cannot be reached is said so, without its password", () =>
   expect(stderr).not.toMatch(/^\s+at /m);
 });
 
-test("a password is hidden wherever it stands in a URL, and whatever it is made of", () => {
+test("hides a password anywhere in a URL, whatever its characters", () => {
   const project = createProject({ "flow.ngraph": FLOW, "nodes.ts": FLOW_NODES });
   const { port } = new URL(server.url);
   const run = (store: string, thread: string) =>

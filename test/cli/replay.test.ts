@@ -13,7 +13,7 @@ test("ngc run --replay-trace shows the failures of a check's document, and exits
   const stuck = project.ngc(["run", "a.ngraph", "--replay-trace", "a.json"]);
   expect(stuck.status).toBe(1);
   expect(stuck.stdout).toContain('chosen: start · triage ("ok") · legal');
-  expect(stuck.stdout).toMatch(/shown: the run ends, and the barrier in front of `publish` still waits for `rewrite`/);
+  expect(stuck.stdout).toMatch(/shown: the run ends while the barrier in front of `publish` still waits for `rewrite`/);
   const race = project.json(["run", "b.ngraph", "--replay-trace", "b.json"]);
   expect(race.status).toBe(1);
   expect(race.document).toMatchObject({
@@ -24,7 +24,7 @@ test("ngc run --replay-trace shows the failures of a check's document, and exits
   expect(project.has(".ngraph")).toBe(false);
 });
 
-test("what does not fit or cannot be read is wrong usage; a trace of a sound graph shows nothing", () => {
+test("a trace that does not fit is wrong usage; a trace of a sound graph shows no failure", () => {
   const project = createProject({ "hello.ngraph": HELLO, "bad.json": "{", "none.json": '{"diagnostics": []}' });
   const run = (trace: string): { status: number | null; stdout: string; stderr: string } => {
     if (!trace.endsWith(".json")) project.write("trace.json", trace);
@@ -32,7 +32,7 @@ test("what does not fit or cannot be read is wrong usage; a trace of a sound gra
   };
   for (const [trace, message] of [
     ["nowhere.json", "no such file"],
-    ["bad.json", "is no JSON"],
+    ["bad.json", "is not valid JSON"],
     ["none.json", "no finding with a trace"],
     ["[]", "no finding with a trace"],
     ['[{"ran": 7}]', "step 0 of the trace"],

@@ -91,13 +91,13 @@ describe("ngc resume", () => {
     await output(child, "two is hanging");
     child.kill("SIGINT");
     expect(await end).toEqual({ status: 130, signal: null });
-    expect(stderr).toContain("go on with: ngc resume t");
+    expect(stderr).toContain("resume with: ngc resume t");
     project.remove("hang");
     expect(project.ngc(["resume", "t"])).toMatchObject({ status: 0, stdout: "text: 123\n" });
     expect(project.read("ran.txt")).toBe("one\ntwo\ntwo\nthree\n");
   });
 
-  test("5.6: a thread that another process runs is not touched", async () => {
+  test("5.6: a thread that another process runs is not changed", async () => {
     const project = createProject({ ...CHAIN, hang: "" });
     const child = project.start(["run", "chain.ngraph", "--thread", "t"]);
     const end = ended(child);
@@ -110,13 +110,13 @@ describe("ngc resume", () => {
     await end;
   });
 
-  test("a bare answer is enough when one item waits; it is JSON where it is JSON", () => {
+  test("a bare answer is enough if one item waits; JSON is parsed", () => {
     const project = paused();
     const { status, stdout } = project.ngc(["resume", "t", "--answer", "yes"]);
     expect({ status, stdout }).toEqual({ status: 0, stdout: "twice: 42\n" });
   });
 
-  test("an answer by id; a wrong one is refused and the pause goes on waiting", () => {
+  test("an answer by id; a wrong answer is refused and the item still waits", () => {
     const project = paused();
     const refused = project.ngc(["resume", "t", "--answer", "maybe"]);
     expect(refused.status).toBe(64);
@@ -131,7 +131,7 @@ describe("ngc resume", () => {
     expect(project.ngc(["resume", "t"]).status).toBe(3);
   });
 
-  test("a thread, store or file that is not there is said so", () => {
+  test("reports a missing thread, store or file", () => {
     const project = paused("ticket-1");
     const unknown = project.ngc(["resume", "ticket-2"]);
     expect(unknown.status).toBe(64);
@@ -145,11 +145,11 @@ describe("ngc resume", () => {
     project.remove("flow.ngraph");
     const gone = project.ngc(["resume", "ticket-1", "--answer", "yes"]);
     expect(gone.status).toBe(64);
-    expect(gone.stderr).toMatch(/flow\.ngraph, which is not there any more[\s\S]*--file/);
+    expect(gone.stderr).toMatch(/flow\.ngraph, which no longer exists[\s\S]*--file/);
     expect(project.ngc(["resume", "ticket-1", "--answer", "yes", "--file", "moved.ngraph"]).status).toBe(0);
   });
 
-  test("5.7: a graph that has changed too much is refused with what is missing", () => {
+  test("5.7: a graph that has changed too much is refused, with the missing parts", () => {
     const project = paused();
     project.write("flow.ngraph", FLOW.replaceAll("sure", "confirm"));
     const { status, stderr } = project.ngc(["resume", "t", "--answer", "yes"]);
@@ -158,7 +158,7 @@ describe("ngc resume", () => {
     expect(stderr).toContain("sure");
   });
 
-  test("5.9: --from goes on from an older checkpoint", () => {
+  test("5.9: --from resumes from an older checkpoint", () => {
     const project = paused();
     expect(project.ngc(["resume", "t", "--answer", "yes"]).status).toBe(0);
     const { checkpoints } = project.json(["history", "t"]).document;

@@ -12,7 +12,7 @@ describe("ngc run", () => {
     expect(stderr).toMatch(/completed after 1 step · thread \S+/);
   });
 
-  test("--json is the document of the interface, whatever the nodes print", () => {
+  test("--json prints the document of the interface, whatever the nodes print", () => {
     const project = createProject({
       "hello.ngraph": HELLO.replace("graph hello {", 'import { shout } from "./nodes.ts"\ngraph hello {').replace(
         "= `hello ${name}`",
@@ -49,7 +49,7 @@ describe("ngc run", () => {
     );
   });
 
-  test("inputs that do not fit exit with 64 and say why", () => {
+  test("inputs of the wrong type exit with 64 and a reason", () => {
     const { ngc } = createProject({ "hello.ngraph": HELLO });
     const wrong = ngc(["run", "hello.ngraph", "--input", '{"name": 5}']);
     expect(wrong.status).toBe(64);
@@ -66,13 +66,13 @@ describe("ngc run", () => {
     expect(document).toMatchObject({ ok: false, diagnostics: [{ code: "NG101" }] });
   });
 
-  test("--graph chooses among several; a wrong name is answered with a similar one", () => {
+  test("--graph chooses among several; for a wrong name a similar one is suggested", () => {
     const { ngc } = createProject({
       "two.ngraph": `${HELLO}\n${HELLO.replace("graph hello", "graph farewell").replace("hello $", "bye $")}`,
     });
     const several = ngc(["run", "two.ngraph"]);
     expect(several.status).toBe(64);
-    expect(several.stderr).toContain("two.ngraph holds several: `hello` and `farewell`");
+    expect(several.stderr).toContain("two.ngraph contains several: `hello` and `farewell`");
     expect(several.stderr).toContain("--graph");
     expect(ngc(["run", "two.ngraph", "--graph", "hello"]).stdout).toBe("text: hello world\n");
     expect(ngc(["run", "two.ngraph", "--graph", "farewell"]).stdout).toBe("text: bye world\n");
@@ -81,7 +81,7 @@ describe("ngc run", () => {
     expect(wrong.stderr).toContain("`farewell`");
   });
 
-  test("a pause exits with 3, prints what is asked and the command that answers", () => {
+  test("a pause exits with 3, and prints the question and the command that answers it", () => {
     const project = flow();
     const { status, stdout } = project.ngc(["run", "flow.ngraph", "--input", '{"n": 21}', "--thread", "t"]);
     expect(status).toBe(3);
@@ -93,7 +93,7 @@ describe("ngc run", () => {
     expect(project.read(".ngraph/.gitignore")).toBe("*\n");
   });
 
-  test("a node that fails exits with 1 and says where in the user's code", () => {
+  test("a failed node exits with 1 and prints the place in user code", () => {
     const project = createProject({
       "flow.ngraph": FLOW,
       "nodes.ts": `export function double(n: number): number {
@@ -108,12 +108,12 @@ describe("ngc run", () => {
     expect(status).toBe(1);
     expect(stderr).toMatch(/error: .*calc.*too large.*\[NG_NODE_FAILED\]/);
     expect(stderr).toContain("at nodes.ts:3:11");
-    expect(stderr).toContain("go on with: ngc resume t");
+    expect(stderr).toContain("resume with: ngc resume t");
     const { document } = project.json(["run", "flow.ngraph", "--input", '{"n": 2}']);
     expect(document.error).toMatchObject({ code: "NG_NODE_FAILED", node: "calc", attempts: 1, at: "nodes.ts:3:11" });
   });
 
-  test("problems in user code are said with file and line, without our stack", () => {
+  test("prints errors of user code with file and line, without our stack", () => {
     const project = flow();
     const run = (): string => {
       const { status, stderr } = project.ngc(["run", "flow.ngraph", "--input", '{"n": 1}']);
@@ -143,11 +143,11 @@ describe("ngc run", () => {
       return stderr;
     };
     expect(run("process.exit(0);")).toContain("a node ended the process (`process.exit(0)`)");
-    expect(run("await new Promise(() => {});")).toContain("waits for something that never happens");
+    expect(run("await new Promise(() => {});")).toContain("waits for a promise that never settles");
     const outside = run(
       'setTimeout(() => { throw new Error("late"); }, 0); await new Promise(() => setTimeout(() => {}, 1e6));',
     );
-    expect(outside).toMatch(/outside of any node's own work ended the run: late \(nodes\.ts:2:\d+\)/);
+    expect(outside).toMatch(/outside of a node call ended the run: late \(nodes\.ts:2:\d+\)/);
   });
 
   test("packages of the user's project are found from the file that imports them, and import.meta.url is the source's", () => {
@@ -172,15 +172,15 @@ export const double = (n: number): number => (twice(n) * factor * plain()) / 2;
     expect(document.state.twice).toBe(6);
   });
 
-  test("--store memory keeps nothing; a pause there says so", () => {
+  test("--store memory stores nothing; a pause reports that", () => {
     const project = flow();
     const { status, stdout } = project.ngc(["run", "flow.ngraph", "--input", '{"n": 1}', "--store", "memory"]);
     expect(status).toBe(3);
-    expect(stdout).toContain("kept in memory only");
+    expect(stdout).toContain("stored in memory only");
     expect(project.has(".ngraph")).toBe(false);
   });
 
-  test("--store sqlite:PATH is named in the command that goes on", () => {
+  test("--store sqlite:PATH is part of the printed command that resumes", () => {
     const project = flow();
     const { stdout } = project.ngc([
       "run",
@@ -222,7 +222,7 @@ export const double = (n: number): number => (twice(n) * factor * plain()) / 2;
     expect(project.json(["run", "p.ngraph"]).document.status).toBe("completed");
   });
 
-  test("--max-steps stops a run, which can go on with more", () => {
+  test("--max-steps stops a run, which can be resumed with a higher limit", () => {
     const project = createProject({
       "loop.ngraph": `graph loop {
   output n: int = 0
@@ -243,7 +243,7 @@ export const double = (n: number): number => (twice(n) * factor * plain()) / 2;
     });
   });
 
-  test("--max-steps goes for a called graph that has reached its own limit, and may name it", () => {
+  test("--max-steps applies to a called graph that has reached its own limit, and can name it", () => {
     const project = createProject({
       "loop.ngraph": `graph outer {
   output n: int = 0
@@ -272,7 +272,7 @@ graph loop {
     expect(project.ngc(["run", "loop.ngraph", "--max-steps", "loop=x"]).stderr).toContain("whole number from 1");
   });
 
-  test("--events prints every event as a JSON line on stderr, and no remarks between them", () => {
+  test("--events prints every event as a JSON line on stderr, without remarks", () => {
     const { ngc } = createProject({ "hello.ngraph": HELLO });
     const { stderr } = ngc(["run", "hello.ngraph", "--events"]);
     const events = stderr
@@ -300,7 +300,7 @@ graph loop {
     expect(without.stderr).toContain("--builtins");
   });
 
-  test("secrets come from the environment and never reach what is printed", () => {
+  test("secrets come from the environment and are never printed", () => {
     const project = createProject({
       "s.ngraph": `import { use } from "./nodes.ts"
 secret API_TOKEN

@@ -59,7 +59,7 @@ describe("imports", () => {
     );
   });
 
-  test("a link that stays inside is no escape, and leads to the same file", () => {
+  test("a link within the project is allowed, and refers to the same file", () => {
     const project = createProject({
       "package.json": "{}",
       "main.ngraph": `import { inner } from "./link.ngraph"\nimport { inner as again } from "./inner.ngraph"\ngraph main { output o: int  output p: int  node a = inner() into { o }  node b = again() into { o: p }  start -> a -> b }`,
@@ -69,7 +69,7 @@ describe("imports", () => {
     expect(check(project)).toBe("exit 0");
   });
 
-  test("NG105: of files that cannot be read, one message for each", () => {
+  test("NG105: one message for each unreadable file", () => {
     const project = createProject({ "package.json": "{}", "inner.ngraph": graph("inner") });
     mkdirSync(join(project.directory, "directory.ngraph"));
     writeFileSync(join(project.directory, "binary.ngraph"), Buffer.from([0xff, 0xfe, 0x67, 0, 0x72, 0]));
@@ -88,7 +88,7 @@ describe("imports", () => {
     }
   });
 
-  test("of a file with errors: its errors, and nothing that follows from them", () => {
+  test("a file with errors: only its errors, no follow-up messages", () => {
     const project = createProject({ "package.json": "{}", "main.ngraph": caller("./inner.ngraph") });
     project.write("inner.ngraph", "grap inner { }\n");
     expect(check(project)).toMatch(/^inner\.ngraph\(1,1\): error NG001: .*\nexit 2$/);
@@ -96,7 +96,7 @@ describe("imports", () => {
     expect(check(project)).toMatch(/^inner\.ngraph\(1,1\): error NG005: this file is too large.*\nexit 2$/);
   });
 
-  test("NG102: two files' graphs of one name, and the way out", () => {
+  test("NG102: two graphs of the same name from different files", () => {
     const project = createProject({
       "package.json": "{}",
       "main.ngraph": `import { inner } from "./a.ngraph"\n${caller("./b.ngraph")}`,
@@ -112,8 +112,8 @@ describe("imports", () => {
   });
 });
 
-describe("files that are named", () => {
-  test("a byte order mark and CRLF change no place", () => {
+describe("named files", () => {
+  test("a byte order mark and CRLF do not change positions", () => {
     const text = "graph g {\n  output o: int\n  node a = 1 into p\n  start -> a\n}\n";
     const project = createProject({
       "plain.ngraph": text,
@@ -125,7 +125,7 @@ describe("files that are named", () => {
     }
   });
 
-  test("what is no text, too large, missing or a directory without graphs", () => {
+  test("reports binary, large and missing files, and directories without graphs", () => {
     const project = createProject({ "empty.ngraph": "", "sub/notes.txt": "" });
     writeFileSync(join(project.directory, "binary.ngraph"), Buffer.from([0xff, 0xfe, 0x67, 0]));
     writeFileSync(join(project.directory, "large.ngraph"), " ".repeat(4 * 1024 * 1024 + 1));
@@ -142,7 +142,7 @@ describe("files that are named", () => {
     expect(check(project, "empty.ngraph")).toBe("exit 0");
   });
 
-  test("a file that cannot be read does not hide what the others say: exit 64, and every one is named", () => {
+  test("an unreadable file does not hide findings of the others: exit code 64, and every file is named", () => {
     const project = createProject({
       "d/a.ngraph": graph("a").replace("into o", "into p"),
       "d/z.ngraph": graph("z").replace("into o", "into p"),
@@ -180,7 +180,7 @@ describe("files that are named", () => {
     }
   });
 
-  test("`ngc check DIR`: both spellings, in any depth, neither node_modules nor hidden files", () => {
+  test("`ngc check DIR`: both spellings, at any depth, without node_modules and hidden files", () => {
     const bad = graph("g").replace("into o", "into p");
     const project = createProject({
       "a.ngraph": bad,

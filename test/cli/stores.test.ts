@@ -6,20 +6,20 @@ function hello(files: Readonly<Record<string, string>> = {}): Project {
 }
 
 describe("the default store", () => {
-  test("where `.ngraph` cannot be a directory, the way out is told", () => {
+  test("if `.ngraph` cannot be a directory, the message has a way out", () => {
     const project = hello({ ".ngraph": "a file" });
     expect(project.ngc(["run", "hello.ngraph"])).toEqual({
       status: 64,
       stdout: "",
       stderr:
-        "error: cannot make the directory .ngraph: a file of this name is there\n" +
-        "  = help: --store sqlite:PATH keeps runs elsewhere, --store memory keeps none\n",
+        "error: cannot create the directory .ngraph: a file with this name exists\n" +
+        "  = help: --store sqlite:PATH stores runs elsewhere, --store memory stores none\n",
     });
     expect(project.ngc(["run", "hello.ngraph", "--store", "memory"]).status).toBe(0);
     expect(project.read(".ngraph")).toBe("a file");
   });
 
-  test("in a directory below, commands that look say where the store is", () => {
+  test("in a subdirectory, read-only commands print where the store is", () => {
     const project = hello();
     project.ngc(["run", "hello.ngraph", "--thread", "t"]);
     const below = project.below("deep/er");
@@ -36,17 +36,17 @@ describe("the default store", () => {
     expect(below.has(".ngraph")).toBe(false);
   });
 
-  test("a store in the memory of SQLite is gone with the process, and that is said", () => {
+  test("an in-memory SQLite store is lost with the process, which is reported", () => {
     const project = createProject({
       "ask.ngraph": 'graph g { output t: string  node a = ask("?") into t  start -> a }\n',
     });
     const { status, stdout } = project.ngc(["run", "ask.ngraph", "--store", "sqlite::memory:"]);
     expect(status).toBe(3);
-    expect(stdout).toContain("kept in memory only");
+    expect(stdout).toContain("stored in memory only");
   });
 });
 
-test("ngc history: what is older is named, a called graph's checkpoints are found, and no others", () => {
+test("ngc history: prints how to list older checkpoints, and those of a called graph only", () => {
   const project = createProject({
     "calls.ngraph": `graph inner {
   output text: string

@@ -28,7 +28,7 @@ function paused(): Project {
 
 const chain = (project: Project, thread = "t"): Document[] => project.json(["history", thread]).document.checkpoints;
 
-test("5.9: a label names a checkpoint for --from and for show, and moves when it is given again", () => {
+test("5.9: a label names a checkpoint for --from and show, and can be moved", () => {
   const project = paused();
   const [head, before] = chain(project);
   const { status, document } = project.json(["label", "t", "here"]);
@@ -63,9 +63,9 @@ test("5.9: update edits state through the reducers, alone or as a node, and runs
   const refused: readonly (readonly [args: string[], message: string])[] = [
     [['{"other": 1}'], "`other` is no channel"],
     [['{"verdict": "c"}'], '`verdict`: expected "a" | "b"'],
-    [["{}"], "nothing is to be changed"],
-    [["[1]"], "must hold a JSON object"],
-    [["{", "--as", "sure"], "no JSON"],
+    [["{}"], "nothing to change"],
+    [["[1]"], "must be a JSON object"],
+    [["{", "--as", "sure"], "not valid JSON"],
     [['{"top": 1}', "--as", "nobody"], "there is no node `nobody`"],
   ];
   const length = chain(project).length;
@@ -78,7 +78,7 @@ test("5.9: update edits state through the reducers, alone or as a node, and runs
   expect(chain(project)).toHaveLength(length);
 });
 
-describe("what is stored goes only when it is told to", () => {
+describe("deleting stored data", () => {
   test("prune keeps the newest and those with a label", () => {
     const project = paused();
     const before = chain(project);
@@ -110,7 +110,7 @@ describe("what is stored goes only when it is told to", () => {
   });
 });
 
-test("threads of plans are neither forked nor edited, and it is said what is done instead", () => {
+test("threads of plans cannot be forked or edited; the message has the alternative", () => {
   const project = createProject({ "p.ngraph": 'plan p {\n  task a = shell("true")\n}\n' });
   expect(project.ngc(["run", "p.ngraph", "--thread", "p"]).status).toBe(0);
   for (const args of [
@@ -123,7 +123,7 @@ test("threads of plans are neither forked nor edited, and it is said what is don
   }
 });
 
-test("show tells the values of all channels: those that nobody has written have their start values", () => {
+test("show prints the values of all channels; unwritten channels have their initial values", () => {
   const project = paused();
   const [head] = chain(project);
   const { values, changes } = project.json(["show", head.id]).document;

@@ -10,7 +10,7 @@ function done(): Project {
 }
 
 describe("threads of a store", () => {
-  test("an answer that was stored before a crash is not waited for any more", async () => {
+  test("an item whose answer was stored before a crash no longer waits", async () => {
     const project = createProject({ "flow.ngraph": FLOW, "nodes.ts": FLOW_NODES });
     const paused = project.json(["run", "flow.ngraph", "--input", '{"n": 21}', "--thread", "t"]).document;
     const store = new SqliteStore(`${project.directory}/.ngraph/runs.db`);
@@ -80,7 +80,7 @@ describe("threads of a store", () => {
     expect(project.ngc(["fork", "t", "--as", "t2"]).status).toBe(1);
   });
 
-  test("commands that look never make a store", () => {
+  test("read-only commands never create a store", () => {
     const project = createProject();
     for (const args of [["threads"], ["history", "t"], ["show", "x"], ["fork", "t"], ["resume", "t"]]) {
       const { status, stderr } = project.ngc(args);

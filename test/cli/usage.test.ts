@@ -44,7 +44,7 @@ test("every command explains itself", () => {
   }
 });
 
-test("wrong usage exits with 64, says what is wrong and offers what is similar", () => {
+test("wrong usage exits with 64, with the error and a suggestion", () => {
   const { ngc } = createProject({ "a.ngraph": HELLO });
   const wrong = (args: string[]): string => {
     const { status, stdout, stderr } = ngc(args);
@@ -61,8 +61,8 @@ test("wrong usage exits with 64, says what is wrong and offers what is similar",
   );
   expect(wrong(["run", "a.ngraph", "--allow", "nett"])).toMatch(/--allow takes .*not `nett`[\s\S]*did you mean `net`/);
   expect(wrong(["run", "a.ngraph", "--store", "runs.db"])).toMatch(/--store takes[\s\S]*did you mean `sqlite:runs.db`/);
-  expect(wrong(["run", "a.ngraph", "--input", "{bad"])).toContain("--input is no JSON");
-  expect(wrong(["run", "a.ngraph", "--input", "[1]"])).toContain("must hold a JSON object");
+  expect(wrong(["run", "a.ngraph", "--input", "{bad"])).toContain("--input is not valid JSON");
+  expect(wrong(["run", "a.ngraph", "--input", "[1]"])).toContain("must be a JSON object");
   expect(wrong(["run", "a.ngraph", "--input", "@none.json"])).toContain(
     "cannot read none.json: no such file or directory",
   );
@@ -72,7 +72,7 @@ test("wrong usage exits with 64, says what is wrong and offers what is similar",
   expect(wrong(["explain", "NG9999"])).toContain("there is no diagnostic `NG9999`");
 });
 
-test("with --json wrong usage is one document too", () => {
+test("with --json wrong usage prints one document", () => {
   const { json } = createProject();
   const { status, document } = json(["check", "none.ngraph"]);
   expect(status).toBe(64);
@@ -83,17 +83,17 @@ test("with --json wrong usage is one document too", () => {
   });
 });
 
-test("directories and binary files are refused in plain words", () => {
+test("directories and binary files are refused with a reason", () => {
   const project = createProject({ "dir/readme.md": "x" });
   expect(project.ngc(["run", "dir"]).stderr).toContain("cannot read dir: it is a directory");
   expect(project.ngc(["check", "dir"]).stderr).toContain("no graph files in dir");
   project.write("bad.ngraph", "");
   const { status, stderr } = project.ngc(["check", "/dev/zero"]);
   expect(status).toBe(64);
-  expect(stderr).toContain("neither file nor pipe");
+  expect(stderr).toContain("neither a file nor a pipe");
 });
 
-test("a command whose output nobody reads ends quietly", async () => {
+test("a command whose output is not read ends without an error", async () => {
   const { start } = createProject();
   for (const args of [["--help"], ["--version"], ["explain", "NG301"]]) {
     const child = start(args);

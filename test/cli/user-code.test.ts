@@ -26,7 +26,7 @@ const CALM = 'return "calm";';
 /** What ends the process or the run: exit 1, one document, the thread can be resumed. */
 const FATAL: readonly (readonly [name: string, body: string, message: string])[] = [
   ["process.exit", "process.exit(0);", "a node ended the process (`process.exit(0)`)"],
-  ["a promise that nobody settles", "await new Promise(() => {});", "waits for something that never happens"],
+  ["a promise that nobody settles", "await new Promise(() => {});", "waits for a promise that never settles"],
   ["null", "throw null;", "node `two` failed: it threw null"],
   ["a text", 'throw "plain";', "node `two` failed: it threw plain"],
   ["a record", "throw { status: 503 };", 'node `two` failed: it threw {"status":503}'],
@@ -38,17 +38,17 @@ const FATAL: readonly (readonly [name: string, body: string, message: string])[]
   [
     "a timer of its own",
     'setTimeout(() => { throw new Error("late"); }, 5); await new Promise((done) => setTimeout(done, 60_000));',
-    "an error outside of any node's own work ended the run: late (nodes.ts:3:",
+    "an error outside of a node call ended the run: late (nodes.ts:3:",
   ],
   [
     "a rejection that nobody awaits",
     "void Promise.reject(null); await new Promise((done) => setTimeout(done, 60_000));",
-    "an error outside of any node's own work ended the run: null was thrown",
+    "an error outside of a node call ended the run: null was thrown",
   ],
   ["endless recursion", "const f = (): string => f() + f(); return f();", "Maximum call stack size exceeded"],
 ];
 
-describe("user code that goes wrong is a failed run, with one document, and the thread can be resumed", () => {
+describe("an error of user code is a failed run, with one document, and the thread can be resumed", () => {
   test.each(FATAL)("%s", (_, body, message) => {
     const project = withNode(body);
     const { status, document } = project.json(["run", "trap.ngraph", "--thread", "t"]);
@@ -76,14 +76,14 @@ const HARMLESS: readonly (readonly [name: string, body: string])[] = [
   ["changes built-in objects", "(Object.prototype as never as { polluted: number }).polluted = 1;"],
 ];
 
-describe("what a node leaves behind changes neither exit code nor document", () => {
+describe("what a node leaves behind does not change exit code and document", () => {
   test.each(HARMLESS)("a node that %s", (_, body) => {
     const project = withNode(`${body}\n  ${CALM}`);
     const { status, document } = project.json(["run", "trap.ngraph", "--thread", "t"]);
     expect({ status, output: document.output }).toEqual({ status: 0, output: { text: "calm!1" } });
   });
 
-  test("a forgotten rejection is told all the same", () => {
+  test("a rejection that no code handles is reported", () => {
     const project = withNode(`void Promise.reject(new Error("forgotten"));\n  ${CALM}`);
     expect(project.ngc(["run", "trap.ngraph"]).stderr).toMatch(
       /warning: after the run's end: forgotten \(nodes\.ts:3:\d+\)/,
@@ -103,7 +103,7 @@ describe("modules that cannot be loaded", () => {
       1,
       "an imported module ended the process (`process.exit(0)`) while it was loaded",
     ],
-    ["an endless wait", "await new Promise(() => {});", 1, "an imported module waits for something that never happens"],
+    ["an endless wait", "await new Promise(() => {});", 1, "an imported module waits for a promise that never settles"],
   ];
   test.each(cases)("%s", (_, top, expected, message) => {
     const project = withNode(CALM, top);
@@ -121,7 +121,7 @@ describe("modules that cannot be loaded", () => {
   });
 });
 
-test("the causes of a failure are told, without secrets", () => {
+test("prints the causes of a failure, without secrets", () => {
   const project = withNode(
     'throw new Error("outer", { cause: new Error("middle", { cause: new Error(`inner ${_key}`) }) });',
   );

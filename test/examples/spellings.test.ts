@@ -16,7 +16,7 @@ describe.each(EXAMPLES)("%s", (path) => {
   const yaml = path.replace(/\.ngraph$/, ".yaml");
   const fromYaml = compile(readFileSync(yaml, "utf8"), { path: yaml });
 
-  test("checks without an error or a warning in both spellings", () => {
+  test("has no errors or warnings in both spellings", () => {
     for (const { diagnostics } of [fromText, fromYaml]) {
       expect(
         diagnostics.filter((item) => item.severity !== "info").map((item) => `${item.code} ${item.message}`),
@@ -24,14 +24,14 @@ describe.each(EXAMPLES)("%s", (path) => {
     }
   });
 
-  test("1.1: has the same digest in both", () => {
+  test("1.1: has the same digest in both spellings", () => {
     const digests = ({ tables }: typeof fromText): readonly unknown[] =>
       [...tables].map(([name, { digest }]) => [name, digest]);
     expect(digests(fromText)).not.toEqual([]);
     expect(digests(fromYaml)).toEqual(digests(fromText));
   });
 
-  // Plans end by themselves.
+  // Plans always end, so they have no proof NG310.
   if (fromText.graphs.length > 0)
     test("is sound", () => {
       expect(fromText.graphs.flatMap((graph) => graph.proofs.map((proof) => proof.code))).toContain("NG310");

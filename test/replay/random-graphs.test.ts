@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { happeningsOf, replayFinding } from "../../cli/replay/replay-finding.ts";
+import { failuresOf, replayFinding } from "../../cli/replay/replay-finding.ts";
 import { observe } from "../../cli/replay/observe.ts";
 import { compile } from "../../compiler/index.ts";
 import { scale } from "../support/depth.ts";
@@ -19,7 +19,7 @@ test("every trace of random graphs replays in the engine, and what it shows happ
       if (trace.length === 0) continue;
       try {
         const replayed = await replayFinding(graph.bound, trace, code);
-        if (happeningsOf(replayed, code).length === 0) {
+        if (failuresOf(replayed, code).length === 0) {
           wrong.push(
             `${seed} ${code} ${message}: saw ${observe(replayed)
               .map(({ what }) => what)

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { happeningsOf, replayFinding } from "../../cli/replay/replay-finding.ts";
+import { failuresOf, replayFinding } from "../../cli/replay/replay-finding.ts";
 import { replayTrace } from "../../cli/replay/replay-trace.ts";
 import { compile } from "../../compiler/index.ts";
 
@@ -26,7 +26,7 @@ describe("every trace of a fixture replays, and the failure happens", () => {
   });
 
   test.each(traces)("$file $code", async ({ code, trace, bound }) => {
-    expect(happeningsOf(await replayFinding(bound, trace, code), code)).not.toEqual([]);
+    expect(failuresOf(await replayFinding(bound, trace, code), code)).not.toEqual([]);
   });
 });
 
@@ -75,8 +75,8 @@ describe("a trace written by hand", () => {
 
   test.each([
     ["a node that is not there", [step(["nowhere"])], /step 0 .*`nowhere`.* no such node/],
-    ["an edge that is not there", [step(["one"], { one: '"c"' })], /step 0 .*`one` chooses "c", and has no such edge/],
-    ["another way", [step(["one"], { one: '"b"' }), step(["two"])], /step 1 .*`two` ran, and the graph runs `four`/],
+    ["an edge that is not there", [step(["one"], { one: '"c"' })], /step 0 .*`one` chooses "c", but has no such edge/],
+    ["another way", [step(["one"], { one: '"b"' }), step(["two"])], /step 1 .*`two` ran, but the graph runs `four`/],
     ["more steps", [step(["one"], { one: '"b"' }), step(["four"]), step(["two"])], /step 2 .*the run has ended/],
     ["a failure without an edge", [step(["one"]), step(["four"], { four: "on error" })], /no such edge/],
   ])("that has %s does not fit, and says where", async (_, trace, message) => {

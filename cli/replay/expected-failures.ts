@@ -1,8 +1,8 @@
 import type { DiagnosticCode } from "../../diagnostics/codes.ts";
-import type { Happening } from "./observe.ts";
+import type { FailureKind } from "./observe.ts";
 
-/** What the run of a finding's trace comes to; any of them shows it. */
-const EXPECTED: Partial<Record<DiagnosticCode, readonly Happening[]>> = {
+/** The failures that show a finding; a replay that has one of them confirms the finding. */
+const EXPECTED: Partial<Record<DiagnosticCode, readonly FailureKind[]>> = {
   NG203: ["repeats"],
   NG204: ["repeats"],
   NG205: ["repeats"],
@@ -25,9 +25,9 @@ const EXPECTED: Partial<Record<DiagnosticCode, readonly Happening[]>> = {
   NG404: ["together"],
 };
 
-/** Of a trace without a code, or of one that says nothing about it: whatever no run should come to. */
-const ANY_FAILURE: readonly Happening[] = ["incomplete", "failed", "assertion", "lost", "limit"];
+/** For a trace without a code, or with a code that is not listed above: the failures that no run should have. */
+const ANY_FAILURE: readonly FailureKind[] = ["incomplete", "failed", "assertion", "lost", "limit"];
 
-export function expectedHappenings(code: string | undefined): readonly Happening[] {
+export function expectedFailures(code: string | undefined): readonly FailureKind[] {
   return (code === undefined ? undefined : EXPECTED[code as DiagnosticCode]) ?? ANY_FAILURE;
 }

@@ -1,0 +1,56 @@
+import type { Command } from "commander";
+import type { PlanTable } from "../../runtime/table/plan-table.ts";
+import type { Table } from "../../runtime/table/table.ts";
+import { CommandError } from "../process/command-error.ts";
+import type { StepLimitFlags } from "../run/parse-values.ts";
+
+/** Options of `run` and `resume` that apply to plans only. */
+export interface PlanFlags {
+  readonly only?: readonly string[];
+  readonly fromTask?: string;
+  readonly dryRun?: boolean;
+  readonly verifyTouches?: boolean;
+  /** `false` with `--no-cache`. */
+  readonly cache?: boolean;
+}
+
+export function addPlanOptions(command: Command): void {
+  command
+    .option("--only <tasks>", "plans: run only these tasks, as if all others were done", (text) =>
+      text.split(",").map((name) => name.trim()),
+    )
+    .option("--from-task <task>", "plans: run this task and every task that comes after it")
+    .option("--verify-touches", "plans: compare the changes in the git tree with what tasks declare")
+    .option("--no-cache", "plans: run cached tasks even if nothing they depend on has changed");
+}
+
+/** Refuses flags that have no effect on a graph or plan. @throws CommandError */
+export function refusePlanFlags(
+  table: Table | PlanTable,
+  flags: PlanFlags & { readonly maxSteps?: StepLimitFlags },
+): void {
+  if (table.kind === "plan") {
+    if (flags.maxSteps?.own !== undefined)
+      throw new CommandError(`--max-steps: \`${table.name}\` is a plan, which has no steps`, {
+        help: "--max-steps GRAPH=N sets the limit of a graph that one of its tasks calls",
+      });
+    return;
+  }
+  const given = [
+    flags.only === undefined ? [] : ["--only"],
+    flags.fromTask === undefined ? [] : ["--from-task"],
+    flags.dryRun === true ? ["--dry-run"] : [],
+    flags.verifyTouches === true ? ["--verify-touches"] : [],
+    flags.cache === false ? ["--no-cache"] : [],
+  ].flat();
+  if (given.length > 0) throw new CommandError(`${given.join(", ")}: \`${table.name}\` is a graph, not a plan`);
+}
+
+/** Refuses flags of graphs for a plan. @throws CommandError */
+export function refuseGraphFlags(flags: { readonly from?: string; readonly at?: string }): void {
+  const given = [flags.from === undefined ? [] : ["--from"], flags.at === undefined ? [] : ["--at"]].flat();
+  if (given.length === 0) return;
+  throw new CommandError(`${given.join(", ")}: a plan resumes with the tasks that are not done`, {
+    help: "--from-task runs a task and all that come after it again, --only runs one by itself",
+  });
+}

@@ -1,0 +1,63 @@
+import { resolve } from "node:path";
+import type { PlanEvent } from "../../runtime/plan/plan-events.ts";
+import type { RunningCommand } from "../../stdlib/nodes/shell.ts";
+import { processRecorder } from "./process-groups.ts";
+import { createRunDirectory, type RunDirectory } from "./run-directory.ts";
+import { writeRunIndex } from "./run-index.ts";
+
+/**
+ * The log of a plan's run in its own directory below `runs`. The directory is created when the run starts; a later failure to
+ * write it does not end the run and is reported with the result.
+ */
+export class PlanLog {
+  readonly runs: string;
+  #directory: RunDirectory | undefined;
+  #recorder: ReturnType<typeof processRecorder> | undefined;
+  #failure: unknown;
+
+  constructor(runs: string) {
+    this.runs = resolve(runs);
+  }
+
+  /** @throws CommandError when the directory cannot be created */
+  open(runId: string, planFile: string, redact: (text: string) => string): void {
+    this.#directory = createRunDirectory(this.runs, runId, planFile);
+    this.#recorder = processRecorder(this.#directory, redact);
+  }
+
+  /** The first error of a write; `undefined` while the log is complete. */
+  get failure(): unknown {
+    return this.#failure;
+  }
+
+  onEvent(event: PlanEvent): void {
+    this.#attempt(() => this.#directory?.appendEvent(event));
+  }
+
+  /** Must succeed: a command runs only after it is recorded. */
+  onCommandStart(command: RunningCommand): void {
+    this.#recorder?.onStart(command);
+  }
+
+  onCommandEnd(command: RunningCommand): void {
+    this.#recorder?.onEnd(command);
+  }
+
+  /** Writes the summary and the index of all runs. */
+  finish(summary: object): void {
+    this.#attempt(() => this.#directory?.writeSummary(summary));
+    writeRunIndex(this.runs);
+  }
+
+  close(): void {
+    this.#directory?.close();
+  }
+
+  #attempt(write: () => void): void {
+    try {
+      write();
+    } catch (error) {
+      this.#failure ??= error;
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import type { Engine, ExecuteOptions, RunResult } from "../../runtime/interface/engine-options.ts";
+import type { Table } from "../../runtime/table/table.ts";
+import type { Output } from "../output/output.ts";
+import type { ExitCode } from "../process/exit-codes.ts";
+import { withInterruption } from "../process/interruption.ts";
+import { createProgress, eventLines } from "./progress.ts";
+import { reportResult } from "./report-result.ts";
+import { openRunSession, type RunTarget } from "./run-session.ts";
+
+export interface GraphExecution extends RunTarget<Table> {
+  readonly start: (engine: Engine, options: ExecuteOptions) => Promise<RunResult>;
+}
+
+/** Loads the user's code, runs the graph, closes the store, and prints progress and result. */
+export async function executeGraph(execution: GraphExecution, output: Output): Promise<ExitCode> {
+  const { createEngine } = await import("../../runtime/index.ts");
+  const progress = execution.options.events === true ? eventLines() : createProgress(output);
+  const session = await openRunSession(execution, progress, output);
+  const engine = createEngine(execution.table, {
+    ...session.engineOptions,
+    onEvent(event) {
+      progress.onEvent(event);
+      if (event.type === "run" && event.phase === "start" && event.namespace.length === 0)
+        session.announce(event.thread, event.resumed);
+    },
+  });
+  const result = await session.run(() =>
+    withInterruption((signal) => execution.start(engine, { ...session.runOptions, signal })),
+  );
+  await session.close();
+  return reportResult(result, session.place, session.output);
+}

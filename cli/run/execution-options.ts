@@ -1,0 +1,35 @@
+import type { Command } from "commander";
+import type { Effect } from "../../runtime/table/table.ts";
+import { STORE_FLAG, STORE_HELP } from "../threads/open-store.ts";
+import { parseChoice, parseCount, parseStepLimit, type StepLimitFlags } from "./parse-values.ts";
+
+/** Options that `run` and `resume` have in common. */
+export interface ExecutionOptions {
+  readonly store?: string;
+  readonly maxSteps?: StepLimitFlags;
+  readonly maxParallel?: number;
+  readonly allow?: readonly Effect[];
+  readonly events?: boolean;
+  readonly builtins?: string;
+}
+
+const EFFECTS = ["net", "shell", "files", "code", "model", "person"] as const satisfies readonly Effect[];
+
+export function addExecutionOptions(command: Command): void {
+  command
+    .option(STORE_FLAG, STORE_HELP)
+    .option(
+      "--max-steps <n>",
+      "maximum steps of the run, resumes included; replaces `limit steps`; GRAPH=N for a called graph",
+      parseStepLimit,
+    )
+    .option("--max-parallel <n>", "maximum tasks at the same time", parseCount("--max-parallel", 1))
+    .option("--allow <effects>", `refuse every effect but these: ${EFFECTS.join(",")} or none`, parseEffects)
+    .option("--builtins <file>", "a module whose exports supply built-in nodes, such as `llm`")
+    .option("--events", "print every event as a JSON line on stderr");
+}
+
+function parseEffects(text: string): readonly Effect[] {
+  if (text === "none") return [];
+  return text.split(",").map((part) => parseChoice("--allow", EFFECTS, part.trim()));
+}

@@ -1,0 +1,114 @@
+import { resolve } from "node:path";
+import type { BuiltinNode } from "../../runtime/interface/context.ts";
+import type { EngineOptions, ExecuteOptions } from "../../runtime/interface/engine-options.ts";
+import { createRedactor } from "../../runtime/event/redact.ts";
+import type { PlanTable } from "../../runtime/table/plan-table.ts";
+import type { Table } from "../../runtime/table/table.ts";
+import { quietly, type Output } from "../output/output.ts";
+import { printableText } from "../output/printable-text.ts";
+import { quoteArgument } from "../output/quote-argument.ts";
+import { enterStage } from "../process/stage.ts";
+import { bindFunctions } from "../sources/bind-functions.ts";
+import { secretNames } from "../sources/secret-names.ts";
+import type { OpenStore } from "../threads/open-store.ts";
+import type { ExecutionOptions } from "./execution-options.ts";
+import { llmFromEnvironment } from "./llm-from-environment.ts";
+import { stepLimits } from "./parse-values.ts";
+import type { RunPlace } from "./report-result.ts";
+
+/** A graph or plan to run, and where its run is stored. */
+export interface RunTarget<T extends Table | PlanTable> {
+  readonly table: T;
+  /** The source file. The run records it for `ngc resume`. */
+  readonly file: string;
+  readonly store: OpenStore;
+  readonly options: ExecutionOptions;
+  /** Further flags for the command that resumes the run. */
+  readonly flags: string;
+}
+
+/** The part of a run's display that a session writes to. */
+interface LineDisplay {
+  /** Writes whole lines above the live part. */
+  above(write: () => void): void;
+  /** Removes the live part. */
+  stop(): void;
+}
+
+/** What runs of graphs and of plans have in common. */
+export interface RunSession {
+  /** The output for people; without remarks where `--events` prints lines for machines. */
+  readonly output: Output;
+  readonly place: RunPlace;
+  /** User code, built-in nodes, store and permissions, for the engine or the plan runner. */
+  readonly engineOptions: Pick<EngineOptions, "functions" | "graphs" | "builtins" | "store" | "secrets" | "allow">;
+  /** Options that both kinds of runs take. */
+  readonly runOptions: Pick<ExecuteOptions, "maxSteps"> & {
+    readonly maxParallel?: number;
+    readonly metadata: { readonly file: string; readonly graph: string };
+  };
+  /** Replaces the values of the table's secrets in a text. */
+  redact(text: string): string;
+  /** Prints the thread's id before the first node starts: a node may end the process. */
+  announce(thread: string | null | undefined, isResumed: boolean): void;
+  /** Runs `work` as the current run of this process; afterwards user code cannot change its result. */
+  run<R>(work: () => Promise<R>): Promise<R>;
+  /** Closes the store. Called before the result is printed, so that a reader of the result finds the store closed. */
+  close(): Promise<void>;
+}
+
+/** Loads the user's code and prepares what a run needs. `builtins` replace nodes of the standard library. */
+export async function openRunSession(
+  { table, file, store, options, flags }: RunTarget<Table | PlanTable>,
+  display: LineDisplay,
+  output: Output,
+  builtins: (redact: (text: string) => string) => Readonly<Record<string, BuiltinNode>> = () => ({}),
+): Promise<RunSession> {
+  const [{ builtinNodes }, { createPrint }, code, llm] = await Promise.all([
+    import("../../stdlib/builtin-nodes.ts"),
+    import("../../stdlib/nodes/print.ts"),
+    bindFunctions(table, options.builtins),
+    llmFromEnvironment(process.env),
+  ]);
+  const print = createPrint((line) => {
+    const text = printableText(line);
+    display.above(() => (output.json ? output.problem(text) : output.result(text)));
+  });
+  const redact = createRedactor(new Map(secretNames(table).map((name) => [name, process.env[name] ?? ""])));
+  const maxSteps = options.maxSteps === undefined ? undefined : stepLimits(options.maxSteps, table.name);
+  const say = options.events === true ? quietly(output) : output;
+  return {
+    output: say,
+    place: { flags: store.flag + flags, isMemory: store.isMemory, redact },
+    engineOptions: {
+      ...code.bindings,
+      builtins: { ...builtinNodes, ...llm, print, ...builtins(redact), ...code.builtins },
+      store: store.store,
+      secrets: (name) => process.env[name],
+      ...(options.allow === undefined ? {} : { allow: options.allow }),
+    },
+    runOptions: {
+      metadata: { file: resolve(file), graph: table.name },
+      ...(maxSteps === undefined ? {} : { maxSteps }),
+      ...(options.maxParallel === undefined ? {} : { maxParallel: options.maxParallel }),
+    },
+    redact,
+    announce(thread, isResumed) {
+      if (thread === undefined || thread === null || store.isMemory) return;
+      say.note(`${isResumed ? "resuming" : "running as"} thread ${thread}`);
+      enterStage({ name: "running", thread, command: `ngc resume ${quoteArgument(thread)}${store.flag}${flags}` });
+    },
+    async run(work) {
+      enterStage({ name: "running" });
+      try {
+        return await work();
+      } finally {
+        display.stop();
+        enterStage({ name: "over" });
+        // Rejections of promises that no node awaited surface now, before the result is printed.
+        await new Promise((next) => setImmediate(next));
+      }
+    },
+    close: async () => store.store.close?.(),
+  };
+}
