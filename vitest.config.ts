@@ -47,6 +47,7 @@ export default defineConfig({
         test: {
           name: "deep",
           include: DEEP,
+          isolate: false,
           exclude: [...EXCLUDE, ...CLI],
           testTimeout: 60_000,
         },

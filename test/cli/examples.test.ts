@@ -1,6 +1,7 @@
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { scale } from "../support/depth.ts";
 import { createProject, type Project } from "./project.ts";
 
 /** The examples as a user has them, in a directory of their own. */
@@ -74,6 +75,7 @@ describe.each(["ngraph", "yaml"])("examples as %s", (spelling) => {
 const LOGGED = `
 import { appendFileSync } from "node:fs";
 import * as real from "./real.ts";
+import { scale } from "../support/depth.ts";
 const log = (name) => appendFileSync("calls.log", name + "\\n");
 export type { Change } from "./real.ts";
 export const readChanges = (...args) => (log("read"), real.readChanges(...args));
@@ -83,7 +85,7 @@ export const publishNotes = (...args) => (log("publish"), real.publishNotes(...a
 `;
 const CALLS = ["read", "draft", "inspect", "draft", "inspect", "draft", "inspect", "publish"];
 
-test.each(Array.from({ length: 11 }, (_, index) => index))(
+test.each(scale([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10], [2, 7]))(
   "5.2 - 5.5: the review loop, killed after checkpoint %i, completes with no finished node run again",
   async (checkpoints) => {
     const project = examples();

@@ -3,6 +3,7 @@ import type { Store } from "../../runtime/interface/store.ts";
 import { inFile, inMemory, inPostgres } from "./each-store.ts";
 import { expectNoAliases } from "./hostile-names.ts";
 import { PostgresServer } from "./postgres-server.ts";
+import { numRuns, scale } from "../support/depth.ts";
 
 let server: PostgresServer;
 beforeAll(async () => {
@@ -11,9 +12,9 @@ beforeAll(async () => {
 afterAll(() => server.dispose());
 
 describe("names that are easily taken for one another never are", () => {
-  it("in memory", () => expectNoAliases(inMemory, 400));
-  it("in a file", () => expectNoAliases(inFile, 150));
-  it("in Postgres", () => expectNoAliases(() => inPostgres(server), 12));
+  it("in memory", () => expectNoAliases(inMemory, numRuns(400)));
+  it("in a file", () => expectNoAliases(inFile, scale(150, 15)));
+  it("in Postgres", () => expectNoAliases(() => inPostgres(server), scale(12, 2)));
 });
 
 /** What a careless store does to a name before it looks for it. */

@@ -7,6 +7,7 @@ import { fillStore, readStore } from "./content.ts";
 import { PostgresServer } from "./postgres-server.ts";
 import { runProgram } from "./program.ts";
 import { expectToAnswerAsModel } from "./random-operations.ts";
+import { scale } from "../support/depth.ts";
 
 let server: PostgresServer;
 let schemas = 0;
@@ -146,18 +147,21 @@ describe("an outage", () => {
 });
 
 it("answers as the model does after any sequence of operations", () =>
-  expectToAnswerAsModel(() => {
-    const schema = nextSchema();
-    let stores: readonly PostgresStore[] = [];
-    const close = () => Promise.all(stores.map((store) => store.close()));
-    return {
-      reopen: async () => {
-        await close();
-        return (stores = [open(schema), open(schema)]);
-      },
-      dispose: async () => void (await close()),
-    };
-  }, 8));
+  expectToAnswerAsModel(
+    () => {
+      const schema = nextSchema();
+      let stores: readonly PostgresStore[] = [];
+      const close = () => Promise.all(stores.map((store) => store.close()));
+      return {
+        reopen: async () => {
+          await close();
+          return (stores = [open(schema), open(schema)]);
+        },
+        dispose: async () => void (await close()),
+      };
+    },
+    scale(8, 2),
+  ));
 
 it("5.6 a claim of a process that died is taken over at once", async () => {
   const rival = runProgram("rival", `${server.url}`, "rival");

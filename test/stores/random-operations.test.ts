@@ -5,11 +5,12 @@ import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { expectToAnswerAsModel, type StoresUnderTest } from "./random-operations.ts";
 import { FAST_DIRECTORY } from "./temporary-directory.ts";
+import { numRuns, scale } from "../support/depth.ts";
 
 describe("after any sequence of operations", () => {
-  it("a store in memory answers as the model does", () => expectToAnswerAsModel(inMemory, 200));
-  it("so does one in a file", () => expectToAnswerAsModel(() => inFile(1), 30));
-  it("so does one in a file through three connections", () => expectToAnswerAsModel(() => inFile(3), 30));
+  it("a store in memory answers as the model does", () => expectToAnswerAsModel(inMemory, numRuns(200)));
+  it("so does one in a file", () => expectToAnswerAsModel(() => inFile(1), scale(30, 5)));
+  it("so does one in a file through three connections", () => expectToAnswerAsModel(() => inFile(3), scale(30, 5)));
 });
 
 function inMemory(): StoresUnderTest {

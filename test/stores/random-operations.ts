@@ -6,7 +6,6 @@ import type { Json, MaybePromise } from "../../runtime/value/json.ts";
 import type { Claim, Store } from "../../runtime/interface/store.ts";
 import { sampleHeader } from "../../runtime/stores/conformance/sample-run.ts";
 import { ModelStore } from "./model-store.ts";
-import { numRuns } from "../support/depth.ts";
 
 /** A store that is empty at first, through as many connections as are given. */
 export interface StoresUnderTest {
@@ -39,7 +38,7 @@ export async function expectToAnswerAsModel(
         await dispose();
       }
     }),
-    { numRuns: numRuns(runs), seed: 20_240_601 },
+    { numRuns: runs, seed: 20_240_601 },
   );
 }
 

@@ -21,6 +21,11 @@ export function numRuns(full: number): number {
   return scale(full, Math.min(full, Math.max(20, Math.ceil(full / 10))));
 }
 
+/** All items, or every tenth of them, beginning with the first. */
+export function sample<T>(items: readonly T[]): readonly T[] {
+  return isFull ? items : items.filter((_, index) => index % 10 === 0);
+}
+
 function readDepth(text: string): Depth {
   if (text === "quick" || text === "full" || text === "soak") return text;
   throw new Error(`NGRAPH_TEST_DEPTH is "${text}"; it must be "quick", "full" or "soak"`);

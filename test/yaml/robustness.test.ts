@@ -129,7 +129,7 @@ describe.each(EXAMPLES)("%s", (_, text) => {
 });
 
 describe("large files are read in one pass", () => {
-  const KEYS = 20_000;
+  const KEYS = scale(20_000, 4000);
   const entry = (at: number): string => `  k${at}: { type: int, default: ${at} }\n`;
   // The 60 s of the test are the bound: quadratic work on any of these takes minutes.
   test.each([
