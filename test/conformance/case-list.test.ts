@@ -1,4 +1,7 @@
-/** Every numbered case of the two older systems is either run by a test that names it, or stands in `docs/deviations.md`. */
+/**
+ * Every numbered case of the two older systems is either covered by a test that names it, or listed in
+ * `docs/deviations.md`.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

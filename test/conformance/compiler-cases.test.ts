@@ -1,6 +1,6 @@
 /**
- * What NeoGraph's compiler and validator find (its cases C52, C86 - C92) and langgraph-go's construction refuses (LG-05 - LG-13,
- * LG-78), on ours. The codes are ours; what is found is theirs, but where `docs/deviations.md` says otherwise.
+ * The findings of NeoGraph's compiler and validator (cases C52, C86 - C92) and the errors of langgraph-go's
+ * construction (LG-05 - LG-13, LG-78). The codes are those of this project; `docs/deviations.md` lists the differences.
  */
 import { describe, expect, test } from "vitest";
 import { compile } from "../../compiler/compile.ts";
@@ -11,9 +11,9 @@ import { tableOf } from "../support/graph.ts";
 interface Case {
   readonly name: string;
   readonly graph: string;
-  /** All of errors and warnings, as `code:severity`, in the order of the text. */
+  /** All errors and warnings, as `code:severity`, in the order of the text. */
   readonly found: readonly string[];
-  /** Words that the first of them says. */
+  /** Words in the message of the first finding. */
   readonly says?: readonly string[];
 }
 
@@ -141,7 +141,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe("what is wrong with a graph is found before it runs", () => {
+describe("mistakes in a graph are found before it runs", () => {
   test.each(cases)("$name", ({ graph, found, says = [] }) => {
     const { diagnostics } = compile(`graph g { ${graph} }`, { path: "case.ngraph", host: memoryHost({}) });
     const told = diagnostics.filter(({ severity }) => severity !== "info");
@@ -165,13 +165,13 @@ describe("tables", () => {
     );
   });
 
-  test("C87: a start value of null stays null, another is kept", () => {
+  test("C87: a start value of null stays null, any other value is kept", () => {
     expect(table.channels[0]).toMatchObject({ name: "x", initial: null });
     const kept = tableOf(`graph g { output x: int = 42  node a = 1 into x  start -> a -> end }`);
     expect(kept.channels[0]).toMatchObject({ initial: 42 });
   });
 
-  test("C90: layout and comments do not change what a graph is, edges and barriers do", () => {
+  test("C90: layout and comments do not change the digest, edges and barriers do", () => {
     const digest = (text: string): string => tableOf(`graph g { ${text} }`).digest;
     const plain = digest(`node a = 1  node b = 1  node j = 1  start -> a, b  all(a, b) -> j`);
     expect(digest(`node a = 1 // first\n  node b = 1\n\n  node j = 1\n start -> a, b\n  all(a, b) -> j`)).toBe(plain);

@@ -1,12 +1,13 @@
 /**
- * kahn's cases K-01 - K-43, as plans in text: compiled, and run in virtual time with `order file`. Where ours differs on purpose, the test
- * asserts ours and `docs/deviations.md` gives the reason. Its ids have dashes where ours have underscores.
+ * kahn's cases K-01 - K-43, as plans in text: compiled, and run in virtual time with `order file`. Where this project
+ * differs on purpose, the test asserts its behaviour and `docs/deviations.md` has the reason. kahn's ids have dashes in
+ * place of underscores.
  */
 import { describe, expect, test } from "vitest";
 import { compilePlan } from "../plan/compile-plan.ts";
 import { attemptsOf, textRunner, transitions, type Command } from "../plan/run-text.ts";
 
-/** A task by its clauses; its command is its name. */
+/** A task with these clauses; its command is its name. */
 const plan = (parallel: number, tasks: Readonly<Record<string, string>>): string =>
   `plan p {\n  max parallel ${parallel}\n  order file\n${Object.entries(tasks)
     .map(([name, clauses]) => `  task ${name} = shell("${name}") ${clauses}`)
@@ -142,7 +143,7 @@ describe("batches", () => {
     expect(Math.max(...run.together.map((names) => names.length))).toBe(1);
   });
 
-  test("K-42: the same plan and durations, the same batches", async () => {
+  test("K-42: the same plan and durations produce the same batches", async () => {
     const commands = { auth_table: { takes: 3 }, user_table: { takes: 2 } };
     const first = await textRunner(plan(2, SIX), commands).run();
     const second = await textRunner(plan(2, SIX), commands).run();
@@ -151,7 +152,7 @@ describe("batches", () => {
 });
 
 describe("statuses", () => {
-  test("K-05, K-06: ready is what waits for nothing that is not done", async () => {
+  test("K-05, K-06: a task is ready when all its dependencies are done", async () => {
     const run = textRunner(plan(9, { a: "", e: "", f: "", b: "after a", d: "after b", h: "after e", g: "after f" }), {
       e: { takes: 99 },
       f: { codes: [1] },
@@ -170,7 +171,7 @@ describe("statuses", () => {
     expect(order).not.toContain("g ready");
   });
 
-  test("K-07, K-08: ready once, however long it is passed over", async () => {
+  test("K-07, K-08: a task becomes ready once, however often it is passed over", async () => {
     const run = textRunner(plan(2, { a: `{ touches "x" }`, b: `{ touches "x" }`, c: "", d: "after c", e: "after d" }), {
       a: { takes: 9 },
     });
@@ -223,17 +224,17 @@ describe("plans that do not compile", () => {
       .diagnostics.filter(({ severity }) => severity === "error")
       .map(({ code, message }) => `${code} ${message}`);
 
-  test("K-18: no roots, in exactly these words", () => {
+  test("K-18: no roots, with exactly this message", () => {
     expect(errorsOf(plan(4, { a: "after b", b: "after a" }))).toContain(
       "NG701 graph has no roots — cycle or malformed deps",
     );
   });
-  test("K-19: a cycle behind a root is an error that names it", () => {
+  test("K-19: a cycle behind a root is an error that names the cycle", () => {
     const [error = ""] = errorsOf(plan(4, { r: "", b: "after c", c: "after b" }));
     expect(error).toMatch(/^NG702 /);
     expect(error).toMatch(/b.*c/);
   });
-  test("K-20: an unknown dependency", () => {
+  test("K-20: an unknown dependency is an error", () => {
     expect(errorsOf(plan(4, { a: "", b: "after nope" })).join()).toMatch(/NG703 .*nope/);
   });
   test.each([
@@ -242,7 +243,7 @@ describe("plans that do not compile", () => {
   ])("K-21: a task after %s", (_, tasks) => {
     expect(errorsOf(plan(4, tasks)).join()).toMatch(/NG70[24]/);
   });
-  test("K-21: two tasks of one name", () => {
+  test("K-21: two tasks with one name are an error", () => {
     expect(errorsOf(`plan p {\n task a = shell("x")\n task a = shell("y")\n}`)).toHaveLength(1);
   });
   test("A-13: no slots", () => {
@@ -253,7 +254,7 @@ describe("plans that do not compile", () => {
 describe("failures", () => {
   const failing: Record<string, Command> = { a: { codes: [1] }, b: { codes: [1] } };
 
-  test("K-22: descendants are blocked and never run, the rest goes on", async () => {
+  test("K-22: descendants of a failed task are blocked and never run, other tasks continue", async () => {
     const run = textRunner(plan(4, { a: "", b: "after a", c: "after b", d: "" }), failing);
     const result = await run.run();
     expect(transitions(run.events, "b")).toEqual(["pending→blocked ancestor_failed:a"]);
@@ -262,7 +263,7 @@ describe("failures", () => {
     expect(result.exitCode).toBe(1);
   });
 
-  test("K-23: blocked at once, while the other branch still runs", async () => {
+  test("K-23: a descendant is blocked at once, while another branch still runs", async () => {
     const run = textRunner(plan(4, { r: "", b: "after r", c: "after r", d: "after b, c" }), {
       ...failing,
       c: { takes: 9 },
@@ -273,7 +274,7 @@ describe("failures", () => {
     expect(log.indexOf("d pending→blocked ancestor_failed:b")).toBeLessThan(log.indexOf("c running→done"));
   });
 
-  test("K-24, A-5: two failed parents, one event", async () => {
+  test("K-24, A-5: two failed parents cause one event", async () => {
     const run = textRunner(plan(4, { a: "", b: "", d: "after b, a", e: "after d" }), failing);
     await run.run();
     const [reason] = transitions(run.events, "d");
@@ -282,7 +283,7 @@ describe("failures", () => {
     expect(transitions(run.events, "e")).toEqual([reason]);
   });
 
-  test("K-25: what runs is not touched by a failure elsewhere", async () => {
+  test("K-25: a failure elsewhere does not affect a running task", async () => {
     const result = await textRunner(plan(4, { a: "", c: "" }), { ...failing, c: { takes: 9 } }).run();
     expect(result.tasks.map(({ status }) => status)).toEqual(["failed", "done"]);
     expect(result).toMatchObject({ outcome: "partial", exitCode: 1 });
@@ -311,7 +312,7 @@ describe("failures", () => {
 });
 
 describe("attempts", () => {
-  test("K-27: fails twice, then passes", async () => {
+  test("K-27: a task fails twice, then passes", async () => {
     const run = textRunner(plan(4, { a: `{ done when shell("check") }` }), { check: { codes: [1, 1, 0] } });
     const result = await run.run();
     expect(transitions(run.events, "a")).toEqual(["pending→ready", "ready→running", "running→done"]);
@@ -324,14 +325,14 @@ describe("attempts", () => {
     expect(result.totals).toMatchObject({ flake_retries: 2, flaky_tasks: 1 });
   });
 
-  test("K-28, K-32: six attempts by default, with ever longer waits; the reason is ours", async () => {
+  test("K-28, K-32: six attempts by default, with increasing waits; the reason differs", async () => {
     const run = textRunner(plan(4, { a: `{ done when shell("check") }` }), { check: { codes: [1] } });
     await run.run();
     expect(attemptsOf(run.events).map(({ backoff_s }) => backoff_s)).toEqual([undefined, 2, 4, 8, 16, 32]);
     expect(transitions(run.events, "a").at(-1)).toBe("running→failed max_tries_reached");
   });
 
-  test("K-32: a minute at most", async () => {
+  test("K-32: no wait is longer than a minute", async () => {
     const run = textRunner(plan(4, { a: `{ done when shell("check") tries 8 }` }), { check: { codes: [1] } });
     await run.run();
     expect(
@@ -341,14 +342,14 @@ describe("attempts", () => {
     ).toEqual([60, 60]);
   });
 
-  test("K-29: one try, no wait", async () => {
+  test("K-29: one try has no wait", async () => {
     const run = textRunner(plan(4, { a: `{ done when shell("check") tries 1 }` }), { check: { codes: [1] } });
     await run.run();
     expect(attemptsOf(run.events)).toHaveLength(1);
     expect(run.clock.now()).toBe(1_001_000);
   });
 
-  test("K-30: all checks run; the end of the output of those that fail", async () => {
+  test("K-30: all checks run; the event has the end of the output of the failed checks", async () => {
     const text = plan(4, {
       a: `{ done when shell("check true")  done when shell("check false")  done when shell("check also")  tries 1 }`,
     });
@@ -363,7 +364,7 @@ describe("attempts", () => {
     expect(attempt?.done_when_results.filter((result) => "tail" in result)).toHaveLength(1);
   });
 
-  test("K-31: the checks decide, not the command's own code", async () => {
+  test("K-31: the checks decide the status, not the exit code of the command", async () => {
     const text = plan(4, {
       a: `{ done when shell("check yes") }`,
       b: `{ done when shell("check no") tries 2 }`,
@@ -384,7 +385,7 @@ describe("attempts", () => {
   });
 });
 
-test("K-43: a schedule without running: what `ngc run --dry-run` prints", async () => {
+test("K-43: `ngc run --dry-run` prints the schedule and runs nothing", async () => {
   const { planSchedule } = await import("../../runtime/plan/schedule.ts");
   const run = textRunner(plan(3, SIX));
   const { batches } = planSchedule(run.runner.table);

@@ -1,6 +1,6 @@
 /**
- * langgraph-go's cases of cancellation and deadlines (LG-49 to LG-53), with others of their kind, on ours. There is no budget of
- * a run: a deadline is the caller's signal, `AbortSignal.timeout(…)`, and `timeout` of a node.
+ * langgraph-go's cases of cancellation and deadlines (LG-49 to LG-53), and similar ones. A run has no time budget: a
+ * deadline is the caller's signal, `AbortSignal.timeout(…)`, or the `timeout` of a node.
  */
 import { describe, expect, test } from "vitest";
 import type { Engine, NodeContext, RunResult } from "../../api/index.ts";
@@ -14,7 +14,7 @@ const CHAIN = `graph g { output counter: int = 0 reduce sum
 const NAMES = ["n1", "n2", "n3"];
 const never = (): Promise<never> => new Promise(() => undefined);
 
-/** Settles when the signal aborts, as code does that heeds it. */
+/** Settles when the signal aborts, like code that observes its signal. */
 const heeding = ({ signal }: NodeContext): Promise<never> =>
   new Promise((_resolve, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason as Error));
@@ -97,7 +97,7 @@ describe.each(stores)("a run that is cancelled, %s", (_name, open) => {
   test.each([
     ["n1", "cancelled", ["n1"]],
     ["n2", "cancelled", ["n1", "n2"]],
-    // Nothing is left to be stopped.
+    // No node is left that could be stopped.
     ["n3", "completed", NAMES],
   ])("LG-51: between two nodes, right after %s: %s", async (at, status, done) => {
     const abort = new AbortController();
@@ -138,7 +138,7 @@ describe.each(stores)("a run that is cancelled, %s", (_name, open) => {
     expect(told).toBe(10);
   });
 
-  test("LG-53: with items that wait for their turn: they never begin", async () => {
+  test("LG-53: items that wait for their turn never begin", async () => {
     const abort = new AbortController();
     const started: number[] = [];
     let told = 0;
@@ -157,7 +157,7 @@ describe.each(stores)("a run that is cancelled, %s", (_name, open) => {
   });
 
   test.each(["synchronous", "asynchronous"])("LG-52: a deadline ends a run of quick %s nodes", async (kind) => {
-    // Neither kind ever waits for anything but the next node: without a turn for timers the deadline would pass unseen.
+    // Both kinds wait only for the next node: the engine must let timers run, or it would miss the deadline.
     const [engine] = engineFor(
       `graph g { limit steps none  output n: int = 0 reduce sum  node a = work() into n  start -> a
          a -> a when more(n)  a -> end otherwise }`,
@@ -168,7 +168,7 @@ describe.each(stores)("a run that is cancelled, %s", (_name, open) => {
     expect(result.output["n"]).toBe(result.steps.length);
   });
 
-  test("LG-52: a deadline that is not reached, and none at all", async () => {
+  test("LG-52: a deadline that is not reached, and no deadline, change nothing", async () => {
     const [engine] = engineFor(CHAIN, { work: async (_name: string, amount: number) => amount });
     for (const options of [{ signal: AbortSignal.timeout(60_000) }, {}]) {
       expect(await engine.run({}, options)).toMatchObject({ status: "completed", output: { counter: 115 } });
@@ -176,8 +176,8 @@ describe.each(stores)("a run that is cancelled, %s", (_name, open) => {
   });
 });
 
-describe("what had finished", () => {
-  test("LG-51, LG-53: beside the cancelled is kept, and does not run again", async () => {
+describe("a finished task", () => {
+  test("LG-51, LG-53: beside a cancelled task is kept, and does not run again", async () => {
     const abort = new AbortController();
     const ran: string[] = [];
     let holds = true;
@@ -202,7 +202,7 @@ describe("what had finished", () => {
     expect(ran).toEqual(["a", "b", "c", "a", "c"]);
   });
 
-  test("LG-49: a run that was never begun leaves its thread free", async () => {
+  test("LG-49: a run that never began leaves its thread free", async () => {
     const engine = compiledEngine(
       CHAIN,
       { work: (_name: string, amount: number) => amount },
@@ -239,7 +239,7 @@ describe("a node's own deadline", () => {
       SLOW(policies),
       {
         slow: (context: NodeContext) => {
-          // Where an attempt may last, the first two fail shortly before their time is up.
+          // If an attempt may take time, the first two fail shortly before their timeout.
           const fails = policies.includes("150ms") && ++attempts < 3;
           context.signal.addEventListener("abort", () => given++);
           return new Promise((resolve, reject) => {

@@ -1,6 +1,7 @@
 /**
- * langgraph-go's cases of checkpoints and resumes (LG-18, LG-54 to LG-60, LG-85), with others of their kind, on ours, on every kind of
- * store. A label names a checkpoint and copies nothing; a resume knows where it stands, and `at` moves it.
+ * langgraph-go's cases of checkpoints and resumes (LG-18, LG-54 to LG-60, LG-85), and similar ones, on every kind of
+ * store. A label names a checkpoint and copies nothing; a resume continues at the head of the thread, and `at` moves
+ * it.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Engine, EngineOptions, Store } from "../../api/index.ts";
@@ -8,7 +9,7 @@ import { inFile, inMemory, inPostgres, type OpenStore } from "../stores/each-sto
 import { PostgresServer } from "../stores/postgres-server.ts";
 import { compiledEngine } from "../support/compiled-engine.ts";
 
-/** Nodes in a row: the i-th sets `value` to its name and adds its amount; `work` is told of each. */
+/** Nodes in a row: the i-th sets `value` to its name and adds its amount; `work` is called for each. */
 function chain(amounts: Readonly<Record<string, number>>, rest = ""): string {
   const names = Object.keys(amounts);
   return `graph g { output value: string = ""  output counter: int = 0 reduce sum
@@ -39,7 +40,7 @@ describe.each(kinds)("over %s", (_kind, openKind) => {
     for (const one of opened.splice(0)) await one.dispose();
   });
 
-  /** An engine that notes which nodes ran, and whose nodes fail as often as they are told. */
+  /** An engine that records which nodes ran, and whose nodes fail a given number of times. */
   function recorder(text: string, store = open(), options: EngineOptions = {}) {
     const ran: string[] = [];
     const failures = new Map<string, number>();
@@ -55,7 +56,7 @@ describe.each(kinds)("over %s", (_kind, openKind) => {
   }
 
   describe("LG-54: labels", () => {
-    test("three on one run, all to be found, with their steps and states", async () => {
+    test("three labels on one run are all found, with their steps and states", async () => {
       const { engine } = recorder(chain({ node1: 1, node2: 10, node3: 100 }));
       await engine.run({}, { thread: "run" });
       const [third, second, first] = await engine.history("run");
@@ -75,7 +76,7 @@ describe.each(kinds)("over %s", (_kind, openKind) => {
       expect((await engine.history("run")).map(({ label }) => label)).toEqual(["end", "after two", "ünï/1", null]);
     });
 
-    test("one of a run that has failed, and of one at its limit", async () => {
+    test("a label on a failed run, and on a run at its limit", async () => {
       const { engine, failures } = recorder(chain({ node1: 1, node2: 10, node3: 100 }));
       failures.set("node2", 1);
       await engine.run({}, { thread: "failed" });
@@ -86,7 +87,7 @@ describe.each(kinds)("over %s", (_kind, openKind) => {
       expect(await engine.resume("limited", { from: "half", maxSteps: 3 })).toMatchObject({ output: { counter: 111 } });
     });
 
-    test("given again it moves; a second one replaces the first", async () => {
+    test("a label that is set again moves; a second label replaces the first", async () => {
       const { engine } = recorder(chain({ node1: 1, node2: 10 }));
       await engine.run({}, { thread: "run" });
       const [second, first] = await engine.history("run");
@@ -98,7 +99,7 @@ describe.each(kinds)("over %s", (_kind, openKind) => {
       await expect(engine.resume("run", { from: "x" })).rejects.toMatchObject({ code: "NG_UNKNOWN_CHECKPOINT" });
     });
 
-    test.each(["", 5, null])("%j is none", async (label) => {
+    test.each(["", 5, null])("%j is not a label", async (label) => {
       const { engine } = recorder(chain({ node1: 1 }));
       await engine.run({}, { thread: "run" });
       await expect(engine.label("run", label as string)).rejects.toMatchObject({ code: "NG_BAD_INPUT" });
@@ -157,7 +158,7 @@ describe.each(kinds)("over %s", (_kind, openKind) => {
       steps: again.map((node) => [node]),
     });
     expect(ran).toEqual(again);
-    // What was is not rewritten: the label still names it.
+    // History is not rewritten: the label still names the old checkpoint.
     await engine.fork("run", { from: "end", as: "old" });
     expect((await engine.state("old"))?.state["counter"]).toBe(
       Object.values(amounts).reduce((sum, one) => sum + one, 0),
@@ -191,7 +192,7 @@ describe.each(kinds)("over %s", (_kind, openKind) => {
       expect(ran).toEqual(["orig"]);
     });
 
-    test("before a resume is seen by what runs then", async () => {
+    test("before a resume is visible to the resumed nodes", async () => {
       const { engine } = recorder(chain({ node1: 1, node2: 10, node3: 100 }));
       await engine.run({}, { thread: "run", maxSteps: 2 });
       await engine.update("run", { counter: 1000 });
@@ -208,7 +209,7 @@ describe.each(kinds)("over %s", (_kind, openKind) => {
       expect((await engine.state("run"))?.state).toEqual({ value: "node3", counter: 111 });
     });
 
-    test("as a node goes on behind it", async () => {
+    test("as a node continues after this node", async () => {
       const { engine, ran } = recorder(chain({ node1: 1, node2: 10, node3: 100 }));
       await engine.run({}, { thread: "run" });
       ran.length = 0;
@@ -252,7 +253,7 @@ describe.each(kinds)("over %s", (_kind, openKind) => {
       expect(ran.filter((node) => node === "fetch")).toHaveLength(1);
     });
 
-    test("as often as it fails; by another engine, too", async () => {
+    test("it runs again after each failure; with another engine, too", async () => {
       const { engine, ran, failures, store } = recorder(chain(AMOUNTS));
       failures.set("process", 2);
       await engine.run({}, { thread: "run" });
@@ -274,7 +275,7 @@ describe.each(kinds)("over %s", (_kind, openKind) => {
       expect(ran).toEqual(["fetch", "parse", "process", "process", "store", "notify"]);
     });
 
-    test("beside others: their results are kept", async () => {
+    test("beside other nodes: their results are kept", async () => {
       const { engine, ran, failures } = recorder(
         `graph g { output value: string = "" reduce last  output counter: int = 0 reduce sum
            node a = work("a", 1) into { value, counter }  node b = work("b", 10) into { value, counter }
@@ -297,7 +298,7 @@ describe.each(kinds)("over %s", (_kind, openKind) => {
 
   describe("LG-60: another graph", () => {
     const AMOUNTS = { node1: 1, node2: 10 };
-    test("with one node more: it is reached", async () => {
+    test("with one more node: the node is reached", async () => {
       const { engine, store } = recorder(chain(AMOUNTS));
       await engine.run({}, { thread: "run" });
       const more = recorder(chain({ ...AMOUNTS, node3: 100 }), store);
@@ -305,7 +306,7 @@ describe.each(kinds)("over %s", (_kind, openKind) => {
       expect(more.ran).toEqual(["node3"]);
     });
 
-    test("with one node more behind the one that failed", async () => {
+    test("with one more node after the failed node", async () => {
       const { engine, store, failures } = recorder(chain(AMOUNTS));
       failures.set("node2", 1);
       await engine.run({}, { thread: "run" });
@@ -337,7 +338,7 @@ describe.each(kinds)("over %s", (_kind, openKind) => {
     });
   });
 
-  test("LG-85: a checkpoint is written once, and all of it or nothing", async () => {
+  test("LG-85: a checkpoint is written once, atomically", async () => {
     const store = open();
     const claim = await store.claim("t", { owner: "me", leaseMs: 1000 });
     const header = {

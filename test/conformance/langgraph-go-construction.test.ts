@@ -1,6 +1,7 @@
 /**
- * langgraph-go's cases about making a graph and an engine (LG-01 to LG-15, LG-78), on ours: what its calls check is checked by the
- * compiler and by `createEngine`. `compiler-cases.test.ts` has the findings of the compiler.
+ * langgraph-go's cases about the construction of a graph and an engine (LG-01 to LG-15, LG-78). The compiler and
+ * `createEngine` make the checks that langgraph-go makes in its calls. `compiler-cases.test.ts` has the findings of the
+ * compiler.
  */
 import { describe, expect, test } from "vitest";
 import { createEngine, type EngineOptions, type RunOptions, type Table } from "../../api/index.ts";
@@ -10,7 +11,7 @@ import { compiledEngine, compiledTable, findingsOf } from "../support/compiled-e
 
 const ONE = `graph g { output counter: int = 0 reduce sum  node a = 1 into counter  start -> a }`;
 
-/** An error of ours, with a code and words of its message. */
+/** An error of this project, with a code and words of its message. */
 function failing(code: string, ...words: readonly string[]): Error {
   const message = new RegExp(words.map((word) => `(?=[^]*${word.replaceAll(/[$()*+.?[\\\]^{|}]/g, "\\$&")})`).join(""));
   return expect.objectContaining({ code, message: expect.stringMatching(message) as string }) as Error;
@@ -144,7 +145,7 @@ describe("a graph's text", () => {
     ["LG-78: a wait that stays the same is fine", `node a = print("1") { tries 2 backoff 1s..1s }  start -> a`, []],
   ])("%s", (_name, text, found) => {
     const all = findingsOf(around(text));
-    // One mistake may have consequences: what is meant is found, and nothing where nothing is wrong.
+    // One mistake may have several findings: the expected one is among them, and a correct graph has none.
     expect(found.length === 0 ? all : all.slice(0, 1)).toEqual(found);
   });
 

@@ -1,6 +1,6 @@
 /**
- * langgraph-go's cases of events (LG-61 to LG-66), with others of their kind, on ours: as a listener hears them, and as a stream
- * yields them. Its `node_end` carries the delta; ours is told by `write` events, channel by channel.
+ * langgraph-go's cases of events (LG-61 to LG-66), and similar ones: as a listener receives them, and as a stream
+ * yields them. langgraph-go's `node_end` has the update; this project emits a `write` event for each channel.
  */
 import { describe, expect, test } from "vitest";
 import type { NodeContext, RunEvent } from "../../api/index.ts";
@@ -23,7 +23,7 @@ async function record(
   return events;
 }
 
-/** Starts, ends, errors and routes: what langgraph-go tells. */
+/** Starts, ends, errors and routes: the events of langgraph-go. */
 const told = (events: readonly RunEvent[]): string[] =>
   events.flatMap((event) => {
     if (event.type === "node") return [`${event.step} ${event.phase} ${event.node}`];
@@ -39,24 +39,21 @@ const chain = (count: number): string =>
      start -> ${names(count).join(" -> ")}${count === 1 ? " -> end" : " -> end"} }`;
 
 describe("nodes in a row", () => {
-  test.each([1, 3, 10, 120])(
-    "LG-61, LG-62, LG-65: of %i, each starts, ends and leads on in its step",
-    async (count) => {
-      const events = await record(chain(count));
-      const found = told(events);
-      expect(found).toEqual(
-        names(count).flatMap((name, step) => [
-          `${step} start ${name}`,
-          `${step} end ${name}`,
-          `${step} edges ${name}: ${names(count)[step + 1] ?? "end"}`,
-        ]),
-      );
-      expect(found).toHaveLength(count * 3);
-      expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index));
-    },
-  );
+  test.each([1, 3, 10, 120])("LG-61, LG-62, LG-65: each of %i starts, ends and routes in its step", async (count) => {
+    const events = await record(chain(count));
+    const found = told(events);
+    expect(found).toEqual(
+      names(count).flatMap((name, step) => [
+        `${step} start ${name}`,
+        `${step} end ${name}`,
+        `${step} edges ${name}: ${names(count)[step + 1] ?? "end"}`,
+      ]),
+    );
+    expect(found).toHaveLength(count * 3);
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index));
+  });
 
-  test("LG-61: what a node wrote, and what the channel holds then", async () => {
+  test("LG-61: `write` has the update of the node and the new value of the channel", async () => {
     const events = await record(
       `graph g { output counter: int = 40 reduce sum  output value: string = ""  node a = { counter: 2, value: "x" } into { counter, value }
          start -> a }`,
@@ -83,7 +80,7 @@ describe("nodes in a row", () => {
     expect(told(events.filter(keep))).toHaveLength(count);
   });
 
-  test("LG-65: of two runs at once each has its own, numbered from 0", async () => {
+  test("LG-65: two parallel runs each have their own events, numbered from 0", async () => {
     const events: RunEvent[] = [];
     const engine = compiledEngine(
       `graph g { node a = wait()  node b = wait()  start -> a -> b }`,
@@ -148,7 +145,7 @@ describe("errors", () => {
   const CHAIN = `graph g { output counter: int = 0 reduce sum
     ${["node1", "node2", "node3"].map((name) => `node ${name} = work("${name}") into counter`).join("  ")}
     start -> node1 -> node2 -> node3 }`;
-  test.each(["node1", "node2", "node3"])("LG-64: of %s, at its step, and no end of it", async (bad) => {
+  test.each(["node1", "node2", "node3"])("LG-64: of %s, at its step, without a `node_end`", async (bad) => {
     const step = Number(bad.slice(-1)) - 1;
     const cause = new Error("node failure");
     const work = (name: string): number => {
@@ -170,7 +167,7 @@ describe("errors", () => {
     expect(events.at(-1)).toMatchObject({ type: "run", phase: "end", status: "failed", error: { message } });
   });
 
-  test("LG-64: after tries, each told", async () => {
+  test("LG-64: one event for each try", async () => {
     const events = await record(
       `graph g { node a = bad() { tries 3 backoff 1s..30s }  start -> a }`,
       { bad: () => Promise.reject(new Error("transient")) },
@@ -194,7 +191,7 @@ describe("errors", () => {
   test.each([
     ["LG-66: the limit of steps", chain(4), {}, 2, "step_limit", "NG_STEP_LIMIT"],
     [
-      "LG-66: a condition that nothing answers",
+      "LG-66: a condition that matches no arm",
       `graph g { node a = print("a")  node b = print("b")  start -> a  a -> b when odd()  a -> end when !odd() }`,
       { odd: () => null },
       9,
@@ -230,14 +227,14 @@ describe("streams", () => {
     return items;
   }
 
-  test("LG-65: events are those that a listener hears, and the result is the run's", async () => {
+  test("LG-65: the stream has the events of a listener, and its result is that of the run", async () => {
     const heard: RunEvent[] = [];
     const stream = compiledEngine(GRAPH, functions).stream({ k: 2 }, { onEvent: (event) => heard.push(event) });
     expect(await all(stream)).toEqual(heard);
     expect(await stream.result).toMatchObject({ status: "completed", output: { counter: 112, log: ["s", "a", "b"] } });
   });
 
-  test("LG-61: values are the state after the input and after each step", async () => {
+  test("LG-61: `values` has the state after the input and after each step", async () => {
     expect(await all(compiledEngine(GRAPH, functions).stream({}, { view: "values" }))).toEqual([
       { step: -1, state: { k: 1, counter: 0, log: ["s"] } },
       { step: 0, state: { k: 1, counter: 11, log: ["s", "a", "b"] } },
@@ -245,7 +242,7 @@ describe("streams", () => {
     ]);
   });
 
-  test("LG-61: updates are what each node wrote", async () => {
+  test("LG-61: `updates` has the writes of each node", async () => {
     expect(await all(compiledEngine(GRAPH, functions).stream({}, { view: "updates" }))).toEqual([
       { step: 0, namespace: [], node: "a", updates: { counter: 1, log: ["a"] } },
       { step: 0, namespace: [], node: "b", updates: { counter: 10, log: ["b"] } },
@@ -253,14 +250,14 @@ describe("streams", () => {
     ]);
   });
 
-  test("LG-65: custom is what nodes emit", async () => {
+  test("LG-65: `custom` has the events that nodes emit", async () => {
     expect(await all(compiledEngine(GRAPH, functions).stream({}, { view: "custom" }))).toEqual([
       { step: 1, namespace: [], node: "j", data: { saw: 11 } },
       { step: 1, namespace: [], node: "j", data: "half" },
     ]);
   });
 
-  test("LG-64: a run that fails ends its stream, and its result says why", async () => {
+  test("LG-64: a run that fails ends its stream, and its result has the error", async () => {
     const broken = { work: () => Promise.reject(new Error("broken")) };
     const stream = compiledEngine(GRAPH, broken).stream({});
     expect((await all(stream)).at(-1)).toMatchObject({ type: "run", phase: "end", status: "failed" });
@@ -278,7 +275,7 @@ describe("streams", () => {
     );
   });
 
-  test("LG-65: two that read one stream share its items, and both come to its end", async () => {
+  test("LG-65: two readers of one stream share its items, and both reach its end", async () => {
     const engine = compiledEngine(GRAPH, functions);
     const count = (await all(engine.stream({}))).length;
     const stream = engine.stream({});
@@ -288,7 +285,7 @@ describe("streams", () => {
   });
 
   test.each([1, 7, 50])(
-    "LG-65: a slow consumer with room for %i misses the oldest and is told how many",
+    "LG-65: a slow consumer with room for %i misses the oldest events, and the stream reports how many",
     async (buffer) => {
       const stream = compiledEngine(chain(300)).stream({}, { buffer });
       const { steps, status } = await stream.result;
@@ -303,7 +300,7 @@ describe("streams", () => {
     },
   );
 
-  test("LG-65: one that leaves early ends the run", async () => {
+  test("LG-65: a reader that leaves early ends the run", async () => {
     const stream = compiledEngine(GRAPH, { work: () => new Promise(() => undefined) }).stream({});
     for await (const event of stream) if (event.type === "step" && event.phase === "end") break;
     expect(await stream.result).toMatchObject({ status: "cancelled", steps: [["a", "b"]] });

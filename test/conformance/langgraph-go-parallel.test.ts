@@ -1,6 +1,7 @@
 /**
- * langgraph-go's cases of fan-out, of nodes at the same time and of replays (LG-41 to LG-48, LG-67 to LG-74, LG-80), with others
- * of their kind, on ours. Results merge in the order of the page, not by name or hash; a join is a barrier, or a node signalled once.
+ * langgraph-go's cases of fan-out, of nodes at the same time and of replays (LG-41 to LG-48, LG-67 to LG-74, LG-80),
+ * and similar ones. Results merge in declaration order, not by name or hash; a join is a barrier, or a node that is
+ * signalled once.
  */
 import { describe, expect, test } from "vitest";
 import type { NodeContext, RunEvent } from "../../api/index.ts";
@@ -55,7 +56,7 @@ describe("branches", () => {
     const engine = compiledEngine(
       fan(Array.from({ length: count }, (_, index) => `n${index}`)),
       registry(async (name) => {
-        // If they ran one after the other this would wait for ever.
+        // This would wait forever if they ran one after the other.
         if (++waiting === count) gate.resolve();
         await gate.promise;
         return { counter: 1, log: name };
@@ -76,7 +77,7 @@ describe("branches", () => {
     expect((await engine.run({})).output["log"]).toEqual(["start", ...items, "tail"]);
   });
 
-  test("LG-45, LG-72, LG-80: fifty runs with other delays give the same state, steps and events", async () => {
+  test("LG-45, LG-72, LG-80: fifty runs with different delays have the same state, steps and events", async () => {
     const text = `graph g { output log: string[] reduce append  output last: string = "" reduce last  output sum: float reduce sum
       output by: map<int> reduce merge  output told: string = "" reduce join
       ${LETTERS.map((name, index) => `node ${name} = work("${name}", ${index}) into { log, last, sum, by, told }`).join("  ")}
@@ -143,14 +144,14 @@ describe("branches that fail", () => {
       expect(result.error).toMatchObject({ code: "NG_NODE_FAILED", nodeId: told, attempts: 1 });
       expect(result.error?.cause).toBe(causes.get(told));
       expect(result.error?.message).toBe(`node \`${told}\` failed: BRANCH_ERROR: ${told} processing failed`);
-      // Those beside them finish (4.2), and each failure is told.
+      // The other nodes of the step finish (4.2), and each failure is reported.
       expect(finished).toBe(LETTERS.length - bad.length);
       const errors = events.flatMap((event) => (event.type === "node" && event.phase === "error" ? [event.node] : []));
       expect(errors.toSorted()).toEqual([...bad].toSorted());
     }
   });
 
-  test("LG-46: what had finished is kept, and only the rest runs again", async () => {
+  test("LG-46: results of finished nodes are kept, and only the other nodes run again", async () => {
     const runs: string[] = [];
     let bad = ["nodeA", "nodeB"];
     const engine = compiledEngine(
@@ -192,7 +193,7 @@ describe("branches that fail", () => {
     expect(result.error?.message).toContain(`\`${told}\``);
   });
 
-  test("LG-73: all at once, many times, and nothing hangs", async () => {
+  test("LG-73: all branches fail at once, many times, and no run hangs", async () => {
     const engine = compiledEngine(
       fan(LETTERS),
       registry((name) => Promise.reject(new Error(name))),
@@ -217,7 +218,7 @@ describe("branches that fail", () => {
     },
   );
 
-  test("LG-74: and those that wait do not begin, where a failure is to end the others", async () => {
+  test("LG-74: waiting items do not begin if a failure ends the others", async () => {
     const started: number[] = [];
     const engine = compiledEngine(`graph g { node each = work(i) for i in range(20)  start -> each }`, {
       work: async (item: number) => {
@@ -270,7 +271,7 @@ describe("how many at once", () => {
     expect(Array.isArray(counter) ? counter.length : (counter as number) - 1010).toBe(runs);
   });
 
-  test("LG-70: of nodes in a row there is one at once, whatever is allowed", async () => {
+  test("LG-70: nodes in a row run one at a time, whatever the limit", async () => {
     let peak = 0;
     let running = 0;
     const functions = {
@@ -302,7 +303,7 @@ describe("joins", () => {
     expect(result.steps.flat().filter((node) => node === "tail")).toHaveLength(joins);
   });
 
-  test("LG-71: a jump and an edge in the same step: once", async () => {
+  test("LG-71: a target of a jump and an edge in the same step runs once", async () => {
     const text = `graph g { output counter: int = 0 reduce sum  node p = jump() into counter { goes tail }  node q = 1 into counter
       node tail = 100 into counter  start -> p, q  p -> end  q -> tail -> end }`;
     const engine = compiledEngine(text, { jump: (context: NodeContext) => (context.goto("tail"), 10) });

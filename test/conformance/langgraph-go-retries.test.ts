@@ -1,6 +1,6 @@
 /**
- * langgraph-go's cases of retries, keys, isolation and errors (LG-75 to LG-80, LG-84, LG-86, LG-87), with others of their kind, on ours.
- * `tries` counts attempts in all; a wait never exceeds the longest that the page names.
+ * langgraph-go's cases of retries, keys, isolation and errors (LG-75 to LG-80, LG-84, LG-86, LG-87), and similar ones.
+ * `tries` counts all attempts; a wait never exceeds the declared maximum.
  */
 import { describe, expect, test } from "vitest";
 import {
@@ -51,21 +51,21 @@ describe("tries", () => {
       expect(result).toMatchObject({ status, output: { value: status === "completed" ? 1 : 0 } });
       if (status === "completed") continue;
       expect(result.error).toMatchObject({ code: "NG_NODE_FAILED", nodeId: "a", attempts });
-      // The original error, that of the last attempt.
+      // The original error of the last attempt.
       expect(result.error?.cause).toBe(causes.at(-1));
       const times = attempts === 1 ? "" : ` after ${attempts} attempts`;
       expect(result.error?.message).toBe(`node \`a\` failed${times}: failure ${attempts}`);
     }
   });
 
-  test("LG-77: an error whose retry would change nothing is not tried again", async () => {
+  test("LG-77: a permanent error is not tried again", async () => {
     let runs = 0;
     const engine = compiledEngine(text("tries 5"), { a: () => (runs++, "no number") });
     expect((await engine.run({})).error).toMatchObject({ code: "NG_BAD_RESULT", attempts: 1 });
     expect(runs).toBe(1);
   });
 
-  /** Milliseconds between the attempts, the dice giving the same each time. */
+  /** Milliseconds between the attempts, with a constant random number. */
   async function waits(policies: string, dice: number): Promise<number[]> {
     const clock = new VirtualClock();
     const starts: number[] = [];
@@ -78,7 +78,7 @@ describe("tries", () => {
   }
 
   test.each([
-    // Attempt, and the wait after it: at least, and below.
+    // Attempt, and the bounds of the wait after it.
     [0, 1000, 2000],
     [1, 2000, 3000],
     [2, 4000, 5000],
@@ -89,7 +89,7 @@ describe("tries", () => {
     const all = await Promise.all([0, 0.25, 0.5, 0.999].map((dice) => waits("tries 12 backoff 1s..30s", dice)));
     const found = all.map((one) => one[attempt]!);
     for (const wait of found) expect(wait >= least && wait < below).toBe(true);
-    // Chance tells them apart until the longest wait is reached.
+    // Jitter makes them differ until the longest wait is reached.
     expect(new Set(found).size).toBe(attempt === 10 ? 1 : 4);
   });
 
@@ -171,7 +171,7 @@ describe("keys", () => {
     expect(new Set(keys).size).toBe(1);
   });
 
-  test("LG-84: of items of called graphs, as long as any other", async () => {
+  test("LG-84: keys of items of called graphs are as long as any other", async () => {
     const keys: string[] = [];
     const engine = compiledEngine(
       `graph outer { node each = middle(n: i) for i in range(3)  start -> each }
@@ -185,8 +185,8 @@ describe("keys", () => {
     for (const key of keys) expect(key).toMatch(KEY);
   });
 
-  test("LG-80: what is drawn from the key is drawn again", async () => {
-    /** A few numbers that the key alone decides. */
+  test("LG-80: random numbers seeded with the key repeat", async () => {
+    /** A few numbers that depend only on the key. */
     const draw = (key: string): number[] =>
       Array.from({ length: 50 }, (_, i) => parseInt(key.slice(7 + i, 15 + i), 16));
     const drawn: string[] = [];
@@ -228,7 +228,7 @@ describe("isolation", () => {
     );
     const deep = { list: [1, 2], nested: { map: { a: 1 } } };
     const run = engine.run({ deep });
-    // Nor can the caller, once it has handed it over.
+    // The caller cannot either, after the call.
     const before = structuredClone(deep);
     change(deep);
     const result = await run;
@@ -237,7 +237,7 @@ describe("isolation", () => {
     expect(result.output["kept"]).toEqual(before);
   });
 
-  test("LG-86: what a node has returned it may go on changing, and nobody sees it", async () => {
+  test("LG-86: a node can change its result after it returns, without an effect", async () => {
     const own = { list: [1], map: { a: 1 } };
     const engine = compiledEngine(
       `graph g { output first: json = null  output second: json = null
@@ -256,7 +256,7 @@ describe("isolation", () => {
     expect(Object.isFrozen(own)).toBe(false);
   });
 
-  test("LG-86: branches share nothing but what they are given", async () => {
+  test("LG-86: branches share only their arguments", async () => {
     const engine = compiledEngine(
       `graph g { input deep: json  output x: json = null  output y: json = null
          node a = grow(deep, "a") into x  node b = grow(deep, "b") into y  start -> a, b }`,
@@ -344,7 +344,7 @@ describe("errors", () => {
     expect(chain.at(-1)).toBe(cause);
   });
 
-  test("LG-87: each kind has its class, and all have one", async () => {
+  test("LG-87: each kind of error has its class, and all share a base class", async () => {
     const engine = compiledEngine(`graph g { output n: int = 0 reduce bad  node a = 1 into n  start -> a }`, {
       bad: () => {
         throw new Error("reducer");

@@ -1,6 +1,6 @@
 /**
- * langgraph-go's cases of routing (LG-26 to LG-40), with others of their kind, on ours. Of several conditions that hold, its
- * first is taken; ours are independent as `when`, and exclusive in order as `match`.
+ * langgraph-go's cases of routing (LG-26 to LG-40), and similar ones. langgraph-go takes the first condition that is
+ * true; here conditions are independent with `when`, and exclusive and ordered with `match`.
  */
 import { describe, expect, test } from "vitest";
 import type { NodeContext } from "../../api/index.ts";
@@ -17,7 +17,7 @@ interface Case {
   readonly counter: number;
 }
 
-/** A run that begins with `from`; steps are parted by `>`, nodes of one step by `+`. */
+/** A run that begins with `from`; steps are separated by `>`, nodes of one step by `+`. */
 async function runOf({ text, functions, from = 0 }: Omit<Case, "name" | "ran" | "counter">) {
   const engine = compiledEngine(
     `graph g { input from: int  output counter: int = 0 reduce sum  node set = from into counter  start -> set  ${text} }`,
@@ -95,7 +95,7 @@ describe("conditions", () => {
   });
 });
 
-describe("no way to go", () => {
+describe("no open route", () => {
   const around = (edges: string): string =>
     `graph g { input from: int  state counter: int = 0  node source = from + 1 into counter  node target = print("t")
        start -> source  ${edges}  target -> end }`;
@@ -113,7 +113,7 @@ describe("no way to go", () => {
     expect(findingsOf(around(`source -> target when counter > 9  source -> end when counter <= 9`))).toEqual([]);
   });
 
-  // Each counts as the opposite of the other, which what a function says need not be.
+  // Each is treated as the opposite of the other, which results of a function need not be.
   const BY_CODE = `graph g { output counter: int = 0 reduce sum  node source = 5 into counter  node target = 20 into counter
     node other = 30 into counter  start -> source  source -> target when holds(counter)  source -> other when !holds(counter) }`;
   const flipping = (): (() => boolean) => {
@@ -136,7 +136,7 @@ describe("no way to go", () => {
     const store = new MemoryStore();
     const engine = compiledEngine(BY_CODE, { holds }, { store });
     const result = await engine.run({}, { thread: "t" });
-    // What the node wrote is applied: the step is done, and only where it leads is open.
+    // The writes of the node are applied: the step is done, only its route is open.
     expect(result).toMatchObject({ status: "failed", output: { counter: 5 }, steps: [["source"]] });
     expect(result.error).toMatchObject({ name: "NodeError", code: "NG_NO_ROUTE", nodeId: "source" });
     expect(result.error?.message).toContain("`source` has nowhere to go");
@@ -199,7 +199,7 @@ describe("jumps", () => {
     ["LG-30: given as null", ({ goto }) => goto(null as never), ["null"]],
     ["LG-48: beside one that is there", ({ goto }) => goto("x", "nonexistent"), ["nonexistent"]],
     [
-      "LG-30: and the node takes no notice",
+      "LG-30: and the node ignores it",
       ({ goto }) => {
         try {
           goto("nonexistent");

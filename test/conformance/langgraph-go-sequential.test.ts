@@ -1,16 +1,19 @@
-/** langgraph-go's cases of nodes in a row and of step limits (LG-16 to LG-25, LG-34, LG-35), with others of their kind, on ours. */
+/** langgraph-go's cases of nodes in a row and of step limits (LG-16 to LG-25, LG-34, LG-35), and similar ones. */
 import { describe, expect, test } from "vitest";
 import type { NodeContext } from "../../api/index.ts";
 import type { FunctionRegistry, RunEvent } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { compiledEngine, findingsOf } from "../support/compiled-engine.ts";
 
-/** Its state: a text, where the last that is not empty wins, and a counter that is added to. The first node sets what a run begins with. */
+/**
+ * langgraph-go's state: a text whose last non-empty value wins, and a counter with a sum. The first node sets the start
+ * values.
+ */
 export const STATE = `input word: string = ""  input from: int = 0
   output value: string = ""  output counter: int = 0 reduce sum
   node set = { value: word, counter: from } into { value, counter }  start -> set`;
 
-/** So many nodes in a row, the i-th adding `of(i)`, behind no other. */
+/** A row of `count` nodes; the i-th adds `of(i)`. */
 function row(count: number, of: (index: number) => number = (index) => index + 1): string {
   const names = Array.from({ length: count }, (_, index) => `n${index + 1}`);
   return `graph g { output counter: int = 0 reduce sum
@@ -70,7 +73,7 @@ describe("nodes in a row", () => {
     expect(result).toMatchObject({ status: "completed", output: { value, counter }, error: null });
   });
 
-  test("LG-17: a reducer of one's own: the last that is not empty wins", async () => {
+  test("LG-17: a custom reducer: the last non-empty text wins", async () => {
     const functions = { nonEmpty: (current: string, update: string) => (update === "" ? current : update) };
     const text = `graph g { output value: string = "" reduce nonEmpty  node a = "node1" into value  node b = "" into value
       node c = "node3" into value  node d = "" into value  start -> a -> b -> c -> d }`;
@@ -114,7 +117,7 @@ describe("nodes in a row", () => {
         code: "NG_STORE_FAILED",
         message: expect.stringContaining("disk full") as string,
       });
-      // The first save is the input's: nothing has run then.
+      // The first save has the input: no node has run.
       expect(ran).toEqual([1, 2, 3].slice(0, at - 1));
     }
   });
@@ -159,7 +162,7 @@ describe("limits", () => {
     expect(result.steps.flat().join("")).toBe("abababa".slice(0, maxSteps));
   });
 
-  test("LG-35: a loop that nothing leaves does not compile", () => {
+  test("LG-35: a loop without an exit does not compile", () => {
     const text = `graph g { node a = print("a")  node b = print("b")  start -> a -> b -> a }`;
     expect(findingsOf(text)).toEqual(["NG204:error"]);
   });
@@ -167,23 +170,26 @@ describe("limits", () => {
   const ENDLESS = `graph g { output counter: int = 0 reduce sum  node a = a() into counter { goes b }  node b = 1 into counter
     start -> a -> end  b -> a }`;
   const functions = { a: (context: NodeContext) => (context.goto("b"), 1) };
-  test.each([1, 2, 5, 99])("LG-35: an endless loop ends after %i steps, and goes on when it may", async (maxSteps) => {
-    const engine = compiledEngine(ENDLESS, functions, { store: new MemoryStore() });
-    const result = await engine.run({}, { thread: "t", maxSteps });
-    expect(result).toMatchObject({
-      status: "step_limit",
-      output: { counter: maxSteps },
-      error: { code: "NG_STEP_LIMIT" },
-    });
-    expect(result.error?.message).toMatch(maxSteps === 1 ? /limit of 1 step is/ : /limit of \d+ steps is/);
-    expect(result.error?.message).toContain(maxSteps % 2 === 0 ? "`a`" : "`b`");
-    expect(await engine.resume("t", { maxSteps })).toMatchObject({ status: "step_limit", steps: [] });
-    const more = await engine.resume("t", { maxSteps: maxSteps + 3 });
-    expect(more).toMatchObject({ status: "step_limit", output: { counter: maxSteps + 3 } });
-    expect(more.steps).toHaveLength(3);
-  });
+  test.each([1, 2, 5, 99])(
+    "LG-35: an endless loop ends after %i steps, and continues with a higher limit",
+    async (maxSteps) => {
+      const engine = compiledEngine(ENDLESS, functions, { store: new MemoryStore() });
+      const result = await engine.run({}, { thread: "t", maxSteps });
+      expect(result).toMatchObject({
+        status: "step_limit",
+        output: { counter: maxSteps },
+        error: { code: "NG_STEP_LIMIT" },
+      });
+      expect(result.error?.message).toMatch(maxSteps === 1 ? /limit of 1 step is/ : /limit of \d+ steps is/);
+      expect(result.error?.message).toContain(maxSteps % 2 === 0 ? "`a`" : "`b`");
+      expect(await engine.resume("t", { maxSteps })).toMatchObject({ status: "step_limit", steps: [] });
+      const more = await engine.resume("t", { maxSteps: maxSteps + 3 });
+      expect(more).toMatchObject({ status: "step_limit", output: { counter: maxSteps + 3 } });
+      expect(more.steps).toHaveLength(3);
+    },
+  );
 
-  test("LG-66: a limit is no failure of a node", async () => {
+  test("LG-66: a limit is not a failure of a node", async () => {
     const events: RunEvent[] = [];
     await compiledEngine(row(5), {}, { onEvent: (event) => events.push(event) }).run({}, { maxSteps: 2 });
     expect(events.filter((event) => event.type === "node" && event.phase === "error")).toEqual([]);

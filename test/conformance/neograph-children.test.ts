@@ -1,4 +1,6 @@
-/** More cases of NeoGraph's kind about parallel nodes, cancellation, the cache, called graphs and streams (C33, C77 - C83). */
+/**
+ * More cases like NeoGraph's about parallel nodes, cancellation, the cache, called graphs and streams (C33, C77 - C83).
+ */
 import { describe, expect, test } from "vitest";
 import { MemoryNodeCache, type Engine, type NodeContext } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
@@ -12,7 +14,7 @@ const after = async <T>(turns: number, value: T): Promise<T> => {
 
 describe("parallel nodes", () => {
   test.each([[[3, 2, 1, 0]], [[0, 1, 2, 3]], [[2, 0, 3, 1]], [[0, 0, 0, 0]]])(
-    "C78: ending after %j turns, they are applied and told in order",
+    "C78: ending after %j turns, they are applied and reported in order",
     async (turns) => {
       const names = ["alpha", "beta", "gamma", "delta"];
       const engine = engineOf(
@@ -75,7 +77,7 @@ describe("cancellation", () => {
     return new Promise(() => undefined);
   };
 
-  test("C79: reaches called graphs and theirs, and nodes beside them; the thread can go on", async () => {
+  test("C79: reaches called graphs at any depth, and nodes beside them; the thread can be resumed", async () => {
     const abort = new AbortController();
     const signals: AbortSignal[] = [];
     let stopped = false;
@@ -94,7 +96,7 @@ describe("cancellation", () => {
     expect((await engine.resume("t")).status).toBe("completed");
   });
 
-  test("C79: what a node aborts by itself concerns nobody else", async () => {
+  test("C79: a signal that a node aborts itself has no effect on other nodes", async () => {
     const engine = engineOf(`graph g { output x: int = 0  node a = a()  node b = 2 into x  start -> a -> b }`, {
       a: (context: NodeContext) => {
         const own = new AbortController();
@@ -171,7 +173,7 @@ describe("the cache", () => {
     expect([count(), cache.hits, cache.misses]).toEqual([runs, hits, misses]);
   });
 
-  test("C80: cleared it forgets, and goes on caching", async () => {
+  test("C80: a cleared cache is empty, and caches again", async () => {
     const cache = new MemoryNodeCache();
     const { engine, runs } = counting("{ cache }", cache);
     for (const clears of [false, true, false]) {
@@ -182,7 +184,7 @@ describe("the cache", () => {
     expect(cache.size).toBe(1);
   });
 
-  test("C80: a result of none is known by having run", async () => {
+  test("C80: a call without a result is cached, too", async () => {
     let runs = 0;
     const engine = engineOf(`graph g { node a = a() { cache }  start -> a }`, { a: () => void runs++ });
     for (let turn = 0; turn < 3; turn++) await engine.run({});
@@ -222,7 +224,7 @@ describe("called graphs", () => {
     expect((await engine.run({ messages: ["user"] })).output).toEqual({ all: ["user", "assistant 1"] });
   });
 
-  test("C81: what its sent tasks write arrives in the order sent", async () => {
+  test("C81: writes of its sent tasks arrive in the order sent", async () => {
     const engine = engineOf(
       `graph child { output log: int[] = [] reduce append  node p = p() { goes w }  node w = w() into log  start -> p -> end  w -> end }
        graph g { output log: int[] = [0] reduce append  node call = child() into { log }  start -> call }`,
@@ -267,7 +269,7 @@ describe("called graphs", () => {
     expect(output).toEqual({ log: [{ m: 7 }, { m: 3 }, { m: 5 }], one: 201, two: 401 });
   });
 
-  test("C82: its checkpoints stand under its own name; without a thread there are none at all", async () => {
+  test("C82: its checkpoints have its own namespace; without a thread there are none", async () => {
     const text = `graph child { output m: int = 0  node a = 1 into m  node b = 2 into m  start -> a -> b }
       graph g { output m: int = 0  node call = child() into { m }  start -> call }`;
     const store = new MemoryStore();
@@ -325,7 +327,7 @@ describe("streams", () => {
     ]);
   });
 
-  test("C33: updates, values, and what nodes emit", async () => {
+  test("C33: `updates`, `values` and `custom`", async () => {
     expect(await collect(engine.stream({}, { view: "updates" }))).toMatchObject([
       { step: 0, node: "a", updates: { n: 1 } },
       { step: 0, node: "b", updates: { n: 2 } },
@@ -344,7 +346,7 @@ describe("streams", () => {
     await expect(reading).rejects.toMatchObject({ message: expect.stringContaining("`updates`") as string });
   });
 
-  test("C83: what cannot be told as JSON is told as that, and the run goes on", async () => {
+  test("C83: a value that is not JSON is reported as such, and the run continues", async () => {
     const odd = engineOf(`graph g { node a = a()  start -> a }`, {
       a: (context: NodeContext) => [() => 1, new Map(), Number.NaN].forEach((data) => context.emit(data as never)),
     });

@@ -1,6 +1,6 @@
 /**
- * More cases of NeoGraph's coordinator's kind (C60 - C64, C73 - C77, C85): what a resume goes on from, which checkpoints it refuses,
- * and that a call's arguments are those of the moment it was made.
+ * More cases like those of NeoGraph's coordinator (C60 - C64, C73 - C77, C85): where a resume continues, which
+ * checkpoints it refuses, and that the arguments of a call are read at the time of the call.
  */
 import { describe, expect, test } from "vitest";
 import type { Checkpoint, NodeContext, Store } from "../../runtime/index.ts";
@@ -11,7 +11,7 @@ import { engineOf, tableOf } from "../support/graph.ts";
 const GATED = `graph g { output n: int = 0 reduce sum  node a = work() into n  node b = work() into n { pause before }
   node j = work() into n  start -> a, b  all(a, b) -> j -> end }`;
 
-describe("C60: what is no store is refused when the engine is made", () => {
+describe("C60: an object that is not a store is refused when the engine is created", () => {
   const table = tableOf(GATED, ["work"]);
   test.each([null, {}, 5, "sqlite:runs.db", [], { save: () => undefined, loadLatest: () => undefined }])(
     "%j",
@@ -22,7 +22,7 @@ describe("C60: what is no store is refused when the engine is made", () => {
     },
   );
 
-  test("C60: without pending writes, what a pause holds is kept in its checkpoint", async () => {
+  test("C60: without pending writes, the results at a pause are kept in its checkpoint", async () => {
     const full = new MemoryStore();
     const bare = Object.assign(full, { putWrites: undefined, getWrites: undefined, clearWrites: undefined });
     let runs = 0;
@@ -34,7 +34,7 @@ describe("C60: what is no store is refused when the engine is made", () => {
   });
 });
 
-describe("C75, C76: a checkpoint that is not as it was written runs nothing", () => {
+describe("C75, C76: a checkpoint that was altered runs nothing", () => {
   const cases: readonly (readonly [string, object, string])[] = [
     ["another thread's", { threadId: "other" }, 'thread "other"'],
     ["a called graph's", { namespace: "call" }, "namespace"],
@@ -79,7 +79,7 @@ describe("C75, C76: a checkpoint that is not as it was written runs nothing", ()
     expect(store.list("t")).toHaveLength(before);
   });
 
-  test("a store that gives another checkpoint than the one asked for", async () => {
+  test("a store that returns another checkpoint than the requested one", async () => {
     const store = new MemoryStore();
     const engine = engineOf(GATED, { work: () => 1 }, { store });
     await engine.run({}, { thread: "t" });
@@ -101,7 +101,7 @@ describe("C75, C76: a checkpoint that is not as it was written runs nothing", ()
     });
   });
 
-  test("C75: the checkpoint that is named counts, not the latest", async () => {
+  test("C75: the named checkpoint is used, not the latest", async () => {
     const text = `graph g { output log: string[] = [] reduce append  node a = "a" into log  node b = "b" into log  node c = "c" into log
       start -> a -> b -> c }`;
     const engine = engineOf(text, {}, { store: new MemoryStore() });
@@ -124,7 +124,7 @@ describe("C61, C74: threads", () => {
     let runs = 0;
     const engine = engineOf(GATED, { work: () => ++runs }, { store });
     const named = { thread: thread as string };
-    // Without a name one is made up; `null` is none either.
+    // Without a name one is generated; `null` counts as no name.
     const refused = { code: "NG_UNKNOWN_THREAD" };
     if (thread !== null) await expect(engine.run({}, named)).rejects.toMatchObject(refused);
     await expect(engine.resume(named.thread)).rejects.toMatchObject(refused);
@@ -180,7 +180,7 @@ describe("C73: answers", () => {
     expect(await engine.resume("t", options as string)).toMatchObject({ status: "completed", output: { r: answer } });
   });
 
-  test("by id; one that is given again is harmless, another for the same id is refused, and so is an unknown id", async () => {
+  test("by id; the same answer again is harmless, another answer for the same id is refused, and so is an unknown id", async () => {
     const engine = asking("json");
     const { pauses } = await engine.run({}, { thread: "t" });
     const id = pauses[0]!.id;
@@ -194,7 +194,7 @@ describe("C73: answers", () => {
     await expect(engine.resume("t", "late")).rejects.toMatchObject({ code: "NG_NOT_PAUSED" });
   });
 
-  test("bare, when two wait: refused, with the ids to choose from", async () => {
+  test("without an id, when two wait: refused, with the ids to choose from", async () => {
     const engine = engineOf(
       `graph g { output x: string = ""  output y: string = ""  node a = ask("a?") into x  node b = ask("b?") into y  start -> a, b  a, b -> end }`,
       {},
@@ -209,7 +209,7 @@ describe("C73: answers", () => {
     expect((await engine.resume("t")).status).toBe("paused");
   });
 
-  test("C71: without an answer it waits on; the body does not run", async () => {
+  test("C71: without an answer the pause remains; the body does not run", async () => {
     let runs = 0;
     const engine = engineOf(
       `graph g { output r: json = null  node a = a() into r  start -> a }`,
@@ -223,7 +223,7 @@ describe("C73: answers", () => {
   });
 });
 
-describe("C77: arguments are those of the moment of the call", () => {
+describe("C77: arguments are read at the time of the call", () => {
   test("a run's input and options", async () => {
     const engine = engineOf(
       `graph g { input list: int[]  output n: int = 0  node a = len(list) into n  start -> a }`,
@@ -284,7 +284,7 @@ describe("C85: stopping between two steps", () => {
     expect([runs, store.threads()]).toEqual([0, []]);
   });
 
-  test("in the middle of a step: what its nodes had finished is kept, the rest runs on the resume, once", async () => {
+  test("in the middle of a step: results of finished nodes are kept, the other nodes run once on the resume", async () => {
     const abort = new AbortController();
     const runs: Record<string, number> = {};
     const work =
@@ -318,7 +318,7 @@ describe("C85: stopping between two steps", () => {
   });
 });
 
-describe("C64, C65: what a checkpoint says is next", () => {
+describe("C64, C65: the next nodes of a checkpoint", () => {
   test.each([
     ["one after another", "start -> a -> b -> c", [["a"], ["b"], ["c"], []]],
     ["a fan-out", "start -> a -> b, c  b, c -> end", [["a"], ["b", "c"], []]],

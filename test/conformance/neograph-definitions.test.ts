@@ -1,6 +1,6 @@
 /**
- * More cases of NeoGraph's compiler's kind (C52, C86 - C92): wrong definitions in both spellings, each with the place that is
- * told and the words that say what to do.
+ * More cases like those of NeoGraph's compiler (C52, C86 - C92): wrong definitions in both spellings, each with the
+ * place and the way out that the message has.
  */
 import { describe, expect, test } from "vitest";
 import { compile } from "../../compiler/compile.ts";
@@ -67,7 +67,7 @@ const yaml: readonly Case[] = [
   ["C88: a version", `version: 2\ngraph: g\n${A}\nedges: [start -> a]`, "NG011", "version", ["`version`"]],
   ["C88: an annotation", `graph: g\nx-note: hi\n${A}\nedges: [start -> a]`, "NG011", "x-note", ["x-note"]],
   [
-    "C88: what is missing from a node",
+    "C88: a node without a body",
     "graph: g\nnodes: { a: { into: x } }\nedges: [start -> a]",
     "NG014",
     "",
@@ -104,14 +104,14 @@ const yaml: readonly Case[] = [
   ],
   ["C88: no try", 'graph: g\nnodes: { a: { expr: "1", tries: 0 } }\nedges: [start -> a]', "NG006", "0", ["at least 1"]],
   [
-    "C88: a number that no computer holds",
+    "C88: a number that is out of range",
     'graph: g\nnodes: { a: { expr: "1", tries: 18446744073709551615 } }\nedges: [start -> a]',
     "NG014",
     "18446744073709551615",
     ["18446744073709551615"],
   ],
   [
-    "C88: a barrier of nobody",
+    "C88: a barrier without members",
     `graph: g\n${A}\nedges: [start -> a, { all: [], to: b }]`,
     "NG301",
     "",
@@ -158,7 +158,7 @@ const yaml: readonly Case[] = [
 
 const N = "node a = 1  node b = 1";
 const text: readonly Case[] = [
-  ["C88: a barrier of nobody", `${N}  start -> a  all() -> b`, "NG301", "all()", ["`all()`", "no node"]],
+  ["C88: a barrier without members", `${N}  start -> a  all() -> b`, "NG301", "all()", ["`all()`", "no node"]],
   ["C88: a member that nobody fills", `${N}  start -> a  all(a, any()) -> b`, "NG301", "any()", ["`any()`"]],
   ["C88: `waits` for nobody", "node a = 1  node b = 1 { waits }  start -> a -> b", "NG001", "}", ["`waits`"]],
   [
@@ -192,7 +192,7 @@ const text: readonly Case[] = [
     ["5"],
   ],
   [
-    "C92: a value that cannot be",
+    "C92: a value that is impossible",
     `state m: "yes" | "no" = "no"  ${N}  start -> a  a -> match m { "yes" -> b  "maybe" -> end  else -> end }`,
     "NG513",
     '"maybe"',

@@ -1,4 +1,6 @@
-/** NeoGraph's stores, resume and contexts (cases C39, C49 - C84 of its test suite that `neograph.test.ts` leaves), on ours. */
+/**
+ * NeoGraph's stores, resume and contexts (cases C39, C49 - C84 of its test suite that are not in `neograph.test.ts`).
+ */
 import { describe, expect, test } from "vitest";
 import type { NodeContext, PendingWrite, RunEvent } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
@@ -70,7 +72,7 @@ describe("checkpoints", () => {
     });
   });
 
-  test("C60: what was not saved is not told", async () => {
+  test("C60: a checkpoint that was not saved is not reported", async () => {
     const events: RunEvent[] = [];
     const store = Object.assign(new MemoryStore(), { save: () => Promise.reject(new Error("disk full")) });
     const engine = engineOf(THREE, {}, { store, onEvent: (event) => events.push(event) });
@@ -87,7 +89,7 @@ describe("checkpoints", () => {
 });
 
 describe("pending writes", () => {
-  test("C63: what a task asked for comes back with its result", async () => {
+  test("C63: the routing of a task is restored with its result", async () => {
     const store = new MemoryStore();
     const kept: PendingWrite[] = [];
     const put = store.putWrites.bind(store);
@@ -159,7 +161,7 @@ describe("pending writes", () => {
 });
 
 describe("resume", () => {
-  test("C65: a pause before a first node says what is next", async () => {
+  test("C65: a pause before a first node has the next nodes", async () => {
     const engine = engineOf(
       `graph g { node a = 1 { pause before }  node b = 1  start -> a, b  a, b -> end }`,
       {},
@@ -192,7 +194,7 @@ describe("resume", () => {
     expect(runs).toBe(0);
   });
 
-  test("C82: called graphs of sends and siblings have names of their own, and a pause deep inside goes on there", async () => {
+  test("C82: called graphs of sends and siblings have their own namespaces, and a resume continues at a pause deep inside", async () => {
     const ran: string[] = [];
     const engine = engineOf(
       `graph inner { output m: string = ""  node seed = work("seed") into m  node q = ask("?") into m  start -> seed -> q }
@@ -222,7 +224,7 @@ describe("resume", () => {
 });
 
 describe("events and results", () => {
-  test.each([1, 3])("C39: %i sent items start and end so many times", async (count) => {
+  test.each([1, 3])("C39: %i sent items start and end once each", async (count) => {
     const events: RunEvent[] = [];
     const engine = engineOf(
       `graph g { node planner = planner() { goes worker }  node worker = 1  start -> planner -> end  worker -> end }`,
@@ -240,7 +242,7 @@ describe("events and results", () => {
     }
   });
 
-  test("C83: an event of one's own that is no JSON breaks nothing", async () => {
+  test("C83: a custom event that is not JSON does not affect the run", async () => {
     const events: RunEvent[] = [];
     const engine = engineOf(
       `graph g { node a = a()  start -> a }`,
@@ -253,7 +255,7 @@ describe("events and results", () => {
     ]);
   });
 
-  test("C84: a result says how the run ended, and what is no channel is not there", async () => {
+  test("C84: a result has the status of the run, and contains only channels", async () => {
     const engine = engineOf(THREE);
     const done = await engine.run({});
     expect(done).toMatchObject({ status: "completed", output: { n: 111 }, error: null });

@@ -1,12 +1,12 @@
 /**
- * More cases of NeoGraph's scheduler's kind (C1 - C21): each is a call with raw arguments and what it gives. What is amiss with
- * the arguments is said, never guessed at.
+ * More cases like those of NeoGraph's scheduler (C1 - C21): each is a call with raw arguments and its result. Invalid
+ * arguments are errors.
  */
 import { describe, expect, test } from "vitest";
 import { createScheduler, type Scheduler, type SchedulerPlan, type Table } from "../../runtime/index.ts";
 import { tableOf } from "../support/graph.ts";
 
-/** Declared in another order than the edges name them. */
+/** Their declaration order differs from their order in the edges. */
 const scheduler: Scheduler = createScheduler(
   tableOf(`graph g {
     state mode: "fast" | "slow" | "odd" = "fast"  state score: float = 0
@@ -55,18 +55,18 @@ describe("where edges lead", () => {
     );
   });
 
-  test("C1: plain edges, in the order in which they stand", () => {
+  test("C1: plain edges, in declaration order", () => {
     const other = createScheduler(
       tableOf(`graph g { node z = 1  node y = 1  node x = 1  node a = 1
         start -> a  a -> x  a -> z, y  a -> x  x, y, z -> end }`),
     );
     expect(other.resolveNextNodes("a")).toEqual(["x", "z", "y"]);
-    // What runs is ordered as nodes are declared: that is the order updates are applied in (2.2).
+    // The next nodes are in declaration order: updates are applied in this order (2.2).
     expect(other.planNextStep(["a"]).ready).toEqual(["z", "y", "x"]);
   });
 });
 
-describe("what runs next", () => {
+describe("next nodes", () => {
   type Call = (own: Scheduler) => SchedulerPlan;
   const cases: readonly (readonly [string, Call, Partial<SchedulerPlan>])[] = [
     ["C8: the first step", (s) => s.planStartStep(), { ready: ["a", "loop"], hitEnd: true }],
@@ -75,7 +75,7 @@ describe("what runs next", () => {
     ["C9: names and records", (s) => s.planNextStep(["loop", { node: "last" }]), { ready: ["loop"], hitEnd: true }],
     ["C10: twice the same node", (s) => s.planNextStep(["loop", "loop"]), { ready: ["loop"] }],
     [
-      "C11: the end beside others",
+      "C11: the end beside other targets",
       (s) => s.planNextStep([{ node: "a" }], {}, {}),
       {
         ready: ["c", "b"],
@@ -88,7 +88,7 @@ describe("what runs next", () => {
     ["C12: to itself", (s) => s.planNextStep([{ node: "a", goto: "a" }]), { ready: ["a"] }],
     ["C13: to the end", (s) => s.planNextStep([{ node: "a", goto: "end" }], {}, {}), { hitEnd: true }],
     [
-      "C13: to the end, exclusive: the sibling's edges are gone",
+      "C13: exclusive, to the end: the edges of the sibling are discarded",
       (s) => s.planNextStep([{ node: "b" }, { node: "a", goto: "end", exclusive: true }], {}, {}),
       { hitEnd: true, winningGoto: "end" },
     ],
@@ -108,7 +108,7 @@ describe("what runs next", () => {
     ["C15: nothing ran", (s) => s.planNextStep([]), {}],
     ["C15: nothing ran, side by side", (s) => s.planNextStep([], [], {}, {}), {}],
     [
-      "C15: nothing ran: what is kept stays, even when it is full",
+      "C15: no node ran: the barrier state is kept, even when it is full",
       (s) => s.planNextStep([], {}, { join: ["a", "d"] }),
       { barrierState: { join: ["a", "d"] } },
     ],
@@ -154,7 +154,7 @@ describe("what runs next", () => {
       { ready: ["join", "c", "b", "gated"], hitEnd: true },
     ],
     [
-      "C18: the second way to fill a member changes nothing",
+      "C18: the second signal of a member changes nothing",
       (s) => s.planNextStep(["b"], { mode: "odd" }, { join: ["d"] }),
       { hitEnd: true, barrierState: { join: ["b", "d"], "join#2": ["b"] } },
     ],
@@ -190,7 +190,7 @@ describe("what runs next", () => {
     expect(call(scheduler)).toEqual(given);
   });
 
-  test("C17: nothing that is handed in is changed, and what comes back can be handed in again, as JSON too", () => {
+  test("C17: arguments are not changed, and a result can be an argument again, as JSON too", () => {
     const held = Object.freeze({ join: Object.freeze(["b"]) });
     const first = scheduler.planNextStep(
       Object.freeze([Object.freeze({ node: "loop" })]),
@@ -216,7 +216,7 @@ describe("what runs next", () => {
   });
 });
 
-describe("what is amiss is said", () => {
+describe("invalid arguments are errors", () => {
   const cases: readonly (readonly [string, (own: Scheduler) => unknown, RegExp])[] = [
     ["an unknown node", (s) => s.resolveNextNodes("lop"), /unknown node `lop`.*`loop`/],
     ["the end has no edges", (s) => s.resolveNextNodes("end"), /unknown node `end`/],
@@ -236,7 +236,7 @@ describe("what is amiss is said", () => {
       /`goto` of node `a`.*found 1/,
     ],
     [
-      "an `exclusive` that is a text",
+      "an `exclusive` that is a string",
       (s) => s.planNextStep([{ node: "a", goto: "b", exclusive: "no" as never }]),
       /`exclusive` of node `a` is true or false/,
     ],
@@ -273,7 +273,7 @@ describe("what is amiss is said", () => {
     expect(own.resolveNextNodes("a", { n: 3 })).toEqual(["end"]);
   });
 
-  test.each([{}, [], null, "graph g {}", { format: "ngraph.table", version: 1 }])("no table: %j", (value) => {
+  test.each([{}, [], null, "graph g {}", { format: "ngraph.table", version: 1 }])("%j is not a table", (value) => {
     expect(() => createScheduler(value as unknown as Table)).toThrow(
       expect.objectContaining({ code: "NG_BAD_TABLE" }) as Error,
     );

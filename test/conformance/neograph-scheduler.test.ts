@@ -1,6 +1,6 @@
 /**
- * NeoGraph's scheduler (cases C1 - C22 of its test suite), on ours. Where ours differs on purpose, the test asserts
- * ours and `docs/deviations.md` gives the reason.
+ * NeoGraph's scheduler (cases C1 - C22 of its test suite). Where this project differs on purpose, the test asserts
+ * its behaviour and `docs/deviations.md` has the reason.
  */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
@@ -47,7 +47,7 @@ describe("following edges", () => {
     expect(resolve).toThrow(/decider.*mode.*nonsense.*default/);
   });
 
-  test("C6: an arm called `default` is a value like any other, no fallback", () => {
+  test("C6: an arm called `default` matches the value `default`, it is not a fallback", () => {
     const scheduler = schedulerOf(`decider -> match mode { "fast" -> quick_path  "default" -> t }`);
     expect(() => scheduler.resolveNextNodes("decider", { mode: "nonsense" })).toThrow(/nonsense/);
   });
@@ -59,7 +59,7 @@ describe("following edges", () => {
 });
 
 describe("planning a step", () => {
-  test("C8: the first step runs what `start` leads to, the end left out", () => {
+  test("C8: the first step runs the targets of `start`, without the end", () => {
     const plan = schedulerOf("start -> a  start -> b  start -> end  a -> c").planStartStep();
     expect(plan).toMatchObject({ ready: ["a", "b"], hitEnd: true, winningGoto: null });
   });
@@ -104,7 +104,7 @@ describe("planning a step", () => {
     expect(scheduler.planNextStep(both(false)).ready).toEqual(["first", "second"]);
   });
 
-  test("C15: nothing ran", () => {
+  test("C15: a step without nodes", () => {
     expect(schedulerOf("a -> b").planNextStep([])).toMatchObject({ ready: [], hitEnd: false });
   });
 
@@ -165,7 +165,7 @@ describe("barriers", () => {
     });
   });
 
-  test("3.2: `waits` gates every signal; those of others do not count, and neither does `start`", () => {
+  test("3.2: `waits` gates every signal; signals of other nodes do not count, and neither does `start`", () => {
     const scheduler = createScheduler(
       tableOf(`graph g {
         state ok: bool = true
@@ -213,7 +213,7 @@ describe("barriers", () => {
   });
 });
 
-/** What the older scheduler does, written down as plainly as possible; `null` marks the end of the run. */
+/** A model of NeoGraph's scheduler, as simple as possible; `null` marks the end of the run. */
 function model(edges: ReadonlyMap<string, readonly Edge[]>, ran: readonly Step[], order: readonly string[]): Planned {
   const ready = new Set<string>();
   let hitEnd = false;
@@ -248,7 +248,7 @@ function follow(edges: readonly Edge[], mode: string): readonly string[] {
   return arm === undefined ? plain : [...plain, arm.to];
 }
 
-test("C22: on random topologies, states and gotos the plans are those of the reference model", () => {
+test("C22: on random topologies, states and gotos the plans are equal to those of the reference model", () => {
   const order = ["n0", "n1", "n2", "n3", "n4", "n5"];
   const targets = fc.constantFrom(...order, "end");
   const out = fc.record({

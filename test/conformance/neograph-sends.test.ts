@@ -1,4 +1,4 @@
-/** More cases of NeoGraph's sends and jumps' kind (C35 - C42, C68): how many, of what, failing where, resumed from what. */
+/** More cases like NeoGraph's of sends and jumps (C35 - C42, C68): counts, items, failures and resumes. */
 import { describe, expect, test } from "vitest";
 import type { Engine, NodeContext, RunEvent } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
@@ -43,7 +43,7 @@ describe("sends", () => {
   test.each<readonly [string, (context: NodeContext) => unknown, readonly string[]]>([
     ["an unknown target", (c) => c.send("ghost", 1), ["`planner`", "`ghost`", "invocation index 0", "no such node"]],
     [
-      "an unknown one as the third",
+      "an unknown target as the third",
       (c) => (c.send("worker", 1), c.send("worker", 2), c.send("ghost", 3)),
       ["`planner`", "`ghost`", "invocation index 2"],
     ],
@@ -54,7 +54,7 @@ describe("sends", () => {
     ["what is no JSON", (c) => c.send("worker", new Date() as never), ["`planner`", "index 0", "Date"]],
     ["an explicit nothing", (c) => c.send("worker", undefined as never), ["`planner`", "index 0", "use null"]],
   ])(
-    "C37, C38: %s: the error says where, nothing is sent, and a resume meets it again",
+    "C37, C38: %s: the error has the place, nothing is sent, and a resume fails again",
     async (_name, planner, says) => {
       const ran: string[] = [];
       const events: RunEvent[] = [];
@@ -98,7 +98,7 @@ describe("sends", () => {
     expect(attempts).toHaveLength(3 * count);
   });
 
-  test("C41: what an attempt that failed has sent is forgotten", async () => {
+  test("C41: sends of a failed attempt are discarded", async () => {
     const engine = engineOf(
       `graph g { output log: json[] = [] reduce append  node planner = planner() { goes worker  tries 3 backoff 1ms..1ms }
         node worker = worker() into log  start -> planner -> end  worker -> end }`,
@@ -154,7 +154,7 @@ describe("sends", () => {
     expect(finished[0]).toBe(finished[1]);
   });
 
-  test("C68: where all goes well nothing is left pending, under no checkpoint and under none", async () => {
+  test("C68: a run without failures leaves no pending writes, with or without checkpoints", async () => {
     const store = new MemoryStore();
     const engine = engineOf(PLAN, { planner: sending([1, 2]), worker: () => 1 }, { store });
     await engine.run({}, { thread: "t" });
@@ -162,7 +162,7 @@ describe("sends", () => {
     expect(store.getWrites("t", "")).toEqual([]);
   });
 
-  test("C42: pauses after and before, around what was sent: each body runs once", async () => {
+  test("C42: pauses before and after sent tasks: each body runs once", async () => {
     const runs: unknown[] = [];
     const engine = engineOf(
       `graph g { output log: json[] = [] reduce append  node planner = planner() { goes worker  pause after }
@@ -240,7 +240,7 @@ describe("jumps", () => {
       try {
         body(context);
       } catch {
-        // A node that goes on as if nothing had happened still fails.
+        // The node fails even if it continues after the error.
       }
     };
     for (const result of [await jump(body).run({}), await jump(caught).run({})]) {

@@ -1,11 +1,14 @@
-/** More cases of NeoGraph's state's kind (C43 - C53, C70): reducers by what is written in which order, edits, routing on messages, tries. */
+/**
+ * More cases like those of NeoGraph's state (C43 - C53, C70): reducers and the order of writes, edits, routing on
+ * messages, tries.
+ */
 import { describe, expect, test } from "vitest";
 import { NodeError, type FunctionRegistry, type NodeContext, type RunEvent } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { engineOf } from "../support/graph.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 
-/** A channel that is written once a step. */
+/** A channel that each step writes once. */
 async function afterWrites(channel: string, updates: readonly unknown[], functions: FunctionRegistry = {}) {
   let next = 0;
   const engine = engineOf(
@@ -18,7 +21,7 @@ async function afterWrites(channel: string, updates: readonly unknown[], functio
   return { result, x: result.output["x"], version: (await engine.history("t"))[0]?.versions["x"] ?? 0 };
 }
 
-describe("what a channel holds after its writes", () => {
+describe("the value of a channel after its writes", () => {
   const lastTwo = (current: number[], update: number[]): number[] => [...current, ...update].slice(-2);
   const cases: readonly (readonly [string, string, readonly unknown[], unknown, FunctionRegistry?])[] = [
     ["C43: null over a value", 'string | null = "a"', [null], null],
@@ -90,7 +93,7 @@ describe("what a channel holds after its writes", () => {
     ["C47: a reducer of another type", "int = 0 reduce r", 1, "NG_REDUCER_FAILED", { r: () => "x" }],
     ["C47: a reducer that is late", "int = 0 reduce r", 1, "NG_REDUCER_FAILED", { r: async () => 1 }],
     [
-      "C47: a reducer that alters",
+      "C47: a reducer that mutates",
       "int[] = [] reduce r",
       [1],
       "NG_REDUCER_FAILED",
@@ -104,15 +107,18 @@ describe("what a channel holds after its writes", () => {
     code,
     functions,
   }));
-  test.each(failing)("$name fails the run, and nothing of it is kept", async ({ channel, update, code, functions }) => {
-    const start = (await engineOf(`graph g { output x: ${channel}  start -> end }`, functions).run({})).output["x"];
-    const { result, x, version } = await afterWrites(channel, [update], functions);
-    expect(result).toMatchObject({ status: "failed", error: { code }, steps: [] });
-    expect(result.error?.message).toContain("`x`");
-    expect([x, version]).toEqual([start, 0]);
-  });
+  test.each(failing)(
+    "$name fails the run, and the update is not kept",
+    async ({ channel, update, code, functions }) => {
+      const start = (await engineOf(`graph g { output x: ${channel}  start -> end }`, functions).run({})).output["x"];
+      const { result, x, version } = await afterWrites(channel, [update], functions);
+      expect(result).toMatchObject({ status: "failed", error: { code }, steps: [] });
+      expect(result.error?.message).toContain("`x`");
+      expect([x, version]).toEqual([start, 0]);
+    },
+  );
 
-  test("C47: ten nodes beside each other, a hundred times each", async () => {
+  test("C47: ten parallel nodes, a hundred times each", async () => {
     const nodes = Array.from({ length: 10 }, (_, index) => `w${index}`);
     const engine = engineOf(`graph g { limit steps none  output x: int = 0 reduce sum  state n: int = 0 reduce sum
       ${nodes.map((node) => `node ${node} = 1 into x`).join("  ")}  node count = 1 into n
@@ -123,7 +129,7 @@ describe("what a channel holds after its writes", () => {
     expect(result.steps).toHaveLength(100);
   });
 
-  test("C47, C78: a thousand tasks of one node, which end in any order", async () => {
+  test("C47, C78: a thousand tasks of one node, which end in random order", async () => {
     const engine = engineOf(
       `graph g { input items: int[]  output x: int = 0 reduce sum  output all: int[] = [] reduce append
         node each = work(item) for item in items into all  node add = len(all) into x  start -> each -> add }`,
@@ -157,7 +163,7 @@ describe("edits", () => {
   const EDITED = `graph g { output log: string[] = ["i"] reduce append  output n: int = 0 reduce sum  output s: string = "a"
     node a = 1 into n  node b = 1 into n { pause before }  start -> a -> b -> end }`;
 
-  test("C50, C67: through the reducers, or in place of the old value; in their order; what is next stays", async () => {
+  test("C50, C67: through the reducers, or in place of the old value; in order; the next nodes stay", async () => {
     const engine = engineOf(EDITED, {}, { store: new MemoryStore() });
     await engine.run({}, { thread: "t" });
     const edits: readonly (readonly [Record<string, never>, boolean, object])[] = [
@@ -179,7 +185,7 @@ describe("edits", () => {
     expect((await engine.resume("t")).output).toEqual({ log: ["only", "more"], n: 1, s: "z" });
   });
 
-  test("C50: as a node: what is next follows from its edges", async () => {
+  test("C50: as a node: the next nodes follow from its edges", async () => {
     const engine = engineOf(EDITED, {}, { store: new MemoryStore() });
     await engine.run({}, { thread: "t" });
     await engine.resume("t");
@@ -205,7 +211,7 @@ describe("edits", () => {
     expect(await engine.history("t")).toHaveLength(2);
   });
 
-  test("C46: what must not outlive a run is a channel like any other, which the next run starts afresh", async () => {
+  test("C46: a channel without `memory` starts again in the next run", async () => {
     const text = `graph g { input q: string  state scratch: string[] = [] reduce append  memory kept: string[] = [] reduce append
       node a = q into scratch  node b = q into kept  start -> a -> b }`;
     const engine = engineOf(text, {}, { store: new MemoryStore() });
@@ -213,7 +219,7 @@ describe("edits", () => {
     expect((await engine.run({ q: "2" }, { thread: "t" })).state).toMatchObject({ scratch: ["2"], kept: ["1", "2"] });
   });
 
-  test("C49: versions of channels count for themselves", async () => {
+  test("C49: each channel counts its own versions", async () => {
     const engine = engineOf(
       `graph g { output x: int = 0  output y: int = 0  output z: int = 0  node a = 1 into x  node b = 1 into y  node c = 2 into x  start -> a -> b -> c }`,
       {},
@@ -262,7 +268,7 @@ describe("C70: tries", () => {
     ["two, failing twice", "{ tries 2 backoff 1ms..1ms }", unstable(2), 2, false],
     ["one", "{ tries 1 }", boom, 1, false],
     [
-      "what says that it is final",
+      "a permanent error",
       "{ tries 5 }",
       () => {
         throw Object.assign(new Error("no"), { retryable: false });
@@ -273,7 +279,7 @@ describe("C70: tries", () => {
     ["a result that does not fit", "{ tries 5 }", () => "x", 1, false],
     ["a rejection", "{ tries 2 backoff 1ms..1ms }", () => Promise.reject(new TypeError("late")), 2, false],
     [
-      "a text that was thrown",
+      "a thrown string",
       "{ tries 2 backoff 1ms..1ms }",
       () => {
         throw "text";
@@ -282,7 +288,7 @@ describe("C70: tries", () => {
       false,
     ],
     [
-      "nothing that was thrown",
+      "a thrown undefined",
       "{ tries 2 backoff 1ms..1ms }",
       () => {
         throw undefined;
@@ -317,7 +323,7 @@ describe("C70: tries", () => {
     });
   });
 
-  test("the cause is what was thrown", async () => {
+  test("the cause is the thrown value", async () => {
     const cause = new Error("the cause");
     const engine = engineOf(`graph g { node a = a() { tries 2 backoff 1ms..1ms }  start -> a }`, {
       a: () => {
@@ -346,7 +352,7 @@ describe("C70: tries", () => {
     expect(delays).toEqual(delays.toSorted((a, b) => a - b));
   });
 
-  test("a node's own policy counts for it alone", async () => {
+  test("a policy of a node applies to this node alone", async () => {
     const runs = { a: 0, b: 0 };
     const engine = engineOf(
       `graph g { node a = a() { tries 3 backoff 1ms..1ms }  node b = b()  start -> a, b  a, b -> end }`,

@@ -1,6 +1,6 @@
 /**
- * NeoGraph's cases about what stores keep (C51, C54 - C59, C66 - C69, C72), each on every kind of store: as a run leaves it, and
- * as the store's own methods give it back.
+ * NeoGraph's cases about the content of stores (C51, C54 - C59, C66 - C69, C72), each on every kind of store: after a
+ * run, and with direct calls of the store's methods.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CheckpointHeader, NodeContext, PendingWrite, Store } from "../../runtime/index.ts";
@@ -22,7 +22,7 @@ const kinds: readonly (readonly [string, () => OpenStore])[] = [
 ];
 
 describe.each(kinds)("in %s", (_kind, open) => {
-  /** `again` is the store as another process would see it. */
+  /** `again` is the store that another process opens. */
   async function withStore(work: (store: Store, again: () => Promise<Store>) => Promise<void>): Promise<void> {
     const opened = open();
     try {
@@ -61,7 +61,7 @@ describe.each(kinds)("in %s", (_kind, open) => {
       expect((await read.loadLatest("u"))?.values).toEqual({ n: 9 });
     }));
 
-  test("C54: without a limit a list ends after a hundred", () =>
+  test("C54: without a limit a list has a hundred entries", () =>
     withStore(async (store) => {
       const run = await SampleRun.start(store, "t");
       for (let n = 0; n < 103; n++) await run.save([{ channel: "n", set: n }]);
@@ -105,7 +105,7 @@ describe.each(kinds)("in %s", (_kind, open) => {
     }),
   );
 
-  test.each(["garbage", "", "Completed", "node_interrupt", null, 3])("C56: no phase: %j", (phase) =>
+  test.each(["garbage", "", "Completed", "node_interrupt", null, 3])("C56: %j is not a phase", (phase) =>
     withStore(async (store) => {
       const run = await SampleRun.start(store, "t");
       const odd = { phase: phase as CheckpointHeader["phase"] };
@@ -116,7 +116,7 @@ describe.each(kinds)("in %s", (_kind, open) => {
     }),
   );
 
-  test("C55: a schema version is kept, 0 as 0; a later one is refused", () =>
+  test("C55: a schema version is kept, 0 included; a later version is refused", () =>
     withStore(async (store, again) => {
       const run = await SampleRun.start(store, "t");
       await run.save([], { schemaVersion: 0 });
@@ -124,7 +124,7 @@ describe.each(kinds)("in %s", (_kind, open) => {
       expect((await (await again()).list("t")).map(({ schemaVersion }) => schemaVersion)).toEqual([1, 0]);
     }));
 
-  test("C58: barriers, what is next in its order, nested values", () =>
+  test("C58: barriers, the order of the next nodes, nested values", () =>
     withStore(async (store, again) => {
       const run = await SampleRun.start(store, "t");
       const header = { barrierState: { join: ["a", "b"], another: ["x"] }, nextNodes: ["c", "a", "b"] };
@@ -133,7 +133,7 @@ describe.each(kinds)("in %s", (_kind, open) => {
       expect(await (await again()).loadLatest("t")).toMatchObject({ ...header, values: { deep } });
     }));
 
-  test("C58, C63: pending writes keep their order; one that comes again takes its place; clearing; deleting", () =>
+  test("C58, C63: pending writes keep their order; a repeated write replaces the first; clearing; deleting", () =>
     withStore(async (store, again) => {
       const [mine, other] = [await SampleRun.start(store, "t"), await SampleRun.start(store, "u")];
       const [{ id }, { id: otherId }] = [await mine.save(), await other.save()];
@@ -186,7 +186,7 @@ describe.each(kinds)("in %s", (_kind, open) => {
       expect(runs).toEqual([1, 2, 1]);
     }));
 
-  test("C57, C59: a fork copies what is next and outlives its source", () =>
+  test("C57, C59: a fork copies the next nodes and outlives its source", () =>
     withStore(async (store, again) => {
       const text = `graph g { output log: string[] = [] reduce append  node a = "a" into log  node b = "b" into log { pause before }
         node c = "c" into log  node d = "d" into log  start -> a -> b, c, d  b, c, d -> end }`;

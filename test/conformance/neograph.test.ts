@@ -1,7 +1,8 @@
 /**
- * NeoGraph's engine, state and resume (cases C23 - C85 of its test suite), on ours. Where ours differs on purpose, the test
- * asserts ours and `docs/deviations.md` gives the reason. The scheduler's cases are in `neograph-scheduler.test.ts`;
- * those of stores run in `test/stores`, those of its compiler in the compiler's tests.
+ * NeoGraph's engine, state and resume (cases C23 - C85 of its test suite). Where this project differs on purpose, the
+ * test asserts its behaviour and `docs/deviations.md` has the reason. The scheduler's cases are in
+ * `neograph-scheduler.test.ts`, those of the stores in `test/stores`, those of the compiler in
+ * `compiler-cases.test.ts`.
  */
 import { describe, expect, test } from "vitest";
 import { MemoryNodeCache, type FunctionRegistry, type NodeContext, type RunEvent } from "../../runtime/index.ts";
@@ -110,13 +111,13 @@ describe("routing from end to end", () => {
     expect(ended).toMatchObject(result);
   });
 
-  test("C33: whoever listens hears something", async () => {
+  test("C33: a listener receives events", async () => {
     const events: RunEvent[] = [];
     await engineOf(`graph g { node a = 1  start -> a }`, {}, { onEvent: (event) => events.push(event) }).run({});
     expect(events.length).toBeGreaterThan(0);
   });
 
-  test("C34: many runs at once on one engine do not mix; on one thread one runs and the others are refused", async () => {
+  test("C34: parallel runs of one engine do not mix; on one thread one runs and the others are refused", async () => {
     const engine = engineOf(
       `graph g { input n: int  output m: int = 0  node twice = twice(n) into m  start -> twice }`,
       { twice: async (n: number) => (await settle(), n * 2) },
@@ -151,7 +152,7 @@ describe("sends", () => {
     expect(result.steps.at(-1)).toEqual(["finalize"]);
   });
 
-  test("C36: what the edges signal and what was sent both go on", async () => {
+  test("C36: both the targets of edges and the sent tasks run", async () => {
     const engine = engineOf(
       `graph g { node planner = planner() { goes worker }  node bridge = 1  node worker = 1  node finalize = 1
         start -> planner -> bridge  bridge -> end  worker -> finalize -> end }`,
@@ -208,7 +209,7 @@ describe("sends", () => {
     expect((await clock.until(engine.run({}))).output).toEqual({ log: [0, 1, 2] });
   });
 
-  test("C42: a pause after the planner comes before what it sent, which runs once", async () => {
+  test("C42: a pause after the planner precedes the sent tasks, which run once", async () => {
     let runs = 0;
     const engine = engineOf(
       `graph g { output log: int[] = [] reduce append  node planner = planner() { pause after  goes worker }
@@ -315,7 +316,7 @@ describe("state", () => {
 });
 
 describe("resume", () => {
-  test("C62: where a checkpoint of each phase goes on", async () => {
+  test("C62: the next nodes of a checkpoint of each phase", async () => {
     const engine = engineOf(
       `graph g { output log: string[] = [] reduce append
         node a = "a" into log { pause after }  node b = "b" into log { pause before }  node c = c() into log
@@ -436,7 +437,7 @@ describe("resume", () => {
     expect(runs).toBe(1);
   });
 
-  test("C74: `memory` is what a second run on the thread sees", async () => {
+  test("C74: a second run on the thread reads the `memory` of the first", async () => {
     const engine = engineOf(
       `graph chat { input text: string  memory messages: string[] = [] reduce append
         node user = text into messages  node reply = "ok" into messages  start -> user -> reply }`,
@@ -451,14 +452,14 @@ describe("resume", () => {
     expect(lengths).toEqual([2, 4, 2]);
   });
 
-  test("C75: another thread's checkpoint is no checkpoint of this one", async () => {
+  test("C75: the checkpoint of another thread is unknown on this thread", async () => {
     const engine = engineOf(`graph g { node a = 1  start -> a }`, {}, { store: new MemoryStore() });
     const { checkpointId } = await engine.run({}, { thread: "t" });
     await engine.run({}, { thread: "u" });
     await expect(engine.resume("u", { from: checkpointId! })).rejects.toMatchObject({ code: "NG_UNKNOWN_CHECKPOINT" });
   });
 
-  test("C77: two hundred overlapping runs; the input is taken as it was", async () => {
+  test("C77: two hundred overlapping runs; the input is read at the time of the call", async () => {
     const gate = deferred();
     const engine = engineOf(
       `graph g { input list: int[]  output n: int = 0  node wait = wait()  node count = len(list) into n  start -> wait -> count }`,
@@ -473,7 +474,7 @@ describe("resume", () => {
 });
 
 describe("parallel, cancel, cache, safe point", () => {
-  test("C78: parallel nodes overlap; results come in order; the first failing node in order is told", async () => {
+  test("C78: parallel nodes overlap; results come in order; the first failed node in order is reported", async () => {
     let active = 0;
     let peak = 0;
     const work = (failing: boolean) => async (name: string, turns: number) => {
@@ -538,7 +539,7 @@ describe("parallel, cancel, cache, safe point", () => {
     expect(runs).toBe(1);
   });
 
-  test("C80: failures and jumps are not kept", async () => {
+  test("C80: failures and jumps are not cached", async () => {
     let runs = 0;
     const engine = engineOf(
       `graph g { output x: int = 0  node a = a() into x { goes b  cache }  node b = 1  start -> a -> end  b -> end }`,
@@ -568,7 +569,7 @@ describe("parallel, cancel, cache, safe point", () => {
     expect(large.size).toBe(0);
   });
 
-  test("C81: what a called graph gives back goes through the caller's reducers", async () => {
+  test("C81: the result of a called graph goes through the reducers of the caller", async () => {
     const engine = engineOf(
       `graph child { input seen: string[]  output said: string[] = []  output n: int = 0
          node say = ["child"] into said  node count = len(seen) + 22 into n  start -> say, count  say, count -> end }
@@ -601,7 +602,7 @@ describe("parallel, cancel, cache, safe point", () => {
     expect(calls).toBe(1);
   });
 
-  test("C85: stopping at a safe point is cancelling: what had finished stays, and the rest runs on resume", async () => {
+  test("C85: stopping at a safe point is cancelling: results of finished nodes are kept, and the other nodes run on resume", async () => {
     const abort = new AbortController();
     const ran: string[] = [];
     const engine = engineOf(

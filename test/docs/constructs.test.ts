@@ -1,4 +1,4 @@
-/** Whatever the grammar can say stands in an example of the reference: the pages are complete. */
+/** Every construct of the grammar has an example in the reference. */
 import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
@@ -7,7 +7,7 @@ import { anyFile } from "../support/ast-arbitrary.ts";
 import { fencedBlocks } from "./fenced-blocks.ts";
 import { numRuns } from "../support/depth.ts";
 
-/** The kinds of node in a tree, with what sets their forms apart. */
+/** The kinds of node in a tree, with their variants. */
 function formsIn(value: unknown, forms = new Set<string>()): Set<string> {
   if (Array.isArray(value)) {
     for (const each of value) formsIn(each, forms);
@@ -27,7 +27,7 @@ function formsIn(value: unknown, forms = new Set<string>()): Set<string> {
   return forms;
 }
 
-/** The compiler refuses `test` blocks so far (NG117), and a page shows nothing that it refuses. */
+/** The compiler does not support `test` blocks yet (NG117), and a page shows only supported constructs. */
 const REFUSED = /^(?:Test|Given|Mock|MockFails|Answer|Expect|ExpectRan|ExpectStatus)$/;
 
 test("every construct has an example", () => {

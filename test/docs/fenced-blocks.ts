@@ -1,9 +1,9 @@
 export interface FencedBlock {
   readonly language: string;
-  /** What follows the language on the fence's line. */
+  /** The text after the language in the line of the fence. */
   readonly info: string;
   readonly text: string;
-  /** 1-based, of the fence. */
+  /** Line of the fence, 1-based. */
   readonly line: number;
 }
 

@@ -1,4 +1,4 @@
-/** What docs/plans.md shows is so: its schedule, and one plan in both spellings. */
+/** Verifies docs/plans.md: its schedule, and one plan in both spellings. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { scheduleText } from "../../cli/schedule/schedule-text.ts";

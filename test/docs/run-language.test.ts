@@ -1,4 +1,7 @@
-/** The graphs of the language reference run: calls are replaced by values that fit, expressions, routes and reducers are as they stand there. */
+/**
+ * The graphs of the language reference run: calls are replaced by values of their type; expressions, routes and
+ * reducers are those of the page.
+ */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { sampleValue } from "../../cli/replay/sample-value.ts";
@@ -51,7 +54,7 @@ describe("docs/language.md", () => {
     expect(result.steps.length).toBeGreaterThan(0);
     // `pause before` and `pause after`.
     while (result.status === "paused") result = await engine.resume("t");
-    // One waits for something that these values never become.
+    // One waits for a condition that is never true with these values.
     expect(result.error?.code ?? result.status).toMatch(/^(?:completed|NG_STEP_LIMIT)$/);
   });
 });

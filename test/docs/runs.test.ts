@@ -1,4 +1,4 @@
-/** What docs/runs.md shows is so: its graph compiles, its code runs, its codes are those there are. */
+/** Verifies docs/runs.md: its graph compiles, its code runs, and its table has all codes. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -36,7 +36,7 @@ function ordering(
 }
 
 describe("docs/runs.md", () => {
-  test("a deadline ends a run, and a resume goes on with it", async () => {
+  test("a deadline ends a run, and a resume continues it", async () => {
     let isResumed = false;
     const onEvent = (event: RunEvent): void => {
       if (event.type === "run" && event.phase === "start") isResumed = event.resumed;
@@ -57,7 +57,7 @@ describe("docs/runs.md", () => {
     expect(lines).toEqual(["0: price", "0: reserve", "1: charge"]);
   });
 
-  test("the way back leads beside what was", async () => {
+  test("going back creates a new branch of the history", async () => {
     const engine = ordering();
     await engine.run({ item: "tea" }, { thread: "order" });
     expect(await page.recharge(engine, "order", 42)).toBe(42);
@@ -95,7 +95,7 @@ describe("docs/runs.md", () => {
   });
 });
 
-/** The page's modules as they stand there, with the package's sources for the package. */
+/** The modules of the page, with the sources in place of the package. */
 async function loadPage(): Promise<Page> {
   const directory = mkdtempSync(join(tmpdir(), "ngraph-runs-page-"));
   try {

@@ -24,7 +24,7 @@ function tableOf(language: "ngraph" | "yaml"): Table {
   return table;
 }
 
-test("text and YAML are one graph, and each converts into the other", () => {
+test("text and YAML are one graph, and each converts to the other", () => {
   const { digest } = tableOf("ngraph");
   expect(tableOf("yaml").digest).toBe(digest);
   for (const [from, to] of [
@@ -53,7 +53,7 @@ test.each(["ngraph", "yaml"] as const)("the %s runs", async (language) => {
   ]);
 });
 
-test("the LangGraph program is TypeScript that names the same nodes, channels and edges", async () => {
+test("the LangGraph program is TypeScript with the same nodes, channels and edges", async () => {
   const program = textOf("ts", 1);
   await expect(transform(program, { loader: "ts" })).resolves.toMatchObject({ warnings: [] });
   const { edges, channels, names } = shapeOf(tableOf("ngraph"));
@@ -96,7 +96,7 @@ test("the NeoGraph document has the same nodes, channels, edges and barrier", ()
   expect(waiting).toEqual(barriers);
 });
 
-/** What the table says about the graph's shape, as lines of text. */
+/** The shape of the graph in the table, as lines of text. */
 function shapeOf(table: Table) {
   const names = table.nodes.map(({ name }) => name);
   const nameOf = (node: number): string => names[node] ?? "end";

@@ -1,4 +1,4 @@
-/** The store that docs/stores.md writes passes the suite as the page runs it, and a graph pauses and resumes on it. */
+/** The store of docs/stores.md passes the suite as the page runs it, and a graph pauses and resumes on it. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -15,16 +15,16 @@ import { fencedBlocks } from "./fenced-blocks.ts";
 interface Page {
   readonly MapStore: new () => Store;
   readonly pruneAll: (store: Store) => number;
-  /** What the page registers with its test runner. */
+  /** The tests that the page registers with its test runner. */
   readonly suites: readonly string[];
   readonly cases: readonly { readonly name: string; readonly run: () => Promise<void> }[];
   /** The suite of the same build. */
   readonly storeConformance: readonly StoreCase[];
-  /** What the page prints without one. */
+  /** The lines that the page prints without a test runner. */
   readonly printed: readonly string[];
 }
 
-/** What the page's store has beside the required methods. */
+/** The optional methods of the page's store. */
 const METHODS: ReadonlySet<string> = new Set(["putWrites", "getWrites", "clearWrites"]);
 
 function withoutWrites(store: Store): Store {
@@ -69,7 +69,7 @@ describe("docs/stores.md", () => {
     expect(page.printed.filter((line) => line.startsWith("failed"))).toEqual([]);
   });
 
-  test("with the required methods alone it passes, and a resume runs the whole step again", async () => {
+  test("a store with only the required methods passes, and a resume runs the whole step again", async () => {
     for (const { run } of page.storeConformance) await run(() => withoutWrites(new page.MapStore()));
     const text = `graph g {
       output log: string[] = [] reduce append
@@ -83,7 +83,7 @@ describe("docs/stores.md", () => {
       const ran: string[] = [];
       const save = store.save.bind(store);
       let fails = false;
-      // The step's nodes have run; what they gave cannot be saved.
+      // The nodes of the step have run; their results cannot be saved.
       store.save = (...given) => (fails ? Promise.reject(new Error("disk full")) : save(...given));
       const node = (name: string) => () => {
         fails = ran.length < 2;
@@ -98,7 +98,7 @@ describe("docs/stores.md", () => {
     }
   });
 
-  test("what it prunes", async () => {
+  test("pruning", async () => {
     const store = new MemoryStore();
     for (const [thread, timestamp] of [
       ["old", 0],
@@ -112,7 +112,7 @@ describe("docs/stores.md", () => {
   });
 });
 
-/** The page's files as they stand there, with the package's sources for the package and a list for the test runner. */
+/** The files of the page, with the sources in place of the package and a list in place of the test runner. */
 async function loadPage(): Promise<Page> {
   const directory = mkdtempSync(join(tmpdir(), "ngraph-page-"));
   try {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { yamlSchema } from "../../grammar/yaml/yaml-schema.ts";
 
-/** All keys that the forms know, wherever they stand. */
+/** All keys of the forms, at any place. */
 function keysOf(schema: unknown, keys = new Set<string>()): Set<string> {
   if (typeof schema !== "object" || schema === null) return keys;
   for (const [keyword, value] of Object.entries(schema)) {

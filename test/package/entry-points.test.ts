@@ -1,4 +1,4 @@
-/** What the package looks like from outside: every entry point loads, has types, and the runtime runs without Node. */
+/** The package from outside: every entry point loads and has types, and the runtime runs without Node. */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,11 +16,11 @@ const entryPoints = Object.entries(packageJson.exports).flatMap(([name, target])
   typeof target === "string" ? [] : [{ name: name === "." ? "ngraph" : `ngraph/${name.slice(2)}`, ...target }],
 );
 
-/** Loads only beside a package that its users have anyway; test/peers runs it with that. */
+/** Loads only beside its peer package; test/peers runs it with this package. */
 const NEEDS_PEER = { entryPoint: "ngraph/stores/langgraph", package: "@langchain/langgraph-checkpoint" };
 const hasPackage = (name: string): boolean => existsSync(join(ROOT, "node_modules", name));
 
-/** What interface.md promises of each entry point, as a program that uses it. */
+/** A program that uses the promised exports of each entry point. */
 const CONSUMER = `
 import { check, compile, compileFile, createEngine, type RunResult, type Table } from "ngraph";
 import { format, parse, parseYaml, toYaml, type File } from "ngraph/grammar";
@@ -158,7 +158,7 @@ globalThis.main = async (table) => {
       { path: "add.ngraph" },
     );
     expect(diagnostics.filter((item) => item.severity === "error")).toEqual([]);
-    // What every browser has, and nothing of Node.
+    // The globals of every browser, and none of Node.
     const context = createContext({
       AbortController,
       TextDecoder,
@@ -179,7 +179,7 @@ globalThis.main = async (table) => {
   });
 });
 
-test("what is published: the build, the pages of diagnostics and the schema for editors; no sources or tests", () => {
+test("the published files are the build, the pages of diagnostics and the schema for editors; no sources or tests", () => {
   const output = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
     cwd: ROOT,
     encoding: "utf8",
@@ -209,8 +209,8 @@ describe("ngc", () => {
     expect(output.trim()).toBe(packageJson.version);
   });
 
-  test("next to nothing is loaded to print the version", () => {
-    // The entry; the rest is one script, loaded when it is known that there is more to do.
+  test("`ngc --version` loads only a few files", () => {
+    // The entry; the rest is one script, which is loaded only if a command needs it.
     const entry = readFileSync(join(ROOT, "dist/cli/ngc.js"), "utf8");
     expect(entry.length).toBeLessThan(8000);
     const imports = [...entry.matchAll(/\bfrom\s*"([^"]+)"/g)].map(([, module = ""]) => module);

@@ -56,7 +56,7 @@ describe("ngraph/esbuild", () => {
     expect(await run(21)).toMatchObject({ status: "completed", output: { twice: 42 } });
   });
 
-  test("what is wrong with a graph is esbuild's error, at its place", async () => {
+  test("an error in a graph is an error of esbuild, at its place", async () => {
     const { ngraph } = await entry<typeof import("../../api/esbuild.ts")>("dist/api/esbuild.js");
     const directory = project({
       "flow.ngraph": GRAPH.replace("start -> calc", "start -> clac"),

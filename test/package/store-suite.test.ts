@@ -1,4 +1,4 @@
-/** The suite of stores as somebody else's project runs it: from the built package, under `node:test`, and with its types. */
+/** The suite of stores as another project runs it: from the built package, under `node:test`, and with its types. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -36,7 +36,7 @@ describe("ngraph/stores/conformance", () => {
     }
   };
 
-  test("runs under node:test, which shows what was skipped", () => {
+  test("runs under node:test, which reports skipped cases", () => {
     const { directory } = projectWith({ "store.test.mjs": TEST });
     const output = run(directory, {});
     expect(output).toMatch(/^# fail 0$/m);
@@ -44,7 +44,7 @@ describe("ngraph/stores/conformance", () => {
     expect(output).toContain("# SKIP the store has no reopen");
   });
 
-  test("under node:test says what a broken store does instead", () => {
+  test("reports under node:test how a broken store behaves", () => {
     const { directory } = projectWith({ "store.test.mjs": TEST });
     const output = run(directory, { BROKEN: "1" });
     expect(output).not.toMatch(/^# fail 0$/m);

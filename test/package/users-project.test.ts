@@ -1,4 +1,7 @@
-/** What a project sees that has the package installed: Prettier's plugin by its name, and the schema for YAML where the modeline says. */
+/**
+ * A project that has the package installed: the plugin of Prettier by its name, and the schema for YAML at the path in
+ * the modeline.
+ */
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -28,7 +31,7 @@ function userProject(files: Record<string, string>) {
 }
 
 describe("Prettier", () => {
-  test("with the plugin on its command line writes what ngc fmt writes", () => {
+  test("with the plugin on its command line has the output of ngc fmt", () => {
     const project = userProject({ "a.ngraph": UGLY, "b.ngraph": UGLY });
     project.prettier("--plugin", "ngraph/prettier", "--write", "a.ngraph");
     project.ngc(["fmt", "b.ngraph"]);
@@ -38,7 +41,7 @@ describe("Prettier", () => {
     expect(project.prettier("--plugin", "ngraph/prettier", "--check", "a.ngraph")).toContain("All matched files");
   });
 
-  test("with the plugin in its configuration, and with options of its own", () => {
+  test("with the plugin in its configuration, and with other options", () => {
     const project = userProject({
       ".prettierrc.json": '{ "plugins": ["ngraph/prettier"], "tabWidth": 4 }',
       "graphs/a.ngraph": UGLY,
@@ -47,7 +50,7 @@ describe("Prettier", () => {
     expect(project.read("graphs/a.ngraph")).toContain("\n    start -> greet\n");
   });
 
-  test("says where a file cannot be read, and leaves it alone", () => {
+  test("reports the place of a syntax error, and does not change the file", () => {
     const project = userProject({ "a.ngraph": "graph {{{" });
     expect(() => project.prettier("--plugin", "ngraph/prettier", "--write", "a.ngraph")).toThrow(/a\.ngraph/);
     expect(project.read("a.ngraph")).toBe("graph {{{");
@@ -84,7 +87,7 @@ describe("the schema that ngc convert names", () => {
   });
 });
 
-test("what a conversion cannot carry over is said, and the file written all the same", () => {
+test("a conversion warns about what it cannot carry over, and writes the file", () => {
   const project = createProject({ "package.json": "{}" });
   const yaml = `graph: g
 nodes: { a: &a { call: print, args: ['"x"'] }, b: *a }

@@ -10,7 +10,7 @@ export function compilePlan(
   return compile(text, { path, supports: ["plan"], host: memoryHost(files) });
 }
 
-/** The table of the first plan; fails with what is wrong where the text has errors. */
+/** The table of the first plan; throws the findings of a text with errors. */
 export function planTable(text: string, path?: string, files?: Readonly<Record<string, string>>): PlanTable {
   const { plans, diagnostics } = compilePlan(text, path, files);
   const table = plans[0]?.table;
@@ -18,7 +18,7 @@ export function planTable(text: string, path?: string, files?: Readonly<Record<s
   return table;
 }
 
-/** `CODE: message` of what is not mere information, in order. */
+/** `CODE: message` of all errors and warnings, in order. */
 export function findingsOf(text: string, path?: string): readonly string[] {
   return compilePlan(text, path)
     .diagnostics.filter(({ severity }) => severity !== "info")

@@ -1,4 +1,4 @@
-/** A plan in which every construct stands. */
+/** A plan with every construct. */
 export const EVERYTHING = `
 graph summarise { input text: string  output summary: string  node s = text into summary  start -> s -> end }
 

@@ -1,4 +1,4 @@
-/** A node of a graph calls a plan: typed by its channels, run by the plan's rules, part of the graph's table. */
+/** A node of a graph calls a plan: typed by its channels, run by the rules of plans, part of the table of the graph. */
 import { describe, expect, test } from "vitest";
 import { compile, loadTable, memoryHost } from "../../compiler/index.ts";
 import { parse } from "../../grammar/parse.ts";
@@ -53,14 +53,14 @@ describe("the table", () => {
     expect(tableOf(yaml, "main.yaml").digest).toBe(table.digest);
   });
 
-  test("its digest covers the plan's", () => {
+  test("its digest covers the digest of the plan", () => {
     expect(tableOf(TEXT.replace('"+"', '"-"')).digest).not.toBe(tableOf(TEXT).digest);
     const broken = JSON.parse(JSON.stringify(tableOf(TEXT))) as { plans: { tasks: { alone?: true }[] }[] };
     broken.plans[0]!.tasks[0]!.alone = true;
     expect(() => loadTable(broken)).toThrow("the table at /plans/0");
   });
 
-  test("of a graph without plans has no field for them", () => {
+  test("has no field for plans if the graph calls none", () => {
     expect("plans" in tableOf('graph review { node n = print("x")  start -> n -> end }')).toBe(false);
   });
 
@@ -71,7 +71,7 @@ describe("the table", () => {
 });
 
 describe("a run", () => {
-  test("gives the plan's outputs", async () => {
+  test("returns the outputs of the plan", async () => {
     const engine = createEngine(tableOf(TEXT), { functions, builtins: builtinNodes });
     const { status, output, steps } = await engine.run({});
     expect({ status, output, steps }).toEqual({
@@ -81,7 +81,7 @@ describe("a run", () => {
     });
   });
 
-  test("a plan that does not end clean fails its node", async () => {
+  test("a plan whose outcome is not clean fails its node", async () => {
     const engine = createEngine(tableOf(TEXT), { functions, builtins: builtinNodes });
     const { status, output, steps } = await engine.run({ names: [] });
     expect(status).toBe("completed");
@@ -89,7 +89,7 @@ describe("a run", () => {
     expect(output["problem"]).toContain("plan `pack`: count failed");
   });
 
-  test("waits for a person in the plan, and goes on from there", async () => {
+  test("pauses inside the plan, and resumes there", async () => {
     const text = `
 plan pack {
   output answer: string
@@ -106,17 +106,17 @@ graph review { output out: string  node p = pack() into { answer: out }  start -
     expect([done.status, done.output]).toEqual(["completed", { out: "this" }]);
   });
 
-  test("what is missing is told before anything runs", () => {
+  test("a missing function is reported before anything runs", () => {
     expect(() => createEngine(tableOf(TEXT), { builtins: builtinNodes })).toThrow("shout");
   });
 
-  test("a mock stands in for the plan, whose code is not needed then", async () => {
+  test("a mock replaces the plan, and its functions are not needed", async () => {
     const engine = createEngine(tableOf(TEXT), { builtins: builtinNodes, mocks: { p: () => ({ archive: "m" }) } });
     expect((await engine.run({})).output["out"]).toBe("m");
   });
 });
 
-test("a generated module runs it as well", async () => {
+test("a generated module runs it, too", async () => {
   const project = createProject({ "review.ngraph": TEXT, "nodes.ts": NODES });
   expect(await project.typeCheck()).toEqual([]);
   const { review } = await project.load("review.ngraph.ts");

@@ -1,4 +1,4 @@
-/** What is refused before anything runs (execution.md, 9.9; diagnostics NG701 to NG707; kahn's K-18 to K-21). */
+/** Errors that are found before a task runs (execution.md, 9.9; diagnostics NG701 to NG707; kahn's K-18 to K-21). */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parse } from "../../grammar/parse.ts";
@@ -30,7 +30,7 @@ describe("dependencies", () => {
     ]);
   });
 
-  test("a cycle is told in the order in which its tasks would run", () => {
+  test("a cycle is reported in the order in which its tasks would run", () => {
     expect(findingsOf(tasks(["r"], ["a", "after r, c"], ["b", "after a"], ["c", "after b"]))).toEqual([
       "NG702: tasks wait for each other: a → b → c → a",
     ]);
@@ -61,7 +61,7 @@ describe("dependencies", () => {
     expect(findingsOf(tasks(["a"], ["a"]))).toEqual(["NG102: `a` is declared twice"]);
   });
 
-  test("a dependency on a channel says what to name", () => {
+  test("a dependency on a channel names the task that writes it", () => {
     const found = compilePlan(plan("  input x: string\n  task a = print(x) after x"));
     expect(found.diagnostics.find(({ code }) => code === "NG703")?.help).toContain("is a channel");
   });
@@ -112,11 +112,11 @@ describe("numbers, pools and paths", () => {
     );
   });
 
-  test("tries of a task with checks are what they are for", () => {
+  test("tries of a task with checks are not reported", () => {
     expect(findingsOf(plan(task("a", '{ tries 3 done when shell("test") }')))).toEqual([]);
   });
 
-  test("NG705: paths that keep a task from ever running beside another", () => {
+  test("NG705: paths that serialize all tasks", () => {
     const infos = (text: string): readonly string[] =>
       compilePlan(text).diagnostics.flatMap(({ code, message }) => (code === "NG705" ? [message] : []));
     const all = tasks(["a", '{ touches "**" }'], ["b", '{ touches "b.ts" }'], ["c", '{ touches "c.ts" }']);
@@ -139,7 +139,7 @@ describe("matrices", () => {
     ).toEqual([finding]);
   });
 
-  test("matrices after matrices: a plan of more than a million dependencies is refused, and what to do is said", () => {
+  test("matrices after matrices: a plan of more than a million dependencies is refused, with a way out", () => {
     const values = JSON.stringify(Array.from({ length: 1000 }, (_, at) => at));
     const chain = (count: number): string =>
       plan(
@@ -160,7 +160,7 @@ describe("matrices", () => {
     ).toEqual([]);
   });
 
-  test("all tasks of a matrix write one channel: a reducer must say how", () => {
+  test("all tasks of a matrix write one channel: it needs a reducer", () => {
     const text = (state: string): string =>
       plan(`  output log: ${state}\n  task t = shell(v) for v in ["a", "b"] into { stdout: log }`);
     expect(findingsOf(text("string"))).toEqual(["NG401: the tasks of `t` all write `log`"]);
@@ -192,7 +192,7 @@ describe("calls", () => {
     expect(findingsOf('secret KEY\nplan p { task a = shell("deploy", env: { KEY: KEY }) }')).toEqual([]);
   });
 
-  test("what a model wrote reaches a command unseen", () => {
+  test("the output of a model that reaches a command without a review is reported", () => {
     const body = (approve: string): string =>
       plan(`  state cmd: string\n  state ok: bool\n  task a = llm(prompt: "write") into cmd\n${approve}`);
     const codes = (text: string): readonly string[] => findingsOf(text).map((line) => line.slice(0, 5));
@@ -204,7 +204,7 @@ describe("calls", () => {
 });
 
 test.each(["NG701", "NG702", "NG703", "NG704", "NG705", "NG706", "NG707"])(
-  "%s fires on its page's plan, and nothing fires on the one that comes close; in both spellings",
+  "%s fires on the plan of its page, and nothing fires on the near miss; in both spellings",
   (code) => {
     const read = (kind: string): string => readFileSync(`test/docs/fixtures/${code}-${kind}.ngraph`, "utf8");
     const codes = (text: string, path?: string): readonly string[] => [

@@ -1,4 +1,4 @@
-/** 9.3: the index of paths finds the overlaps that comparing each with each does. */
+/** 9.3: the index of paths finds the same overlaps as the comparison of each pattern with each other. */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { overlappingPatterns } from "../../runtime/plan/overlapping-patterns.ts";
@@ -8,7 +8,7 @@ import { numRuns } from "../support/depth.ts";
 const segment = fc.constantFrom("a", "b", "c", "*", "**", "a*", "?", "{a,b}", "x.ts");
 const path = fc.array(segment, { minLength: 1, maxLength: 4 }).map((parts) => parts.join("/"));
 
-test("the same pairs as comparing each with each", () => {
+test("the same pairs as the comparison of each with each", () => {
   fc.assert(
     fc.property(fc.uniqueArray(path, { minLength: 1, maxLength: 25 }), (texts) => {
       const patterns = texts.map(parsePathPattern);
@@ -21,7 +21,7 @@ test("the same pairs as comparing each with each", () => {
   );
 });
 
-test("10,000 globs in folders of their own are not compared with each other", () => {
+test("10,000 globs in separate folders are not compared with each other", () => {
   const patterns = Array.from({ length: 10_000 }, (_, at) => parsePathPattern(`src/f${at}/**/*.ts`));
   expect(overlappingPatterns(patterns).every((list) => list.length === 1)).toBe(true);
 });

@@ -46,7 +46,7 @@ describe("batches in file order", () => {
     expect(run(tasks, { maxParallel }).batches).toEqual(batches);
   });
 
-  test("K-12, K-13: conflicts count against what runs and what is about to", () => {
+  test("K-12, K-13: conflicts count against running tasks and tasks that are about to start", () => {
     const tasks = { a: { touches: ["x"], takes: 5 }, b: { touches: ["x"] }, c: {}, d: { touches: ["x"] } };
     expect(run(tasks, { maxParallel: 3 }).batches).toEqual([["a", "c"], ["b"], ["d"]]);
   });
@@ -61,7 +61,7 @@ describe("batches in file order", () => {
     expect(run(tasks, { maxParallel: 3 }).inFlight[0]).toEqual(["solo"]);
   });
 
-  test("K-39, K-40: as many as slots allow; one at a time over one path", () => {
+  test("K-39, K-40: as many tasks as slots; one at a time over one path", () => {
     const wide = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`t${index}`, {}]));
     const simulation = run(wide, { maxParallel: 4 });
     expect(Math.max(...simulation.inFlight.map((tasks) => tasks.length))).toBe(4);
@@ -74,7 +74,7 @@ describe("batches in file order", () => {
 });
 
 describe("failures", () => {
-  test("K-22: descendants are blocked at once, unrelated tasks go on", () => {
+  test("K-22: descendants are blocked at once, unrelated tasks continue", () => {
     const simulation = run({ a: { ends: failed }, b: { after: ["a"] }, c: { after: ["b"] }, d: {} });
     expect(simulation.statuses).toEqual({ a: "failed", b: "blocked", c: "blocked", d: "done" });
     expect(simulation.reasons).toMatchObject({ b: "ancestor_failed:a", c: "ancestor_failed:a" });
@@ -84,7 +84,7 @@ describe("failures", () => {
     ]);
   });
 
-  test("K-23: blocked while another parent still runs, once", () => {
+  test("K-23: a task is blocked once, while another parent still runs", () => {
     const simulation = run({
       a: {},
       b: { after: ["a"], ends: failed },
@@ -95,7 +95,7 @@ describe("failures", () => {
     expect(simulation.transitions.filter((entry) => entry.task === 3)).toHaveLength(1);
   });
 
-  test("K-24: one event, naming the failed parents known then", () => {
+  test("K-24: one event, with the parents that have failed by then", () => {
     const simulation = run({ b: { ends: failed }, c: { ends: failed }, d: { after: ["b", "c"] } });
     expect(simulation.transitions.filter((entry) => entry.task === 2)).toEqual([
       { task: 2, from: "pending", to: "blocked", reason: "ancestor_failed:b" },
@@ -134,7 +134,7 @@ test.each<[number, number, number, number, string]>([
   expect(planOutcome({ done, failed, blocked, flaky })).toBe(outcome);
 });
 
-test("K-19: tasks on a cycle stay pending, and the plan does not call itself clean", () => {
+test("K-19: tasks on a cycle stay pending, and the outcome is not clean", () => {
   const simulation = run({ r: {}, b: { after: ["c"] }, c: { after: ["b"] } });
   expect(simulation.statuses).toEqual({ r: "done", b: "pending", c: "pending" });
 });

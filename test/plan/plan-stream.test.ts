@@ -18,7 +18,7 @@ test("8.1: the events of a run, as they happen", async () => {
   expect(await stream.result).toMatchObject({ outcome: "clean" });
 });
 
-test("8.2: what a slow consumer does not take is dropped, and said", async () => {
+test("8.2: events that a slow consumer does not take are dropped, and the stream reports how many", async () => {
   const stream = createPlanRunner(PLAN).stream({}, { buffer: 2 });
   await stream.result;
   const items: unknown[] = [];
@@ -32,7 +32,7 @@ test("leaving the loop cancels the run", async () => {
   expect(await stream.result).toMatchObject({ status: "cancelled", exitCode: 130 });
 });
 
-test("an error reaches whoever only reads", async () => {
+test("an error reaches a consumer that only reads the stream", async () => {
   const stream = createPlanRunner(PLAN).stream({ n: 1 });
   await expect(stream[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: "NG_BAD_INPUT" });
 });

@@ -1,4 +1,4 @@
-/** What a plan becomes: its table, the same for both spellings, and what may be read where. */
+/** The table of a plan, equal for both spellings, and the rules about reads. */
 import { describe, expect, test } from "vitest";
 import { loadPlanTable, loadTable, planDigest, TableError } from "../../compiler/index.ts";
 import { format } from "../../grammar/format/format.ts";
@@ -37,14 +37,14 @@ describe("the table", () => {
     expect([graphs.map(({ name }) => name), plans.map(({ name }) => name)]).toEqual([["summarise"], ["inner"]]);
   });
 
-  test("a matrix task stands once a value, and whoever comes after it comes after all", () => {
+  test("a matrix task has one entry for each value, and a dependent task depends on all of them", () => {
     const { tasks } = everything();
     expect(tasks.map(({ name }) => name)).toEqual(["a", "b", "c", "test[20]", 'test["22"]', "test[22#3]", "s", "d"]);
     expect(tasks.map(({ after }) => after)).toEqual([[], [0], [1], [0, 2], [0, 2], [0, 2], [3, 4, 5], [3, 4, 5, 6]]);
     expect(tasks[5]?.item).toEqual({ name: "v", value: 22 });
   });
 
-  test("paths are normalised and sorted, policies written out", () => {
+  test("paths are normalised and sorted, policies are explicit", () => {
     const [a, , c, first, , , s, d] = everything().tasks;
     expect(a).toMatchObject({
       touches: [
@@ -65,7 +65,7 @@ describe("the table", () => {
     expect(d?.trigger).toBe("done");
   });
 
-  test("tries: 6 with checks, 1 without, else what is said", () => {
+  test("tries: 6 with checks, 1 without, or the declared number", () => {
     const tries = (policies: string): number | undefined =>
       planTable(`plan p { task a = shell("a") { ${policies} } }`).tasks[0]?.tries;
     expect([tries(""), tries('done when shell("b")'), tries('done when shell("b") tries 2')]).toEqual([1, 6, 2]);
@@ -107,7 +107,7 @@ describe("loadPlanTable", () => {
     return table;
   };
 
-  test("reads what was written, ranks included", () => {
+  test("reads a written table, ranks included", () => {
     const ranks = everything().tasks.map((_, at) => at);
     const loaded = loadPlanTable(JSON.stringify({ ...everything(), ranks }));
     expect(loaded).toEqual({ ...everything(), ranks });
@@ -154,17 +154,17 @@ describe("loadPlanTable", () => {
   });
 });
 
-describe("what a task may read", () => {
+describe("reads of a task", () => {
   const plan = (body: string): string => `plan p {\n  state x: int\n  state y: int = 0\n${body}\n}`;
   const codes = (body: string): readonly string[] => findingsOf(plan(body)).map((line) => line.slice(0, 5));
   const use = "print(`${x + y}`)";
 
-  test("what a task that it comes after has written, through any number of others", () => {
+  test("channels that a task before it writes, through any number of others", () => {
     expect(codes(`  task a = 1 into x\n  task b = ${use} after a`)).toEqual([]);
     expect(codes(`  task a = 1 into x\n  task m = print("m") after a\n  task b = ${use} after m`)).toEqual([]);
   });
 
-  test("NG403: nothing before it writes the channel, although something beside it does", () => {
+  test("NG403: no task before it writes the channel, although a task beside it does", () => {
     const { diagnostics } = compilePlan(plan(`  task a = 1 into x\n  task b = ${use}`));
     const found = diagnostics.find(({ code }) => code === "NG403");
     expect(found?.severity).toBe("error");
@@ -181,7 +181,7 @@ describe("what a task may read", () => {
     expect(codes(`${two}  task b = ${use} after done a, c when x != null`)).toEqual([]);
   });
 
-  test("a check sees what its task has written", () => {
+  test("a check reads the writes of its task", () => {
     expect(codes("  task a = y into x { done when x > 0 }")).toEqual([]);
     expect(codes("  task a = 1 into y { done when x > 0 }")).toContain("NG403");
   });
@@ -200,7 +200,7 @@ describe("what a task may read", () => {
     expect(codes('  task a = shell("a") into { kode: x }\n  task b = print(x) after a')).toEqual(["NG408"]);
   });
 
-  test("NG405 and NG406: written in vain, and not used at all", () => {
+  test("NG405 and NG406: a write that is never read, and a channel that is never used", () => {
     expect(codes("  task a = 1 into x\n  task b = print(y)")).toEqual(["NG405"]);
     expect(codes("  task b = print(1)")).toEqual(["NG406", "NG406"]);
   });

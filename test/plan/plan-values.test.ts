@@ -4,7 +4,7 @@ import { ask } from "../../stdlib/nodes/ask.ts";
 import { attemptsOf, textRunner, transitions } from "./run-text.ts";
 
 describe("values", () => {
-  test("what a task gives is read by those that come after it, through the channel's reducer", async () => {
+  test("later tasks read the result of a task through the reducer of the channel", async () => {
     const run = textRunner(`plan p {
       input  n: int
       output sum: int = 0 reduce sum
@@ -18,7 +18,7 @@ describe("values", () => {
     expect(result.output).toEqual({ sum: 45, text: "45" });
   });
 
-  test("a list is put together in the order of the plan, whatever was faster", async () => {
+  test("a list is in the order of the plan, whichever task was faster", async () => {
     const text = `plan p {
       output lines: string[] = [] reduce append
       task a = shell("a") into { stdout: lines }
@@ -29,7 +29,7 @@ describe("values", () => {
     expect((await textRunner(text, commands).run()).output).toEqual({ lines: ["a", "b", "c"] });
   });
 
-  test("a check reads what its own task has given", async () => {
+  test("a check reads the result of its own task", async () => {
     const run = textRunner(`plan p {
       state score: int = 0
       task a = 7 into score { done when score > 5 }
@@ -37,7 +37,7 @@ describe("values", () => {
     expect(await run.run()).toMatchObject({ outcome: "clean" });
   });
 
-  test("a command whose checks pass gives its result, whatever its exit code", async () => {
+  test("a command whose checks pass returns its result, whatever its exit code", async () => {
     const run = textRunner(
       `plan p {
         output code: int = 0
@@ -64,7 +64,7 @@ describe("when and triggers", () => {
     task clean  = shell("clean") after done ship
     task either = shell("either") after any build, ship
   }`;
-  test("a task whose condition does not hold is skipped, and with it what needs it", async () => {
+  test("a task whose condition is false is skipped, and so are the tasks that need it", async () => {
     const run = textRunner(text);
     const result = await run.run({}, { deploy: false });
     expect(transitions(run.events, "ship")).toEqual(["pending→ready", "ready→skipped when"]);
@@ -73,11 +73,11 @@ describe("when and triggers", () => {
     expect(result).toMatchObject({ outcome: "clean", exitCode: 0 });
     expect(result.totals).toMatchObject({ done: 3, skipped: 2 });
   });
-  test("it runs where it holds", async () => {
+  test("a task runs if its condition is true", async () => {
     const run = textRunner(text);
     expect((await run.run({}, { deploy: true })).totals).toMatchObject({ done: 5, skipped: 0 });
   });
-  test("`after done` runs after a failure too; `after any` needs one that is done", async () => {
+  test("`after done` runs after a failure too; `after any` needs one task that is done", async () => {
     const run = textRunner(text, { ship: { codes: [1] } });
     const result = await run.run({}, { deploy: true });
     expect(result.tasks.map(({ status }) => status)).toEqual(["done", "failed", "blocked", "done", "done"]);
@@ -90,7 +90,7 @@ describe("when and triggers", () => {
   });
 });
 
-test("a matrix task runs once a value, each with its own", async () => {
+test("a matrix task runs once for each value", async () => {
   const run = textRunner(`plan p {
     task test = shell(\`test \${v}\`) for v in ["20", "22"] { done when shell(\`check \${v}\`) }
     task end  = shell("end") after test
@@ -118,14 +118,14 @@ describe("called plans and graphs", () => {
       task second = g(n: a) after first into { more: b }
     }`;
 
-  test("give their outputs to the calling task", async () => {
+  test("return their outputs to the calling task", async () => {
     const run = textRunner(`${outer}\n${text}`);
     const result = await run.run();
     expect(result).toMatchObject({ outcome: "clean", output: { a: 8, b: 9 } });
     expect(transitions(run.events, "first/one")).toEqual(["pending→ready", "ready→running", "running→done"]);
   });
 
-  test("a failure inside fails the calling task, and a resume goes on inside", async () => {
+  test("a failure inside fails the calling task, and a resume continues inside", async () => {
     const store = new MemoryStore();
     const run = textRunner(
       `plan outer { task first = inner()  task last = shell("last") after first }
@@ -143,7 +143,7 @@ describe("called plans and graphs", () => {
     expect(run.started).toEqual(["one", "two", "two", "three", "last"]);
   });
 
-  test("draining lets a called plan end", async () => {
+  test("draining waits for the end of a called plan", async () => {
     const drain = new AbortController();
     const run = textRunner(
       `plan outer { task first = inner()  task last = shell("last") after first }
@@ -185,7 +185,7 @@ describe("called plans and graphs", () => {
     await expect(run.runner.resume("t")).rejects.toMatchObject({ code: "NG_NOT_PAUSED" });
   });
 
-  test("without a store a plan that asks is refused", async () => {
+  test("without a store a plan that pauses is refused", async () => {
     const run = textRunner(`plan p { state a: string = ""  task q = ask("?") into a }`, {}, { builtins: { ask } });
     await expect(run.runner.run()).rejects.toMatchObject({ code: "NG_NO_STORE" });
     const nested = `plan outer { task o = inner() } plan inner { state a: string = ""  task q = ask("?") into a }`;
@@ -206,7 +206,7 @@ describe("resume (9.10)", () => {
     task d = shell("d")
   }`;
 
-  test("is a new run: what is done is restored with what it gave, the rest starts again", async () => {
+  test("is a new run: finished tasks are restored with their results, the others start again", async () => {
     const run = textRunner(text, { b: { codes: [1, 0] } }, { store: new MemoryStore() });
     const failed = await run.run({ thread: "t" }, { n: 3 });
     expect(failed).toMatchObject({ outcome: "stuck", output: { total: 3 } });
@@ -219,7 +219,7 @@ describe("resume (9.10)", () => {
     expect(resumed.batches).toEqual([["b"], ["c"]]);
   });
 
-  test("a run that did not end well is not begun anew by accident", async () => {
+  test("a failed run is not started again by accident", async () => {
     const run = textRunner(text, { b: { codes: [1] } }, { store: new MemoryStore() });
     await run.run({ thread: "t" }, { n: 3 });
     await expect(run.runner.run({ n: 3 }, { thread: "t" })).rejects.toMatchObject({ code: "NG_THREAD_BUSY" });
@@ -227,7 +227,7 @@ describe("resume (9.10)", () => {
     expect(again.resumedFrom).toBe(null);
   });
 
-  test("fromTask runs a finished part again, with what came before it", async () => {
+  test("fromTask runs a finished part again, with the results of the tasks before it", async () => {
     const run = textRunner(text, {}, { store: new MemoryStore() });
     await run.run({ thread: "t" }, { n: 3 });
     const again = await run.resume("t", { fromTask: "b" });
@@ -235,7 +235,7 @@ describe("resume (9.10)", () => {
     expect(again).toMatchObject({ outcome: "clean", output: { total: 9 } });
   });
 
-  test("what was done stays done when a task before it is left out", async () => {
+  test("a finished task stays finished when a task before it is left out", async () => {
     const chain = `plan p { order file  task a = shell("a")  task b = shell("b") after a  task c = shell("c") after b }`;
     const run = textRunner(chain, { c: { codes: [1, 0] } }, { store: new MemoryStore() });
     await run.run({ thread: "t", only: ["b"] });
@@ -250,7 +250,7 @@ describe("resume (9.10)", () => {
     ]);
   });
 
-  test("only, then the rest", async () => {
+  test("`only`, then the other tasks", async () => {
     const run = textRunner(text, {}, { store: new MemoryStore() });
     expect((await run.run({ thread: "t", only: ["a"] }, { n: 3 })).batches).toEqual([["a"]]);
     const rest = await run.resume("t");
@@ -258,7 +258,7 @@ describe("resume (9.10)", () => {
     expect(rest.output).toEqual({ total: 9 });
   });
 
-  test("a plan that lost a task that was done is refused (5.7)", async () => {
+  test("a plan without one of the finished tasks is refused (5.7)", async () => {
     const store = new MemoryStore();
     await textRunner(text, { b: { codes: [1] } }, { store }).run({ thread: "t" }, { n: 3 });
     const changed = textRunner(
@@ -272,7 +272,7 @@ describe("resume (9.10)", () => {
     });
   });
 
-  test("two runners on one thread: the second has nothing run or written", async () => {
+  test("two runners on one thread: the second runs and writes nothing", async () => {
     const store = new MemoryStore();
     const run = textRunner(text, { b: { takes: 5 } }, { store });
     const first = run.runner.run({ n: 1 }, { thread: "t" });
@@ -293,7 +293,7 @@ describe("reducers that refuse", () => {
       task c = all after b
     }`;
   const host = { "nodes.ts": "export function join(a: string, b: string): string { return a + b; }" };
-  test("the task whose update is refused has failed", async () => {
+  test("a task whose update is refused fails", async () => {
     const join = (current: string, update: string): string => {
       if (update === "b") throw new Error("no b");
       return current + update;
@@ -309,7 +309,7 @@ describe("reducers that refuse", () => {
     expect(result.output).toEqual({ all: "a" });
   });
 
-  test("a sum that leaves the safe integers", async () => {
+  test("a sum that exceeds the safe integers", async () => {
     const run = textRunner(`plan p {
       output n: int = 0 reduce sum
       task a = 9007199254740991 into n

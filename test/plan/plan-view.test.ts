@@ -17,7 +17,7 @@ const PLAN = planTable(`plan p {
 const moved = (node_id: string, to: string): PlanEvent =>
   ({ type: "node_transition", node_id, to, ...(to === "running" ? { attempt: 1 } : {}) }) as PlanEvent;
 
-test("who waits and why, what failed, what is left along the longest path", () => {
+test("waiting tasks with their reason, failed tasks, and the time left along the longest path", () => {
   let now = 0;
   const view = createPlanView(
     PLAN,
@@ -50,7 +50,7 @@ test("who waits and why, what failed, what is left along the longest path", () =
   expect(view.waiting()).toEqual([{ task: "b", why: "e runs alone" }]);
 });
 
-test("nothing is said of the time left where nothing is known", () => {
+test("the time left is omitted where no duration is known", () => {
   const plan = planTable(`plan p { task a = shell("a") }`);
   expect(
     createPlanView(

@@ -1,4 +1,4 @@
-/** Plans in several files, and what they call. */
+/** Plans in several files, and their calls. */
 import { describe, expect, test } from "vitest";
 import { compile, memoryHost } from "../../compiler/index.ts";
 
@@ -29,7 +29,7 @@ plan release {
 }`;
 
 describe("imported plans, graphs and functions", () => {
-  test("are called by their names here, and are part of the table", () => {
+  test("are called by their local names, and are part of the table", () => {
     expect(findings(MAIN)).toEqual([]);
     const table = run(MAIN).tables.get("release");
     if (table?.kind !== "plan") throw new Error("no plan");
@@ -49,7 +49,7 @@ describe("imported plans, graphs and functions", () => {
     expect(findings(MAIN.replace('target: "web"', '"web"'))[0]).toMatch(/^NG114: /);
   });
 
-  test("a mistake in an imported plan is told, and its caller has no table", () => {
+  test("a mistake in an imported plan is reported, and its caller has no table", () => {
     const broken = { "build.ngraph": FILES["build.ngraph"]!.replace("into path", "after make into path") };
     expect(findings(MAIN, broken)).toEqual(["NG704: `make` comes after itself: make → make"]);
     expect(run(MAIN, broken).tables.size).toBe(0);
@@ -68,7 +68,7 @@ describe("imported plans, graphs and functions", () => {
     ]);
   });
 
-  test("messages speak of tasks", () => {
+  test("messages name tasks", () => {
     const { diagnostics } = run("plan p { output x: int  task a = 1 into x  task b = print(a) after a }");
     expect(diagnostics.find(({ code }) => code === "NG104")?.help).toBe("`a` is a task: read what it writes, `x`");
   });

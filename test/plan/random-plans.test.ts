@@ -1,4 +1,4 @@
-/** Plans at random: refused exactly where a task could never start, and whatever the text is, compiling it never throws. */
+/** Random plans: a plan is refused exactly if a task could never start, and compilation never throws. */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { loadPlanTable } from "../../compiler/index.ts";
@@ -27,7 +27,7 @@ const tasks: fc.Arbitrary<readonly RandomTask[]> = fc.integer({ min: 1, max: 12 
   ),
 );
 
-/** Without dependencies of a task on itself, which are refused by themselves. */
+/** Without self-dependencies, which have their own error. */
 const withoutSelf = (list: readonly RandomTask[]): readonly RandomTask[] =>
   list.map((task, at) => ({ ...task, after: task.after.filter((before) => before !== at) }));
 
@@ -42,7 +42,7 @@ const write = (list: readonly RandomTask[]): string =>
     })
     .join("\n")}\n}`;
 
-/** Tasks that something they wait for never lets start. */
+/** Tasks that can never start because of a dependency. */
 function stuck(list: readonly RandomTask[]): number {
   const started = new Set<number>();
   for (let before = -1; before < started.size;) {
@@ -53,7 +53,7 @@ function stuck(list: readonly RandomTask[]): number {
 }
 
 describe("9.9", () => {
-  test("a plan is refused exactly where a task could never start", () => {
+  test("a plan is refused exactly if a task could never start", () => {
     fc.assert(
       fc.property(tasks.map(withoutSelf), (list) => {
         const { diagnostics, tables } = compilePlan(write(list));
@@ -66,7 +66,7 @@ describe("9.9", () => {
     );
   });
 
-  test("what is accepted loads, and is the same plan in YAML", () => {
+  test("an accepted plan loads, and is the same plan in YAML", () => {
     fc.assert(
       fc.property(tasks.map(withoutSelf), (list) => {
         const acyclic = list.map((task, at) => ({ ...task, after: task.after.filter((before) => before < at) }));
@@ -76,7 +76,7 @@ describe("9.9", () => {
         expect(loadPlanTable(JSON.stringify(table))).toEqual(table);
         const yaml = toYaml(parse(text, { path: "plan.ngraph" }).file).text;
         expect(compilePlan(yaml, "plan.yaml").tables.get("random")?.digest).toBe(table?.digest);
-        // Of a matrix each value has its task, with the same dependencies.
+        // Each value of a matrix has its own task, with the same dependencies.
         const sizes = acyclic.map(({ values }) => Math.max(1, values.length));
         if (table?.kind !== "plan") return;
         expect(table.tasks).toHaveLength(sizes.reduce((sum, size) => sum + size, 0));
@@ -92,7 +92,7 @@ describe("9.9", () => {
   });
 });
 
-test("compiling never throws, whatever is cut out of a plan or put into it", () => {
+test("compilation never throws, whatever is removed from a plan or inserted", () => {
   const words = EVERYTHING.split(/(\s+|[{}(),])/);
   fc.assert(
     fc.property(

@@ -41,17 +41,17 @@ test("K-38: the summary is written once, the log only grows", () => {
   expect(() => createRunDirectory(runs, "r1", file)).toThrow(/cannot keep the run's log/);
 });
 
-test("a line that a crash has cut off is left out", () => {
+test("a line that a crash truncated is ignored", () => {
   const path = join(root, "log.jsonl");
   writeFileSync(path, `{"a":1}\n{"a":2}\n{"a":`);
   expect(readJsonLines(path)).toEqual([{ a: 1 }, { a: 2 }]);
 });
 
-test("an id that is none does not lead out of the directory", () => {
+test("an invalid id does not lead out of the directory", () => {
   expect(() => createRunDirectory(runs, "../evil", file)).toThrow(/is no id of a run/);
 });
 
-test("the index can be made again from the runs, and knows how long tasks took", () => {
+test("the index can be rebuilt from the runs, and has the durations of tasks", () => {
   const log = (id: string, start: string, took: number, ended: boolean): void => {
     const directory = createRunDirectory(runs, id, file);
     const at = (ms: number): string => new Date(Date.parse(start) + ms).toISOString();

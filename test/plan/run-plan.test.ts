@@ -53,7 +53,7 @@ describe("9.6 attempts", () => {
     expect(result.totals).toMatchObject({ flake_retries: 2, flaky_tasks: 1, total_attempts: 3 });
   });
 
-  test("K-28, K-32: six attempts, ever longer waits, then failed", async () => {
+  test("K-28, K-32: six attempts, increasing waits, then failed", async () => {
     const { result, events } = await runSketch({ a: { checks: [[false]] } });
     expect(events.flatMap((event) => (event.type === "node_attempt" ? [event.backoff_s] : []))).toEqual([
       undefined,
@@ -80,14 +80,14 @@ describe("9.6 attempts", () => {
     expect(clock.now()).toBe(1_001_000);
   });
 
-  test("K-30: every check runs, whatever the others said", async () => {
+  test("K-30: every check runs, whatever the result of the others", async () => {
     const { events } = await runSketch({ a: { checks: [[true, false, true]], tries: 1 } });
     const attempt = events.find((event) => event.type === "node_attempt");
     expect(attempt?.done_when_results.map(({ rc }) => rc)).toEqual([0, 1, 0]);
     expect(attempt?.done_when_results.map(({ tail }) => tail !== undefined)).toEqual([false, true, false]);
   });
 
-  test("K-31: the checks decide, not the task's own end", async () => {
+  test("K-31: the checks decide, not the result of the task", async () => {
     const { result } = await runSketch({
       a: { does: ["it exploded"], checks: [[true]] },
       b: { does: ["ok"], checks: [[false]], tries: 2 },
@@ -103,7 +103,7 @@ describe("9.6 attempts", () => {
     expect(together).toEqual([["a"], ["a"], ["b"], ["c"]]);
   });
 
-  test("without checks the task's own end decides, once", async () => {
+  test("without checks the result of the task decides, once", async () => {
     const { result } = await runSketch({ a: { does: ["no"] }, b: { does: ["no", "ok"], tries: 2 } });
     expect(result.tasks).toMatchObject([
       { status: "failed", reason: "task_failed", attempts: 1, error: "no" },
@@ -133,7 +133,7 @@ describe("9.7 failures", () => {
     expect(result).toMatchObject({ outcome: "stuck", exitCode: 1 });
   });
 
-  test("no-new: what runs goes on, nothing else starts", async () => {
+  test("no-new: running tasks continue, no other task starts", async () => {
     const { result } = await runSketch(tasks, {}, {}, { ...sketchTable(tasks), onFailure: "no-new" });
     expect(result.tasks).toMatchObject([
       { status: "failed" },
@@ -143,7 +143,7 @@ describe("9.7 failures", () => {
     ]);
   });
 
-  test("kill: what runs is ended", async () => {
+  test("kill: running tasks are ended", async () => {
     const { result } = await runSketch(tasks, {}, {}, { ...sketchTable(tasks), onFailure: "kill" });
     expect(result.tasks.map(({ status }) => status)).toEqual(["failed", "blocked", "cancelled", "cancelled"]);
     expect(result.status).toBe("completed");
@@ -151,7 +151,7 @@ describe("9.7 failures", () => {
 });
 
 describe("interruption", () => {
-  test("draining lets what runs end, and starts nothing", async () => {
+  test("draining waits for running tasks, and starts none", async () => {
     const drain = new AbortController();
     const tasks: Record<string, RunSketch> = { a: { takes: 2 }, b: { after: ["a"] } };
     const { result } = await runSketch(tasks, {}, { drain: drain.signal, afterTask: () => void drain.abort() });
@@ -159,7 +159,7 @@ describe("interruption", () => {
     expect(result).toMatchObject({ status: "cancelled", outcome: "partial", exitCode: 130 });
   });
 
-  test("cancelling ends what runs", async () => {
+  test("cancelling ends running tasks", async () => {
     const controller = new AbortController();
     const tasks: Record<string, RunSketch> = { a: { does: ["hang"] }, b: { takes: 1 } };
     const { result } = await runSketch(
@@ -173,28 +173,28 @@ describe("interruption", () => {
 });
 
 describe("selection", () => {
-  test("only: the others are left out, and nobody waits for them", async () => {
+  test("only: the other tasks are left out, and no task waits for them", async () => {
     const { result } = await runSketch(SIX, {}, { only: ["auth-service", "api-gateway"] });
     expect(result.batches).toEqual([["auth-service"], ["api-gateway"]]);
     expect(result).toMatchObject({ outcome: "clean", exitCode: 0 });
   });
 
-  test("fromTask: a task and all that come after it", async () => {
+  test("fromTask: a task and all tasks after it", async () => {
     const { result } = await runSketch(SIX, {}, { fromTask: "auth-table" });
     expect(result.batches.flat()).toEqual(["auth-table", "auth-service", "user-service", "api-gateway"]);
   });
 
-  test("a name that no task has", async () => {
+  test("an unknown task", async () => {
     await expect(runSketch(SIX, {}, { only: ["nope"] })).rejects.toMatchObject({ code: "NG_BAD_INPUT" });
   });
 });
 
-test("K-18: no roots, in exactly these words", () => {
+test("K-18: no roots, with exactly this message", () => {
   const tasks = sketchTable({ a: { after: ["b"] }, b: { after: ["a"] } });
   expect(() => createPlanRunner(tasks)).toThrow("graph has no roots — cycle or malformed deps");
 });
 
 test("K-19: a cycle behind a root", () => {
   const tasks = sketchTable({ r: {}, b: { after: ["c"] }, c: { after: ["b"] } });
-  expect(() => createPlanRunner(tasks)).toThrow("b, c depend on each other");
+  expect(() => createPlanRunner(tasks)).toThrow("b, c wait for each other");
 });

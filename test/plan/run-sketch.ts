@@ -4,14 +4,14 @@ import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 import { sketchPlan, type TaskSketch } from "./simulate-plan.ts";
 
-/** A task of a plan that is really run, in virtual time. */
+/** A task of a plan that runs in virtual time. */
 export interface RunSketch extends TaskSketch {
-  /** What each attempt does: `ok`, a message to fail with, or nothing that ever ends. The last one repeats. */
+  /** The result of each attempt: `ok`, a message to fail with, or an attempt that never ends. The last one repeats. */
   readonly does?: readonly string[];
-  /** Of each attempt: whether each check passes. The last one repeats. Without it the task has no checks. */
+  /** For each attempt, whether each check passes. The last one repeats. Without it the task has no checks. */
   readonly checks?: readonly (readonly boolean[])[];
   readonly tries?: number;
-  /** What its `when` gives. */
+  /** The value of its `when`. */
   readonly when?: boolean;
   /** Seconds. */
   readonly timeout?: number;
@@ -23,11 +23,11 @@ export interface SketchRun {
   readonly clock: VirtualClock;
   /** Most tasks in flight at once. */
   readonly peak: number;
-  /** At each start: what was in flight right after, sorted. */
+  /** For each start, the tasks in flight right after it, sorted. */
   readonly together: readonly (readonly string[])[];
 }
 
-/** The plan with a function a task, and one for all checks. */
+/** The plan, with a function for each task and one for all checks. */
 export function sketchTable(
   tasks: Readonly<Record<string, RunSketch>>,
   settings: Parameters<typeof sketchPlan>[1] = {},

@@ -13,7 +13,7 @@ import type { PlanRunnerOptions } from "../../runtime/plan/plan-options.ts";
 import { VirtualClock } from "../support/virtual-clock.ts";
 import { planTable } from "./compile-plan.ts";
 
-/** What the commands of a plan do, by their text. What is not named takes a second and ends with 0. */
+/** The behaviour of a plan's commands, by their text. Other commands take a second and exit with 0. */
 export interface Command {
   /** Seconds. */
   readonly takes?: number;
@@ -28,7 +28,7 @@ export interface TextRunner {
   readonly events: PlanEvent[];
   /** Commands in the order in which they started. */
   readonly started: string[];
-  /** At each start of a task's command (not of a check): the commands of tasks in flight, sorted. */
+  /** For each start of a task's command (not of a check), the commands of the tasks in flight, sorted. */
   readonly together: (readonly string[])[];
   run(options?: PlanRunOptions, input?: Parameters<PlanRunner["run"]>[0]): Promise<PlanRunResult>;
   resume(thread: string, options?: PlanResumeOptions): Promise<PlanRunResult>;
@@ -128,7 +128,7 @@ export function expectLegal(events: readonly PlanEvent[]): void {
     const { node_id, from, to, reason } = event;
     expect(from).toBe(status.get(node_id) ?? "pending");
     expect(LEGAL[from] ?? [], `${node_id}: ${from} → ${to}`).toContain(to);
-    // Only what an earlier run has done is done without running.
+    // Only a task that an earlier run finished is done without running.
     if (from === "pending" && to === "done") expect(reason).toBe("restored");
     if (to === "ready") {
       expect(ready.has(node_id), `${node_id} is ready twice`).toBe(false);

@@ -1,7 +1,7 @@
 import { createPlanScheduler, type TaskEnd, type TaskTransition } from "../../runtime/plan/plan-scheduler.ts";
 import { PLAN_FORMAT, PLAN_VERSION, type PlanTable, type TaskSpec } from "../../runtime/table/plan-table.ts";
 
-/** What a test says of a task; everything else takes its default. */
+/** The properties of a task that a test sets; all others have their default. */
 export interface TaskSketch {
   readonly after?: readonly string[];
   readonly trigger?: TaskSpec["trigger"];
@@ -62,21 +62,21 @@ export function sketchPlan(
 }
 
 export interface Simulation {
-  /** Names of tasks by the moment they started together. */
+  /** Names of the tasks that started together, by time. */
   readonly batches: readonly (readonly string[])[];
   readonly transitions: readonly TaskTransition[];
   /** Start and end of each task that ran, in simulated time. */
   readonly spans: ReadonlyMap<string, { readonly start: number; readonly end: number }>;
-  /** At each moment something started: what was in flight right after. */
+  /** For each time at which tasks started, the tasks in flight right after it. */
   readonly inFlight: readonly (readonly string[])[];
-  /** Moments at which a slot stayed free although a ready task could have been admitted. */
+  /** Times at which a slot stayed free although a ready task could have started. */
   readonly idle: readonly string[];
   readonly statuses: Readonly<Record<string, string>>;
   readonly reasons: Readonly<Record<string, string | null>>;
   readonly settled: boolean;
 }
 
-/** Runs a plan in simulated time: every task takes as long as its sketch says. */
+/** Runs a plan in simulated time: every task takes the time of its sketch. */
 export function simulatePlan(plan: PlanTable, tasks: Readonly<Record<string, TaskSketch>>): Simulation {
   const transitions: TaskTransition[] = [];
   const name = (task: number): string => plan.tasks[task]?.name ?? "?";
