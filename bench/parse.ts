@@ -5,7 +5,8 @@
  */
 import { readFileSync } from "node:fs";
 import { format } from "../grammar/format/format.ts";
-import { LARGEST_FILE, parse } from "../grammar/parse.ts";
+import { LARGEST_FILE } from "../grammar/limits.ts";
+import { parse } from "../grammar/parse.ts";
 import { parseYaml } from "../grammar/yaml/parse-yaml.ts";
 import { toYaml } from "../grammar/yaml/to-yaml.ts";
 

@@ -1,31 +1,15 @@
 /** Reads the text spelling: from `.ngraph` text, or a fragment of it inside YAML, to the syntax tree. */
 import { fileTooLarge } from "../diagnostics/catalog/syntax.ts";
 import { sortDiagnostics, type Diagnostic } from "../diagnostics/diagnostic.ts";
-import { SourceFile } from "../diagnostics/source.ts";
-import type {
-  AssertDecl,
-  Comment,
-  Duration,
-  EdgeDecl,
-  EdgeSource,
-  Expr,
-  File,
-  Identifier,
-  ImportName,
-  Item,
-  LiteralType,
-  Output,
-  TestItem,
-  TypeExpr,
-} from "./ast.ts";
+import { SourceFile, type Span } from "../diagnostics/source.ts";
+import type { BrokenExpr, BrokenType, Comment, File, Item } from "./ast.ts";
+import type { Fragments } from "./fragments.ts";
 import { endOf, readTokens, reportSemicolons, type Tokens } from "./lexer/read-tokens.ts";
+import { LARGEST_FILE } from "./limits.ts";
 import { NgraphParser } from "./parser/file-rules.ts";
 import { newReading, report, spanAt, type Reading } from "./reading.ts";
 
-/** Bytes of the largest file that is read. */
-export const LARGEST_FILE = 4 * 1024 * 1024;
-
-/** Made on first use: building it costs more than reading a small file. */
+/** Created on first use. */
 let parser: NgraphParser | undefined;
 
 /**
@@ -55,40 +39,6 @@ export function parse(
   };
 }
 
-/** What a fragment can be, and what reading it gives. */
-export interface Fragments {
-  /** `score < 0.8 && rounds < 3`. A `BrokenExpr` where it cannot be read. */
-  expression: Expr;
-  /** `string[] | null`. A `BrokenType` where it cannot be read. */
-  type: TypeExpr;
-  /** `all(a, b) -> c`, `a -> match x { … }`. */
-  edge: EdgeDecl;
-  /** `a, b`, `all(a, any(b, c))`. */
-  source: EdgeSource;
-  /** `b, c`: names with commas between them. */
-  names: Identifier[];
-  /** One name. */
-  name: Identifier;
-  /** `type Ticket`, `rank as rankDocs`. */
-  importName: ImportName;
-  /** `notes`, `{ reply, score: points }`. */
-  output: Output;
-  /** `approve before send`, without `assert`. */
-  assert: AssertDecl;
-  /** What follows `expect`: `ran a, [b, c]`, `status failed`, or an expression. */
-  expect: TestItem;
-  /** A line of a test with its first word: `mock draft = a then b`. */
-  testItem: TestItem;
-  /** `a` or `[a, b]`. */
-  step: Identifier[];
-  /** `30s` */
-  duration: Duration;
-  /** `200ms`, `200ms..5s`. */
-  backoff: { readonly min: Duration; readonly max?: Duration };
-  /** `"a" | -1`; the empty list for `else`. */
-  patterns: LiteralType[];
-}
-
 export interface Fragment {
   readonly text: string;
   readonly source: SourceFile;
@@ -110,9 +60,7 @@ export function parseFragment<Kind extends keyof Fragments>(
 ): { node: Fragments[Kind] | undefined; diagnostics: Diagnostic[] } {
   const reading = newReading(fragment.source, fragment.text, fragment.toSource);
   const span = spanAt(reading, 0, fragment.text.length);
-  const broken = (
-    kind === "expression" ? { kind: "BrokenExpr", span } : kind === "type" ? { kind: "BrokenType", span } : undefined
-  ) as Fragments[Kind] | undefined;
+  const broken = brokenFragment(kind, span) as Fragments[Kind] | undefined;
   if (fragment.text.length > LARGEST_FILE) {
     report(reading, fileTooLarge({ file: fragment.source, span }, fragment.text.length, LARGEST_FILE));
     return { node: broken, diagnostics: reading.diagnostics };
@@ -120,6 +68,11 @@ export function parseFragment<Kind extends keyof Fragments>(
   const tokens = readTokens(reading);
   const { value } = run(reading, tokens, (p) => p.fragment(kind));
   return { node: (value as Fragments[Kind] | undefined) ?? broken, diagnostics: sortDiagnostics(reading.diagnostics) };
+}
+
+function brokenFragment(kind: keyof Fragments, span: Span): BrokenExpr | BrokenType | undefined {
+  if (kind === "expression") return { kind: "BrokenExpr", span };
+  return kind === "type" ? { kind: "BrokenType", span } : undefined;
 }
 
 function run<T>(

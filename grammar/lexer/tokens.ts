@@ -236,6 +236,21 @@ export const Otherwise = reserved("otherwise", [ReservedWord]);
 
 export const Identifier = createToken({ name: "Identifier", label: "a name", pattern: /[A-Za-z_]\w*/ });
 
+const wordTypes = new Map<string, TokenType>();
+
+/**
+ * The token type of a word that is a keyword in some places. The lexer produces identifiers only; these types appear in the
+ * recorded grammar, and in the tokens for content assist.
+ */
+export function wordType(word: string): TokenType {
+  let type = wordTypes.get(word);
+  if (type === undefined) {
+    type = createToken({ name: `'${word}'`, label: word, pattern: Lexer.NA, categories: Identifier });
+    wordTypes.set(word, type);
+  }
+  return type;
+}
+
 /** One character that nothing begins with, or a run of letters beyond ASCII: reported and left out. */
 export const Stray = createToken({
   name: "Stray",

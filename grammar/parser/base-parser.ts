@@ -1,30 +1,34 @@
 /**
  * The parser of the text spelling, bottom layer: tokens, words, names, documentation, errors.
  *
- * PURPOSE. One Chevrotain parser with embedded actions, in layers that extend each other so that each file holds one part
- * of the grammar: types, primary expressions, expressions, policies, declarations (channels, nodes, tasks), edges, plans, tests, files.
+ * PURPOSE. One Chevrotain parser with embedded actions, in layers that extend each other. Each file holds one part of the
+ * grammar: types, primary expressions, expressions, policies, declarations (channels, nodes, tasks), edges, plans, tests, files.
  * `grammar/parse.ts` owns the one instance.
  *
- * CONVENTIONS
- * - A grammar rule is a class field made by `this.RULE(name, body)`; the body builds its syntax node. Chevrotain records
- *   the grammar by running every body once with placeholders for tokens and nodes: what looks into one stands in
- *   `ACTION`, or behind `RECORDING_PHASE`.
- * - What may be left out, repeated or chosen goes through `maybe`, `repeat`, `choose`. They record Chevrotain's `option`,
- *   `many` and `or`; at run time the decision is the gate given to them, because most words are soft and Chevrotain's
- *   own lookahead sees only identifiers. Their indices must differ within a rule; those of tokens and subrules matter only for
- *   features that are off here, and number themselves (`take`, `rule`).
- * - Tokens are taken by `take`, words by `takeWord`, names by `name`: they check first and halt with a sentence that says
- *   what was expected, so Chevrotain's own errors never arise.
- * - Gates G1 to G9 are listed in `docs/grammar.ebnf`; each is one method or one expression, marked with its number.
- * - `fail…` throws a `Halt`. Loops over statements, arms and policies, and the bracketed parts of expressions catch it,
- *   report it and go on (`recovery.ts`). Nothing else catches.
- * - Habits of other languages are reported in place and read as what they mean (`habits.ts`); no `Halt`.
+ * WHAT CHEVROTAIN DOES. It defines tokens and tokenizes; its parser records the grammar (each rule body runs once with
+ * placeholders), validates it, and computes the LL(2) lookahead paths that `lookahead-table.ts` stores. Content assist
+ * (`completions.ts`) and the diagrams in `docs/` come from the recorded grammar too. Recording takes 20 ms, so a parser that
+ * only reads files does not record (`performSelfAnalysis` is not called): it decides by the stored table, and keeps its own
+ * position in the token list, because recovery moves in it. Only the documented methods of Chevrotain are used and overridden.
  *
- * TO ADD A CONSTRUCT: its node in `grammar/ast.ts`; its production in `docs/grammar.ebnf` (a test derives random files
- * from it and parses them); a rule here; its first word in `grammar/words.ts` and its first tokens in `recovery.ts`; a case in
- * `test/grammar/constructs.test.ts`, and one in `test/grammar/errors.test.ts` for each way to get it wrong.
+ * CONVENTIONS
+ * - A grammar rule is a class field made by `this.RULE(name, body)`; the body builds its syntax node. Code that needs real tokens
+ *   or nodes is guarded by `RECORDING_PHASE`.
+ * - Optional parts, repetitions and alternatives go through `maybe`, `repeat` and `choose`. Each has a number (`decisions.ts`) by
+ *   which the lookahead is found. A gate is an additional condition for what LL(2) cannot decide, because most words are soft.
+ * - Words are taken by `takeWord`, other tokens by `take`, names by `name`. They check first and halt with an error that names
+ *   the expected token, so Chevrotain's own errors never occur.
+ * - Gates G1 to G7 are listed in `docs/grammar.ebnf`; each is one method or one expression, marked with its number.
+ * - `fail…` throws a `Halt`. Loops over statements, arms and policies, and the bracketed parts of expressions catch it, report it
+ *   and continue (`recovery.ts`). Nothing else catches it.
+ * - Syntax of other languages is reported in place and read as its equivalent (`foreign-syntax.ts`), without a `Halt`.
+ *
+ * TO ADD A CONSTRUCT: its node in `grammar/ast.ts`; its production in `docs/grammar.ebnf` (a test derives random files from it and
+ * parses them); a rule here with its decisions in `decisions.ts`; its first word in `grammar/words.ts` and its first tokens in
+ * `recovery.ts`; a case in `test/grammar/constructs.test.ts`, and one in `test/grammar/errors.test.ts` for each way to get it
+ * wrong. Then `UPDATE=1 npx vitest run test/grammar/recorded-grammar.test.ts` writes the lookahead table and the diagrams.
  */
-import { EmbeddedActionsParser, tokenMatcher, type IToken, type ParserMethod, type TokenType } from "chevrotain";
+import { EmbeddedActionsParser, EOF, tokenMatcher, type IToken, type ParserMethod, type TokenType } from "chevrotain";
 import {
   replacement,
   syntaxProblem,
@@ -40,6 +44,8 @@ import { endOf, shorten, type Tokens } from "../lexer/read-tokens.ts";
 import * as t from "../lexer/tokens.ts";
 import { newReading, placeAt, report, spanAt, type Reading } from "../reading.ts";
 import { RESERVED_WORDS } from "../words.ts";
+import { FIRST_LOOP } from "./decisions.ts";
+import { advance, lookaheadOf, type LookaheadState } from "./lookahead.ts";
 
 /** Levels of brackets and choices that one expression or type may nest. */
 export const DEEPEST_NESTING = 64;
@@ -63,11 +69,14 @@ export interface ExpectedDetails {
   readonly after?: false;
 }
 
-/** The part of Chevrotain's lexer adapter that its types leave out: recovery moves in the token list. */
-interface TokenPosition {
-  exportLexerState(): number;
-  importLexerState(position: number): void;
-}
+/** The token behind the last one. */
+const END: IToken = {
+  image: "",
+  startOffset: NaN,
+  endOffset: NaN,
+  tokenType: EOF,
+  tokenTypeIdx: EOF.tokenTypeIdx ?? 0,
+};
 
 const NOWHERE: Span = { start: 0, end: 0 };
 const NO_READING = newReading(new SourceFile("", ""), "");
@@ -91,29 +100,18 @@ export abstract class BaseParser extends EmbeddedActionsParser {
   #nextDoc = 0;
   #recorded = 0;
 
-  readonly #isRecorded: boolean;
+  /** The index of the token taken last. */
+  #position = -1;
 
-  /** `record`: see `performSelfAnalysis`. */
+  /** `record` makes Chevrotain record and validate the grammar: see the file header. */
   constructor(record: boolean) {
-    super(t.VOCABULARY, { recoveryEnabled: false, maxLookahead: 1 });
-    this.#isRecorded = record;
+    super(t.VOCABULARY, { recoveryEnabled: false, maxLookahead: 2, skipValidations: !record });
   }
 
-  /**
-   * Chevrotain records the grammar, validates it and computes a lookahead function for every option, repetition and alternation:
-   * longer work than reading a small file. This parser decides by gates of its own (`maybe`, `repeat`, `choose`), so nothing of
-   * it is used while reading, and only a test asks for it, which thereby checks the grammar.
-   */
-  protected override performSelfAnalysis(): void {
-    if (this.#isRecorded) super.performSelfAnalysis();
-    else (this as unknown as { selfAnalysisDone: boolean }).selfAnalysisDone = true;
-  }
-
-  /** Points the parser at a text. Nothing of the one before is left. */
+  /** Points the parser at a text and resets its state. */
   start(reading: Reading, tokens: Tokens): void {
-    // A copy: Chevrotain pads its list with end markers while a rule runs.
-    this.input = tokens.tokens.slice();
     this.tokens = tokens.tokens;
+    this.#position = -1;
     this.reading = reading;
     this.semicolons = tokens.semicolons;
     this.semicolonsAsCommas.clear();
@@ -125,9 +123,8 @@ export abstract class BaseParser extends EmbeddedActionsParser {
     this.#nextDoc = 0;
   }
 
-  /** Lets go of the text, so that the instance does not keep it alive. */
+  /** Releases the text: the instance lives longer. */
   finish(): void {
-    this.input = [];
     this.tokens = [];
     this.reading = NO_READING;
     this.semicolons = new Map();
@@ -138,7 +135,7 @@ export abstract class BaseParser extends EmbeddedActionsParser {
 
   // Grammar -----------------------------------------------------------------------------------------
 
-  /** A fresh index for a recorded token or subrule; at run time nobody looks at it. */
+  /** A fresh index for a recorded token or subrule; unused while reading. */
   protected index(): number {
     if (!this.RECORDING_PHASE) return 0;
     this.#recorded = (this.#recorded + 1) % 250;
@@ -150,23 +147,59 @@ export abstract class BaseParser extends EmbeddedActionsParser {
     return this.subrule(this.index(), rule);
   }
 
-  /** `[ read ]`, taken where `ahead` holds. */
-  protected maybe<T>(index: number, ahead: boolean, read: () => T): T | undefined {
-    if (this.RECORDING_PHASE) return this.option(index, read);
-    return ahead ? read() : undefined;
+  /** `[ read ]`: taken if the lookahead matches and the gate holds. */
+  protected maybe<T>(decision: number, read: () => T, gate?: () => boolean): T | undefined {
+    if (this.RECORDING_PHASE) return this.option(decision, read);
+    return this.decide(decision) === 0 && (gate === undefined || gate()) ? read() : undefined;
   }
 
-  /** `{ read }`, taken while `ahead` holds. */
-  protected repeat(index: number, ahead: () => boolean, read: () => void): void {
-    if (this.RECORDING_PHASE) this.many(index, read);
-    else while (ahead()) read();
+  /** `{ read }`: taken while the lookahead matches and the gate holds. */
+  protected repeat(decision: number, read: () => void, gate?: () => boolean): void {
+    if (this.RECORDING_PHASE) this.many(decision, read);
+    else while (this.decide(decision) === 0 && (gate === undefined || gate())) read();
   }
 
-  /** `( a | b | … )`; `chosen` is the key of the alternative to take. */
-  protected choose<K extends string, T>(index: number, chosen: K, alternatives: Readonly<Record<K, () => T>>): T {
-    if (!this.RECORDING_PHASE) return alternatives[chosen]();
-    const all: (() => T)[] = Object.values(alternatives);
-    return this.or(index, { DEF: all.map((ALT) => ({ ALT })), IGNORE_AMBIGUITIES: true });
+  /**
+   * `( a | b | … )`: the first alternative that the lookahead matches. `otherwise` runs if none does; without it the last
+   * alternative runs, which reports the tokens that it expects.
+   */
+  protected choose<T>(decision: number, alternatives: readonly (() => T)[], otherwise?: () => T): T {
+    if (this.RECORDING_PHASE) {
+      return this.or(decision, { DEF: alternatives.map((ALT) => ({ ALT })), IGNORE_AMBIGUITIES: true });
+    }
+    const chosen = this.decide(decision);
+    const read = chosen === undefined ? (otherwise ?? alternatives[alternatives.length - 1]) : alternatives[chosen];
+    // The alternatives of a call and of the table are the same, and there is at least one.
+    return read!();
+  }
+
+  /** One of some words. `expected` completes "expected …". */
+  protected takeOneOf<Word extends string>(decision: number, words: readonly Word[], expected: string): Word {
+    if (this.RECORDING_PHASE) {
+      this.or(
+        decision,
+        words.map((word) => ({ ALT: () => this.takeWord(word) })),
+      );
+      return words[0] as Word;
+    }
+    const found = words.find((word) => this.isWord(word));
+    if (found === undefined) this.failExpected(expected);
+    this.takeAny();
+    return found;
+  }
+
+  /** The first alternative of a decision that the tokens ahead match. */
+  private decide(decision: number): number | undefined {
+    let accepted: number | undefined;
+    let state: LookaheadState | undefined = lookaheadOf(decision);
+    for (let ahead = 1; ; ahead += 1) {
+      state = advance(state, this.LA(ahead));
+      if (state === undefined) return accepted;
+      if (state.accepted !== undefined && (accepted === undefined || state.accepted < accepted)) {
+        accepted = state.accepted;
+      }
+      if (state.isFinal) return accepted;
+    }
   }
 
   protected within<T>(around: BaseParser["around"], read: () => T): T {
@@ -180,6 +213,11 @@ export abstract class BaseParser extends EmbeddedActionsParser {
   }
 
   // Tokens ------------------------------------------------------------------------------------------
+  // While the grammar is recorded Chevrotain replaces `LA` by its own.
+
+  protected override LA(howMuch: number): IToken {
+    return this.tokens[this.#position + howMuch] ?? END;
+  }
 
   protected at(type: TokenType, ahead = 1): boolean {
     return this.LA(ahead).tokenType === type;
@@ -198,7 +236,7 @@ export abstract class BaseParser extends EmbeddedActionsParser {
     if (!this.RECORDING_PHASE && !tokenMatcher(this.LA(1), type)) {
       this.failExpected(expected ?? `\`${type.LABEL ?? type.name}\``);
     }
-    const token = this.consume(this.index(), type);
+    const token = this.RECORDING_PHASE ? this.consume(this.index(), type) : this.takeAny();
     if (type === t.Arrow && token.image !== "->" && !this.RECORDING_PHASE) this.foreignArrow(token);
     return token;
   }
@@ -220,20 +258,18 @@ export abstract class BaseParser extends EmbeddedActionsParser {
     return this.word(ahead) === word;
   }
 
-  /** G2: a clause word is the clause, unless `->` or `,` follows: then it is a name, the next edge's source. */
-  protected isClause(word: string): boolean {
-    return this.word() === word && !this.at(t.Arrow, 2) && !this.at(t.Comma, 2);
-  }
+  /** G2: a clause word before `->` or `,` is a name, the source of the next edge. */
+  protected readonly startsClause = (): boolean => !this.at(t.Arrow, 2) && !this.at(t.Comma, 2);
 
   protected takeWord(word: string): IToken {
     if (!this.RECORDING_PHASE && !this.isWord(word)) this.failExpected(`\`${word}\``);
-    return this.consume(this.index(), t.Identifier);
+    return this.RECORDING_PHASE ? this.consume(this.index(), t.wordType(word)) : this.takeAny();
   }
 
   /** Takes a name; `what` completes "expected …": "a name for the node". */
   protected name(what: string): Identifier {
     if (!this.RECORDING_PHASE && !this.at(t.Identifier)) this.failName(what);
-    return this.identifier(this.consume(this.index(), t.Identifier));
+    return this.identifier(this.RECORDING_PHASE ? this.consume(this.index(), t.Identifier) : this.takeAny());
   }
 
   protected identifier(token: IToken): Identifier {
@@ -243,7 +279,7 @@ export abstract class BaseParser extends EmbeddedActionsParser {
   /** Takes the token ahead, whatever it is. */
   protected takeAny(): IToken {
     const token = this.LA(1);
-    this.SKIP_TOKEN();
+    if (token !== END) this.#position += 1;
     return token;
   }
 
@@ -260,12 +296,12 @@ export abstract class BaseParser extends EmbeddedActionsParser {
 
   /** The index in `tokens` of the token taken last; -1 before the first. */
   protected position(): number {
-    return (this as unknown as TokenPosition).exportLexerState();
+    return this.#position;
   }
 
   /** Makes the token at this index the one taken last. */
   protected moveTo(position: number): void {
-    (this as unknown as TokenPosition).importLexerState(position);
+    this.#position = position;
   }
 
   // Spans -------------------------------------------------------------------------------------------
@@ -435,7 +471,7 @@ export abstract class BaseParser extends EmbeddedActionsParser {
       this.take(t.Comma);
       names.push(this.name(what));
     };
-    if (this.RECORDING_PHASE) this.many(index, next);
+    if (this.RECORDING_PHASE) this.many(FIRST_LOOP + index, next);
     else while (this.at(t.Comma) && !this.isStrayComma()) next();
     return names;
   }

@@ -1,10 +1,20 @@
 /** What graphs and plans declare: channels, nodes and tasks. */
 import { replacement } from "../../diagnostics/catalog/syntax.ts";
+import type { Span } from "../../diagnostics/source.ts";
 import type { ChannelDecl, Expr, Identifier, NodeDecl, Output, OutputField, TaskDecl } from "../ast.ts";
 import * as t from "../lexer/tokens.ts";
 import { spanAt } from "../reading.ts";
+import { D } from "./decisions.ts";
 import { PolicyRules } from "./policy-rules.ts";
 import { startsStatement } from "./recovery.ts";
+
+const NOWHERE: Span = { start: 0, end: 0 };
+const NO_FIELD: OutputField = {
+  kind: "OutputField",
+  span: NOWHERE,
+  field: { kind: "Key", span: NOWHERE, name: "", quoted: false },
+  channel: { kind: "Identifier", span: NOWHERE, name: "" },
+};
 
 type Each = { readonly item: Identifier; readonly list: Expr };
 
@@ -13,21 +23,16 @@ export abstract class DeclarationRules extends PolicyRules {
 
   protected readonly channel = this.RULE("channel", (): ChannelDecl => {
     const doc = this.documentation();
-    const first = this.take(t.Identifier);
-    const role = first.image as ChannelDecl["role"];
-    const name = this.name(`a name for the ${this.RECORDING_PHASE ? "" : role} channel`);
+    const first = this.LA(1);
+    const role = this.takeOneOf(D.channelRole, ["input", "output", "state", "memory"], "the role of a channel");
+    const name = this.name(`a name for the ${role} channel`);
     if (!this.RECORDING_PHASE && !this.at(t.Colon)) this.failColon(name);
     this.take(t.Colon);
     const type = this.typeOrBroken();
-    const initial = this.maybe(1, this.at(t.Equal) || this.splitEqual !== undefined, () => {
-      if (this.splitEqual === undefined) this.take(t.Equal);
-      this.splitEqual = undefined;
-      return this.rule(this.expression);
-    });
-    const reducer = this.maybe(2, this.isClause("reduce"), () => {
-      this.takeWord("reduce");
-      return this.name("a reducer");
-    });
+    const isSplit = this.splitEqual !== undefined;
+    this.splitEqual = undefined;
+    const initial = isSplit ? this.rule(this.expression) : this.maybe(D.initial, this.initial);
+    const reducer = this.maybe(D.reducer, this.reducer, this.startsClause);
     return {
       kind: "Channel",
       span: this.spanFrom(first),
@@ -39,6 +44,16 @@ export abstract class DeclarationRules extends PolicyRules {
       ...(reducer === undefined ? undefined : { reducer }),
     };
   });
+
+  private readonly initial = (): Expr => {
+    this.take(t.Equal);
+    return this.rule(this.expression);
+  };
+
+  private readonly reducer = (): Identifier => {
+    this.takeWord("reduce");
+    return this.name("a reducer");
+  };
 
   private failColon(name: Identifier): never {
     this.failExpected("`:` and a type", {
@@ -58,9 +73,9 @@ export abstract class DeclarationRules extends PolicyRules {
     const name = this.name("a name for the node");
     this.takeEqual("the node's call");
     const call = this.rule(this.expression);
-    const each = this.maybe(1, this.isClause("for"), this.each);
-    const output = this.maybe(2, this.isClause("into"), this.into);
-    const policies = this.maybe(3, this.at(t.LeftBrace), () => this.rule(this.policies)) ?? [];
+    const each = this.maybe(D.each, this.each, this.startsClause);
+    const output = this.maybe(D.into, this.into, this.startsClause);
+    const policies = this.maybe(D.policies, this.policyBlock) ?? [];
     return {
       kind: "Node",
       span: this.spanFrom(first),
@@ -96,6 +111,8 @@ export abstract class DeclarationRules extends PolicyRules {
     return { item, list: this.rule(this.expression) };
   };
 
+  private readonly policyBlock = () => this.rule(this.policies);
+
   private readonly into = (): Output => {
     this.takeWord("into");
     return this.rule(this.outputTarget);
@@ -103,20 +120,19 @@ export abstract class DeclarationRules extends PolicyRules {
 
   protected readonly outputTarget = this.RULE("outputTarget", (): Output => {
     const first = this.LA(1);
-    const kind = this.at(t.LeftBrace) ? "fields" : "channel";
-    const output = this.choose<"fields" | "channel", Output>(1, kind, {
-      channel: () => {
-        const channel = this.name("a channel, or `{ field: channel }`");
-        return { kind: "ChannelOutput", span: channel.span, channel };
-      },
-      fields: () => {
+    const output = this.choose<Output>(D.output, [
+      () => {
         this.take(t.LeftBrace);
         const fields: OutputField[] = [];
-        this.commaList(2, t.RightBrace, () => fields.push(this.outputField()));
+        this.commaList(2, t.RightBrace, () => fields.push(this.rule(this.outputField)));
         this.take(t.RightBrace, "`,` or `}`");
         return { kind: "FieldsOutput", span: this.spanFrom(first), fields };
       },
-    });
+      () => {
+        const channel = this.name("a channel, or `{ field: channel }`");
+        return { kind: "ChannelOutput", span: channel.span, channel };
+      },
+    ]);
     if (output.kind === "ChannelOutput" && this.at(t.Comma)) return this.severalChannels(output.channel);
     return output;
   });
@@ -146,19 +162,19 @@ export abstract class DeclarationRules extends PolicyRules {
     return { kind: "FieldsOutput", span, fields };
   }
 
-  private outputField(): OutputField {
-    const first = this.LA(1);
-    const field = this.key(3);
-    if (!this.RECORDING_PHASE && !this.at(t.Colon) && first.tokenType !== t.Identifier) {
-      this.failExpected("`:` and a channel");
-    }
-    const channel = this.maybe(4, this.at(t.Colon), () => {
+  private readonly outputField = this.RULE("outputField", (): OutputField => {
+    const readChannel = (): Identifier => {
       this.take(t.Colon);
       return this.name("a channel");
-    });
+    };
+    const first = this.LA(1);
+    if (this.RECORDING_PHASE) return this.recordShortField(D.outputChannel, readChannel, NO_FIELD);
+    const field = this.key();
+    if (!this.at(t.Colon) && first.tokenType !== t.Identifier) this.failExpected("`:` and a channel");
+    const channel = this.maybe(D.outputChannel, readChannel);
     const short: Identifier = { kind: "Identifier", span: field.span, name: field.name };
     return { kind: "OutputField", span: this.spanFrom(first), field, channel: channel ?? short };
-  }
+  });
 
   // Tasks -------------------------------------------------------------------------------------------
 
@@ -168,23 +184,29 @@ export abstract class DeclarationRules extends PolicyRules {
     const name = this.name("a name for the task");
     this.takeEqual("the task's call");
     const call = this.rule(this.expression);
-    const each = this.maybe(1, this.isClause("for"), this.each);
+    const each = this.maybe(D.each, this.each, this.startsClause);
     let trigger: TaskDecl["trigger"] = "all";
     const after =
-      this.maybe(2, this.isClause("after"), () => {
-        this.takeWord("after");
-        const word = this.maybe(3, this.isTrigger(), () => this.take(t.Identifier).image);
-        if (word === "any" || word === "done") trigger = word;
-        return this.nameList(4, "the name of a task");
-      }) ?? [];
-    const condition = this.maybe(5, this.at(t.When) || (!this.RECORDING_PHASE && this.isClause("if")), () => {
-      if (!this.RECORDING_PHASE && this.isWord("if"))
-        this.instead("`when`", "when", "a condition begins with `when`, not `if`");
-      else this.take(t.When);
-      return this.rule(this.expression);
-    });
-    const output = this.maybe(6, this.isClause("into"), this.into);
-    const policies = this.maybe(7, this.at(t.LeftBrace), () => this.rule(this.policies)) ?? [];
+      this.maybe(
+        D.after,
+        () => {
+          this.takeWord("after");
+          const readTrigger = () => this.takeOneOf(D.triggerWord, ["any", "done"], "`any` or `done`");
+          trigger = this.maybe(D.trigger, readTrigger, this.isTrigger) ?? "all";
+          return this.nameList(4, "the name of a task");
+        },
+        this.startsClause,
+      ) ?? [];
+    const isIf = !this.RECORDING_PHASE && this.isWord("if") && this.startsClause();
+    if (isIf) this.instead("`when`", "when", "a condition begins with `when`, not `if`");
+    const condition = isIf
+      ? this.rule(this.expression)
+      : this.maybe(D.taskCondition, () => {
+          this.take(t.When);
+          return this.rule(this.expression);
+        });
+    const output = this.maybe(D.into, this.into, this.startsClause);
+    const policies = this.maybe(D.policies, this.policyBlock) ?? [];
     return {
       kind: "Task",
       span: this.spanFrom(first),
@@ -201,10 +223,9 @@ export abstract class DeclarationRules extends PolicyRules {
   });
 
   /** G7: `any` and `done` are the trigger when the name of a task follows, not a clause or the next statement. */
-  private isTrigger(): boolean {
-    const word = this.word();
-    if ((word !== "any" && word !== "done") || !this.at(t.Identifier, 2)) return false;
+  private readonly isTrigger = (): boolean => {
+    if (!this.at(t.Identifier, 2)) return false;
     if (this.isWord("into", 2) && !this.at(t.Comma, 3)) return false;
     return !startsStatement(this.tokenText(), this.position() + 2, "plan");
-  }
+  };
 }

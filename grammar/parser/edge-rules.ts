@@ -6,6 +6,7 @@ import type {
   ConditionArm,
   EdgeDecl,
   EdgeSource,
+  Expr,
   Identifier,
   LiteralType,
   MatchCondition,
@@ -16,6 +17,7 @@ import type {
 import * as t from "../lexer/tokens.ts";
 import { spanAt } from "../reading.ts";
 import { DeclarationRules } from "./declaration-rules.ts";
+import { D } from "./decisions.ts";
 import { ELSE_WORDS } from "./foreign-syntax.ts";
 import { columnAtLineStart, startsDeclaration, startsPolicy } from "./recovery.ts";
 
@@ -28,21 +30,16 @@ export abstract class EdgeRules extends DeclarationRules {
     const source = this.rule(this.edgeSource);
     this.take(t.Arrow);
     const chain: Identifier[] = [];
-    const link = (): void => {
+    this.repeat(D.chainLink, () => {
       chain.push(this.name(NODE));
       this.take(t.Arrow);
-    };
-    if (this.RECORDING_PHASE) this.many(1, link);
-    else while (this.at(t.Arrow, 2) && this.at(t.Identifier)) link();
-    const to = this.choose(2, this.at(t.Match) ? "match" : "targets", this.rightSides);
+    });
+    const to = this.choose(D.rightSide, this.rightSides);
     if (!this.RECORDING_PHASE && this.at(t.Arrow)) this.failChain(to);
     return { kind: "Edge", span: this.spanFrom(first), ...doc, source, chain, to };
   });
 
-  private readonly rightSides: Readonly<Record<"match" | "targets", () => EdgeDecl["to"]>> = {
-    match: () => this.rule(this.match),
-    targets: () => this.targets(),
-  };
+  private readonly rightSides: readonly (() => EdgeDecl["to"])[] = [() => this.rule(this.match), () => this.targets()];
 
   private failChain(to: EdgeDecl["to"]): never {
     const several = to.kind === "Targets" && to.nodes.length > 1;
@@ -58,30 +55,29 @@ export abstract class EdgeRules extends DeclarationRules {
   }
 
   protected readonly edgeSource = this.RULE("edgeSource", (): EdgeSource => {
-    return this.choose(1, this.isWord("all") && this.at(t.LeftParen, 2) ? "all" : "list", this.sources);
+    return this.choose(D.source, this.sources);
   });
 
-  private readonly sources: Readonly<Record<"all" | "list", () => EdgeSource>> = {
-    all: () => {
+  private readonly sources: readonly (() => EdgeSource)[] = [
+    () => {
       const first = this.takeWord("all");
       this.take(t.LeftParen);
       const members: (Identifier | AnyOf)[] = [];
-      this.commaList(2, t.RightParen, () => members.push(this.barrierMember()));
+      this.commaList(2, t.RightParen, () => members.push(this.rule(this.barrierMember)));
       this.take(t.RightParen, "`,` or `)`");
       return { kind: "AllOf", span: this.spanFrom(first), members };
     },
-    list: () => {
+    () => {
       const first = this.LA(1);
       const nodes = this.nameList(3, NODE);
       return { kind: "NodeList", span: this.spanFrom(first), nodes };
     },
-  };
+  ];
 
-  private barrierMember(): Identifier | AnyOf {
+  private readonly barrierMember = this.RULE("barrierMember", (): Identifier | AnyOf => {
     const first = this.LA(1);
-    const kind = this.isWord("any") && this.at(t.LeftParen, 2) ? "any" : "name";
-    return this.choose<"any" | "name", Identifier | AnyOf>(4, kind, {
-      any: () => {
+    return this.choose<Identifier | AnyOf>(D.member, [
+      () => {
         this.takeWord("any");
         this.take(t.LeftParen);
         const nodes: Identifier[] = [];
@@ -89,16 +85,15 @@ export abstract class EdgeRules extends DeclarationRules {
         this.take(t.RightParen, "`,` or `)`");
         return { kind: "AnyOf", span: this.spanFrom(first), nodes };
       },
-      name: () => this.name("the name of a node, or `any(…)`"),
-    });
-  }
+      () => this.name("the name of a node, or `any(…)`"),
+    ]);
+  });
 
   private targets(): Targets {
     const first = this.LA(1);
     const nodes = this.targetNames(3, "the name of a node, or `match`");
-    const onError = this.maybe(4, this.isClause("on"), this.onError) === true;
-    const guarded = this.at(t.When) || this.at(t.Otherwise) || this.isForeignGuard();
-    const guard = this.maybe(5, guarded, this.guard);
+    const onError = this.maybe(D.onError, this.onError, this.startsClause) === true;
+    const guard = this.isForeignGuard() ? this.foreignGuard() : this.maybe(D.guard, this.guard);
     return {
       kind: "Targets",
       span: this.spanFrom(first),
@@ -114,34 +109,36 @@ export abstract class EdgeRules extends DeclarationRules {
     return true;
   };
 
-  private readonly guard = (): NonNullable<Targets["guard"]> => {
-    const isWhen = this.at(t.When) || this.isWord("if");
-    return this.choose(6, isWhen ? "when" : "otherwise", this.guards);
-  };
+  private readonly guard = (): NonNullable<Targets["guard"]> => this.choose(D.guardKind, this.guards);
 
-  private readonly guards: Readonly<Record<"when" | "otherwise", () => NonNullable<Targets["guard"]>>> = {
-    when: () => {
-      const first = this.LA(1);
-      if (!this.RECORDING_PHASE && this.isWord("if")) {
-        this.instead("`when`", "when", "a condition begins with `when`, not `if`");
-      } else this.take(t.When);
-      const condition = this.rule(this.expression);
-      return { kind: "When", span: this.spanFrom(first), condition };
+  private readonly guards: readonly (() => NonNullable<Targets["guard"]>)[] = [
+    () => {
+      const first = this.take(t.When);
+      return this.whenGuard(first);
     },
-    otherwise: () => {
-      const first = this.LA(1);
-      if (!this.RECORDING_PHASE && this.at(t.Else)) {
-        const message = "an edge for all other cases ends in `otherwise`; `else` begins an arm of `match`";
-        this.instead("`otherwise`", "otherwise", message);
-      } else this.take(t.Otherwise);
-      return { kind: "Otherwise", span: this.spanFrom(first) };
-    },
-  };
+    () => ({ kind: "Otherwise", span: this.spanOf(this.take(t.Otherwise)) }),
+  ];
+
+  private whenGuard(first: IToken): NonNullable<Targets["guard"]> {
+    const condition = this.rule(this.expression);
+    return { kind: "When", span: this.spanFrom(first), condition };
+  }
+
+  private foreignGuard(): NonNullable<Targets["guard"]> {
+    const first = this.LA(1);
+    if (this.isWord("if")) {
+      this.instead("`when`", "when", "a condition begins with `when`, not `if`");
+      return this.whenGuard(first);
+    }
+    const message = "an edge for all other cases ends in `otherwise`; `else` begins an arm of `match`";
+    this.instead("`otherwise`", "otherwise", message);
+    return { kind: "Otherwise", span: this.spanOf(first) };
+  }
 
   /** `if` for `when`, `else` for `otherwise`. */
   private isForeignGuard(): boolean {
     if (this.RECORDING_PHASE) return false;
-    return (this.isClause("if") && this.startsExpression(2)) || this.at(t.Else);
+    return (this.isWord("if") && this.startsClause() && this.startsExpression(2)) || this.at(t.Else);
   }
 
   /** `b, c`; the brackets of `[b, c]` are reported. */
@@ -170,23 +167,19 @@ export abstract class EdgeRules extends DeclarationRules {
   /** G4: a brace directly after `match` opens the arms; there is no subject. */
   private readonly match = this.RULE("match", (): MatchValue | MatchCondition => {
     const first = this.take(t.Match);
-    return this.choose<"conditions" | "values", MatchValue | MatchCondition>(
-      1,
-      this.at(t.LeftBrace) ? "conditions" : "values",
-      {
-        conditions: () => {
-          this.take(t.LeftBrace);
-          const arms = this.arms(2, "conditions", () => this.rule(this.conditionArm));
-          return { kind: "MatchCondition", span: this.spanFrom(first), arms };
-        },
-        values: () => {
-          const subject = this.rule(this.expression);
-          this.take(t.LeftBrace, "`{` and the arms");
-          const arms = this.arms(3, "values", () => this.rule(this.valueArm));
-          return { kind: "MatchValue", span: this.spanFrom(first), subject, arms };
-        },
-      },
-    );
+    const readConditions = (): MatchCondition => {
+      this.take(t.LeftBrace);
+      const arms = this.arms(2, "conditions", () => this.rule(this.conditionArm));
+      return { kind: "MatchCondition", span: this.spanFrom(first), arms };
+    };
+    const readValues = (): MatchValue => {
+      const subject = this.rule(this.expression);
+      this.take(t.LeftBrace, "`{` and the arms");
+      const arms = this.arms(3, "values", () => this.rule(this.valueArm));
+      return { kind: "MatchValue", span: this.spanFrom(first), subject, arms };
+    };
+    if (!this.RECORDING_PHASE) return this.at(t.LeftBrace) ? readConditions() : readValues();
+    return this.choose<MatchValue | MatchCondition>(D.match, [readConditions, readValues]);
   });
 
   private arms<Arm>(index: number, kind: "values" | "conditions", read: () => Arm): Arm[] {
@@ -224,27 +217,27 @@ export abstract class EdgeRules extends DeclarationRules {
 
   /** `"a" | "b"`, or `else`: no patterns. */
   protected readonly patterns = this.RULE("patterns", (): LiteralType[] => {
-    return this.choose<"else" | "literals", LiteralType[]>(1, this.isElse() ? "else" : "literals", {
-      else: () => {
-        this.takeElse();
-        return [];
-      },
-      literals: () => {
-        const patterns = [this.pattern()];
-        this.repeat(
-          2,
-          () => this.at(t.Pipe) || this.isPatternComma(),
-          () => {
-            if (!this.RECORDING_PHASE && this.at(t.Comma))
-              this.instead("`|`", "|", "the values of an arm are joined by `|`");
-            else this.take(t.Pipe);
-            patterns.push(this.pattern());
-          },
-        );
-        return patterns;
-      },
-    });
+    const readElse = (): LiteralType[] => {
+      this.takeElse();
+      return [];
+    };
+    if (!this.RECORDING_PHASE && this.isElse()) return readElse();
+    return this.choose(D.patterns, [readElse, () => this.literalPatterns()]);
   });
+
+  private literalPatterns(): LiteralType[] {
+    const patterns = [this.pattern()];
+    const readMore = (): void =>
+      this.repeat(D.pattern, () => {
+        this.take(t.Pipe);
+        patterns.push(this.pattern());
+      });
+    for (readMore(); this.isPatternComma(); readMore()) {
+      this.instead("`|`", "|", "the values of an arm are joined by `|`");
+      patterns.push(this.pattern());
+    }
+    return patterns;
+  }
 
   private isElse(): boolean {
     if (this.RECORDING_PHASE || this.at(t.Else)) return true;
@@ -253,7 +246,7 @@ export abstract class EdgeRules extends DeclarationRules {
     return isForeign && this.at(t.Arrow, 2);
   }
 
-  private takeElse(): void {
+  private takeElse(): undefined {
     if (this.RECORDING_PHASE || this.at(t.Else)) this.take(t.Else);
     else
       this.instead("`else`", "else", `the arm for all other cases begins with \`else\`, not \`${this.LA(1).image}\``);
@@ -288,16 +281,15 @@ export abstract class EdgeRules extends DeclarationRules {
 
   private readonly conditionArm = this.RULE("conditionArm", (): ConditionArm => {
     const first = this.LA(1);
-    const condition = this.choose(1, this.isElse() ? "else" : "condition", {
-      else: () => {
-        this.takeElse();
-        return undefined;
-      },
-      condition: () => {
-        if (!this.RECORDING_PHASE && !this.startsExpression()) this.failExpected("a condition, or `else`");
-        return this.rule(this.expression);
-      },
-    });
+    const readElse = (): undefined => this.takeElse();
+    const readCondition = (): Expr => {
+      if (!this.RECORDING_PHASE && !this.startsExpression()) this.failExpected("a condition, or `else`");
+      return this.rule(this.expression);
+    };
+    const condition =
+      !this.RECORDING_PHASE && this.isElse()
+        ? readElse()
+        : this.choose<Expr | undefined>(D.conditionArm, [readElse, readCondition]);
     this.takeArmArrow();
     const targets = this.targetNames(2, NODE);
     return {

@@ -8,6 +8,7 @@ import { endOf } from "../lexer/read-tokens.ts";
 import * as t from "../lexer/tokens.ts";
 import { spanAt } from "../reading.ts";
 import { CLAUSE_WORDS } from "../words.ts";
+import { D } from "./decisions.ts";
 import { FUNCTION_METHODS, METHODS, NAMESPACES, WORD_OPERATORS } from "./foreign-syntax.ts";
 import { PrimaryRules } from "./primary-rules.ts";
 import { closingBracket } from "./recovery.ts";
@@ -40,19 +41,15 @@ export abstract class ExpressionRules extends PrimaryRules {
     let last = this.rule(this.binary);
     if (!this.RECORDING_PHASE && !this.at(t.Question)) return last;
     const choices: { condition: Expr; then: Expr; first: IToken }[] = [];
-    this.repeat(
-      1,
-      () => this.at(t.Question),
-      () => {
-        this.take(t.Question);
-        this.countOperator();
-        const then = this.rule(this.expression);
-        this.take(t.Colon, "`:` and the value for the other case");
-        choices.push({ condition: last, then, first });
-        first = this.LA(1);
-        last = this.rule(this.binary);
-      },
-    );
+    this.repeat(D.choice, () => {
+      this.take(t.Question);
+      this.countOperator();
+      const then = this.rule(this.expression);
+      this.take(t.Colon, "`:` and the value for the other case");
+      choices.push({ condition: last, then, first });
+      first = this.LA(1);
+      last = this.rule(this.binary);
+    });
     let result = last;
     for (const { condition, then, first: start } of choices.toReversed()) {
       result = { kind: "Conditional", span: this.spanFrom(start), condition, then, otherwise: result };
@@ -69,20 +66,19 @@ export abstract class ExpressionRules extends PrimaryRules {
     if (!this.RECORDING_PHASE && !this.atOperator()) return expr;
     const operands: Operand[] = [{ expr, span: this.spanFrom(first) }];
     const operators: Operator[] = [];
-    this.repeat(
-      1,
-      () => this.atOperator(),
-      () => {
-        const operator = this.operator();
-        const start = this.LA(1);
-        const right = this.rule(this.operand);
-        if (this.RECORDING_PHASE) return;
-        this.countOperator();
-        foldTighter(operands, operators, BINARY_PRECEDENCE[operator.operator]);
-        operators.push(operator);
-        operands.push({ expr: right, span: this.spanFrom(start) });
-      },
-    );
+    const readNext = (): void => {
+      const operator = this.operator();
+      const start = this.LA(1);
+      const right = this.rule(this.operand);
+      if (this.RECORDING_PHASE) return;
+      this.countOperator();
+      foldTighter(operands, operators, BINARY_PRECEDENCE[operator.operator]);
+      operators.push(operator);
+      operands.push({ expr: right, span: this.spanFrom(start) });
+    };
+    // By hand while reading: operators of other languages are operators here.
+    if (this.RECORDING_PHASE) this.repeat(D.binaryOperator, readNext);
+    else while (this.atOperator()) readNext();
     foldTighter(operands, operators, 0);
     return operands[0]?.expr ?? PLACEHOLDER;
   });
@@ -144,26 +140,23 @@ export abstract class ExpressionRules extends PrimaryRules {
     const type = this.LA(1).tokenType;
     if (!this.RECORDING_PHASE && type !== t.Not && type !== t.Minus && !this.isNotWord()) return this.postfix();
     const prefixes: { readonly token: IToken; readonly operator: "!" | "-" }[] = [];
-    this.repeat(
-      1,
-      () => this.at(t.Not) || this.at(t.Minus) || this.isNotWord(),
-      () => {
-        if (!this.RECORDING_PHASE && this.isNotWord()) {
-          prefixes.push({ token: this.notWord(), operator: "!" });
-          return;
-        }
-        const operator = this.at(t.Minus) ? "-" : "!";
-        const token = this.choose(2, operator, { "!": () => this.take(t.Not), "-": () => this.take(t.Minus) });
-        prefixes.push({ token, operator });
+    const readPrefixes = (): void =>
+      this.repeat(D.prefix, () => {
+        const token = this.choose(D.prefixOperator, this.prefixes);
+        prefixes.push({ token, operator: token.image === "-" ? "-" : "!" });
         this.countOperator();
-      },
-    );
+      });
+    for (readPrefixes(); !this.RECORDING_PHASE && this.isNotWord(); readPrefixes()) {
+      prefixes.push({ token: this.notWord(), operator: "!" });
+    }
     let result = this.postfix();
     for (const { token, operator } of prefixes.toReversed()) {
       result = { kind: "Unary", span: this.spanFrom(token), operator, operand: result };
     }
     return result;
   });
+
+  private readonly prefixes = [() => this.take(t.Not), () => this.take(t.Minus)];
 
   /** `not x`, where no reading of `not` as a name can be right. */
   private isNotWord(): boolean {
@@ -202,48 +195,36 @@ export abstract class ExpressionRules extends PrimaryRules {
   private postfix(): Expr {
     const first = this.LA(1);
     let result = this.primary();
-    this.repeat(
-      3,
-      () => this.atPostfix(),
-      () => {
-        const next = this.at(t.LeftSquare)
-          ? "index"
-          : this.at(t.QuestionDot) && this.at(t.LeftSquare, 2)
-            ? "foreign"
-            : "member";
-        if (next === "foreign" && !this.RECORDING_PHASE) {
-          this.optionalIndex();
-          return;
-        }
-        this.choose(4, next === "foreign" ? "index" : next, {
-          member: () => {
-            const optional = this.at(t.QuestionDot);
-            this.choose(5, optional ? "optional" : "plain", {
-              plain: () => this.take(t.Dot),
-              optional: () => this.take(t.QuestionDot),
-            });
-            const property = this.property();
-            if (this.RECORDING_PHASE) return;
-            this.countOperator();
-            if (this.at(t.LeftParen)) result = this.methodCall(first, result, property);
-            else result = { kind: "Member", span: this.spanFrom(first), object: result, property, optional };
-          },
-          index: () => {
-            const open = this.position() + 1;
-            this.take(t.LeftSquare);
-            const object = result;
-            result = this.inBrackets(open, first, () => {
-              const index = this.rule(this.expression);
-              this.take(t.RightSquare, "`]`");
-              if (!this.RECORDING_PHASE) this.countOperator();
-              return { kind: "Index", span: this.spanFrom(first), object, index };
-            });
-          },
-        });
-      },
-    );
+    if (!this.RECORDING_PHASE && !this.atPostfix()) return result;
+    this.repeat(D.postfix, () => {
+      if (!this.RECORDING_PHASE && this.at(t.QuestionDot) && this.at(t.LeftSquare, 2)) this.optionalIndex();
+      this.choose(D.postfixKind, [
+        () => {
+          const optional = this.at(t.QuestionDot);
+          this.choose(D.memberDot, this.memberDots);
+          const property = this.property();
+          if (this.RECORDING_PHASE) return;
+          this.countOperator();
+          if (this.at(t.LeftParen)) result = this.methodCall(first, result, property);
+          else result = { kind: "Member", span: this.spanFrom(first), object: result, property, optional };
+        },
+        () => {
+          const open = this.position() + 1;
+          this.take(t.LeftSquare);
+          const object = result;
+          result = this.inBrackets(open, first, () => {
+            const index = this.rule(this.expression);
+            this.take(t.RightSquare, "`]`");
+            if (!this.RECORDING_PHASE) this.countOperator();
+            return { kind: "Index", span: this.spanFrom(first), object, index };
+          });
+        },
+      ]);
+    });
     return result;
   }
+
+  private readonly memberDots = [() => this.take(t.Dot), () => this.take(t.QuestionDot)];
 
   private atPostfix(): boolean {
     const type = this.LA(1).tokenType;
@@ -252,14 +233,10 @@ export abstract class ExpressionRules extends PrimaryRules {
 
   /** After a dot every word is a name, the reserved ones too. */
   private property(): Identifier {
-    if (!this.RECORDING_PHASE && !this.at(t.Identifier) && !this.atReserved()) this.failExpected("a field name");
-    return this.identifier(
-      this.choose(6, this.at(t.Identifier) ? "name" : "reserved", {
-        name: () => this.take(t.Identifier),
-        reserved: () => this.take(t.ReservedWord),
-      }),
-    );
+    return this.identifier(this.choose(D.property, this.properties, () => this.failExpected("a field name")));
   }
+
+  private readonly properties = [() => this.take(t.Identifier), () => this.take(t.ReservedWord)];
 
   /** `xs?.[0]` */
   private optionalIndex(): void {
@@ -308,7 +285,7 @@ export abstract class ExpressionRules extends PrimaryRules {
       },
     ];
     const result = this.inBrackets(open, first, (): Expr => {
-      this.commaList(90, t.RightParen, () => args.push(this.argument(91)));
+      this.commaList(0, t.RightParen, () => args.push(this.rule(this.argument)));
       this.take(t.RightParen, "`,` or `)`");
       return { kind: "Call", span: this.spanFrom(first), callee, args };
     });

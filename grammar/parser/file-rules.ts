@@ -15,24 +15,25 @@ import type {
   TypeDecl,
 } from "../ast.ts";
 import * as t from "../lexer/tokens.ts";
-import type { Fragments } from "../parse.ts";
+import type { Fragments } from "../fragments.ts";
 import { CHANNEL_WORDS, GRAPH_WORDS, ITEM_WORDS, PLAN_WORDS, TEST_WORDS } from "../words.ts";
 import { Halt } from "./base-parser.ts";
+import { D, FIRST_LOOP } from "./decisions.ts";
 import { ITEM_HABITS, STATEMENT_HABITS } from "./foreign-syntax.ts";
 import { columnAtLineStart, nextItem, startsItem, startsStatement, type BodyKind } from "./recovery.ts";
 import { StatementLoop } from "./statement-loop.ts";
 
 export class NgraphParser extends StatementLoop {
-  /** `record` makes Chevrotain record and check the grammar itself: for tests, reading a file does not pay for it. */
+  /** `record`: for tests, content assist and diagrams (see `base-parser.ts`). */
   constructor(record = false) {
     super(record);
-    this.performSelfAnalysis();
+    if (record) this.performSelfAnalysis();
   }
 
   readonly file = this.RULE("file", (): Item[] => {
     const items: Item[] = [];
     if (this.RECORDING_PHASE) {
-      this.many(1, () => this.item());
+      this.many(FIRST_LOOP, () => this.item());
       return items;
     }
     const source = this.tokenText();
@@ -60,19 +61,17 @@ export class NgraphParser extends StatementLoop {
   });
 
   private item(): Item {
-    const word = this.word();
-    if (!this.RECORDING_PHASE && !ITEM_WORDS.has(word)) this.failItem();
-    return this.choose<string, Item>(2, word, this.itemForms);
+    return this.choose(D.item, this.itemForms, () => this.failItem());
   }
 
-  private readonly itemForms: Readonly<Record<string, () => Item>> = {
-    import: () => this.rule(this.importDecl),
-    type: () => this.rule(this.typeDecl),
-    secret: () => this.rule(this.secretDecl),
-    graph: () => this.rule(this.graph),
-    plan: () => this.rule(this.plan),
-    test: () => this.rule(this.test),
-  };
+  private readonly itemForms: readonly (() => Item)[] = [
+    () => this.rule(this.importDecl),
+    () => this.rule(this.typeDecl),
+    () => this.rule(this.secretDecl),
+    () => this.rule(this.graph),
+    () => this.rule(this.plan),
+    () => this.rule(this.test),
+  ];
 
   private failItem(): never {
     if (this.at(t.RightBrace)) {
@@ -135,10 +134,13 @@ export class NgraphParser extends StatementLoop {
   /** G1: `type` is the modifier when an identifier other than `as` follows. */
   private readonly importName = this.RULE("importName", (): ImportName => {
     const first = this.LA(1);
-    const isType = this.isWord("type") && this.at(t.Identifier, 2) && !this.isWord("as", 2);
-    const modifier = this.maybe(1, isType, () => this.takeWord("type"));
+    const modifier = this.maybe(
+      D.importType,
+      () => this.takeWord("type"),
+      () => this.at(t.Identifier, 2) && !this.isWord("as", 2),
+    );
     const imported = this.name("a name to import");
-    const local = this.maybe(2, this.isWord("as"), () => {
+    const local = this.maybe(D.importAs, () => {
       this.takeWord("as");
       return this.name("a name for it in this file");
     });
@@ -236,38 +238,43 @@ export class NgraphParser extends StatementLoop {
   }
 
   private readonly statement = this.RULE("statement", (): Statement => {
-    return this.choose<string, Statement>(1, this.RECORDING_PHASE ? "edge" : this.statementKind(), this.statementForms);
+    return this.choose(D.statement, this.statementForms, this.brokenStatement);
   });
 
-  private statementKind(): string {
-    if (this.at(t.Arrow, 2) || this.at(t.Comma, 2)) return "edge";
-    const word = this.word();
-    if (word === "all" && this.at(t.LeftParen, 2)) return "edge";
-    return GRAPH_WORDS.has(word) ? word : this.failStatement("graph");
-  }
+  private readonly statementForms: readonly (() => Statement)[] = [
+    () => this.rule(this.edge),
+    () => this.rule(this.channel),
+    () => this.rule(this.node),
+    () => this.rule(this.limit),
+    () => this.rule(this.assertion),
+  ];
 
-  private readonly statementForms: Readonly<Record<string, () => Statement>> = {
-    edge: () => this.rule(this.edge),
-    node: () => this.rule(this.node),
-    input: () => this.rule(this.channel),
-    output: () => this.rule(this.channel),
-    state: () => this.rule(this.channel),
-    memory: () => this.rule(this.channel),
-    limit: () => this.rule(this.limit),
-    max: () => this.rule(this.limit),
-    assert: () => this.rule(this.assertion),
+  /** The first word alone decides which statement reports its error. */
+  private readonly brokenStatement = (): Statement => {
+    const word = this.word();
+    if (CHANNEL_WORDS.has(word)) return this.rule(this.channel);
+    switch (word) {
+      case "node":
+        return this.rule(this.node);
+      case "limit":
+      case "max":
+        return this.rule(this.limit);
+      case "assert":
+        return this.rule(this.assertion);
+      default:
+        return this.failStatement("graph");
+    }
   };
 
   private readonly planStatement = this.RULE("planStatement", (): PlanStatement => {
-    const word = this.word();
-    if (!this.RECORDING_PHASE && !PLAN_WORDS.has(word)) this.failStatement("plan");
-    const kind = word === "task" ? "task" : CHANNEL_WORDS.has(word) ? "channel" : "setting";
-    return this.choose<"task" | "channel" | "setting", PlanStatement>(1, kind, {
-      task: () => this.rule(this.task),
-      channel: () => this.rule(this.channel),
-      setting: () => this.rule(this.planSetting),
-    });
+    return this.choose(D.planStatement, this.planStatementForms, () => this.failStatement("plan"));
   });
+
+  private readonly planStatementForms: readonly (() => PlanStatement)[] = [
+    () => this.rule(this.channel),
+    () => this.rule(this.task),
+    () => this.rule(this.planSetting),
+  ];
 
   private testLine() {
     if (!this.RECORDING_PHASE && !TEST_WORDS.has(this.word())) this.failStatement("test");
@@ -341,6 +348,6 @@ export class NgraphParser extends StatementLoop {
 
   private readonly names = this.RULE("names", () => this.nameList(1, "a name"));
   private readonly singleName = this.RULE("singleName", () => this.name("a name"));
-  private readonly singleStep = this.RULE("singleStep", () => this.step(1));
+  private readonly singleStep = this.RULE("singleStep", () => this.step(D.step));
   private readonly duration = this.RULE("duration", () => this.durationAhead());
 }

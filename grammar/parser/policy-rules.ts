@@ -4,6 +4,7 @@ import type { Policy, StringLiteral } from "../ast.ts";
 import * as t from "../lexer/tokens.ts";
 import { POLICY_WORDS } from "../words.ts";
 import { ExpressionRules } from "./expression-rules.ts";
+import { D } from "./decisions.ts";
 import { POLICY_ALIASES } from "./foreign-syntax.ts";
 import { columnAtLineStart, startsPolicy } from "./recovery.ts";
 import { Halt } from "./base-parser.ts";
@@ -35,14 +36,14 @@ export abstract class PolicyRules extends ExpressionRules {
   }
 
   private policy(): Policy {
-    return this.choose(2, this.RECORDING_PHASE ? "alone" : this.policyWord(), this.policyForms);
+    return this.choose(D.policy, this.policyAlternatives, () => this.foreignPolicy());
   }
 
-  private policyWord(): string {
+  private foreignPolicy(): Policy {
     const word = this.word();
-    if (POLICY_WORDS.has(word)) return word;
     const alias = POLICY_ALIASES.get(word);
-    if (alias !== undefined) return this.alias(word, alias);
+    const read = alias === undefined ? undefined : this.policyForms[this.alias(word, alias)];
+    if (read !== undefined) return read();
     throw new Halt(this.expectedDiagnostic("a policy or `}`", { help: `the policies are ${POLICY_LIST}` }));
   }
 
@@ -75,8 +76,8 @@ export abstract class PolicyRules extends ExpressionRules {
   }
 
   /** The word of a policy, and a `:` or `=` behind it that belongs to another language. */
-  private takePolicyWord(): t.Token {
-    const token = this.take(t.Identifier);
+  private takePolicyWord(word: string): t.Token {
+    const token = this.RECORDING_PHASE ? this.takeWord(word) : this.take(t.Identifier);
     if (this.RECORDING_PHASE || (!this.at(t.Colon) && !this.at(t.Equal))) return token;
     const place = this.placeOf(this.takeAny());
     const fixes = [replacement("delete it", place.span, "")];
@@ -90,10 +91,10 @@ export abstract class PolicyRules extends ExpressionRules {
 
   private readonly policyForms: Readonly<Record<string, () => Policy>> = {
     tries: () => {
-      const first = this.takePolicyWord();
+      const first = this.takePolicyWord("tries");
       const attempts = this.count("a number of attempts");
-      const backoff = this.maybe(11, this.isWord("backoff"), () => {
-        this.takePolicyWord();
+      const backoff = this.maybe(D.backoff, () => {
+        this.takePolicyWord("backoff");
         return this.rule(this.backoff);
       });
       return {
@@ -104,20 +105,23 @@ export abstract class PolicyRules extends ExpressionRules {
       };
     },
     timeout: () => {
-      const first = this.takePolicyWord();
+      const first = this.takePolicyWord("timeout");
       const duration = this.durationAhead();
       return { kind: "Timeout", span: this.spanFrom(first), duration };
     },
     cache: () => {
-      const first = this.takePolicyWord();
-      const duration = this.maybe(12, this.isWord("for") || this.at(t.Duration), () => {
-        if (!this.RECORDING_PHASE && this.at(t.Duration)) this.missingFor();
-        else this.takeWord("for");
-        return this.durationAhead();
-      });
-      const inputs = this.maybe(13, this.isWord("inputs"), () => {
-        this.takePolicyWord();
-        return this.paths(14);
+      const first = this.takePolicyWord("cache");
+      const isMissing = !this.RECORDING_PHASE && this.at(t.Duration);
+      if (isMissing) this.missingFor();
+      const duration = isMissing
+        ? this.durationAhead()
+        : this.maybe(D.cacheFor, () => {
+            this.takeWord("for");
+            return this.durationAhead();
+          });
+      const inputs = this.maybe(D.cacheInputs, () => {
+        this.takePolicyWord("inputs");
+        return this.paths(D.inputPath);
       });
       return {
         kind: "Cache",
@@ -127,54 +131,59 @@ export abstract class PolicyRules extends ExpressionRules {
       };
     },
     max: () => {
-      const first = this.take(t.Identifier);
+      const first = this.takeWord("max");
       this.takeWord("parallel");
       const count = this.count("a number of tasks");
       return { kind: "MaxParallel", span: this.spanFrom(first), count };
     },
     waits: () => {
-      const first = this.takePolicyWord();
+      const first = this.takePolicyWord("waits");
       const nodes = this.nameList(15, "the name of a node");
       return { kind: "Waits", span: this.spanFrom(first), nodes };
     },
     goes: () => {
-      const first = this.takePolicyWord();
+      const first = this.takePolicyWord("goes");
       const nodes = this.nameList(16, "the name of a node");
       return { kind: "Goes", span: this.spanFrom(first), nodes };
     },
     pause: () => {
-      const first = this.takePolicyWord();
-      const word = this.word();
-      if (!this.RECORDING_PHASE && word !== "before" && word !== "after") this.failExpected("`before` or `after`");
-      this.take(t.Identifier);
-      return { kind: "Pause", span: this.spanFrom(first), when: word === "after" ? "after" : "before" };
+      const first = this.takePolicyWord("pause");
+      const when = this.takeOneOf(D.pauseWhen, ["before", "after"], "`before` or `after`");
+      return { kind: "Pause", span: this.spanFrom(first), when };
     },
-    idempotent: () => ({ kind: "Idempotent", span: this.spanFrom(this.take(t.Identifier)) }),
+    idempotent: () => ({ kind: "Idempotent", span: this.spanFrom(this.takeAnyWord("idempotent")) }),
     touches: () => {
-      const first = this.takePolicyWord();
-      const read = this.maybe(17, this.isWord("read"), () => this.takeWord("read"));
-      const paths = this.paths(18);
+      const first = this.takePolicyWord("touches");
+      const read = this.maybe(D.touchesRead, () => this.takeWord("read"));
+      const paths = this.paths(D.touchedPath);
       return { kind: "Touches", span: this.spanFrom(first), mode: read === undefined ? "write" : "read", paths };
     },
-    alone: () => ({ kind: "Alone", span: this.spanFrom(this.take(t.Identifier)) }),
+    alone: () => ({ kind: "Alone", span: this.spanFrom(this.takeAnyWord("alone")) }),
     done: () => {
-      const first = this.take(t.Identifier);
+      const first = this.takeWord("done");
       this.take(t.When, "`when` and a check");
       const check = this.rule(this.expression);
       return { kind: "DoneWhen", span: this.spanFrom(first), check };
     },
     pool: () => {
-      const first = this.takePolicyWord();
+      const first = this.takePolicyWord("pool");
       const name = this.name("the name of a pool");
-      const count = this.maybe(19, this.at(t.Numeral), () => this.count("a number of places"));
+      const count = this.maybe(D.poolCount, () => this.count("a number of places"));
       return { kind: "Pool", span: this.spanFrom(first), name, ...(count === undefined ? undefined : { count }) };
     },
     estimate: () => {
-      const first = this.takePolicyWord();
+      const first = this.takePolicyWord("estimate");
       const duration = this.durationAhead();
       return { kind: "Estimate", span: this.spanFrom(first), duration };
     },
   };
+
+  private readonly policyAlternatives = Object.values(this.policyForms);
+
+  /** A word without further syntax; another word is its alias. */
+  private takeAnyWord(word: string): t.Token {
+    return this.RECORDING_PHASE ? this.takeWord(word) : this.take(t.Identifier);
+  }
 
   /** `cache 1h` */
   private missingFor(): void {
@@ -186,24 +195,27 @@ export abstract class PolicyRules extends ExpressionRules {
 
   protected readonly backoff = this.RULE("backoff", () => {
     const min = this.durationAhead();
-    const max = this.maybe(1, this.at(t.DotDot) || this.at(t.Spread), () => {
-      if (!this.RECORDING_PHASE && this.at(t.Spread)) this.instead("`..`", "..", "a range is written with two dots");
-      else this.take(t.DotDot);
-      return this.durationAhead();
-    });
+    const isSpread = !this.RECORDING_PHASE && this.at(t.Spread);
+    if (isSpread) this.instead("`..`", "..", "a range is written with two dots");
+    const max = isSpread
+      ? this.durationAhead()
+      : this.maybe(D.backoffMax, () => {
+          this.take(t.DotDot);
+          return this.durationAhead();
+        });
     return { min, ...(max === undefined ? undefined : { max }) };
   });
 
   /** Strings with commas between them. */
-  private paths(index: number): StringLiteral[] {
+  private paths(decision: number): StringLiteral[] {
     const paths = [this.stringLiteral("a path in quotes")];
     this.repeat(
-      index,
-      () => this.at(t.Comma) && !this.isStrayComma(),
+      decision,
       () => {
         this.take(t.Comma);
         paths.push(this.stringLiteral("a path in quotes"));
       },
+      () => !this.isStrayComma(),
     );
     return paths;
   }

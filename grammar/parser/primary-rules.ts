@@ -2,50 +2,43 @@
 import type { IToken, ParserMethod, TokenType } from "chevrotain";
 import { replacement } from "../../diagnostics/catalog/syntax.ts";
 import type { Span } from "../../diagnostics/source.ts";
-import type { Argument, BrokenExpr, Expr, RecordField, TemplateText } from "../ast.ts";
+import type { Argument, BrokenExpr, Expr, Identifier, RecordField, TemplateText } from "../ast.ts";
 import { durationValue, numberValue, removeIndentation, resolveEscapes } from "../literals.ts";
 import { endOf } from "../lexer/read-tokens.ts";
 import * as t from "../lexer/tokens.ts";
 import { newReading, spanAt } from "../reading.ts";
 import { CLAUSE_WORDS, GRAPH_WORDS } from "../words.ts";
 import { Halt } from "./base-parser.ts";
+import { D, FIRST_LOOP } from "./decisions.ts";
 import { PREFIX_HABITS } from "./foreign-syntax.ts";
 import { closingBracket, namesBetween } from "./recovery.ts";
 import { TypeRules } from "./type-rules.ts";
 
 const NOWHERE: Span = { start: 0, end: 0 };
 const PLACEHOLDER: BrokenExpr = { kind: "BrokenExpr", span: NOWHERE };
+const NO_FIELD: RecordField = {
+  kind: "RecordField",
+  span: NOWHERE,
+  name: { kind: "Key", span: NOWHERE, name: "", quoted: false },
+  value: PLACEHOLDER,
+};
 
-/** What a token begins an expression as, by token type. */
-const PRIMARY_KINDS = new Map<TokenType, PrimaryKind>([
-  [t.Identifier, "name"],
-  [t.Numeral, "number"],
-  [t.Duration, "duration"],
-  [t.Quoted, "string"],
-  [t.True, "true"],
-  [t.False, "false"],
-  [t.Null, "null"],
-  [t.TemplateStart, "template"],
-  [t.UnterminatedTemplate, "openTemplate"],
-  [t.LeftParen, "parentheses"],
-  [t.StrayOpen, "strayOpen"],
-  [t.LeftSquare, "list"],
-  [t.LeftBrace, "record"],
+/** The types of the tokens that begin an expression, prefix operators aside; those of wrong templates too. */
+const PRIMARY_STARTS: ReadonlySet<TokenType> = new Set([
+  t.Identifier,
+  t.Numeral,
+  t.Duration,
+  t.Quoted,
+  t.True,
+  t.False,
+  t.Null,
+  t.TemplateStart,
+  t.UnterminatedTemplate,
+  t.LeftParen,
+  t.StrayOpen,
+  t.LeftSquare,
+  t.LeftBrace,
 ]);
-type PrimaryKind =
-  | "name"
-  | "number"
-  | "duration"
-  | "string"
-  | "true"
-  | "false"
-  | "null"
-  | "template"
-  | "openTemplate"
-  | "parentheses"
-  | "strayOpen"
-  | "list"
-  | "record";
 
 export abstract class PrimaryRules extends TypeRules {
   /** Any expression: the layer above. */
@@ -53,40 +46,41 @@ export abstract class PrimaryRules extends TypeRules {
 
   protected startsExpression(ahead = 1): boolean {
     const type = this.LA(ahead).tokenType;
-    return PRIMARY_KINDS.has(type) || type === t.Not || type === t.Minus;
+    return PRIMARY_STARTS.has(type) || type === t.Not || type === t.Minus;
   }
 
   protected primary(): Expr {
-    const kind = PRIMARY_KINDS.get(this.LA(1).tokenType);
-    if (kind === undefined && !this.RECORDING_PHASE) this.failPrimary();
-    return this.choose(7, kind ?? "name", this.primaries);
+    return this.choose(D.primary, this.primaries, this.foreignPrimary);
   }
 
-  private readonly primaries: Readonly<Record<PrimaryKind, () => Expr>> = {
-    name: () => this.nameOrCall(),
-    string: () => this.stringLiteral("a string"),
-    number: () => {
+  private readonly foreignPrimary = (): Expr => {
+    if (this.at(t.UnterminatedTemplate)) return this.unterminatedTemplate();
+    return this.at(t.StrayOpen) ? this.parenthesized(t.StrayOpen, t.RightBrace) : this.failPrimary();
+  };
+
+  private readonly primaries: readonly (() => Expr)[] = [
+    () => this.nameOrCall(),
+    () => this.stringLiteral("a string"),
+    () => {
       const token = this.take(t.Numeral);
       if (this.RECORDING_PHASE) return PLACEHOLDER;
       const { value, isFloat } = numberValue(this.reading, token.image, token.startOffset);
       return { kind: "Number", span: this.spanOf(token), value, isFloat, raw: token.image };
     },
-    duration: () => {
+    () => {
       const token = this.take(t.Duration);
       if (this.RECORDING_PHASE) return PLACEHOLDER;
       const milliseconds = durationValue(this.reading, token.image, token.startOffset);
       return { kind: "DurationLiteral", span: this.spanOf(token), raw: token.image, milliseconds };
     },
-    true: () => ({ kind: "Bool", span: this.spanOf(this.take(t.True)), value: true }),
-    false: () => ({ kind: "Bool", span: this.spanOf(this.take(t.False)), value: false }),
-    null: () => ({ kind: "Null", span: this.spanOf(this.take(t.Null)) }),
-    template: () => this.rule(this.template),
-    openTemplate: () => this.unterminatedTemplate(),
-    parentheses: () => this.parenthesized(t.LeftParen, t.RightParen),
-    strayOpen: () => this.parenthesized(t.StrayOpen, t.RightBrace),
-    list: () => this.rule(this.list),
-    record: () => this.rule(this.record),
-  };
+    () => ({ kind: "Bool", span: this.spanOf(this.take(t.True)), value: true }),
+    () => ({ kind: "Bool", span: this.spanOf(this.take(t.False)), value: false }),
+    () => ({ kind: "Null", span: this.spanOf(this.take(t.Null)) }),
+    () => this.rule(this.template),
+    () => this.parenthesized(t.LeftParen, t.RightParen),
+    () => this.rule(this.list),
+    () => this.rule(this.record),
+  ];
 
   private failPrimary(): never {
     const token = this.LA(1);
@@ -126,13 +120,15 @@ export abstract class PrimaryRules extends TypeRules {
 
   private nameOrCall(): Expr {
     const token = this.take(t.Identifier);
-    const call = this.maybe(8, this.at(t.LeftParen), () => this.rule(this.callArguments));
+    const call = this.maybe(D.call, this.callRule);
     if (this.RECORDING_PHASE) return PLACEHOLDER;
     if (call === undefined && PREFIX_HABITS.has(token.image)) this.checkPrefix(token);
     if (call === undefined) return { kind: "Name", span: this.spanOf(token), name: token.image };
     if (call === "broken") return this.brokenSince(token, this.position());
     return { kind: "Call", span: this.spanFrom(token), callee: this.identifier(token), args: call };
   }
+
+  private readonly callRule = () => this.rule(this.callArguments);
 
   /** `typeof x`, `new X`: on one line, where no reading as a name can be right. */
   private checkPrefix(token: IToken): void {
@@ -151,7 +147,7 @@ export abstract class PrimaryRules extends TypeRules {
     this.take(t.LeftParen);
     const args: Argument[] = [];
     const done = this.recovering(this.position(), () => {
-      this.commaList(1, t.RightParen, () => args.push(this.argument(2)));
+      this.commaList(1, t.RightParen, () => args.push(this.rule(this.argument)));
       if (!this.RECORDING_PHASE && this.LA(1).image === "=>") this.failLambda();
       this.take(t.RightParen, "`,` or `)`");
     });
@@ -167,35 +163,34 @@ export abstract class PrimaryRules extends TypeRules {
   }
 
   /** G6: a word before `:` names the argument, a reserved one too. */
-  protected argument(index: number): Argument {
+  protected readonly argument = this.RULE("argument", (): Argument => {
     const first = this.LA(1);
-    const named = this.at(t.Colon, 2) && (this.at(t.Identifier) || this.atReserved());
     const foreign = !this.RECORDING_PHASE && this.at(t.Equal, 2) && this.at(t.Identifier);
-    const name = this.maybe(index, named || foreign, () => {
-      const token = this.choose(index + 1, this.at(t.Identifier) ? "name" : "reserved", {
-        name: () => this.take(t.Identifier),
-        reserved: () => this.take(t.ReservedWord),
-      });
+    const readName = (): Identifier => {
+      const token = this.choose(D.argumentNameKind, this.argumentNames);
       if (foreign) this.instead("`:`", ":", "an argument and its name are joined by `:`");
       else this.take(t.Colon);
       return this.identifier(token);
-    });
+    };
+    const name = foreign ? readName() : this.maybe(D.argumentName, readName, this.isBeforeColon);
     const value = this.rule(this.expression);
     return { kind: "Argument", span: this.spanFrom(first), ...(name === undefined ? undefined : { name }), value };
-  }
+  });
+
+  private readonly argumentNames = [() => this.take(t.Identifier), () => this.take(t.ReservedWord)];
+  private readonly isBeforeColon = (): boolean => this.at(t.Colon, 2);
 
   /** `[a, b]` or `[value for item in list if condition]`. */
   private readonly list = this.RULE("list", (): Expr => {
     const first = this.take(t.LeftSquare);
     return this.inBrackets(this.position(), first, () => {
+      if (this.RECORDING_PHASE) return this.recordList();
       const items: Expr[] = [];
       let comprehension: ((span: Span) => Expr) | undefined;
       this.commaList(1, t.RightSquare, () => {
         const value = this.rule(this.expression);
         items.push(value);
-        this.maybe(2, items.length === 1 && this.isWord("for"), () => {
-          comprehension = this.comprehension(value);
-        });
+        if (items.length === 1 && this.isWord("for")) comprehension = this.comprehension(value);
       });
       this.take(t.RightSquare, "`,` or `]`");
       const span = this.spanFrom(first);
@@ -203,17 +198,40 @@ export abstract class PrimaryRules extends TypeRules {
     });
   });
 
+  /** The same for the recorded grammar. */
+  private recordList(): Expr {
+    this.option(FIRST_LOOP, () => {
+      this.rule(this.expression);
+      this.or(FIRST_LOOP, [
+        { ALT: () => this.comprehension(PLACEHOLDER) },
+        {
+          ALT: () => {
+            this.many(FIRST_LOOP, () => {
+              this.take(t.Comma);
+              this.rule(this.expression);
+            });
+            this.option(FIRST_LOOP + 1, () => this.take(t.Comma));
+          },
+        },
+      ]);
+    });
+    this.take(t.RightSquare);
+    return PLACEHOLDER;
+  }
+
   private comprehension(value: Expr): (span: Span) => Expr {
     this.takeWord("for");
     const item = this.name("a name for the item");
     this.take(t.In, "`in` and the list");
     const list = this.rule(this.expression);
     const isWhen = !this.RECORDING_PHASE && this.at(t.When);
-    const condition = this.maybe(3, isWhen || this.isWord("if"), () => {
-      if (isWhen) this.instead("`if`", "if", "the condition of a comprehension begins with `if`");
-      else this.takeWord("if");
-      return this.rule(this.expression);
-    });
+    if (isWhen) this.instead("`if`", "if", "the condition of a comprehension begins with `if`");
+    const condition = isWhen
+      ? this.rule(this.expression)
+      : this.maybe(D.comprehensionCondition, () => {
+          this.takeWord("if");
+          return this.rule(this.expression);
+        });
     if (!this.RECORDING_PHASE && !this.at(t.RightSquare)) this.failExpected("`]`");
     return (span) => ({
       kind: "Comprehension",
@@ -229,30 +247,31 @@ export abstract class PrimaryRules extends TypeRules {
     const first = this.take(t.LeftBrace);
     return this.inBrackets(this.position(), first, () => {
       const fields: RecordField[] = [];
-      this.commaList(1, t.RightBrace, () => fields.push(this.recordField()));
+      this.commaList(1, t.RightBrace, () => fields.push(this.rule(this.recordField)));
       this.take(t.RightBrace, "`,` or `}`");
       return { kind: "Record", span: this.spanFrom(first), fields };
     });
   });
 
-  private recordField(): RecordField {
+  private readonly recordField = this.RULE("recordField", (): RecordField => {
+    const readValue = (): Expr => {
+      this.take(t.Colon);
+      return this.rule(this.expression);
+    };
     const first = this.LA(1);
-    const name = this.key(3);
-    if (!this.RECORDING_PHASE && this.at(t.Equal)) {
+    if (this.RECORDING_PHASE) return this.recordShortField(D.recordValue, readValue, NO_FIELD);
+    const name = this.key();
+    if (this.at(t.Equal)) {
       this.instead("`:`", ":", "a field and its value are joined by `:`");
       const value = this.rule(this.expression);
       return { kind: "RecordField", span: this.spanFrom(first), name, value };
     }
     // Only a plain name can stand for its own value.
-    if (!this.RECORDING_PHASE && !this.at(t.Colon) && first.tokenType !== t.Identifier)
-      this.failExpected("`:` and a value");
-    const value = this.maybe(2, this.at(t.Colon), () => {
-      this.take(t.Colon);
-      return this.rule(this.expression);
-    });
+    if (!this.at(t.Colon) && first.tokenType !== t.Identifier) this.failExpected("`:` and a value");
+    const value = this.maybe(D.recordValue, readValue);
     const short: Expr = { kind: "Name", span: name.span, name: name.name };
     return { kind: "RecordField", span: this.spanFrom(first), name, value: value ?? short };
-  }
+  });
 
   // Recovery inside brackets ------------------------------------------------------------------------
 
@@ -301,20 +320,16 @@ export abstract class PrimaryRules extends TypeRules {
     // Texts and expressions alternate, beginning and ending with a text, which may be absent.
     const texts: (IToken | undefined)[] = [undefined];
     const expressions: Expr[] = [];
-    this.repeat(
-      1,
-      () => this.at(t.TemplateText) || this.at(t.TemplateOpen),
-      () =>
-        this.choose(2, this.at(t.TemplateText) ? "text" : "expression", {
-          text: () => {
-            texts[texts.length - 1] = this.take(t.TemplateText);
-          },
-          expression: () => {
-            expressions.push(this.parenthesized(t.TemplateOpen, t.RightBrace));
-            texts.push(undefined);
-          },
-        }),
-    );
+    const readPart = [
+      () => {
+        texts[texts.length - 1] = this.take(t.TemplateText);
+      },
+      () => {
+        expressions.push(this.parenthesized(t.TemplateOpen, t.RightBrace));
+        texts.push(undefined);
+      },
+    ];
+    this.repeat(D.templatePart, () => this.choose(D.templatePartKind, readPart));
     this.take(t.TemplateEnd, "a backtick");
     if (this.RECORDING_PHASE) return PLACEHOLDER;
     return { kind: "Template", span: this.spanFrom(first), parts: this.templateParts(first, texts, expressions) };

@@ -8,6 +8,7 @@ import * as t from "../lexer/tokens.ts";
 import { MOST_DIAGNOSTICS, spanAt, type Reading } from "../reading.ts";
 import { CHANNEL_WORDS } from "../words.ts";
 import { DEEPEST_NESTING, Halt } from "./base-parser.ts";
+import { FIRST_LOOP } from "./decisions.ts";
 import {
   columnAtLineStart,
   namesBetween,
@@ -53,7 +54,7 @@ export abstract class StatementLoop extends TestRules {
   /** Statements up to the closing brace; a broken one costs only itself. `owner` is the index of the item's first token. */
   protected body<S>(kind: BodyKind, owner: number, read: () => S): (S | Broken)[] {
     if (this.RECORDING_PHASE) {
-      this.many(90, read);
+      this.many(FIRST_LOOP, read);
       this.take(t.RightBrace);
       return [];
     }
@@ -206,7 +207,7 @@ export abstract class StatementLoop extends TestRules {
 
   protected siblings<T>(index: number, read: () => T, starts: (index: number) => boolean): T[] {
     if (this.RECORDING_PHASE) {
-      this.many(index, read);
+      this.many(FIRST_LOOP + index, read);
       this.take(t.RightBrace);
       return [];
     }

@@ -2,6 +2,7 @@
 import type { Expr, Identifier, TestItem } from "../ast.ts";
 import * as t from "../lexer/tokens.ts";
 import { TEST_WORDS } from "../words.ts";
+import { D } from "./decisions.ts";
 import { GraphRules } from "./graph-rules.ts";
 
 const NODE = "the name of a node";
@@ -9,28 +10,28 @@ const NODE = "the name of a node";
 export abstract class TestRules extends GraphRules {
   protected readonly testItem = this.RULE("testItem", (): TestItem => {
     const first = this.LA(1);
-    return this.choose<string, TestItem>(1, this.word(), {
-      given: () => {
+    return this.choose<TestItem>(D.testItem, [
+      () => {
         this.takeWord("given");
         const channel = this.name("the name of an input");
         this.takeAssign("a value");
         const value = this.rule(this.expression);
         return { kind: "Given", span: this.spanFrom(first), channel, value };
       },
-      mock: () => this.rule(this.mock),
-      answer: () => {
+      () => this.rule(this.mock),
+      () => {
         this.takeWord("answer");
         const node = this.name(NODE);
         this.takeAssign("an answer");
-        const values = this.values(2);
+        const values = this.values(D.answerThen);
         return { kind: "Answer", span: this.spanFrom(first), node, values };
       },
-      expect: () => {
+      () => {
         this.takeWord("expect");
         const item = this.rule(this.expectation);
         return { ...item, span: this.spanFrom(first) };
       },
-    });
+    ]);
   });
 
   private takeAssign(what: string): void {
@@ -45,60 +46,57 @@ export abstract class TestRules extends GraphRules {
     const fails = this.isWord("fails");
     if (!this.RECORDING_PHASE && !fails && !this.at(t.Equal) && !this.at(t.Colon))
       this.failExpected("`=` and a result, or `fails`");
-    return this.choose<"results" | "fails", TestItem>(1, fails ? "fails" : "results", {
-      results: () => {
-        this.takeAssign("a result");
-        const results = this.values(2);
-        return { kind: "Mock", span: this.spanFrom(first), node, results };
-      },
-      fails: () => {
+    return this.choose<TestItem>(D.mock, [
+      () => {
         this.takeWord("fails");
         const message = this.stringLiteral("a message in quotes");
         return { kind: "MockFails", span: this.spanFrom(first), node, message };
       },
-    });
+      () => {
+        this.takeAssign("a result");
+        const results = this.values(D.mockThen);
+        return { kind: "Mock", span: this.spanFrom(first), node, results };
+      },
+    ]);
   });
 
-  private values(index: number): Expr[] {
+  private values(decision: number): Expr[] {
     const values = [this.rule(this.expression)];
-    this.repeat(
-      index,
-      () => this.isWord("then"),
-      () => {
-        this.takeWord("then");
-        values.push(this.rule(this.expression));
-      },
-    );
+    this.repeat(decision, () => {
+      this.takeWord("then");
+      values.push(this.rule(this.expression));
+    });
     return values;
   }
 
   /** What follows `expect`. */
   protected readonly expectation = this.RULE("expectation", (): TestItem => {
     const first = this.LA(1);
-    return this.choose<"ran" | "status" | "condition", TestItem>(1, this.expectationKind(), {
-      ran: () => {
-        this.takeWord("ran");
-        const steps = [this.step(2)];
-        this.repeat(
-          3,
-          () => this.at(t.Comma) && !this.isStrayComma(),
-          () => {
-            this.take(t.Comma);
-            steps.push(this.step(4));
-          },
-        );
-        return { kind: "ExpectRan", span: this.spanFrom(first), steps };
-      },
-      status: () => {
-        this.takeWord("status");
-        const status = this.name("a status");
-        return { kind: "ExpectStatus", span: this.spanFrom(first), status };
-      },
-      condition: () => {
-        const condition = this.rule(this.expression);
-        return { kind: "Expect", span: this.spanFrom(first), condition };
-      },
-    });
+    const readRan = (): TestItem => {
+      this.takeWord("ran");
+      const steps = [this.step(D.step)];
+      this.repeat(
+        D.nextStep,
+        () => {
+          this.take(t.Comma);
+          steps.push(this.step(D.laterStep));
+        },
+        () => !this.isStrayComma(),
+      );
+      return { kind: "ExpectRan", span: this.spanFrom(first), steps };
+    };
+    const readStatus = (): TestItem => {
+      this.takeWord("status");
+      const status = this.name("a status");
+      return { kind: "ExpectStatus", span: this.spanFrom(first), status };
+    };
+    const readCondition = (): TestItem => {
+      const condition = this.rule(this.expression);
+      return { kind: "Expect", span: this.spanFrom(first), condition };
+    };
+    if (this.RECORDING_PHASE) return this.choose(D.expectation, [readRan, readStatus, readCondition]);
+    const kind = this.expectationKind();
+    return kind === "ran" ? readRan() : kind === "status" ? readStatus() : readCondition();
   });
 
   /** G5: `ran` before a name or `[` begins a trace, `status` before a name asks for the status. */
@@ -121,16 +119,16 @@ export abstract class TestRules extends GraphRules {
   }
 
   /** One step of a trace: a node, or several in brackets. */
-  protected step(index: number): Identifier[] {
-    return this.choose(index, this.at(t.LeftSquare) ? "several" : "one", {
-      one: () => [this.name("the name of a node, or `[…]`")],
-      several: () => {
+  protected step(decision: number): Identifier[] {
+    return this.choose(decision, [
+      () => {
         this.take(t.LeftSquare);
         const nodes: Identifier[] = [];
-        this.commaList(index + 20, t.RightSquare, () => nodes.push(this.name(NODE)));
+        this.commaList(decision === D.step ? 1 : 2, t.RightSquare, () => nodes.push(this.name(NODE)));
         this.take(t.RightSquare, "`,` or `]`");
         return nodes;
       },
-    });
+      () => [this.name("the name of a node, or `[…]`")],
+    ]);
   }
 }

@@ -8,6 +8,7 @@ import { endOf } from "../lexer/read-tokens.ts";
 import * as t from "../lexer/tokens.ts";
 import { placeAt, spanAt } from "../reading.ts";
 import { BaseParser, Halt } from "./base-parser.ts";
+import { D, FIRST_LOOP } from "./decisions.ts";
 import { GENERIC_TYPES } from "./foreign-syntax.ts";
 import { columnAtLineStart, namesBetween, typeEnd, type TokenText } from "./recovery.ts";
 
@@ -17,6 +18,7 @@ const PLACEHOLDER: BrokenType = { kind: "BrokenType", span: NOWHERE };
 export abstract class TypeRules extends BaseParser {
   /** L1: the `>=` that closed a `map<`; its `=` is taken by the channel's own rule, everywhere else it is too much. */
   protected splitEqual: IToken | undefined;
+  private readonly isUnsplit = (): boolean => this.splitEqual === undefined;
 
   protected readonly type = this.RULE("type", (): TypeExpr => {
     this.splitEqual = undefined;
@@ -45,16 +47,16 @@ export abstract class TypeRules extends BaseParser {
 
   private unionType(): TypeExpr {
     const first = this.LA(1);
-    this.maybe(1, this.at(t.Pipe), () => this.take(t.Pipe));
+    this.maybe(D.leadingPipe, () => this.take(t.Pipe));
     let type = this.rule(this.listType);
     const members = [type];
     this.repeat(
-      2,
-      () => this.at(t.Pipe) && this.splitEqual === undefined,
+      D.unionMember,
       () => {
         this.take(t.Pipe);
         members.push(this.rule(this.listType));
       },
+      this.isUnsplit,
     );
     if (members.length > 1) type = { kind: "UnionType", span: this.spanFrom(first), members };
     return !this.RECORDING_PHASE && this.at(t.Question) ? this.questionMark(first, type) : type;
@@ -64,8 +66,7 @@ export abstract class TypeRules extends BaseParser {
     const first = this.LA(1);
     let type = this.typeAtom();
     this.repeat(
-      1,
-      () => this.at(t.LeftSquare) && this.splitEqual === undefined,
+      D.listSuffix,
       () => {
         this.take(t.LeftSquare);
         this.take(t.RightSquare, "`]` (a list type is written `T[]`)");
@@ -73,33 +74,22 @@ export abstract class TypeRules extends BaseParser {
         this.countOperator("types");
         type = { kind: "ListType", span: this.spanFrom(first), item: type };
       },
+      this.isUnsplit,
     );
     return type;
   });
 
   private typeAtom(): TypeExpr {
-    return this.choose(9, this.typeKind(), {
-      map: () => this.rule(this.mapType),
-      name: () => this.namedType(),
-      literal: () => this.rule(this.literalType),
-      parentheses: () => this.parenthesizedType(),
-      record: () => this.rule(this.recordType),
-    });
+    return this.choose(D.typeAtom, this.typeAtoms, () => this.failType());
   }
 
-  private typeKind(): "map" | "name" | "literal" | "parentheses" | "record" {
-    switch (this.LA(1).tokenType) {
-      case t.Identifier:
-        return this.isWord("map") && this.at(t.Less, 2) ? "map" : "name";
-      case t.LeftParen:
-        return "parentheses";
-      case t.LeftBrace:
-        return "record";
-      default:
-        if (!this.RECORDING_PHASE && !this.startsLiteral()) this.failType();
-        return "literal";
-    }
-  }
+  private readonly typeAtoms: readonly (() => TypeExpr)[] = [
+    () => this.rule(this.mapType),
+    () => this.namedType(),
+    () => this.rule(this.literalType),
+    () => this.parenthesizedType(),
+    () => this.rule(this.recordType),
+  ];
 
   protected startsLiteral(): boolean {
     switch (this.LA(1).tokenType) {
@@ -131,19 +121,17 @@ export abstract class TypeRules extends BaseParser {
   }
 
   private readonly mapType = this.RULE("mapType", (): TypeExpr => {
-    const first = this.take(t.Identifier);
+    const first = this.takeWord("map");
     this.take(t.Less);
     let value = this.rule(this.type);
     if (!this.RECORDING_PHASE && this.at(t.Comma)) value = this.secondMapArgument(first, value);
     // L1: `map<int>= {}` has the token `>=`; it counts as `>` and `=`.
     const split = !this.RECORDING_PHASE && this.at(t.GreaterEqual) && this.splitEqual === undefined;
-    this.choose(1, split ? "split" : "whole", {
-      whole: () => this.take(t.Greater, "`>`"),
-      split: () => {
-        this.splitEqual = this.take(t.GreaterEqual);
-        return this.splitEqual;
-      },
-    });
+    const closeWhole = () => this.take(t.Greater, "`>`");
+    const closeSplit = () => (this.splitEqual = this.take(t.GreaterEqual));
+    // An outer map cannot take the rest of a token that an inner one has split.
+    if (!this.RECORDING_PHASE && this.splitEqual !== undefined) closeWhole();
+    else this.choose(D.mapEnd, [closeSplit, closeWhole]);
     const span = this.spanFrom(first);
     if (this.RECORDING_PHASE) this.splitEqual = undefined;
     return { kind: "MapType", span: split ? { start: span.start, end: span.end - 1 } : span, value };
@@ -158,22 +146,16 @@ export abstract class TypeRules extends BaseParser {
 
   protected readonly literalType = this.RULE("literalType", (): LiteralType => {
     const first = this.LA(1);
-    const type = first.tokenType;
-    const kind =
-      type === t.Quoted
-        ? "string"
-        : type === t.True || type === t.False
-          ? type.name
-          : type === t.Null
-            ? "null"
-            : "number";
-    return this.choose<string, LiteralType>(1, kind, {
-      string: () => {
+    return this.choose<LiteralType>(D.literal, [
+      () => {
         const { value, span } = this.stringLiteral("a string");
         return { kind: "LiteralType", span, value };
       },
-      number: () => {
-        const sign = this.maybe(2, this.at(t.Minus), () => this.take(t.Minus));
+      () => ({ kind: "LiteralType", span: this.spanOf(this.take(t.True)), value: true }),
+      () => ({ kind: "LiteralType", span: this.spanOf(this.take(t.False)), value: false }),
+      () => ({ kind: "LiteralType", span: this.spanOf(this.take(t.Null)), value: null }),
+      () => {
+        const sign = this.maybe(D.minus, () => this.take(t.Minus));
         const token = this.take(t.Numeral, "a number");
         if (this.RECORDING_PHASE) return { kind: "LiteralType", span: NOWHERE, value: 0 };
         const { value, isFloat } = numberValue(this.reading, token.image, token.startOffset);
@@ -181,29 +163,26 @@ export abstract class TypeRules extends BaseParser {
         const signed = sign === undefined || value === 0 ? value : -value;
         return { kind: "LiteralType", span: this.spanFrom(first), value: signed, ...(isFloat ? { isFloat } : {}) };
       },
-      [t.True.name]: () => ({ kind: "LiteralType", span: this.spanOf(this.take(t.True)), value: true }),
-      [t.False.name]: () => ({ kind: "LiteralType", span: this.spanOf(this.take(t.False)), value: false }),
-      null: () => ({ kind: "LiteralType", span: this.spanOf(this.take(t.Null)), value: null }),
-    });
+    ]);
   });
 
   private readonly recordType = this.RULE("recordType", (): TypeExpr => {
     const first = this.take(t.LeftBrace);
     const fields: RecordTypeField[] = [];
-    this.commaList(1, t.RightBrace, () => fields.push(this.recordTypeField()));
+    this.commaList(1, t.RightBrace, () => fields.push(this.rule(this.recordTypeField)));
     this.take(t.RightBrace, "`,` or `}`");
     return { kind: "RecordType", span: this.spanFrom(first), fields };
   });
 
-  private recordTypeField(): RecordTypeField {
+  private readonly recordTypeField = this.RULE("recordTypeField", (): RecordTypeField => {
     const first = this.LA(1);
-    const name = this.key(3);
-    const optional = this.maybe(2, this.at(t.Question), () => this.take(t.Question)) !== undefined;
+    const name = this.key();
+    const optional = this.maybe(D.optionalField, () => this.take(t.Question)) !== undefined;
     this.take(t.Colon, "`:` and the field's type");
     const type = this.rule(this.type);
     this.checkSplit();
     return { kind: "RecordTypeField", span: this.spanFrom(first), name, optional, type };
-  }
+  });
 
   /** Only a channel's default may take the `=` of `map<int>=`. */
   protected checkSplit(): void {
@@ -215,18 +194,36 @@ export abstract class TypeRules extends BaseParser {
   }
 
   /** A field name: an identifier, a reserved word or a string. */
-  protected key(index: number): Key {
-    const { tokenType } = this.LA(1);
-    const kind = tokenType === t.Identifier ? "name" : tokenType === t.Quoted ? "string" : "reserved";
-    if (!this.RECORDING_PHASE && kind === "reserved" && !this.atReserved()) this.failExpected("a field name");
-    return this.choose(index, kind, {
-      name: () => this.plainKey(this.take(t.Identifier)),
-      reserved: () => this.plainKey(this.take(t.ReservedWord)),
-      string: () => {
-        const { value, span } = this.stringLiteral("a field name");
-        return { kind: "Key", span, name: value, quoted: true };
+  protected key(): Key {
+    return this.choose(D.key, this.keys, () => this.failExpected("a field name"));
+  }
+
+  private readonly keys: readonly (() => Key)[] = [
+    () => this.plainKey(this.take(t.Identifier)),
+    () => this.plainKey(this.take(t.ReservedWord)),
+    () => {
+      const { value, span } = this.stringLiteral("a field name");
+      return { kind: "Key", span, name: value, quoted: true };
+    },
+  ];
+
+  /** For the recorded grammar: only a plain name may stand without its value. */
+  protected recordShortField<Field>(decision: number, value: () => unknown, placeholder: Field): Field {
+    this.or(FIRST_LOOP, [
+      {
+        ALT: () => {
+          this.take(t.Identifier);
+          this.option(decision, value);
+        },
       },
-    });
+      {
+        ALT: () => {
+          this.or(FIRST_LOOP + 1, [{ ALT: () => this.take(t.ReservedWord) }, { ALT: () => this.take(t.Quoted) }]);
+          value();
+        },
+      },
+    ]);
+    return placeholder;
   }
 
   private plainKey(token: IToken): Key {
@@ -241,9 +238,13 @@ export abstract class TypeRules extends BaseParser {
    */
   protected commaList(index: number, close: t.TokenType, element: () => void): void {
     if (this.RECORDING_PHASE) {
-      this.many(index, () => {
+      this.option(FIRST_LOOP + index, () => {
         element();
-        this.option(index + 100, () => this.take(t.Comma));
+        this.many(FIRST_LOOP + index, () => {
+          this.take(t.Comma);
+          element();
+        });
+        this.option(FIRST_LOOP + 50 + index, () => this.take(t.Comma));
       });
       return;
     }

@@ -1,5 +1,6 @@
 /** Forms whose values are strings in the language. */
-import { parseFragment, type Fragments } from "../parse.ts";
+import type { Fragments } from "../fragments.ts";
+import { parseFragment } from "../parse.ts";
 import type { Expr, Identifier, StringLiteral } from "../ast.ts";
 import { RESERVED_WORDS } from "../words.ts";
 import { literalFromScalar } from "./data-form.ts";

@@ -13,7 +13,7 @@ import {
   yamlSyntax,
 } from "../../diagnostics/catalog/yaml.ts";
 import type { Span } from "../../diagnostics/source.ts";
-import { LARGEST_FILE } from "../parse.ts";
+import { LARGEST_FILE } from "../limits.ts";
 import { report, type Reading } from "../reading.ts";
 import { nestingOf } from "./nesting.ts";
 import { syntaxHelp } from "./syntax-help.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { SourceFile } from "../../diagnostics/source.ts";
-import { parseFragment, type Fragments } from "../../grammar/parse.ts";
+import type { Fragments } from "../../grammar/fragments.ts";
+import { parseFragment } from "../../grammar/parse.ts";
 import { misplacedSpans, outline } from "./tree.ts";
 
 /** Reads a fragment that begins at an offset of another file. */

@@ -1,0 +1,106 @@
+/**
+ * The decisions of the grammar: each place where the parser chooses between alternatives, takes an optional part or repeats one.
+ * `lookahead-table.ts` holds the tokens that select each alternative. A decision has one number in the whole grammar, because a
+ * recorded production carries a number and no name.
+ */
+const NAMES = [
+  // File
+  "item",
+  "importType",
+  "importAs",
+  "statement",
+  "planStatement",
+  "planSetting",
+  "failureMode",
+  // Types
+  "leadingPipe",
+  "unionMember",
+  "listSuffix",
+  "typeAtom",
+  "mapEnd",
+  "literal",
+  "minus",
+  "optionalField",
+  "key",
+  // Expressions
+  "choice",
+  "binaryOperator",
+  "prefix",
+  "prefixOperator",
+  "postfix",
+  "postfixKind",
+  "memberDot",
+  "property",
+  "primary",
+  "call",
+  "argumentName",
+  "argumentNameKind",
+  "comprehensionCondition",
+  "recordValue",
+  "templatePart",
+  "templatePartKind",
+  // Policies
+  "policy",
+  "backoff",
+  "backoffMax",
+  "cacheFor",
+  "cacheInputs",
+  "pauseWhen",
+  "touchesRead",
+  "poolCount",
+  "inputPath",
+  "touchedPath",
+  // Declarations
+  "channelRole",
+  "initial",
+  "reducer",
+  "each",
+  "into",
+  "policies",
+  "output",
+  "outputChannel",
+  "after",
+  "trigger",
+  "triggerWord",
+  "taskCondition",
+  // Edges
+  "chainLink",
+  "rightSide",
+  "source",
+  "member",
+  "onError",
+  "guard",
+  "guardKind",
+  "match",
+  "patterns",
+  "pattern",
+  "conditionArm",
+  // Limits and assertions
+  "limit",
+  "stepLimit",
+  "assertion",
+  // Tests
+  "testItem",
+  "mock",
+  "answerThen",
+  "mockThen",
+  "expectation",
+  "nextStep",
+  "step",
+  "laterStep",
+] as const;
+
+export type DecisionName = (typeof NAMES)[number];
+
+/** The number of each decision, from 1. */
+export const D = Object.fromEntries(NAMES.map((name, index) => [name, index + 1])) as Readonly<
+  Record<DecisionName, number>
+>;
+
+/** The name of a decision; `undefined` for the loops with recovery, which are numbered from `FIRST_LOOP` on. */
+export function decisionName(number: number): DecisionName | undefined {
+  return NAMES[number - 1];
+}
+
+/** Lists in brackets, bodies and lists of names decide by hand, because they recover from errors: their numbers begin here. */
+export const FIRST_LOOP = 100;
