@@ -3,7 +3,7 @@ import { StoreError } from "../interface/errors.ts";
 import { unknownIn } from "../interface/known-phase.ts";
 
 /** The checkpoint that was requested. Without an `id`: the head of the namespace. */
-export interface AskedCheckpoint {
+export interface RequestedCheckpoint {
   readonly threadId: string;
   readonly namespace?: string | undefined;
   readonly id?: string;
@@ -15,16 +15,16 @@ export interface AskedCheckpoint {
  *
  * @throws StoreError NG_CORRUPT_RECORD with the name of the checkpoint and the problem
  */
-export function checkCheckpoint(checkpoint: Checkpoint, asked: AskedCheckpoint): void {
+export function checkCheckpoint(checkpoint: Checkpoint, asked: RequestedCheckpoint): void {
   const problem = problemOf(checkpoint, asked);
   if (problem === undefined) return;
   const name = `checkpoint ${shown(checkpoint.id)} of thread \`${asked.threadId}\``;
   throw new StoreError("NG_CORRUPT_RECORD", `${name} is not as it was written: ${problem}`);
 }
 
-function problemOf(checkpoint: Checkpoint, { threadId, namespace = "", id }: AskedCheckpoint): string | undefined {
-  if (id !== undefined && checkpoint.id !== id) return `it was asked for as ${shown(id)}`;
-  if (checkpoint.threadId !== threadId) return `it is of thread ${shown(checkpoint.threadId)}`;
+function problemOf(checkpoint: Checkpoint, { threadId, namespace = "", id }: RequestedCheckpoint): string | undefined {
+  if (id !== undefined && checkpoint.id !== id) return `its id is ${shown(checkpoint.id)} instead of ${shown(id)}`;
+  if (checkpoint.threadId !== threadId) return `it belongs to thread ${shown(checkpoint.threadId)}`;
   if (checkpoint.namespace !== namespace) return `its namespace is ${shown(checkpoint.namespace)}`;
   const { step } = checkpoint;
   // `step + 1` must be a safe integer too.

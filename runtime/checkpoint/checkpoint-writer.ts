@@ -89,8 +89,11 @@ export class CheckpointWriter {
     const run = this.#run;
     const { store, claim, journal, durability, threadId } = this.#durable;
     const isChild = run.path.length > 0;
-    const goesOn = details.status === "running";
-    if (durability === "exit" && (isChild ? goesOn || details.status === "completed" : goesOn && phase !== "input")) {
+    const continues = details.status === "running";
+    if (
+      durability === "exit" &&
+      (isChild ? continues || details.status === "completed" : continues && phase !== "input")
+    ) {
       // The results belong to the step that ends here, even if no checkpoint is written.
       if (details.unfinished === undefined) this.results.clear();
       return undefined;
@@ -113,7 +116,7 @@ export class CheckpointWriter {
     this.headId = id;
     this.parentId = undefined;
     if (details.unfinished === undefined) this.results.clear();
-    const urgent = !goesOn || phase === "input";
+    const urgent = !continues || phase === "input";
     const stored = (): void => {
       this.storedId = id;
     };
@@ -122,9 +125,9 @@ export class CheckpointWriter {
       return isThenable(answer) ? answer.then(stored) : stored();
     }, urgent);
     if (!run.listening) return saved;
-    const told = (): void => emitEvent(run, { type: "checkpoint", id, phase }, details.step);
-    if (saved !== undefined) return saved.then(told);
-    told();
+    const report = (): void => emitEvent(run, { type: "checkpoint", id, phase }, details.step);
+    if (saved !== undefined) return saved.then(report);
+    report();
     return undefined;
   }
 

@@ -17,19 +17,19 @@ export function refuseDrift(program: Program, head: Checkpoint, writes: readonly
   const { table, nodeIndex, channelIndex, channels } = program;
   const problems: string[] = [];
   const needNode = (name: string, why: string): void => {
-    if (!nodeIndex.has(name)) problems.push(`node \`${name}\` is gone, and ${why}`);
+    if (!nodeIndex.has(name)) problems.push(`node \`${name}\` no longer exists, but ${why}`);
   };
-  for (const name of head.nextNodes) needNode(name, "it is to run next");
-  for (const name of head.unrouted ?? []) if (name !== "start") needNode(name, "its edges are to be asked again");
+  for (const name of head.nextNodes) needNode(name, "it is a next node");
+  for (const name of head.unrouted ?? []) if (name !== "start") needNode(name, "its edges have to be evaluated again");
   for (const write of [...(head.finished ?? []), ...writes]) {
     if (!isAnswer(write)) problems.push(...resultProblems(program, write));
   }
   for (const send of head.pendingSends) needNode(send.node, "an item was sent to it");
-  for (const name of Object.keys(head.errors)) needNode(name, "a failure leads to it");
+  for (const name of Object.keys(head.errors)) needNode(name, "an error edge leads to it");
   for (const [id, names] of Object.entries(head.barrierState)) {
     const barrier = table.barriers.find((spec) => spec.id === id);
     if (barrier === undefined) {
-      problems.push(`the barrier \`${id}\` is gone, and ${names.join(", ")} came to it`);
+      problems.push(`the barrier \`${id}\` no longer exists, but ${names.join(", ")} signalled it`);
       continue;
     }
     const members = new Set(barrier.members.flat().map((node) => table.nodes[node]?.name));
@@ -39,7 +39,7 @@ export function refuseDrift(program: Program, head: Checkpoint, writes: readonly
   for (const [name, value] of Object.entries(head.values)) {
     const index = channelIndex.get(name);
     if (index === undefined) {
-      problems.push(`channel \`${name}\` is gone`);
+      problems.push(`channel \`${name}\` no longer exists`);
       continue;
     }
     const admitted = value === null ? null : channels[index]!.admit(value);
@@ -50,7 +50,7 @@ export function refuseDrift(program: Program, head: Checkpoint, writes: readonly
   throw new ThreadError(
     "NG_DRIFT",
     head.threadId,
-    `thread \`${head.threadId}\` cannot go on under this version of graph \`${table.name}\`: ${problems.join("; ")}`,
+    `thread \`${head.threadId}\` cannot be resumed with this version of graph \`${table.name}\`: ${problems.join("; ")}`,
     { details: problems },
   );
 }
@@ -61,23 +61,25 @@ function resultProblems(
   { node, taskId, result }: PendingWrite,
 ): string[] {
   const problems: string[] = [];
-  if (!nodeIndex.has(node)) problems.push(`node \`${node}\` is gone, and its result is stored`);
+  if (!nodeIndex.has(node)) problems.push(`node \`${node}\` no longer exists, but its result is stored`);
   const { updates, goto = [], sends = [] } = result as unknown as StoredOutcome;
   for (const [name, value] of updates) {
     const index = channelIndex.get(name);
     if (index === undefined) {
-      problems.push(`channel \`${name}\` is gone, and the stored result of node \`${node}\` writes it`);
+      problems.push(`channel \`${name}\` no longer exists, but the stored result of node \`${node}\` writes it`);
       continue;
     }
     const isItem = taskId.endsWith("]");
     const admitted = isItem ? channels[index]!.admitItem(value) : channels[index]!.admitUpdate(value);
     if (admitted instanceof Mismatch) {
-      problems.push(`channel \`${name}\` does not take the stored result of node \`${node}\`: ${admitted.describe()}`);
+      problems.push(
+        `channel \`${name}\` does not accept the stored result of node \`${node}\`: ${admitted.describe()}`,
+      );
     }
   }
   for (const target of [...goto, ...sends.map((send) => send.node)]) {
     if (target !== "end" && !nodeIndex.has(target)) {
-      problems.push(`node \`${target}\` is gone, and the stored result of node \`${node}\` leads to it`);
+      problems.push(`node \`${target}\` no longer exists, but the stored result of node \`${node}\` leads to it`);
     }
   }
   return problems;

@@ -30,8 +30,8 @@ export function guardStore(store: Store, limits: StoreLimits): Store {
   return {
     claim: (...args) => {
       // A claim that arrives late is released: it would block other runners until its lease ends.
-      const giveBack = (late: Promise<Claim>): void => void late.then((claim) => store.release(claim)).catch(ignore);
-      return guard.wait("claim", store.claim(...args), giveBack);
+      const releaseLate = (late: Promise<Claim>): void => void late.then((claim) => store.release(claim)).catch(ignore);
+      return guard.wait("claim", store.claim(...args), releaseLate);
     },
     renew: (...args) => guard.wait("renew", store.renew(...args)),
     release: (...args) => guard.wait("release", store.release(...args)),
@@ -115,7 +115,7 @@ class Guard {
 const givenUp = new WeakSet<object>();
 
 /** Whether the error is that of a store call that was abandoned because its run was cancelled. */
-export function isGivenUp(error: unknown): error is StoreError {
+export function isAbandoned(error: unknown): error is StoreError {
   return error instanceof StoreError && givenUp.has(error);
 }
 

@@ -6,7 +6,7 @@ import {
 } from "../interface/checkpoint.ts";
 import { StoreError } from "../interface/errors.ts";
 import { Mismatch } from "../value/mismatch.ts";
-import { checkCheckpoint, type AskedCheckpoint } from "./check-checkpoint.ts";
+import { checkCheckpoint, type RequestedCheckpoint } from "./check-checkpoint.ts";
 import type { Run } from "../run/run.ts";
 import type { StoredOutcome } from "../run/shared.ts";
 
@@ -22,7 +22,7 @@ export function resumeStep(head: Pick<Checkpoint, "phase" | "step">): number {
  * @param asked the requested checkpoint; another one is refused
  * @throws StoreError NG_UNKNOWN_VERSION for a later version, NG_CORRUPT_RECORD for a checkpoint that cannot be restored
  */
-export function migrateCheckpoint(checkpoint: Checkpoint, asked: AskedCheckpoint): Checkpoint {
+export function migrateCheckpoint(checkpoint: Checkpoint, asked: RequestedCheckpoint): Checkpoint {
   const migrated = asThisVersion(checkpoint);
   checkCheckpoint(migrated, asked);
   return migrated;

@@ -20,7 +20,7 @@ import { Cancellation, linkSignal } from "../run/cancellation.ts";
 import { checkMetadata, checkRecord, checkView } from "../run/check-options.ts";
 import { forkCheckpoint, programAt } from "../thread/fork-thread.ts";
 import { freezeTable } from "../table/check-table.ts";
-import { heldJson, heldOptions } from "../run/copy-arguments.ts";
+import { snapshotJson, snapshotOptions } from "../run/copy-arguments.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
 import { compileProgram, type Program } from "../program/program.ts";
 import { resumeThread } from "../thread/resume-thread.ts";
@@ -81,7 +81,7 @@ export function createEngine<Input = JsonObject, Output = JsonObject, State = Js
 
 function startRun(core: EngineCore, input: JsonObject = {}, options: RunOptions): Promise<RunResult> {
   if (core.options.store === undefined) return runWithoutStore(core, input, options);
-  return orCancelled(core, options, () => runOnThread(core, heldJson(input), heldOptions(options)));
+  return orCancelled(core, options, () => runOnThread(core, snapshotJson(input), snapshotOptions(options)));
 }
 
 async function runOnThread(core: EngineCore, input: JsonObject, options: RunOptions): Promise<RunResult> {
@@ -121,7 +121,7 @@ async function runWithoutStore(core: EngineCore, input: JsonObject, options: Run
 function needsStore({ table, pausingNode }: Program): StoreError {
   return new StoreError(
     "NG_NO_STORE",
-    `graph \`${table.name}\` pauses at node \`${pausingNode}\`, and a run without a store cannot wait: give the engine a \`store\``,
+    `graph \`${table.name}\` pauses at node \`${pausingNode}\`, which needs a store: give the engine a \`store\``,
   );
 }
 
@@ -132,7 +132,7 @@ function refuseUnfinished(head: Checkpoint): void {
   throw new ThreadError(
     "NG_THREAD_BUSY",
     head.threadId,
-    `the last run of thread \`${head.threadId}\` ${how}: resume it, or start with \`abandon\` to give it up`,
+    `the last run of thread \`${head.threadId}\` ${how}: resume it, or start with \`abandon\` to abandon it`,
   );
 }
 
@@ -201,7 +201,7 @@ async function labelCheckpoint(
   if (typeof label !== "string" || label === "") {
     throw new RunError("NG_BAD_INPUT", "a label is a string of at least one character");
   }
-  if (store.label === undefined) throw new StoreError("NG_STORE_FAILED", "this store keeps no labels");
+  if (store.label === undefined) throw new StoreError("NG_STORE_FAILED", "this store does not support labels");
   const { id } =
     checkpoint === undefined ? await loadHead(store, thread) : await findCheckpoint(store, thread, checkpoint);
   await asStoreError(() => store.label!(thread, id, label));
@@ -209,7 +209,7 @@ async function labelCheckpoint(
 
 async function forkThread(core: EngineCore, thread: ThreadId, given: ForkOptions): ReturnType<Engine["fork"]> {
   checkRecord("a fork", given);
-  const options = heldOptions(given);
+  const options = snapshotOptions(given);
   checkMetadata(options.metadata);
   const store = storeOf(core, "threads are kept in a store");
   const source =
@@ -218,7 +218,11 @@ async function forkThread(core: EngineCore, thread: ThreadId, given: ForkOptions
   return asRunner(core, target, {}, async (durable, cancellation) => {
     const head = await asStoreError(() => store.loadLatest(target));
     if (options.as !== undefined && head !== undefined) {
-      throw new ThreadError("NG_THREAD_BUSY", target, `thread \`${target}\` exists already: a fork makes a new one`);
+      throw new ThreadError(
+        "NG_THREAD_BUSY",
+        target,
+        `thread \`${target}\` already exists: a fork with \`as\` needs a new thread`,
+      );
     }
     const metadata = { ...source.metadata, ...options.metadata };
     const fork = await forkCheckpoint(core, durable, cancellation, { source, head, at: options.at, metadata });
@@ -233,8 +237,8 @@ async function update(
   settings: UpdateOptions,
 ): ReturnType<Engine["update"]> {
   checkRecord("an update", settings);
-  const values = heldJson(given);
-  const options = heldOptions(settings);
+  const values = snapshotJson(given);
+  const options = snapshotOptions(settings);
   checkMetadata(options.metadata);
   await loadHead(storeOf(core, "threads are kept in a store"), checkThreadId(thread));
   return asRunner(core, thread, { durability: "sync" }, async (durable, cancellation) => {

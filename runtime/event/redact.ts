@@ -38,14 +38,14 @@ export function redactJson(redact: (text: string) => string, value: Json): Json 
 }
 
 /** Redacted copy of each list, keyed by the original (a cache). */
-const told = new WeakMap<(text: string) => string, WeakMap<object, readonly Json[]>>();
+const redactedLists = new WeakMap<(text: string) => string, WeakMap<object, readonly Json[]>>();
 
 /** Redacts a list that extends `before`, reusing the redacted prefix. */
 export function redactAppended(redact: (text: string) => string, before: Json, after: Json): Json {
   if (redact === keepAll) return after;
   if (!Array.isArray(before) || !Array.isArray(after)) return redactJson(redact, after);
-  let lists = told.get(redact);
-  if (lists === undefined) told.set(redact, (lists = new WeakMap()));
+  let lists = redactedLists.get(redact);
+  if (lists === undefined) redactedLists.set(redact, (lists = new WeakMap()));
   const start = lists.get(before) ?? (redactJson(redact, before) as readonly Json[]);
   const end = redactJson(redact, after.slice(before.length)) as readonly Json[];
   const shown = Object.freeze(start.concat(end));

@@ -23,12 +23,12 @@ export function emitEvent(run: Run, body: EventBody, step = run.step): void {
     ...(shared.threadId === undefined ? {} : { thread: shared.threadId }),
   } as RunEvent;
   for (const listener of shared.listeners) {
-    tell(listener, event);
+    notify(listener, event);
   }
 }
 
 /** Calls a listener. An exception or a rejection of the listener does not affect the run. */
-export function tell<E>(listener: (event: E) => unknown, event: E): void {
+export function notify<E>(listener: (event: E) => unknown, event: E): void {
   try {
     dropPromise(listener(event));
   } catch {

@@ -6,7 +6,7 @@ import type { Update } from "../step/task.ts";
 import { Mismatch } from "../value/mismatch.ts";
 import type { PlanProgram, TaskCode } from "./plan-program.ts";
 import type { TaskIndex } from "../table/plan-table.ts";
-import { runPlanTask, type PlanTaskEnd, type TaskSurroundings } from "./run-plan-task.ts";
+import { runPlanTask, type PlanTaskEnd, type TaskEnvironment } from "./run-plan-task.ts";
 import type { TaskCache, TaskCacheRequest } from "./task-cache.ts";
 
 /** The cache of a run, and the cache key of each finished task for the tasks that depend on it. */
@@ -19,21 +19,21 @@ export interface CacheKeys {
 export async function runOrRecall(
   program: PlanProgram,
   task: TaskCode,
-  around: TaskSurroundings,
+  environment: TaskEnvironment,
   { cache, keys }: CacheKeys,
 ): Promise<PlanTaskEnd> {
   if (cache === undefined || task.spec.cache === undefined) {
-    const end = await runPlanTask(task, around);
+    const end = await runPlanTask(task, environment);
     if (end.kind === "done") keys.set(task.index, JSON.stringify(storedUpdates(program, end.updates)));
     return end;
   }
-  const request = requestOf(program, task, around, keys);
-  if (request === undefined) return runPlanTask(task, around);
+  const request = requestOf(program, task, environment, keys);
+  if (request === undefined) return runPlanTask(task, environment);
   const entry = await cache.look(request);
   const recalled = entry.result === undefined ? undefined : readUpdates(program, entry.result);
   if (recalled !== undefined) {
     keys.set(task.index, entry.key);
-    around.onAttempt({
+    environment.onAttempt({
       node_id: task.spec.name,
       attempt: 1,
       duration_s: 0,
@@ -43,8 +43,8 @@ export async function runOrRecall(
     });
     return { kind: "done", updates: recalled, attempts: 0 };
   }
-  around.onChanged?.(task.spec.name, entry.changed);
-  const end = await runPlanTask(task, around);
+  environment.onChanged?.(task.spec.name, entry.changed);
+  const end = await runPlanTask(task, environment);
   if (end.kind === "done") keys.set(task.index, await cache.keep(request, storedUpdates(program, end.updates)));
   return end;
 }
@@ -73,7 +73,7 @@ export function readUpdates(program: PlanProgram, stored: Json | undefined): rea
 function requestOf(
   program: PlanProgram,
   task: TaskCode,
-  { run, values }: TaskSurroundings,
+  { run, values }: TaskEnvironment,
   keys: ReadonlyMap<TaskIndex, string>,
 ): TaskCacheRequest | undefined {
   const { spec } = task;

@@ -9,7 +9,7 @@ import type { Attempt } from "../step/attempt.ts";
 import { loadChildHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import type { JsonObject } from "../value/json.ts";
 import { drivePlan } from "./drive-plan.ts";
-import { planSurroundings } from "./plan-hooks.ts";
+import { planContext } from "./plan-hooks.ts";
 import type { PlanProgram } from "./plan-program.ts";
 import { restorePlan, type RestoredPlan } from "./restore-plan.ts";
 import { saveFirstCheckpoint, saveLastCheckpoint } from "./save-plan.ts";
@@ -40,7 +40,7 @@ export async function callPlan(attempt: Attempt, program: PlanProgram, input: Js
   }
   await saveFirstCheckpoint(program, run, restored);
   const begin = shared.clock.now();
-  const { emit, options, prefix } = planSurroundings(shared);
+  const { emit, options, prefix } = planContext(shared);
   const end = await drivePlan({
     program,
     run,

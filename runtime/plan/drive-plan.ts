@@ -341,7 +341,7 @@ class Drive {
           ? undefined
           : new RunError(
               "NG_DEADLOCK",
-              `plan \`${program.plan.name}\` is stuck: nothing runs, and ${stuck.slice(0, 10).join(", ")} can never start`,
+              `plan \`${program.plan.name}\` is stuck: no task runs, and ${stuck.slice(0, 10).join(", ")} can never start`,
               { nodeIds: stuck },
             )),
     };

@@ -1,4 +1,4 @@
-import { tell } from "../event/run-events.ts";
+import { notify } from "../event/run-events.ts";
 import type { TaskStatus, PlanOutcome } from "./plan-scheduler.ts";
 
 /**
@@ -101,6 +101,6 @@ export function createPlanEmitter(
     if (listeners.length === 0) return;
     const { type, ...rest } = body;
     const event = { type, seq: seq++, ts: new Date(now()).toISOString(), run_id: runId, ...rest } as PlanEvent;
-    for (const listener of listeners) tell(listener, event);
+    for (const listener of listeners) notify(listener, event);
   };
 }

@@ -49,7 +49,7 @@ export function nodesOf(plan: PlanTable): Table {
 /** In a task with checks, the checks decide about success: a command has a result whatever its exit code is (9.6). */
 function ownCall(task: TaskSpec, no: number): CallSpec {
   const { call } = task;
-  if (call.kind === "plan") throw new TypeError("a called plan is no call of a node");
+  if (call.kind === "plan") throw new TypeError("a node cannot call a plan");
   if (task.checks.length === 0 || task.output === undefined) return call;
   return call.kind === "builtin" && call.args.some((arg) => arg.name === "check") ? call : withoutCheck(call, no);
 }

@@ -3,7 +3,7 @@ import { RunError, StoreError, ThreadError } from "../interface/errors.ts";
 import { takeAnswers } from "../thread/answers.ts";
 import { Cancellation, linkSignal } from "../run/cancellation.ts";
 import { checkRecord } from "../run/check-options.ts";
-import { isGivenUp } from "../checkpoint/guarded-store.ts";
+import { isAbandoned } from "../checkpoint/guarded-store.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
 import { answerWrite, migrateCheckpoint } from "../checkpoint/restore-run.ts";
 import { applyInput, followRun } from "../run/run-input.ts";
@@ -31,7 +31,7 @@ import type {
 import { compilePlan, type PlanProgram } from "./plan-program.ts";
 import { LINKER } from "./link-calls.ts";
 import { createPlanStream } from "./plan-stream.ts";
-import { setPlanSurroundings } from "./plan-hooks.ts";
+import { setPlanContext } from "./plan-hooks.ts";
 import type { PlanTable, TaskIndex } from "../table/plan-table.ts";
 import { exitCodeOf, statusOf, totalsOf } from "./plan-totals.ts";
 import { restorePlan, type RestoredPlan } from "./restore-plan.ts";
@@ -77,7 +77,7 @@ async function orCancelled(running: Promise<PlanRunResult>): Promise<PlanRunResu
   try {
     return await running;
   } catch (error) {
-    if (!isGivenUp(error)) throw error;
+    if (!isAbandoned(error)) throw error;
     throw new RunError("NG_CANCELLED", `the run was cancelled: ${error.message}`, { cause: error });
   }
 }
@@ -122,7 +122,7 @@ async function startWithoutStore(
   if (pausingNode !== undefined) {
     throw new StoreError(
       "NG_NO_STORE",
-      `plan \`${table.name}\` waits for an answer at task \`${pausingNode}\`, and a run without a store cannot: give the runner a \`store\``,
+      `plan \`${table.name}\` waits for an answer at task \`${pausingNode}\`, which needs a store: give the runner a \`store\``,
     );
   }
   const cancellation = new Cancellation(true);
@@ -157,7 +157,7 @@ async function resumePlan({ plan, core }: PlanCore, thread: ThreadId, options: P
       throw new ThreadError(
         "NG_NOT_PAUSED",
         threadId,
-        `the last run of thread \`${threadId}\` is completed: nothing is left to resume; \`fromTask\` (\`--from-task\`) runs a part of it again`,
+        `the last run of thread \`${threadId}\` is completed: no task is left to resume; \`fromTask\` (\`--from-task\`) runs a part of it again`,
       );
     }
     if (fresh.length > 0 && store.putWrites !== undefined) {
@@ -198,7 +198,7 @@ async function executePlan(
   await saveFirstCheckpoint(plan, run, restored);
   const listeners = options.onEvent === undefined ? [] : [options.onEvent];
   const emit = createPlanEmitter(info.runId, () => clock.now(), listeners);
-  tellCalledPlans(shared, options, emit);
+  shareWithCalledPlans(shared, options, emit);
   emit({
     type: "run_start",
     plan: plan.plan.name,
@@ -246,13 +246,13 @@ async function executePlan(
  * Passes settings to called plans. Draining is not passed on: a called plan is part of a running task, which may
  * finish.
  */
-function tellCalledPlans(
+function shareWithCalledPlans(
   shared: Shared,
   options: PlanExecuteOptions,
   emit: ReturnType<typeof createPlanEmitter>,
 ): void {
   const { expected, taskCache } = options;
-  setPlanSurroundings(shared, {
+  setPlanContext(shared, {
     emit,
     prefix: "",
     options: {
@@ -297,6 +297,6 @@ function refuseUnfinished(head: Checkpoint): void {
   throw new ThreadError(
     "NG_THREAD_BUSY",
     head.threadId,
-    `the last run of thread \`${head.threadId}\` ${how}: resume it, or start with \`abandon\` to give it up`,
+    `the last run of thread \`${head.threadId}\` ${how}: resume it, or start with \`abandon\` to abandon it`,
   );
 }

@@ -47,12 +47,12 @@ export function restorePlan(
     if (isAnswer(write)) continue;
     const task = program.taskIndex.get(write.node);
     if (task === undefined) {
-      problems.push(`task \`${write.node}\` is gone, and was done`);
+      problems.push(`task \`${write.node}\` is done, but no longer exists`);
       continue;
     }
     const { updates, attempts, duration } = write.result as JsonObject;
     const read = readUpdates(program, updates);
-    if (read === undefined) problems.push(`what task \`${write.node}\` gave no longer fits its outputs`);
+    if (read === undefined) problems.push(`the stored result of task \`${write.node}\` does not fit its outputs`);
     else {
       run.writer?.results.set(write.taskId, write);
       tasks.set(task, {
@@ -66,7 +66,7 @@ export function restorePlan(
     throw new ThreadError(
       "NG_DRIFT",
       head.threadId,
-      `thread \`${head.threadId}\` cannot go on under this version of plan \`${program.plan.name}\`: ${problems.join("; ")}`,
+      `thread \`${head.threadId}\` cannot be resumed with this version of plan \`${program.plan.name}\`: ${problems.join("; ")}`,
       { details: problems },
     );
   }

@@ -48,7 +48,7 @@ export async function runChecks(run: Run, task: TaskCode, attempt: number, show:
         ? judge(check, await checking.body)
         : {
             rc: 1,
-            output: outcome.pauses === undefined ? outcome.failure.reason : "a check cannot wait for an answer",
+            output: outcome.pauses === undefined ? outcome.failure.reason : "a check cannot pause",
           };
     results.push({
       cmd: name,
@@ -70,7 +70,7 @@ function judge({ call }: CheckCode, value: unknown): { readonly rc: number; read
     return { rc: typeof code === "number" ? code : 1, output: `${textOf(stdout)}${textOf(stderr)}` };
   }
   const passed = call.kind === "expression" ? value === true : value !== false;
-  return { rc: passed ? 0 : 1, output: passed ? "" : `it gave ${JSON.stringify(value) ?? "nothing"}` };
+  return { rc: passed ? 0 : 1, output: passed ? "" : `it returned ${JSON.stringify(value) ?? "nothing"}` };
 }
 
 function nameOf(run: Run, { call, command }: CheckCode, task: Task): string {

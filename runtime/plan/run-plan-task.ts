@@ -32,7 +32,7 @@ export type PlanTaskEnd =
     }
   | { readonly kind: "cancelled"; readonly attempts: number; readonly children: Outcome["children"] };
 
-export interface TaskSurroundings {
+export interface TaskEnvironment {
   readonly run: Run;
   readonly values: PlanValues;
   readonly onAttempt: (attempt: TaskAttempt) => void;
@@ -50,8 +50,8 @@ const GRACE_MS = 5000;
  * checks, the end of the body decides. Rejects only with an error that ends the whole run (the store failed, the claim
  * is lost).
  */
-export async function runPlanTask(task: TaskCode, around: TaskSurroundings): Promise<PlanTaskEnd> {
-  const { run, values } = around;
+export async function runPlanTask(task: TaskCode, environment: TaskEnvironment): Promise<PlanTaskEnd> {
+  const { run, values } = environment;
   const { clock } = run.shared;
   const { spec } = task;
   for (let attempt = 1; ; attempt++) {
@@ -83,7 +83,7 @@ export async function runPlanTask(task: TaskCode, around: TaskSurroundings): Pro
       task.checks.length === 0 ? undefined : await runChecks(run, task, attempt, () => values.showWith(task, updates));
     if (checks?.cancelled === true) return { kind: "cancelled", attempts: attempt, children: undefined };
     const converged = checks === undefined ? failure === undefined : checks.passed;
-    around.onAttempt({
+    environment.onAttempt({
       node_id: spec.name,
       attempt,
       duration_s: (clock.now() - begin) / 1000,
@@ -93,7 +93,7 @@ export async function runPlanTask(task: TaskCode, around: TaskSurroundings): Pro
       ...(failure === undefined ? {} : { error: failure.reason }),
     });
     if (converged) {
-      const problem = await around.afterTask?.(spec.name);
+      const problem = await environment.afterTask?.(spec.name);
       if (problem === undefined) return { kind: "done", updates, attempts: attempt };
       return fail(problem, problem, undefined, attempt, undefined);
     }

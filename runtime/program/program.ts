@@ -120,7 +120,7 @@ export function compileProgram(
   if (missing.size > 0) {
     throw new RunError(
       "NG_MISSING_FUNCTION",
-      `${what} \`${table.name}\` needs code that was not given: ${[...missing].join(", ")}`,
+      `${what} \`${table.name}\` needs code that is missing: ${[...missing].join(", ")}`,
     );
   }
   return program;
@@ -132,7 +132,7 @@ function refuseEffects(table: Table, { allow }: EngineOptions, what: string): vo
   if (denied.length === 0) return;
   throw new RunError(
     "NG_EFFECT_DENIED",
-    `${what} \`${table.name}\` may reach ${denied.join(", ")}, which is not allowed (allowed: ${allow.join(", ") || "nothing"})`,
+    `${what} \`${table.name}\` has the effects ${denied.join(", ")}, which are not allowed (allowed: ${allow.join(", ") || "nothing"})`,
   );
 }
 

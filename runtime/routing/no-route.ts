@@ -19,10 +19,10 @@ export function noRoute(
   const { cause } = details;
   const reason =
     cause !== undefined
-      ? `its edges cannot be decided: ${cause instanceof Error ? cause.message : String(cause)}`
-      : `no edge of it was taken: ${routes.map((route) => describe(table, route, subject)).join("; ")}; ` +
+      ? `its edges cannot be evaluated: ${cause instanceof Error ? cause.message : String(cause)}`
+      : `none of its edges applies: ${routes.map((route) => describe(table, route, subject)).join("; ")}; ` +
         "add an `otherwise` edge, or an `else` arm as the default";
-  return new NodeError("NG_NO_ROUTE", name, `node \`${name}\` has nowhere to go: ${reason}`, {
+  return new NodeError("NG_NO_ROUTE", name, `node \`${name}\` has no next node: ${reason}`, {
     threadId: details.threadId,
     ...(cause === undefined ? {} : { cause }),
   });
@@ -33,7 +33,7 @@ function describe(table: Table, route: RouteSpec, subject: (expression: number) 
     case "match": {
       const known = route.arms.flatMap((arm) => arm.values.map((value) => JSON.stringify(value)));
       const value = shorten(JSON.stringify(subject(route.subject)) ?? "nothing");
-      return `\`${print(table, route.subject)}\` is ${value}, the arms are ${known.join(", ")}`;
+      return `\`${print(table, route.subject)}\` is ${value}, the arms match ${known.join(", ")}`;
     }
     case "cases":
       return `none of ${route.arms.map((arm) => `\`${print(table, arm.condition)}\``).join(", ")} holds`;

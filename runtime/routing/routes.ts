@@ -106,11 +106,11 @@ export function followRoutes(routes: RoutesCode, scope: Scope): readonly Target[
   const taken: Target[] = [];
   // `otherwise` depends on every `when` of the node, also on later ones.
   let someHolds = false;
-  let held: boolean[] | undefined;
+  let applied: boolean[] | undefined;
   for (let i = 0; i < edges.length; i++) {
     const edge = edges[i]!;
     if (edge.kind !== "when" || !holds(edge.condition, scope)) continue;
-    (held ??= [])[i] = true;
+    (applied ??= [])[i] = true;
     someHolds = true;
   }
   for (let i = 0; i < edges.length; i++) {
@@ -120,7 +120,7 @@ export function followRoutes(routes: RoutesCode, scope: Scope): readonly Target[
         pushAll(taken, edge.targets);
         break;
       case "when":
-        if (held?.[i] === true) pushAll(taken, edge.targets);
+        if (applied?.[i] === true) pushAll(taken, edge.targets);
         break;
       case "otherwise":
         if (!someHolds) pushAll(taken, edge.targets);

@@ -119,7 +119,9 @@ export function createScheduler(table: Table, options: { readonly functions?: Fu
         return names.next(ran, undefined, (second as SchedulerState | undefined) ?? {}, third as GivenSignals);
       }
       if (second.length !== ran.length) {
-        throw new RangeError(`planNextStep was given ${ran.length} nodes and ${second.length} results: one each`);
+        throw new RangeError(
+          `planNextStep received ${ran.length} nodes and ${second.length} results: pass one result for each node`,
+        );
       }
       return names.next(ran, second, (third as SchedulerState | undefined) ?? {}, fourth);
     },
@@ -237,7 +239,7 @@ class Names {
   ): Routing {
     const own = typeof item === "string" ? { node: item } : requestOf(item, `entry ${index} of what ran`);
     if (own["node"] === undefined)
-      throw bad(`entry ${index} of what ran names no node: write "draft" or { node: "draft" }`);
+      throw bad(`entry ${index} of the nodes that ran has no node name: write "draft" or { node: "draft" }`);
     const node = this.node(own["node"]);
     const { name } = this.table.nodes[node]!;
     const request = { ...requestOf(result, `what node \`${name}\` asks for`), ...own } as Readonly<
@@ -271,7 +273,7 @@ class Names {
         const { sources, position } = this.code.barriers[barrier]!;
         if (!position.has(node)) {
           const members = sources.map((source) => `\`${this.name(source)}\``).join(", ");
-          throw bad(`node \`${name}\` is no member of barrier \`${id}\`; those are ${members}`);
+          throw bad(`node \`${name}\` is not a member of barrier \`${id}\`; its members are ${members}`);
         }
         state.signal(barrier, node);
       }

@@ -13,7 +13,7 @@ import { admitJson, Mismatch } from "../value/validate.ts";
 /** Refuses options that are not a record. @throws RunError NG_BAD_INPUT */
 export function checkRecord(whose: string, options: unknown): void {
   if (isObject(options) && !Array.isArray(options)) return;
-  throw new RunError("NG_BAD_INPUT", `the options of ${whose} are a record`);
+  throw new RunError("NG_BAD_INPUT", `the options of ${whose} must be a record`);
 }
 
 /**
@@ -76,7 +76,7 @@ function checkStore(store: Store | undefined): void {
   const missing = CORE_OF_STORES.filter((method) => !isObject(store) || typeof store[method] !== "function");
   if (missing.length === 0) return;
   const lacks = missing.map((method) => `\`${method}\``).join(", ");
-  const message = `\`store\` is no store: it lacks ${lacks}; leave it out for runs that keep nothing`;
+  const message = `\`store\` is not a store: it lacks ${lacks}; omit it to run without a store`;
   throw new RunError("NG_BAD_INPUT", message);
 }
 

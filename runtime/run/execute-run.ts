@@ -1,6 +1,6 @@
 import type { JsonObject } from "../value/json.ts";
 import type { RunOptions, RunResult } from "../interface/engine-options.ts";
-import { isGivenUp } from "../checkpoint/guarded-store.ts";
+import { isAbandoned } from "../checkpoint/guarded-store.ts";
 import { emitEvent, eventError } from "../event/run-events.ts";
 import { Cancellation } from "./cancellation.ts";
 import { createShared, type EngineCore } from "./run-settings.ts";
@@ -27,7 +27,7 @@ async function endOf(run: Run, work: (run: Run) => RunEnd | Promise<RunEnd>): Pr
   try {
     return await work(run);
   } catch (error) {
-    if (!isGivenUp(error) || run.cancellation.fault !== undefined) throw error;
+    if (!isAbandoned(error) || run.cancellation.fault !== undefined) throw error;
     return stoppedEnd("cancelled", run.cancelled(error));
   }
 }
@@ -41,7 +41,7 @@ export async function orCancelled(
   try {
     return await work();
   } catch (error) {
-    if (!isGivenUp(error) || options.signal?.aborted !== true) throw error;
+    if (!isAbandoned(error) || options.signal?.aborted !== true) throw error;
     const cancellation = new Cancellation(true);
     cancellation.cancel(options.signal.reason);
     const run = new Run(core.program, createShared(core, {}, { threadId: options.thread }), {

@@ -18,7 +18,7 @@ export function applyInput(run: Run, input: JsonObject): void {
     const channel = index === undefined ? undefined : channels[index];
     if (index === undefined || channel?.spec.role !== "input") {
       const inputs = channels.filter(({ spec }) => spec.role === "input").map((one) => `\`${one.name}\``);
-      problems.push(`\`${name}\` is no input (there are: ${inputs.join(", ") || "none"})`);
+      problems.push(`\`${name}\` is not an input (the inputs are: ${inputs.join(", ") || "none"})`);
       continue;
     }
     const admitted = channel.admit(value);

@@ -185,7 +185,7 @@ export class Run {
     const { reason } = this.cancellation;
     const message = `the run was cancelled in step ${this.step}`;
     if (unstored === undefined) return new RunError("NG_CANCELLED", message, { cause: reason });
-    return new RunError("NG_CANCELLED", `${message}; what it had done since is not stored: ${unstored.message}`, {
+    return new RunError("NG_CANCELLED", `${message}; its last changes are not stored: ${unstored.message}`, {
       cause: unstored,
     });
   }
@@ -197,7 +197,7 @@ export class Run {
     const [whose, higher] =
       this.path.length === 0 ? ["", "`maxSteps`"] : [` of graph \`${name}\``, `\`maxSteps: { ${name}: … }\``];
     const count = `${this.maxSteps} ${this.maxSteps === 1 ? "step" : "steps"}`;
-    const message = `the limit of ${count}${whose} is reached with ${shown} still to run: resume with a higher ${higher} to go on`;
+    const message = `the limit of ${count}${whose} is reached before ${shown}: resume with a higher ${higher} to continue`;
     return new RunError("NG_STEP_LIMIT", message);
   }
 }

@@ -62,7 +62,7 @@ function limitOf(known: ReadonlySet<string>, name: string, count: number | null)
   const names = [...known].slice(0, 20).map((one) => `\`${one}\``);
   throw new RunError(
     "NG_BAD_INPUT",
-    `\`maxSteps\` names \`${name}\`, which is no graph of this run: ${names.join(", ")}`,
+    `\`maxSteps\` names \`${name}\`, which is not a graph of this run; its graphs are ${names.join(", ")}`,
   );
 }
 

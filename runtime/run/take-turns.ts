@@ -22,11 +22,11 @@ function waitForTurn(shared: Shared): Promise<void> | undefined {
   shared.busySince ??= now;
   if (now - shared.busySince < TURN_MS) return undefined;
   return new Promise((resolve) => {
-    const goOn = (): void => {
+    const resume = (): void => {
       shared.busySince = clock.now();
       resolve();
     };
-    if (clock.nextTurn === undefined) clock.setTimeout(goOn, 0);
-    else clock.nextTurn(goOn);
+    if (clock.nextTurn === undefined) clock.setTimeout(resume, 0);
+    else clock.nextTurn(resume);
   });
 }

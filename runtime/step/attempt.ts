@@ -102,7 +102,7 @@ export class Attempt {
     const target = this.#target(node, "send");
     const admitted = admitJson(item);
     const nth = `\`send\` (invocation index ${this.sends?.length ?? 0}) of node \`${this.task.node.spec.name}\``;
-    if (target === END) throw this.#violate("NG_UNDECLARED_GOTO", `${nth}: nothing can be sent to \`end\``);
+    if (target === END) throw this.#violate("NG_UNDECLARED_GOTO", `${nth}: \`end\` cannot receive items`);
     if (admitted instanceof Mismatch) throw this.#violate("NG_BAD_RESULT", `${nth}: ${admitted.describe()}`);
     (this.sends ??= []).push({ node: target, item: admitted });
     return COMMAND_VALUE;
@@ -158,7 +158,7 @@ export class Attempt {
     if (index !== undefined && goes?.has(index) === true) return index;
     const declared = [...(goes ?? [])].map((goal) => `\`${this.run.nodeName(goal)}\``).join(", ") || "none";
     const nth = verb === "send" ? ` (send invocation index ${this.sends?.length ?? 0})` : "";
-    const why = index === undefined ? "there is no such node" : "its policies do not say so";
+    const why = index === undefined ? "there is no such node" : "its policies do not declare it";
     throw this.#violate(
       "NG_UNDECLARED_GOTO",
       `node \`${spec.name}\` may not ${verb} to \`${name}\`${nth}: ${why}; declare it with \`goes ${name}\` (declared: ${declared})`,

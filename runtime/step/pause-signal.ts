@@ -12,6 +12,6 @@ export class PauseSignal {
   }
 
   toString(): string {
-    return "the run pauses here: let this pass";
+    return "signal of a pause: do not catch it";
   }
 }

@@ -42,7 +42,7 @@ function nodeTask(run: Run, index: number): Task {
   if (node.list === undefined) return task;
   try {
     const list = node.list({ state: run.state, secrets: run.scope.secrets, error });
-    if (!Array.isArray(list)) throw new TypeError("what its `for` goes over is no list");
+    if (!Array.isArray(list)) throw new TypeError("the value of its `for` is not a list");
     const items = (list as readonly Json[]).map((item, at): Task => ({
       ...task,
       id: `${name}[${at}]`,

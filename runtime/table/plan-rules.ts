@@ -39,7 +39,7 @@ function checkRanks({ ranks, tasks }: PlanTable, path: ValuePath): void {
   }
 }
 
-/** Kahn's algorithm: tasks that are left over wait for each other. */
+/** Kahn's algorithm: the tasks that are left over depend on each other. */
 function checkOrder({ tasks }: PlanTable, path: ValuePath): void {
   if (tasks.length > 0 && tasks.every((task) => task.after.length > 0)) throw new TableError("NG_BAD_TABLE", NO_ROOTS);
   const waiting = tasks.map((task) => task.after.length);
@@ -55,5 +55,5 @@ function checkOrder({ tasks }: PlanTable, path: ValuePath): void {
   }
   if (order.length === tasks.length) return;
   const left = tasks.flatMap(({ name }, task) => ((waiting[task] ?? 0) > 0 ? [name] : []));
-  bad(path, ["tasks"], `${left.slice(0, 10).join(", ")} wait for each other`);
+  bad(path, ["tasks"], `${left.slice(0, 10).join(", ")} depend on each other`);
 }

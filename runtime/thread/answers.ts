@@ -43,7 +43,7 @@ export async function takeAnswers(
   for (const [id, value] of namedAnswers(head, open, options)) {
     const admitted = admitJson(value);
     if (admitted instanceof Mismatch)
-      throw bad(head, `the answer to \`${id}\` is no plain JSON: ${admitted.describe()}`);
+      throw bad(head, `the answer to \`${id}\` is not plain JSON: ${admitted.describe()}`);
     const pause = open.find((item) => item.id === id);
     const known = answers.get(id) ?? (pause === undefined ? await recordedAnswer(store, head, id) : undefined);
     if (known !== undefined) {
@@ -51,8 +51,8 @@ export async function takeAnswers(
       throw bad(head, `\`${id}\` has been answered already, with ${shorten(JSON.stringify(known.value))}`);
     }
     if (pause === undefined) {
-      const hint = open.length === 1 ? "; an answer without an id is given as `answer`" : "";
-      throw bad(head, `nothing waits under the id \`${id}\`; ${whatWaits(open)}${hint}`);
+      const hint = open.length === 1 ? "; pass an answer without an id as `answer`" : "";
+      throw bad(head, `no pause with the id \`${id}\` waits; ${whatWaits(open)}${hint}`);
     }
     const fitting = fit(head, pause, admitted);
     fresh.push({ pause, value: fitting });
@@ -76,8 +76,8 @@ function namedAnswers(
   if (only === undefined) {
     const message =
       head.pauses.length === 0
-        ? `thread \`${head.threadId}\` waits for no answer`
-        : `all that thread \`${head.threadId}\` waited for has been answered: resume it without one`;
+        ? `thread \`${head.threadId}\` does not wait for an answer`
+        : `every pause of thread \`${head.threadId}\` has its answer: resume the thread without one`;
     throw new ThreadError("NG_NOT_PAUSED", head.threadId, message);
   }
   if (open.length > 1) throw bad(head, `each answer needs the id of its pause; ${whatWaits(open)}`);
@@ -115,8 +115,8 @@ function bad(head: Checkpoint, message: string): ThreadError {
 }
 
 function whatWaits(open: readonly PauseItem[]): string {
-  if (open.length === 0) return "nothing waits at all";
-  return `${open.length === 1 ? "this waits" : "these wait"}: ${open.map(({ id }) => `\`${id}\``).join(", ")}`;
+  if (open.length === 0) return "no pause waits";
+  return `${open.length === 1 ? "the waiting pause is" : "the waiting pauses are"} ${open.map(({ id }) => `\`${id}\``).join(", ")}`;
 }
 
 function shorten(text: string): string {

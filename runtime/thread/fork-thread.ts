@@ -74,7 +74,7 @@ export async function forkCheckpoint(
       unfinished: { next: unfinishedNodes(run), children: run.children },
     });
   } else {
-    goAt(run, at);
+    moveTo(run, at);
     await writer.save("updated", { status: "running", step: run.step - 1, current: source.currentNodes });
   }
   const saved = await asStoreError(() => durable.store.loadById(durable.threadId, writer.headId!));
@@ -82,11 +82,11 @@ export async function forkCheckpoint(
 }
 
 /** Replaces the next nodes with a node that the caller chooses. State and barriers stay. */
-export function goAt(run: Run, at: string): void {
+export function moveTo(run: Run, at: string): void {
   const node = run.program.nodeIndex.get(at);
   if (node === undefined) {
     const known = [...run.program.nodeIndex.keys()].slice(0, 20).map((name) => `\`${name}\``);
-    throw new RunError("NG_BAD_INPUT", `there is no node \`${at}\` to go on at; there are: ${known.join(", ")}`);
+    throw new RunError("NG_BAD_INPUT", `there is no node \`${at}\` to resume at; the nodes are: ${known.join(", ")}`);
   }
   run.ready = [node];
   // Mutation point: dropped-sends

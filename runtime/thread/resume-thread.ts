@@ -6,7 +6,7 @@ import type { Cancellation } from "../run/cancellation.ts";
 import { executeRun, orCancelled } from "../run/execute-run.ts";
 import { refuseDrift } from "../checkpoint/drift.ts";
 import { forkCheckpoint, renewPauseId } from "./fork-thread.ts";
-import { heldOptions } from "../run/copy-arguments.ts";
+import { snapshotOptions } from "../run/copy-arguments.ts";
 import { answerWrite, restoreRun } from "../checkpoint/restore-run.ts";
 import { continueRun } from "../step/run-loop.ts";
 import { nextStop } from "../run/run-end.ts";
@@ -22,7 +22,7 @@ export async function resumeThread(
   thread: ThreadId,
   given: ResumeOptions | BareAnswer,
 ): Promise<RunResult> {
-  const options = heldOptions(withBareAnswer(given));
+  const options = snapshotOptions(withBareAnswer(given));
   storeOf(core, "a thread can only be resumed from a store");
   const threadId = checkThreadId(thread);
   maxStepsOf(core, options);

@@ -4,7 +4,7 @@ import { StoreError, ThreadError, type NgraphError } from "../interface/errors.t
 import type { Store } from "../interface/store.ts";
 import { Cancellation, linkSignal } from "../run/cancellation.ts";
 import { withClaim } from "./claimed-thread.ts";
-import { guardStore, isGivenUp } from "../checkpoint/guarded-store.ts";
+import { guardStore, isAbandoned } from "../checkpoint/guarded-store.ts";
 import { Journal } from "../checkpoint/journal.ts";
 import type { EngineCore } from "../run/run-settings.ts";
 import type { Durable } from "../run/shared.ts";
@@ -67,7 +67,7 @@ export async function asRunner<T>(
     });
   } catch (error) {
     // The cause of the cancellation says more than the store call that was abandoned after it.
-    throw isGivenUp(error) && cancellation.fault !== undefined ? cancellation.fault : error;
+    throw isAbandoned(error) && cancellation.fault !== undefined ? cancellation.fault : error;
   } finally {
     unlink();
   }

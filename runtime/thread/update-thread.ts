@@ -89,7 +89,7 @@ function editState(run: Run, values: JsonObject, replaces: boolean): void {
     const index = channelIndex.get(name);
     if (index === undefined) {
       const known = channels.map((channel) => `\`${channel.name}\``).join(", ");
-      problems.push(`\`${name}\` is no channel (there are: ${known})`);
+      problems.push(`\`${name}\` is not a channel (the channels are: ${known})`);
       continue;
     }
     const channel = channels[index]!;
@@ -107,7 +107,7 @@ function editState(run: Run, values: JsonObject, replaces: boolean): void {
     }
   }
   if (problems.length > 0) {
-    throw new RunError("NG_BAD_INPUT", `the state cannot be edited so: ${run.shared.redact(problems.join("; "))}`);
+    throw new RunError("NG_BAD_INPUT", `the values do not fit the state: ${run.shared.redact(problems.join("; "))}`);
   }
   for (const [index, value, appended] of edits) {
     run.writer!.touch(index, run.state[index]!, appended);

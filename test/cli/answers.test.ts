@@ -73,7 +73,7 @@ describe("6.2 ngc resume --answer", () => {
       [[`${ids["big"]}=1.5`], "expected int, found 1.5"],
       [[`${ids["big"]}="1"`], 'expected int, found "1"'],
       [[`${ids["sure"]}=yes`, `${ids["sure"]}=no`], "two different answers"],
-      [["other@7.0123456789ab=yes"], "nothing waits under the id `other@7.0123456789ab`"],
+      [["other@7.0123456789ab=yes"], "no pause with the id `other@7.0123456789ab` waits"],
       [[`${ids["sure"]}=yes`, "no"], "3 items wait"],
     ];
     for (const [values, message] of refused) {

@@ -66,7 +66,7 @@ describe("ngc run of a plan", () => {
     expect(runs).toContain(resumed.document.resumedFrom);
     const over = project.ngc(["resume", "t"]);
     expect(over.status).not.toBe(0);
-    expect(over.stderr).toContain("nothing is left to resume");
+    expect(over.stderr).toContain("no task is left to resume");
     expect(project.json(["threads"]).document.threads).toMatchObject([{ thread: "t", status: "completed" }]);
     const history = project.ngc(["history", "t"]).stdout.trim().split("\n");
     expect(history.map((line) => line.split(/ {2,}/).slice(2, 4))).toEqual([

@@ -265,7 +265,7 @@ graph loop {
     expect(stopped.stderr).toContain("limit of 4 steps of graph `loop`");
     expect(stopped.stderr).toContain("ngc resume t --max-steps N");
     expect(project.ngc(["resume", "t", "--max-steps", "loop=5"]).status).toBe(1);
-    expect(project.ngc(["resume", "t", "--max-steps", "lop=50"]).stderr).toContain("`lop`, which is no graph");
+    expect(project.ngc(["resume", "t", "--max-steps", "lop=50"]).stderr).toContain("`lop`, which is not a graph");
     expect(project.json(["resume", "t", "--max-steps", "50"]).document).toMatchObject({ output: { n: 10 } });
     const named = project.json(["run", "loop.ngraph", "--max-steps", "1", "--max-steps", "loop=10"]);
     expect(named.document).toMatchObject({ status: "completed", output: { n: 10 } });

@@ -61,7 +61,7 @@ test("5.9: update edits state through the reducers, alone or as a node, and runs
   });
 
   const refused: readonly (readonly [args: string[], message: string])[] = [
-    [['{"other": 1}'], "`other` is no channel"],
+    [['{"other": 1}'], "`other` is not a channel"],
     [['{"verdict": "c"}'], '`verdict`: expected "a" | "b"'],
     [["{}"], "nothing to change"],
     [["[1]"], "must be a JSON object"],

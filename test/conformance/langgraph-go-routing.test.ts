@@ -139,7 +139,7 @@ describe("no open route", () => {
     // The writes of the node are applied: the step is done, only its route is open.
     expect(result).toMatchObject({ status: "failed", output: { counter: 5 }, steps: [["source"]] });
     expect(result.error).toMatchObject({ name: "NodeError", code: "NG_NO_ROUTE", nodeId: "source" });
-    expect(result.error?.message).toContain("`source` has nowhere to go");
+    expect(result.error?.message).toContain("`source` has no next node");
     expect(result.error?.message).toContain(word);
     expect(await engine.state("t")).toMatchObject({ status: "failed", step: 0, state: { counter: 5 } });
     const mended = compiledEngine(BY_CODE, { holds: () => true }, { store });

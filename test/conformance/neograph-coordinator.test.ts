@@ -186,7 +186,7 @@ describe("C73: answers", () => {
     const id = pauses[0]!.id;
     await expect(engine.resume("t", { answers: { approved: true } })).rejects.toMatchObject({
       code: "NG_BAD_ANSWER",
-      message: expect.stringMatching(/`approved`.*given as `answer`/) as string,
+      message: expect.stringMatching(/`approved`.*pass an answer without an id as `answer`/) as string,
     });
     expect((await engine.resume("t", { answers: { [id]: 1 } })).output).toEqual({ r: 1 });
     expect((await engine.resume("t", { answers: { [id]: 1 } })).output).toEqual({ r: 1 });

@@ -224,7 +224,7 @@ describe("invalid arguments are errors", () => {
     ["a state in a list", (s) => s.planStartStep([] as never), /the state is a record.*found a list/],
     ["what ran, as one name", (s) => s.planNextStep("a" as never), /what ran is a list.*found "a"/],
     ["nothing given", (s) => (s.planNextStep as () => unknown)(), /what ran is a list.*found nothing/],
-    ["what ran, without its name", (s) => s.planNextStep([{ goto: "a" } as never]), /entry 0 .* names no node/],
+    ["what ran, without its name", (s) => s.planNextStep([{ goto: "a" } as never]), /entry 0 .* has no node name/],
     ["what ran, as pairs", (s) => s.planNextStep([["a", "b"]] as never), /entry 0 .* found a list/],
     ["an unknown node that ran", (s) => s.planNextStep(["a", "x"]), /unknown node `x`/],
     ["a result that is a name", (s) => s.planNextStep(["a"], ["b"] as never), /node `a` .*record.*found "b"/],
@@ -242,7 +242,11 @@ describe("invalid arguments are errors", () => {
     ],
     ["an unknown barrier", (s) => s.planNextStep([], {}, { jon: [] }), /unknown barrier `jon`.*`join`/],
     ["a barrier of nobody", (s) => s.planNextStep([], {}, { join: ["x"] }), /unknown node `x`/],
-    ["no member", (s) => s.planNextStep([], {}, { join: ["c"] }), /`c` is no member of barrier `join`.*`d`, `b`, `a`/],
+    [
+      "no member",
+      (s) => s.planNextStep([], {}, { join: ["c"] }),
+      /`c` is not a member of barrier `join`.*`d`, `b`, `a`/,
+    ],
     ["who signalled, as a text", (s) => s.planNextStep([], {}, { join: "a" as never }), /barrier `join` is a list/],
     ["barrier state in a list", (s) => s.planNextStep([], {}, [["join", ["a"]]] as never), /barrier state is a record/],
   ];
@@ -261,7 +265,7 @@ describe("invalid arguments are errors", () => {
   });
 
   test("C5: a failed node without an error edge, and a value that no arm names", () => {
-    expect(() => scheduler.planNextStep([{ node: "a", error: { message: "no" } }])).toThrow(/`a` has nowhere to go/);
+    expect(() => scheduler.planNextStep([{ node: "a", error: { message: "no" } }])).toThrow(/`a` has no next node/);
     const own = createScheduler(
       tableOf(
         `graph g { state n: int = 0  node a = 1  node b = 1  start -> match n { 1 -> a }  a -> match n { 2 -> b  3 -> end }  b -> end }`,

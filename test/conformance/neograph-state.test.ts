@@ -196,7 +196,7 @@ describe("edits", () => {
   });
 
   test.each<readonly [string, unknown, object, RegExp]>([
-    ["an unknown channel", { m: 1 }, {}, /`m` is no channel.*`log`/],
+    ["an unknown channel", { m: 1 }, {}, /`m` is not a channel.*`log`/],
     ["a value that does not fit", { n: "x" }, {}, /`n`: expected int, found "x"/],
     ["a scalar for a whole list", { log: "x" }, { replace: true }, /`log`: expected string\[\]/],
     ["an unknown node", { n: 1 }, { as: "ghost" }, /no node `ghost`/],

@@ -6,7 +6,7 @@ import type { Checkpoint, CheckpointHeader, CheckpointId, PauseItem } from "../.
 import { resumesAt } from "./faulty-store.ts";
 import { CHANNELS, type Model, type Written } from "./model.ts";
 import type { Outcome, Position, Step } from "./position.ts";
-import { begin, edit, ending, goAt, routeAs, step } from "./reference.ts";
+import { begin, edit, ending, moveTo, routeAs, step } from "./reference.ts";
 import { gateKey } from "./watched-body.ts";
 import type { Before, Life, World } from "./world.ts";
 
@@ -62,7 +62,7 @@ export class Ledger {
   forked(source: CheckpointId, at: number | undefined): Position | undefined {
     const origin = this.at(source);
     if (origin === undefined || at === undefined) return origin;
-    return this.#once(`${source} at ${at}`, () => goAt(origin, at));
+    return this.#once(`${source} at ${at}`, () => moveTo(origin, at));
   }
 
   readonly #begun = new Map<string, Position>();

@@ -188,7 +188,7 @@ export function routeAs(model: Model, at: Position, node: number): Position {
 }
 
 /** 5.9: the run goes on at a node. */
-export function goAt(at: Position, node: number): Position {
+export function moveTo(at: Position, node: number): Position {
   return { ...at, ready: [node], sends: [], errors: {}, kept: {}, given: {} };
 }
 

@@ -122,7 +122,7 @@ describe("loadPlanTable", () => {
       (table: { tasks: { after: number[] }[] }) => table.tasks[1]?.after.push(99),
       "there is no task 99",
     ],
-    ["a cycle", (table: { tasks: { after: number[] }[] }) => table.tasks[1]?.after.push(7), "wait for each other"],
+    ["a cycle", (table: { tasks: { after: number[] }[] }) => table.tasks[1]?.after.push(7), "depend on each other"],
     [
       "no roots",
       (table: { tasks: { after: number[] }[] }) => table.tasks[0]?.after.push(7),

@@ -268,7 +268,7 @@ describe("resume (9.10)", () => {
     );
     await expect(changed.runner.resume("t")).rejects.toMatchObject({
       code: "NG_DRIFT",
-      details: ["task `a` is gone, and was done"],
+      details: ["task `a` is done, but no longer exists"],
     });
   });
 

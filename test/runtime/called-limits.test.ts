@@ -69,7 +69,7 @@ describe("2.8, 7.2: a called graph that has reached its own limit", () => {
     expect(await engine.run({}, { maxSteps: { child: 5, outer: 0 } })).toMatchObject({ status: "step_limit" });
     await expect(engine.run({}, { maxSteps: { kid: 5 } })).rejects.toMatchObject({
       code: "NG_BAD_INPUT",
-      message: "`maxSteps` names `kid`, which is no graph of this run: `outer`, `parent`, `child`",
+      message: "`maxSteps` names `kid`, which is not a graph of this run; its graphs are `outer`, `parent`, `child`",
     });
     await expect(engine.run({}, { maxSteps: { child: -1 } })).rejects.toThrow("`maxSteps.child` is a whole number");
   });

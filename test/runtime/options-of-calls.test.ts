@@ -11,7 +11,7 @@ const WRONG = [null, 5, "", []] as const;
 describe.each(WRONG.map((wrong) => [JSON.stringify(wrong), wrong as never] as const))("%s as options", (_, wrong) => {
   const refused = (whose: string): object => ({
     code: "NG_BAD_INPUT",
-    message: `the options of ${whose} are a record`,
+    message: `the options of ${whose} must be a record`,
   });
 
   test("of calls to an engine", async () => {

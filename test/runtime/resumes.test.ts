@@ -89,10 +89,10 @@ test("5.7: stored results that have no place any more are listed, and nothing ru
     await expect(call()).rejects.toMatchObject({
       code: "NG_DRIFT",
       details: [
-        "node `a` is gone, and its result is stored",
-        expect.stringContaining("channel `n` does not take the stored result of node `b`") as string,
-        "channel `m` is gone, and the stored result of node `c` writes it",
-        "node `e` is gone, and the stored result of node `d` leads to it",
+        "node `a` no longer exists, but its result is stored",
+        expect.stringContaining("channel `n` does not accept the stored result of node `b`") as string,
+        "channel `m` no longer exists, but the stored result of node `c` writes it",
+        "node `e` no longer exists, but the stored result of node `d` leads to it",
       ],
     });
   }

@@ -48,7 +48,7 @@ describe("6.2 an answer that was stored before the process died", () => {
     expect((await engine.history("t"))[0]).toMatchObject({ status: "running", pauses: [] });
     await expect(engine.resume("t", { answer: 2 })).rejects.toMatchObject({
       code: "NG_NOT_PAUSED",
-      message: "all that thread `t` waited for has been answered: resume it without one",
+      message: "every pause of thread `t` has its answer: resume the thread without one",
     });
     expect(await engine.resume("t")).toMatchObject({ status: "completed", output: { all: [1, 2, "done"] } });
     expect(ran).toEqual(["a", "b"]);
