@@ -1,4 +1,4 @@
-/** What somebody asks the engine for: all that a thread's user can do with it. */
+/** The acts of a simulated user: every operation that the engine offers for a thread. */
 import type { CheckpointId } from "../../runtime/interface/checkpoint.ts";
 import type { Engine, ExecuteOptions } from "../../runtime/interface/engine-options.ts";
 import type { Json, JsonObject } from "../../runtime/value/json.ts";
@@ -7,7 +7,7 @@ import type { Drift } from "./table-of-model.ts";
 export type Act =
   | { readonly kind: "run"; readonly input: number; readonly abandon: boolean }
   | { readonly kind: "resume"; readonly answers?: Readonly<Record<string, Json>>; readonly answer?: Json }
-  /** `source` is the checkpoint, `from` what it is called by: an id or a label. */
+  /** `source` is the checkpoint, `from` the id or label that names it. */
   | { readonly kind: "resume from"; readonly source: CheckpointId; readonly from: string; readonly at?: number }
   | {
       readonly kind: "fork";
@@ -19,17 +19,17 @@ export type Act =
   | { readonly kind: "update"; readonly values: JsonObject; readonly replace: boolean; readonly as?: number }
   | { readonly kind: "label"; readonly checkpoint: CheckpointId; readonly label: string };
 
-/** An act, where it is done, and what comes of it when nothing goes wrong. */
+/** An act, the thread it applies to, and its expected result without faults. */
 export interface Plan {
   readonly act: Act;
   readonly thread: string;
-  /** It is to be refused with this code, having run and written nothing. */
+  /** The error code that the act must be refused with, before anything runs or is written. */
   readonly refusal?: string;
   /** The engine has another version of the table. */
   readonly drift?: Drift;
 }
 
-/** Asks for it. Promises of runs give their result. */
+/** Performs the act. Acts that run return a promise of the result. */
 export async function perform(
   engine: Engine,
   { act, thread }: Plan,
@@ -65,7 +65,7 @@ export async function perform(
   }
 }
 
-/** In one line. */
+/** The act in one line. */
 export function describeAct({ act, thread, refusal, drift }: Plan): string {
   const { kind, ...rest } = act;
   const changed = drift === undefined ? "" : ` under another table ${JSON.stringify(drift)}`;

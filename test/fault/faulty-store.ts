@@ -4,10 +4,10 @@ import { chance } from "./random.ts";
 import type { FaultKind, Life, World } from "./world.ts";
 
 /**
- * One process's way to the store: its calls may fail, hang, come twice, answer with what was true before, or be the last thing
- * that the process does. It also watches what promises 5.2 to 5.6 say about the order of what it sees.
+ * The store as one process sees it. Calls may fail, hang, be executed twice, return an old result, or be the last thing
+ * that the process does. It also checks the order that promises 5.2 to 5.6 demand.
  *
- * @param isSlow calls answer when the seed says so, not at once
+ * @param isSlow calls return when the seed says so, not at once
  */
 export function faultyStore(world: World, life: Life, isSlow: boolean, keepsWrites: boolean): Store {
   const { store: base, random } = world;
@@ -26,7 +26,7 @@ export function faultyStore(world: World, life: Life, isSlow: boolean, keepsWrit
         fault === "hang" ? undefined : life,
         () => {
           if (fault === "hang") {
-            // It arrives some time, whoever still waits for it.
+            // The call takes effect later, whether or not a caller still waits for it.
             if (chance(random, 0.5)) swallow(effect);
             return;
           }
@@ -118,7 +118,7 @@ function shown({ namespace, phase, step, status }: CheckpointHeader): string {
   return `${namespace === "" ? "" : `${namespace} `}step ${step} ${phase} ${status}`;
 }
 
-/** A run's step. */
+/** A step of a run. */
 interface Place {
   readonly runId: string;
   readonly step: number;
@@ -128,11 +128,11 @@ function swallow(effect: () => unknown): void {
   try {
     effect();
   } catch {
-    // Nobody hears of it.
+    // The result is ignored.
   }
 }
 
-/** The step that a checkpoint goes on with. */
+/** The step that a resume of the checkpoint continues with. */
 export function resumesAt({ phase, step }: Pick<CheckpointHeader, "phase" | "step">): number {
   return phase === "interrupted" ? step : step + 1;
 }
@@ -151,7 +151,7 @@ function noteWrites(world: World, { runId, step }: Place, writes: readonly Pendi
   }
 }
 
-/** Results that were at fault are to run again (2.3, 4.3): in a called graph whichever is not kept. */
+/** Results of tasks at fault must run again (2.3, 4.3); in a called graph, those that are not kept. */
 function forgetFaults(world: World, { runId, step, failure, finished }: CheckpointHeader): void {
   if (failure === undefined) return;
   const kept = new Set(finished?.map(({ taskId }) => `${runId}:${taskId}@${step}`));

@@ -1,4 +1,4 @@
-/** The kill sweep is worth what it finds: each of these mistakes, which a run that nobody kills does not show. */
+/** Mutation test of the kill sweep: it finds each of these mistakes, which a run without a kill does not show. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";

@@ -1,6 +1,6 @@
 /**
- * The run that is killed over and over: twelve steps with parallel branches, a question, items, sent tasks, a graph called as
- * a node and a gate. Every body writes into a ledger of its own when it begins and when it ends.
+ * The run that the kill sweep kills: twelve steps with parallel branches, a question, items, sent tasks, a called graph
+ * and a gate. Every body writes to a separate ledger when it starts and when it ends.
  */
 import {
   createEngine,
@@ -93,7 +93,7 @@ function functionsOf(namespace: string, ledger: string): FunctionRegistry {
 
 export const THREAD = "killed";
 
-/** Begins the run or goes on with it, however far it is, and answers what it asks. */
+/** Starts or continues the run, and answers its pauses. */
 export async function driveToEnd(engine: Engine): Promise<void> {
   for (;;) {
     const state = await engine.state(THREAD);
@@ -104,7 +104,7 @@ export async function driveToEnd(engine: Engine): Promise<void> {
   }
 }
 
-/** By id: an answer that a killed process has stored already is harmless when it is given again (6.2). */
+/** By id. An answer that a killed process has stored already may be given again (6.2). */
 async function answer(engine: Engine, pauses: readonly PauseItem[]): Promise<void> {
   await engine.resume(THREAD, { answers: Object.fromEntries(pauses.map(({ id }) => [id, "yes"])) });
 }

@@ -1,14 +1,14 @@
-/** What processes that are killed leave behind beside the store: bodies that ran, and what the store said it had taken. */
+/** Records of killed processes besides the store: the bodies that ran, and the writes that the store confirmed. */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import type { Store } from "../../runtime/index.ts";
 
 export type LedgerEntry = BodyEntry | SavedEntry | KeptEntry;
 
-/** A body began, or ended. */
+/** The start or the end of a body. */
 export interface BodyEntry {
   readonly event: "start" | "end";
   readonly process: number;
-  /** The task, by a name that no other task of the run has. */
+  /** The task, by a name that is unique in the run. */
   readonly task: string;
   readonly key: string;
   /** The namespace of its graph. */
@@ -16,21 +16,21 @@ export interface BodyEntry {
   readonly step: number;
 }
 
-/** A checkpoint is durable, says the store. */
+/** The store has confirmed a checkpoint. */
 export interface SavedEntry {
   readonly event: "saved";
   readonly namespace: string;
   readonly id: string;
 }
 
-/** Results are durable as pending writes of a checkpoint, says the store. */
+/** The store has confirmed pending writes of a checkpoint. */
 export interface KeptEntry {
   readonly event: "kept";
   readonly checkpoint: string;
   readonly tasks: readonly string[];
 }
 
-/** One write a line, at the end of the file: a killed process has written a line or it has not. */
+/** Appends one line in one write: a killed process has written the line completely or not at all. */
 export function note(ledger: string, entry: LedgerEntry): void {
   appendFileSync(ledger, `${JSON.stringify(entry)}\n`);
 }
@@ -41,7 +41,7 @@ export function readLedger(ledger: string): readonly LedgerEntry[] {
   return lines.map((line) => JSON.parse(line) as LedgerEntry);
 }
 
-/** The store, noting what it promises. */
+/** A store that records what it confirms. */
 export function noting(store: Store, ledger: string): Store {
   const then = (result: unknown, entry: LedgerEntry): void | Promise<void> => {
     if (!(result instanceof Promise)) return note(ledger, entry);

@@ -1,4 +1,4 @@
-/** Where a run of the kill sweep is stored, and how one looks at what a killed process left there without touching it. */
+/** Where the kill sweep stores a run, and how to read what a killed process left without changing it. */
 import { copyFileSync, existsSync, rmSync, statSync } from "node:fs";
 import pg from "pg";
 import type { Store } from "../../runtime/index.ts";
@@ -8,18 +8,18 @@ import type { PostgresServer } from "../stores/postgres-server.ts";
 import { DATABASE_FILES, openStore } from "./kill-store.ts";
 
 export interface KillPlace {
-  /** As `kill-store.ts` opens it. */
+  /** The place in the form that `kill-store.ts` opens. */
   readonly name: string;
   /**
-   * What is there now. The next process must find what the killed one left, not what a look has tidied up.
+   * Reads the current state without changing it: the next process must find what the killed one left.
    *
-   * @returns a store to read, undefined where there are no tables yet; and what else a recovery can see
+   * @returns a store to read, `undefined` if there are no tables yet; and everything else that a recovery can see
    */
   look(): Promise<{ readonly store: Store | undefined; readonly traces: string; close(): Promise<void> }>;
-  /** To go on with. */
+  /** A store for the recovery. */
   open(): Store;
   remove(): Promise<void>;
-  /** Where files are all there is to it: the place that others would be. */
+  /** The place of a copy, if the place consists of files. */
   readonly at?: (path: string) => KillPlace;
 }
 
@@ -29,7 +29,8 @@ export function sqlitePlace(path: string, journal: "auto" | "rollback"): KillPla
   const copy = `${path}.look`;
   return {
     name,
-    // Opening it would roll back a transaction that was cut off, and move the log into the file: that is the recovery's task.
+    // Opening the original would roll back an interrupted transaction and checkpoint the log: that is the recovery's
+    // task.
     async look() {
       for (const end of DATABASE_FILES) if (existsSync(path + end)) copyFileSync(path + end, copy + end);
       const traces = DATABASE_FILES.map((end) => (statSync(path + end, { throwIfNoEntry: false })?.size ?? 0) > 0);
@@ -50,7 +51,7 @@ export function sqlitePlace(path: string, journal: "auto" | "rollback"): KillPla
   };
 }
 
-/** Whether the tables are there, and whether somebody holds the thread. */
+/** Whether the tables exist, and whether the thread is claimed. */
 function readRaw(path: string): { readonly made: boolean; readonly owned: boolean } {
   const database = new (loadSqlite().DatabaseSync)(path);
   try {
@@ -66,7 +67,7 @@ function removeDatabase(path: string): void {
   for (const end of [...DATABASE_FILES, "-shm"]) rmSync(path + end, { force: true });
 }
 
-/** Schemas of a server, which are looked at through connections that are always the same. */
+/** Schemas of a server, read through one set of connections. */
 export class PostgresPlaces {
   readonly #server: PostgresServer;
   readonly #pool: pg.Pool;
@@ -83,7 +84,7 @@ export class PostgresPlaces {
     return {
       name: `${this.#server.url}?application_name=${schema}#${schema}`,
       look: async () => {
-        // What a killed process has sent, the server may still do.
+        // The server may still execute the last statement of a killed process.
         const busy = "SELECT 1 FROM pg_stat_activity WHERE application_name = $1";
         while ((await pool.query(busy, [schema])).rows.length > 0);
         const { rows } = await pool.query("SELECT to_regclass($1) IS NOT NULL AS made", [`${schema}.threads`]);

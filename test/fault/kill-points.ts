@@ -1,10 +1,11 @@
-/** The points at which a process of the kill sweep may end: around everything that it asks of its store. */
+/** The points at which a process of the kill sweep may end: before and after each statement for its store. */
 import { createRequire } from "node:module";
 import type { SqliteDatabase } from "../../runtime/stores/sqlite/driver.ts";
 
 /**
- * `before` a statement is given away; `after` it was: with SQLite it is done then, with Postgres it is on its way, and nobody has heard of
- * an answer. Only the end of a transaction has an `after`: all others leave nothing that lasts, and before the next is the same.
+ * `before` a statement is sent, or `after`. With SQLite the statement is done after; with Postgres it is in flight, and
+ * its result is unknown. Only the end of a transaction has an `after`: other statements leave nothing durable, so the
+ * point before the next one is equivalent.
  */
 export interface KillPoint {
   readonly when: "before" | "after";
@@ -36,7 +37,7 @@ function watchPostgres(pass: (point: KillPoint) => void): void {
   };
 }
 
-/** At the driver, of whatever Node there is: what opens a file and makes its tables counts too. */
+/** Hooks the driver of the current Node version. Statements that open a file and create its tables count too. */
 function watchSqlite(pass: (point: KillPoint) => void): void {
   const around = <T>(sql: string, ask: () => T): T => {
     pass({ when: "before", sql });

@@ -1,7 +1,10 @@
 import { PostgresStore } from "../../runtime/stores/postgres.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 
-/** A store by its place: a file with the journal as its fragment (default `auto`), or the URL of a database with the schema as its fragment. */
+/**
+ * Opens the store of a place: a file with the journal mode as its fragment (default `auto`), or the URL of a database
+ * with the schema as its fragment.
+ */
 export function openStore(place: string): SqliteStore | PostgresStore {
   const [url, fragment] = place.split("#") as [string, string | undefined];
   if (!place.startsWith("postgres:"))
@@ -9,5 +12,5 @@ export function openStore(place: string): SqliteStore | PostgresStore {
   return new PostgresStore({ url, ...(fragment === undefined ? {} : { schema: fragment }), connections: 3 });
 }
 
-/** Of SQLite: all but the shared memory, which does not outlive its processes. */
+/** The files of SQLite, except the shared memory, which does not outlive its processes. */
 export const DATABASE_FILES = ["", "-wal", "-journal"];

@@ -51,7 +51,7 @@ describe("5.2 to 5.6 a run that is killed at any statement, and its recovery at 
   });
 });
 
-/** Where the recovery was killed by a signal, and what that left. */
+/** The state that the recovery left when a signal killed it. */
 interface RealKill {
   readonly point: number;
   readonly left: string;
@@ -74,12 +74,12 @@ async function sweep(name: string, nextPlace: () => KillPlace, choose: Choose, a
   const points = (await runUntil(unkilled, NEVER))!;
   const { result: expected } = await runTrial(unkilled);
   const chosen = choose(points);
-  // One after the other: neighbours leave the same behind.
+  // In order, because neighbouring points leave the same state.
   const firsts = chosen.slice(((SHARD - 1) * chosen.length) / SHARDS, (SHARD * chosen.length) / SHARDS);
   if (isFull) expect(chosen.length).toBeGreaterThan(80);
   const next = [...firsts];
   const random = randomNumbers();
-  /** What was left behind before and after the end of a transaction. */
+  /** The state before and after the end of a transaction. */
   const atCommits = new Map<number, string>();
   const known = new Set<string>();
   const begun = Date.now();
@@ -96,7 +96,7 @@ async function sweep(name: string, nextPlace: () => KillPlace, choose: Choose, a
       const kills = [first, random(Math.max(20, points.length - first))];
       const { left } = await check(kills, runTrial(makeTrial(nextPlace(), kills)));
       if (endsTransaction(points[first]!.sql)) atCommits.set(first, left[0]!);
-      // A recovery knows nothing but what was left: where that is the same, so is every recovery.
+      // A recovery depends only on the stored state: recoveries of equal states are equal.
       const isNew = !known.has(left[0]!);
       known.add(left[0]!);
       if (isSoak && isNew) await killEveryRecovery(first, { point: kills[1]!, left: left[1]! });
@@ -154,12 +154,12 @@ async function sweep(name: string, nextPlace: () => KillPlace, choose: Choose, a
     return end;
   }
 
-  /** Points are where they are believed to be: a transaction that has ended has left something. */
+  /** Checks the points: a transaction that has ended has left a state. */
   function expectCommitsToMatter(): void {
     let differ = 0;
     for (const [point, left] of atCommits)
       if (points[point]!.when === "after" && left !== (atCommits.get(point - 1) ?? left)) differ++;
-    // One for each step of both graphs at the least.
+    // At least one for each step of both graphs.
     expect(differ).toBeGreaterThan(16);
   }
 
@@ -178,7 +178,7 @@ function makeTrial(place: KillPlace, kills: readonly number[]): Trial {
   return { place, table, tableFile: join(directory, "table.json"), ledger, kills };
 }
 
-/** Always the same ones. */
+/** The same points in every run. */
 function randomNumbers(): (below: number) => number {
   let seed = 20_240_917;
   return (below) => {

@@ -1,6 +1,6 @@
 /**
- * Runs `kill-graph.ts` in processes that are killed, looks at what each left in the store, and goes on with it: what the store had
- * taken never runs again, what ran again had the same keys, and the end is the one of a run that nobody killed.
+ * Runs `kill-graph.ts` in processes that are killed, checks what each left in the store, and resumes it. Tasks with a
+ * stored result never run again, repeated tasks have the same keys, and the result is that of a run without a kill.
  */
 import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
@@ -13,38 +13,38 @@ import { type BodyEntry, readLedger } from "./kill-ledger.ts";
 import type { KillPlace } from "./kill-place.ts";
 import type { KillPoint } from "./kill-points.ts";
 
-/** Of the graph itself and of the graph that it calls. */
+/** Steps of the graph, and of the graph that it calls. */
 const NAMESPACES = ["", "call"];
-/** The step in which the one calls the other. */
+/** The step that calls the other graph. */
 const CALLED_IN = 5;
 
 export interface Trial {
   readonly place: KillPlace;
   readonly table: Table;
-  /** The file that holds the table. */
+  /** The file with the table. */
   readonly tableFile: string;
   readonly ledger: string;
-  /** The point at which each process kills itself, one after the other; NEVER for one that does not. */
+  /** The point at which each process kills itself, in order; NEVER for a process that does not. */
   readonly kills: readonly number[];
-  /** Another `run-and-die`, where the engine is not the one of this project. */
+  /** Another `run-and-die` program, for a planted engine. */
   readonly program?: URL;
 }
 
 export const NEVER = -1;
 
 export interface TrialEnd {
-  /** What the run left, as text that is equal for all runs of the graph. */
+  /** The result as text, equal for all runs of the graph. */
   readonly result: string;
-  /** How often it was really killed. */
+  /** Number of processes that were really killed. */
   readonly killed: number;
-  /** After each kill, all that the recovery can see. */
+  /** After each kill: everything that the recovery can see. */
   readonly left: readonly string[];
 }
 
 /**
- * Kills, looks and goes on; then takes the run to its end in this process.
+ * Kills, checks and resumes; then completes the run in this process.
  *
- * @param seen what is known of a place where processes were killed before
+ * @param seen states that earlier trials have reached
  */
 export async function runTrial(trial: Trial, seen: Seen = nothingSeen()): Promise<TrialEnd> {
   const left: string[] = [];
@@ -68,7 +68,7 @@ export async function runTrial(trial: Trial, seen: Seen = nothingSeen()): Promis
 const PROGRAM = new URL("programs/run-and-die.ts", import.meta.url);
 
 /**
- * The points that a process passed which came to its end; undefined when it was killed.
+ * The points of a process that completed; `undefined` if it was killed.
  *
  * @param pictures a directory for `kill-pictures.ts`
  */
@@ -82,15 +82,15 @@ export async function runUntil(
   const line = await program.line();
   const end = await program.ended;
   if (end === "SIGKILL" && line === undefined) return undefined;
-  // 5.6: nobody waits for the lease of a killed process: what it held is taken over, or this one would be refused.
+  // 5.6: a resume takes over the claim of a killed process at once; otherwise this one would be refused.
   expect(program.errors()).toBe("");
   expect(end).toBe(0);
   return JSON.parse(line ?? "") as KillPoint[];
 }
 
-/** What was known when one last looked. */
+/** The state at the previous check. */
 export interface Seen {
-  /** Keys of the tasks whose results the store had. */
+  /** Keys of the tasks with a stored result. */
   readonly stored: Set<string>;
   entries: number;
   /** Ids of checkpoints by namespace, newest first. */
@@ -103,7 +103,7 @@ export function nothingSeen(): Seen {
   return { stored: new Set(), entries: 0, chains: new Map(), pauses: new Map() };
 }
 
-/** Checks what a killed process has left, and gives it as text. */
+/** Checks the state that a killed process has left, and returns it as text. */
 export async function lookAt(trial: Trial, seen: Seen): Promise<string> {
   expectNothingRepeated(trial, seen);
   const { store, traces, close } = await trial.place.look();
@@ -132,11 +132,11 @@ export async function lookAt(trial: Trial, seen: Seen): Promise<string> {
         );
       }
     }
-    // 5.3: what the store said it had is there.
+    // 5.3: results that the store confirmed still exist.
     for (const entry of entries) {
       if (entry.event === "saved") expect(seen.chains.get(entry.namespace), "5.3: lost").toContain(entry.id);
       if (entry.event !== "kept") continue;
-      // Else a newer checkpoint took its place.
+      // Otherwise a newer checkpoint has replaced it.
       const still = kept.get(entry.checkpoint);
       for (const task of entry.tasks)
         if (still !== undefined) expect(still.has(task), `5.3: ${task} is lost`).toBe(true);
@@ -147,7 +147,7 @@ export async function lookAt(trial: Trial, seen: Seen): Promise<string> {
   }
 }
 
-/** 5.6: each chain is one line, there is nothing beside it, and it only ever grows at its head. */
+/** 5.6: each chain is one line without branches, and only grows at its head. */
 async function readChains(store: Store, seen: Seen): Promise<ReadonlyMap<string, readonly Checkpoint[]>> {
   const histories = new Map<string, readonly Checkpoint[]>();
   let count = 0;
@@ -158,7 +158,7 @@ async function readChains(store: Store, seen: Seen): Promise<ReadonlyMap<string,
     count += history.length;
     for (const [index, { parentId, pauses }] of history.entries()) {
       expect(parentId).toBe(history[index + 1]?.id ?? null);
-      // 6.2: asked again, it is the same question.
+      // 6.2: a repeated question has the same id.
       for (const { id, node } of pauses) {
         expect(seen.pauses.get(node) ?? id, `pause at "${node}"`).toBe(id);
         seen.pauses.set(node, id);
@@ -174,7 +174,7 @@ async function readChains(store: Store, seen: Seen): Promise<ReadonlyMap<string,
   return histories;
 }
 
-/** 5.4, 5.5: of the bodies since the last look, none is of a task whose result the store had. */
+/** 5.4, 5.5: no body since the last check belongs to a task with a stored result. */
 function expectNothingRepeated({ ledger }: Trial, seen: Seen): void {
   const entries = readLedger(ledger);
   for (const entry of entries.slice(seen.entries)) {
@@ -184,7 +184,7 @@ function expectNothingRepeated({ ledger }: Trial, seen: Seen): void {
   seen.entries = entries.length;
 }
 
-/** The whole history with ids, runs and times taken out; the ledger as far as it must be equal. */
+/** The whole history without ids, runs and times; and the part of the ledger that must be equal. */
 async function readResult(trial: Trial, store: Store, seen: Seen): Promise<string> {
   const all = [...(await readChains(store, seen)).values()].flat();
   const runs = new Set(all.map(({ runId }) => runId.split("/")[0]!));
@@ -192,11 +192,11 @@ async function readResult(trial: Trial, store: Store, seen: Seen): Promise<strin
   return `${withoutNames(all, all)}\n${JSON.stringify(tasksByKey(bodies(trial)))}`;
 }
 
-/** As text, without what differs from run to run: its id, those of checkpoints, and times. */
+/** As text, without the parts that differ between runs: run ids, checkpoint ids, times. */
 function withoutNames(value: unknown, checkpoints: readonly Checkpoint[]): string {
   let text = JSON.stringify(value).replaceAll(/"timestamp":\d+/g, '"timestamp":0');
   const run = checkpoints[0]!.runId.split("/")[0]!;
-  // Ids of pauses end in the run's last digits.
+  // Ids of pauses end with the last digits of the run id.
   text = text.replaceAll(run, "run").replaceAll(run.slice(-12), "run");
   const names = new Map<string, string>();
   return text.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, (id) => {
@@ -217,7 +217,7 @@ function tasksByKey(entries: readonly BodyEntry[]): readonly string[] {
   return [...keys.keys()].sort();
 }
 
-/** As the engine makes them: of the run, the task and its step. */
+/** The key that the engine computes from the run, the task and its step. */
 function keyOf(task: string): string {
   return `sha256:${createHash("sha256").update(task).digest("hex")}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Which place of the reference interpreter's runs each stored checkpoint stands for, and whether it says so: values, what is next,
- * barriers, failures, results and pauses of every checkpoint of the graph itself, as soon as it is stored and again at the end.
+ * Maps each stored checkpoint to the position of a reference run, and compares both: values, next nodes, barriers,
+ * failures, results and pauses of every checkpoint of the outermost graph, when it is stored and again at the end.
  */
 import type { Checkpoint, CheckpointHeader, CheckpointId, PauseItem } from "../../runtime/interface/checkpoint.ts";
 import { resumesAt } from "./faulty-store.ts";
@@ -10,9 +10,9 @@ import { begin, edit, ending, moveTo, routeAs, step } from "./reference.ts";
 import { gateKey } from "./watched-body.ts";
 import type { Before, Life, World } from "./world.ts";
 
-/** Steps of a run, at most. */
+/** Maximum number of steps of a run. */
 const MAX_STEPS = 9;
-/** Tasks of the reference interpreter for each thing that somebody asks for, added up. */
+/** Number of tasks of the reference interpreter for all acts. */
 const TASKS_AT_FIRST = 40;
 const TASKS_MORE = 12;
 
@@ -35,7 +35,7 @@ export class Ledger {
     return this.#positions.get(id);
   }
 
-  /** It says of a step that it failed as the reference interpreter does. */
+  /** Whether the step fails in the reference interpreter. */
   isFault(id: CheckpointId): boolean {
     return this.#faulted.has(id);
   }
@@ -51,14 +51,14 @@ export class Ledger {
     return known;
   }
 
-  /** Where a new run of a thread begins; `before` is the thread's head. */
+  /** The position of a new run of a thread. `before` is the thread's head. */
   begin(input: number, before: CheckpointId | undefined): Position {
     return this.#once(`${input} after ${before}`, () =>
       begin(this.model, input, before === undefined ? undefined : this.at(before)?.values),
     );
   }
 
-  /** Where a fork of a checkpoint begins. */
+  /** The position of a fork of a checkpoint. */
   forked(source: CheckpointId, at: number | undefined): Position | undefined {
     const origin = this.at(source);
     if (origin === undefined || at === undefined) return origin;
@@ -72,12 +72,15 @@ export class Ledger {
     return known;
   }
 
-  /** More happens than was thought at first. */
+  /** More tasks run than first expected. */
   allowMore(): void {
     this.#mostTasks += TASKS_MORE;
   }
 
-  /** How far a run goes on from a place, and how it ends there: by itself, by a failure, or because that is far enough. */
+  /**
+   * How far a run continues from a position, and how it ends: by itself, by a failure, or because of the limit of this
+   * search.
+   */
   end(from: Position): { readonly at: Position; readonly status: "over" | "failed" | "step_limit" } {
     let at = from;
     for (;;) {
@@ -138,7 +141,7 @@ export class Ledger {
     this.#positions.set(header.id, this.#withoutFaults(this.#withoutLostPauses(at, header), header));
   }
 
-  /** Where a chain begins, or is changed: `undefined` when a checkpoint just goes on from its parent. */
+  /** The position of a checkpoint that starts or edits a chain; `undefined` for one that continues its parent. */
   #root(
     header: CheckpointHeader,
     { act, disturbed }: Life,
@@ -175,7 +178,7 @@ export class Ledger {
     return this.#withoutLostCalls(origin, header);
   }
 
-  /** What the source had stored and had been answered is known to a fork and to an edited thread (5.9). */
+  /** A fork and an edited thread keep the stored results and answers of their source (5.9). */
   #keepsResults(header: CheckpointHeader, source: CheckpointId, thread: string, had: Before | undefined): void {
     if (this.#world.misled) return;
     const { store } = this.#world;
@@ -198,14 +201,14 @@ export class Ledger {
     }
   }
 
-  /** Pause ids of a fork are those of its source under another run. */
+  /** Pause ids of a fork: those of its source with the id of the new run. */
   #takesAlong(from: CheckpointHeader, to: CheckpointHeader): void {
     const { opened } = this.#world;
     const [before, after] = [suffix(from.runId), suffix(to.runId)];
     for (const id of [...opened]) if (id.endsWith(before)) opened.add(`${id.slice(0, -before.length)}${after}`);
   }
 
-  /** What an edit leaves as it was: stored results, answers given, and questions asked but not yet answered. */
+  /** What an edit keeps: stored results, answers, and unanswered pauses. */
   #stays(header: CheckpointHeader, before: Position): Pick<Position, "kept" | "given"> {
     const kept: Record<string, Outcome> = {};
     const given: Record<string, readonly unknown[]> = {};
@@ -213,7 +216,7 @@ export class Ledger {
     const { leaves } = this.step(before);
     const done = new Set(header.finished?.map(({ taskId }) => taskId));
     for (const [id, outcome] of Object.entries(leaves)) {
-      // A called graph that has begun goes on with what it was given.
+      // A called graph that has started continues with its original arguments.
       if (done.has(id) || (this.#isCall(id) && this.#hasBegun(header, id, before.step))) {
         kept[id] = outcome;
         continue;
@@ -227,7 +230,10 @@ export class Ledger {
     return { kept, given };
   }
 
-  /** A question that an edit has left, and that a checkpoint without pauses no longer knows of, is asked again as things are by then. */
+  /**
+   * A pause that an edit has kept, but a checkpoint without pauses no longer contains, is repeated with the current
+   * values.
+   */
   #withoutLostPauses(at: Position, header: CheckpointHeader): Position {
     const done = new Set(header.finished?.map(({ taskId }) => taskId));
     const given: Record<string, readonly unknown[]> = { ...at.given };
@@ -241,18 +247,18 @@ export class Ledger {
     return isSame ? at : { ...at, given };
   }
 
-  /** Tasks at fault run again, also those whose results an edit has left (2.3). */
+  /** Tasks at fault run again, even if an edit has kept their results (2.3). */
   #withoutFaults(at: Position, { id, failure }: CheckpointHeader): Position {
     if (failure === undefined || ending(at) !== undefined) return at;
     const { fault } = this.step(at);
     if (fault?.code === failure.code) this.#faulted.add(id);
-    // A called graph goes on where it failed.
+    // A called graph continues where it failed.
     const again = fault?.again.filter((task) => !this.#isCall(task)) ?? [];
     if (fault?.code !== failure.code || !again.some((id) => at.kept[id] !== undefined)) return at;
     return { ...at, kept: Object.fromEntries(Object.entries(at.kept).filter(([id]) => !again.includes(id))) };
   }
 
-  /** A called graph that an edit found in the middle, and that the fork has nothing of, begins anew. */
+  /** A called graph that an edit found in progress, and that the fork does not contain, starts again. */
   #withoutLostCalls(at: Position, header: CheckpointHeader): Position {
     const done = new Set(header.finished?.map(({ taskId }) => taskId));
     const kept = Object.entries(at.kept).filter(
@@ -274,7 +280,7 @@ export class Ledger {
     return this.#world.store.loadLatest(threadId, id)?.runId === `${runId}/${id}@${at}`;
   }
 
-  /** The step was not committed: which of its tasks run again, if their results were stored (2.3). */
+  /** The step was not committed: which of its tasks run again although their results were stored (2.3). */
   #forget(header: CheckpointHeader, again: readonly string[]): void {
     for (const id of again) this.#world.durable.delete(`${header.runId}:${id}@${header.step}`);
   }
@@ -343,7 +349,7 @@ export class Ledger {
     return true;
   }
 
-  /** How a run stands between two steps: it is over, held by a gate or its limit, or goes on (2.7, 2.8, 6.1, 6.3). */
+  /** The state of a run between two steps: ended, stopped by a gate or its limit, or running (2.7, 2.8, 6.1, 6.3). */
   #checkStanding(found: Checkpoint, at: Position, last: Step | undefined, life: Life): void {
     const { nodes } = this.model;
     const gates = (kind: PauseItem["kind"]): string[] =>
@@ -363,7 +369,7 @@ export class Ledger {
     else if (before.length > 0) wanted = ["before", "paused", before];
     else wanted = ["", "running", []];
     const [phase, status, names] = wanted;
-    // Gates that a resume has opened some of wait on under a checkpoint of their own.
+    // Remaining gates of a partial answer have a checkpoint of their own.
     const isPartly = last === undefined && found.status === "paused" && life.act.kind === "resume";
     const all = phase === "after" ? held : before;
     const isFitting = isPartly
@@ -379,7 +385,7 @@ export class Ledger {
     this.#world.cover(`status: ${found.status}`);
   }
 
-  /** A step that was left: what has finished is kept, and all who wait are named (2.3, 4.2, 4.3, 6.2, 6.3). */
+  /** An unfinished step: finished results are kept, and all waiting tasks are listed (2.3, 4.2, 4.3, 6.2, 6.3). */
   #checkInterrupted(found: Checkpoint, at: Position, life: Life, finished: ReadonlySet<string>, isRoot: boolean): void {
     const world = this.#world;
     const { leaves, fault, tasks } = this.step(at);
@@ -400,7 +406,7 @@ export class Ledger {
       if (code !== fault?.code) this.#report(`2.3: ${code}, expected ${fault?.code} ${where}`);
       else if (kept.length > 0) this.#report(`2.3: results of ${kept.join(", ")} were at fault, and are kept ${where}`);
     }
-    // A fork or an edit has what its source had; who is cancelled has what there was.
+    // A fork or an edit has the results of its source; a cancelled run has those that existed.
     if (isRoot || life.cancelled || (found.status !== "paused" && found.status !== "failed")) return;
     if (found.status === "failed" && life.aborts) return;
     const own = found.pauses.filter(({ namespace }) => namespace.length === 0);

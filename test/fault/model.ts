@@ -1,6 +1,6 @@
 /**
- * Graphs of the simulation, in words of its own: neither the engine nor the reference interpreter is asked what they
- * mean. A node's number is its place in the declaration.
+ * Graphs of the simulation, in a representation that neither the engine nor the reference interpreter defines. The
+ * number of a node is its position in the declaration.
  */
 import { hash } from "./random.ts";
 
@@ -9,19 +9,19 @@ export interface Model {
   readonly nodes: readonly ModelNode[];
   readonly start: readonly number[];
   readonly barriers: readonly ModelBarrier[];
-  /** Called by nodes, by number. */
+  /** Called graphs, by number. */
   readonly graphs: readonly Model[];
 }
 
 export interface ModelBarrier {
   readonly target: number;
-  /** Each is filled by any one of its nodes. */
+  /** Any one of its nodes fills a member. */
   readonly members: readonly (readonly number[])[];
   /** It gates every signal into its target (`waits`). */
   readonly gates: boolean;
 }
 
-/** Holds when the counter, divided by `by`, leaves `rest`. */
+/** True if the counter modulo `by` is `rest`. */
 export interface ModelCondition {
   readonly by: number;
   readonly rest: number;
@@ -40,18 +40,18 @@ export type ModelEdge =
 export interface ModelNode {
   readonly name: string;
   readonly edges: readonly ModelEdge[];
-  /** Barriers that it signals beside its edges. */
+  /** Barriers that it signals in addition to its edges. */
   readonly joins: readonly number[];
-  /** Where a failure leads; empty: nowhere. */
+  /** Targets of its error edges; empty if it has none. */
   readonly onError: readonly number[];
-  /** The error edge is only taken when this holds. */
+  /** The error edge applies only if this is true. */
   readonly onErrorWhen?: ModelCondition;
-  /** How many items a `for` goes over. */
+  /** Number of items of a `for`. */
   readonly items?: number;
   readonly parallel?: number;
   readonly graph?: number;
   readonly tries: number;
-  /** Milliseconds; bodies take less than that, unless they hang. */
+  /** Milliseconds. Bodies take less, unless they hang. */
   readonly timeout?: number;
   readonly pauseBefore: boolean;
   readonly pauseAfter: boolean;
@@ -61,26 +61,29 @@ export interface ModelNode {
   readonly does: Habits;
 }
 
-/** What a body does, beside returning a result; decided by what it is given. */
+/** What a body does besides returning a result. Its input decides. */
 export interface Habits {
   readonly jumps: boolean;
   readonly sends: boolean;
   readonly asks: number;
-  /** Fails for good on some inputs. */
+  /** It fails for good on some inputs. */
   readonly fails?: HowToFail;
   /** Attempts that fail before one succeeds; fewer than `tries`. */
   readonly stumbles: number;
   readonly stumblesBy: "throws" | "hangs";
-  /** Executions in all that end the run, before one does not: what a resume is for. */
+  /** Number of executions that end the run before one succeeds: a resume needs them. */
   readonly breaks: number;
-  /** Returns a promise. */
+  /** It returns a promise. */
   readonly waits: boolean;
 }
 
-/** `throws` and `hangs` are tried again (4.1); an error that says it is no use, and a result that does not fit, are not (2.3). */
+/**
+ * `throws` and `hangs` are retried (4.1). An error with `retryable: false`, and a result that does not fit, are not
+ * (2.3).
+ */
 export type HowToFail = "throws" | "hangs" | "permanent" | "misfit";
 
-/** Channels and how they take updates. `solo` takes one writer a step, `picky` throws at some updates. */
+/** Channels and their reducers. `solo` takes one writer in each step, `picky` throws on some updates. */
 export const CHANNELS = {
   log: { role: "output", reducer: "append", initial: [] },
   counter: { role: "output", reducer: "sum", initial: 0 },
@@ -100,9 +103,9 @@ export function pickyReducer(current: number, update: number): number {
   return next % 50;
 }
 
-/** `end` among targets. No node has the number, so that looking for its name gives it too. */
+/** The number of `end` among targets. No node has this number. */
 export const STOP = -1;
-/** The counter's modulus stays small, so that conditions meet. */
+/** The counter has a small modulus, so that conditions are often true. */
 export const RANGE = 12;
 
 /** The barrier that gates a node, or -1. */
@@ -114,7 +117,7 @@ export function holds({ by, rest }: ModelCondition, { input, counter }: Values):
   return (input + (counter as number)) % by === rest;
 }
 
-/** 2.4: plain edges; every `when` that holds; `otherwise` if none did; one arm of a `match`. */
+/** 2.4: plain edges; every `when` that is true; `otherwise` if none was; one arm of a `match`. */
 export function follow(edges: readonly ModelEdge[], values: Values): readonly number[] {
   return edges.flatMap((edge): readonly number[] => {
     if (edge.kind === "plain") return edge.to;
@@ -125,11 +128,11 @@ export function follow(edges: readonly ModelEdge[], values: Values): readonly nu
   });
 }
 
-/** What a body is given, by the engine or by the reference interpreter. */
+/** The input of a body, from the engine or from the reference interpreter. */
 export interface BodyInput {
   readonly model: Model;
   readonly node: number;
-  /** `input` and the channel `counter` together. */
+  /** `input` and the channel `counter` combined. */
   readonly counter: number;
   readonly last: unknown;
   readonly solo: unknown;
@@ -139,7 +142,7 @@ export interface BodyInput {
   readonly error: unknown;
 }
 
-/** What it may ask for. */
+/** The requests that a body may make. */
 export interface BodyTools {
   readonly attempt: number;
   goto(targets: readonly string[], exclusive: boolean): void;
@@ -148,7 +151,7 @@ export interface BodyTools {
   ask(question: string): unknown;
 }
 
-/** A body did not end as it should: whoever runs it makes that happen. */
+/** The body ended abnormally: its caller makes that happen. */
 export class Mishap extends Error {
   readonly how: HowToFail;
 
@@ -158,14 +161,14 @@ export class Mishap extends Error {
   }
 }
 
-/** A node's body: a pure function of what it is given, so that whoever runs it gets the same. */
+/** The body of a node: a pure function of its input, so that both callers get the same result. */
 export function body(input: BodyInput, tools: BodyTools): Readonly<Record<Written, unknown>> {
   const { model, counter, last, solo, picky, total, item, error } = input;
   const node = model.nodes[input.node]!;
   const { does } = node;
   const given = [counter, last, solo, picky, total, item ?? null, error];
   const dice = hash(`${model.name}.${node.name}${JSON.stringify(given)}`);
-  // Short, and different for whatever it was given.
+  // Short, and different for different inputs.
   const seen = `${model.name}.${node.name}#${dice.toString(36)}`;
   if (tools.attempt <= does.stumbles) throw new Mishap(does.stumblesBy);
   const answers: unknown[] = [];
@@ -194,7 +197,7 @@ export function body(input: BodyInput, tools: BodyTools): Readonly<Record<Writte
   };
 }
 
-/** What a body does when it is called: what it asks for, collected. */
+/** Calls a body and collects its requests. */
 export interface Played {
   readonly result?: Readonly<Record<Written, unknown>>;
   readonly mishap?: HowToFail;
@@ -205,7 +208,7 @@ export interface Played {
   readonly questions: readonly string[];
 }
 
-/** @param answers to its questions, in their order; to all others as `answerTo` says */
+/** @param answers answers to its pauses, in order; `answerTo` supplies the missing ones */
 export function play(input: BodyInput, attempt: number, answers: readonly unknown[]): Played {
   const number = (name: string): number => input.model.nodes.findIndex((node) => node.name === name);
   let way: Pick<Played, "goto" | "exclusive" | "stopped"> = {};
@@ -228,7 +231,7 @@ export function play(input: BodyInput, attempt: number, answers: readonly unknow
   }
 }
 
-/** What the person at the other end says. */
+/** The answer of the simulated person. */
 export function answerTo(question: unknown): string {
   return `answer ${hash(String(question)) % 100}`;
 }

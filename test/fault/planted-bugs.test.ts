@@ -1,4 +1,6 @@
-/** The simulation is worth what it finds: each of these mistakes, planted into the engine's text, within its seeds. */
+/**
+ * Mutation test of the simulation: it finds each of these mistakes, planted into the engine's source, within its seeds.
+ */
 import { afterAll, describe, expect, test } from "vitest";
 import { plant } from "./plant.ts";
 import { PLANTED_BUGS } from "./planted-bugs.ts";
@@ -25,7 +27,7 @@ describe("a planted mistake is found", () => {
   );
 });
 
-test("without a mistake the same way of building finds nothing", async () => {
+test("the same build without a mistake passes", async () => {
   const subject = await plant({ name: "none", edits: [] });
   for (let seed = 0; seed < 100; seed++) expect((await simulate(subject, seed)).problems).toEqual([]);
 });

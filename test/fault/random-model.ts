@@ -1,4 +1,4 @@
-/** Graphs by chance. Each seed draws from some of the features only, so that those it has meet each other often. */
+/** Random graphs. Each seed draws from a subset of the features, so that these features often occur together. */
 import {
   STOP,
   type Habits,
@@ -11,7 +11,7 @@ import {
 } from "./model.ts";
 import { below, chance, pick, someOf, type Random } from "./random.ts";
 
-/** What the graphs of a seed may have. */
+/** The features of a seed's graphs. */
 interface Palette {
   readonly barriers: boolean;
   readonly items: boolean;
@@ -46,7 +46,7 @@ export function randomModel(random: Random): Model {
   return modelOf(random, palette, "main", 0, true);
 }
 
-/** @param mayBreak nobody up the calls has an error edge, which would see how often it broke */
+/** @param mayBreak no caller has an error edge, which would observe the number of failures */
 function modelOf(random: Random, palette: Palette, name: string, depth: number, mayBreak: boolean): Model {
   const isChild = depth > 0;
   const count = 2 + below(random, isChild ? 3 : 5);
@@ -54,7 +54,7 @@ function modelOf(random: Random, palette: Palette, name: string, depth: number, 
   const later = (from: number): number[] => Array.from({ length: count - from - 1 }, (_, i) => from + 1 + i);
   const target = (from: number): number => {
     const ahead = later(from);
-    // A called graph has no loops: its limit is not the caller's to raise.
+    // A called graph has no loops, because the caller cannot raise its limit.
     if (!isChild && palette.loops && chance(random, 0.2)) return below(random, count);
     return ahead.length === 0 || chance(random, 0.1) ? STOP : pick(random, ahead);
   };
@@ -145,7 +145,7 @@ function randomHabits(
 ): Habits {
   const { index, goes, tries, hasErrorEdge, hasTimeout, isChild, mayBreak } = node;
   const ways: HowToFail[] = ["throws", "permanent", "misfit", ...(hasTimeout ? (["hangs", "hangs"] as const) : [])];
-  // Without an error edge a failure ends the run for good, so it is rare.
+  // Rare, because a failure without an error edge ends the run for good.
   const fails = palette.failures && chance(random, hasErrorEdge ? 0.6 : isChild ? 0 : 0.04);
   return {
     jumps: palette.jumps && goes.length > 0 && chance(random, 0.4),

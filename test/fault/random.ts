@@ -1,4 +1,4 @@
-/** Numbers that only depend on a seed (mulberry32), so that every failure can be had again. */
+/** Random numbers that depend only on a seed (mulberry32), so that every failure can be reproduced. */
 export interface Random {
   /** From 0 (inclusive) to 1. */
   (): number;
@@ -14,7 +14,7 @@ export function randomOf(seed: number): Random {
   };
 }
 
-/** A whole number from 0 to `below`, exclusive. */
+/** A whole number from 0 (inclusive) to `below` (exclusive). */
 export function below(random: Random, limit: number): number {
   return Math.floor(random() * limit);
 }
@@ -27,12 +27,12 @@ export function pick<T>(random: Random, list: readonly T[]): T {
   return list[below(random, list.length)]!;
 }
 
-/** Some numbers from 0 to `count`, exclusive, ascending; possibly none. */
+/** A subset of the numbers from 0 to `count` (exclusive), ascending; possibly empty. */
 export function someOf(random: Random, count: number, probability: number): number[] {
   return Array.from({ length: count }, (_, index) => index).filter(() => chance(random, probability));
 }
 
-/** A number from a text: what node bodies decide by. */
+/** A number derived from a text. Node bodies make decisions with it. */
 export function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);

@@ -1,12 +1,15 @@
 /**
- * What a model means, in the plainest words: no store, no promises, no indexes. A run is a value that says where it stands, and a
- * step makes another of it. Written from the numbered promises about execution, not from the engine, of which it imports nothing.
+ * The reference interpreter: the meaning of a model, with no store, promises or indexes. A run is a value, and a step
+ * maps it to another one. It is written from the numbered promises about execution, and imports nothing of the engine.
  */
 import { CHANNELS, follow, gateOf, holds, pickyReducer, play, STOP } from "./model.ts";
 import type { HowToFail, Model, Values, Written } from "./model.ts";
 import type { Leaf, Outcome, Position, Step, Task } from "./position.ts";
 
-/** 5.13: state starts afresh, but for what `memory` channels hold. 3.2: no signal of `start` counts at a gate. 3.3: no barrier is filled. */
+/**
+ * 5.13: state starts again, except `memory` channels. 3.2: signals of `start` do not count at a gate. 3.3: no barrier
+ * is filled.
+ */
 export function begin(model: Model, input: number, before?: Values): Position {
   const values: Record<string, unknown> = { input };
   for (const [name, { role, initial }] of Object.entries(CHANNELS))
@@ -16,7 +19,7 @@ export function begin(model: Model, input: number, before?: Values): Position {
   return { values: values as Values, step: 0, ready, ...rest };
 }
 
-/** 2.7: nothing is ready. */
+/** 2.7: no node is ready. */
 export function ending({ ready, sends, came }: Position): "completed" | "incomplete" | undefined {
   if (ready.length + sends.length > 0) return undefined;
   return came.some((nodes) => nodes.length > 0) ? "incomplete" : "completed";
@@ -24,10 +27,10 @@ export function ending({ ready, sends, came }: Position): "completed" | "incompl
 
 /** A super-step. */
 export function step(model: Model, at: Position): Step {
-  // 2.2: nodes in declaration order, then what was sent.
+  // 2.2: nodes in declaration order, then sent items.
   const sent = at.sends.map((leaf) => ({ node: leaf.node, leaves: [leaf] }));
   const tasks: Task[] = [...at.ready.map((node) => ({ node, leaves: leavesOf(model, node) })), ...sent];
-  // 2.1: all of them read the state as it is before any of them has written.
+  // 2.1: all tasks read the state before the first write.
   const leaves: Record<string, Outcome> = {};
   for (const leaf of tasks.flatMap((task) => task.leaves)) leaves[leaf.id] = at.kept[leaf.id] ?? run(model, at, leaf);
   const outcomes = tasks.map((task) => together(task.leaves.map(({ id }) => leaves[id]!)));
@@ -38,10 +41,10 @@ export function step(model: Model, at: Position): Step {
     const again = idsOf(lost).filter((id) => leaves[id]!.failed !== undefined);
     return lost.length === 0 ? undefined : { ...ran, fault: { code: leaves[again[0]!]!.failed!.code, again } };
   };
-  // 4.3: a failure that leads nowhere ends the run.
+  // 4.3: a failure without an error edge ends the run.
   const failed = failing(({ node }) => model.nodes[node]!.onError.length > 0);
   if (failed !== undefined) return failed;
-  // 2.3: one writer a step; a reducer may refuse.
+  // 2.3: one writer in each step; a reducer may refuse.
   const writers = tasks.filter((_, index) => outcomes[index]!.updates.some((update) => "solo" in update));
   if (writers.length > 1) return { ...ran, fault: { code: "NG_CONCURRENT_WRITE", again: idsOf(writers) } };
   let { values } = at;
@@ -52,20 +55,20 @@ export function step(model: Model, at: Position): Step {
       return { ...ran, fault: { code: "NG_REDUCER_FAILED", again: idsOf([task]) } };
     }
   }
-  // 2.4: edges, those of failures too, are evaluated on the state after the step.
+  // 2.4: edges, including error edges, are evaluated on the state after the step.
   const missed = failing(({ node }) => holds(model.nodes[node]!.onErrorWhen ?? { by: 1, rest: 0 }, values));
   const nodes = tasks.map(({ node }) => node);
   return missed ?? { ...ran, next: route(model, { ...at, values }, nodes, outcomes) };
 }
 
-/** Where a run stands after these nodes ended so; it has their values already. */
+/** The position of a run after these nodes ended. It has their values already. */
 function route(model: Model, at: Position, nodes: readonly number[], outcomes: readonly Outcome[]): Position {
   const came = at.came.map((sources) => new Set(sources));
   const next = new Set<number>();
   const errors = new Map(Object.entries(at.errors).filter(([node]) => !nodes.includes(Number(node))));
   const led = new Set<number>();
   const sends: Leaf[] = [];
-  // 3.2: a gate takes every signal into its node, and counts those of its members. 2.6: however they were sent.
+  // 3.2: a gate takes every signal into its node, and counts those of its members. 2.6: by whichever way they arrive.
   const signal = (from: number, to: number): void => {
     const gate = to === STOP ? -1 : gateOf(model, to);
     if (gate === -1) next.add(to);
@@ -75,15 +78,15 @@ function route(model: Model, at: Position, nodes: readonly number[], outcomes: r
   for (const [index, { failed, goto, stopped, sends: sent }] of outcomes.entries()) {
     const node = nodes[index]!;
     const { edges, joins, onError } = model.nodes[node]!;
-    // 2.6: error routes are never discarded. 4.3: of several failures that lead to a node it reads the first.
+    // 2.6: error routes are never discarded. 4.3: a target of several failures reads the first.
     for (const to of failed === undefined ? [] : onError) {
       signal(node, to);
       if (!led.has(to)) errors.set(String(to), failed!);
       led.add(to);
     }
-    // 2.6: an exclusive goto leaves nothing of the others' routing and sends, and passes gates by.
+    // 2.6: an exclusive goto discards the other routing and sends, and passes gates.
     if (failed !== undefined || (winner !== -1 && winner !== index)) continue;
-    // 2.9: what is sent runs in the next step.
+    // 2.9: sent items run in the next step.
     for (const { node: to, item } of sent)
       sends.push({ id: `${model.nodes[to]!.name}~${at.step}.${sends.length}`, node: to, item });
     if (winner === index) for (const to of goto!) next.add(to);
@@ -92,7 +95,7 @@ function route(model: Model, at: Position, nodes: readonly number[], outcomes: r
       for (const barrier of goto === undefined ? joins : []) came[barrier]!.add(node);
     }
   }
-  // 3.1: a barrier that all have come to fires, and is empty again.
+  // 3.1: a complete barrier fires, and is empty again.
   for (const [index, { members, target }] of model.barriers.entries()) {
     if (!members.every((any) => any.some((node) => came[index]!.has(node)))) continue;
     came[index]!.clear();
@@ -117,14 +120,14 @@ function reduce(values: Values, update: Partial<Record<Written, unknown>>): Valu
   return changed as unknown as Values;
 }
 
-/** 7.1: the items of a `for`, each a task of its own. */
+/** 7.1: the items of a `for`, each a task. */
 function leavesOf(model: Model, node: number): Leaf[] {
   const { name, items } = model.nodes[node]!;
   if (items === undefined) return [{ id: name, node }];
   return Array.from({ length: items }, (_, item) => ({ id: `${name}[${item}]`, node, item }));
 }
 
-/** 7.1: one outcome of all items, in their order. Those that failed fail the node. */
+/** 7.1: one outcome of all items, in their order. Failed items fail the node. */
 function together(parts: readonly Outcome[]): Outcome {
   const questions = parts.flatMap((part) => part.questions);
   const failures = parts.flatMap(({ failed }) => failed ?? []);
@@ -155,14 +158,14 @@ function run(model: Model, at: Position, { id, node: index, item }: Leaf): Outco
     return { updates: [], sends: [], questions, failed: { node: name, code, attempts, items } };
   };
   if (graph !== undefined) {
-    // 7.2: with its own state; arguments in, outputs out. All but a completed run of it is a failure of the node.
+    // 7.2: with its own state; arguments in, outputs out. Any end but completion fails the node.
     const called = model.graphs[graph]!;
     let inner: Position | undefined = begin(called, counter);
     while (inner !== undefined && ending(inner) === undefined) inner = step(called, inner).next;
     if (inner === undefined || ending(inner) !== "completed") return fail("NG_NODE_FAILED", tries, []);
     return { updates: done(inner.values), sends: [], questions: [] };
   }
-  // 4.3: `error` is readable in the target of an error edge, not in what was sent to it.
+  // 4.3: `error` is readable in the target of an error edge, not in a sent task.
   const error = id.includes("~") ? null : (at.errors[index] ?? null);
   const attempt = does.stumbles + 1;
   const played = play({ ...read, model, node: index, counter, item, error }, attempt, at.given[id] ?? []);
@@ -172,7 +175,7 @@ function run(model: Model, at: Position, { id, node: index, item }: Leaf): Outco
   return fail(CODES[mishap!], isTriedAgain ? tries : attempt, played.questions);
 }
 
-/** 5.9: through the reducers, or in their place. What is next stays, and so do results that are there and answers that were given. */
+/** 5.9: through the reducers, or replacing the values. The next nodes, results and answers stay. */
 export function edit(
   at: Position,
   update: Partial<Record<Written, unknown>>,
@@ -182,12 +185,12 @@ export function edit(
   return { ...at, ...stays, values: replace ? { ...at.values, ...update } : reduce(at.values, update) };
 }
 
-/** 5.9: what is next is replaced by what the edges of a node lead to. */
+/** 5.9: the targets of a node's edges replace the next nodes. */
 export function routeAs(model: Model, at: Position, node: number): Position {
   return { ...route(model, { ...at, errors: {} }, [node], [together([])]), step: at.step };
 }
 
-/** 5.9: the run goes on at a node. */
+/** 5.9: the run continues at a node. */
 export function moveTo(at: Position, node: number): Position {
   return { ...at, ready: [node], sends: [], errors: {}, kept: {}, given: {} };
 }

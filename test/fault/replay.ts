@@ -1,10 +1,12 @@
-/** A failing seed, for people: its graph, what happened in order, what was wrong, and the least of it that still fails. */
+/**
+ * Reports a failing seed: its graph, the events in order, the problems, and the smallest variation that still fails.
+ */
 import type { Model, ModelEdge, ModelNode } from "./model.ts";
 import { STOP } from "./model.ts";
 import { modelOfSeed, randomFaults, simulate, type Changes, type Subject } from "./simulate.ts";
 import { FAULT_KINDS, type FaultKind } from "./world.ts";
 
-/** Everything there is to say about a seed, line by line. */
+/** The report of a seed, line by line. */
 export async function replay(subject: Subject, seed: number): Promise<string> {
   const found = await simulate(subject, seed);
   const least = found.problems.length === 0 ? {} : await shrink(subject, seed);
@@ -20,7 +22,7 @@ export async function replay(subject: Subject, seed: number): Promise<string> {
   ].join("\n");
 }
 
-/** What can be left out of a failing seed so that it still fails: faults, what the user asks for, habits of nodes. */
+/** Parts of a failing seed that can be omitted while it still fails: faults, acts, behaviour of nodes. */
 export async function shrink(subject: Subject, seed: number): Promise<Changes> {
   let changes: Changes = {};
   const isFailing = async (tried: Changes): Promise<boolean> => {
@@ -49,7 +51,7 @@ export async function shrink(subject: Subject, seed: number): Promise<Changes> {
   return changes;
 }
 
-/** Ways to make a node do less; `undefined` where it does not do that. */
+/** Reductions of a node; `undefined` if one does not apply. */
 const PLAINER: readonly ((node: ModelNode) => ModelNode | undefined)[] = [
   (node) => (node.does.asks > 0 ? { ...node, does: { ...node.does, asks: 0 } } : undefined),
   (node) => (node.does.jumps ? { ...node, does: { ...node.does, jumps: false } } : undefined),
@@ -67,7 +69,7 @@ function withNode(model: Model, index: number, node: ModelNode): Model {
   return { ...model, nodes: model.nodes.map((other, at) => (at === index ? node : other)) };
 }
 
-/** A fault of each kind at each call: what a sweep tries. */
+/** A fault of each kind at each call: the cases of a sweep. */
 export function* everyFault(calls: number): Generator<readonly [number, FaultKind]> {
   for (const kind of FAULT_KINDS) for (let at = 0; at < calls; at++) yield [at, kind];
 }

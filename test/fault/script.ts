@@ -1,4 +1,4 @@
-/** What a thread's user does next, by chance: resumes with answers, further turns, forks, edits, and what is to be refused. */
+/** The random user of a thread: resumes with answers, further turns, forks, edits, and calls that must be refused. */
 import type { Checkpoint, CheckpointId } from "../../runtime/interface/checkpoint.ts";
 import type { Json, JsonObject } from "../../runtime/value/json.ts";
 import type { MemoryStore } from "../../runtime/stores/memory.ts";
@@ -23,19 +23,19 @@ const SPECIAL = [
 ] as const;
 type Special = (typeof SPECIAL)[number];
 
-/** A seed's user. */
+/** The user of a seed. */
 export interface Script {
   readonly random: Random;
   readonly kinds: readonly Special[];
-  /** How many things beside resumes are still to be asked for. */
+  /** Number of acts besides resumes that are left. */
   left: number;
   thread: string;
-  /** Other threads, by forks. */
+  /** Other threads, created by forks. */
   readonly threads: string[];
   readonly labels: Map<string, CheckpointId>;
-  /** How often a failure that stays was met: once more shows that it does. */
+  /** Number of times a lasting failure was met: the second time shows that it lasts. */
   failures: number;
-  /** Of the table, from some time on. */
+  /** Another version of the table, from some time on. */
   drifts: boolean;
 }
 
@@ -53,14 +53,14 @@ export function randomScript(random: Random): Script {
   };
 }
 
-/** `undefined`: it is done. */
+/** `undefined`: the thread is done. */
 export function planNext(script: Script, model: Model, world: World, ledger: Ledger, hurry: boolean): Plan | undefined {
   const { random } = script;
   const { store } = world;
   const head = store.loadLatest(script.thread);
   if (head === undefined) {
     if (script.thread === "t0") return act(script, { kind: "run", input: below(random, 20), abandon: false });
-    // A fork that never came to be.
+    // The fork was never stored.
     script.thread = "t0";
     return planNext(script, model, world, ledger, hurry);
   }
@@ -77,7 +77,7 @@ export function planNext(script: Script, model: Model, world: World, ledger: Led
     }
   }
   if (rests) {
-    // The other threads too come to their ends.
+    // The other threads run to their ends too.
     const other = script.threads.findIndex((thread) => thread !== script.thread);
     if (other === -1) return undefined;
     script.threads.splice(script.threads.indexOf(script.thread), 1);
@@ -92,7 +92,7 @@ function act({ thread, drifts }: Script, what: Act): Plan {
   return { act: what, thread, ...(drifts ? { drift: { adds: true } } : {}) };
 }
 
-/** Nothing more comes of a resume. */
+/** A further resume changes nothing. */
 function isAtRest(script: Script, head: Checkpoint, at: Position, ledger: Ledger): boolean {
   const { status } = head;
   if (status === "completed" || status === "incomplete") return true;
@@ -102,7 +102,7 @@ function isAtRest(script: Script, head: Checkpoint, at: Position, ledger: Ledger
   return status === "failed" && end.status === "failed" && script.failures++ > 0;
 }
 
-/** Some of what is asked, or all of it. */
+/** Answers to some or all of the waiting pauses. */
 function resume(random: Random, head: Checkpoint, store: MemoryStore, all: boolean): Act {
   const asked = head.pauses.filter(({ kind }) => kind === "interrupt");
   if (asked.length === 0 && chance(random, 0.5)) return { kind: "resume" };
@@ -151,7 +151,7 @@ function special(
     case "resume from": {
       const { source, from } = origin(script, store, world);
       const known = store.loadById(thread, source)!;
-      // Of a run that is over nothing is left to resume.
+      // A run that has ended cannot be resumed.
       const isDone = known.status === "completed" || known.status === "incomplete";
       if (source === head.id || isDone) return undefined;
       return act(script, { kind: "resume from", source, from });
@@ -172,7 +172,7 @@ function special(
       return act(script, { kind: "label", checkpoint: source, label });
     }
     case "answers": {
-      // The same again is harmless; another is an error (6.2).
+      // A repeated answer is accepted; a different one is an error (6.2).
       const recorded = store.list(thread, { limit: 100 }).flatMap(({ answers }) => answers);
       if (recorded.length === 0) return undefined;
       const { id, value } = pick(random, recorded);
@@ -214,12 +214,12 @@ function refused(script: Script, head: Checkpoint, isOver: boolean): Plan {
   }
 }
 
-/** A checkpoint of the thread, and what it is called by. */
+/** A checkpoint of the thread, and the name that the act uses for it. */
 function origin({ random, thread, labels }: Script, store: MemoryStore, world: World) {
   const list = store.list(thread, { limit: 100 });
   const source = chance(random, 0.3) ? list[0]!.id : pick(random, list).id;
   const label = [...labels].find(([, id]) => id === source)?.[0];
-  // What it says is the store's to know; a fault may have kept it from hearing.
+  // The id is known to the store; a fault may have hidden it from the user.
   const isKnown = label !== undefined && store.loadByLabel(thread, label)?.id === source;
   if (isKnown) world.cover("a checkpoint by its label");
   return { source, from: isKnown ? label : source };
@@ -238,7 +238,7 @@ function edit(random: Random): { readonly values: JsonObject; readonly replace: 
   return { values: Object.fromEntries(chosen.length === 0 ? [["counter", 1]] : chosen), replace };
 }
 
-/** Called graphs that have begun go on with what they were given; a further try of them would be given something else. */
+/** A called graph that has started continues with its original arguments. A retry would receive other ones. */
 function callsAgain(model: Model, ledger: Ledger, store: MemoryStore, head: Checkpoint, at: Position): boolean {
   if (at.ready.length + at.sends.length === 0) return false;
   return Object.keys(ledger.step(at).leaves).some((id) => {

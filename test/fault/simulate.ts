@@ -1,6 +1,6 @@
 /**
- * One graph, one seed: it runs under faults, is resumed, forked, edited and run again as its user likes, and every checkpoint has
- * to say what the reference interpreter says, with every promise about crashes kept on the way.
+ * Simulates one seed: a graph runs under faults, and is resumed, forked, edited and run again by a random user. Every
+ * checkpoint must match the reference interpreter, and every promise about crashes is checked on the way.
  */
 import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
 import type { Durability, Engine, EngineOptions, RunResult } from "../../runtime/interface/engine-options.ts";
@@ -19,7 +19,7 @@ import { modelsByName, tableOfModel } from "./table-of-model.ts";
 import { functionsOf, gateKey, type Bodies } from "./watched-body.ts";
 import { FAULT_KINDS, LEASE, World, type FaultPlan, type Life } from "./world.ts";
 
-/** What is simulated: the engine as it is, or one with a planted mistake. */
+/** The subject: the engine, or one with a planted mistake. */
 export interface Subject {
   readonly createEngine: (table: Table, options: EngineOptions) => Engine;
   readonly makeStore: (now: () => number) => MemoryStore;
@@ -27,32 +27,32 @@ export interface Subject {
 
 export interface Simulation {
   readonly problems: readonly string[];
-  /** How often the store was called. */
+  /** Number of calls of the store. */
   readonly calls: number;
-  /** What occurred. */
+  /** Features and faults that occurred. */
   readonly covered: ReadonlySet<string>;
 }
 
-/** What of a seed is other than the seed says: to make a failure smaller, and to sweep the faults. */
+/** Changes to a seed, to reduce a failure or to sweep the faults. */
 export interface Changes {
   readonly faults?: FaultPlan;
   readonly model?: Model;
-  /** How many things the user asks for beside resumes. */
+  /** Number of acts besides resumes. */
   readonly acts?: number;
-  /** Gets what happens, line by line. */
+  /** Receives the events, line by line. */
   readonly trace?: string[];
 }
 
 const MAX_LIVES = 300;
 
-/** A seed's faults: none, or some at calls of its choice. */
+/** The faults of a seed: none, or some at random calls. */
 export function randomFaults(seed: number): FaultPlan {
   const random = randomOf(seed ^ 0x5eed);
   const most = chance(random, 0.3) ? 100 : 45;
   return new Map(Array.from({ length: below(random, 4) }, () => [below(random, most), pick(random, FAULT_KINDS)]));
 }
 
-/** Of a seed: each part of what is by chance has numbers of its own, so that one can be changed without the others. */
+/** Random numbers of a seed. Each aspect has its own sequence, so that one can change without the others. */
 export function modelOfSeed(seed: number): Model {
   return randomModel(randomOf(seed));
 }
@@ -85,7 +85,7 @@ export async function simulate(subject: Subject, seed: number, changes: Changes 
     lowLimits: chance(random, 0.3) ? 1 + below(random, 3) : 0,
     tables: new Map(),
   };
-  // Where errors come from is only worth its time to somebody who reads it.
+  // Stack traces cost time, and only a report needs them.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = changes.trace === undefined ? 0 : 20;
   try {
@@ -119,14 +119,14 @@ interface Setting extends Bodies {
 
 type Settled = { readonly result: unknown } | { readonly error: unknown };
 
-/** Life after life, until nothing more is asked for. */
+/** One process after the other, until no act is left. */
 async function live(setting: Setting): Promise<void> {
   const { world, script, model, ledger } = setting;
   for (let count = 0; count < MAX_LIVES; count++) {
     const plan = planNext(script, model, world, ledger, count > 40);
     if (plan === undefined) return;
     await lifeOf(setting, plan, count);
-    // Its lease runs out, unless it was given back.
+    // The lease runs out, unless the claim was released.
     world.now += LEASE + 1;
     if (world.problems.length > 0) return;
   }
@@ -198,7 +198,7 @@ async function lifeOf(setting: Setting, plan: Plan, count: number): Promise<void
   );
   const isRun = plan.act.kind === "run" || plan.act.kind === "resume" || plan.act.kind === "resume from";
   if (!went && life.hung && settled === undefined && isRun && !life.dead && rival === undefined) {
-    // Nothing answers any more: whoever waits can still give it up (4.4).
+    // The store does not answer any more: waiting calls can still be abandoned (4.4).
     cancel();
     world.cover("a call that hangs, and a cancellation");
     await world.drive(
@@ -220,7 +220,7 @@ async function lifeOf(setting: Setting, plan: Plan, count: number): Promise<void
 const SAFE_DURABILITY: readonly Durability[] = ["sync", "async"];
 const EVERY_DURABILITY: readonly Durability[] = ["sync", "async", "exit"];
 
-/** How many steps its run may have: far enough, or less. */
+/** Step limit of a run: sufficient, or smaller. */
 function stepsOf(setting: Setting, { act, thread }: Plan, head: Checkpoint | undefined): number {
   const { ledger, world } = setting;
   let at: Position | undefined;
@@ -259,7 +259,7 @@ export function newLife(
   };
 }
 
-/** A resume opens the gates it names, or all of them. */
+/** A resume opens the gates that it names, or all of them. */
 function openGates(world: World, { act, refusal }: Plan, head: Checkpoint | undefined): void {
   if (act.kind !== "resume" || refusal !== undefined) return;
   const isBare = act.answers === undefined && act.answer === undefined;
@@ -318,7 +318,7 @@ function judge(
   if (!isRight) world.report(`it ended ${result.status} before step ${at.step}, where the reference says ${over}`);
 }
 
-/** Somewhere a body may end the run that the reference interpreter knows nothing of. */
+/** Some body may end the run, which the reference interpreter does not model. */
 function mayBreak({ nodes, graphs }: Model): boolean {
   return nodes.some(({ does }) => does.breaks > 0) || graphs.some(mayBreak);
 }
@@ -340,7 +340,7 @@ function engineOf(setting: Setting, life: Life, { drift }: Plan, options: Engine
   });
 }
 
-/** Names of graphs that are called by nodes with several tries, and of those they call. */
+/** Names of graphs that nodes with several tries call, and of the graphs that these call. */
 function calledWithTries(model: Model, isTried = false): Set<string> {
   const found = new Set<string>();
   model.graphs.forEach((graph, index) => {

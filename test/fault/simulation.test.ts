@@ -24,14 +24,14 @@ const MINUTES = 60_000;
 if (ONE === undefined) manySeeds();
 else {
   const seed = ONE;
-  test("one seed, told line by line", { timeout: 10 * MINUTES }, async () => {
+  test("reports one seed line by line", { timeout: 10 * MINUTES }, async () => {
     console.info(await replay(subject, seed));
     expect((await simulate(subject, seed)).problems).toEqual([]);
   });
 }
 
 function manySeeds(): void {
-  describe("simulated threads are what the reference interpreter says", () => {
+  describe("simulated threads match the reference interpreter", () => {
     const covered = new Map<string, number>();
     const blocks = Array.from({ length: Math.ceil(COUNT / BLOCK) }, (_, i) => [
       i * BLOCK,
@@ -52,16 +52,16 @@ function manySeeds(): void {
       10 * MINUTES,
     );
 
-    test("all that can happen happens, often enough", () => {
+    test("every feature and every fault occurs often enough", () => {
       const rows = FEATURES.map((feature) => [feature, covered.get(feature) ?? 0] as const);
       console.info(rows.map(([feature, count]) => `${String(count).padStart(7)}  ${feature}`).join("\n"));
       expect([...covered.keys()].filter((feature) => !FEATURES.includes(feature))).toEqual([]);
-      // One seed of a thousand, at the least.
+      // At least one seed in a thousand.
       expect(rows.filter(([, count]) => count < COUNT / 1000)).toEqual([]);
     });
   });
 
-  /** What seeds may have to do with. */
+  /** Features and faults of seeds. */
   const FEATURES: readonly string[] = [
     "a barrier that waits",
     "a body that hangs",
@@ -129,7 +129,7 @@ function manySeeds(): void {
     "two runners",
   ];
 
-  /** Seeds whose graphs meet every kind of fault at every call of the store. */
+  /** Seeds that meet every kind of fault at every call of the store. */
   const SWEPT = scale([3, 8, 21, 34, 70, 101, 201, 300, 377, 405, 512, 610], [3, 21, 70]);
 
   describe("every fault at every call of the store", () => {
@@ -150,7 +150,7 @@ function manySeeds(): void {
   });
 }
 
-test("graphs that pause nowhere end the same way without a store", { timeout: 10 * MINUTES }, async () => {
+test("graphs without pauses end the same way without a store", { timeout: 10 * MINUTES }, async () => {
   const found: string[] = [];
   let ran = 0;
   for (let seed = ONE ?? 0; seed < (ONE === undefined ? Math.min(COUNT, 6000) : ONE + 1) && found.length < 5; seed++) {
@@ -162,7 +162,7 @@ test("graphs that pause nowhere end the same way without a store", { timeout: 10
   if (ONE === undefined) expect(ran).toBeGreaterThan(COUNT / 50);
 });
 
-test("a seed says all there is to say", async () => {
+test("a report describes its seed", async () => {
   for (const seed of [1, 77, 4711]) {
     const [first, second] = [await simulate(subject, seed), await simulate(subject, seed)];
     expect(first.calls).toBe(second.calls);

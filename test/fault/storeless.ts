@@ -1,4 +1,4 @@
-/** The same graphs without a store: the shortest way through the engine, which has code of its own. */
+/** The same graphs without a store: the engine has a shorter path for them. */
 import type { Model } from "./model.ts";
 import { below, randomOf } from "./random.ts";
 import { begin, ending, step } from "./reference.ts";
@@ -9,7 +9,10 @@ import { World } from "./world.ts";
 
 const LIMIT = 8;
 
-/** What went wrong; `undefined` for graphs that pause, which need a store, and those that a resume has to get over a failure. */
+/**
+ * The problem; `undefined` for graphs that pause (they need a store), and for graphs that need a resume after a
+ * failure.
+ */
 export async function simulateStoreless(subject: Subject, seed: number): Promise<readonly string[] | undefined> {
   const random = randomOf(seed ^ 0x0dd5);
   const model = modelOfSeed(seed);
@@ -18,7 +21,7 @@ export async function simulateStoreless(subject: Subject, seed: number): Promise
   const world = new World(random, new Map(), subject.makeStore);
   const act = { kind: "run", input, abandon: false } as const;
   const life = newLife(world, "the run", { act }, { isExit: false, maxSteps: LIMIT, aborts: false });
-  // Nothing is stored and nothing claimed, so there is no order of it to watch.
+  // Nothing is stored or claimed, so there is no order to check.
   life.claimed = true;
   world.heads.set("t|", "none");
   const setting = { world, model, models: modelsByName(model), triedAgain: new Set<string>() };

@@ -1,4 +1,7 @@
-/** A model as the table that the engine runs. Written by hand: the compiler has tests of its own, and would cost more than the runs. */
+/**
+ * Converts a model into a table for the engine. It does not use the compiler, which has its own tests and would cost
+ * more than the runs.
+ */
 import type { Expression } from "../../runtime/expression/expression.ts";
 import type { ChannelSpec, NodeSpec, RouteSpec, Table, TargetSpec } from "../../runtime/table/table.ts";
 import { CHANNELS, gateOf, type Model, type ModelCondition, type ModelEdge, type Written } from "./model.ts";
@@ -15,10 +18,10 @@ const TYPES: Record<Written, ChannelSpec["type"]> = {
   total: { kind: "int" },
 };
 
-/** Another version of a table: `node`s more that nobody leads to, and what is left out. */
+/** A version of a table: additional nodes without an edge to them, and omitted ones. */
 export interface Drift {
   readonly adds?: boolean;
-  /** A node whose name is another. */
+  /** A renamed node. */
   readonly renames?: string;
 }
 
@@ -145,7 +148,7 @@ export function tableOfModel(model: Model, drift: Drift = {}): Table {
   };
 }
 
-/** The models that a table's bodies run for, by name. */
+/** The models that the bodies of a table implement, by name. */
 export function modelsByName(model: Model): Map<string, Model> {
   return new Map([[model.name, model] as const, ...model.graphs.flatMap((graph) => [...modelsByName(graph)])]);
 }

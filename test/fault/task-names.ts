@@ -1,9 +1,9 @@
-/** Which task of which run an idempotency key stands for: keys are digests, so that all tasks it could be are tried. */
+/** Maps an idempotency key to its task. Keys are digests, so all candidate tasks are tried. */
 import { createHash } from "node:crypto";
 import type { NodeContext } from "../../runtime/interface/context.ts";
 import type { Model } from "./model.ts";
 
-/** A task of a step of a run. */
+/** A task in a step of a run. */
 export interface TaskName {
   readonly runId: string;
   readonly task: string;
@@ -14,12 +14,12 @@ export function nameOf({ runId, task, step }: TaskName): string {
   return `${runId}:${task}@${step}`;
 }
 
-/** Runs further than this are not looked at. */
+/** Maximum step of the candidates. */
 const STEPS = 16;
 
 /**
- * @param root the run of the thread
- * @param from the step that its newest checkpoint goes on with
+ * @param root the id of the outermost run
+ * @param from the step that its newest checkpoint continues with
  */
 export function taskOfKey(
   main: Model,
@@ -45,7 +45,7 @@ function sentTo(node: string, step: number, { nodes }: Model): string[] {
   return Array.from({ length: most }, (_, index) => `${node}~${step - 1}.${index}`);
 }
 
-/** Ids of all the runs that a model's graph may have, when `main` has this one. */
+/** Ids of all runs of called graphs, given the id of `main`. */
 function* runsOf(main: Model, model: Model, runId: string, from: number): Generator<string> {
   if (main === model) {
     yield runId;

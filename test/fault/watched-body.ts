@@ -1,4 +1,4 @@
-/** The code of a model's nodes, as the engine calls it, and what the promises say about when it may be called. */
+/** The bodies of a model's nodes, which check the promises about when they may be called. */
 import type { NodeContext } from "../../runtime/interface/context.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import { body, Mishap, pickyReducer, type Model, type ModelNode } from "./model.ts";
@@ -8,13 +8,13 @@ import type { Life, World } from "./world.ts";
 export interface Bodies {
   readonly world: World;
   readonly model: Model;
-  /** By name, called graphs included. */
+  /** By name, including called graphs. */
   readonly models: ReadonlyMap<string, Model>;
-  /** Graphs that a node calls which has several tries: each begins them anew (7.2). */
+  /** Graphs that a node with several tries calls: each try starts them again (7.2). */
   readonly triedAgain: ReadonlySet<string>;
 }
 
-/** What an engine needs to run a model's table. */
+/** The options of an engine for a model's table. */
 export function functionsOf(setting: Bodies, life: Life) {
   return {
     work: (...args: unknown[]) => work(setting, life, args),
@@ -44,7 +44,7 @@ function work(setting: Bodies, life: Life, args: readonly unknown[]): unknown {
   const model = models.get(id[0])!;
   const node = model.nodes[id[1]]!;
   const key = context.idempotencyKey;
-  // What dies stops at once; here it can only be kept from doing more.
+  // A dead process stops at once. The simulation can only keep it from acting.
   if (life.dead) return new Promise(() => undefined);
   const task = taskOf(setting, model, node, context);
   world.note(
@@ -64,7 +64,7 @@ function work(setting: Bodies, life: Life, args: readonly unknown[]): unknown {
   const seen =
     error === null ? null : { node: error.node, code: error.code, attempts: error.attempts, items: error.items };
   const settle = (happen: () => void): void => {
-    // Those that have a timeout are in time.
+    // Bodies with a timeout end in time.
     if (node.timeout === undefined) world.later(life, happen);
     else world.at(life, 1 + (world.now % (node.timeout - 2)), happen);
   };
@@ -137,7 +137,7 @@ function work(setting: Bodies, life: Life, args: readonly unknown[]): unknown {
   }
 }
 
-/** `undefined` without a store, where there is nothing to watch. */
+/** `undefined` without a store, which means that there is nothing to check. */
 function taskOf({ world, model: main }: Bodies, model: Model, node: ModelNode, context: NodeContext) {
   const known = world.tasks.get(context.idempotencyKey);
   const head = world.runs.get(context.thread);
@@ -158,7 +158,7 @@ function watchStart(world: World, life: Life, task: TaskName, names: string): vo
     world.report(`5.4: ${names} runs again although its result was stored (${nameOf(task)})`);
 }
 
-/** 6.2, 6.3: nothing behind a gate runs before somebody has opened it. */
+/** 6.2, 6.3: no node behind a gate runs before the gate is opened. */
 function watchGates(world: World, { runId, step }: TaskName, { name, pauseBefore }: ModelNode): void {
   if (!pauseBefore || world.hadRival || world.misled) return;
   const gate = gateId(runId, name, step);
@@ -166,7 +166,7 @@ function watchGates(world: World, { runId, step }: TaskName, { name, pauseBefore
     world.report(`6.2: ${name} runs in step ${step}, and nobody has opened its gate ${gate}`);
 }
 
-/** 4.1, 4.4: how long the engine waits between attempts, and that those which it gave up were told. */
+/** 4.1, 4.4: checks the waits between attempts, and that aborted attempts received the signal. */
 function watchAttempts(world: World, life: Life, context: NodeContext, { timeout }: ModelNode): void {
   const { idempotencyKey: key, attempt } = context;
   const before = life.failed.get(key);
@@ -193,12 +193,12 @@ function noteReturned(world: World, life: Life, task: TaskName): void {
   keys.add(nameOf(task));
 }
 
-/** A further try of a called graph has gates of its own; here those of all tries are one. */
+/** Each try of a called graph has gates of its own; here the gates of all tries count as one. */
 export function gateKey(id: string): string {
   return id.replaceAll(/@(\d+)\.\d+\//g, "@$1/");
 }
 
-/** What a gate before a node is called. */
+/** The name of a gate before a node. */
 function gateId(runId: string, node: string, step: number): string {
   const [root] = runId.split("/") as [string];
   const place = runId.slice(root.length + 1);

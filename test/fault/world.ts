@@ -1,6 +1,6 @@
 /**
- * What the runs of a simulation share: one thread of execution whose every choice is made by a seed, one clock, one store
- * underneath, and what has been seen of it. Nothing in it waits for real time.
+ * The environment that the runs of a simulation share: a scheduler that makes every choice from the seed, a clock, a
+ * store, and a record of what happened. Nothing in it waits for real time.
  */
 import type { CheckpointHeader, CheckpointId, PendingWrite } from "../../runtime/interface/checkpoint.ts";
 import type { Clock } from "../../runtime/interface/clock.ts";
@@ -9,7 +9,7 @@ import type { Act } from "./acts.ts";
 import type { TaskName } from "./task-names.ts";
 import { below, chance, type Random } from "./random.ts";
 
-/** What may go wrong with a call of the store. */
+/** Faults of a store call. */
 export const FAULT_KINDS = [
   "error before",
   "error after",
@@ -23,22 +23,22 @@ export type FaultKind = (typeof FAULT_KINDS)[number];
 /** By number of the call, counted over the whole simulation. */
 export type FaultPlan = ReadonlyMap<number, FaultKind>;
 
-/** How long claims hold, in milliseconds: renewing them is a timer that nothing else sets. */
+/** Lease of claims in milliseconds. Only renewals use a timer of this length. */
 export const LEASE = 30_003;
 
-/** A process: what it has under way is gone when it dies. */
+/** A simulated process. When it dies, its pending work is lost. */
 export interface Life {
   readonly name: string;
-  /** What it was asked to do. */
+  /** The act that it performs. */
   readonly act: Act;
   dead: boolean;
   claimed: boolean;
-  /** Some call of it failed, was lost, or came late. */
+  /** A store call of it failed, was lost, or was late. */
   disturbed: boolean;
-  /** A call of it was never answered. */
+  /** A store call of it was never answered. */
   hung: boolean;
   cancelled: boolean;
-  /** When it began, on the world's own count. */
+  /** When it started, in the order of the world. */
   readonly born: number;
   readonly isExit: boolean;
   readonly maxSteps: number;
@@ -47,7 +47,7 @@ export interface Life {
   readonly returned: Set<string>;
   /** Tasks whose body ended the run. */
   readonly broke: Set<string>;
-  /** Task keys -> the attempt that failed last: when, and how the engine was to give it up. */
+  /** Task key -> the attempt that failed last: its time, and how the engine had to abort it. */
   readonly failed: Map<string, { readonly attempt: number; readonly at: number; readonly signal?: AbortSignal }>;
 }
 
@@ -69,47 +69,50 @@ export class World {
   readonly random: Random;
   readonly faults: FaultPlan;
   readonly store: MemoryStore;
-  /** Calls of the store so far. */
+  /** Number of store calls so far. */
   calls = 0;
-  /** Grows with everything that becomes durable. */
+  /** Increases with everything that becomes durable. */
   moment = 0;
   now = 1_000_000;
-  /** Turns that the last drive took. */
+  /** Turns of the last drive. */
   turns = 0;
   readonly problems: string[] = [];
-  /** What occurred, for the count of what a number of seeds covers. */
+  /** Features and faults that occurred, for the coverage of a set of seeds. */
   readonly covered = new Set<string>();
-  /** What happened, line by line, where somebody reads it. */
+  /** The events, line by line, if a report is wanted. */
   trace: string[] | undefined;
-  /** Some call may still arrive, from a life that is long over: a claim, say, that keeps the next one waiting. */
+  /** A call of a dead process may still arrive: a claim, for example, that keeps the next process waiting. */
   isOutOfTime = false;
-  /** Somebody was told something old: what is done again from then on is nobody's fault. */
+  /** A process received an old result. Work that is repeated from then on is not a mistake of the engine. */
   misled = false;
-  /** Time passes only while nothing else can happen: calls of the store that answer at all do so in time. */
+  /** Time passes only when nothing else can happen: calls of the store that return at all return in time. */
   isPatient = false;
-  /** Two run at once: which of them opened which gate is not followed. */
+  /** Two processes run at once: which of them opened which gate is not recorded. */
   hadRival = false;
-  /** Task keys -> when their results became durable. */
+  /** Task key -> when its result became durable. */
   readonly durable = new Map<string, number>();
-  /** Run -> the steps that are done, and since when. */
+  /** Run -> its finished steps, and since when they are durable. */
   readonly committed = new Map<string, { readonly step: number; readonly since: number }[]>();
-  /** Idempotency keys -> what they stand for. */
+  /** Idempotency key -> its task. */
   readonly keys = new Map<string, string>();
-  /** The same, as names of their tasks: by these everything else is kept. */
+  /** As `keys`, by name of the task. All other records use these names. */
   readonly tasks = new Map<string, TaskName>();
-  /** Thread -> its run, and the step that its newest checkpoint goes on with. */
+  /** Thread -> its run, and the step that its newest checkpoint continues with. */
   readonly runs = new Map<string, { readonly root: string; readonly from: number }>();
   /** `run@step` -> keys of tasks whose body has returned. */
   readonly returned = new Map<string, Set<string>>();
-  /** Task keys -> how often a body was to end its run already. */
+  /** Task key -> how often a body has had to end its run already. */
   readonly breaks = new Map<string, number>();
-  /** Keys of gates that somebody has opened, and ids of pauses whose answers are durable. */
+  /** Keys of opened gates, and ids of pauses whose answers are durable. */
   readonly opened = new Set<string>();
   readonly answered = new Set<string>();
-  /** Heads by thread and namespace, and of each checkpoint whose step its pending writes belong to. */
+  /** Heads by thread and namespace; and, of each checkpoint, the step that its pending writes belong to. */
   readonly heads = new Map<string, string>();
   readonly places = new Map<string, { readonly runId: string; readonly step: number }>();
-  /** Told of each checkpoint of the graph itself that has been stored, and of an edit or a fork what pending writes the head had. */
+  /**
+   * Called for each stored checkpoint of the outermost graph; for an edit or a fork, with the pending writes of the
+   * head.
+   */
   onSaved: (header: CheckpointHeader, life: Life, before: Before | undefined) => void = () => undefined;
   #events: Event[] = [];
   #timers: Timer[] = [];
@@ -133,12 +136,12 @@ export class World {
     this.trace?.push(line);
   }
 
-  /** Happens when the seed says so. Quiet events alone mean that nothing goes on. */
+  /** Adds an event that happens when the seed says so. If only quiet events are left, the runs are idle. */
   later(life: Life | undefined, happen: () => void, quiet = false): void {
     this.#events.push({ life, happen, quiet });
   }
 
-  /** Happens at its time. */
+  /** Adds an event that happens at its time. */
   at(life: Life | undefined, ms: number, happen: () => void): unknown {
     const timer = { life, happen, quiet: ms === LEASE / 3, at: this.now + ms };
     this.#timers.push(timer);
@@ -155,7 +158,7 @@ export class World {
     };
   }
 
-  /** Lets things happen until `isDone`; false when nothing happens any more but time going by. */
+  /** Lets events happen until `isDone`. Returns false if only time can still pass. */
   async drive(isDone: () => boolean, onTurn: (turn: number) => void): Promise<boolean> {
     let idle = 0;
     this.turns = 0;
@@ -189,7 +192,7 @@ export class World {
   }
 }
 
-/** All that follows at once from what has happened: promises settle before the next turn of the loop. */
+/** Lets promises settle before the next event. */
 function allReactions(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
