@@ -1,4 +1,4 @@
-/** Execution, section 3: barriers. That they survive crashes, forks and edits is in `checkpoints.test.ts`. */
+/** Execution, section 3: barriers. `checkpoints.test.ts` tests that they survive crashes, forks and edits. */
 import { describe, expect, test } from "vitest";
 import { engineOf } from "../support/graph.ts";
 

@@ -1,4 +1,4 @@
-/** The policy `cache`, from the text of a graph to what runs. */
+/** The policy `cache`, from the text of a graph to its run. */
 import { describe, expect, test } from "vitest";
 import { MemoryNodeCache, MemoryStore, type NodeContext } from "../../runtime/index.ts";
 import { engineOf } from "../support/graph.ts";

@@ -50,7 +50,7 @@ describe("called graphs", () => {
     });
   });
 
-  test("7.2: a failure inside is the caller's failure, and the resume goes on inside", async () => {
+  test("7.2: a failure inside is the caller's failure, and the resume continues inside", async () => {
     const runs: string[] = [];
     let broken = true;
     const engine = engineOf(
@@ -111,7 +111,7 @@ describe("called graphs by themselves", () => {
     expect((await picky.run({ raw: "x" })).error).toMatchObject({ code: "NG_NODE_FAILED", nodeId: "call" });
   });
 
-  test("a further try begins anew", async () => {
+  test("a retry starts a new run", async () => {
     const clock = new VirtualClock();
     for (const store of [undefined, new MemoryStore()]) {
       const ran: string[] = [];
@@ -159,7 +159,7 @@ describe("called graphs by themselves", () => {
     }
   });
 
-  test("a run that was cancelled inside goes on inside", async () => {
+  test("a run that was cancelled inside continues inside", async () => {
     const abort = new AbortController();
     const ran: string[] = [];
     const engine = engineOf(

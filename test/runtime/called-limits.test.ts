@@ -41,7 +41,7 @@ describe("2.8, 7.2: a called graph that has reached its own limit", () => {
     },
   );
 
-  test("a limit that is too low again stops it again, where it stands", async () => {
+  test("a limit that is still too low stops it again at the same step", async () => {
     const { engine, ran } = await start();
     expect(await engine.resume("t", { maxSteps: 4 })).toMatchObject({ status: "failed" });
     expect(ran).toEqual([0, 1, 2, 3]);
@@ -101,7 +101,7 @@ describe("2.8, 7.2: a called graph that has reached its own limit", () => {
 });
 
 describe("6.2, 7.2: a further try of a called graph", () => {
-  test("begins anew all through: what an earlier one had called runs again, and asks again", async () => {
+  test("starts all nested calls again, and pauses again", async () => {
     const ran: string[] = [];
     const keys = new Set<string>();
     const engine = engineOf(
@@ -128,7 +128,7 @@ describe("6.2, 7.2: a further try of a called graph", () => {
       result = await engine.resume("t", pause?.kind === "before" ? { answers: { [pause.id]: null } } : { answer: 1 });
     }
     expect(result).toMatchObject({ status: "completed", output: { n: 4 } });
-    // Approvals of the first try say nothing about the second; keys are equal on every re-execution (5.5).
+    // Approvals of the first try do not apply to the second. Keys are equal on every re-execution (5.5).
     expect(seen).toEqual([
       "before call@0/before:check@1",
       "interrupt call@0/check@1",

@@ -1,4 +1,4 @@
-/** Execution, section 5: what is stored, when, and what a resume, a fork and an edit make of it. */
+/** Execution, section 5: what is stored and when, and how resumes, forks and edits use it. */
 import { describe, expect, test } from "vitest";
 import type { Checkpoint, Durability, EngineOptions, NodeContext, Store } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
@@ -49,7 +49,7 @@ describe("5.1 what a checkpoint records", () => {
     }
   });
 
-  test("a thread is made up where none is given", async () => {
+  test("a thread id is generated if none is given", async () => {
     const engine = engineOf(CHAIN, chain(), { store: new MemoryStore() });
     const [one, two] = [await engine.run({ start_at: 1 }), await engine.run({ start_at: 1 })];
     expect(one.thread).not.toBe(two.thread);
@@ -90,7 +90,7 @@ describe("5.2 - 5.5 crashes", () => {
     start -> a -> b, c, each   all(b, c, each) -> d   d -> end
   }`;
 
-  /** Runs to the end through as many crashes as it takes; returns what ran under which key. */
+  /** Runs to the end through any number of crashes. Returns the bodies that ran, by key. */
   async function runThroughCrashes(writes: number, when: "before" | "after", again: boolean) {
     let now = 0;
     const disk = new MemoryStore({ now: () => now });
@@ -114,7 +114,7 @@ describe("5.2 - 5.5 crashes", () => {
         if (known && disk.loadLatest("t")!.status === "completed") return { bodies, end: disk.loadLatest("t")!, logs };
         await (known ? engine.resume("t") : engine.run({ n: 1 }, { thread: "t" }));
       } catch {
-        // The process died; another one comes when the claim has run out.
+        // The process died. Another one starts when the claim has expired.
       }
       await settle();
       logs.push(...store.log);
@@ -129,11 +129,11 @@ describe("5.2 - 5.5 crashes", () => {
       for (let writes = 0; writes < 9; writes++) {
         const { bodies, end, logs } = await runThroughCrashes(writes, when, false);
         expect(end.values).toMatchObject({ x: 3, list: ["a1", "b", "c", "p", "q", "a2"] });
-        // One key a task, the same whenever its body ran.
+        // One key for each task, equal in every run of its body.
         const keys = new Map(bodies.map(({ key, task }) => [key, task]));
         expect(new Set(keys.values()).size).toBe(keys.size);
         expect(keys.size).toBe(6);
-        // A body whose result was stored never ran again: it ran as often as its process died before the write.
+        // A body with a stored result never ran again: it ran once more for each process that died before the write.
         const stored = logs.filter((entry) => entry.startsWith("put")).length;
         expect(new Set(logs.filter((entry) => entry.startsWith("put"))).size).toBe(stored);
       }
@@ -457,7 +457,7 @@ describe("5.9 time travel", () => {
   const build = (options: EngineOptions = {}, ran: string[] = []) =>
     engineOf(CHAIN, chain(ran), { store: new MemoryStore(), ...options });
 
-  test("a resume from an old checkpoint goes on from there, in the same thread, and rewrites nothing", async () => {
+  test("a resume from an old checkpoint continues from there in the same thread, and rewrites nothing", async () => {
     const ran: string[] = [];
     const engine = build({}, ran);
     await engine.run({ start_at: 1 }, { thread: "t" });
@@ -472,7 +472,7 @@ describe("5.9 time travel", () => {
     });
     expect(ran).toEqual(["b", "c"]);
     const after = await engine.history("t");
-    // The chain of the new head leads through the checkpoint it was forked from.
+    // The chain of the new head contains the checkpoint that it was forked from.
     expect(after.map((item) => item.id)).toEqual(expect.arrayContaining(before.slice(2).map((item) => item.id)));
     expect(after.map((item) => item.id)).not.toContain(before[0]!.id);
     expect(after[0]!.runId).not.toBe(before[0]!.runId);

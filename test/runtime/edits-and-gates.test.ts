@@ -1,4 +1,4 @@
-/** Execution 4.3, 5.5, 5.8, 5.9, 6.2, 6.3: what forks, edits, answers and crashes leave to the step that comes after them. */
+/** Execution 4.3, 5.5, 5.8, 5.9, 6.2, 6.3: the effects of forks, edits, answers and crashes on the next step. */
 import { describe, expect, test } from "vitest";
 import type { Durability, NodeContext, Store } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
@@ -59,7 +59,7 @@ describe("what an edit or a jump replaces has nothing to do with what comes afte
     const [gate] = (await engine.run({}, { thread: "t" })).pauses;
     expect((await engine.resume("t", { answers: { [gate!.id]: true } })).status).toBe("failed");
     await engine.update("t", {}, { as: "look" });
-    // The gate is another, and the old approval does not reach it.
+    // The gate is a new one, and the old approval does not apply to it.
     const [second] = (await engine.resume("t")).pauses;
     expect(second).toMatchObject({ kind: "before", node: "ask" });
     expect(second!.id).not.toBe(gate!.id);
@@ -77,7 +77,7 @@ describe("what an edit or a jump replaces has nothing to do with what comes afte
     await engine.run({}, { thread: "t" });
     const { checkpointId, pauses } = await engine.resume("t", { answer: "this one" });
     expect(pauses).toMatchObject([{ payload: "sure?" }]);
-    // As it stands it goes on waiting for the second answer, at the node it begins anew.
+    // Unchanged, it waits for the second answer, at the node that it starts again.
     const same = await engine.resume("t", { from: checkpointId!, at: "ask" });
     expect(same).toMatchObject({ status: "paused", pauses: [{ payload: "which?" }] });
     await engine.resume("t", { answer: "that one" });
@@ -118,7 +118,7 @@ test("6.2 the answer to a gate is not lost when the run stops before the step be
   expect(await engine.resume("t")).toMatchObject({ status: "completed", steps: [["b"], ["c"]] });
 });
 
-test("6.3 a gate inside a called graph that no caller has heard of is not opened by a resume", async () => {
+test("6.3 a resume does not open a gate inside a called graph that was never reported", async () => {
   const store = new MemoryStore({ now: () => (now += 60_000) });
   let now = 0;
   const ran: string[] = [];
@@ -129,7 +129,7 @@ test("6.3 a gate inside a called graph that no caller has heard of is not opened
       { deploy: () => ran.push("deploy") },
       { store: through },
     );
-  // The input, and the called graph's checkpoint that waits; the process dies before the caller's own says so.
+  // The input, and the waiting checkpoint of the called graph. The process dies before the caller's checkpoint.
   const dying = new CrashingStore(store, 2);
   await expect(build(dying).run({}, { thread: "t" })).rejects.toThrow();
   expect(dying.log).toEqual(["save input -1", "save before -1"]);

@@ -1,11 +1,11 @@
-/** Execution, section 8: what a run tells those who watch, and streams of it. */
+/** Execution, section 8: events of a run, and streams of them. */
 import { describe, expect, test, vi } from "vitest";
 import type { NodeContext, RunEvent } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { engineOf } from "../support/graph.ts";
 import { settle, VirtualClock } from "../support/virtual-clock.ts";
 
-/** An event as one line: what stands in it beside its place. */
+/** An event as one line, without its position. */
 function line(event: RunEvent): string {
   const {
     seq: _seq,
@@ -159,7 +159,7 @@ describe("8.1 events", () => {
   });
 });
 
-test("8.1, 1.3: what was told of a growing list is not searched for secrets again", async () => {
+test("8.1, 1.3: the redacted prefix of a growing list is reused", async () => {
   const run = async (rounds: number): Promise<{ searched: number; last: RunEvent | undefined }> => {
     let last: RunEvent | undefined;
     const engine = engineOf(
@@ -214,7 +214,7 @@ test("8.1: values of secrets are taken out of whatever leaves the run as text, h
   expect(custom).toMatchObject({ data: { "[secret KEY]": [{ tried: "[secret KEY]" }] } });
   expect(JSON.stringify(events)).not.toContain("ted\\");
   expect(JSON.stringify((await engine.state("t"))?.pauses)).not.toContain("ted\\");
-  // What a node gives is the graph's business: its channels hold it as it is.
+  // Channels store results as they are: only what leaves the run is redacted.
   expect(await engine.resume("t", { answer: 1 })).toMatchObject({ output: { x: 1, y: 'Bearer quo"ted\\value\n' } });
 });
 
@@ -306,7 +306,7 @@ describe("8.2 a slow consumer", () => {
   const LOOP = `graph g { limit steps none  output n: int = 0  node count = n + 1 into n
     start -> count   count -> count when n < 500   count -> end otherwise }`;
 
-  test("loses the oldest, is told how many, and slows nothing", async () => {
+  test("loses the oldest items, receives their number, and slows nothing", async () => {
     const stream = engineOf(LOOP).stream({}, { buffer: 10 });
     expect((await stream.result).output).toEqual({ n: 500 });
     const events: RunEvent[] = [];

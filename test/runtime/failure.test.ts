@@ -15,7 +15,7 @@ import { settle, VirtualClock } from "../support/virtual-clock.ts";
 
 const never = (): Promise<never> => new Promise(() => undefined);
 
-describe("4.1 whatever is thrown is its node's failure, and can be told", () => {
+describe("4.1 any thrown value is a failure of its node, with a readable message", () => {
   const unreadable = Object.defineProperty(new Error(), "message", {
     get: () => {
       throw new Error("not this either");
@@ -95,7 +95,7 @@ describe("4.1 tries", () => {
     }
   });
 
-  test("jitter tells tasks apart that failed together", async () => {
+  test("jitter separates tasks that failed together", async () => {
     const clock = new VirtualClock();
     const dice = [0, 0.9];
     const engine = engineOf(
@@ -555,7 +555,7 @@ describe("4.4 cancellation", () => {
     expect(clock.waiting).toEqual([]);
   });
 
-  test("no signal is made unless it is asked for", async () => {
+  test("no signal is created unless it is used", async () => {
     const made: string[] = [];
     const Original = globalThis.AbortController;
     class Counting extends Original {

@@ -1,4 +1,7 @@
-/** Execution, 2.3, 2.6, 4.1, 4.4, 5.5 and 8.1: code that throws what it should not, or goes on after it was given up. */
+/**
+ * Execution, 2.3, 2.6, 4.1, 4.4, 5.5 and 8.1: code that throws unusual values, or continues after its attempt was
+ * aborted.
+ */
 import { describe, expect, test } from "vitest";
 import type { ImportedFunction, NodeContext, RunEvent } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
@@ -62,7 +65,7 @@ describe("4.1 what a body throws or returns", () => {
     });
   }
 
-  test("2.3: a reducer or a condition that is asynchronous fails, and its rejection harms nobody", async () => {
+  test("2.3: a reducer or a condition that is asynchronous fails, and its rejection has no effect", async () => {
     const late = async (): Promise<never> => fail();
     const reducer = engineOf("graph g { output n: int = 0 reduce late  node a = 1 into n  start -> a }", { late });
     expect(await reducer.run({})).toMatchObject({ status: "failed", error: { code: "NG_REDUCER_FAILED" } });
@@ -74,7 +77,7 @@ describe("4.1 what a body throws or returns", () => {
     await settle();
   });
 
-  test("8.1: an asynchronous listener that rejects harms nobody", async () => {
+  test("8.1: the rejection of an asynchronous listener has no effect", async () => {
     const onEvent = (async () => fail()) as unknown as (event: RunEvent) => void;
     const engine = engineOf("graph g { output n: int = 0  node a = 1 into n  start -> a }", {}, { onEvent });
     expect((await engine.run({}, { onEvent })).status).toBe("completed");
@@ -82,8 +85,8 @@ describe("4.1 what a body throws or returns", () => {
   });
 });
 
-describe("4.4, 5.5: a body that goes on after it was given up", () => {
-  test("asks for nothing any more, tells nothing, and keeps the key and step of its own task", async () => {
+describe("4.4, 5.5: a body that continues after its attempt was aborted", () => {
+  test("has no further effect, emits nothing, and keeps the key and step of its own task", async () => {
     const clock = new VirtualClock();
     const events: RunEvent[] = [];
     const contexts: NodeContext[] = [];
@@ -145,7 +148,7 @@ describe("4.4, 5.5: a body that goes on after it was given up", () => {
   });
 });
 
-test("2.6: what an exclusive goto discards is told, targets of jumps and sends included", async () => {
+test("2.6: events report what an exclusive goto discards, including targets of goto and send", async () => {
   const events: RunEvent[] = [];
   const engine = engineOf(
     `graph g { output log: string[] reduce append  node a = jump() into log { goes x }  node b = jump() into log { goes y }

@@ -7,7 +7,7 @@ import { VirtualClock } from "../support/virtual-clock.ts";
 const TEXT = "graph g { output n: int  node one = body() into n  start -> one }";
 const LEASE = 30_000;
 
-/** A thread whose run has failed, and engines that resume it; those with `held` wait for it with the thread in their hands. */
+/** A thread whose run has failed, and engines that resume it. Engines with `held` wait while they hold the claim. */
 async function failedThread() {
   const clock = new VirtualClock();
   const store = new MemoryStore({ now: () => clock.now() });
@@ -52,7 +52,7 @@ describe("a runner that was held up for longer than its lease (5.6)", () => {
     expect(ran).toEqual(["failed", "first"]);
   });
 
-  test("goes on when nobody has", async () => {
+  test("continues if no other runner has claimed the thread", async () => {
     const { engine, ran, suspend } = await failedThread();
     const wake = deferred();
     const late = engine("late", wake.promise).resume("t");

@@ -1,4 +1,7 @@
-/** Interface: whatever stands in the place of options, the answer is an error with a code that says what they are. */
+/**
+ * Interface: a value of any other type in place of options is an error with a code, and the message says what options
+ * are.
+ */
 import { describe, expect, test } from "vitest";
 import { createEngine, createPlanRunner, type EngineOptions } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";

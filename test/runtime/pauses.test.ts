@@ -1,4 +1,4 @@
-/** Execution, section 6: gates, questions and answers. */
+/** Execution, section 6: gates, pauses and answers. */
 import { describe, expect, test } from "vitest";
 import type { NodeContext, Store } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
@@ -15,7 +15,7 @@ describe("waiting and answering", () => {
     expect(await hidden.run({})).toMatchObject({ status: "failed", error: { code: "NG_NO_STORE" } });
   });
 
-  test("6.2: several items wait, answers go by id, what is answered goes on at once, the step commits when all have", async () => {
+  test("6.2: several pauses wait, answers name ids, an answered task continues at once, the step commits when all have finished", async () => {
     const ran: string[] = [];
     const engine = engineOf(
       `graph g { output a: string  output b: string  output log: string[] reduce append
@@ -48,7 +48,7 @@ describe("waiting and answering", () => {
     expect(half.output).toEqual({ a: null, b: null, log: [] });
     const whole = await engine.resume("t", { answer: "2" });
     expect(whole).toMatchObject({ status: "completed", output: { a: "1", b: "2", log: ["side", "done"] } });
-    // 6.3: the results of the others survived both pauses.
+    // 6.3: the results of the siblings survived both pauses.
     expect(ran.filter((name) => name === "side")).toHaveLength(1);
     expect(ran.filter((name) => name === "one")).toHaveLength(2);
   });
@@ -115,7 +115,7 @@ describe("waiting and answering", () => {
 });
 
 describe("6.2 answers", () => {
-  test("a resume without answers says again who waits, and runs no body", async () => {
+  test("a resume without answers reports the waiting pauses again, and runs no body", async () => {
     let runs = 0;
     const engine = engineOf(
       `graph g { output a: json = null  node one = one() into a  start -> one }`,
@@ -169,7 +169,7 @@ describe("6.2 answers", () => {
     const again = await engine.resume("t", { answers: { [first.id]: "a" } });
     expect(again).toMatchObject({ status: "paused", pauses: [second], steps: [] });
     await engine.resume("t", { answers: { [first.id]: "a", [second.id]: "b" } });
-    // Long after: still known, still harmless, still not to be changed.
+    // Much later the answer is still recorded: a repetition has no effect, a change is refused.
     await expect(engine.resume("t", { answers: { [first.id]: "other" } })).rejects.toMatchObject({
       code: "NG_BAD_ANSWER",
     });
@@ -199,7 +199,7 @@ describe("6.2 answers", () => {
     expect((await engine.resume("t")).output).toEqual({ a: "yes" });
   });
 
-  test("answers that do not fit are refused, and the pause goes on waiting", async () => {
+  test("answers that do not fit are refused, and the pause remains", async () => {
     const engine = engineOf(
       `graph g { output a: "send" | "again" = "again"  node one = ask("Send?") into a  start -> one }`,
       {},

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 
-/** How many promises each section makes. */
+/** Number of promises in each section. */
 const SECTIONS: Readonly<Record<number, number>> = { 1: 4, 2: 9, 3: 3, 4: 4, 5: 13, 6: 3, 7: 2, 8: 2 };
 
 test("no promise goes without a test", () => {
@@ -11,7 +11,7 @@ test("no promise goes without a test", () => {
   const named = new Set<string>();
   for (const file of readdirSync(root, { recursive: true, encoding: "utf8" })) {
     if (!file.endsWith(".test.ts")) continue;
-    // Titles begin with the numbers of what they test: `5.2 - 5.5 crashes`, `6.2, 6.3: …`.
+    // Titles start with the numbers of the promises that they test: `5.2 - 5.5 crashes`, `6.2, 6.3: …`.
     for (const [, numbers] of readFileSync(join(root, file), "utf8").matchAll(
       /(?:test|describe)[\w.]*\(\s*["`](\d\.\d+(?:(?:, | - )\d\.\d+)*)[: "`]/g,
     )) {

@@ -1,4 +1,4 @@
-/** Execution, 2.8, 4.3, 5.4, 5.8, 6.2, 7.1 and 7.2, where a resume meets what an earlier one has left. */
+/** Execution, 2.8, 4.3, 5.4, 5.8, 6.2, 7.1 and 7.2: resumes after earlier resumes. */
 import { describe, expect, test } from "vitest";
 import type { Json, NodeContext } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
@@ -17,7 +17,7 @@ describe("stored results", () => {
     let now = 0;
     const store = new MemoryStore({ now: () => now });
     await engineOf(TEXT, functions, { store }).run({}, { thread: "t" });
-    // Both gates are passed, both bodies run, and the process dies before the step is committed.
+    // Both gates are passed and both bodies run. The process dies before the commit of the step.
     const dying = engineOf(TEXT, functions, { store: new CrashingStore(store, 2), leaseMs: 1 });
     await expect(dying.resume("t")).rejects.toMatchObject({ code: "NG_STORE_FAILED" });
     expect(ran).toEqual(["a", "b"]);
@@ -154,7 +154,7 @@ describe("7.2 tries of a called graph", () => {
   });
 });
 
-/** Reads answer at once, saves some turns later. */
+/** Reads return at once, saves some turns later. */
 function slowToSave(store: MemoryStore): MemoryStore {
   const save = store.save.bind(store);
   return Object.assign(store, {

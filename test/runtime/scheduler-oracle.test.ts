@@ -1,4 +1,7 @@
-/** Execution, 1.3, 1.4 and 2.2: the scheduler says what a run does, costs what it looks at, and hands out what nobody can alter. */
+/**
+ * Execution, 1.3, 1.4 and 2.2: the scheduler returns what a run does, in time proportional to what it reads, as frozen
+ * results.
+ */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -13,7 +16,7 @@ import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { tableOf } from "../support/graph.ts";
 import { numRuns } from "../support/depth.ts";
 
-/** What the nodes of a run ask for, by name of the node and how often it has run. */
+/** The requests of the nodes of a run, by node name and number of runs. */
 interface Sketch {
   readonly edges: readonly string[];
   readonly asks: Readonly<Record<string, readonly RoutingRequest[]>>;
@@ -47,13 +50,13 @@ const sketch: fc.Arbitrary<Sketch> = fc.record({
 });
 
 function tableOfSketch({ edges }: Sketch): Table {
-  // Declared in another order than they are named in, so that order means something.
+  // The order of declaration differs from the order of names, so that the order is tested.
   const nodes = [...NAMES].reverse().map((node) => `node ${node} = work("${node}") { goes ${NAMES.join(", ")} }`);
   return tableOf(`graph g { state n: int = 0  ${nodes.join("\n")} start -> a, b ${edges.join("\n")} }`, ["work"]);
 }
 
 describe("1.4 the scheduler beside a run", () => {
-  test("gives the nodes and barriers of each step, for random graphs", async () => {
+  test("returns the nodes and barriers of each step, for random graphs", async () => {
     let compared = 0;
     await fc.assert(
       fc.asyncProperty(sketch, async (drawn) => {
@@ -61,7 +64,7 @@ describe("1.4 the scheduler beside a run", () => {
         try {
           table = tableOfSketch(drawn);
         } catch {
-          // Two `match` of one node, say: no graph.
+          // Random edges may be invalid: two `match` of one node, for example.
           return;
         }
         const runs = new Map<string, number>();
@@ -156,7 +159,7 @@ test("1.3: what a plan reads does not grow with the graph", () => {
           }) as T);
     const scheduler = createScheduler(counting(structuredClone(table)));
     reads = 0;
-    // What was given is looked at field by field, and of the table what names the nodes: nothing is searched through.
+    // Arguments are read field by field, and of the table only the named nodes: nothing is searched.
     scheduler.planNextStep(["n0", "n1"], counting({ x: 0 }), counting({ n2: ["n0"] }));
     return reads;
   };

@@ -37,7 +37,7 @@ describe("4.4 a store that never answers", () => {
           expect(result.status).toBe(isAtEnd ? "completed" : "cancelled");
           if (!isAtEnd)
             expect(result.error).toMatchObject({ code: "NG_CANCELLED", cause: { code: "NG_STORE_FAILED" } });
-          // Whoever died with the claim in hand keeps others out for as long as the lease.
+          // A process that died with the claim blocks others until its lease ends.
           clock.skip(60_000);
           const stored = memory.loadLatest("t");
           if (stored === undefined) expect(result.checkpointId).toBeNull();
@@ -147,7 +147,7 @@ describe("5.6 a claim that cannot be renewed", () => {
     let signal: AbortSignal | undefined;
     const { memory, running } = start(
       (inner) => {
-        // Whatever is asked for after the first renewal: the connection is dead.
+        // From the first renewal on, the connection is dead.
         const renew = new HangingStore(inner, "renew", 0);
         const save = new HangingStore(renew.store, "save", 1);
         return new HangingStore(save.store, "release", 0).store;
@@ -173,7 +173,7 @@ describe("5.6 a claim that cannot be renewed", () => {
     expect(await again.resume("t")).toMatchObject({ status: "completed", output: { n: 1 } });
   });
 
-  test("while the host was kept busy, or slept, is asked for again", async () => {
+  test("while the host was blocked, or slept, is requested again", async () => {
     const clock = new VirtualClock();
     let missed = 0;
     const late = {
@@ -183,7 +183,7 @@ describe("5.6 a claim that cannot be renewed", () => {
     };
     const memory = new MemoryStore({ now: () => clock.now() });
     let calls = 0;
-    // The first answer is under way when the host stands still.
+    // The first answer is in flight when the host stops.
     const store = withOperation(
       memory,
       "renew",

@@ -26,7 +26,7 @@ describe("6.2 an answer that was stored before the process died", () => {
     const dying = engineOf(TEXT, functions, { store: new CrashingStore(memory, 1) });
     await expect(dying.resume("t", { answers })).rejects.toMatchObject({ code: "NG_STORE_FAILED" });
     ran.length = 0;
-    // The lease of the dead is over.
+    // The lease of the dead process has ended.
     now += 60_000;
     return { engine, id, ran };
   };
@@ -42,7 +42,7 @@ describe("6.2 an answer that was stored before the process died", () => {
     });
   });
 
-  test("when it was the last one, the thread is on its way, and a resume goes on", async () => {
+  test("when it was the last one, the thread is running, and a resume continues", async () => {
     const { engine, ran } = await crashed(["a", "b"]);
     expect(await engine.state("t")).toMatchObject({ status: "running", pauses: [] });
     expect((await engine.history("t"))[0]).toMatchObject({ status: "running", pauses: [] });

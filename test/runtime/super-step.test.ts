@@ -1,4 +1,4 @@
-/** Execution, section 2: what happens in one step, and from one to the next. */
+/** Execution, section 2: one step, and the transition to the next. */
 import { describe, expect, test } from "vitest";
 import { NodeError, RunError, type NodeContext } from "../../runtime/index.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
@@ -124,7 +124,7 @@ describe("2.3 results that do not fit", () => {
     expect(runs).toBe(1);
   });
 
-  test("a record that lacks a field it is asked for", async () => {
+  test("a record that lacks a declared field", async () => {
     const engine = engineOf(
       `graph g { output a: int = 0  output b: string = ""  node n = make() into { a, b }  start -> n }`,
       { make: () => ({ a: 1, c: 2 }) },
@@ -371,7 +371,7 @@ describe("2.6 goto, stop, exclusive goto", () => {
         try {
           context.goto("f");
         } catch {
-          // Swallowed.
+          // The error is caught.
         }
       },
     ]) {
@@ -407,7 +407,7 @@ describe("2.6 goto, stop, exclusive goto", () => {
 });
 
 describe("2.7 the end of a run", () => {
-  test("a barrier that is partly filled makes it incomplete, and says who is missing", async () => {
+  test("a partly filled barrier makes it incomplete, and lists the missing nodes", async () => {
     const engine = engineOf(
       `graph g {
         node a = 1  node b = 1  node h = 1  node c = 1  node d = 1
@@ -449,7 +449,7 @@ describe("2.8 the step limit", () => {
     start -> count   count -> count
   }`;
 
-  test("stops a run with work left; it counts resumes in, and a higher one goes on", async () => {
+  test("stops a run with work left; it counts resumes, and a higher limit continues", async () => {
     const engine = engineOf(loop, {}, { store: new MemoryStore() });
     const stopped = await engine.run({}, { thread: "t" });
     expect(stopped).toMatchObject({ status: "step_limit", output: { n: 5 } });
@@ -459,7 +459,7 @@ describe("2.8 the step limit", () => {
     expect(await engine.resume("t", { maxSteps: 7 })).toMatchObject({ status: "step_limit", output: { n: 7 } });
   });
 
-  test("is 100 when nothing is said, and `none` is none", async () => {
+  test("is 100 by default, and `none` is none", async () => {
     expect((await engineOf(loop.replace("limit steps 5", "")).run({})).output).toEqual({ n: 100 });
     const endless = engineOf(
       `graph g { limit steps none  output n: int = 0  node count = n + 1 into n

@@ -1,4 +1,4 @@
-/** Execution, section 1: what an engine makes of a table. */
+/** Execution, section 1: how an engine uses a table. */
 import { describe, expect, test } from "vitest";
 import { createEngine, createScheduler, TableError, type Table } from "../../runtime/index.ts";
 import { engineOf, tableOf } from "../support/graph.ts";
@@ -94,7 +94,7 @@ describe("1.3, 1.4", () => {
     expect(scheduler.planNextStep([{ node: "call" }], {}, {})).toEqual(first);
     expect(first.barrierState).toEqual({ j: ["call"] });
     expect(JSON.stringify(table)).toBe(text);
-    // What is passed in may be frozen, and names that look like fields of lists and objects are no channels.
+    // Arguments may be frozen. Names that are also members of lists and objects are not channels.
     const signals = Object.freeze({ j: Object.freeze(["call"]) });
     const again = scheduler.planNextStep(Object.freeze([{ node: "call" }]), Object.freeze({}), signals);
     expect(again.barrierState).toEqual({ j: ["call"] });
