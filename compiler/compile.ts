@@ -97,7 +97,7 @@ export function compile(text: string, options: CompileOptions = {}): CompileResu
   const isValid = !hasErrors(found) && !hasErrors(suppressions.diagnostics);
   const { graphs, plans } = lowerProject(project, isValid, checked.proofs);
   if (isValid && baseline !== undefined) {
-    found.push(...compareWithBaseline(baseline, graphs, project.entry.source));
+    for (const each of compareWithBaseline(baseline, graphs, project.entry.source)) found.push(each);
   }
   const { diagnostics, suppressed } = suppressFindings(sortDiagnostics(found), project.entry.syntax, suppressions, {
     // Without a baseline, nothing has looked for differences to one.

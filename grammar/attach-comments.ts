@@ -34,18 +34,19 @@ export function attachComments(file: File): CommentsOf {
     while (next < parts.length && (parts[next] as Part).span.start <= start) next += 1;
     const previous = parts[next - 1];
     const following = parts[next];
-    if (previous !== undefined && start < previous.span.end) of(previous.node).before.push(...lines);
+    if (previous !== undefined && start < previous.span.end)
+      for (const each of lines) of(previous.node).before.push(each);
     else if (previous !== undefined && isSameLine(text, previous.span.end, start)) {
-      if (lines.length === 1) of(previous.node).behind.push(...lines);
-      else of(previous.node).before.push(...lines);
+      if (lines.length === 1) for (const each of lines) of(previous.node).behind.push(each);
+      else for (const each of lines) of(previous.node).before.push(each);
     } else if (
       previous !== undefined &&
       following?.item !== previous.item &&
       isInside(start, previous, following, text)
     ) {
-      of(previous.item).after.push(...lines);
-    } else if (following === undefined) of(file).after.push(...lines);
-    else of(following.node).before.push(...lines);
+      for (const each of lines) of(previous.item).after.push(each);
+    } else if (following === undefined) for (const each of lines) of(file).after.push(each);
+    else for (const each of lines) of(following.node).before.push(each);
   }
   return (part) => {
     const comments = attached.get(part);

@@ -33,7 +33,7 @@ export const fmtCommand = defineCommand<FmtOptions>({
     for (const { path: file, text } of sources) {
       const formatted = await formatText(text, file);
       if (typeof formatted !== "string") {
-        broken.push(...formatted);
+        for (const each of formatted) broken.push(each);
         continue;
       }
       if (formatted === text) continue;

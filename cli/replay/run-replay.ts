@@ -102,7 +102,7 @@ function boundGraphs({ graphs }: CompileResult, name: string | undefined, file: 
   for (let next = open.shift(); next !== undefined; next = open.shift()) {
     if (found.has(next)) continue;
     found.add(next);
-    open.push(...next.graphs);
+    for (const each of next.graphs) open.push(each);
   }
   return [...found];
 }

@@ -2,11 +2,14 @@ import { resolve } from "node:path";
 import type { BuiltinNode } from "../../runtime/interface/context.ts";
 import type { EngineOptions, ExecuteOptions } from "../../runtime/interface/engine-options.ts";
 import { createRedactor } from "../../runtime/event/redact.ts";
+import { refuseEffects } from "../../runtime/program/program.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { Table } from "../../runtime/table/table.ts";
 import { quietly, type Output } from "../output/output.ts";
 import { printableText } from "../output/printable-text.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
+import { CommandError } from "../process/command-error.ts";
+import { EXIT } from "../process/exit-codes.ts";
 import { enterStage } from "../process/stage.ts";
 import { bindFunctions } from "../sources/bind-functions.ts";
 import { secretNames } from "../sources/secret-names.ts";
@@ -64,6 +67,7 @@ export async function openRunSession(
   output: Output,
   builtins: (redact: (text: string) => string) => Readonly<Record<string, BuiltinNode>> = () => ({}),
 ): Promise<RunSession> {
+  refuseUserCode(table, options);
   const [{ builtinNodes }, { createPrint }, code, llm] = await Promise.all([
     import("../../stdlib/builtin-nodes.ts"),
     import("../../stdlib/nodes/print.ts"),
@@ -111,4 +115,19 @@ export async function openRunSession(
     },
     close: async () => store.store.close?.(),
   };
+}
+
+/**
+ * Checks `--allow` before any code of the user is bundled or imported: top-level code of a module runs when it is imported.
+ *
+ * @throws RunError, CommandError NG_EFFECT_DENIED
+ */
+function refuseUserCode(table: Table | PlanTable, { allow, builtins }: ExecutionOptions): void {
+  refuseEffects(table, allow, table.kind);
+  if (builtins !== undefined && allow !== undefined && !allow.includes("code"))
+    throw new CommandError(`--builtins runs code, which --allow does not include [NG_EFFECT_DENIED]`, {
+      exitCode: EXIT.failed,
+      code: "NG_EFFECT_DENIED",
+      help: "add `code` to --allow, or omit --builtins",
+    });
 }

@@ -7,7 +7,7 @@ const UNIT = 60_000;
 export function scheduleMermaid(view: ScheduleView): string {
   const scale = view.unit === "tasks" ? UNIT : 1;
   const lines = ["gantt", `  title ${plain(view.plan)}`, "  dateFormat x", "  axisFormat %H:%M:%S"];
-  const slots = Math.max(0, ...view.tasks.map(({ slot }) => slot + 1));
+  const slots = view.tasks.reduce((most, { slot }) => Math.max(most, slot + 1), 0);
   for (let slot = 0; slot < slots; slot++) {
     lines.push(`  section slot ${slot + 1}`);
     for (const [index, task] of view.tasks.entries()) {

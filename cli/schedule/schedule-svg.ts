@@ -19,7 +19,7 @@ const STYLE = `
 /** An SVG Gantt chart: one row for each task in start order, the critical path in another colour, the lower bound as a line. */
 export function scheduleSvg(view: ScheduleView): string {
   const { tasks, unit, makespan, lowerBound } = view;
-  const names = Math.min(260, Math.max(40, ...tasks.map(({ id }) => id.length * CHARACTER)) + 12);
+  const names = Math.min(260, tasks.reduce((most, { id }) => Math.max(most, id.length * CHARACTER), 40) + 12);
   const left = MARGIN + names;
   const width = left + CHART + MARGIN + 60;
   const height = TOP + tasks.length * ROW + MARGIN;

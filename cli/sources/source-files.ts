@@ -101,7 +101,7 @@ function listDirectory(directory: string): string[] {
     if (entry.name.startsWith(".")) continue;
     const path = join(directory, entry.name);
     if (entry.isDirectory()) {
-      if (entry.name !== "node_modules") files.push(...listDirectory(path));
+      if (entry.name !== "node_modules") for (const each of listDirectory(path)) files.push(each);
     } else if (SOURCE_NAME.test(entry.name)) files.push(path);
   }
   return files.sort();

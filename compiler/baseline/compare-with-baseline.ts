@@ -55,8 +55,8 @@ export function compareWithBaseline(
     const key = `${next.before.digest} ${next.now.digest}`;
     if (next.before.digest === next.now.digest || seen.has(key)) continue;
     seen.add(key);
-    found.push(...compareGraph(next));
-    open.push(...calledGraphs(next));
+    for (const each of compareGraph(next)) found.push(each);
+    for (const each of calledGraphs(next)) open.push(each);
   }
   return found;
 }

@@ -12,7 +12,7 @@ export function collectNames(expression: Expr, names: Set<string>): void {
         for (const part of next.parts) if (part.kind !== "TemplateText") open.push(part);
         break;
       case "List":
-        open.push(...next.items);
+        for (const each of next.items) open.push(each);
         break;
       case "Record":
         for (const field of next.fields) open.push(field.value);

@@ -94,9 +94,11 @@ function reportRepeated(
 
 /** Takes a name and the comma before it out of a list. */
 function removal(text: string, span: Span): Fix[] {
-  const before = /,\s*$/.exec(text.slice(0, span.start));
-  if (before === null) return [];
-  return [{ title: "remove the repetition", edits: [{ span: { start: before.index, end: span.end }, text: "" }] }];
+  // Backwards by hand: a pattern that ends in `$` would read all text before the member, for each member.
+  let start = span.start - 1;
+  while (start >= 0 && /\s/.test(text[start] ?? "")) start--;
+  if (text[start] !== ",") return [];
+  return [{ title: "remove the repetition", edits: [{ span: { start, end: span.end }, text: "" }] }];
 }
 
 /** NG315. */

@@ -70,7 +70,7 @@ function ancestorsOf(tasks: readonly BoundTask[]): readonly ReadonlySet<number>[
       const after = tasks[task]?.after ?? [];
       const missing = done[task] === 1 ? [] : after.filter((index) => done[index] !== 1);
       if (missing.length > 0) {
-        open.push(...missing);
+        for (const each of missing) open.push(each);
         continue;
       }
       open.pop();

@@ -176,7 +176,9 @@ function entryOf(context: CheckContext, nodes: ReadonlySet<number>): number {
     }
     for (const jump of model.nodes[node]?.jumps ?? []) if (jump !== END_TARGET) seen.add(jump);
   }
-  return Math.min(...nodes);
+  let least = Infinity;
+  for (const node of nodes) least = Math.min(least, node);
+  return least;
 }
 
 /** NG106: nothing in the text mentions `end`. */

@@ -110,7 +110,7 @@ function secretIn(expression: Expression, carried: ReadonlyMap<number, Carried>)
       if (found !== undefined) return found;
     } else if (part.op === "if") pending.push(part.then, part.else);
     else if (part.op === "binary" && !["+", "??"].includes(part.operator)) continue;
-    else if (part.op !== "call" && part.op !== "not") pending.push(...expressionParts(part));
+    else if (part.op !== "call" && part.op !== "not") for (const each of expressionParts(part)) pending.push(each);
   }
   return undefined;
 }
@@ -160,7 +160,7 @@ function literalsOf(graph: Ast.GraphDecl): { span: Span; text: string }[] {
         if (piece.kind === "TemplateText") found.push({ span: piece.span, text: piece.value });
         else pending.push(piece);
       }
-    } else pending.push(...childrenOf(part));
+    } else for (const each of childrenOf(part)) pending.push(each);
   }
   return found;
 }
@@ -170,8 +170,9 @@ function namesIn(expression: Ast.Expr): Ast.NameExpr[] {
   const pending: Ast.Expr[] = [expression];
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
     if (part.kind === "Name") found.push(part);
-    else if (part.kind === "Template") pending.push(...part.parts.filter((piece) => piece.kind !== "TemplateText"));
-    else pending.push(...childrenOf(part));
+    else if (part.kind === "Template")
+      for (const each of part.parts.filter((piece) => piece.kind !== "TemplateText")) pending.push(each);
+    else for (const each of childrenOf(part)) pending.push(each);
   }
   return found;
 }

@@ -192,7 +192,8 @@ function waysOf(
     case "match": {
       const listed: Scalar[] = [];
       for (const arm of to.arms)
-        if (listed.length < MAX_EARLIER * 8) listed.push(...arm.patterns.map(({ value }) => value));
+        if (listed.length < MAX_EARLIER * 8)
+          for (const each of arm.patterns.map(({ value }) => value)) listed.push(each);
       return to.arms.map((arm) => ({
         targets: arm.targets,
         facts:

@@ -34,7 +34,7 @@ export function emitChecks(bound: BoundGraph, names: CheckNames): readonly strin
     lines.push(`// reduce ${channel.reducer.function.name} of ${channel.name}`);
     lines.push(`$.Checked<typeof ${reducer}, (current: ${type}, update: never) => ${type}>,`);
   }
-  for (const node of bound.nodes) lines.push(...checkNode(node, channels, names));
+  for (const node of bound.nodes) for (const each of checkNode(node, channels, names)) lines.push(each);
   const written = new Set<string>();
   for (const check of bound.typeScriptChecks) {
     for (const text of writeCheck(check, names)) {

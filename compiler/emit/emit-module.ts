@@ -129,7 +129,7 @@ function collectUnits(units: readonly Unit[]): readonly Unit[] {
     if (found.has(next.bound) || missing.length === 0) {
       open.pop();
       if (!found.has(next.bound)) found.set(next.bound, next);
-    } else open.push(...missing);
+    } else for (const each of missing) open.push(each);
   }
   return [...found.values()];
 }

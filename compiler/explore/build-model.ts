@@ -221,7 +221,7 @@ function addRoute(
   const text = (span: { start: number; end: number }): string => graph.file.text.slice(span.start, span.end);
   switch (to.kind) {
     case "plain":
-      draft.always.push(...signals(to.targets));
+      for (const each of signals(to.targets)) draft.always.push(each);
       return;
     case "when":
       draft.whens.push({

@@ -93,7 +93,7 @@ export function both(parts: readonly Formula[]): Formula {
   for (const part of parts) {
     if (part.kind === "const") {
       if (!part.value) return NEVER;
-    } else if (part.kind === "and") kept.push(...part.parts);
+    } else if (part.kind === "and") for (const each of part.parts) kept.push(each);
     else kept.push(part);
   }
   return kept.length === 0 ? ALWAYS : kept.length === 1 ? kept[0]! : { kind: "and", parts: kept };
@@ -160,7 +160,7 @@ export function termsOf(formula: Formula): Set<Term> {
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
     if (part.kind === "in") found.add(part.term);
     else if (part.kind === "not") pending.push(part.of);
-    else if (part.kind !== "const") pending.push(...part.parts);
+    else if (part.kind !== "const") for (const each of part.parts) pending.push(each);
   }
   return found;
 }

@@ -111,21 +111,18 @@ function outcomesOfNode(
     if (own === undefined) return undefined;
     // Edges that say nothing for one who always jumps: that it also ends there is possible, but nobody wrote it.
     const silent = node.jumps !== undefined && node.routing.groups.length === 0;
-    found.push(
-      ...(silent && !node.jumps.includes(END_TARGET)
-        ? own.map((item) => ({ ...item, exact: false, silent: true as const }))
-        : own),
-    );
+    const isUnwritten = silent && !node.jumps.includes(END_TARGET);
+    for (const item of own) found.push(isUnwritten ? { ...item, exact: false, silent: true as const } : item);
     if (node.jumps !== undefined) {
       const jumps = reading === "plain" ? singleJumps(model, node) : allJumps(model, node, own);
       if (jumps === undefined) return undefined;
-      found.push(...jumps);
+      for (const each of jumps) found.push(each);
     }
   }
   if (node.errorRouting !== undefined) {
     const failed = combine(node.errorRouting, "error", new Map());
     if (failed === undefined) return undefined;
-    found.push(...failed);
+    for (const each of failed) found.push(each);
   }
   return found;
 }
@@ -208,7 +205,7 @@ function combine(routing: Routing, kind: "own" | "error", known: Cube): readonly
     const next: Partial[] = [];
     for (const partial of partials) {
       if (group.kind === "always") next.push({ ...partial, signals: [...partial.signals, ...group.signals] });
-      else if (group.kind === "one") next.push(...oneOf(partial, group.branches, extend));
+      else if (group.kind === "one") for (const each of oneOf(partial, group.branches, extend)) next.push(each);
       else {
         let ways: Partial[] = [partial];
         for (const branch of group.branches) {

@@ -70,7 +70,7 @@ function conditionsInside(model: ControlModel, node: number): Formula[] {
     if (isCondition(part)) found.push(formulaOf(model.terms, part));
     else {
       if (part.op === "if") found.push(formulaOf(model.terms, part.condition));
-      pending.push(...expressionParts(part));
+      for (const each of expressionParts(part)) pending.push(each);
     }
   }
   return found;
@@ -82,7 +82,7 @@ function setsAsked(reads: readonly NodeReads[]): ReadonlyMap<number, readonly Va
     const pending: Formula[] = [...edges, ...inside];
     for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
       if (part.kind === "not") pending.push(part.of);
-      else if (part.kind === "and" || part.kind === "or") pending.push(...part.parts);
+      else if (part.kind === "and" || part.kind === "or") for (const each of part.parts) pending.push(each);
       else if (part.kind === "in" && part.term.channel !== undefined) {
         const known = found.get(part.term.channel);
         if (known === undefined) found.set(part.term.channel, [part.set]);

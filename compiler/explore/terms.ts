@@ -114,7 +114,7 @@ export function channelsOf(expression: Expression): number[] {
   const pending: Expression[] = [expression];
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
     if (part.op === "channel") found.add(part.channel);
-    else pending.push(...expressionParts(part));
+    else for (const each of expressionParts(part)) pending.push(each);
   }
   return [...found].sort((a, b) => a - b);
 }
@@ -131,7 +131,7 @@ function readsOnlyChannels(expression: Expression): boolean {
   const pending: Expression[] = [expression];
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
     if (part.op === "error") return false;
-    pending.push(...expressionParts(part));
+    for (const each of expressionParts(part)) pending.push(each);
   }
   return true;
 }
@@ -140,7 +140,7 @@ function someCall(expression: Expression): boolean {
   const pending: Expression[] = [expression];
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
     if (part.op === "call") return true;
-    pending.push(...expressionParts(part));
+    for (const each of expressionParts(part)) pending.push(each);
   }
   return false;
 }

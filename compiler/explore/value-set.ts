@@ -222,7 +222,7 @@ export function onlyValue(set: ValueSet): { readonly value: string | number | bo
   if (set.true) found.push(true);
   if (set.false) found.push(false);
   if (set.strings.values.length > 1) return undefined;
-  found.push(...set.strings.values);
+  for (const each of set.strings.values) found.push(each);
   if (set.numbers.intervals.length > 0) {
     const number = onlyNumber(set.numbers);
     if (number === undefined) return undefined;
@@ -237,7 +237,8 @@ export function sampleValues(set: ValueSet, limit: number): string[] {
   if (set.null) found.push("null");
   if (set.true) found.push("true");
   if (set.false) found.push("false");
-  if (!set.strings.negated) found.push(...set.strings.values.map((value) => JSON.stringify(value)));
+  if (!set.strings.negated)
+    for (const each of set.strings.values.map((value) => JSON.stringify(value))) found.push(each);
   const number = someNumber(set.numbers);
   if (number !== undefined) found.push(String(number));
   if (set.strings.negated) found.push("any other string");

@@ -197,7 +197,7 @@ function narrowOnce(type: ValueType, fact: Fact, types: TypeTable): ValueType {
     }
     const parts = narrowMember(member, fact, types);
     if (parts.length !== 1 || parts[0] !== member) changed = true;
-    kept.push(...parts);
+    for (const each of parts) kept.push(each);
   }
   return changed ? unionOf(kept) : type;
 }

@@ -92,7 +92,7 @@ const SIGNATURES: Readonly<Record<LibraryName, LibrarySignature>> = {
     for (const member of alternatives(type, scope.types)) {
       const plain = resolveType(member, scope.types);
       if (plain.kind === "map") found.push(plain.value);
-      else if (plain.kind === "record") found.push(...plain.fields.map((field) => field.type));
+      else if (plain.kind === "record") for (const each of plain.fields.map((field) => field.type)) found.push(each);
       else return BROKEN_TYPE;
     }
     return listOf(unionOf(found));

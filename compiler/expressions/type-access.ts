@@ -58,7 +58,7 @@ export function typeIndex(syntax: Ast.IndexExpr, object: Typed, index: Typed, sc
       const type = recordIndex(syntax, plain, base, index, scope);
       if (type === undefined) return { expression, type: BROKEN_TYPE, syntax };
       found.push(type);
-    } else if (plain.kind === "opaque") found.push(...opaqueIndex(plain, syntax, scope));
+    } else if (plain.kind === "opaque") for (const each of opaqueIndex(plain, syntax, scope)) found.push(each);
     else {
       const isText = isAssignable(base, STRING, scope.types) === undefined;
       reportType(object, base, { what, help: isText ? 'take strings apart with `split(text, "")`' : undefined }, scope);

@@ -1,4 +1,4 @@
-import { importEscapesRoot, missingFile, unreadableFile } from "../../diagnostics/catalog/names.ts";
+import { forbiddenSpecifier, importEscapesRoot, missingFile, unreadableFile } from "../../diagnostics/catalog/names.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import { findFile, isGraphFile } from "./find-file.ts";
@@ -30,6 +30,10 @@ export function resolveImport(
   const { host, root, report, files } = resolution;
   const { value: specifier, span } = declaration.from;
   const place = { file: file.source, span };
+  if (isForbidden(specifier)) {
+    report(forbiddenSpecifier(place, { specifier }));
+    return { kind: "broken" };
+  }
   const isPath = /^(\.{1,2}(\/|$)|\/|[A-Za-z]:[\\/])/.test(specifier);
   if (!isPath && !isGraphFile(specifier)) return { kind: "package" };
 
@@ -55,6 +59,16 @@ export function resolveImport(
     return { kind: "file", file: known };
   }
   return { kind: "module", module: resolution.readModule(found) };
+}
+
+/**
+ * Whether a specifier is empty, a URL (`data:` would carry code in the graph's own text) or a network path. Of the schemes only `node:`
+ * is allowed; a letter and a colon begin a Windows path.
+ */
+function isForbidden(specifier: string): boolean {
+  if (specifier.trim() === "" || /^\s|\s$|[\u0000-\u001f]/.test(specifier)) return true;
+  if (/^[\\/]{2}|^\\/.test(specifier)) return true;
+  return /^[a-zA-Z][\w+.-]+:/.test(specifier) && !/^node:[\w/]+$/.test(specifier);
 }
 
 /** A specifier that would name a file that exists. */

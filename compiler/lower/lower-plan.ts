@@ -28,7 +28,7 @@ export function lowerPlan(plan: BoundPlan, plans: LoweredPlans, graphs: LoweredG
   const open = [plan];
   for (let next = open.at(-1); next !== undefined; next = open.at(-1)) {
     const missing = plans.has(next) ? [] : next.plans.filter((called) => !plans.has(called));
-    if (missing.length > 0) open.push(...missing);
+    if (missing.length > 0) for (const each of missing) open.push(each);
     else {
       open.pop();
       if (!plans.has(next)) plans.set(next, lowerOne(next, plans, graphs));

@@ -170,10 +170,10 @@ function patternNames(pattern: Pattern): readonly string[] {
         found.unshift(node.name ?? "");
         break;
       case "ObjectPattern":
-        open.push(...(node.properties ?? []));
+        for (const each of node.properties ?? []) open.push(each);
         break;
       case "ArrayPattern":
-        open.push(...(node.elements ?? []).filter((element) => element !== null));
+        for (const each of node.elements ?? []) if (each !== null) open.push(each);
         break;
       case "ObjectProperty":
         open.push(node.value);

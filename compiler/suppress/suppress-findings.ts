@@ -50,7 +50,7 @@ export function suppressFindings(
   }
   if (!hasErrors(left) && problems.length === 0) {
     for (const suppression of suppressions)
-      more.push(...reportUnused(suppression, used, file, options.notLookedFor ?? []));
+      for (const each of reportUnused(suppression, used, file, options.notLookedFor ?? [])) more.push(each);
   }
   return { diagnostics: sortDiagnostics([...left, ...more]), suppressed };
 }

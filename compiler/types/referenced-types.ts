@@ -35,7 +35,7 @@ function collect(roots: readonly ValueType[], types: TypeTable): ReferencedTypes
         for (const field of next.fields) open.push(field.type);
         break;
       case "union":
-        open.push(...next.members);
+        for (const each of next.members) open.push(each);
         break;
       case "ref": {
         const type = found.has(next.name) ? undefined : types.get(next.name);

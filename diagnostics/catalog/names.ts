@@ -181,6 +181,18 @@ export function missingFile(place: Place, facts: { specifier: string; similar?: 
   });
 }
 
+/** NG105: a specifier that names neither a file of the project nor a package. */
+export function forbiddenSpecifier(place: Place, facts: { specifier: string }): Diagnostic {
+  const { specifier } = facts;
+  const shown = specifier.length > 60 ? `${specifier.slice(0, 60)}…` : specifier;
+  const what =
+    specifier.trim() === "" ? "an import needs a file or a package" : `\`${shown}\` is neither a file nor a package`;
+  return diagnostic("NG105", place, what, {
+    label: "cannot be imported",
+    help: "write a path that begins with `./` or `../`, or the name of a package; URLs and network paths are refused",
+  });
+}
+
 /** NG105: an imported file exists but cannot be read. */
 export function unreadableFile(place: Place, facts: { specifier: string; why: string }): Diagnostic {
   const { specifier, why } = facts;

@@ -21,7 +21,7 @@ export function introducesErrors(
   fixed: readonly Diagnostic[],
 ): boolean {
   // Math.min of nothing is infinite: without a fixed finding any new error counts.
-  const hiding = Math.min(...fixed.map(stageOf));
+  const hiding = fixed.reduce((least, finding) => Math.min(least, stageOf(finding)), Infinity);
   const known = new Map<string, number>();
   for (const item of before) known.set(keyOf(item), (known.get(keyOf(item)) ?? 0) + 1);
   return after.some((item) => {

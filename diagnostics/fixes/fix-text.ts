@@ -80,7 +80,7 @@ function chooseFixes(diagnostics: readonly Diagnostic[]): Candidate[] {
     if (diagnostic.severity === "info" || fix === undefined || fix.edits.length === 0) continue;
     if (fix.edits.some((edit) => taken.some((other) => editsCollide(edit, other)))) continue;
     chosen.push({ diagnostic, fix, edits: fix.edits });
-    taken.push(...fix.edits);
+    for (const each of fix.edits) taken.push(each);
     if (chosen.length >= MAX_AT_ONCE) break;
   }
   return chosen;

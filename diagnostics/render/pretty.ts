@@ -41,7 +41,9 @@ function renderOne(diagnostic: Diagnostic, options: PrettyOptions): string {
   const styles = options.styles ?? (options.color === true ? ansiStyles : plainStyles);
   const primary = styles[diagnostic.severity];
   const files = marksByFile(diagnostic);
-  const gutterWidth = String(Math.max(...[...files].map(([file, marks]) => lastLineOf(file, marks)))).length;
+  const gutterWidth = String(
+    [...files].reduce((most, [file, marks]) => Math.max(most, lastLineOf(file, marks)), 0),
+  ).length;
   const indent = " ".repeat(gutterWidth);
 
   const lines = [

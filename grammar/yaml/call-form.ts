@@ -106,7 +106,7 @@ function callExpression(callee: Identifier, read: RecordRead<typeof CALL_FIELDS 
   let { span } = callee;
   for (const entry of read.entries) {
     if (entry.key !== "args" && entry.key !== "with") continue;
-    args.push(...(values[entry.key] ?? []));
+    for (const each of values[entry.key] ?? []) args.push(each);
     span = coverSpans(span, entrySpan(entry));
   }
   return { kind: "Call", span, callee, args };

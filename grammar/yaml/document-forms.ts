@@ -192,7 +192,7 @@ export const testForm: Form<Item[]> = named(
       const line = TEST_LINES.find((word) => word === key);
       return line === undefined ? [] : (values[line] ?? []);
     });
-    items.push(...brokenSections(brokenEntries, reader));
+    for (const each of brokenSections(brokenEntries, reader)) items.push(each);
     const test: TestDecl = { kind: "Test", span: node.span, title, subject, items };
     return [test];
   }),

@@ -22,7 +22,7 @@ export function refuseDrift(program: Program, head: Checkpoint, writes: readonly
   for (const name of head.nextNodes) needNode(name, "it is a next node");
   for (const name of head.unrouted ?? []) if (name !== "start") needNode(name, "its edges have to be evaluated again");
   for (const write of [...(head.finished ?? []), ...writes]) {
-    if (!isAnswer(write)) problems.push(...resultProblems(program, write));
+    if (!isAnswer(write)) for (const each of resultProblems(program, write)) problems.push(each);
   }
   for (const send of head.pendingSends) needNode(send.node, "an item was sent to it");
   for (const name of Object.keys(head.errors)) needNode(name, "an error edge leads to it");

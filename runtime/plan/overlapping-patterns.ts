@@ -44,7 +44,7 @@ export function overlappingPatterns(patterns: readonly PathPattern[]): readonly 
     const below = [folder];
     for (let next = below.pop(); next !== undefined; next = below.pop()) {
       compare(index, pattern, next.patterns);
-      below.push(...next.folders.values());
+      for (const each of next.folders.values()) below.push(each);
     }
   }
   return overlapping;

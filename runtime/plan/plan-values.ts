@@ -45,7 +45,7 @@ export function createPlanValues(program: PlanProgram, run: Run): PlanValues {
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       if (seen[next] === generation) continue;
       seen[next] = generation;
-      open.push(...(program.tasks[next]?.spec.after ?? []));
+      for (const each of program.tasks[next]?.spec.after ?? []) open.push(each);
     }
     return generation;
   };

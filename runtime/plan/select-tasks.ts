@@ -20,7 +20,7 @@ export function selectTasks(
     for (let task = open.pop(); task !== undefined; task = open.pop()) {
       if (found.has(task)) continue;
       found.add(task);
-      open.push(...(program.successors[task] ?? []));
+      for (const each of program.successors[task] ?? []) open.push(each);
     }
     sets.push(found);
   }

@@ -9,7 +9,7 @@ import type { Attempt } from "../step/attempt.ts";
 import type { Task } from "../step/task.ts";
 import { compileRouting, type Routing, type RoutingCode } from "../routing/plan-step.ts";
 import type { PlanTable } from "../table/plan-table.ts";
-import type { NodeSpec, Table } from "../table/table.ts";
+import type { Effect, NodeSpec, Table } from "../table/table.ts";
 import type { ValueType } from "../table/value-type.ts";
 import { ChannelCode } from "./channel-code.ts";
 
@@ -114,7 +114,7 @@ export function compileProgram(
   linker: Linker,
   what: Program["what"] = "graph",
 ): Program {
-  refuseEffects(table, options, what);
+  refuseEffects(table, options.allow, what);
   const missing = new Set<string>();
   const program = { ...link(table, options, { options, linker }, [], missing), what };
   if (missing.size > 0) {
@@ -126,7 +126,16 @@ export function compileProgram(
   return program;
 }
 
-function refuseEffects(table: Table, { allow }: EngineOptions, what: string): void {
+/**
+ * Refuses a graph or plan whose effects are not all allowed. Effects are in the table, so no code needs to be loaded for this check.
+ *
+ * @throws RunError NG_EFFECT_DENIED
+ */
+export function refuseEffects(
+  table: Pick<Table, "name" | "effects">,
+  allow: readonly Effect[] | undefined,
+  what: Program["what"],
+): void {
   if (allow === undefined) return;
   const denied = table.effects.filter((effect) => !allow.includes(effect));
   if (denied.length === 0) return;

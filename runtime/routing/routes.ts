@@ -152,13 +152,13 @@ export function followErrorRoutes(routes: readonly ErrorRouteCode[], scope: Scop
       someHolds = true;
     }
     some = true;
-    taken.push(...route.targets);
+    for (const each of route.targets) taken.push(each);
   }
   if (!someHolds) {
     for (const route of routes) {
       if (route.condition !== "otherwise") continue;
       some = true;
-      taken.push(...route.targets);
+      for (const each of route.targets) taken.push(each);
     }
   }
   return some ? taken : undefined;

@@ -38,7 +38,7 @@ function secretsOf(program: Program): ReadonlyMap<string, string> {
     if (seen.has(next)) continue;
     seen.add(next);
     for (const [name, value] of next.secrets ?? []) secrets.set(name, value);
-    open.push(...next.graphs, ...next.plans);
+    for (const each of [...next.graphs, ...next.plans]) open.push(each);
   }
   return secrets;
 }

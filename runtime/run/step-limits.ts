@@ -75,7 +75,7 @@ function namesOf(program: Program): Set<string> {
     if (seen.has(next)) continue;
     seen.add(next);
     if (next.what === "graph") names.add(next.table.name);
-    open.push(...next.graphs, ...next.plans);
+    for (const each of [...next.graphs, ...next.plans]) open.push(each);
   }
   return names;
 }

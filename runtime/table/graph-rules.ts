@@ -100,7 +100,7 @@ function checkRefs(type: ValueType, known: ReadonlySet<string>, path: ValuePath)
         for (const field of part.fields) open.push(field.type);
         break;
       case "union":
-        open.push(...part.members);
+        for (const each of part.members) open.push(each);
         break;
       default:
     }
@@ -111,6 +111,6 @@ function checkCalls(expression: Expression, path: ValuePath): void {
   const open = [expression];
   for (let part = open.pop(); part !== undefined; part = open.pop()) {
     if (part.op === "library" && !isLibraryName(part.name)) bad(path, [], `there is no function ${part.name}`);
-    open.push(...expressionParts(part));
+    for (const each of expressionParts(part)) open.push(each);
   }
 }

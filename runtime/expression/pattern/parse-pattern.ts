@@ -190,7 +190,7 @@ function parseClass(reader: Reader, start: number): CodePointSet {
     const isRange = reader.pattern[reader.at] === "-" && !"]".includes(reader.pattern[reader.at + 1] ?? "]");
     if (!isRange) {
       if (typeof from === "number") ranges.push(from, from);
-      else ranges.push(...from);
+      else for (const each of from) ranges.push(each);
       continue;
     }
     const rangeAt = reader.at++;

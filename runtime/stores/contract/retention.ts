@@ -26,7 +26,7 @@ export function keptCheckpoints(ascending: readonly PrunePoint[], policy: PruneP
   const keep = (point: PrunePoint): void => {
     if (kept.has(point.ord)) return;
     kept.add(point.ord);
-    children.push(...Object.values(point.header().children ?? {}));
+    for (const each of Object.values(point.header().children ?? {})) children.push(each);
   };
   for (let index = ascending.length - 1; index >= 0; index--) {
     const point = ascending[index]!;
@@ -71,7 +71,7 @@ export function supersededByChannel<T extends ChangePoint & { readonly channel: 
   for (let start = 0; start < changes.length;) {
     let end = start + 1;
     while (changes[end]?.channel === changes[start]!.channel) end++;
-    gone.push(...superseded(changes.slice(start, end), kept));
+    for (const each of superseded(changes.slice(start, end), kept)) gone.push(each);
     start = end;
   }
   return gone;

@@ -93,7 +93,7 @@ export function withValues(
     while (newestFirst[end]?.chain === chain) end++;
     const segment = newestFirst.slice(start, end).reverse();
     const cells = cellsOf(connection, chain, segment[0]!.ord, segment.at(-1)!.ord);
-    result.push(...checkpointsOf(threadId, segment, cells).reverse());
+    for (const each of checkpointsOf(threadId, segment, cells).reverse()) result.push(each);
     start = end;
   }
   return result;
