@@ -122,10 +122,6 @@ export function someNumber(set: NumberSet): number | undefined {
   return best;
 }
 
-export function isSubsetOfNumbers(a: NumberSet, b: NumberSet): boolean {
-  return numberSetKey(intersectNumbers(a, b)) === numberSetKey(a);
-}
-
 export function sameNumbers(a: NumberSet, b: NumberSet): boolean {
   if (a.intervals.length !== b.intervals.length) return false;
   if (a.intervals.length === 0) return true;

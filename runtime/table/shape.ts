@@ -61,7 +61,6 @@ type FieldsOfVariant<T, Tag extends keyof T, Value> = T extends unknown
     : never
   : never;
 
-export const ANY: Shape<never> = { kind: "any" };
 export const TEXT: Shape<string> = { kind: "text" };
 export const SCALAR: Shape<string | number | boolean> = { kind: "scalar", null: false };
 export const SCALAR_OR_NULL: Shape<string | number | boolean | null> = { kind: "scalar", null: true };

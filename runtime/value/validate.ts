@@ -5,7 +5,6 @@ import {
   admitList,
   admitRecord,
   guardReads,
-  isPlainObject,
   newWalk,
   NO_WALK,
   refuse,
@@ -16,7 +15,7 @@ import { Mismatch } from "./mismatch.ts";
 import { printValueType } from "./print-value-type.ts";
 import type { FieldType, ValueType } from "../table/value-type.ts";
 
-export { admitJson, MAX_VALUE_COUNT, MAX_VALUE_DEPTH } from "./admit.ts";
+export { admitJson, MAX_VALUE_DEPTH } from "./admit.ts";
 export { Mismatch } from "./mismatch.ts";
 
 /** Named types of a table: the targets of `ref`s. */
@@ -215,9 +214,4 @@ function kindTest(type: ValueType | undefined): (value: unknown) => boolean {
 /** An object that is not a list. Instances of classes are refused later, with advice. */
 function isRecordLike(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** Whether a value is an object that could be admitted, for callers that distinguish results from commands. */
-export function isPlainRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return isRecordLike(value) && isPlainObject(value);
 }
