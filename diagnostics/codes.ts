@@ -1,6 +1,6 @@
 /**
- * Every diagnostic code: its stable name, its usual severity and its subject. The functions in `diagnostics/catalog/` hold the
- * wording; `docs/diagnostics/` has a page for each code.
+ * Every diagnostic code: its stable name, its usual severity and its subject. The functions in `diagnostics/catalog/`
+ * hold the wording; `docs/diagnostics/` has a page for each code.
  */
 
 export type Severity = "error" | "warning" | "info";

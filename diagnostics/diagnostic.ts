@@ -1,7 +1,7 @@
 import { DIAGNOSTIC_CODES, type DiagnosticCode, type Severity } from "./codes.ts";
 import type { SourceFile, Span } from "./source.ts";
 
-/** A place in a file: what a catalog function needs to know to point somewhere. */
+/** A place in a file. */
 export interface Place {
   readonly file: SourceFile;
   readonly span: Span;
@@ -25,13 +25,13 @@ export interface TraceStep {
   readonly ran: readonly string[];
   /** Which way a choice went: node -> the arm, in source form. */
   readonly chose: Readonly<Record<string, string>>;
-  /** Barrier id -> who has signalled after this step. */
+  /** Barrier id -> the members that have signalled after this step. */
   readonly barriers: Readonly<Record<string, readonly string[]>>;
 }
 
 /**
  * A finding about a source text. `message` states the problem (lower case, no full stop, names in
- * backticks), `label` says why the primary span is marked, `help` states the change that mends it.
+ * backticks), `label` explains the primary span, `help` states the change that fixes it.
  */
 export interface Diagnostic extends Place {
   readonly code: DiagnosticCode;

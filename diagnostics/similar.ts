@@ -1,6 +1,6 @@
-/** "A node with a similar name exists": which of the known names somebody may have meant. */
+/** "A node with a similar name exists": finds the known name that resembles an unknown one. */
 
-/** Comparisons of one search; beyond it names that merely resemble are not looked for (a file of 100,000 typos stays linear). */
+/** The most comparisons of one search, so that a file of 100,000 typos takes linear time. */
 const MAX_CANDIDATES = 2000;
 const MAX_LENGTH = 60;
 
@@ -33,12 +33,12 @@ export interface Suggestions {
   left: number;
 }
 
-/** Enough for every message of a file that people write; a generated one with thousands of mistakes gets no more after that. */
+/** Enough for every message of a file written by hand; a generated file with thousands of errors exhausts it. */
 export function newSuggestions(): Suggestions {
   return { left: 200_000 };
 }
 
-/** What to say of an unknown name: a similar one, and all there are. Nothing of either once `suggestions` are spent. */
+/** The suggestions for an unknown name: a similar one, and all known ones. Empty once the budget is spent. */
 export function suggest(
   name: string,
   candidates: () => Iterable<string>,
@@ -50,7 +50,7 @@ export function suggest(
   return { similar: findSimilar(name, known), known };
 }
 
-/** Names for a message: "`a`, `b` and `c`", the first ones of many. */
+/** Names for a message: "`a`, `b` and `c`"; a long list is cut. */
 export function listNames(names: Iterable<string>, most = 8): string {
   const shown: string[] = [];
   let more = 0;

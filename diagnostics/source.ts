@@ -1,6 +1,6 @@
 /**
- * Source text with positions. Everything in the compiler speaks of places as offsets (`Span`); lines
- * and columns are worked out only when a place is shown to somebody.
+ * Source text with positions. The compiler uses offsets (`Span`); lines and columns are computed only
+ * for output.
  */
 
 /** A half-open range of UTF-16 offsets into one source text: `start` included, `end` excluded. */
@@ -9,7 +9,7 @@ export interface Span {
   readonly end: number;
 }
 
-/** A place shown to people: both 1-based; columns count UTF-16 code units, as editors do. */
+/** A place for output: line and column from 1. Columns count UTF-16 code units, as editors do. */
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -23,7 +23,7 @@ export interface Range {
 
 /** One text that was read: a file, or a string with a made-up path. */
 export class SourceFile {
-  /** As the user wrote it: what diagnostics print. */
+  /** The path as the user wrote it; diagnostics print it. */
   readonly path: string;
   readonly text: string;
   /** Offset of the first character of each line; built on first use, because a clean check needs none. */

@@ -1,10 +1,10 @@
 /**
- * The syntax tree: what a file says, with the place of everything, and no meaning yet. Both spellings
+ * The syntax tree: the content of a file with the span of every part, before names are resolved. Both spellings
  * (`.ngraph` text and YAML) produce it, the formatter and the YAML writer consume it, the compiler reads it.
  *
  * Conventions: every node has a `kind` and the `span` of its text in the file that was read (for YAML: in
- * the YAML text). A statement that could not be read becomes a `Broken` node, which silences what
- * would only follow from it. Lists are in source order. Comments stand apart, in `File.comments`.
+ * the YAML text). A statement that cannot be read becomes a `Broken` node, which suppresses consequential
+ * errors. Lists are in source order. Comments are in `File.comments`.
  */
 import type { SourceFile, Span } from "../diagnostics/source.ts";
 
@@ -39,11 +39,11 @@ export interface File {
 
 export type Item = ImportDecl | TypeDecl | SecretDecl | GraphDecl | PlanDecl | TestDecl | Broken;
 
-/** What stands where a statement could not be read. */
+/** The node of a statement that could not be read. */
 export interface Broken {
   readonly kind: "Broken";
   readonly span: Span;
-  /** What it was going to be, as far as its first words tell. */
+  /** Its kind, as far as its first words decide it. */
   readonly of:
     "import" | "type" | "secret" | "graph" | "plan" | "test" | "channel" | "node" | "task" | "edge" | "other";
   /** Names that it may have declared or used: nothing is reported about them. */
@@ -87,7 +87,7 @@ export interface SecretDecl {
 
 export type TypeExpr = NamedType | LiteralType | ListType | MapType | RecordType | UnionType | BrokenType;
 
-/** `string`, `int`, …, or a declared or imported name: the compiler tells them apart. */
+/** `string`, `int`, …, or a declared or imported name: the compiler distinguishes them. */
 export interface NamedType {
   readonly kind: "NamedType";
   readonly span: Span;
@@ -214,7 +214,7 @@ export interface Count {
   readonly value: number;
 }
 
-/** Policies of nodes and tasks; which may stand where is for the compiler to say. */
+/** Policies of nodes and tasks. The compiler checks where each is allowed. */
 export type Policy =
   | {
       readonly kind: "Tries";
@@ -293,7 +293,7 @@ export interface AnyOf {
   readonly nodes: readonly Identifier[];
 }
 
-/** `b, c`, with what may follow: `on error`, `when EXPR`, `otherwise`. */
+/** `b, c`, with `on error`, `when EXPR` or `otherwise`. */
 export interface Targets {
   readonly kind: "Targets";
   readonly span: Span;

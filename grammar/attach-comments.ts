@@ -3,9 +3,9 @@ import type { Comment, File, Item } from "./ast.ts";
 
 /** The comments of a statement, an item or a file: lines of text without `//`, `#` and the like. */
 export interface AttachedComments {
-  /** On lines of their own above it; what stood inside of it, too. */
+  /** On their own lines above it, or inside of it. */
   readonly before: readonly string[];
-  /** Behind it, on its line. */
+  /** After it, on its line. */
   readonly behind: string | undefined;
   /** Below the last statement of an item; for a file, below its last item. */
   readonly after: readonly string[];
@@ -15,8 +15,9 @@ export interface AttachedComments {
 export type CommentsOf = (part: object) => AttachedComments | undefined;
 
 /**
- * Binds each comment of a file to the statement that it is about, for spellings that put statements in other places and know no
- * tokens between which a comment could stay. (Formatting does not: there a comment stays between its two tokens.)
+ * Binds each comment of a file to the statement that it is about, for spellings that put statements in other places and
+ * know no tokens between which a comment could stay. (Formatting does not: there a comment stays between its two
+ * tokens.)
  */
 export function attachComments(file: File): CommentsOf {
   const attached = new Map<object, { before: string[]; behind: string[]; after: string[] }>();
@@ -56,19 +57,22 @@ export function attachComments(file: File): CommentsOf {
   };
 }
 
-/** Whether no line ends between the end of a part and an offset; block scalars of YAML end behind their line break. */
+/** Whether no line ends between the end of a part and an offset. Block scalars of YAML end after their line break. */
 function isSameLine(text: string, end: number, offset: number): boolean {
   return text[end - 1] !== "\n" && !text.slice(end, offset).includes("\n");
 }
 
-/** Whether an offset behind the last statement of an item is still in the item: before its brace, or before the next document. */
+/**
+ * Whether an offset after the last statement of an item is still in the item: before its brace, or before the next
+ * document.
+ */
 function isInside(offset: number, { item }: Part, following: Part | undefined, text: string): boolean {
   if (offset < item.span.end) return true;
   return following !== undefined && /^---(?:\s|$)/m.test(text.slice(offset, following.span.start));
 }
 
 interface Part {
-  /** What comments are bound to; an item with statements stands for its first line. */
+  /** The parts that comments are bound to; an item with statements represents its first line. */
   readonly node: object;
   readonly item: Item;
   readonly span: Span;
@@ -79,7 +83,7 @@ function partsOf(file: File): Part[] {
   const parts = file.items.flatMap((item): Part[] => {
     if (item.kind !== "Graph" && item.kind !== "Plan" && item.kind !== "Test")
       return [{ node: item, item, span: item.span }];
-    // In YAML a test's title has a line of its own.
+    // In YAML the title of a test has its own line.
     const name = item.kind !== "Test" ? item.name : file.spelling === "yaml" ? item.title : item.subject;
     const doc = item.kind === "Test" ? undefined : item.doc;
     const head = { start: Math.min(item.span.start, doc?.span.start ?? item.span.start), end: name.span.end };

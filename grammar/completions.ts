@@ -1,4 +1,4 @@
-/** Content assist for editors: what the grammar allows at a place of a text. */
+/** Content assist for editors: the tokens that the grammar allows at a place of a text. */
 import type { IToken, TokenType } from "chevrotain";
 import { SourceFile } from "../diagnostics/source.ts";
 import { endOf, readTokens } from "./lexer/read-tokens.ts";
@@ -20,9 +20,10 @@ let recorded: NgraphParser | undefined;
 const FOREIGN: ReadonlySet<TokenType> = new Set([t.StrictEqual, t.StrictNotEqual]);
 
 /**
- * The words, symbols, names and literals that may stand at an offset of a text, sorted by kind and text. A word that begins before
- * the offset is a prefix of the result. Empty inside strings, template text and comments, and where the text before the offset
- * does not fit the grammar. The cost depends on the statement at the offset, not on the size of the text before it.
+ * The words, symbols, names and literals that may stand at an offset of a text, sorted by kind and text. A word that
+ * begins before the offset is a prefix of the result. Empty inside strings, template text and comments, and where the
+ * text before the offset does not fit the grammar. The cost depends on the statement at the offset, not on the size of
+ * the text before it.
  *
  * @example
  * completionsAt("graph g { node a = f() in", 25); // [{ kind: "word", text: "in" }, { kind: "word", text: "into" }]
@@ -65,7 +66,9 @@ function withWordType(token: IToken): IToken {
   return { ...token, tokenType, tokenTypeIdx: tokenType.tokenTypeIdx ?? 0 };
 }
 
-/** The head of the last item with its brace, and the tokens of its last statement: complete statements do not matter. */
+/**
+ * The head of the last item with its brace, and the tokens of its last statement: complete statements do not matter.
+ */
 function statementTokens(source: TokenText): readonly IToken[] {
   let item = 0;
   source.tokens.forEach((_, at) => {

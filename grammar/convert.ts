@@ -9,15 +9,15 @@ import { yamlAsides, type YamlMark } from "./yaml/yaml-comments.ts";
 export interface Conversion {
   /** The other spelling; empty when the text has errors. */
   readonly text: string;
-  /** What is wrong with the text that was read. */
+  /** The errors of the text that was read. */
   readonly diagnostics: readonly Diagnostic[];
-  /** What the other spelling has no place for, a sentence each. */
+  /** The parts that the other spelling cannot represent, a sentence each. */
   readonly lost: readonly string[];
 }
 
 /**
- * A text in the other spelling: `.ngraph` text to YAML, or YAML to `.ngraph` text. The meaning is the same; comments go with the
- * statement that they stand at, and `lost` says what cannot be carried over.
+ * A text in the other spelling: `.ngraph` text to YAML, or YAML to `.ngraph` text. The meaning is the same. Comments
+ * move with their statement, and `lost` lists the parts that cannot be converted.
  *
  * @example
  * const { text, lost } = convert(source, { path: "support.ngraph", to: "yaml" });
@@ -36,10 +36,10 @@ export function convert(
   return { text: printed, diagnostics, lost: [...lostMarks(file, marks), ...unreadable(printed)] };
 }
 
-/** Speaks to editors about YAML files only. */
+/** A comment for editors of YAML files. */
 const MODELINE = /^#\s*yaml-language-server:/;
 
-/** What only YAML has. The values are all there: an alias stands for a copy, and the types that tags could say are known. */
+/** Features that only YAML has. No value is lost: an alias becomes a copy, and tags repeat known types. */
 function lostMarks({ source }: File, marks: readonly YamlMark[]): string[] {
   return marks.flatMap(({ kind, text, span }) => {
     const sentence = LOST_MARKS[kind];
@@ -53,7 +53,7 @@ const LOST_MARKS: Readonly<Partial<Record<YamlMark["kind"], (text: string) => st
   tag: (text) => `the tag \`${text}\``,
 };
 
-/** A word of the grammar can be a name in YAML in a place where the text takes it for the word. */
+/** A name in YAML can be a keyword at the same place of the text. */
 function unreadable(text: string): string[] {
   const first = parse(text).diagnostics.find(({ severity }) => severity === "error");
   if (first === undefined) return [];

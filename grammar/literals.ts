@@ -44,7 +44,7 @@ export function resolveEscapes(reading: Reading, raw: string, offset: number, in
 function badEscape(reading: Reading, at: number, letter: string, written: string) {
   const lineBreak = letter === "\n" || letter === "\r";
   return badLiteral(placeAt(reading, at, at + (lineBreak ? 1 : written.length)), {
-    message: lineBreak ? "a backslash at the end of a line means nothing" : `\`${written}\` is not an escape`,
+    message: lineBreak ? "a backslash at the end of a line has no meaning" : `\`${written}\` is not an escape`,
     label: "unknown escape",
     help: 'the escapes are `\\"` `\\\\` `\\/` `\\b` `\\f` `\\n` `\\r` `\\t` `\\u1234`, in templates also `` \\` `` and `\\$`',
   });
@@ -56,7 +56,7 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h:
 export function durationValue(reading: Reading, image: string, offset: number): number {
   const parts = /^(\d+(?:\.\d+)?)([A-Za-z]*)/.exec(image);
   const written = (parts?.[2] ?? "").toLowerCase();
-  // A bad unit has been reported; it counts as the known one that it begins with.
+  // A bad unit has been reported; it is read as the known unit that it begins with.
   const unit = Object.hasOwn(UNITS, written) ? written : /^m(?:s|il)/.test(written) ? "ms" : written.slice(0, 1);
   const factor = UNITS[unit] ?? 1_000;
   const exact = Number(parts?.[1] ?? "0") * factor;
@@ -85,9 +85,9 @@ export function numberValue(reading: Reading, image: string, offset: number): { 
 
 /**
  * Takes the common indentation out of a template. `texts` are its pieces of text in order, with an expression between
- * each two. The rule: of all lines but the first, those with something other than blanks on them (an expression counts) decide;
- * what blanks they all begin with is removed from each. A line of blanks alone becomes empty. Line breaks become `\n`.
- * Escapes are resolved afterwards, so `\t` and `\n` never count as indentation or lines.
+ * each two. The rule: of all lines but the first, the lines with a character other than a blank (or an expression)
+ * decide. The blanks that begin all of them are removed from each line. A line of blanks becomes empty. Line breaks
+ * become `\n`. Escapes are resolved afterwards, so `\t` and `\n` never count as indentation or lines.
  */
 export function removeIndentation(texts: readonly string[]): string[] {
   if (!texts.some((text) => text.includes("\n"))) return [...texts];

@@ -13,7 +13,7 @@ import { newReading, report, spanAt, type Reading } from "./reading.ts";
 let parser: NgraphParser | undefined;
 
 /**
- * Reads a file. Never throws: what cannot be read is in `diagnostics`, and stands in the tree as `Broken`.
+ * Reads a file. Never throws: errors are in `diagnostics`, and unreadable parts are `Broken` nodes in the tree.
  *
  * @example
  * const { file, diagnostics } = parse(`graph hello { node greet = print("hi")  start -> greet }`, { path: "hello.ngraph" });
@@ -47,8 +47,9 @@ export interface Fragment {
 }
 
 /**
- * Reads one thing from a text that lies inside another file: every span and diagnostic points into `source`. Never throws.
- * `node` is `undefined` where the fragment cannot be read, except that expressions and types become a broken node.
+ * Reads one thing from a text that lies inside another file: every span and diagnostic points into `source`. Never
+ * throws. `node` is `undefined` where the fragment cannot be read, except that expressions and types become a broken
+ * node.
  *
  * @example
  * const at = scalar.start;

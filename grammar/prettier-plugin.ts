@@ -1,9 +1,10 @@
 /**
- * The Prettier plugin: `"plugins": ["ngraph/prettier"]`. The same document as `ngc fmt`, printed by Prettier with its own
- * settings (`printWidth`, `tabWidth`, `useTabs`, `endOfLine`).
+ * The Prettier plugin: `"plugins": ["ngraph/prettier"]`. The same document as `ngc fmt`, printed by Prettier with its
+ * own settings (`printWidth`, `tabWidth`, `useTabs`, `endOfLine`).
  *
- * The tree is handed to Prettier as one node: comments, blank lines and `// prettier-ignore` are woven into its document
- * (`format/weave-comments.ts`), because Prettier's attachment to nodes moves comments in odd places with every run.
+ * The tree is handed to Prettier as one node: comments, blank lines and `// prettier-ignore` are woven into its
+ * document (`format/weave-comments.ts`), because Prettier's attachment to nodes moves comments in odd places with every
+ * run.
  */
 import type { Parser, Printer, SupportLanguage } from "prettier";
 import type { File } from "./ast.ts";

@@ -1,21 +1,21 @@
 /**
- * What one reading of a text carries along: the text, where it lies in its source file, and the diagnostics so far.
- * A fragment (an expression inside a YAML string) is read from its own text, while every span and diagnostic points into
- * the enclosing file.
+ * The state of reading a text: the text, its place in the source file, and the diagnostics so far. A fragment (an
+ * expression inside a YAML string) is read from its own text, while every span and diagnostic points into the enclosing
+ * file.
  */
 import type { Diagnostic, Place } from "../diagnostics/diagnostic.ts";
 import type { SourceFile, Span } from "../diagnostics/source.ts";
 
-/** Diagnostics kept for one file: a file with more is not worth reading to the end. */
+/** The most diagnostics of one file; reading stops after them. */
 export const MOST_DIAGNOSTICS = 200;
 
 export interface Reading {
   readonly source: SourceFile;
   readonly text: string;
-  /** From an offset of `text` to one of `source.text`; absent where they are the same. */
+  /** Maps an offset of `text` to one of `source.text`; absent if they are equal. */
   readonly toSource: ((offset: number) => number) | undefined;
   readonly diagnostics: Diagnostic[];
-  /** Where diagnostics were reported: the first at an offset stays, what follows there only repeats it. */
+  /** The offsets of the reported diagnostics: only the first at an offset is kept, later ones follow from it. */
   readonly reported: Set<number>;
 }
 
@@ -33,17 +33,17 @@ export function placeAt(reading: Reading, start: number, end: number): Place {
   return { file: reading.source, span: spanAt(reading, start, end) };
 }
 
-/** Adds a diagnostic unless one stands at the same offset already, or the file has too many. */
+/** Adds a diagnostic unless the offset already has one, or the file has too many. */
 export function report(reading: Reading, diagnostic: Diagnostic): void {
   if (reading.diagnostics.length >= MOST_DIAGNOSTICS || reading.reported.has(diagnostic.span.start)) return;
   reading.reported.add(diagnostic.span.start);
   reading.diagnostics.push(reading.toSource === undefined ? diagnostic : withSafeFixes(diagnostic));
 }
 
-/** Text that means the same in every kind of YAML scalar: no quotes, commas, colons or line breaks. */
+/** Text with the same meaning in every kind of YAML scalar: no quotes, commas, colons or line breaks. */
 const SAFE_IN_YAML = /^[\w!&|=<>.()+\- ]*$/;
 
-/** A fragment lies inside another language: a fix may not write what that language would read in its own way. */
+/** A fragment is part of another language: a fix must not insert text that has another meaning there. */
 function withSafeFixes(diagnostic: Diagnostic): Diagnostic {
   const fixes = diagnostic.fixes.filter(({ edits }) => edits.every(({ text }) => SAFE_IN_YAML.test(text)));
   return fixes.length === diagnostic.fixes.length ? diagnostic : { ...diagnostic, fixes };

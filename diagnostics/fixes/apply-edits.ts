@@ -15,7 +15,7 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
   return parts.join("");
 }
 
-/** Whether two edits touch the same characters, or insert at the same place, where their order would be chance. */
+/** Whether two edits touch the same characters, or insert at the same place in an undefined order. */
 export function editsCollide(a: Edit, b: Edit): boolean {
   if (a.span.start === b.span.start) return true;
   return a.span.start < b.span.end && b.span.start < a.span.end;

@@ -2,8 +2,8 @@ import type { DiagnosticCode } from "../codes.ts";
 import type { Diagnostic } from "../diagnostic.ts";
 
 /**
- * Whether a text has got better. Errors that keep the compiler from looking further count before those that it only sees behind
- * them: a text whose syntax was mended is better although the unknown names in it are seen now. Warnings count last.
+ * Whether a text has improved. Errors of an earlier stage count before errors of a later one: a text with fixed syntax
+ * is better although its unknown names are reported now. Warnings count last.
  */
 export function isBetter(after: readonly Diagnostic[], before: readonly Diagnostic[]): boolean {
   const [a, b] = [countByStage(after), countByStage(before)];
@@ -44,7 +44,7 @@ function countByStage(diagnostics: readonly Diagnostic[]): number[] {
   return counts;
 }
 
-/** 0 reading, 1 names and types, 2 what the checks find, 3 warnings. An error of one hides those of the next. */
+/** 0 syntax, 1 names and types, 2 checks, 3 warnings. An error of one stage hides those of the next. */
 function stageOf({ code, severity }: Diagnostic): number {
   if (severity !== "error") return 3;
   if (code.startsWith("NG0")) return 0;

@@ -5,28 +5,28 @@ import type { Position } from "../source.ts";
 import { applyEdits, editsCollide, type Edit } from "./apply-edits.ts";
 import { introducesErrors, isBetter } from "./compare-findings.ts";
 
-/** A fix that was made. */
+/** A fix that was applied. */
 export interface AppliedFix {
   readonly code: DiagnosticCode;
   readonly title: string;
-  /** Where the finding stood when it was fixed; fixes made before it may have moved the text. */
+  /** The place of the finding when it was fixed; earlier fixes may have moved the text. */
   readonly position: Position;
 }
 
 export interface FixedText {
   readonly text: string;
   readonly applied: readonly AppliedFix[];
-  /** What is left, of the fixed text. */
+  /** The findings of the fixed text. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Checks of one text in all: a file that needs more is left as far as it has got. */
+/** The most checks of one text; fixing stops after them. */
 const MAX_CHECKS = 500;
 
 /**
- * Makes the fixes that findings offer, again and again until nothing is left to fix: mending one error lets the compiler see the
- * next. What is made never leaves the text worse: after each round it is checked again, and fixes that do not help are taken back.
- * Of several fixes of one finding the first counts; remarks (information) are left alone.
+ * Applies suggested fixes that reduce the number of findings, in rounds: fixing one error lets the compiler report the
+ * next. The text is checked after each round, and fixes that do not help are reverted. Of several fixes of one finding
+ * the first is used. Findings of severity `info` are not fixed.
  *
  * @param check the findings of a text, all of them placed in it
  */
@@ -35,7 +35,7 @@ export function fixText(text: string, check: (text: string) => readonly Diagnost
   let checks = 0;
   let current = { text, found: check(text) };
 
-  /** Makes these fixes together, or as many of them as help. */
+  /** Applies these fixes together, or the part of them that helps. */
   const attempt = (batch: readonly Candidate[]): boolean => {
     if (batch.length === 0 || checks >= MAX_CHECKS) return false;
     checks++;
@@ -55,7 +55,7 @@ export function fixText(text: string, check: (text: string) => readonly Diagnost
     }
     if (batch.length === 1) return false;
     const middle = batch.length >> 1;
-    // Where the first half was made, the places of the second have moved: it comes in the next round.
+    // The first half has moved the places of the second, which is left for the next round.
     return attempt(batch.slice(0, middle)) || attempt(batch.slice(middle));
   };
 
@@ -71,7 +71,7 @@ interface Candidate {
   readonly edits: readonly Edit[];
 }
 
-/** One fix a finding, in the order of the text, as far as their edits do not collide. */
+/** One fix for each finding, in the order of the text, without colliding edits. */
 function chooseFixes(diagnostics: readonly Diagnostic[]): Candidate[] {
   const chosen: Candidate[] = [];
   const taken: Edit[] = [];
@@ -86,5 +86,5 @@ function chooseFixes(diagnostics: readonly Diagnostic[]): Candidate[] {
   return chosen;
 }
 
-/** Fixes of one round: all are compared with all. The next round has the rest. */
+/** The most fixes of one round, because all are compared with each other. */
 const MAX_AT_ONCE = 200;

@@ -38,7 +38,7 @@ export function lastLineOf(file: SourceFile, marks: readonly Mark[]): number {
   return marks.reduce((last, mark) => Math.max(last, file.position(lastOffset(mark.span)).line), 1);
 }
 
-/** The marked lines of one file with what is said about them, ready to print. */
+/** The marked lines of one file with their labels, ready to print. */
 export function codeFrame(file: SourceFile, marks: readonly Mark[], style: FrameStyle): string[] {
   const { lines, elided } = marksByLine(file, marks);
   const empty = style.styles.gutter(`${" ".repeat(style.gutterWidth)} |`);
@@ -118,8 +118,8 @@ function isLowSurrogate(line: string, at: number): boolean {
 }
 
 /**
- * The rows below a line: all marks, the rightmost one's message behind it; then, from right to left, a row for each further
- * message, hanging from its mark.
+ * The rows below a line: all marks with the message of the rightmost one; then, from right to left, a row for each
+ * other message, connected to its mark.
  */
 function markRows(marks: readonly LineMark[]): Cell[][] {
   const sorted = [...marks].sort((a, b) => a.start - b.start || b.end - a.end || Number(a.primary) - Number(b.primary));

@@ -1,9 +1,11 @@
 /**
- * Source text as a terminal shows it: tabs are widened, characters that move the cursor or reorder the line are made visible,
- * and each grapheme cluster takes as many cells as terminals give it. The marks under a line are placed by cell.
+ * Source text as a terminal shows it: tabs are widened, characters that move the cursor or reorder the line are made
+ * visible, and each grapheme cluster takes as many cells as terminals give it. The marks under a line are placed by
+ * cell.
  *
- * The width of a character comes from `get-east-asian-width`. The package `string-width` builds on the same table, but creates
- * an `Intl.Segmenter` on import, which adds 20 ms to the start of each command; here it is created for the first line that needs it.
+ * The width of a character comes from `get-east-asian-width`. The package `string-width` builds on the same table, but
+ * creates an `Intl.Segmenter` on import, which adds 20 ms to the start of each command; here it is created for the
+ * first line that needs it.
  */
 import { eastAsianWidth } from "get-east-asian-width";
 

@@ -4,7 +4,7 @@ import { selectDiagnostics } from "./select.ts";
 
 const COMMANDS: Readonly<Record<Severity, string>> = { error: "error", warning: "warning", info: "notice" };
 
-/** Workflow commands that GitHub Actions shows as annotations beside the lines of a change. */
+/** Workflow commands that GitHub Actions shows as annotations at the lines of a change. */
 export function renderGithub(diagnostics: readonly Diagnostic[], options: { readonly max?: number } = {}): string {
   return selectDiagnostics(diagnostics, options.max)
     .shown.map((diagnostic) => {

@@ -10,7 +10,7 @@ export interface DiagnosticJson {
   readonly message: string;
   readonly file: string;
   readonly range: Range;
-  /** What stands under the primary range; may be empty. */
+  /** The text under the primary range; may be empty. */
   readonly label: string;
   readonly labels: readonly { readonly file: string; readonly range: Range; readonly message: string }[];
   readonly notes: readonly string[];
@@ -53,7 +53,7 @@ export function toJson(diagnostics: readonly Diagnostic[]): DiagnosticJson[] {
   }));
 }
 
-/** Where the page of a code stands, from the package's root. */
+/** The path of the page of a code, relative to the root of the package. */
 export function pageOf(code: DiagnosticCode): string {
   return `docs/diagnostics/${code}.md`;
 }

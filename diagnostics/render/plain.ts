@@ -3,8 +3,8 @@ import { printable } from "./display-text.ts";
 import { selectDiagnostics } from "./select.ts";
 
 /**
- * A line a diagnostic, `file(line,col): error NG101: message`, which the problem matchers of editors read as the TypeScript
- * compiler's output.
+ * A line a diagnostic, `file(line,col): error NG101: message`, which the problem matchers of editors read as the
+ * TypeScript compiler's output.
  */
 export function renderPlain(diagnostics: readonly Diagnostic[], options: { readonly max?: number } = {}): string {
   const { shown, hidden } = selectDiagnostics(diagnostics, options.max);

@@ -13,13 +13,13 @@ export interface PrettyOptions {
   readonly styles?: Styles;
   /** Print at most so many; default 50. */
   readonly max?: number;
-  /** Longer source lines are cut around what is marked; default 120 columns. */
+  /** Longer source lines are cut around their marks; default 120 columns. */
   readonly maxLineWidth?: number;
 }
 
 /**
- * Reports for people: message, code frame with all labelled places, trace, notes and help. Ends without a line break; empty
- * when there is nothing to report.
+ * Reports for people: message, code frame with all labelled places, trace, notes and help. Ends without a line break;
+ * empty when there is nothing to report.
  *
  * ```text
  * error[NG101]: unknown node `drafts`

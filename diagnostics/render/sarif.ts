@@ -8,7 +8,7 @@ const LEVELS: Readonly<Record<Severity, string>> = { error: "error", warning: "w
 export interface SarifOptions {
   /** Of this program. */
   readonly version: string;
-  /** What comments in the sources suppress: told too, with the reason. */
+  /** The findings that comments suppress: included with the reason. */
   readonly suppressed?: readonly { readonly diagnostic: Diagnostic; readonly reason: string }[];
   /** Where a node of a diagnostic's trace is declared. Without it code flows name nodes and have no places. */
   readonly placeOfNode?: (diagnostic: Diagnostic, node: string) => Place | undefined;

@@ -1,11 +1,11 @@
 import type { Diagnostic } from "../diagnostic.ts";
 
-/** How many diagnostics are printed unless `--max-diagnostics` says otherwise. */
+/** The default of `--max-diagnostics`. */
 export const DEFAULT_MAX_DIAGNOSTICS = 50;
 
 /**
- * The diagnostics to print, in their order, and how many are left out. Where not all fit, errors stay before warnings and
- * warnings before information: fifty remarks must not hide the one error.
+ * The diagnostics to print, in their order, and how many are left out. Where not all fit, errors stay before warnings
+ * and warnings before information: fifty remarks must not hide the one error.
  */
 export function selectDiagnostics(
   diagnostics: readonly Diagnostic[],

@@ -1,6 +1,9 @@
 import colors from "picocolors";
 
-/** Functions that paint the parts of a report. The renderer names the parts; its caller decides whether there are colours. */
+/**
+ * Functions that paint the parts of a report. The renderer names the parts; its caller decides whether there are
+ * colours.
+ */
 export interface Styles {
   readonly error: (text: string) => string;
   readonly warning: (text: string) => string;

@@ -1,8 +1,8 @@
 import type { TraceStep } from "../diagnostic.ts";
 
 /**
- * A run on one line, as reports show it: `start · triage ("ok") · legal, docs`. Nodes of one step stand in brackets where
- * there are several; what the last step leaves in barriers follows.
+ * A run on one line, as reports show it: `start · triage ("ok") · [legal, docs]`. Several nodes of one step are in
+ * brackets. The signals that the last step leaves in barriers follow.
  */
 export function formatTrace(trace: readonly TraceStep[]): string {
   const steps = trace.map((step) => {
@@ -19,12 +19,12 @@ export function formatTrace(trace: readonly TraceStep[]): string {
   return steps.join(" · ");
 }
 
-/** Names come from users: `constructor` is a fine one. */
+/** Names come from users: `constructor` is valid. */
 function choiceOf(step: TraceStep | undefined, name: string): string | undefined {
   return step !== undefined && Object.hasOwn(step.chose, name) ? step.chose[name] : undefined;
 }
 
-/** What a run that stops leaves behind: `publish has legal`. Empty when no barrier is partly filled. */
+/** The barriers that are partly filled at the end of a run: `publish has legal`. */
 export function formatBarriers(step: TraceStep | undefined): string {
   if (step === undefined) return "";
   return Object.entries(step.barriers)

@@ -4,21 +4,20 @@ import { join, type Doc } from "./doc-parts.ts";
 
 const { hardlineWithoutBreakParent, literallineWithoutBreakParent } = builders;
 
-/** Comments that stand on one line together, between two tokens. */
+/** Comments on one line between two tokens. */
 export interface CommentRun {
   readonly doc: Doc;
-  /** Not behind the token before it. */
+  /** On another line than the token before it. */
   readonly isOwnLine: boolean;
   /** A line break follows. */
   readonly endsLine: boolean;
   readonly blankBefore: boolean;
-  /** A blank line stands between it and the token that follows. */
+  /** A blank line separates it from the next token. */
   readonly blankAfter: boolean;
 }
 
 /**
- * The lines of comments between two tokens of a text. `isFirst` says that no token stands before them, `isLast` that
- * none follows.
+ * The lines of comments between two tokens of a text. `isFirst`: no token precedes them. `isLast`: no token follows.
  */
 export function commentRuns(
   text: string,

@@ -2,7 +2,7 @@
  * The pieces that every layout is made of, on Prettier's document builders.
  *
  * Two rules hold for all layouts, and the weaving of comments rests on them: every string in a document is either
- * blank or exactly one token of the language, and tokens stand in the order of the source. Text that is no token (the
+ * blank or exactly one token of the language, and tokens are in the order of the source. Text that is not a token (the
  * inside of a template) is marked `verbatim`.
  */
 import { builders } from "prettier/doc";
@@ -64,7 +64,7 @@ export function bracedBlock(items: readonly { readonly doc: Doc; readonly span: 
   return group(["{", indent([line, list]), line, "}"], { shouldBreak });
 }
 
-/** A space, or an indented new line where what follows does not fit: each break is decided by itself. */
+/** A space, or an indented new line if the rest does not fit: each break is decided separately. */
 export function wrap(): Doc {
   return group(indent(line));
 }
@@ -74,7 +74,7 @@ export function bareList(items: readonly Doc[]): Doc {
   return join([",", wrap()], [...items]);
 }
 
-/** The same on one line: no breaks but those inside templates. */
+/** The document on one line: no breaks except inside templates. */
 export function flatten(doc: Doc): Doc {
   if (typeof doc === "string") return doc;
   if (Array.isArray(doc)) return doc.map(flatten);

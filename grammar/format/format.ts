@@ -21,8 +21,8 @@ export class FormatError extends Error {
 }
 
 /**
- * Formats a text in the one style: the meaning stays exactly the same, and so does every comment. Formatting the result
- * again changes nothing.
+ * Formats a text in the one style. Its meaning and its comments do not change. Formatting the result again changes
+ * nothing.
  *
  * @throws {FormatError} when the text has syntax errors; broken files are never formatted
  * @example
@@ -30,7 +30,7 @@ export class FormatError extends Error {
  */
 export async function format(text: string, options: { readonly path?: string } = {}): Promise<string> {
   const file = readForFormat(text, options.path);
-  // The printer is loaded by those who format: reading a file need not pay for it.
+  // Formatting loads the printer on first use; reading a file does not need it.
   const { printFile } = await import("./print-file.ts");
   return printFile(file);
 }
@@ -41,6 +41,6 @@ export function readForFormat(text: string, path?: string): File {
   const plain = text.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n");
   const { file, diagnostics } = parse(plain, options);
   if (!hasErrors(diagnostics)) return file;
-  // Places are those of the text as it was given.
+  // Spans are offsets of the original text.
   throw new FormatError(plain === text ? diagnostics : parse(text, options).diagnostics);
 }

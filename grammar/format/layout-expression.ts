@@ -16,7 +16,10 @@ import {
 import { stringText } from "./literal-text.ts";
 import type { SourceView } from "./source-view.ts";
 
-/** How tightly each form binds, loosest first; a looser form inside a tighter one needs parentheses. Binary operators stand between them. */
+/**
+ * How tightly each form binds, loosest first; a looser form inside a tighter one needs parentheses. Binary operators
+ * are between them.
+ */
 const CONDITIONAL = 0;
 const UNARY = 8;
 const POSTFIX = 9;
@@ -88,7 +91,7 @@ function bindingOf(expr: Ast.Expr): number {
   return POSTFIX;
 }
 
-/** An operand that binds at least as tightly as `binding` stands bare. */
+/** An operand; without parentheses if it binds at least as tightly as `binding`. */
 function operand(expr: Ast.Expr, binding: number, source: SourceView): Doc {
   const doc = layoutExpression(expr, source);
   return bindingOf(expr) >= binding ? doc : group(["(", indent([softline, doc]), softline, ")"]);
@@ -153,7 +156,7 @@ function layoutComprehension(expr: Ast.ComprehensionExpr, source: SourceView): D
   return group(["[", indent([softline, join(line, clauses)]), softline, "]"]);
 }
 
-/** A record or list that stands alone between the parentheses hugs them. */
+/** A single record or list as the only argument needs no indentation of its own. */
 function layoutArguments(args: readonly Ast.Argument[], source: SourceView): Doc {
   const docs = args.map(({ name, value }) =>
     name === undefined ? layoutExpression(value, source) : [name.name, ":", " ", layoutExpression(value, source)],

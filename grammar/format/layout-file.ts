@@ -24,7 +24,7 @@ function commentLine(text: string): Doc {
   return text === "" ? "//" : `// ${text}`;
 }
 
-/** Graphs, plans and tests always stand apart. */
+/** A blank line always separates graphs, plans and tests. */
 function isBlock(item: Ast.Item): boolean {
   return item.kind === "Graph" || item.kind === "Plan" || item.kind === "Test";
 }
@@ -72,7 +72,7 @@ function layoutBody(item: Ast.Item, statements: readonly AnyStatement[], source:
   return [open, indent([statements.length === 0 ? "" : [hardline, body], end]), hardline, "}"];
 }
 
-/** Where no author has set blank lines, one stands between statements of different paragraphs. */
+/** Without blank lines of an author, one separates statements of different paragraphs. */
 function paragraphOf(statement: AnyStatement): string {
   switch (statement.kind) {
     case "Channel":
@@ -116,7 +116,7 @@ function layoutSequence<
   });
 }
 
-/** Above the documentation, and behind the statement; what is behind the head of a graph stands at its brace. */
+/** Comments go above the documentation, and after the statement; comments after the head of a graph go to its brace. */
 function withComments(doc: Doc, statement: AnyStatement | Ast.Item, source: SourceView): Doc {
   const comments = source.commentsOf(statement);
   if (comments === undefined) return doc;

@@ -57,7 +57,7 @@ function layoutUnion(type: Ast.UnionType, source: SourceView): Doc {
   return group(indent([softline, ifBreak(["|", " "]), join([line, "|", " "], members)]));
 }
 
-/** `"a" | "b"`: what an arm of a `match` takes. */
+/** `"a" | "b"`: the patterns of a `match` arm. */
 export function layoutPatterns(patterns: readonly Ast.LiteralType[], source: SourceView): Doc {
   const [first = "", ...rest] = patterns.map((pattern) => layoutLiteralType(pattern, source));
   return [first, rest.map((pattern) => [group(indent(line)), words("|", pattern)])];

@@ -1,7 +1,7 @@
 import type { LiteralType, StringLiteral } from "../ast.ts";
 import type { SourceView } from "./source-view.ts";
 
-/** Invisible, reordering and line-breaking characters: legal inside strings, but better seen. */
+/** Invisible, reordering and line-breaking characters: legal inside strings, but printed as escapes. */
 const HIDDEN = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g;
 
 /** A string literal: the author's escapes where it was read from text, JSON's where it was not. */
@@ -10,7 +10,7 @@ export function stringText(literal: Pick<StringLiteral, "value" | "span">, sourc
   return spelled.startsWith('"') && valueOf(spelled) === literal.value ? spelled : quote(literal.value);
 }
 
-/** JSON's form of a string; what cannot be seen is escaped too. */
+/** A JSON string with invisible characters escaped. */
 export function quote(value: string): string {
   return JSON.stringify(value).replace(
     HIDDEN,

@@ -22,7 +22,7 @@ export function matchTokens({ leaves, elements }: TokenList, tokens: readonly So
       if (next > first) leaf.match = { first, last: next - 1 };
       return;
     }
-    // The `|` before a union's first member never gets comments of its own: it comes and goes with the line breaks.
+    // No comment belongs to the `|` before the first member of a union: line breaks add and remove it.
     if (leaf.isOptional && leaf.text === "|") return;
     const limit = limits[index] ?? Number.POSITIVE_INFINITY;
     for (let found = next; found < tokens.length; found += 1) {

@@ -15,9 +15,9 @@ export const PRINT_WIDTH = 120;
 export const TAB_WIDTH = 2;
 
 /**
- * The `.ngraph` text of a tree, in the one style: a tree read from text keeps its comments, blank lines and the spelling
- * of its literals; a tree read from YAML gets a blank line between paragraphs, and its comments go with their statements. The tree should be free of errors:
- * what stands in it as `Broken` is copied.
+ * The `.ngraph` text of a tree, in the one style: a tree read from text keeps its comments, blank lines and the
+ * spelling of its literals; a tree read from YAML gets a blank line between paragraphs, and its comments go with their
+ * statements. The tree should be free of errors: `Broken` nodes are copied from the source.
  *
  * @example
  * const text = printFile(parseYaml(yaml).file);
@@ -26,7 +26,7 @@ export function printFile(file: File): string {
   return printer.printDocToString(fileDocument(file), { printWidth: PRINT_WIDTH, tabWidth: TAB_WIDTH }).formatted;
 }
 
-/** The same as a document of Prettier's: what the plugin hands over. */
+/** The text as a Prettier document, for the plugin. */
 export function fileDocument(file: File): Doc {
   const doc = layoutFile(file, sourceView(file));
   if (file.spelling !== "ngraph" || file.comments.length === 0) {

@@ -2,11 +2,11 @@ import type { SourceFile, Span } from "../../diagnostics/source.ts";
 import { attachComments, type CommentsOf } from "../attach-comments.ts";
 import type { Comment, DocComment, File } from "../ast.ts";
 
-/** What the layout takes from the text that was read: spelling of literals, blank lines, statements to leave alone. */
+/** The properties of the source that the layout keeps: spelling of literals, blank lines, ignored statements. */
 export interface SourceView {
   /** The text of a span; empty for trees that were not read from `.ngraph` text. */
   spelled(span: Span): string;
-  /** Whether the author left a blank line after what ends here; `undefined` where there was no author. */
+  /** Whether the source has a blank line after this end; `undefined` if there is no source. */
   blankAfter(end: number): boolean | undefined;
   /** The part of the source that a `// prettier-ignore` above a statement protects. */
   ignored(statement: { readonly span: Span; readonly doc?: DocComment }): Span | undefined;
@@ -57,7 +57,7 @@ function isFirstOnLine(text: string, offset: number): boolean {
   return text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset).trim() === "";
 }
 
-/** Comments on the same line belong to what ends there: the blank line may follow them. */
+/** Comments on the same line belong to the element that ends there: the blank line may follow them. */
 function isBlankLineAfter(source: SourceFile, comments: ReadonlyMap<number, Comment>, end: number): boolean {
   const { text } = source;
   for (let at = end, breaks = 0; at < text.length; at += 1) {

@@ -7,11 +7,11 @@ export interface Leaf {
   readonly text: string;
   /** A trailing comma or a leading `|`: printed where lines are broken, and the source may lack it. */
   readonly isOptional: boolean;
-  /** A blank or a possible line break stands before it. */
+  /** A blank or a possible line break precedes it. */
   readonly isApart: boolean;
   /** For a part of the source that is copied: where it lies. */
   readonly copied: Span | undefined;
-  /** The tokens of the source that it stands for (indexes, both included); absent where the source has none. */
+  /** The first and last index of its tokens in the source; absent if the source has none. */
   match?: { readonly first: number; readonly last: number };
 }
 
@@ -27,7 +27,7 @@ export interface Element {
 /** The tokens and elements of a document. */
 export interface TokenList {
   readonly leaves: readonly Leaf[];
-  /** Outer ones first. */
+  /** Outer elements first. */
   readonly elements: readonly Element[];
   isLeaf(text: string): boolean;
   markOf(label: { readonly label: unknown }): Mark;

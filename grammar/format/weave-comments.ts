@@ -2,11 +2,11 @@
  * Puts comments back into the document of a file.
  *
  * Prettier's own attachment binds comments to nodes of the tree: they move over tokens that are no nodes and, in odd
- * places, move again with every run. Here a comment belongs between two tokens and stays there: the tokens of the source
- * are matched with those of the document (the same ones in the same order, parentheses and trailing commas aside), and
- * each comment is printed between its two. One that ended its line still does, one on a line of its own still is. So
- * none can get lost, and formatting twice changes nothing. The one exception: a comment that breaks the line before a
- * comma goes behind it.
+ * places, move again with every run. Here a comment belongs between two tokens and stays there: the tokens of the
+ * source are matched with those of the document (the same ones in the same order, parentheses and trailing commas
+ * aside), and each comment is printed between its two. One that ended its line still does, one on a line of its own
+ * still is. So none can get lost, and formatting twice changes nothing. The one exception: a comment that breaks the
+ * line before a comma goes behind it.
  */
 import { builders } from "prettier/doc";
 import type { Comment } from "../ast.ts";
@@ -112,7 +112,7 @@ interface Gap {
 
 const OPENERS = new Set(["(", "[", "{", "${", "<"]);
 const CLOSERS = new Set([")", "]", "}"]);
-/** What follows these stands right behind them. */
+/** Tokens without a blank after them. */
 const PREFIXES = new Set([...OPENERS, ".", "?.", "!", "-"]);
 
 function placeRuns(runs: readonly CommentRun[], gap: Gap, weaving: Weaving): void {
@@ -135,7 +135,8 @@ function placeRuns(runs: readonly CommentRun[], gap: Gap, weaving: Weaving): voi
     } else own.push(ownLine(run, run.blankBefore && !(index === 0 && isInside)));
   });
   if (own.length > 0 && previous !== undefined) {
-    // Before a closing bracket comments stand at the indentation of the list, elsewhere at that of what ends there.
+    // Before a closing bracket comments have the indentation of the list, elsewhere that of the element that ends
+    // there.
     const container = CLOSERS.has(leaf.text) && !isInside ? outermostWithout(gap.list, previous, leaf) : undefined;
     at(weaving, container ?? previous).after.push(lineSuffix(isInside ? indent(own) : own));
   }
@@ -146,7 +147,7 @@ function placeRuns(runs: readonly CommentRun[], gap: Gap, weaving: Weaving): voi
   else before.unshift(indent(lineSuffixBoundary));
 }
 
-/** A comment with more of its line behind it. */
+/** A comment that does not end its line. */
 function placeInline(run: CommentRun, breaks: boolean, gap: Gap, leading: Doc[], weaving: Weaving): void {
   const { previous, leaf, element, list } = gap;
   if (element !== undefined || previous === undefined) {
@@ -174,7 +175,7 @@ function outermostWithout(list: TokenList, inside: Leaf, outside: Leaf): Element
   return list.elementsAround(inside).find((element) => element.to <= outside.index);
 }
 
-/** A comment on a line of its own, behind what ends there. */
+/** A comment on its own line, after the element that ends there. */
 function ownLine(run: CommentRun, isApart: boolean): Doc {
   return [hardlineWithoutBreakParent, isApart ? hardlineWithoutBreakParent : "", run.doc];
 }
@@ -199,7 +200,7 @@ function rebuild(doc: Doc, list: TokenList, weaving: Weaving): Doc {
       case "indent":
         return { ...part, contents: visit(part.contents) };
       case "if-break": {
-        // It may not be printed: what comes with its tokens stands around it.
+        // It may not be printed: comments of its tokens go around it.
         const from = leafIndex;
         leafIndex += list.countIn(part);
         const insertions = list.leaves.slice(from, leafIndex).map((leaf) => weaving.get(leaf));

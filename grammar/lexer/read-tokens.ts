@@ -1,6 +1,6 @@
 /**
- * From text to the tokens that the parser sees. Characters and operators of other languages are reported here and
- * replaced by what they stand for, so that the parser reads the rest as if it had been written right.
+ * From text to the tokens of the parser. Characters and operators of other languages are reported here and replaced by
+ * their equivalents, so that the parser continues with valid tokens.
  */
 import {
   badLiteral,
@@ -15,15 +15,15 @@ import { placeAt, report, spanAt, type Reading } from "../reading.ts";
 import { resetTemplateScan } from "./template-scan.ts";
 import * as t from "./tokens.ts";
 
-/** Longer names and numbers are nobody's: they are reported and read all the same. */
+/** The longest identifier or number. Longer ones are reported but still read. */
 const LONGEST_WORD = 65_536;
 
 export interface Tokens {
   readonly tokens: t.Token[];
   readonly comments: Comment[];
-  /** `///` comments; what is no declaration's documentation becomes a comment. */
+  /** `///` comments. Those that document no declaration become comments. */
   readonly docs: t.Token[];
-  /** Start of the token after a `;` -> the `;`. Where it stands for a comma its message changes. */
+  /** The `;` by the start of the token after it. A `;` in place of a comma has another message. */
   readonly semicolons: Map<number, t.Token>;
 }
 
@@ -42,7 +42,7 @@ export function readTokens(reading: Reading): Tokens {
   return { tokens, comments, docs, semicolons };
 }
 
-/** Reports every `;`: as a comma where the parser took it for one. */
+/** Reports every `;`, as a wrong comma if the parser read it as one. */
 export function reportSemicolons(
   reading: Reading,
   semicolons: Tokens["semicolons"],
@@ -115,7 +115,7 @@ function place(reading: Reading, token: t.Token) {
   return placeAt(reading, token.startOffset, endOf(token));
 }
 
-/** The token that takes this one's place, or nothing when it is left out. */
+/** The token that replaces this one; `undefined` if it is skipped. */
 function replaced(reading: Reading, token: t.Token, before: t.Token[]): t.Token | undefined {
   const at = place(reading, token);
   const foreign = (use: string, type: t.Token["tokenType"], message: string, help?: string) => {
@@ -135,7 +135,7 @@ function replaced(reading: Reading, token: t.Token, before: t.Token[]): t.Token 
       return foreign(doubleQuoted(token.image), t.Quoted, "strings are written in double quotes");
     case t.FatArrow:
     case t.LongArrow:
-      // Reported when it is taken for an arrow: `x => x.name` is another mistake.
+      // Reported when the parser takes it as an arrow: `x => x.name` is another error.
       return as(token, t.Arrow);
     case t.StrictEqual:
       return foreign("==", t.EqualEqual, "`===` is not an operator here", "`==` is strict already");
@@ -218,7 +218,7 @@ export function shorten(text: string): string {
   return text.length > 40 ? `${text.slice(0, 39)}…` : text;
 }
 
-/** Reports what may not stand here, and leaves it out or takes it for what it looks like. */
+/** Reports a character that is not allowed here, and skips it or replaces it by a token that it resembles. */
 function stray(reading: Reading, token: t.Token, before: t.Token[]): t.Token | undefined {
   const at = place(reading, token);
   const { image } = token;
@@ -322,7 +322,7 @@ const FORBIDDEN_IN_COMMENT =
   // eslint-disable-next-line no-control-regex -- these are the characters that it looks for
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
-/** Comments may hold any language, but nothing that makes the text around them look different from what it is. */
+/** Comments may contain any script, but no characters that make the surrounding text look different. */
 function checkCharacters(reading: Reading, token: t.Token): void {
   const found = FORBIDDEN_IN_COMMENT.exec(token.image);
   if (found === null) return;

@@ -1,18 +1,23 @@
 /**
- * Finds templates that are never closed, before the lexer enters them. A template swallows everything up to the next
- * backtick; without this look ahead one forgotten backtick would leave no statement of the rest of the file.
+ * Finds templates that are never closed, before the lexer enters them. A template extends to the next backtick: without
+ * this scan one missing backtick would hide all statements after it.
  */
 
-/** Rescans after this many forgotten backticks would make reading quadratic; the rest is taken as it comes. */
+/**
+ * The most rescans after missing backticks: more would make reading quadratic. Later templates are read without a scan.
+ */
 const MOST_FAILURES = 16;
 
 let scannedText = "";
 let closedUntil = 0;
 let failures = 0;
-/** The literal that was found unterminated last, because two token patterns ask. */
+/** The last literal that was found unterminated: two token patterns need the result. */
 let failedAt = -1;
 
-/** Where the literal that opens at `offset` is to end if it is never closed (its line's end); `undefined` if it is closed. */
+/**
+ * Where the literal that opens at `offset` is to end if it is never closed (its line's end); `undefined` if it is
+ * closed.
+ */
 export function unterminatedTemplateEnd(text: string, offset: number): number | undefined {
   if (scannedText !== text) {
     resetTemplateScan();
@@ -44,7 +49,7 @@ function restOfLine(text: string, offset: number): number {
   return text[end - 1] === "\r" ? end - 1 : end;
 }
 
-/** What may matter inside `${…}`: quotes, comments, braces, templates. */
+/** The tokens that matter inside `${…}`: quotes, comments, braces, templates. */
 const CODE_STOP = /["'`{}]|\/\/|\/\*|#/g;
 const TEXT_STOP = /[`\\$]/g;
 const STRING_STOP = { '"': /["\\\n\r]/g, "'": /['\\\n\r]/g } as const;

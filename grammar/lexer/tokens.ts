@@ -213,7 +213,10 @@ export const Numeral = createToken({
   label: "a number",
   pattern: /\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?!\w|\.\d)/,
 });
-/** Digits that run into letters (`5sec`, `0x1f`, `1_000`, `1.2.3`): reported, then read as what they resemble. */
+/**
+ * Digits that run into letters (`5sec`, `0x1f`, `1_000`, `1.2.3`): reported, then read as the literal that they
+ * resemble.
+ */
 export const BadNumber = createToken({ name: "BadNumber", pattern: /\d\w*(?:\.\d\w*)*/ });
 
 function reserved(word: (typeof RESERVED_WORDS)[number], categories: TokenType[] = []): TokenType {
@@ -239,8 +242,8 @@ export const Identifier = createToken({ name: "Identifier", label: "a name", pat
 const wordTypes = new Map<string, TokenType>();
 
 /**
- * The token type of a word that is a keyword in some places. The lexer produces identifiers only; these types appear in the
- * recorded grammar, and in the tokens for content assist.
+ * The token type of a word that is a keyword in some places. The lexer produces identifiers only; these types appear in
+ * the recorded grammar, and in the tokens for content assist.
  */
 export function wordType(word: string): TokenType {
   let type = wordTypes.get(word);

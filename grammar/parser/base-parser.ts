@@ -1,32 +1,35 @@
 /**
  * The parser of the text spelling, bottom layer: tokens, words, names, documentation, errors.
  *
- * PURPOSE. One Chevrotain parser with embedded actions, in layers that extend each other. Each file holds one part of the
- * grammar: types, primary expressions, expressions, policies, declarations (channels, nodes, tasks), edges, plans, tests, files.
- * `grammar/parse.ts` owns the one instance.
+ * PURPOSE. One Chevrotain parser with embedded actions, in layers that extend each other. Each file holds one part of
+ * the grammar: types, primary expressions, expressions, policies, declarations (channels, nodes, tasks), edges, plans,
+ * tests, files. `grammar/parse.ts` owns the one instance.
  *
  * WHAT CHEVROTAIN DOES. It defines tokens and tokenizes; its parser records the grammar (each rule body runs once with
  * placeholders), validates it, and computes the LL(2) lookahead paths that `lookahead-table.ts` stores. Content assist
- * (`completions.ts`) and the diagrams in `docs/` come from the recorded grammar too. Recording takes 20 ms, so a parser that
- * only reads files does not record (`performSelfAnalysis` is not called): it decides by the stored table, and keeps its own
- * position in the token list, because recovery moves in it. Only the documented methods of Chevrotain are used and overridden.
+ * (`completions.ts`) and the diagrams in `docs/` come from the recorded grammar too. Recording takes 20 ms, so a parser
+ * that only reads files does not record (`performSelfAnalysis` is not called): it decides by the stored table, and
+ * keeps its own position in the token list, because recovery moves in it. Only the documented methods of Chevrotain are
+ * used and overridden.
  *
  * CONVENTIONS
- * - A grammar rule is a class field made by `this.RULE(name, body)`; the body builds its syntax node. Code that needs real tokens
- *   or nodes is guarded by `RECORDING_PHASE`.
- * - Optional parts, repetitions and alternatives go through `maybe`, `repeat` and `choose`. Each has a number (`decisions.ts`) by
- *   which the lookahead is found. A gate is an additional condition for what LL(2) cannot decide, because most words are soft.
- * - Words are taken by `takeWord`, other tokens by `take`, names by `name`. They check first and halt with an error that names
- *   the expected token, so Chevrotain's own errors never occur.
+ * - A grammar rule is a class field made by `this.RULE(name, body)`; the body builds its syntax node. Code that needs
+ *   real tokens or nodes is guarded by `RECORDING_PHASE`.
+ * - Optional parts, repetitions and alternatives go through `maybe`, `repeat` and `choose`. Each has a number
+ *   (`decisions.ts`) by which the lookahead is found. A gate is an additional condition for what LL(2) cannot decide,
+ *   because most words are soft.
+ * - Words are taken by `takeWord`, other tokens by `take`, names by `name`. They check first and halt with an error
+ *   that names the expected token, so Chevrotain's own errors never occur.
  * - Gates G1 to G7 are listed in `docs/grammar.ebnf`; each is one method or one expression, marked with its number.
- * - `fail…` throws a `Halt`. Loops over statements, arms and policies, and the bracketed parts of expressions catch it, report it
- *   and continue (`recovery.ts`). Nothing else catches it.
+ * - `fail…` throws a `Halt`. Loops over statements, arms and policies, and the bracketed parts of expressions catch it,
+ *   report it and continue (`recovery.ts`). Nothing else catches it.
  * - Syntax of other languages is reported in place and read as its equivalent (`foreign-syntax.ts`), without a `Halt`.
  *
- * TO ADD A CONSTRUCT: its node in `grammar/ast.ts`; its production in `docs/grammar.ebnf` (a test derives random files from it and
- * parses them); a rule here with its decisions in `decisions.ts`; its first word in `grammar/words.ts` and its first tokens in
- * `recovery.ts`; a case in `test/grammar/constructs.test.ts`, and one in `test/grammar/errors.test.ts` for each way to get it
- * wrong. Then `UPDATE=1 npx vitest run test/grammar/recorded-grammar.test.ts` writes the lookahead table and the diagrams.
+ * TO ADD A CONSTRUCT: its node in `grammar/ast.ts`; its production in `docs/grammar.ebnf` (a test derives random files
+ * from it and parses them); a rule here with its decisions in `decisions.ts`; its first word in `grammar/words.ts` and
+ * its first tokens in `recovery.ts`; a case in `test/grammar/constructs.test.ts`, and one in
+ * `test/grammar/errors.test.ts` for each way to get it wrong. Then `UPDATE=1 npx vitest run
+ * test/grammar/recorded-grammar.test.ts` writes the lookahead table and the diagrams.
  */
 import { EmbeddedActionsParser, EOF, tokenMatcher, type IToken, type ParserMethod, type TokenType } from "chevrotain";
 import {
@@ -52,7 +55,7 @@ export const DEEPEST_NESTING = 64;
 /** Operators, members and indices in one expression, or parts of one type: they nest the tree without brackets. */
 export const MOST_OPERATORS = 1_000;
 
-/** Thrown where reading cannot go on; caught by the loop over the siblings of what is broken. */
+/** Thrown where reading cannot continue; caught by the loop over the siblings of the broken part. */
 export class Halt {
   readonly diagnostic: Diagnostic;
   constructor(diagnostic: Diagnostic) {
@@ -69,7 +72,7 @@ export interface ExpectedDetails {
   readonly after?: false;
 }
 
-/** The token behind the last one. */
+/** The token after the last one. */
 const END: IToken = {
   image: "",
   startOffset: NaN,
@@ -86,16 +89,16 @@ export abstract class BaseParser extends EmbeddedActionsParser {
   protected reading: Reading = NO_READING;
   protected tokens: readonly IToken[] = [];
   protected semicolons: ReadonlyMap<number, IToken> = new Map();
-  /** `;` that stand where a comma belongs: their message differs. */
+  /** `;` in place of a comma: their message differs. */
   readonly semicolonsAsCommas: Set<IToken> = new Set();
   /** `///` lines that document a declaration. */
   readonly attachedDocs: Set<IToken> = new Set();
-  /** Levels open now, in the expression or type that is being read. */
+  /** Open levels of the current expression or type. */
   protected depth = 0;
   /** Operators so far in the outermost expression or type. */
   protected operators = 0;
-  /** What the list of names that is being read stands among: decides whether a comma is one too many. */
-  protected around: "statements" | "policies" | "values" | "conditions" = "statements";
+  /** The construct that contains the current list of names: decides whether a comma is one too many. */
+  protected listContext: "statements" | "policies" | "values" | "conditions" = "statements";
   #docs: readonly IToken[] = [];
   #nextDoc = 0;
   #recorded = 0;
@@ -118,7 +121,7 @@ export abstract class BaseParser extends EmbeddedActionsParser {
     this.attachedDocs.clear();
     this.depth = 0;
     this.operators = 0;
-    this.around = "statements";
+    this.listContext = "statements";
     this.#docs = tokens.docs;
     this.#nextDoc = 0;
   }
@@ -160,8 +163,8 @@ export abstract class BaseParser extends EmbeddedActionsParser {
   }
 
   /**
-   * `( a | b | … )`: the first alternative that the lookahead matches. `otherwise` runs if none does; without it the last
-   * alternative runs, which reports the tokens that it expects.
+   * `( a | b | … )`: the first alternative that the lookahead matches. `otherwise` runs if none does; without it the
+   * last alternative runs, which reports the tokens that it expects.
    */
   protected choose<T>(decision: number, alternatives: readonly (() => T)[], otherwise?: () => T): T {
     if (this.RECORDING_PHASE) {
@@ -202,13 +205,13 @@ export abstract class BaseParser extends EmbeddedActionsParser {
     }
   }
 
-  protected within<T>(around: BaseParser["around"], read: () => T): T {
-    const outer = this.around;
-    this.around = around;
+  protected within<T>(context: BaseParser["listContext"], read: () => T): T {
+    const outer = this.listContext;
+    this.listContext = context;
     try {
       return read();
     } finally {
-      this.around = outer;
+      this.listContext = outer;
     }
   }
 
@@ -245,7 +248,11 @@ export abstract class BaseParser extends EmbeddedActionsParser {
   private foreignArrow(token: IToken): void {
     const place = this.placeOf(token);
     const message = `an arrow is written \`->\`, not \`${token.image}\``;
-    this.habit(place, { message, label: "write `->`", fixes: [replacement("replace with `->`", place.span, "->")] });
+    this.reportForeign(place, {
+      message,
+      label: "write `->`",
+      fixes: [replacement("replace with `->`", place.span, "->")],
+    });
   }
 
   /** The image of the identifier ahead; the empty string for every other token. */
@@ -283,10 +290,10 @@ export abstract class BaseParser extends EmbeddedActionsParser {
     return token;
   }
 
-  /** Takes the token ahead for another one, and says so. */
+  /** Takes the token ahead in place of another one, and reports it. */
   protected instead(label: string, text: string, message: string, help?: string): void {
     const place = this.placeOf(this.takeAny());
-    this.habit(place, {
+    this.reportForeign(place, {
       message,
       label: `write ${label}`,
       help,
@@ -326,7 +333,7 @@ export abstract class BaseParser extends EmbeddedActionsParser {
     return placeAt(this.reading, start, start + token.image.length);
   }
 
-  /** The empty span behind the token taken last: where something is missing. */
+  /** The empty span after the token taken last: the place of a missing token. */
   protected gapSpan(): Span {
     const end = this.position() < 0 ? 0 : endOf(this.LA(0));
     return spanAt(this.reading, end, end);
@@ -361,8 +368,8 @@ export abstract class BaseParser extends EmbeddedActionsParser {
     report(this.reading, diagnostic);
   }
 
-  /** Reports a habit of another language; reading goes on. */
-  protected habit(place: Place, details: SyntaxDetails): void {
+  /** Reports syntax of another language; reading continues. */
+  protected reportForeign(place: Place, details: SyntaxDetails): void {
     this.report(syntaxProblem(place, details));
   }
 
@@ -389,7 +396,7 @@ export abstract class BaseParser extends EmbeddedActionsParser {
     });
   }
 
-  /** Where a statement was read on into the next line, which looks like one of its own: a sentence that says so. */
+  /** A note for a statement that was continued into the next line although that line looks like a new statement. */
   protected abstract lineBreakNote(): string | undefined;
 
   protected failName(what: string): never {
@@ -404,7 +411,7 @@ export abstract class BaseParser extends EmbeddedActionsParser {
     this.failExpected(what);
   }
 
-  /** Runs `read` one level deeper; halts beyond the limit, long before the stack would overflow. */
+  /** Runs `read` one level deeper; halts beyond the limit, long before the stack overflows. */
   protected deeper<T>(read: () => T): T {
     if (this.depth >= DEEPEST_NESTING) throw new Halt(tooDeep(this.placeOf(this.LA(1)), "nesting", DEEPEST_NESTING));
     if (this.depth === 0) this.operators = 0;
@@ -437,14 +444,14 @@ export abstract class BaseParser extends EmbeddedActionsParser {
     return resolveEscapes(this.reading, text, token.startOffset + 1, false);
   }
 
-  /** A whole number, zero included: whether it makes sense is for the compiler to say. */
+  /** A whole number, zero included. The compiler checks its range. */
   protected count(what: string): Count {
     const token = this.take(t.Numeral, what);
     if (this.RECORDING_PHASE) return { kind: "Count", span: NOWHERE, value: 0 };
     const { value, isFloat } = numberValue(this.reading, token.image, token.startOffset);
     if (isFloat) {
       const message = `expected ${what}, found \`${shorten(token.image)}\``;
-      this.habit(this.placeOf(token), { message, label: "not a whole number" });
+      this.reportForeign(this.placeOf(token), { message, label: "not a whole number" });
     }
     return { kind: "Count", span: this.spanOf(token), value: Math.floor(value) };
   }
@@ -464,7 +471,7 @@ export abstract class BaseParser extends EmbeddedActionsParser {
     return { kind: "Duration", span: this.spanOf(token), raw: token.image, milliseconds };
   }
 
-  /** Names with commas between them and none behind: `a, b`. */
+  /** Names separated by commas, without a comma at the end: `a, b`. */
   protected nameList(index: number, what: string): Identifier[] {
     const names = [this.name(what)];
     const next = (): void => {
@@ -476,13 +483,13 @@ export abstract class BaseParser extends EmbeddedActionsParser {
     return names;
   }
 
-  /** Whether the token ahead begins a line no further right than the statement that is being read. */
+  /** Whether the token ahead begins a line that is indented no further than the current statement. */
   protected abstract isOutdented(): boolean;
 
-  /** Where the line of the statement that is being read begins; -1 if it begins within a line. */
+  /** The column of the current statement; -1 if it begins within a line. */
   protected abstract statementColumn(): number;
 
-  /** Whether the comma ahead only separates what needs no separator (arms, policies, statements). */
+  /** Whether the comma ahead separates arms, policies or statements, which need no separator. */
   protected abstract isStrayComma(): boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The decisions of the grammar: each place where the parser chooses between alternatives, takes an optional part or repeats one.
- * `lookahead-table.ts` holds the tokens that select each alternative. A decision has one number in the whole grammar, because a
- * recorded production carries a number and no name.
+ * The decisions of the grammar: each place where the parser chooses between alternatives, takes an optional part or
+ * repeats one. `lookahead-table.ts` holds the tokens that select each alternative. A decision has one number in the
+ * whole grammar, because a recorded production carries a number and no name.
  */
 const NAMES = [
   // File
@@ -102,5 +102,8 @@ export function decisionName(number: number): DecisionName | undefined {
   return NAMES[number - 1];
 }
 
-/** Lists in brackets, bodies and lists of names decide by hand, because they recover from errors: their numbers begin here. */
+/**
+ * Lists in brackets, bodies and lists of names decide by hand, because they recover from errors: their numbers begin
+ * here.
+ */
 export const FIRST_LOOP = 100;

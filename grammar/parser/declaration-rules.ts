@@ -88,7 +88,7 @@ export abstract class DeclarationRules extends PolicyRules {
     };
   });
 
-  /** The `=` behind a declared name, and the `await` that calls of other languages need. */
+  /** The `=` after a declared name. An `await` of other languages is reported and skipped. */
   private takeEqual(what: string): void {
     if (!this.RECORDING_PHASE && this.at(t.Colon)) this.instead("`=`", "=", `\`=\` comes before ${what}`);
     else this.take(t.Equal, `\`=\` and ${what}`);
@@ -97,7 +97,7 @@ export abstract class DeclarationRules extends PolicyRules {
     if (!this.at(t.Identifier, 2) || this.isWord("all", 2)) return;
     const token = this.takeAny();
     const span = spanAt(this.reading, token.startOffset, this.startOf(this.LA(1)));
-    this.habit(this.placeOf(token), {
+    this.reportForeign(this.placeOf(token), {
       message: "calls need no `await`: a node is done when its call is",
       label: "delete it",
       fixes: [replacement("delete it", span, "")],
@@ -137,7 +137,7 @@ export abstract class DeclarationRules extends PolicyRules {
     return output;
   });
 
-  /** `into a, b`: nothing can go on with a comma here, so what is meant is a record's fields. */
+  /** `into a, b`: no valid syntax has a comma here, so the names are read as fields of a record. */
   private severalChannels(first: Identifier): Output {
     const channels = [first];
     while (this.at(t.Comma) && this.at(t.Identifier, 2)) {
@@ -147,7 +147,7 @@ export abstract class DeclarationRules extends PolicyRules {
     const last = channels[channels.length - 1] ?? first;
     const span = { start: first.span.start, end: last.span.end };
     const use = `{ ${channels.map(({ name }) => name).join(", ")} }`;
-    this.habit(
+    this.reportForeign(
       { file: this.reading.source, span },
       {
         message: "the fields of a result that go into channels are written in braces",

@@ -150,7 +150,7 @@ export abstract class EdgeRules extends DeclarationRules {
     const close = this.take(t.RightSquare, "`,` or `]`");
     const span = spanAt(this.reading, open.startOffset, close.startOffset + 1);
     const use = names.map(({ name }) => name).join(", ");
-    this.habit(
+    this.reportForeign(
       { file: this.reading.source, span },
       {
         message: "the targets of an edge need no brackets",
@@ -242,7 +242,7 @@ export abstract class EdgeRules extends DeclarationRules {
   private isElse(): boolean {
     if (this.RECORDING_PHASE || this.at(t.Else)) return true;
     // As a condition such a word may be the name of a channel.
-    const isForeign = this.at(t.Otherwise) || (this.around === "values" && ELSE_WORDS.has(this.word()));
+    const isForeign = this.at(t.Otherwise) || (this.listContext === "values" && ELSE_WORDS.has(this.word()));
     return isForeign && this.at(t.Arrow, 2);
   }
 
@@ -270,7 +270,7 @@ export abstract class EdgeRules extends DeclarationRules {
   private barePattern(token: IToken): LiteralType {
     const place = this.placeOf(token);
     const use = `"${token.image}"`;
-    this.habit(place, {
+    this.reportForeign(place, {
       message: `a pattern is a literal, and \`${token.image}\` is a name`,
       label: `write \`${use}\``,
       help: "to compare with another value, use conditions: `match { x == y -> a }`",
@@ -302,17 +302,19 @@ export abstract class EdgeRules extends DeclarationRules {
 
   // Commas ------------------------------------------------------------------------------------------
 
-  /** Whether the comma ahead separates what needs no separator: arms, policies, statements. */
+  /** Whether the comma ahead separates arms, policies or statements, which need no separator. */
   protected isStrayComma(): boolean {
     if (this.at(t.RightBrace, 2)) return true;
-    const { around } = this;
+    const { listContext } = this;
     const next = this.position() + 2;
     if (!this.at(t.Identifier, 2)) {
-      return (around === "values" || around === "conditions") && (this.startsExpression(2) || this.at(t.Else, 2));
+      return (
+        (listContext === "values" || listContext === "conditions") && (this.startsExpression(2) || this.at(t.Else, 2))
+      );
     }
-    if (around === "policies") return startsPolicy(this.tokenText(), next);
-    if (around === "values") return this.at(t.Arrow, 3) || this.at(t.Pipe, 3);
-    if (around === "statements") {
+    if (listContext === "policies") return startsPolicy(this.tokenText(), next);
+    if (listContext === "values") return this.at(t.Arrow, 3) || this.at(t.Pipe, 3);
+    if (listContext === "statements") {
       return startsDeclaration(this.tokenText(), next, "graph") || startsDeclaration(this.tokenText(), next, "plan");
     }
     // After `b, y` an arm may begin with a bracket or a minus; everything else that follows `y` makes it a condition.

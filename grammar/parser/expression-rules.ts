@@ -15,7 +15,7 @@ import { closingBracket } from "./recovery.ts";
 
 const PLACEHOLDER: BrokenExpr = { kind: "BrokenExpr", span: { start: 0, end: 0 } };
 
-/** An operand with the extent of its text: parentheses around it belong to it, although no node stands for them. */
+/** An operand with the span of its text, which includes parentheses. The tree has no node for parentheses. */
 interface Operand {
   readonly expr: Expr;
   readonly span: Span;
@@ -113,7 +113,7 @@ export abstract class ExpressionRules extends PrimaryRules {
     const place = this.placeOf(token);
     if (token.image === "not") {
       const span = this.spanOf(this.take(t.In));
-      this.habit(place, {
+      this.reportForeign(place, {
         message: "`not in` is not an operator here",
         label: "write `!(… in …)`",
         help: "negate the whole: `!(x in xs)`",
@@ -126,7 +126,7 @@ export abstract class ExpressionRules extends PrimaryRules {
         : token.tokenType === t.Equal
           ? "=="
           : (WORD_OPERATORS.get(token.image) ?? "&&");
-    this.habit(place, {
+    this.reportForeign(place, {
       message:
         token.tokenType === t.Equal ? "`=` does not compare; `==` does" : `\`${token.image}\` is not an operator here`,
       label: `write \`${operator}\``,
@@ -135,7 +135,7 @@ export abstract class ExpressionRules extends PrimaryRules {
     return { operator, span: place.span, negated: false };
   }
 
-  /** Prefix operators, a primary expression, and what hangs behind it. */
+  /** Prefix operators, a primary expression, and its members and indices. */
   private readonly operand = this.RULE("operand", (): Expr => {
     const type = this.LA(1).tokenType;
     if (!this.RECORDING_PHASE && type !== t.Not && type !== t.Minus && !this.isNotWord()) return this.postfix();
@@ -187,7 +187,7 @@ export abstract class ExpressionRules extends PrimaryRules {
     const fixes = [
       replacement("replace with `!`", spanAt(this.reading, token.startOffset, this.startOf(this.LA(1))), "!"),
     ];
-    this.habit(place, { message: "`not` is not an operator here", label: "write `!`", fixes });
+    this.reportForeign(place, { message: "`not` is not an operator here", label: "write `!`", fixes });
     this.countOperator();
     return token;
   }
@@ -231,7 +231,7 @@ export abstract class ExpressionRules extends PrimaryRules {
     return type === t.Dot || type === t.LeftSquare || type === t.QuestionDot;
   }
 
-  /** After a dot every word is a name, the reserved ones too. */
+  /** After a dot every word is a name, including reserved words. */
   private property(): Identifier {
     return this.identifier(this.choose(D.property, this.properties, () => this.failExpected("a field name")));
   }
@@ -242,7 +242,7 @@ export abstract class ExpressionRules extends PrimaryRules {
   private optionalIndex(): void {
     const place = this.placeOf(this.take(t.QuestionDot));
     const fixes = [replacement("delete `?.`", place.span, "")];
-    this.habit(place, {
+    this.reportForeign(place, {
       message: "an index needs no `?.`",
       label: "delete it",
       help: "`xs[i]` is `null` where there is no such item",
@@ -259,7 +259,7 @@ export abstract class ExpressionRules extends PrimaryRules {
     const callee: Identifier = { ...method, name: METHODS.get(method.name) ?? method.name };
     const place = { file: this.reading.source, span: method.span };
     if (FUNCTION_METHODS.has(method.name) && !isNamespace) {
-      this.habit(place, {
+      this.reportForeign(place, {
         message: `\`.${method.name}(…)\` cannot be called: there are no methods and no functions as values`,
         label: "no method",
         help: "write a comprehension: `[f(x) for x in xs if x.ok]`",
@@ -289,7 +289,7 @@ export abstract class ExpressionRules extends PrimaryRules {
       this.take(t.RightParen, "`,` or `)`");
       return { kind: "Call", span: this.spanFrom(first), callee, args };
     });
-    this.habit(place, {
+    this.reportForeign(place, {
       message: `\`.${method.name}(…)\` is not a method: functions are called by name`,
       label: `write \`${callee.name}(${isNamespace ? "" : "…, "}…)\``,
       fixes,

@@ -19,7 +19,7 @@ import type { Fragments } from "../fragments.ts";
 import { CHANNEL_WORDS, GRAPH_WORDS, ITEM_WORDS, PLAN_WORDS, TEST_WORDS } from "../words.ts";
 import { Halt } from "./base-parser.ts";
 import { D, FIRST_LOOP } from "./decisions.ts";
-import { ITEM_HABITS, STATEMENT_HABITS } from "./foreign-syntax.ts";
+import { ITEM_HINTS, STATEMENT_HINTS } from "./foreign-syntax.ts";
 import { columnAtLineStart, nextItem, startsItem, startsStatement, type BodyKind } from "./recovery.ts";
 import { StatementLoop } from "./statement-loop.ts";
 
@@ -95,7 +95,7 @@ export class NgraphParser extends StatementLoop {
     const similar = findSimilar(this.word(), ITEM_WORDS);
     this.failExpected("`graph`, `plan`, `test`, `type`, `import` or `secret`", {
       after: false,
-      help: ITEM_HABITS.get(this.word()) ?? (similar === undefined ? undefined : `did you mean \`${similar}\`?`),
+      help: ITEM_HINTS.get(this.word()) ?? (similar === undefined ? undefined : `did you mean \`${similar}\`?`),
     });
   }
 
@@ -114,7 +114,7 @@ export class NgraphParser extends StatementLoop {
     const from = this.stringLiteral("the path of a module in quotes");
     const span = this.spanFrom(first);
     if (allTypes === undefined) return { kind: "Import", span, names, from };
-    this.habit(this.placeOf(allTypes), {
+    this.reportForeign(this.placeOf(allTypes), {
       message: "`type` goes before each name that is a type",
       label: "belongs inside the braces",
       help: `write \`import { ${names.map(({ imported }) => `type ${imported.name}`).join(", ")} } from …\``,
@@ -208,7 +208,7 @@ export class NgraphParser extends StatementLoop {
     return { kind: "Test", span: this.spanFrom(first), ...head, items };
   });
 
-  /** What stands before the brace of a body, and the brace. Where that is broken the body is read all the same. */
+  /** The head of a body and its opening brace. If the head is broken, the body is still read. */
   private header<T>(kind: BodyKind, read: () => T): T | undefined {
     const first = this.position() + 1;
     try {
@@ -304,7 +304,7 @@ export class NgraphParser extends StatementLoop {
         ? "the clauses of a task have this order: `for`, `after`, `when`, `into`, `{ policies }`"
         : "the clauses of a node have this order: `for`, `into`, `{ policies }`";
     }
-    const habit = STATEMENT_HABITS.get(word);
+    const habit = STATEMENT_HINTS.get(word);
     if (habit !== undefined) return habit;
     if (this.at(t.Arrow) && this.position() >= 0 && this.LA(0).tokenType === t.Identifier)
       return "what a node writes follows `into`: `node a = f(x) into y`; edges are statements of their own: `a -> b`";

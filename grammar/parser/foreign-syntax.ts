@@ -1,7 +1,7 @@
-/** What people write who come from other languages, and what it is called here. */
+/** Syntax of other languages, and its equivalent in this one. */
 import type { BinaryOperator } from "../ast.ts";
 
-/** `xs.includes(x)`: methods whose function has another name; all others keep theirs. */
+/** `xs.includes(x)`: methods whose function has another name. All other names stay. */
 export const METHODS: ReadonlyMap<string, string> = new Map([
   ["includes", "contains"],
   ["has", "contains"],
@@ -15,7 +15,7 @@ export const METHODS: ReadonlyMap<string, string> = new Map([
 /** `Math.max(a, b)`: objects that only hold functions. */
 export const NAMESPACES: ReadonlySet<string> = new Set(["Math", "Object", "Array", "String", "Number", "JSON"]);
 
-/** Methods that take a function: a comprehension says the same. */
+/** Methods that take a function: a comprehension replaces them. */
 export const FUNCTION_METHODS: ReadonlySet<string> = new Set([
   "map",
   "filter",
@@ -33,7 +33,7 @@ export const WORD_OPERATORS: ReadonlyMap<string, BinaryOperator> = new Map([
   ["or", "||"],
 ]);
 
-/** Policies under the names that other engines give them. */
+/** Policies by their names in other engines. */
 export const POLICY_ALIASES: ReadonlyMap<string, string> = new Map([
   ["retries", "tries"],
   ["retry", "tries"],
@@ -47,7 +47,7 @@ export const POLICY_ALIASES: ReadonlyMap<string, string> = new Map([
   ["goto", "goes"],
 ]);
 
-/** Generic types of other languages: how many arguments they take, and what they become. */
+/** Generic types of other languages, and the types that replace them. */
 export const GENERIC_TYPES: ReadonlyMap<string, "list" | "map" | "plain"> = new Map([
   ["Array", "list"],
   ["ReadonlyArray", "list"],
@@ -66,8 +66,8 @@ export const GENERIC_TYPES: ReadonlyMap<string, "list" | "map" | "plain"> = new 
 /** Other words for `else` in front of an arm. */
 export const ELSE_WORDS: ReadonlySet<string> = new Set(["default", "_"]);
 
-/** Words that begin statements elsewhere, and what stands here in their place. */
-export const STATEMENT_HABITS: ReadonlyMap<string, string> = new Map([
+/** Words that begin statements in other languages, and how to write the statement here. */
+export const STATEMENT_HINTS: ReadonlyMap<string, string> = new Map([
   ["let", "a value that changes is a channel: `state a: int = 0`; what computes it is a node: `node b = a + 1 into a`"],
   ["var", "a value that changes is a channel: `state a: int = 0`; what computes it is a node: `node b = a + 1 into a`"],
   ["const", "a value is computed by a node and stored in a channel: `node b = a + 1 into c`"],
@@ -81,8 +81,8 @@ export const STATEMENT_HABITS: ReadonlyMap<string, string> = new Map([
   ["step", "a step is written `node a = …`, and what follows it `a -> b`"],
 ]);
 
-/** The same for what stands beside graphs. */
-export const ITEM_HABITS: ReadonlyMap<string, string> = new Map([
+/** Words that begin declarations of a file in other languages, and how to write them here. */
+export const ITEM_HINTS: ReadonlyMap<string, string> = new Map([
   ["export", "delete `export`: other files can import every graph, plan and type"],
   ["interface", "a record type is written `type T = { a: int, b?: string }`"],
   ["enum", 'an enum is a union of strings: `type T = "a" | "b"`'],
@@ -94,7 +94,7 @@ export const ITEM_HABITS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Prefix operators of other languages that look like names in front of an operand. */
-export const PREFIX_HABITS: ReadonlyMap<string, string> = new Map([
+export const PREFIX_HINTS: ReadonlyMap<string, string> = new Map([
   ["typeof", "types are known before the run; narrow a value by `!= null`, `match` or `when`"],
   ["new", "records are written `{ a: 1 }`; objects are made in imported functions"],
   ["void", "write `null`"],

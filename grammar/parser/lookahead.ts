@@ -1,8 +1,9 @@
 /**
- * The lookahead of the parser: a state machine for each decision, built from `lookahead-table.ts` when the decision is first met.
+ * The lookahead of the parser: a state machine for each decision, built from `lookahead-table.ts` when the decision is
+ * first met.
  *
- * The table is computed from the recorded grammar by Chevrotain's `getLookaheadPaths` (LL(2)). Recording takes longer than reading
- * a small file, so it happens in a test that compares the table, not at start.
+ * The table is computed from the recorded grammar by Chevrotain's `getLookaheadPaths` (LL(2)). Recording takes longer
+ * than reading a small file, so it happens in a test that compares the table, not at start.
  */
 import type { IToken } from "chevrotain";
 import * as t from "../lexer/tokens.ts";

@@ -47,7 +47,7 @@ export abstract class PolicyRules extends ExpressionRules {
     throw new Halt(this.expectedDiagnostic("a policy or `}`", { help: `the policies are ${POLICY_LIST}` }));
   }
 
-  /** A policy under a name of another engine: reported, and read if what follows fits. */
+  /** A policy by its name in another engine: reported, and read if its value fits. */
   private alias(word: string, alias: string): string {
     const token = this.LA(1);
     const place = this.placeOf(token);
@@ -56,7 +56,7 @@ export abstract class PolicyRules extends ExpressionRules {
     const first = alias.split(" ")[0] ?? alias;
     const fits = alias !== "max parallel" && this.fits(first);
     if (!fits) throw new Halt(syntaxProblem(place, details));
-    this.habit(place, details);
+    this.reportForeign(place, details);
     return first;
   }
 
@@ -75,13 +75,13 @@ export abstract class PolicyRules extends ExpressionRules {
     }
   }
 
-  /** The word of a policy, and a `:` or `=` behind it that belongs to another language. */
+  /** The word of a policy. A `:` or `=` after it is reported and skipped. */
   private takePolicyWord(word: string): t.Token {
     const token = this.RECORDING_PHASE ? this.takeWord(word) : this.take(t.Identifier);
     if (this.RECORDING_PHASE || (!this.at(t.Colon) && !this.at(t.Equal))) return token;
     const place = this.placeOf(this.takeAny());
     const fixes = [replacement("delete it", place.span, "")];
-    this.habit(place, {
+    this.reportForeign(place, {
       message: `\`${token.image}\` takes no \`${this.LA(0).image}\``,
       label: "delete it",
       fixes,

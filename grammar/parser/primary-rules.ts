@@ -1,4 +1,4 @@
-/** The smallest expressions: literals, names and calls, and what stands in brackets or backticks. */
+/** Primary expressions: literals, names, calls, and expressions in brackets or backticks. */
 import type { IToken, ParserMethod, TokenType } from "chevrotain";
 import { replacement } from "../../diagnostics/catalog/syntax.ts";
 import type { Span } from "../../diagnostics/source.ts";
@@ -10,7 +10,7 @@ import { newReading, spanAt } from "../reading.ts";
 import { CLAUSE_WORDS, GRAPH_WORDS } from "../words.ts";
 import { Halt } from "./base-parser.ts";
 import { D, FIRST_LOOP } from "./decisions.ts";
-import { PREFIX_HABITS } from "./foreign-syntax.ts";
+import { PREFIX_HINTS } from "./foreign-syntax.ts";
 import { closingBracket, namesBetween } from "./recovery.ts";
 import { TypeRules } from "./type-rules.ts";
 
@@ -122,7 +122,7 @@ export abstract class PrimaryRules extends TypeRules {
     const token = this.take(t.Identifier);
     const call = this.maybe(D.call, this.callRule);
     if (this.RECORDING_PHASE) return PLACEHOLDER;
-    if (call === undefined && PREFIX_HABITS.has(token.image)) this.checkPrefix(token);
+    if (call === undefined && PREFIX_HINTS.has(token.image)) this.checkPrefix(token);
     if (call === undefined) return { kind: "Name", span: this.spanOf(token), name: token.image };
     if (call === "broken") return this.brokenSince(token, this.position());
     return { kind: "Call", span: this.spanFrom(token), callee: this.identifier(token), args: call };
@@ -139,7 +139,7 @@ export abstract class PrimaryRules extends TypeRules {
     this.fail(token, {
       message: `\`${token.image}\` is not an operator here`,
       label: "no such operator",
-      help: PREFIX_HABITS.get(token.image),
+      help: PREFIX_HINTS.get(token.image),
     });
   }
 
@@ -198,7 +198,7 @@ export abstract class PrimaryRules extends TypeRules {
     });
   });
 
-  /** The same for the recorded grammar. */
+  /** A list for the recorded grammar. */
   private recordList(): Expr {
     this.option(FIRST_LOOP, () => {
       this.rule(this.expression);
@@ -266,7 +266,7 @@ export abstract class PrimaryRules extends TypeRules {
       const value = this.rule(this.expression);
       return { kind: "RecordField", span: this.spanFrom(first), name, value };
     }
-    // Only a plain name can stand for its own value.
+    // Only a plain name may omit its value.
     if (!this.at(t.Colon) && first.tokenType !== t.Identifier) this.failExpected("`:` and a value");
     const value = this.maybe(D.recordValue, readValue);
     const short: Expr = { kind: "Name", span: name.span, name: name.name };
@@ -275,7 +275,10 @@ export abstract class PrimaryRules extends TypeRules {
 
   // Recovery inside brackets ------------------------------------------------------------------------
 
-  /** Reads up to the bracket that closes the one at `open`; where that fails, all since `first` is one broken expression. */
+  /**
+   * Reads up to the bracket that closes the one at `open`; where that fails, all since `first` is one broken
+   * expression.
+   */
   protected inBrackets(open: number, first: IToken, read: () => Expr): Expr {
     let result: Expr = PLACEHOLDER;
     const done = this.recovering(open, () => {
@@ -284,7 +287,7 @@ export abstract class PrimaryRules extends TypeRules {
     return done ? result : this.brokenSince(first, open);
   }
 
-  /** False when reading halted and went on behind the closing bracket. */
+  /** False if reading halted and continued after the closing bracket. */
   private recovering(open: number, read: () => void): boolean {
     const depth = this.depth;
     try {
@@ -352,7 +355,7 @@ export abstract class PrimaryRules extends TypeRules {
   }
 
   private templateValue(plain: string, text: IToken): string {
-    // Bad escapes are reported where they stand in the source, which the text without its indentation no longer knows.
+    // Bad escapes are reported at their place in the source, which the text without its indentation has lost.
     if (plain === text.image) return resolveEscapes(this.reading, plain, text.startOffset, true);
     resolveEscapes(this.reading, text.image, text.startOffset, true);
     return resolveEscapes(newReading(this.reading.source, plain), plain, 0, true);

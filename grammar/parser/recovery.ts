@@ -1,6 +1,6 @@
 /**
- * Where to go on after a mistake: pure questions about the token list. Indentation and line breaks mean nothing to
- * the grammar, but where a statement is broken they are the best evidence of what its author meant.
+ * Finds the place to continue after an error: pure functions over the token list. Indentation and line breaks mean
+ * nothing to the grammar, but in a broken statement they are the best evidence of the intended structure.
  */
 import type { IToken, TokenType } from "chevrotain";
 import * as t from "../lexer/tokens.ts";
@@ -16,7 +16,7 @@ export interface TokenText {
   readonly text: string;
 }
 
-/** How many characters stand before a token if it is the first of its line; `undefined` inside a line. */
+/** The column of a token that begins its line; `undefined` inside a line. */
 export function columnAtLineStart(source: TokenText, index: number): number | undefined {
   const token = source.tokens[index];
   if (token === undefined) return undefined;
@@ -68,7 +68,7 @@ export function startsStatement(source: TokenText, index: number, body: BodyKind
   return startsDeclaration(source, index, body);
 }
 
-/** As `startsStatement`, edges aside: what could not stand inside an expression either. */
+/** As `startsStatement`, without edges: tokens that cannot occur inside an expression. */
 export function startsDeclaration(source: TokenText, index: number, body: BodyKind): boolean {
   const first = word(source, index);
   const named = is(source, index + 1, t.Identifier);
@@ -94,13 +94,13 @@ export function startsDeclaration(source: TokenText, index: number, body: BodyKi
   return first === "pool" && named && is(source, index + 2, t.Numeral);
 }
 
-/** As `startsStatement`, lists of sources aside: what could not stand inside an expression either. */
+/** As `startsStatement`, without lists of sources: tokens that cannot occur inside an expression. */
 export function startsOwnStatement(source: TokenText, index: number, body: BodyKind): boolean {
   const isEdge = body === "graph" && is(source, index, t.Identifier) && is(source, index + 1, t.Arrow);
   return isEdge || startsDeclaration(source, index, body);
 }
 
-/** A statement of any body, or an item, at the start of a line: what brackets never reach over. */
+/** Whether a statement of any body, or an item, begins here. Recovery never extends brackets over it. */
 function startsAnything(source: TokenText, index: number): boolean {
   return (
     startsDeclaration(source, index, "graph") ||
@@ -132,8 +132,8 @@ function closes(type: TokenType | undefined): boolean {
 }
 
 /**
- * The index of the bracket that closes the one at `open`; `undefined` when a statement begins at the start of a line before
- * it, or brackets are crossed.
+ * The index of the bracket that closes the one at `open`; `undefined` when a statement begins at the start of a line
+ * before it, or brackets are crossed.
  */
 export function closingBracket(source: TokenText, open: number): number | undefined {
   const expected: TokenType[] = [];
@@ -142,7 +142,7 @@ export function closingBracket(source: TokenText, open: number): number | undefi
     const close = opens(type);
     if (close !== undefined) expected.push(close);
     else if (closes(type)) {
-      // A bracket that was never closed ends with the one around it.
+      // A bracket that was never closed ends with the enclosing one.
       while (expected.length > 0 && expected[expected.length - 1] !== type) expected.pop();
       if (expected.length === 0) return undefined;
       expected.pop();
@@ -153,9 +153,9 @@ export function closingBracket(source: TokenText, open: number): number | undefi
 }
 
 /**
- * The index to go on at after the statement that begins at `first` broke: the next statement or item at the start of
- * a line, or the brace that closes the body. A statement no further right than the broken one counts even inside brackets,
- * which then were never closed.
+ * The index to continue at after the statement that begins at `first` broke: the next statement or item at the start of
+ * a line, or the brace that closes the body. A statement that is indented no further than the broken one counts even
+ * inside brackets, which then were never closed.
  */
 export function nextStatement(source: TokenText, first: number, body: BodyKind, ownerColumn: number): number {
   const column = columnAtLineStart(source, first) ?? 0;
@@ -168,7 +168,7 @@ export function nextStatement(source: TokenText, first: number, body: BodyKind, 
         if (open.expected.length === 0 && startsStatement(source, at, body)) return at;
         const begins = startsAnything(source, at) || (open.expected.length === 0 && beginsLikeStatement(source, at));
         if (here <= column && begins) return at;
-        // A brace further left than the statement closes the body, whatever was left open within.
+        // A brace further left than the statement closes the body, even with open brackets.
         if (here < column && is(source, at, t.RightBrace)) return at;
       }
     }
@@ -177,7 +177,7 @@ export function nextStatement(source: TokenText, first: number, body: BodyKind, 
   return source.tokens.length;
 }
 
-/** Brackets that are open: what closes each, and how many of a kind there are, so that a search never walks in vain. */
+/** Open brackets: the token that closes each, and the number of each kind, so that a lookup is constant time. */
 interface OpenBrackets {
   readonly expected: TokenType[];
   readonly counts: Map<TokenType, number>;
@@ -187,7 +187,7 @@ function noBrackets(): OpenBrackets {
   return { expected: [], counts: new Map() };
 }
 
-/** Follows the brackets; true at a brace that closes what stands around all of them. */
+/** Updates the open brackets; true at a brace that closes the enclosing body. */
 function closesAround({ expected, counts }: OpenBrackets, type: TokenType | undefined): boolean {
   const close = opens(type);
   if (close !== undefined) {
@@ -196,9 +196,9 @@ function closesAround({ expected, counts }: OpenBrackets, type: TokenType | unde
     return false;
   }
   if (type === undefined || !closes(type)) return false;
-  // A bracket that was never opened means nothing.
+  // A bracket that was never opened is ignored.
   if ((counts.get(type) ?? 0) === 0) return type === t.RightBrace;
-  // Those that were never closed end with the one around them.
+  // Brackets that were never closed end with the enclosing one.
   for (let last = expected.pop(); last !== undefined; last = expected.pop()) {
     counts.set(last, (counts.get(last) ?? 1) - 1);
     if (last === type) break;
@@ -206,7 +206,10 @@ function closesAround({ expected, counts }: OpenBrackets, type: TokenType | unde
   return false;
 }
 
-/** At the indentation of the statement before, any name that is no clause's word begins the next one, however wrongly. */
+/**
+ * Whether a token begins a (possibly wrong) statement at the indentation of the one before: a name that is not a clause
+ * word.
+ */
 function beginsLikeStatement(source: TokenText, index: number): boolean {
   const first = word(source, index);
   return (
@@ -214,7 +217,7 @@ function beginsLikeStatement(source: TokenText, index: number): boolean {
   );
 }
 
-/** The index of the next item of the file after `first`: at the start of a line, or right behind a brace. */
+/** The index of the next item of the file after `first`: at the start of a line, or directly after a brace. */
 export function nextItem(source: TokenText, first: number): number {
   for (let at = first + 1; at < source.tokens.length; at += 1) {
     if (!startsItem(source, at)) continue;
@@ -223,7 +226,7 @@ export function nextItem(source: TokenText, first: number): number {
   return source.tokens.length;
 }
 
-/** What follows the keyword of a policy, as far as it tells one from a node of that name. */
+/** Whether the tokens after the keyword of a policy distinguish it from a node of that name. */
 export function startsPolicy(source: TokenText, index: number): boolean {
   const next = source.tokens[index + 1];
   switch (word(source, index)) {
@@ -250,15 +253,15 @@ export function startsPolicy(source: TokenText, index: number): boolean {
   }
 }
 
-/** Where to go on after a broken policy or arm: `next` is its sibling, `abandoned` means the brace was never closed. */
+/** The place to continue after a broken policy or arm; `abandoned`: the brace was never closed. */
 export interface Resumption {
   readonly at: number;
   readonly abandoned: boolean;
 }
 
 /**
- * The next policy or arm after the broken one at `first`, or the brace that closes them. `starts` recognises a sibling; it is
- * asked for tokens outside further brackets.
+ * The next policy or arm after the broken one at `first`, or the brace that closes them. `starts` recognises a sibling;
+ * it is called for tokens outside of further brackets.
  */
 export function nextSibling(source: TokenText, first: number, starts: (index: number) => boolean): Resumption {
   const open = noBrackets();
@@ -272,7 +275,7 @@ export function nextSibling(source: TokenText, first: number, starts: (index: nu
   return { at: source.tokens.length, abandoned: true };
 }
 
-/** Where a type that cannot be read ends: before a default, a reducer, or the next line; `undefined` if that does not show. */
+/** The end of a broken type: before a default, a reducer, or the next line; `undefined` if none is found. */
 export function typeEnd(source: TokenText, first: number): number | undefined {
   let depth = 0;
   for (let at = first; at < source.tokens.length; at += 1) {

@@ -22,11 +22,11 @@ import {
 import { TestRules } from "./test-rules.ts";
 
 export abstract class StatementLoop extends TestRules {
-  /** Set when a part of the statement that is being read was broken although its end was found. */
+  /** Set if a part of the current statement was broken although its end was found. */
   #poisoned = false;
-  /** The index of the first token of the statement that is being read. */
+  /** The index of the first token of the current statement. */
   #first = 0;
-  /** The body that is being read; `undefined` between items. */
+  /** The kind of the current body; `undefined` between items. */
   protected bodyKind: BodyKind | undefined;
 
   override start(reading: Reading, tokens: Tokens): void {
@@ -36,7 +36,7 @@ export abstract class StatementLoop extends TestRules {
     this.bodyKind = undefined;
   }
 
-  /** The diagnostic for what a loop caught; anything but a `Halt` is a mistake of this program and goes on. */
+  /** The diagnostic of a caught error. Any error but a `Halt` is a bug of the parser and is thrown again. */
   protected diagnosticOf(error: unknown): Diagnostic {
     if (error instanceof Halt) return error.diagnostic;
     // The limits keep the stack shallow, but the caller may already have used most of it.
@@ -44,14 +44,16 @@ export abstract class StatementLoop extends TestRules {
     throw error;
   }
 
-  /** A file with this many mistakes is not read further: its rest is one broken item. */
+  /** A file with too many errors is not read further: its rest is one broken item. */
   protected gaveUp(): boolean {
     return this.reading.diagnostics.length >= MOST_DIAGNOSTICS;
   }
 
   // Bodies ------------------------------------------------------------------------------------------
 
-  /** Statements up to the closing brace; a broken one costs only itself. `owner` is the index of the item's first token. */
+  /**
+   * Statements up to the closing brace; a broken one costs only itself. `owner` is the index of the item's first token.
+   */
   protected body<S>(kind: BodyKind, owner: number, read: () => S): (S | Broken)[] {
     if (this.RECORDING_PHASE) {
       this.many(FIRST_LOOP, read);
@@ -101,7 +103,7 @@ export abstract class StatementLoop extends TestRules {
     return statements;
   }
 
-  /** Takes the brace ahead; false when statements go on behind it, so that it is one too many. */
+  /** Takes the brace ahead; false if statements follow, so that it is one brace too many. */
   private closesBody(kind: BodyKind, ownerColumn: number): boolean {
     const source = this.tokenText();
     const brace = this.take(t.RightBrace);
@@ -141,14 +143,14 @@ export abstract class StatementLoop extends TestRules {
   private strayComma(what: string): void {
     const place = this.placeOf(this.take(t.Comma));
     const fixes = [replacement("delete the comma", place.span, "")];
-    this.habit(place, { message: `${what} not separated by commas`, label: "delete it", fixes });
+    this.reportForeign(place, { message: `${what} not separated by commas`, label: "delete it", fixes });
   }
 
   // Statements torn by the end of a line -------------------------------------------------------------
 
   /**
-   * Whether the statement before was read on into the next line: `state a: int =` takes the first word of the line below
-   * for its default, and what is left there is no statement.
+   * Whether the previous statement includes the beginning of this line: `state a: int =` takes the first word of the
+   * line below for its default, and the rest of that line is not a statement.
    */
   private isTorn(first: number, previous: number, kind: BodyKind): boolean {
     const source = this.tokenText();
@@ -189,7 +191,7 @@ export abstract class StatementLoop extends TestRules {
     const at = this.position();
     const source = this.tokenText();
     const { bodyKind } = this;
-    // The token that does not fit, or the one before it, begins a line and looks like a statement of its own.
+    // The token that does not fit, or the one before it, begins a line and looks like a new statement.
     for (const first of [at + 1, at]) {
       const before = source.tokens[first - 1];
       const token = source.tokens[first];
@@ -216,7 +218,7 @@ export abstract class StatementLoop extends TestRules {
     while (!this.at(t.RightBrace)) {
       const first = this.position() + 1;
       if (this.at(t.Comma)) {
-        this.strayComma(this.around === "policies" ? "policies are" : "arms are");
+        this.strayComma(this.listContext === "policies" ? "policies are" : "arms are");
         continue;
       }
       try {
@@ -241,7 +243,7 @@ export abstract class StatementLoop extends TestRules {
     throw new Halt(this.expectedDiagnostic("`}`", { labels: [{ ...this.placeOf(open), message: "opened here" }] }));
   }
 
-  /** A brace that was never closed: said at the statement that stands inside it. */
+  /** A brace that was never closed: reported with the statement that begins inside it. */
   private failAbandoned(open: IToken, first: number, next: number, error: unknown): never {
     const token = this.tokens[next];
     if (next !== first || token === undefined) throw error;
@@ -256,7 +258,7 @@ export abstract class StatementLoop extends TestRules {
 
   // Broken statements -------------------------------------------------------------------------------
 
-  /** Moves to a token further on; what lies between is one broken statement or item. */
+  /** Moves forward to a token; the tokens in between become one broken statement or item. */
   protected skipTo(first: number, next: number): Broken {
     const to = Math.min(Math.max(next, first + 1), this.tokens.length);
     this.moveTo(to - 1);

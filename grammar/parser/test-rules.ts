@@ -99,7 +99,7 @@ export abstract class TestRules extends GraphRules {
     return kind === "ran" ? readRan() : kind === "status" ? readStatus() : readCondition();
   });
 
-  /** G5: `ran` before a name or `[` begins a trace, `status` before a name asks for the status. */
+  /** G5: `ran` before a name or `[` begins a trace; `status` before a name checks the status. */
   private expectationKind(): "ran" | "status" | "condition" {
     if (this.isWord("ran") && (this.isNameInTest(2) || this.at(t.LeftSquare, 2))) return "ran";
     return this.isWord("status") && this.isNameInTest(2) ? "status" : "condition";

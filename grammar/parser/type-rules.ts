@@ -25,7 +25,7 @@ export abstract class TypeRules extends BaseParser {
     return this.deeper(() => this.unionType());
   });
 
-  /** A type that nothing but a default may follow; where it cannot be read, what comes behind it still is. */
+  /** A type before a default. If it cannot be read, reading continues after it. */
   protected typeOrBroken(): TypeExpr {
     if (this.RECORDING_PHASE) return this.rule(this.type);
     const first = this.position() + 1;
@@ -190,7 +190,7 @@ export abstract class TypeRules extends BaseParser {
     const { startOffset } = this.splitEqual;
     this.splitEqual = undefined;
     const place = placeAt(this.reading, startOffset + 1, startOffset + 2);
-    this.habit(place, { message: "expected the type to end after `>`, found `=`", label: "unexpected" });
+    this.reportForeign(place, { message: "expected the type to end after `>`, found `=`", label: "unexpected" });
   }
 
   /** A field name: an identifier, a reserved word or a string. */
@@ -207,7 +207,7 @@ export abstract class TypeRules extends BaseParser {
     },
   ];
 
-  /** For the recorded grammar: only a plain name may stand without its value. */
+  /** A field for the recorded grammar: only a plain name may omit its value. */
   protected recordShortField<Field>(decision: number, value: () => unknown, placeholder: Field): Field {
     this.or(FIRST_LOOP, [
       {
@@ -233,8 +233,8 @@ export abstract class TypeRules extends BaseParser {
   // Lists in brackets -------------------------------------------------------------------------------
 
   /**
-   * Elements up to `close`, with commas between them and one allowed behind. A comma that is missing within a line is
-   * reported where it belongs, and the list goes on.
+   * Elements up to `close`, separated by commas, with an optional comma at the end. A comma that is missing within a
+   * line is reported, and the list continues.
    */
   protected commaList(index: number, close: t.TokenType, element: () => void): void {
     if (this.RECORDING_PHASE) {
@@ -255,7 +255,7 @@ export abstract class TypeRules extends BaseParser {
     }
   }
 
-  /** Whether the list goes on although no comma stands here; reports it. */
+  /** Whether the list continues without a comma; reports the missing comma. */
   private insteadOfComma(): boolean {
     const token = this.LA(1);
     const semicolon = this.semicolons.get(this.startOf(token));
@@ -266,7 +266,7 @@ export abstract class TypeRules extends BaseParser {
     const type = token.tokenType;
     if (type !== t.Identifier && type !== t.Quoted && type !== t.Numeral) return false;
     const here = this.position() + 1;
-    // At the start of a line it is as likely that the bracket was never closed; a field goes on in any case.
+    // At the start of a line the closing bracket may be missing instead; a field continues the list in any case.
     const isField = this.at(t.Colon, 2) || (this.at(t.Question, 2) && this.at(t.Colon, 3));
     if (!isField && columnAtLineStart(this.tokenText(), here) !== undefined) return false;
     if (this.isWord("for") || this.at(t.Equal, 2)) return false;
@@ -285,7 +285,11 @@ export abstract class TypeRules extends BaseParser {
     const token = this.take(t.Question);
     const place = this.placeOf(token);
     const fixes = [replacement("write `| null`", place.span, " | null")];
-    this.habit(place, { message: "a type that may be null is written `T | null`", label: "write `| null`", fixes });
+    this.reportForeign(place, {
+      message: "a type that may be null is written `T | null`",
+      label: "write `| null`",
+      fixes,
+    });
     const nothing: LiteralType = { kind: "LiteralType", span: place.span, value: null };
     const members = type.kind === "UnionType" ? [...type.members, nothing] : [type, nothing];
     return { kind: "UnionType", span: this.spanFrom(first), members };
@@ -306,7 +310,7 @@ export abstract class TypeRules extends BaseParser {
     const become = GENERIC_TYPES.get(token.image);
     const item = last.type.kind === "UnionType" ? `(${last.text})` : last.text;
     const use = become === "list" ? `${item}[]` : become === "map" ? `map<${last.text}>` : undefined;
-    this.habit(
+    this.reportForeign(
       { file: this.reading.source, span },
       use === undefined
         ? { message: `\`${token.image}\` takes no type arguments`, help: "only `map<T>` does; a list is `T[]`" }
@@ -332,7 +336,7 @@ export abstract class TypeRules extends BaseParser {
     const comma = this.take(t.Comma);
     const value = this.rule(this.type);
     const after = spanAt(this.reading, endOf(first) + 1, endOf(comma));
-    this.habit(
+    this.reportForeign(
       { file: this.reading.source, span: key.span },
       { message: "`map` takes one type: the keys are always strings", fixes: [replacement("delete it", after, "")] },
     );

@@ -21,7 +21,7 @@ import {
 } from "./form.ts";
 import { entrySpan, type YamlEntry } from "./yaml-tree.ts";
 
-const ARGUMENT_HELP = "arguments are expressions; plain text goes under `with`, or in quotes of its own: '\"text\"'";
+const ARGUMENT_HELP = "arguments are expressions; plain text goes under `with`, or needs its own quotes: '\"text\"'";
 
 /** `[ticket, notes]` or `{ prompt: "`…`" }`: expressions. */
 const argumentsForm: Form<Argument[]> = byKind("a list or a map of expressions", {

@@ -1,4 +1,4 @@
-/** Plain YAML data as literals of the language. */
+/** Plain YAML data as literals. */
 import { badLiteral } from "../../diagnostics/catalog/syntax.ts";
 import type { Expr, LiteralType, RecordField } from "../ast.ts";
 import { plainNumber } from "../format/literal-text.ts";
@@ -39,7 +39,7 @@ function readRecord(node: YamlMap, reader: FormReader): Expr | undefined {
   return { kind: "Record", span: node.span, fields };
 }
 
-/** Whether a field name can only be written in quotes. */
+/** Whether a field name must be written in quotes. */
 export function needsQuotes(name: string): boolean {
   return !/^[A-Za-z_]\w*$/.test(name);
 }
@@ -59,7 +59,7 @@ export function literalFromScalar(node: YamlScalar, reader: FormReader): Expr | 
   }
 }
 
-/** A scalar as a pattern: what an arm of a `match` compares with. */
+/** A scalar as a pattern of a `match` arm. */
 export const patternForm: Form<LiteralType> = {
   expected: "a literal: a string, a number, true, false or null",
   schema: () => ({ type: ["string", "number", "boolean", "null"] }),

@@ -7,7 +7,7 @@ const FORBIDDEN =
   // eslint-disable-next-line no-control-regex -- these are the characters that it looks for
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
-/** What `///` says in the text spelling: it may hold what a comment may hold. */
+/** Documentation (`///` in the text spelling): allows the characters of a comment. */
 export const docForm: Form<DocComment> = scalarForm("a text", { type: "string" }, (node, reader) => {
   const { value, span } = node;
   if (typeof value !== "string") return wrongKind(node, reader, "a text", `put it in quotes: "${node.written}"`);
@@ -19,7 +19,7 @@ export const docForm: Form<DocComment> = scalarForm("a text", { type: "string" }
       reader,
       forbiddenCharacter(placeIn(reader, { start, end: start + 1 }), {
         character: `the invisible character U+${hex}`,
-        why: "may not stand in documentation",
+        why: "is not allowed in documentation",
         help: "delete it",
       }),
     );

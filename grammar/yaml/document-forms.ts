@@ -208,14 +208,14 @@ const SECTIONS: Readonly<Record<string, Broken["of"] | undefined>> = Object.assi
   edges: "edge",
 });
 
-/** What stands for sections that could not be read, and for unknown keys: one of them may have been meant to be a section. */
+/** The broken nodes for unreadable sections and for unknown keys, which may be misspelled sections. */
 function brokenSections(entries: readonly YamlEntry[], reader: FormReader): Broken[] {
   return entries
     .filter(({ key }) => HEADERS[key] === undefined)
     .map((entry) => brokenAt(SECTIONS[entry.key] ?? "other", entry, reader));
 }
 
-/** What stands for a document that has no name. */
+/** The broken node for a document without a name. */
 export function brokenDocument(of: Broken["of"], node: YamlMap, reader: FormReader): Broken {
   const { start, end } = node.span;
   return { kind: "Broken", span: node.span, of, names: wordsIn(reader.reading.text.slice(start, end)) };

@@ -130,7 +130,7 @@ function complainAbout(read: EdgeRead, at: Span, message: string, help?: string)
   return complain(read.reader, wrongYamlShape(placeIn(read.reader, at), { message, help }));
 }
 
-/** The first of some keys that stands beside one that excludes it. */
+/** The first of some keys that is present together with a key that excludes it. */
 function excluded(read: EdgeRead, key: keyof typeof EDGE_FIELDS, others: readonly string[]): boolean {
   const rival = read.entries.find((entry) => others.includes(entry.key));
   if (rival === undefined) return false;
@@ -146,7 +146,7 @@ function sourceOf(read: EdgeRead): EdgeSource | undefined {
   }
   if (from !== undefined) return { kind: "NodeList", span: spanOfKey(read, "from"), nodes: from };
   const at = read.node.entries[0]?.keyNode.span ?? read.node.span;
-  return complainAbout(read, at, "an edge needs the key `from` or `all`", "it says which nodes signal");
+  return complainAbout(read, at, "an edge needs the key `from` or `all`", "it lists the nodes that signal");
 }
 
 function rightSideOf(read: EdgeRead): EdgeDecl["to"] | undefined {
@@ -158,7 +158,7 @@ function rightSideOf(read: EdgeRead): EdgeDecl["to"] | undefined {
   if (match !== undefined) return complainAbout(read, spanOfKey(read, "match"), "`match` needs the key `arms`");
   if (to === undefined) {
     const at = read.node.entries[0]?.keyNode.span ?? read.node.span;
-    return complainAbout(read, at, "an edge needs the key `to` or `arms`", "it says which nodes run next");
+    return complainAbout(read, at, "an edge needs the key `to` or `arms`", "it lists the nodes that run next");
   }
   return targetsOf(read, to);
 }
@@ -221,7 +221,7 @@ const edgeForm: Form<EdgeDecl> = named(
   }),
 );
 
-/** A list of edges; those that cannot be read stand in it as broken. */
+/** A list of edges; unreadable edges are in it as broken nodes. */
 export const edgesForm: Form<(EdgeDecl | Broken)[]> = {
   expected: "a list of edges",
   schema: (definitions) => ({ type: ["array", "null"], items: edgeForm.schema(definitions) }),

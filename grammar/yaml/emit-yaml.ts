@@ -1,6 +1,6 @@
 /**
- * A small writer of YAML text. It knows three things that a general one does not: keys and words of graphs need no quotes,
- * short maps and lists go on one line, text over several lines goes into a block.
+ * A small writer of YAML text. It knows three things that a general one does not: keys and words of graphs need no
+ * quotes, short maps and lists go on one line, text over several lines goes into a block.
  */
 
 export type YamlValue = string | number | boolean | null | RawScalar | YamlValueList | YamlValueMap | CommentedValue;

@@ -7,7 +7,7 @@ import { layoutStatement } from "../format/layout-statement.ts";
 import { layoutType } from "../format/layout-type.ts";
 import type { SourceView } from "../format/source-view.ts";
 
-/** Pieces of the language as text on one line (but for templates over several), for strings in YAML. */
+/** Fragments of the text spelling for strings in YAML: on one line, except for templates over several lines. */
 export function expressionText(expr: Expr, source: SourceView): string {
   return print(layoutExpression(expr, source));
 }
@@ -24,7 +24,7 @@ export function edgeText(edge: EdgeDecl, source: SourceView): string {
   return print(layoutStatement(edge, source));
 }
 
-/** A statement or line of a test without the word that its YAML key stands for. */
+/** A statement or line of a test without the word that its YAML key replaces. */
 export function textBehindWord(statement: Statement | TestItem, source: SourceView): string {
   return print(layoutStatement(statement, source)).replace(/^\w+ /, "");
 }

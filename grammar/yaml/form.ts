@@ -1,6 +1,6 @@
 /**
- * Forms: what a place in a YAML file takes. A form is declared once, and from it come the reader, the messages about wrong
- * kinds and unknown keys, and the JSON Schema for editors; so these cannot drift apart.
+ * Forms: descriptions of the values that a place in a YAML file takes. A form is declared once. The reader, the
+ * messages about wrong kinds and unknown keys, and the JSON Schema for editors are derived from it.
  */
 import { unknownKey, wrongYamlShape, wrongYamlType } from "../../diagnostics/catalog/yaml.ts";
 import type { Diagnostic, Place } from "../../diagnostics/diagnostic.ts";
@@ -19,11 +19,11 @@ export interface Form<T> {
   /** Completes "expected …": "a list of names". */
   readonly expected: string;
   schema(definitions: Definitions): JsonSchema;
-  /** `undefined` when it cannot be read; then something has been reported. */
+  /** `undefined` if it cannot be read; an error has been reported then. */
   read(node: YamlNode, reader: FormReader): T | undefined;
 }
 
-/** What forms need while they read: where the text is, and the key that is being read. */
+/** The context of a reading form: the source text and the current key. */
 export interface FormReader {
   readonly reading: Reading;
   readonly key: string | undefined;
@@ -46,13 +46,13 @@ export function wrongKind(node: YamlNode, reader: FormReader, expected: string, 
   return complain(reader, wrongYamlType(placeIn(reader, at), details));
 }
 
-/** A span for what is not there: the character before it, if that is on the same line. */
+/** A span for an empty value: the character before it, if it is on the same line. */
 function emptyPlace(span: Span, reader: FormReader): Span {
   const before = reader.reading.text[span.start - 1];
   return before === undefined || before === "\n" ? span : { start: span.start - 1, end: span.end };
 }
 
-/** Maps and lists may be long: their first line says which one is meant. */
+/** The first line of a map or list, which may be long. */
 function firstLine(span: Span, reader: FormReader): Span {
   const lineEnd = reader.reading.text.indexOf("\n", span.start);
   return { start: span.start, end: lineEnd === -1 ? span.end : Math.min(span.end, Math.max(lineEnd, span.start + 1)) };
@@ -71,7 +71,7 @@ export function scalarForm<T>(
   };
 }
 
-/** The same with its schema under a name of its own. */
+/** The form with its schema as a named definition. */
 export function named<T>(name: string, form: Form<T>): Form<T> {
   return {
     expected: form.expected,
@@ -86,7 +86,7 @@ export function named<T>(name: string, form: Form<T>): Form<T> {
   };
 }
 
-/** Reads into something else. `undefined` stands for what has been reported. */
+/** Converts the result of a form; `undefined` for values that have been reported. */
 export function mapForm<T, U>(
   form: Form<T>,
   change: (value: T, node: YamlNode, reader: FormReader) => U | undefined,
@@ -101,7 +101,7 @@ export function mapForm<T, U>(
   };
 }
 
-/** A list; the broken ones of its items are left out. */
+/** A list without its broken items. */
 export function listOf<T>(item: Form<T>, expected: string): Form<T[]> {
   return {
     expected,
@@ -205,14 +205,14 @@ export interface RecordRead<F extends Fields> {
 }
 
 /**
- * A map with known keys. `what` completes "… has no key": "a node". `build` makes the value; it is asked even when an
- * entry is broken, and gives `undefined` where it cannot do without.
+ * A map with known keys. `what` completes "… has no key": "a node". `build` creates the value. It is called even if an
+ * entry is broken, and returns `undefined` if it needs that entry.
  */
 export function recordForm<F extends Fields, T>(
   what: string,
   fields: F,
   build: (read: RecordRead<F>) => T | undefined,
-  /** For unknown keys that resemble none. */
+  /** The help for unknown keys that resemble no known key. */
   help?: string,
 ): Form<T> {
   const known = new Map(Object.entries(fields));

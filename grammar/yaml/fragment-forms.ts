@@ -1,4 +1,4 @@
-/** Forms whose values are strings in the language. */
+/** Forms whose values are fragments of the text spelling. */
 import type { Fragments } from "../fragments.ts";
 import { parseFragment } from "../parse.ts";
 import type { Expr, Identifier, StringLiteral } from "../ast.ts";
@@ -9,16 +9,18 @@ import { scalarOffsets } from "./scalar-offsets.ts";
 import type { YamlScalar } from "./yaml-tree.ts";
 
 export interface FragmentOptions {
-  /** For messages that have none of their own. */
+  /** The help of messages without a help. */
   readonly help?: string | undefined;
   /** The part of the string to read. */
   readonly from?: number;
   readonly to?: number;
-  /** A word that the key stands for, put before the string. */
+  /** The word that the key replaces; it is put before the string. */
   readonly prefix?: string;
 }
 
-/** Reads a string scalar as a piece of the language; what is wrong with it is reported where it stands in the YAML text. */
+/**
+ * Reads a string scalar as a fragment of the text spelling; its errors are reported at their place in the YAML text.
+ */
 export function readFragment<Kind extends keyof Fragments>(
   kind: Kind,
   node: YamlScalar,
@@ -37,7 +39,7 @@ export function readFragment<Kind extends keyof Fragments>(
   return diagnostics.some(({ severity }) => severity === "error") ? undefined : fragment;
 }
 
-/** A string scalar that is one piece of the language. */
+/** A string scalar that is one fragment of the text spelling. */
 export function fragmentForm<Kind extends keyof Fragments>(
   kind: Kind,
   expected: string,
@@ -69,7 +71,7 @@ export function namesForm(expected = "a name or a list of names"): Form<Identifi
   return oneOrMore(nameForm(), expected);
 }
 
-const EXPRESSION_HELP = "this is an expression; text stands in quotes of its own: '\"text\"'";
+const EXPRESSION_HELP = "this is an expression; text needs its own quotes: '\"text\"'";
 
 /** An expression: a string in the language, or a literal number, boolean or null. */
 export function expressionForm(help: string = EXPRESSION_HELP): Form<Expr> {

@@ -45,7 +45,7 @@ export const typeForm = named(
   }),
 );
 
-/** What stands for a declaration that could not be read: nothing is said about the names in it. */
+/** The broken node for an unreadable declaration. Names in it are not reported. */
 export function brokenAt(of: Broken["of"], entry: YamlEntry, reader: FormReader): Broken {
   const span = entrySpan(entry);
   return { kind: "Broken", span, of, names: wordsIn(reader.reading.text.slice(span.start, span.end)) };
@@ -81,7 +81,10 @@ const channelForm: Form<ChannelValue> = named(
         type: required(typeForm, "The type of the channel's value."),
         default: optional(dataForm, "The start value as plain data."),
         expr: optional(expressionForm(), "The start value as an expression, in place of `default`."),
-        reduce: optional(nameForm("the name of a reducer"), "How a new value joins the one before: `append`, `sum`, …"),
+        reduce: optional(
+          nameForm("the name of a reducer"),
+          "How a new value combines with the current one: `append`, `sum`, …",
+        ),
         doc: optional(docForm, "What the channel holds."),
       },
       (read): ChannelValue | undefined => {
@@ -156,7 +159,7 @@ const nodeValueForm: Form<NodeValue> = named(
           policies,
         };
       },
-      "what runs before and after a node is said under `edges`: `a -> b`",
+      "the order of nodes is written under `edges`: `a -> b`",
     ),
   }),
 );
@@ -218,7 +221,7 @@ function dependenciesOf({
       wrongYamlShape(placeIn(reader, second.keyNode.span), {
         message: `\`${first.key}\` and \`${second.key}\` exclude each other`,
         label: "one of them is too many",
-        help: "put a task between that waits for the others",
+        help: "add a task in between that waits for the others",
       }),
     );
   }

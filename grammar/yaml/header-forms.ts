@@ -1,4 +1,4 @@
-/** What a document may declare beside its graph, plan or test: imports, types, secrets. */
+/** Declarations of a document besides its graph, plan or test: imports, types, secrets. */
 import type { Broken, DocComment, Identifier, ImportDecl, ImportName, SecretDecl, TypeDecl, TypeExpr } from "../ast.ts";
 import { docForm } from "./doc-form.ts";
 import { fragmentForm, nameForm, textForm } from "./fragment-forms.ts";

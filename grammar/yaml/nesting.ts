@@ -1,8 +1,8 @@
 import type { CST } from "yaml";
 
 /**
- * Where a syntax token of a YAML document nests deeper than `limit` levels; `undefined` where it does not. Without
- * recursion: what is looked for would overflow the stack of whoever composes it.
+ * The place where a YAML document nests deeper than `limit` levels, or `undefined`. Iterative, because composing such a
+ * document would overflow the stack.
  */
 export function nestingOf(token: CST.Token, limit: number): number | undefined {
   const open: { readonly token: CST.Token; readonly depth: number }[] = [{ token, depth: 0 }];

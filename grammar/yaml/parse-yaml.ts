@@ -12,8 +12,8 @@ import { wordsIn } from "./graph-forms.ts";
 import type { YamlMap } from "./yaml-tree.ts";
 
 /**
- * Reads the YAML spelling into the same tree as `parse` does the text; spans lie in the YAML text. Never throws: what cannot
- * be read is in `diagnostics`, and stands in the tree as `Broken`.
+ * Reads the YAML spelling into the tree that `parse` creates from text; spans are offsets of the YAML text. Never
+ * throws: errors are in `diagnostics`, and unreadable parts are `Broken` nodes in the tree.
  *
  * @example
  * const { file, diagnostics } = parseYaml("graph: hello\nnodes: { greet: { call: print, args: ['\"hi\"'] } }\nedges: [start -> greet]");
@@ -32,7 +32,7 @@ export function parseYaml(
   };
 }
 
-/** Which key makes a document what it is. */
+/** The keys that decide the kind of a document. */
 const DOCUMENTS: readonly (readonly [
   keys: readonly string[],
   form: Form<Item[]>,
@@ -53,14 +53,14 @@ function readItems({ root, isBroken, span }: YamlDocument, reading: Reading): It
     return [{ kind: "Broken", span, of: "other", names: wordsIn(reading.text.slice(span.start, span.end)) }];
   }
   const document = DOCUMENTS.find(([keys]) => root.entries.some(({ key }) => keys.includes(key)));
-  // What follows from a syntax error is not worth reporting.
+  // Consequences of a syntax error are not reported.
   if (isBroken) return [brokenDocument(document?.[2] ?? "other", root, reader)];
   if (document !== undefined) return document[1].read(root, reader) ?? [];
   reportNoDocument(root, reader);
   return [brokenDocument("other", root, reader)];
 }
 
-/** None of the keys that say what a document is: one of them may be misspelled. */
+/** A document without a key that decides its kind: a key may be misspelled. */
 function reportNoDocument(root: YamlMap, reader: FormReader): void {
   const [first] = root.entries;
   if (first === undefined) {

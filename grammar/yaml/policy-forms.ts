@@ -131,8 +131,8 @@ function readPolicy(
           read.reader,
           wrongYamlShape(placeIn(read.reader, span), {
             message: "`backoff` needs `tries`",
-            label: "nothing is tried again",
-            help: "say how often: `tries: 3`",
+            label: "nothing is retried",
+            help: "add the number of attempts: `tries: 3`",
           }),
         );
       }

@@ -1,6 +1,6 @@
 /**
- * From YAML text to checked documents. Everything that could make a later stage slow, endless or surprised ends here:
- * size, depth, syntax errors, tags, duplicate keys, aliases.
+ * From YAML text to checked documents. Later stages rely on the checks here: size, depth, syntax errors, tags,
+ * duplicate keys, aliases.
  */
 import { Composer, isAlias, isMap, isPair, isScalar, isSeq, Parser, type CST, type Document } from "yaml";
 import { fileTooLarge, forbiddenCharacter, tooDeep } from "../../diagnostics/catalog/syntax.ts";
@@ -21,16 +21,16 @@ import { describeNode, entrySpan, type YamlEntry, type YamlMap, type YamlNode, t
 
 /** Levels of lists and maps. */
 const DEEPEST_NESTING = 64;
-/** Values that all aliases of a file may stand for together. */
+/** The most values that all aliases of a file together may expand into. */
 const MOST_ALIASED = 10_000;
-/** Syntax errors of one document: after some the rest only repeats them. */
+/** The most syntax errors that are reported for one document. */
 const MOST_SYNTAX_ERRORS = 10;
 
 export interface YamlDocument {
   readonly span: Span;
   /** Absent where the document is empty. */
   readonly root: YamlNode | undefined;
-  /** Syntax errors were reported: what is there may be anything. */
+  /** Syntax errors were reported: the content is unreliable. */
   readonly isBroken: boolean;
 }
 
@@ -56,9 +56,9 @@ export function readDocuments(reading: Reading): YamlDocument[] {
     version: "1.2",
     schema: "core",
     merge: false,
-    // `!!binary` and its kind are no data of graphs.
+    // `!!binary` and similar tags are not data of graphs.
     resolveKnownTags: false,
-    // Quadratic; duplicates are looked for below.
+    // The check of the library is quadratic; duplicates are found below.
     uniqueKeys: false,
     prettyErrors: false,
     logLevel: "silent",
@@ -80,7 +80,7 @@ const FORBIDDEN =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 const MOST_FORBIDDEN = 10;
 
-/** Characters that make a text look different from what it is: to be escaped in strings, and nowhere else. */
+/** Characters that make a text look different from its content: allowed as escapes in strings only. */
 function checkCharacters(reading: Reading): void {
   let count = 0;
   for (const found of reading.text.matchAll(FORBIDDEN)) {
@@ -90,7 +90,7 @@ function checkCharacters(reading: Reading): void {
       reading,
       forbiddenCharacter(placeOf(reading, { start: found.index, end: found.index + 1 }), {
         character: `${code < 0xa0 ? "a control character" : "a bidirectional control character or line separator"} (U+${hex})`,
-        why: "may not stand in YAML as it is",
+        why: "is not allowed in YAML as it is",
         help: `in a string in double quotes it can be written \`\\u${hex.toLowerCase()}\``,
       }),
     );
@@ -108,7 +108,7 @@ function readDocument(reading: Reading, document: Document.Parsed, budget: { ali
   return { span, root: isEmpty ? undefined : root, isBroken };
 }
 
-/** Returns whether there are errors that leave the document in doubt. */
+/** Returns whether errors make the content of the document unreliable. */
 function reportSyntax(reading: Reading, document: Document.Parsed, span: Span): boolean {
   let isBroken = false;
   let count = 0;
@@ -124,7 +124,7 @@ function reportSyntax(reading: Reading, document: Document.Parsed, span: Span): 
     }
     if (error.name === "YAMLWarning") continue;
     isBroken = true;
-    // What was left over when something before it could not be read.
+    // The rest after a part that could not be read.
     if (error.code === "UNEXPECTED_TOKEN" && count > 0) continue;
     count += 1;
     if (count <= MOST_SYNTAX_ERRORS) report(reading, yamlSyntax(place, syntaxHelp(error, reading.text)));
@@ -134,7 +134,7 @@ function reportSyntax(reading: Reading, document: Document.Parsed, span: Span): 
     report(
       reading,
       yamlSyntax(placeOf(reading, { start: span.start, end: span.start }), {
-        message: `this document asks for YAML ${version.version}`,
+        message: `this document needs YAML ${version.version}`,
         help: "delete the `%YAML` line: the text is read as YAML 1.2",
       }),
     );
@@ -145,7 +145,7 @@ function reportSyntax(reading: Reading, document: Document.Parsed, span: Span): 
 
 function unknownTag(place: ReturnType<typeof placeOf>, written: string) {
   return wrongYamlShape(place, {
-    message: `the tag \`${written}\` means nothing here`,
+    message: `the tag \`${written}\` has no meaning here`,
     label: "unknown tag",
     help: /^![A-Za-z_(]/.test(written)
       ? `to YAML this is a tag; an expression that begins with \`!\` goes in quotes: \`"${written}"\``
@@ -157,14 +157,14 @@ const KNOWN_TAGS = new Set(
   ["str", "int", "float", "bool", "null", "map", "seq"].map((name) => `tag:yaml.org,2002:${name}`),
 );
 
-/** What is known of a node that has been read. */
+/** Facts about a node that has been read. */
 interface Measure {
-  /** Values in it, itself included, aliases unfolded. */
+  /** The number of values in it, itself included, with aliases expanded. */
   readonly size: number;
   readonly depth: number;
 }
 
-/** Follows one document's nodes. A class for its memory of anchors, and nothing else. */
+/** Converts the nodes of one document, and keeps its anchors. */
 class TreeReader {
   readonly #reading: Reading;
   readonly #budget: { aliased: number };
@@ -334,7 +334,7 @@ class TreeReader {
   }
 }
 
-/** Block collections run on to the next line's start; what people see ends with the last value. */
+/** The end of a block collection: after its last value, not at the start of the next line. */
 function endingWith(span: Span, last: Span | undefined): Span {
   return last === undefined || last.end < span.start ? span : { start: span.start, end: last.end };
 }

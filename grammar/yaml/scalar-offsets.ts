@@ -1,8 +1,9 @@
 import type { YamlScalar } from "./yaml-tree.ts";
 
 /**
- * Where the characters of a string scalar stand in the YAML text. Exact for plain and quoted scalars on one line; for
- * escapes the start of the escape, for folded and block scalars the same word. Offsets never decrease and stay inside the scalar.
+ * Maps the characters of a string scalar to offsets of the YAML text. Exact for plain and quoted scalars on one line.
+ * An escape maps to its start; a character of a folded or block scalar maps into its word. Offsets never decrease and
+ * stay in the scalar.
  */
 export function scalarOffsets(text: string, scalar: YamlScalar): (offset: number) => number {
   const value = String(scalar.value);
@@ -69,7 +70,7 @@ function skipContinuation(text: string, from: number, end: number): number {
 
 const HEX_DIGITS: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 
-/** How long an escape is, and how many UTF-16 units it stands for. */
+/** The length of an escape, and the number of UTF-16 units of its value. */
 function escapeAt(text: string, at: number): { readonly length: number; readonly units: number } {
   const digits = HEX_DIGITS[text[at + 1] ?? ""];
   if (digits === undefined) return { length: 2, units: 1 };

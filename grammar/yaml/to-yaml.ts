@@ -7,7 +7,7 @@ import { channelValue, edgeValue, nodeValue, taskValue } from "./write-declarati
 import { writeTest } from "./write-test.ts";
 import { docEntry, headEntry, loseBroken, withComments, type Entry, type Writing } from "./writing.ts";
 
-/** Where an installed package keeps the schema, seen from the root of a project. */
+/** The path of the schema in an installed package, relative to the root of a project. */
 const SCHEMA = "./node_modules/ngraph/grammar/ngraph.schema.json";
 
 export interface ToYamlOptions {
@@ -16,8 +16,9 @@ export interface ToYamlOptions {
 }
 
 /**
- * The YAML spelling of a tree: one document a graph, plan and test, declarations in documents of their own between them. `lost` says,
- * a sentence each, what YAML has no place for: clauses and names that stand twice. Comments go with their statement.
+ * The YAML spelling of a tree: one document for each graph, plan and test, and documents of declarations between them.
+ * `lost` lists the parts that YAML cannot represent (repeated clauses and names), a sentence each. Comments move with
+ * their statement.
  *
  * @example
  * const { text, lost } = toYaml(parse(source).file);
@@ -47,7 +48,7 @@ interface WrittenDocument {
   readonly after: readonly string[];
 }
 
-/** Declarations are gathered into one document as long as their order allows. */
+/** Collects declarations into one document as long as their order allows it. */
 function documentsOf(items: readonly Item[], writing: Writing): WrittenDocument[] {
   const documents: WrittenDocument[] = [];
   let header: Header | undefined;
@@ -80,7 +81,7 @@ function documentsOf(items: readonly Item[], writing: Writing): WrittenDocument[
 type HeaderKey = "imports" | "types" | "secrets";
 type Header = Map<HeaderKey, (Entry | YamlValue)[]>;
 
-/** Keys stand once in a map, and in the order of the file. */
+/** The entries of a map: each key occurs once, in the order of the file. */
 function fits(header: Header, key: HeaderKey, value: Entry | YamlValue): boolean {
   const before = header.get(key);
   if (before === undefined) return true;
@@ -146,7 +147,7 @@ class Sections {
     this.#writing = writing;
   }
 
-  /** An entry of a map by name. A name that stands twice is lost: no YAML map can hold it. */
+  /** An entry of a map by name. A repeated name is lost: a YAML map cannot hold it. */
   declare(key: string, name: string, value: YamlValue, statement: Placed): void {
     const map = this.#maps.get(key) ?? new Map<string, YamlValue>();
     this.#maps.set(key, map);
@@ -162,7 +163,7 @@ class Sections {
   }
 
   set(key: string, value: YamlValue, statement: Placed): void {
-    if (this.#values.has(key)) this.#writing.lose(`\`${key}\` stands twice`, statement.span);
+    if (this.#values.has(key)) this.#writing.lose(`\`${key}\` is given twice`, statement.span);
     else this.#values.set(key, withComments(value, statement, this.#writing));
   }
 
@@ -181,7 +182,7 @@ class Sections {
   }
 }
 
-/** Maps that always stand open: an entry a line. */
+/** Maps that always have one entry a line. */
 function isSection(key: string): boolean {
   return key === "state" || key === "memory" || key === "nodes" || key === "tasks";
 }

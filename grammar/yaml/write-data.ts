@@ -1,10 +1,10 @@
 import type { Expr } from "../ast.ts";
 import { yamlList, yamlMap, type YamlValue } from "./emit-yaml.ts";
 
-/** Longer keys need a form of YAML that nobody reads. */
+/** The longest key in the simple form; longer keys need the `?` form of YAML. */
 const LONGEST_KEY = 500;
 
-/** Literal data as plain YAML; `undefined` for what has to stay an expression. Reading it gives the same tree again. */
+/** Literal data as plain YAML; `undefined` if it must stay an expression. Reading it creates the same tree. */
 export function dataValue(expr: Expr): YamlValue | undefined {
   switch (expr.kind) {
     case "String":

@@ -51,14 +51,14 @@ export function taskValue(task: TaskDecl, writing: Writing): YamlValue {
   ]);
 }
 
-/** A string in the language; numbers, booleans and null stand for themselves. */
+/** An expression as a string; numbers, booleans and null as YAML scalars. */
 export function expressionValue(expr: Expr, source: Writing["source"]): YamlValue {
   const data = expr.kind === "String" ? undefined : dataValue(expr);
   const isScalar = data !== undefined && (typeof data !== "object" || data === null || data.kind === "raw");
   return isScalar ? data : expressionText(expr, source);
 }
 
-/** `call` with `args` and `with` where they can say it, else `expr`. */
+/** `call` with `args` and `with` where they can express the call, else `expr`. */
 function callEntries(call: Expr, { source }: Writing): Entry[] {
   const fallback: Entry[] = [["expr", expressionValue(call, source)]];
   if (call.kind !== "Call") return fallback;
@@ -113,13 +113,13 @@ function policyEntries(policies: readonly Policy[], writing: Writing): Entry[] {
       const before = entries.get(key);
       if (before === undefined) entries.set(key, value);
       else if (MANY.has(key)) entries.set(key, yamlList([...listed(before), ...listed(value)]));
-      else writing.lose(`\`${key}\` stands twice`, policy.span);
+      else writing.lose(`\`${key}\` is given twice`, policy.span);
     }
   }
   return [...entries];
 }
 
-/** Policies that may stand several times: their values form a list. */
+/** Policies that may occur several times: their values form a list. */
 const MANY = new Set(["pause", "done when", "pool"]);
 
 function listed(value: YamlValue): readonly YamlValue[] {

@@ -3,11 +3,11 @@ import type { Broken, DocComment } from "../ast.ts";
 import type { SourceView } from "../format/source-view.ts";
 import type { YamlValue } from "./emit-yaml.ts";
 
-/** What the writing of one file carries along. */
+/** The state of writing one file. */
 export interface Writing {
   readonly source: SourceView;
   readonly commentsOf: CommentsOf;
-  /** Says what has no place in YAML, once for each loss. */
+  /** Reports a part that YAML cannot represent, once for each loss. */
   lose(what: string, span: { readonly start: number }): void;
 }
 

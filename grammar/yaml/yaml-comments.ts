@@ -2,10 +2,10 @@ import { Lexer } from "yaml";
 import type { Span } from "../../diagnostics/source.ts";
 import type { Comment } from "../ast.ts";
 
-/** Marks of the lexer that stand for no text: start of a document, end of a flow, start of a scalar. */
+/** Marks of the lexer without text: start of a document, end of a flow, start of a scalar. */
 const MARK = /^[\u0002\u0018\u001f]$/;
 
-/** Something of YAML's own that is no part of the tree: an anchor, an alias, a tag, a directive. */
+/** A YAML feature that the tree does not represent: an anchor, an alias, a tag, a directive. */
 export interface YamlMark {
   readonly kind: "anchor" | "alias" | "tag" | "directive";
   readonly text: string;
@@ -14,15 +14,15 @@ export interface YamlMark {
 
 const KINDS: Readonly<Record<string, YamlMark["kind"]>> = { "&": "anchor", "*": "alias", "!": "tag", "%": "directive" };
 
-/** What a YAML text says beside its values. */
+/** The parts of a YAML text that are not values. */
 export interface YamlAsides {
   readonly comments: readonly Comment[];
   readonly marks: readonly YamlMark[];
 }
 
 /**
- * The comments of a YAML text with their places, and what else is no part of the tree. Comments' `text` includes the `#`. A `#` inside
- * a string is none.
+ * The comments of a YAML text with their places, and the other features that the tree does not represent. The `text` of
+ * a comment includes the `#`. A `#` inside a string is not a comment.
  */
 export function yamlAsides(text: string): YamlAsides {
   const comments: Comment[] = [];
@@ -44,7 +44,7 @@ export function yamlAsides(text: string): YamlAsides {
   return { comments, marks };
 }
 
-/** The comments of a YAML text: they are no part of the tree, but some of them speak to tools. */
+/** The comments of a YAML text. The tree does not contain them, but tools read some of them. */
 export function yamlComments(text: string): readonly Comment[] {
   return yamlAsides(text).comments;
 }

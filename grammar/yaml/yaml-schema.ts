@@ -5,8 +5,8 @@ import type { Definitions, JsonSchema } from "./form.ts";
 const ID = "urn:ngraph:yaml";
 
 /**
- * The JSON Schema (2020-12) of one YAML document, for editors: from the same forms that the reader uses. It says less than the
- * reader (strings in the language are strings to it), and never refuses what the reader takes.
+ * The JSON Schema (2020-12) of one YAML document, for editors, generated from the forms of the reader. It checks less
+ * than the reader (an expression is a string), and never refuses what the reader accepts.
  */
 export function yamlSchema(): JsonSchema {
   const definitions: Definitions = new Map();

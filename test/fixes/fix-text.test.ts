@@ -60,10 +60,10 @@ test("mending syntax lets the next errors be seen, and mended in turn", () => {
   expect(fixed.text).toContain("start -> one");
 });
 
-test("a fix that makes a file worse is taken back, and those beside it stay", () => {
+test("a fix that makes a file worse is reverted, and the others stay", () => {
   const text = `graph g {\n  output a: int\n  node one = 1 into a\n  node two = 2 into b\n  start -> oen -> two\n}\n`;
   const honest = check("g.ngraph");
-  // A liar among the fixes: it renames the graph to what is no name.
+  // One wrong fix: it renames the graph to an invalid name.
   const lying = (of: string): readonly Diagnostic[] =>
     honest(of).map((item) =>
       item.code === "NG104"

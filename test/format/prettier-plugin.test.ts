@@ -31,7 +31,7 @@ describe("Prettier with the plugin", () => {
     );
   });
 
-  test("says where a mistake is", async () => {
+  test("reports the place of an error", async () => {
     const error: unknown = await prettier
       .format("graph g {\n  node = 1\n}", options)
       .catch((reason: unknown) => reason);

@@ -5,7 +5,7 @@ import { format, FormatError } from "../../grammar/format/format.ts";
 const CASES = new URL("cases/", import.meta.url);
 const names = readdirSync(CASES).filter((name) => !name.includes(".formatted."));
 
-describe("the one style (UPDATE=1 writes what is expected)", () => {
+describe("the one style (UPDATE=1 writes the expected files)", () => {
   test.each(names)("%s", async (name) => {
     const expected = new URL(name.replace(".ngraph", ".formatted.ngraph"), CASES);
     const formatted = await format(readFileSync(new URL(name, CASES), "utf8"));
@@ -47,7 +47,7 @@ describe("parentheses stay where the meaning needs them", () => {
   });
 });
 
-describe("what the author wrote is kept", () => {
+describe("the spelling of the author is kept", () => {
   test("escapes in strings, spelling of numbers and durations, raw text of templates", async () => {
     const text =
       'graph g {\n  node n = f("\\u00e9\\/é", 1.50, 2E3, 007, 90s, `a\\n${b}\n      c \\` $ {d}`)\n  state s: "\\u0041" | -1.50 | 1e3\n}\n';

@@ -102,7 +102,7 @@ describe("files", () => {
     expect(text.slice(doc?.span.start, doc?.span.end)).toBe("/// First line.   \n///\n///   indented");
   });
 
-  it("may stand on one line", () => {
+  it("may be written on one line", () => {
     const text = `import{a}from"./a.ts"type T=int secret S graph g{input x:T state y:int=0 node n=a(x)into y start->n n->end}plan p{task t=a()}test"t"for g{given x=1 expect y==2}`;
     expect(read(text).items.map((item) => item.kind)).toEqual(["Import", "Type", "Secret", "Graph", "Plan", "Test"]);
   });
@@ -167,7 +167,7 @@ describe("channels", () => {
     ]);
   });
 
-  it("take the `=` of `>=` behind a map", () => {
+  it("take the `=` of `>=` after a map", () => {
     const channel = readStatement(`state m: map<map<int> >= {}`) as ChannelDecl;
     expect(channel.type.kind).toBe("MapType");
     expect(channel.type.span).toEqual({ start: 19, end: 33 });
@@ -317,7 +317,7 @@ describe("tests", () => {
     );
   });
 
-  it("tell traces and statuses from channels of that name", () => {
+  it("distinguish traces and statuses from channels of that name", () => {
     const kinds = (text: string) => readTest(text).map(({ kind }) => kind);
     expect(kinds("expect ran expect status")).toEqual(["Expect", "Expect"]);
     expect(kinds("expect ran mock, expect")).toEqual(["ExpectRan"]);

@@ -127,7 +127,7 @@ export interface DeriveOptions {
   readonly depth: number;
   /** Tokens after which only the shortest derivations are taken. */
   readonly budget: number;
-  /** The chance that a repetition goes on. */
+  /** The probability that a repetition continues. */
   readonly more: number;
 }
 

@@ -24,7 +24,7 @@ function fixed(text: string): string {
   );
 }
 
-/** The kinds of the items and of what stands in their bodies. */
+/** The kinds of the items and of the statements in their bodies. */
 function shape(items: readonly Item[]): string {
   return items
     .map((item) => {
@@ -39,7 +39,7 @@ function shape(items: readonly Item[]): string {
 
 const graph = (body: string) => `graph g {\n${body}\n}`;
 
-describe("NG001: what the grammar asks for", () => {
+describe("NG001: expected tokens", () => {
   it.each([
     ["node = f()", "«=» expected a name for the node after `node`, found `=`"],
     ["node match = f()", "«match» `match` is a reserved word and cannot be a name for the node"],
@@ -100,14 +100,14 @@ describe("NG001: what the grammar asks for", () => {
     expect(found(text)[0]).toBe(`NG001 ${message}`);
   });
 
-  it("offers similar words and says what is available", () => {
+  it("suggests similar words and lists the available ones", () => {
     expect(parse("grap g {}").diagnostics[0]?.help).toBe("did you mean `graph`?");
     expect(parse(graph("stat x: int")).diagnostics[0]?.help).toBe("did you mean `state`?");
     expect(parse(graph("node n = f() { bogus 3 }")).diagnostics[0]?.help).toContain("`tries` `timeout` `cache`");
   });
 });
 
-describe("habits of other languages are read as what they mean", () => {
+describe("syntax of other languages is read as its equivalent", () => {
   it.each([
     ["a -> b when x === 'y'", 'a -> b when x == "y"'],
     ["a -> b when x !== 'it\\'s \"q\"'", 'a -> b when x != "it\'s \\"q\\""'],
@@ -161,7 +161,7 @@ describe("habits of other languages are read as what they mean", () => {
     const meant = parse(graph(right));
     expect(meant.diagnostics).toEqual([]);
     expect(outline(wrong.file.items)).toBe(outline(meant.file.items));
-    // The first fix of each, applied, gives a text that reads the same.
+    // After the first fix of each diagnostic the text has the same tree.
     const after = parse(fixed(graph(body)));
     expect(after.diagnostics.map(({ message }) => `${message} in ${fixed(graph(body))}`)).toEqual([]);
     expect(outline(after.file.items)).toBe(outline(meant.file.items));
@@ -184,7 +184,7 @@ describe("habits of other languages are read as what they mean", () => {
     else expect(wrong.diagnostics[0]?.help ?? wrong.diagnostics[0]?.fixes[0]).toBeDefined();
   });
 
-  it("leaves what only looks like a habit alone", () => {
+  it("accepts valid syntax that resembles another language", () => {
     const right = `
       state not: bool  state and: bool = not  state default: bool  state length: int
       node await = all_ and -> or or, not -> x
@@ -196,7 +196,7 @@ describe("habits of other languages are read as what they mean", () => {
   });
 });
 
-describe("NG002: what is never closed", () => {
+describe("NG002: strings, templates and comments without an end", () => {
   it.each([
     ['node n = f("abc', '«"abc»', "this string is never closed"],
     ['node n = "abc\\"', '«"abc\\"»', "this string is never closed"],
@@ -216,7 +216,7 @@ describe("NG002: what is never closed", () => {
     expect(found("/*/")).toEqual(["NG002 «/*» this comment is never closed"]);
   });
 
-  it("goes on behind the line of a template that is never closed", () => {
+  it("continues after the line of a template that is never closed", () => {
     const { file, diagnostics } = parse(graph("node a = `one\n  node b = `two`\n  node c = `three"));
     // The backticks pair up as `one…`, `two`…`: only the last one is alone.
     expect(diagnostics.some(({ code }) => code === "NG002" || code === "NG001")).toBe(true);
@@ -310,7 +310,7 @@ describe("NG004: limits", () => {
     expect(shape(file.items)).toMatch(/^Graph \{ (Broken node|Channel) Node \}$/);
   });
 
-  it("has no limit for what does not nest", () => {
+  it("has no limit for constructs that do not nest", () => {
     const list = `[${"1, ".repeat(20_000)}]`;
     const union = Array.from({ length: 5_000 }, (_, at) => `"${at}"`).join(" | ");
     const chain = Array.from({ length: 5_000 }, (_, at) => `n${at}`).join(" -> ");
@@ -346,13 +346,13 @@ describe("NG006: literals", () => {
     ['node n = "a\\x41b"', "«\\x» `\\x` is not an escape"],
     ['node n = "\\u12"', "«\\u» `\\u` is not an escape"],
     ["node n = `\\q`", "«\\q» `\\q` is not an escape"],
-    ["node n = `a\\\n`", "«\\» a backslash at the end of a line means nothing"],
+    ["node n = `a\\\n`", "«\\» a backslash at the end of a line has no meaning"],
     [`node n = ${"1".repeat(70_000)}`, `«${"1".repeat(70_000)}» this number is longer than 65536 characters`],
   ])("%s", (body, message) => {
     expect(found(graph(body))).toEqual([`NG006 ${message}`]);
   });
 
-  it("takes a bad duration for what it resembles", () => {
+  it("reads a bad duration as the one that it resembles", () => {
     const { file, diagnostics } = parse(graph("node n = f() { timeout 5sec }"));
     expect(diagnostics[0]?.fixes[0]?.edits[0]?.text).toBe("5s");
     expect(outline(file.items)).toContain("Timeout(duration: Duration(milliseconds: 5000))");

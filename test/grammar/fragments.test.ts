@@ -108,7 +108,7 @@ describe("fragments", () => {
     expect(fixes("f(a = 1, b c)")).toEqual([]);
   });
 
-  it("leaves nothing behind for the next reading", () => {
+  it("does not affect the next reading", () => {
     read("edge", "a -> match x {");
     read("expression", "f(a, [b");
     expect(read("expression", "a + b").messages).toEqual([]);

@@ -16,7 +16,9 @@ import { recordedRules } from "./recorded-grammar.ts";
 
 type Item = Parameters<typeof railroad.Optional>[0];
 
-/** The pages of the diagrams with their rules, in reading order. A rule that is on no page is drawn where it is used. */
+/**
+ * The pages of the diagrams with their rules, in reading order. A rule that is on no page is drawn where it is used.
+ */
 const SECTIONS: readonly (readonly [file: string, title: string, rules: readonly string[]])[] = [
   ["files", "Files", ["file", "importDecl", "importName", "typeDecl", "secretDecl", "graph", "plan", "test"]],
   ["types", "Types", ["type", "listType", "mapType", "recordType", "recordTypeField", "literalType"]],

@@ -46,7 +46,7 @@ describe("templates", () => {
     expect(parts("`\\`\\${x}\\n\\u0041\\$\\{ $ { }`")).toEqual(["`${x}\nA${ $ { }"]);
   });
 
-  it("keep what was written, and where", () => {
+  it("keep their source text and place", () => {
     const text = "graph g { node n = `a\\n${b}  c` }";
     const { file } = parse(text);
     const node = file.items[0]?.kind === "Graph" ? file.items[0].statements[0] : undefined;
@@ -75,7 +75,7 @@ describe("templates", () => {
     expect(parts("`\n  a\\n  b\n  \\tc`")).toEqual(["\na\n  b\n\tc"]);
   });
 
-  it("report a bad escape where it stands, indented or not", () => {
+  it("report a bad escape at its place, indented or not", () => {
     const text = "graph g { node n = `\n    a\n    \\q\n` }";
     const { diagnostics } = parse(text);
     expect(diagnostics.map(({ code, span }) => [code, text.slice(span.start, span.end)])).toEqual([["NG006", "\\q"]]);
@@ -108,7 +108,7 @@ describe("numbers and durations", () => {
     expect(expr.kind === "DurationLiteral" ? [expr.milliseconds, expr.raw] : expr.kind).toEqual([milliseconds, text]);
   });
 
-  it("tell a range from numbers with fractions", () => {
+  it("distinguish a range from numbers with fractions", () => {
     const { diagnostics } = parse("graph g { node n = f() { tries 3 backoff 200ms..5s } }");
     expect(diagnostics).toEqual([]);
   });

@@ -15,7 +15,7 @@ import type {
 import { parse } from "../../grammar/parse.ts";
 import { misplacedSpans } from "./tree.ts";
 
-/** "NG001 2:14 message": what a test compares. */
+/** "NG001 2:14 message", for comparison. */
 export function shown(diagnostics: readonly Diagnostic[]): string[] {
   return diagnostics.map((item) => {
     const { line, column } = item.file.position(item.span.start);

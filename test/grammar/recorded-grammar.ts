@@ -32,7 +32,10 @@ const TYPES: readonly (readonly [new (...args: never[]) => IProduction, Lookahea
   [Alternation, "Alternation"],
 ];
 
-/** For each decision the token sequences of each alternative, as long as needed to tell the alternatives apart, at most two. */
+/**
+ * For each decision the token sequences of each alternative, as long as needed to tell the alternatives apart, at most
+ * two.
+ */
 export function lookaheadPaths(): ReadonlyMap<string, readonly (readonly string[])[]> {
   const table = new Map<string, readonly (readonly string[])[]>();
   for (const rule of Object.values(recordedRules())) {

@@ -34,7 +34,7 @@ function shape(items: readonly Item[]): string {
 }
 
 describe("one mistake costs one statement", () => {
-  it("goes on at the next line that begins one", () => {
+  it("continues at the next line that begins one", () => {
     const result = read(`graph g {
   state a int
   node b = f(
@@ -68,7 +68,7 @@ describe("one mistake costs one statement", () => {
     ]);
   });
 
-  it("keeps what stands behind a broken type", () => {
+  it("keeps the default after a broken type", () => {
     const { file, places } = read(
       "graph g {\n  state a: ?? = 3 reduce sum\n  state b: map<int = {}\n  state c: {\n    x: 3 4\n  }\n  state d: int\n}",
     );
@@ -78,7 +78,7 @@ describe("one mistake costs one statement", () => {
     );
   });
 
-  it("keeps what stands around a broken expression in brackets", () => {
+  it("keeps the statement around a broken expression in brackets", () => {
     const { file, places } = read(
       'graph g {\n  node a = f(x +, g(y)) into z { tries 3 }\n  node b = [1, ), 2] into y\n  node c = `a ${x +} b ${y}` + (1 *) + { a: } + xs[] + "c"\n}',
     );
@@ -148,7 +148,7 @@ describe("braces that are missing or too many", () => {
     ]);
   });
 
-  it("goes on behind a brace that closes a graph too early", () => {
+  it("continues after a brace that closes a graph too early", () => {
     const result = read("graph a {\n  node x = f() { tries 3 } }\n  start -> x\n}\n}\ngraph b {\n}");
     expect(result.shape).toBe("Graph { Node Edge }  Broken other  Graph {  }");
     expect(result.places).toEqual(["NG001 2:28", "NG001 5:1"]);
@@ -164,7 +164,7 @@ describe("braces that are missing or too many", () => {
 });
 
 describe("line breaks mean nothing, and explain a mistake", () => {
-  it("says so where a statement ran on into the next line", () => {
+  it("reports a statement that continues into the next line", () => {
     const result = read(
       "graph g {\n  state a: int =\n  state b: int = 3\n  a -> b when\n  c -> d\n  node n = f() into\n  node m = g()\n}",
     );
@@ -190,7 +190,7 @@ describe("line breaks mean nothing, and explain a mistake", () => {
     ]);
   });
 
-  it("says that a bracket was left open", () => {
+  it("reports a bracket that is never closed", () => {
     const { diagnostics, shape: all } = read("graph g {\n  node a = f(x,\n  node b = g()\n}");
     expect(all).toBe("Graph { Broken node Node }");
     expect(diagnostics[0]?.notes).toEqual([
@@ -199,14 +199,14 @@ describe("line breaks mean nothing, and explain a mistake", () => {
   });
 });
 
-describe("how much is said", () => {
+describe("the number of diagnostics", () => {
   it("keeps at most 200 diagnostics, and stops reading there", () => {
     const { diagnostics, shape: all } = read(`graph g {\n${"  node = 3\n".repeat(5_000)}}\ngraph h {\n}`);
     expect(diagnostics).toHaveLength(200);
     expect(all).toContain("Broken node");
   });
 
-  it("says one thing about one place", () => {
+  it("has one diagnostic for each place", () => {
     const { diagnostics } = read("graph g {\n  a -> \u201c\n  b -> é \n}");
     expect(new Set(diagnostics.map(({ span }) => span.start)).size).toBe(diagnostics.length);
   });

@@ -71,7 +71,7 @@ function tokenize(text: string): [text: string, scope: string][] {
   return tokens.filter(([part]) => part.trim() !== "");
 }
 
-/** The parts of a match: captures with a scope of their own, and what lies between them with the rule's. */
+/** The parts of a match: captures with their own scope, and the text between them with the scope of the rule. */
 function segments(found: RegExpExecArray, scope: string, captures: NonNullable<Rule["captures"]>): [string, string][] {
   const parts: [string, string][] = [];
   let from = found.index;
@@ -103,7 +103,7 @@ describe("the TextMate grammar", () => {
     }
   });
 
-  it("gives every scope the language's suffix", () => {
+  it("ends every scope with the name of the language", () => {
     const names = rules.flatMap(({ name, contentName, captures, beginCaptures, endCaptures }) => [
       ...[name, contentName].filter((each) => each !== undefined),
       ...[captures, beginCaptures, endCaptures].flatMap((each) =>

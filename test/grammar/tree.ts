@@ -1,4 +1,4 @@
-/** Walks over the syntax tree, for what must hold of every node of it. */
+/** Walks over the syntax tree, for properties of every node. */
 import { SourceFile, type Span } from "../../diagnostics/source.ts";
 
 export interface AnyNode {
@@ -34,7 +34,7 @@ export function misplacedSpans(root: unknown, length: number): string[] {
     const { start, end } = node.span;
     const kind = node.kind ?? "?";
     if (!(start >= 0 && start <= end && end <= length)) wrong.push(`${kind} at ${start}..${end} of ${length}`);
-    // Documentation stands before what it documents.
+    // Documentation precedes its declaration.
     if (parent === undefined || (node.kind === undefined && "text" in node)) return;
     if (start >= parent.span.start && end <= parent.span.end) return;
     wrong.push(

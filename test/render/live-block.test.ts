@@ -26,7 +26,7 @@ function terminal(columns: number, rows: number): Streams & { readonly screen: S
 const TICK = 100;
 
 describe("the live part of a terminal", () => {
-  test("is rewritten in place, below what is written, and nothing of it is left at the end", () => {
+  test("is rewritten in place, below other output, and removed at the end", () => {
     const streams = terminal(40, 10);
     let lines = ["one", "two"];
     const block = liveBlock(() => lines, streams);
@@ -57,7 +57,7 @@ describe("the live part of a terminal", () => {
     expect(streams.screen.text).toBe("error: late\n");
   });
 
-  test("what user code prints goes above; a line that it has begun is not written over", () => {
+  test("output of user code goes above; an unfinished line is not overwritten", () => {
     const streams = terminal(40, 10);
     const block = liveBlock(() => ["… working"], streams);
     block.draw();
@@ -108,7 +108,7 @@ describe("the live part of a terminal", () => {
     const block = liveBlock(() => [line], wide);
     block.draw();
     expect(wide.screen.text).toBe(line);
-    // Terminals break the line anew: two rows of 20, the cursor at its end.
+    // Terminals wrap the line again: two rows of 20, the cursor at its end.
     const narrow = new Screen(20);
     narrow.write(`before\n${line}`);
     Object.assign(wide.stderr, { columns: 20 });

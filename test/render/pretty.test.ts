@@ -115,7 +115,7 @@ describe("renderPretty", () => {
     expect(renderPretty([sample(file, "👩‍💻", { label: "x" })]).split("\n")[4]).toBe("  |   ^^ x");
   });
 
-  test("long lines are cut around what is marked", () => {
+  test("long lines are cut around their marks", () => {
     const file = new SourceFile("a.ngraph", `${"x".repeat(5000)}HERE${"y".repeat(5000)}\n`);
     const [line = "", marks = ""] = renderPretty([sample(file, "HERE")], { maxLineWidth: 60 })
       .split("\n")
@@ -143,7 +143,7 @@ describe("renderPretty", () => {
     expect(text.split("\n")[0]).toBe("error[NG003]: message with \\u{001b}[0m");
   });
 
-  test("at most fifty are printed, errors before the rest, and the number of others is said", () => {
+  test("at most fifty are printed, errors first, with the number of the others", () => {
     const file = new SourceFile("a.ngraph", "x\n");
     const warnings = Array.from({ length: 60 }, () => sample(file, "x", {}, "NG111"));
     const text = renderPretty([...warnings, sample(file, "x", {}, "NG101")]);
@@ -153,7 +153,7 @@ describe("renderPretty", () => {
     expect(renderPretty(warnings, { max: 60 })).not.toContain("more not shown");
   });
 
-  test("what the last step leaves in barriers is said where the diagnostic says nothing itself", () => {
+  test("the signals left in barriers end a trace that has no end of its own", () => {
     const file = new SourceFile("a.ngraph", "x\n");
     const trace = [
       { step: 0, ran: ["a", "b"], chose: { a: "else" }, barriers: {} },
@@ -164,7 +164,7 @@ describe("renderPretty", () => {
     );
   });
 
-  test("any spans in any text give frames whose marked text is where the marks are", () => {
+  test("any spans in any text have frames with marks and labels", () => {
     const texts = fc.string({
       unit: fc.constantFrom("a", "b", " ", "\n", "\t", "語", "👍", "e\u0301", "\r\n"),
       maxLength: 80,

@@ -2,7 +2,7 @@ import type { DiagnosticCode } from "../../diagnostics/codes.ts";
 import { diagnostic, type Diagnostic, type DiagnosticDetails } from "../../diagnostics/diagnostic.ts";
 import { SourceFile, type Span } from "../../diagnostics/source.ts";
 
-/** The `occurrence`-th place (from 0) where `part` stands in a file. */
+/** The `occurrence`-th place (from 0) of `part` in a file. */
 export function placeOf(file: SourceFile, part: string, occurrence = 0): { file: SourceFile; span: Span } {
   let start = -1;
   for (let count = 0; count <= occurrence; count++) start = file.text.indexOf(part, start + 1);

@@ -8,7 +8,7 @@ const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   "date-time": (text) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text),
 };
 
-/** What is wrong with a SARIF log by the official schema (sarif-2.1.0.schema.json says where it is from). */
+/** The errors of a SARIF log by the official schema (sarif-2.1.0.schema.json names its source). */
 export function sarifProblems(log: unknown): readonly ErrorObject[] {
   return validate(log) ? [] : (validate.errors ?? []);
 }

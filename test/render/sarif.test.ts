@@ -10,7 +10,7 @@ import { sarifProblems } from "./sarif-schema.ts";
 
 const FIXTURES = join(import.meta.dirname, "../checks/fixtures");
 
-test("the schema refuses what is no SARIF", () => {
+test("the schema refuses other JSON", () => {
   expect(sarifProblems({ version: "2.1.0" })).not.toEqual([]);
   expect(sarifProblems({ version: "2.1.0", runs: [{ tool: { driver: { name: "x", nonsense: 1 } } }] })).not.toEqual([]);
   expect(sarifProblems({ version: "2.1.0", runs: [{ tool: { driver: { name: "x" } } }] })).toEqual([]);
@@ -66,7 +66,7 @@ test("a trace is a code flow: a location for each node that ran, then where the 
   ]);
 });
 
-test("what a comment suppresses is told with its reason", () => {
+test("a suppressed finding is included with its reason", () => {
   const file = new SourceFile("a.ngraph", "one\n");
   const log = JSON.parse(
     renderSarif([], {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseYaml } from "../../grammar/yaml/parse-yaml.ts";
 
-/** Reads a text in which `«…»` marks where the first diagnostic is to stand. */
+/** Reads a text in which `«…»` marks the expected place of the first diagnostic. */
 function first(marked: string) {
   const start = marked.indexOf("«");
   const end = marked.indexOf("»") - 1;
@@ -48,7 +48,7 @@ describe("NG010: YAML syntax", () => {
     ["graph: g\nstate: { a: &x int, b: «*t» }", "there is no anchor `&t`", "anchored before it: `&x`"],
     [
       "%YAML 1.1\n«»---\ngraph: g",
-      "this document asks for YAML 1.1",
+      "this document needs YAML 1.1",
       "delete the `%YAML` line: the text is read as YAML 1.2",
     ],
   ]);
@@ -171,7 +171,11 @@ describe("NG014: wrong YAML type", () => {
     ],
     ["graph: g\nnodes:\n  a: { «into»: x }", "a node needs `call` or `expr`"],
     ["graph: g\nnodes:\n  a: { call: f, «expr»: x }", "`call` and `expr` exclude each other"],
-    ["graph: g\nnodes:\n  a: { call: f, «backoff: 1s» }", "`backoff` needs `tries`", "say how often: `tries: 3`"],
+    [
+      "graph: g\nnodes:\n  a: { call: f, «backoff: 1s» }",
+      "`backoff` needs `tries`",
+      "add the number of attempts: `tries: 3`",
+    ],
     ["graph: g\nstate: { a: { «default»: 1 } }", "a channel needs the key `type`"],
     ["graph: g\nstate: { a: { type: int, default: 1, «expr: 2» } }", "`default` and `expr` exclude each other"],
     ["graph: g\nedges: «a -> b»", "expected a list of edges, found the string `a -> b`"],
@@ -188,8 +192,8 @@ describe("NG014: wrong YAML type", () => {
       "expected a literal: a string, a number, true, false or null, found a map",
     ],
     ["graph: g\nnodes: { a: { call: f, with: { x: «.inf» } } }", "expected a finite number, found `.inf`"],
-    ["graph: g\nnodes: { a: «!js» f }", "the tag `!js` means nothing here"],
-    ["graph: g\nnodes: { a: { call: f, with: { x: «!!binary» aGk= } } }", "the tag `!!binary` means nothing here"],
+    ["graph: g\nnodes: { a: «!js» f }", "the tag `!js` has no meaning here"],
+    ["graph: g\nnodes: { a: { call: f, with: { x: «!!binary» aGk= } } }", "the tag `!!binary` has no meaning here"],
     ["plan: p\ntasks: { a: { call: f, after: [b], «after any»: [c] } }", "`after` and `after any` exclude each other"],
     ["plan: p\norder: «name»", "expected `file`, found the string `name`"],
     ["«test»: t", "a test needs the key `for`"],
@@ -202,7 +206,7 @@ describe("NG014: wrong YAML type", () => {
     ],
   ]);
 
-  test("what is broken poisons only itself", () => {
+  test("a broken part affects only itself", () => {
     const { file } = parseYaml(
       "graph: g\nnodes:\n  a: { call: f, timeout: 30, into: x }\n  b: { call: f }\nedges: [a =, a -> b]\n",
     );

@@ -121,7 +121,7 @@ describe("offsets of any scalar", () => {
     );
   });
 
-  test("letters are found where they stand", () => {
+  test("letters are found at their place", () => {
     fc.assert(
       fc.property(
         fc.constantFrom("'%'", '"%"', "%", "|\n  %", ">\n  %"),

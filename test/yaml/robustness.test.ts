@@ -78,7 +78,7 @@ const piece = fc.oneof(
   },
 );
 
-/** Reading never throws, says a bounded number of things, and every place is one in the text. */
+/** Reading never throws, reports a bounded number of diagnostics, and every place is in the text. */
 function expectSound(text: string): void {
   const { file, diagnostics } = parseYaml(text);
   expect(diagnostics.length).toBeLessThanOrEqual(MOST_DIAGNOSTICS);

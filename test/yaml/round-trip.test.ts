@@ -60,7 +60,7 @@ graph support {
 }
 `;
 
-test("YAML is written as people would write it", () => {
+test("YAML is written in its usual style", () => {
   expect(toYaml(parse(SUPPORT).file)).toEqual({
     lost: [],
     text: `# yaml-language-server: $schema=./node_modules/ngraph/grammar/ngraph.schema.json
@@ -174,7 +174,7 @@ graph g { // behind the head
     expect(text).toBe("graph a {\n  // of a\n}\n\n// of b\ngraph b {}\n");
   });
 
-  test("none gets lost, wherever they stand in random files", () => {
+  test("none is lost at any place of random files", () => {
     const texts = anyFile().map((file) => printFile(file));
     fc.assert(
       fc.property(withComments(texts), ({ text, marks }) => {
@@ -199,7 +199,7 @@ graph g { // behind the head
   });
 });
 
-describe("what text has no place for is said", () => {
+describe("parts that text cannot represent are reported", () => {
   test("anchors, aliases and tags, with their lines", () => {
     const yaml = `%YAML 1.2
 ---
@@ -220,8 +220,8 @@ edges: ["start -> a, b"]
   });
 });
 
-describe("what YAML has no place for is said", () => {
-  test("clauses that stand twice, names that are declared twice", () => {
+describe("parts that YAML cannot represent are reported", () => {
+  test("repeated clauses, repeated names", () => {
     const text = `graph g {
   node a = f() { timeout 1s  timeout 2s  touches "x"  touches "y" }
   node a = f()
@@ -229,8 +229,8 @@ describe("what YAML has no place for is said", () => {
   limit steps 2
 }`;
     expect(toYaml(parse(text).file).lost).toEqual([
-      "line 2: `timeout` stands twice",
-      "line 2: `touches` stands twice",
+      "line 2: `timeout` is given twice",
+      "line 2: `touches` is given twice",
       "line 3: `a` is declared again",
       "line 5: `steps` is declared again",
     ]);
@@ -242,7 +242,7 @@ describe("what YAML has no place for is said", () => {
 });
 
 describe("convert", () => {
-  test("gives the other spelling and says what is lost", () => {
+  test("returns the other spelling and the lost parts", () => {
     const { text, lost, diagnostics } = convert("graph g {} // c", { to: "yaml", schema: "s.json" });
     expect({ text, lost, diagnostics }).toEqual({
       text: "# yaml-language-server: $schema=s.json\ngraph: g # c\n",
@@ -258,7 +258,7 @@ describe("convert", () => {
     expect(diagnostics.map(({ code, file }) => [code, file.path])).toEqual([["NG001", "g.ngraph"]]);
   });
 
-  test("says when a name has no place in the text", () => {
+  test("reports a name that the text cannot represent", () => {
     const { text, lost } = convert("plan: p\ntasks: { into: 'f(x)', a: { call: f, after any: [into] } }", {
       to: "ngraph",
     });

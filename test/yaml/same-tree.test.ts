@@ -264,7 +264,7 @@ describe("scalars", () => {
 });
 
 describe("aliases", () => {
-  test("stand for what they name", () => {
+  test("expand to the value that they name", () => {
     const yaml =
       "graph: g\nnodes:\n  a: { call: f, args: &args [x, y], tries: &tries 3 }\n  b: { call: f, args: *args, tries: *tries }";
     expect(yamlTree(yaml)).toEqual(textTree("graph g { node a = f(x, y) { tries 3 } node b = f(x, y) { tries 3 } }"));

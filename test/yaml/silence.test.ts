@@ -25,7 +25,7 @@ test("the graph has nothing wrong in it", () => {
   expect(findings({})).toEqual([]);
 });
 
-// A poisoned part silences what would only follow from it.
+// A broken part suppresses its consequences.
 test.each([
   ["edges of a wrong type", { edges: "edges: start -> a" }, "NG014 line 8"],
   ["a misspelled key", { edges: "edgs: [start -> a]" }, "NG011 line 8"],

@@ -13,7 +13,7 @@ graph g {
   ${body}
 }`;
 
-/** The errors of a file: what is marked, the message, and the way out (help, or what a fix would write). */
+/** The errors of a file: the marked text, the message, and the help or the text of the fix. */
 function errors(text: string): string[] {
   const { diagnostics } = check(text, { path: "g.ngraph", host });
   return diagnostics
@@ -24,7 +24,7 @@ function errors(text: string): string[] {
     });
 }
 
-// What people write who come from other languages: each gets one message a mistake, with the fix.
+// Syntax of other languages: each error has one message, with its fix.
 describe("in a graph", () => {
   test.each([
     ['node a = n === 1 ? "x" : "y" into o', "=== | `===` is not an operator here | `==` is strict already"],
@@ -97,7 +97,7 @@ describe("in a graph", () => {
   });
 });
 
-describe("beside graphs", () => {
+describe("outside of graphs", () => {
   test.each([
     [
       "export graph g {}",
