@@ -1,6 +1,6 @@
 /**
- * Random syntax trees: everything that the grammar can say, and nothing that it cannot, so that a printed tree must be read
- * back as the same. All spans are empty. Names are drawn from a small pool, words of the grammar among them.
+ * Random syntax trees of the whole grammar, so that a printed tree must parse to an equal tree. All spans are empty.
+ * Names are drawn from a small pool, which includes keywords of the grammar.
  */
 import * as fc from "fast-check";
 import { SourceFile } from "../../diagnostics/source.ts";
@@ -11,7 +11,7 @@ import { anyType, literalType } from "./type-arbitrary.ts";
 
 const span = SPAN;
 
-/** A file of any items. `spelling` is what the tree claims to have been read from. */
+/** A file of any items. `spelling` is the spelling that the tree claims to come from. */
 export function anyFile(spelling: Ast.File["spelling"] = "ngraph"): fc.Arbitrary<Ast.File> {
   return fc.array(anyItem, { maxLength: 5 }).map((items) => ({
     kind: "File",
@@ -186,7 +186,7 @@ const policy: fc.Arbitrary<Ast.Policy> = fc.oneof(
   fc.record({ kind: fc.constant("Estimate" as const), span: fc.constant(span), duration }),
 );
 
-/** Policies that may stand several times. */
+/** Policies that may be repeated. */
 const MANY = new Set(["DoneWhen", "Pause", "Pool"]);
 
 const policies: fc.Arbitrary<Ast.Policy[]> = fc.oneof(
@@ -294,7 +294,7 @@ const limits: fc.Arbitrary<Ast.LimitDecl[]> = fc
     ...(parallel === undefined ? [] : [{ kind: "Limit" as const, span, of: "parallel" as const, value: parallel }]),
   ]);
 
-/** `once` and the like win over nodes of that name. */
+/** Keywords such as `once` have precedence over nodes with the same name. */
 const asserted = identifier.filter(({ name }) => !["once", "eventually", "never"].includes(name));
 
 const assertion: fc.Arbitrary<Ast.AssertDecl> = fc.oneof(
@@ -386,7 +386,7 @@ const plan: fc.Arbitrary<Ast.PlanDecl> = merged(
   documented,
 );
 
-/** Words of a test's lines would begin the next line. */
+/** Keywords of a test's lines would begin the next line. */
 const traced = identifier.filter(({ name }) => !["given", "mock", "answer", "expect"].includes(name));
 
 const testItem: fc.Arbitrary<Ast.TestItem> = fc.oneof(

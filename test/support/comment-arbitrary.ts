@@ -3,7 +3,7 @@ import { SourceFile } from "../../diagnostics/source.ts";
 import { endOf, readTokens } from "../../grammar/lexer/read-tokens.ts";
 import { newReading } from "../../grammar/reading.ts";
 
-/** A comment's text with `%` for its number, and how it stands between two tokens. */
+/** The text of a comment, with `%` for its number, and its layout between two tokens. */
 const SHAPES = [
   " /* comment-% */",
   " /* comment-% */ ",
@@ -20,7 +20,7 @@ const SHAPES = [
   " ",
 ] as const;
 
-/** Where a comment may stand: after each token that is not followed by a template's text, and at the start. */
+/** Possible places of comments: at the start, and after each token that no template text follows. */
 function gaps(text: string): number[] {
   const { tokens } = readTokens(newReading(new SourceFile("", text), text));
   const found = [0];
@@ -36,7 +36,7 @@ function gaps(text: string): number[] {
   return found;
 }
 
-/** Texts like the given ones with comments (and line breaks) put between random tokens, and the comments' numbers in order. */
+/** The given texts with comments and line breaks between random tokens, and the numbers of the comments in order. */
 export function withComments(texts: fc.Arbitrary<string>): fc.Arbitrary<{ text: string; marks: string[] }> {
   return fc
     .tuple(texts, fc.array(fc.tuple(fc.nat(1_000_000), fc.constantFrom(...SHAPES)), { minLength: 1, maxLength: 6 }))

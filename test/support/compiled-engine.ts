@@ -1,9 +1,13 @@
-/** Engines as users get them: the text is compiled with all its checks, then run through the public entry. */
+/** Engines like those of users: the text is compiled with all checks, and run through the public entry point. */
 import { compile, createEngine, type Engine, type EngineOptions, type Table } from "../../api/index.ts";
 import { memoryHost } from "../../compiler/load/host.ts";
 import type { FunctionRegistry } from "../../runtime/index.ts";
 
-/** The first graph of a text; its functions are exports of one module. @throws Error that lists the findings of a text with errors */
+/**
+ * The first graph of a text; its functions are exports of one module.
+ *
+ * @throws Error with the findings of a text that has errors
+ */
 export function compiledTable(text: string, functions: readonly string[] = []): Table {
   const { table, diagnostics } = compileFor(text, functions);
   if (table !== undefined) return table;

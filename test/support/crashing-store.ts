@@ -1,14 +1,14 @@
 import type { CheckpointId, PendingWrite } from "../../runtime/interface/checkpoint.ts";
 import type { Claim, ListOptions, Runner, SaveRequest, Store } from "../../runtime/interface/store.ts";
 
-/** A store whose process dies at a chosen write: before it is done, or after it is done and before the caller hears of it. */
+/** A store whose process dies at a chosen write: before the write, or after it and before the call returns. */
 export class CrashingStore implements Store {
   readonly #store: Store;
   /** Writes that still succeed. */
   #left: number;
   readonly #when: "before" | "after";
   dead = false;
-  /** What was written, in order. */
+  /** The writes, in order. */
   readonly log: string[] = [];
 
   constructor(store: Store, left: number, when: "before" | "after" = "before") {

@@ -16,7 +16,7 @@ export function scale<T>(full: T, quick: T): T {
   return isFull ? full : quick;
 }
 
-/** Runs of a property: `full` of them, or a tenth, but at least 20 where there are as many. */
+/** Runs of a property: `full`, or a tenth of it in `quick`, but at least 20 (or `full`, if that is less). */
 export function numRuns(full: number): number {
   return scale(full, Math.min(full, Math.max(20, Math.ceil(full / 10))));
 }

@@ -27,10 +27,10 @@ const text = fc.oneof(
   fc.constantFrom("", 'say "hi"', "a\nb", "\\", "true", "1", "- x", "a: b", "tab\t", "\u202e", "🦊", "yes"),
 );
 
-/** Names in expressions: none of the words that follow one. */
+/** Names in expressions, without the keywords that may follow one. */
 const name = anyName.filter((each) => !["into", "after", "on", "reduce"].includes(each));
 
-/** Templates are read from text: their value follows from it. */
+/** Templates are parsed from text: their value follows from the text. */
 const template: fc.Arbitrary<Expr> = fc
   .array(
     fc.constantFrom(

@@ -1,6 +1,7 @@
 /**
- * Graphs for tests, as text. They are bound and lowered but not checked, so that a test may run what the compiler would
- * refuse (two writers of one channel, say) and see that the engine holds by itself.
+ * Graphs for tests, as text. They are bound and lowered but not checked, so that a test can run a graph that the
+ * compiler refuses, for example with two writers of one channel, and verify that the engine is safe without the
+ * compiler.
  */
 import { bindProject } from "../../compiler/bind/bind-project.ts";
 import { loadProject } from "../../compiler/load/load-project.ts";
@@ -18,7 +19,10 @@ import { fail } from "../../stdlib/nodes/fail.ts";
 import { createPrint } from "../../stdlib/nodes/print.ts";
 import { sleep } from "../../stdlib/nodes/sleep.ts";
 
-/** The last graph of a text, which may call those before it. Functions that it uses need no import: they are imported from one module. */
+/**
+ * The last graph of a text, which may call the graphs before it. Its functions need no import: they come from one
+ * module.
+ */
 export function tableOf(text: string, functions: readonly string[] = []): Table {
   const exported = functions.map((name) => `export const ${name} = (...args: unknown[]): unknown => args;`).join("\n");
   const header = functions.length === 0 ? "" : `import { ${functions.join(", ")} } from "./nodes.ts"\n`;

@@ -1,6 +1,6 @@
 import type { Store } from "../../runtime/interface/store.ts";
 
-/** The store with one operation of another kind, which gets the real one. */
+/** The store with one operation replaced; the replacement receives the original operation. */
 export function withOperation<Name extends keyof Store>(
   store: Store,
   operation: Name,
@@ -16,7 +16,7 @@ export function withOperation<Name extends keyof Store>(
   });
 }
 
-/** A store with one operation that never answers from its `nth` call on (from 0), whether or not it does what it was asked for. */
+/** A store with one operation that never returns from its `nth` call on (from 0); it has its effect or not. */
 export class HangingStore {
   readonly store: Store;
   /** How often the operation was called. */

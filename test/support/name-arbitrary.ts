@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import type { Identifier } from "../../grammar/ast.ts";
 
-/** Names that people give, and words of the grammar that are names everywhere else. */
+/** Ordinary names, and keywords of the grammar that are names in other places. */
 const NAMES = [
   "a",
   "b",

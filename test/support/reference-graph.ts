@@ -1,4 +1,4 @@
-/** The graph that the language reference begins with: checks clean, so every finding in it is a false one. */
+/** The first graph of the language reference. It checks clean: every finding in it is a false positive. */
 export const REFERENCE_GRAPH = `import { searchDocs, searchTickets, draftReply } from "./nodes.ts"
 
 /// Answers a support ticket; a person approves the reply before it goes out.

@@ -1,4 +1,7 @@
-/** What a terminal shows that was sent a text: enough of one for rows that are rewritten in place. Wide characters take two cells. */
+/**
+ * The screen of a terminal after it received a text: a model that supports rows that are rewritten in place. Wide
+ * characters take two cells.
+ */
 export class Screen {
   readonly #columns: number;
   readonly #lines: string[][] = [[]];
@@ -14,7 +17,7 @@ export class Screen {
   }
 
   write(text: string): void {
-    // oxlint-disable-next-line no-control-regex -- what terminals are told begins with it
+    // oxlint-disable-next-line no-control-regex -- control sequences begin with it
     for (const [part] of text.matchAll(/\u001b\[[\d;?]*[A-Za-z]|[^]/gu)) {
       if (part.startsWith("\u001b[")) this.#obey(part);
       else if (part === "\n") this.#goTo(this.#row + 1, 0);

@@ -1,6 +1,6 @@
 /**
- * Random files that compile: every construct of the language, put together so that nothing in them is an error. (For what the grammar
- * can say, meaning or not, see `ast-arbitrary.ts`.)
+ * Random files that compile: every construct of the language, combined without errors. `ast-arbitrary.ts` has random
+ * syntax trees, with or without a meaning.
  */
 import * as fc from "fast-check";
 
@@ -92,7 +92,7 @@ const policies = fc
   )
   .map((all) => (all.length === 0 ? "" : ` { ${all.join("  ")} }`));
 
-/** What stands behind `=` of a node that writes a channel of its own, `%`, and that channel's type. */
+/** The code after `=` of a node that writes its own channel, `%`, and the type of the channel. */
 const call: fc.Arbitrary<{ readonly type: string; readonly text: string; readonly takesPolicies: boolean }> = fc.oneof(
   fc.tuple(string, int).map(([a, b]) => ({ type: "string", text: `load(${a}, ${b}) into %`, takesPolicies: true })),
   fc
@@ -116,7 +116,7 @@ const call: fc.Arbitrary<{ readonly type: string; readonly text: string; readonl
 
 const doc = fc.constantFrom("", "  /// What it does: this.\n", "  /// One\n  ///\n  /// two.\n");
 
-/** Stages of one to three nodes; how one leads to the next is drawn, too. */
+/** Stages of one to three nodes; the edges between stages are random, too. */
 const graphBody = fc
   .array(fc.array(fc.tuple(call, policies, doc), { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 4 })
   .chain((stages) =>
@@ -152,7 +152,7 @@ const graphBody = fc
     return `${CHANNELS}${channels.join("")}${steps}${nodes.join("")}${asserts}${edges.map((edge) => `  ${edge}\n`).join("")}`;
   });
 
-/** All of a stage run after all of the one before, or none does. */
+/** All nodes of a stage run after all nodes of the stage before, or none runs. */
 function link(
   from: readonly string[],
   to: readonly string[],

@@ -1,6 +1,6 @@
 import type { Clock } from "../../runtime/interface/clock.ts";
 
-/** Time that stands still until a test moves it. */
+/** A clock that a test advances. */
 export class VirtualClock implements Clock {
   #now: number;
   #next = 1;
@@ -24,17 +24,17 @@ export class VirtualClock implements Clock {
     this.#timers.delete(handle as number);
   }
 
-  /** Milliseconds until each timer that is set, ascending. */
+  /** Milliseconds until each pending timer, ascending. */
   get waiting(): number[] {
     return [...this.#timers.values()].map(({ at }) => at - this.#now).sort((a, b) => a - b);
   }
 
-  /** Time passes and no timer fires: the machine slept. */
+  /** Advances the time without firing timers, as after a sleep of the machine. */
   skip(ms: number): void {
     this.#now += ms;
   }
 
-  /** Moves time on, firing what falls due on the way, each with the reactions to it. */
+  /** Advances the time, and fires each timer that falls due, followed by its reactions. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
     await settle();
@@ -49,7 +49,7 @@ export class VirtualClock implements Clock {
     this.#now = end;
   }
 
-  /** Moves time on from timer to timer until the promise settles. */
+  /** Advances the time from timer to timer until the promise settles. */
   async until<T>(promise: Promise<T>): Promise<T> {
     let done = false;
     const mark = (): void => {
@@ -75,7 +75,7 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** Lets every reaction that is due happen: macrotasks run after all microtasks. */
+/** Waits for all pending reactions: macrotasks run after all microtasks. */
 export async function settle(): Promise<void> {
   for (let i = 0; i < 3; i++) await new Promise<void>((resolve) => setImmediate(resolve));
 }

@@ -1,9 +1,9 @@
 import type { File } from "../../grammar/ast.ts";
 
-/** Where things stand; everything else of a tree is what it says. */
+/** Fields with positions; all other fields of a tree have a meaning. */
 const PLACES = new Set(["span", "operatorSpan", "source", "comments", "spelling"]);
 
-/** A tree as plain data without places, comments and spelling, for comparisons. */
+/** A tree as plain data without positions, comments and spelling, for comparisons. */
 export function withoutSpans(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutSpans);
   if (typeof value !== "object" || value === null) return value;
@@ -15,8 +15,8 @@ export function withoutSpans(value: unknown): unknown {
 }
 
 /**
- * The same for a comparison of spellings: YAML has one order of statements (channels by role, then limits, nodes, and so on), one
- * of policies, and quotes field names only where it must.
+ * A tree for the comparison of spellings: YAML has one order of statements (channels by role, then limits, nodes, and
+ * so on), one of policies, and quotes field names only where it must.
  */
 export function asWrittenInYaml(file: File): unknown {
   return withoutSpans({ ...file, items: file.items.map((item) => regroup(item)) });
@@ -37,7 +37,7 @@ function regroup(value: unknown): unknown {
   return node;
 }
 
-/** Stable: what is of one kind keeps its order. */
+/** A stable sort: items of one kind keep their order. */
 function sortBy(nodes: readonly unknown[], order: (node: Record<string, unknown>) => string): unknown[] {
   return (nodes as Record<string, unknown>[]).toSorted((a, b) =>
     order(a) < order(b) ? -1 : order(a) > order(b) ? 1 : 0,
