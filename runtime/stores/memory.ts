@@ -12,8 +12,9 @@ import type { Json } from "../value/json.ts";
 import { refuseUnknown } from "../interface/known-phase.ts";
 import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, ThreadInfo } from "../interface/store.ts";
 import { frozenJson } from "./contract/frozen-json.ts";
-import { checkNames } from "./contract/key.ts";
+import { checkName, checkNames } from "./contract/key.ts";
 import { checkPrunePolicy, rowLimit } from "./contract/limits.ts";
+import { ListPrefix } from "./contract/list-prefix.ts";
 import {
   changedTwice,
   checkpointExists,
@@ -54,7 +55,7 @@ export class MemoryStore implements Store {
 
   claim(threadId: ThreadId, runner: Runner): Claim {
     this.#checkOpen();
-    checkNames(runner.owner);
+    checkName(runner.owner);
     const known = this.#find(threadId);
     const holder = known?.holder;
     const now = this.#now();
@@ -83,7 +84,9 @@ export class MemoryStore implements Store {
   save(claim: Claim, request: SaveRequest): void {
     const { thread } = this.#claimed(claim);
     const { header } = request;
-    checkNames(header.id, header.namespace, header.label);
+    checkName(header.id);
+    checkName(header.namespace);
+    if (header.label !== null) checkName(header.label);
     const head = thread.heads.get(header.namespace);
     // Mutation point: expected-head
     if ((head?.header.id ?? null) !== request.expectedHead) {
@@ -101,7 +104,7 @@ export class MemoryStore implements Store {
       ? cellsOf(claim.threadId, request.changes, head.chain, ord)
       : snapshotCells(request.snapshot(), ord);
     const stored: Stored = {
-      header: frozenJson(header, `the header of checkpoint ${quote(header.id)}`),
+      header: frozenHeader(header),
       ord,
       chain,
       parent: parentOf(thread, header),
@@ -109,11 +112,7 @@ export class MemoryStore implements Store {
     };
 
     this.#ord = ord;
-    for (const [channel, cell] of cells) {
-      const history = chain.get(channel);
-      if (history === undefined) chain.set(channel, [cell]);
-      else history.push(cell);
-    }
+    for (const [channel, change] of cells) addCell(chain, channel, change);
     thread.checkpoints.set(header.id, stored);
     thread.heads.set(header.namespace, stored);
     thread.written = ord;
@@ -160,7 +159,7 @@ export class MemoryStore implements Store {
   putWrites(claim: Claim, checkpointId: CheckpointId, writes: readonly PendingWrite[]): void {
     const { thread } = this.#claimed(claim);
     checkNames(checkpointId, ...writes.map(({ taskId }) => taskId));
-    const copies = writes.map((write) => frozenJson(write, `the result of task ${quote(write.taskId)}`));
+    const copies = writes.map((write) => frozenJson(write, () => `the result of task ${quote(write.taskId)}`));
     let pending = thread.writes.get(checkpointId);
     if (pending === undefined) thread.writes.set(checkpointId, (pending = new Map()));
     for (const write of copies) pending.set(write.taskId, write);
@@ -248,7 +247,7 @@ export class MemoryStore implements Store {
   }
 
   #find(threadId: ThreadId): ThreadRecord | undefined {
-    checkNames(threadId);
+    checkName(threadId);
     return this.#threads.get(threadId);
   }
 
@@ -288,10 +287,28 @@ type Chain = Map<string, Cell[]>;
 interface Cell {
   readonly ord: number;
   readonly version: number;
-  /** Readable without the cells before it: every kind except an append. */
-  readonly full: boolean;
-  /** The whole value, the appended items, or `undefined` after a reset. */
+  /** The whole value, the beginning of a list that grows, or `undefined` after a reset. */
+  readonly value: Json | GrowingList | undefined;
+}
+
+/** A list that later cells extend: they share `items`, of which each has the first `length`. */
+class GrowingList {
+  readonly items: Json[];
+  readonly length: number;
+
+  constructor(items: Json[]) {
+    this.items = items;
+    this.length = items.length;
+  }
+}
+
+/** A change that has been checked and copied. */
+interface NewCell {
+  readonly ord: number;
+  readonly version: number;
   readonly value: Json | undefined;
+  /** Whether `value` are items to append to the list of the cell before it. */
+  readonly appends: boolean;
 }
 
 function emptyThread(): ThreadRecord {
@@ -323,40 +340,80 @@ function moveLabel(thread: ThreadRecord, stored: Stored, label: string): void {
   thread.labels.set(label, stored);
 }
 
-function cellsOf(threadId: ThreadId, changes: readonly ChannelChange[], chain: Chain, ord: number): Map<string, Cell> {
-  const cells = new Map<string, Cell>();
+function cellsOf(
+  threadId: ThreadId,
+  changes: readonly ChannelChange[],
+  chain: Chain,
+  ord: number,
+): Map<string, NewCell> {
+  const cells = new Map<string, NewCell>();
   for (const change of changes) {
-    const { channel, version } = change;
-    checkNames(channel);
+    const { channel, version, kind } = change;
+    checkName(channel);
     if (cells.has(channel)) throw changedTwice(channel);
-    const what = `channel ${quote(channel)}`;
-    if (change.kind === "append") {
-      const history = chain.get(channel);
-      const last = history?.at(-1);
-      const starts = last === undefined || last.value === undefined;
-      if (!starts && !Array.isArray(last.value)) throw notAList(threadId, channel);
-      cells.set(channel, { ord, version, full: starts, value: frozenJson(change.items, what) });
+    const what = (): string => `channel ${quote(channel)}`;
+    if (kind === "append") {
+      const last = chain.get(channel)?.at(-1)?.value;
+      if (last !== undefined && !Array.isArray(last) && !(last instanceof GrowingList)) throw notAList(threadId, channel);
+      cells.set(channel, { ord, version, value: frozenJson(change.items, what), appends: last !== undefined });
     } else {
-      const value = change.kind === "set" ? frozenJson(change.value, what) : undefined;
-      cells.set(channel, { ord, version, full: true, value });
+      const value = kind === "set" ? frozenJson(change.value, what) : undefined;
+      cells.set(channel, { ord, version, value, appends: false });
     }
   }
   return cells;
 }
 
-function snapshotCells(snapshot: ReturnType<SaveRequest["snapshot"]>, ord: number): Map<string, Cell> {
-  const cells = new Map<string, Cell>();
+function snapshotCells(snapshot: ReturnType<SaveRequest["snapshot"]>, ord: number): Map<string, NewCell> {
+  const cells = new Map<string, NewCell>();
   for (const [channel, version] of Object.entries(snapshot.versions)) {
-    checkNames(channel);
-    cells.set(channel, { ord, version, full: true, value: undefined });
+    checkName(channel);
+    cells.set(channel, { ord, version, value: undefined, appends: false });
   }
-  for (const [channel, value] of Object.entries(snapshot.values)) {
-    checkNames(channel);
+  for (const [channel, given] of Object.entries(snapshot.values)) {
+    checkName(channel);
     const version = cells.get(channel)?.version ?? 0;
-    cells.set(channel, { ord, version, full: true, value: frozenJson(value, `channel ${quote(channel)}`) });
+    const value = frozenJson(given, () => `channel ${quote(channel)}`);
+    cells.set(channel, { ord, version, value, appends: false });
   }
   return cells;
 }
+
+function addCell(chain: Chain, channel: string, { ord, version, value, appends }: NewCell): void {
+  const history = chain.get(channel);
+  if (history === undefined) {
+    chain.set(channel, [{ ord, version, value }]);
+    return;
+  }
+  // A checkpoint continues the chain only from its head, so the newest cell has all of the items.
+  history.push({ ord, version, value: appends ? extended(history.at(-1)!.value!, value as readonly Json[]) : value });
+}
+
+function extended(list: Json | GrowingList, added: readonly Json[]): GrowingList {
+  const items = list instanceof GrowingList ? list.items : [...(list as readonly Json[])];
+  for (const item of added) items.push(item);
+  return new GrowingList(items);
+}
+
+/** A frozen copy of a header. Most of its lists and records are empty, and share one instance. */
+function frozenHeader(header: CheckpointHeader): CheckpointHeader {
+  const what = (): string => `the header of checkpoint ${quote(header.id)}`;
+  const copy: Record<string, unknown> = { ...header };
+  for (const field in copy) {
+    const value = copy[field];
+    if (typeof value === "string") continue;
+    // An absent field is left out, which changes the copy's shape: it is rare.
+    if (value === undefined) return frozenJson(header, what);
+    copy[field] = isEmptyList(value) ? NO_ITEMS : frozenJson(value, what);
+  }
+  return Object.freeze(copy) as unknown as CheckpointHeader;
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+const NO_ITEMS: readonly never[] = Object.freeze([]);
 
 function read(stored: Stored): Checkpoint;
 function read(stored: Stored | undefined): Checkpoint | undefined;
@@ -370,8 +427,9 @@ function read(stored: Stored | undefined): Checkpoint | undefined {
     const cell = history[index];
     if (cell === undefined) continue;
     if (cell.version !== 0) setField(versions, channel, cell.version);
-    const value = valueAt(history, index);
-    if (value !== undefined) setField(values, channel, value);
+    const { value } = cell;
+    if (value instanceof GrowingList) new ListPrefix(value.items, value.length).defineOn(values, channel);
+    else if (value !== undefined) setField(values, channel, value);
   }
   return Object.freeze({
     ...header,
@@ -401,13 +459,6 @@ function newestAt(history: readonly Cell[], ord: number): number {
   return low - 1;
 }
 
-function valueAt(history: readonly Cell[], index: number): Json | undefined {
-  let start = index;
-  while (start > 0 && !history[start]!.full) start--;
-  if (start === index) return history[index]!.value;
-  return Object.freeze(history.slice(start, index + 1).flatMap((cell) => cell.value as readonly Json[]));
-}
-
 /** Removes the parents and cells that only removed checkpoints needed. */
 function dropUnread(thread: ThreadRecord): void {
   const kept = new Map<Chain, number[]>();
@@ -420,7 +471,7 @@ function dropUnread(thread: ThreadRecord): void {
   }
   for (const [chain, ords] of kept) {
     for (const [channel, history] of chain) {
-      const gone = new Set(superseded(history, ords));
+      const gone = new Set(superseded(history.map(asFull), ords).map(({ cell }) => cell));
       if (gone.size === 0) continue;
       chain.set(
         channel,
@@ -428,4 +479,9 @@ function dropUnread(thread: ThreadRecord): void {
       );
     }
   }
+}
+
+/** Every cell has its whole value, so it needs no cell before it. */
+function asFull(cell: Cell): { readonly ord: number; readonly full: true; readonly cell: Cell } {
+  return { ord: cell.ord, full: true, cell };
 }

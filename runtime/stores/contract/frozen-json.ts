@@ -8,9 +8,13 @@ import type { Json } from "../../value/json.ts";
  * @param what names the value in the error, such as `channel "notes"`; a function builds the name only for an error
  * @throws StoreError NG_STORE_FAILED for a value that is not plain JSON
  */
-export function frozenJson<T>(value: T, what: string): T {
+export function frozenJson<T>(value: T, what: Name): T {
+  if (typeof value !== "object" || value === null) return copy(value, what) as T;
   return atAnyDepth(() => copy(value, what) as T, what);
 }
+
+/** The name of a value in an error. */
+type Name = string | (() => string);
 
 /**
  * Checks that a value is plain JSON, for a store that writes text. `JSON.stringify` alone drops functions and writes `NaN`
@@ -18,17 +22,16 @@ export function frozenJson<T>(value: T, what: string): T {
  *
  * @throws StoreError NG_STORE_FAILED for a value that is not plain JSON
  */
-export function checkJson(value: unknown, what: () => string): void {
+export function checkJson(value: unknown, what: Name): void {
   atAnyDepth(() => check(value, what), what);
 }
 
-function atAnyDepth<T>(body: () => T, what: string | (() => string)): T {
+function atAnyDepth<T>(body: () => T, what: Name): T {
   try {
     return body();
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
-    const name = typeof what === "string" ? what : what();
-    const problem = `${name} cannot be stored: it is nested too deeply, or contains itself`;
+    const problem = `${nameOf(what)} cannot be stored: it is nested too deeply, or contains itself`;
     throw new StoreError("NG_STORE_FAILED", problem, { cause });
   }
 }
@@ -46,7 +49,7 @@ export function freezeDeep(value: Json): Json {
   return value;
 }
 
-function copy(value: unknown, what: string): Json {
+function copy(value: unknown, what: Name): Json {
   switch (typeof value) {
     case "string":
     case "boolean":
@@ -66,25 +69,25 @@ function copy(value: unknown, what: string): Json {
   return copyRecord(value as Readonly<Record<string, unknown>>, what);
 }
 
-function check(value: unknown, what: () => string): void {
+function check(value: unknown, what: Name): void {
   switch (typeof value) {
     case "string":
     case "boolean":
       return;
     case "number":
-      if (!Number.isFinite(value)) throw notJson(what(), String(value));
+      if (!Number.isFinite(value)) throw notJson(what, String(value));
       return;
     case "object":
       break;
     default:
-      throw notJson(what(), `a value of type ${typeof value}`);
+      throw notJson(what, `a value of type ${typeof value}`);
   }
   if (value === null) return;
   if (Array.isArray(value)) {
     for (const item of value) check(item, what);
     return;
   }
-  if (!isPlain(value)) throw notJson(what(), "an instance of a class");
+  if (!isPlain(value)) throw notJson(what, "an instance of a class");
   for (const key of Object.keys(value)) {
     const field = (value as Readonly<Record<string, unknown>>)[key];
     if (field !== undefined) check(field, what);
@@ -96,13 +99,13 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-function copyList(list: readonly unknown[], what: string): Json {
+function copyList(list: readonly unknown[], what: Name): Json {
   const result: Json[] = [];
   for (const item of list) result.push(copy(item, what));
   return Object.freeze(result);
 }
 
-function copyRecord(record: Readonly<Record<string, unknown>>, what: string): Json {
+function copyRecord(record: Readonly<Record<string, unknown>>, what: Name): Json {
   const result: Record<string, Json> = {};
   for (const key of Object.keys(record)) {
     const value = record[key];
@@ -118,6 +121,10 @@ function copyRecord(record: Readonly<Record<string, unknown>>, what: string): Js
   return Object.freeze(result);
 }
 
-function notJson(what: string, found: string): StoreError {
-  return new StoreError("NG_STORE_FAILED", `${what} cannot be stored: it holds ${found}, which is not plain JSON`);
+function nameOf(what: Name): string {
+  return typeof what === "string" ? what : what();
+}
+
+function notJson(what: Name, found: string): StoreError {
+  return new StoreError("NG_STORE_FAILED", `${nameOf(what)} cannot be stored: it holds ${found}, which is not plain JSON`);
 }

@@ -4,6 +4,7 @@ import type { Json } from "../../value/json.ts";
 import { freezeDeep } from "./frozen-json.ts";
 import { decodeHeader } from "./header-text.ts";
 import { decodeKey } from "./key.ts";
+import { ListPrefix } from "./list-prefix.ts";
 import {
   CELL_APPEND,
   CELL_LIST,
@@ -21,7 +22,7 @@ import { corruptRecord } from "./store-error.ts";
 
 /**
  * Checkpoints of one chain with their values. Each cell is parsed once. The frozen values are shared between the
- * checkpoints that contain them.
+ * checkpoints that contain them, and a list that grows is copied only where it is read, so that the cost is linear.
  *
  * @param rows of one chain, ascending
  * @param cells by channel, ascending; each list starts with a full value and reaches to the newest of `rows`
@@ -43,18 +44,19 @@ export function checkpointsOf(
       states[index] = (states[index]! ^ cellMark(cell)) >>> 0;
       if (cell.version !== 0) setField(versions[index]!, channel, cell.version);
       const value = reader.value();
-      if (value !== undefined) setField(values[index]!, channel, value);
+      if (value instanceof ListPrefix) value.defineOn(values[index]!, channel);
+      else if (value !== undefined) setField(values[index]!, channel, value);
     }
   }
   return rows.map((row, index) => {
     if (states[index] !== row.state) {
       throw corruptRecord(rowName(CHECKPOINTS, row), "rows of its channels are missing in table `cells`");
     }
-    return Object.freeze({
-      ...decodeHeader(row, threadId),
+    const checkpoint: Checkpoint = Object.assign(decodeHeader(row, threadId), {
       values: Object.freeze(values[index]!),
       versions: Object.freeze(versions[index]!) as Checkpoint["versions"],
     });
+    return Object.freeze(checkpoint);
   });
 }
 
@@ -62,8 +64,9 @@ export function checkpointsOf(
 class ChannelReader {
   readonly #cells: readonly CellRow[];
   #next = 0;
+  /** The items of a list with appends; shared with the prefixes that have been returned, so it is only ever extended. */
   #items: Json[] | undefined;
-  #value: Json | undefined;
+  #value: Json | ListPrefix | undefined;
 
   constructor(cells: readonly CellRow[]) {
     this.#cells = cells;
@@ -77,13 +80,10 @@ class ChannelReader {
     return this.#cells[this.#next - 1];
   }
 
-  /** The value at the current cell. An appended list is copied only when it is read. */
-  value(): Json | undefined {
-    if (this.#items !== undefined) {
-      this.#value = Object.freeze(this.#items.slice());
-      this.#items = undefined;
-    }
-    return this.#value;
+  /** The value at the current cell. */
+  value(): Json | ListPrefix | undefined {
+    if (this.#items === undefined) return this.#value;
+    return (this.#value ??= new ListPrefix(this.#items, this.#items.length));
   }
 
   #apply(cell: CellRow): void {
@@ -108,6 +108,7 @@ class ChannelReader {
           throw corruptRecord(rowName(CELLS, cell), "it appends to a value that is not a list");
         }
         this.#items ??= [...(list as readonly Json[])];
+        this.#value = undefined;
         for (const item of added as readonly Json[]) this.#items.push(item);
         return;
       }
