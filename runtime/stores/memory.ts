@@ -354,7 +354,8 @@ function cellsOf(
     const what = (): string => `channel ${quote(channel)}`;
     if (kind === "append") {
       const last = chain.get(channel)?.at(-1)?.value;
-      if (last !== undefined && !Array.isArray(last) && !(last instanceof GrowingList)) throw notAList(threadId, channel);
+      if (last !== undefined && !Array.isArray(last) && !(last instanceof GrowingList))
+        throw notAList(threadId, channel);
       cells.set(channel, { ord, version, value: frozenJson(change.items, what), appends: last !== undefined });
     } else {
       const value = kind === "set" ? frozenJson(change.value, what) : undefined;

@@ -2,12 +2,15 @@ import type { Checkpoint, CheckpointId, PendingWrite, ThreadId } from "../interf
 import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, ThreadInfo } from "../interface/store.ts";
 import { checkNames, encodeKey } from "./contract/key.ts";
 import { checkPrunePolicy, rowLimit } from "./contract/limits.ts";
+import { registerRunView } from "../interface/run-view.ts";
 import type { ThreadRow } from "./contract/rows.ts";
 import { recordLost } from "./contract/lost-owners.ts";
 import { ancestors, checkpointAt, findCheckpoint, findLabelled, withValues } from "./sqlite/checkpoints.ts";
 import { Connection, type ConnectionOptions } from "./sqlite/connection.ts";
+import { GroupCommit } from "./sqlite/group-commit.ts";
 import { clearWrites, getWrites, putWrites } from "./sqlite/pending-writes.ts";
 import { prune, removeThread } from "./sqlite/prune.ts";
+import { sqliteRunView } from "./sqlite/run-view.ts";
 import { relabel, save, takeLabel } from "./sqlite/save.ts";
 import { findThread, headOf, releaseClaim, renewClaim, takeClaim } from "./sqlite/thread.ts";
 import { listThreads } from "./sqlite/threads.ts";
@@ -32,11 +35,15 @@ export interface SqliteStoreOptions extends ConnectionOptions {
 export class SqliteStore implements Store {
   readonly #connection: Connection;
   readonly #now: () => number;
+  readonly #group: GroupCommit;
 
   constructor(path: string | SqliteStoreOptions) {
     const options = typeof path === "string" ? { path } : path;
     this.#connection = new Connection(options);
+    this.#group = new GroupCommit(this.#connection);
     this.#now = options.now ?? Date.now;
+    // A subclass may override methods, which the view would not call as a run does.
+    if (new.target === SqliteStore) registerRunView(this, sqliteRunView(this, this.#group));
   }
 
   claim(threadId: ThreadId, runner: Runner): Claim {
@@ -57,6 +64,8 @@ export class SqliteStore implements Store {
   }
 
   loadLatest(threadId: ThreadId, namespace = ""): Checkpoint | undefined {
+    // A run loads the head after it has claimed the thread. Reading a thread without checkpoints needs no flush.
+    if (this.#connection.hasNoCheckpoints(encodeKey(threadId))) return undefined;
     return this.#load(threadId, (thread) => {
       const head = headOf(this.#connection, thread, encodeKey(namespace));
       return head === undefined ? undefined : checkpointAt(this.#connection, thread, head);
@@ -128,6 +137,7 @@ export class SqliteStore implements Store {
 
   /** Further calls fail. Closing twice is harmless. */
   close(): void {
+    this.#group.flush();
     this.#connection.close();
   }
 

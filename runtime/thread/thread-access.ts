@@ -1,6 +1,7 @@
 import type { ThreadId } from "../interface/checkpoint.ts";
 import type { Durability, ExecuteOptions } from "../interface/engine-options.ts";
 import { StoreError, ThreadError, type NgraphError } from "../interface/errors.ts";
+import { runViewOf } from "../interface/run-view.ts";
 import type { Store } from "../interface/store.ts";
 import { Cancellation, linkSignal } from "../run/cancellation.ts";
 import { withClaim } from "./claimed-thread.ts";
@@ -15,7 +16,7 @@ const DEFAULT_LEASE_MS = 30_000;
 export function storeOf(core: EngineCore, why: string, cancellation?: Cancellation): Store {
   const { store, storeTimeoutMs } = core.options;
   if (store === undefined) throw new StoreError("NG_NO_STORE", `${why}: give the engine a \`store\``);
-  return guardStore(store, { clock: core.clock, timeoutMs: storeTimeoutMs, cancellation });
+  return guardStore(runViewOf(store), { clock: core.clock, timeoutMs: storeTimeoutMs, cancellation });
 }
 
 /** Refuses a thread id that is not a string of at least one character. @throws ThreadError NG_UNKNOWN_THREAD */

@@ -1,8 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "vitest";
+import { runViewOf } from "../../runtime/interface/run-view.ts";
+import type { Store } from "../../runtime/interface/store.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
+import type { SqliteRunView } from "../../runtime/stores/sqlite/run-view.ts";
 import { expectToAnswerAsModel, type StoresUnderTest } from "./random-operations.ts";
 import { FAST_DIRECTORY } from "./temporary-directory.ts";
 import { numRuns, scale } from "../support/depth.ts";
@@ -11,6 +14,8 @@ describe("after any sequence of operations", () => {
   it("a store in memory answers as the model does", () => expectToAnswerAsModel(inMemory, numRuns(200)));
   it("so does one in a file", () => expectToAnswerAsModel(() => inFile(1), scale(30, 5)));
   it("so does one in a file through three connections", () => expectToAnswerAsModel(() => inFile(3), scale(30, 5)));
+  it("so does one in a file that groups the calls of one turn", () =>
+    expectToAnswerAsModel(() => inFile(2, grouped), scale(30, 5)));
 });
 
 function inMemory(): StoresUnderTest {
@@ -18,7 +23,14 @@ function inMemory(): StoresUnderTest {
   return { reopen: () => stores, dispose: () => {} };
 }
 
-function inFile(connections: number): StoresUnderTest {
+/** The view for runs, as with two more runs: alone it would not group calls. */
+function grouped(store: SqliteStore): Store {
+  const view = runViewOf(store) as SqliteRunView;
+  for (const other of ["one", "two"]) view.group.begin(other);
+  return view;
+}
+
+function inFile(connections: number, view: (store: SqliteStore) => Store = (store) => store): StoresUnderTest {
   const directory = mkdtempSync(join(FAST_DIRECTORY, "ngraph-random-"));
   const path = join(directory, "runs.db");
   let stores: readonly SqliteStore[] = [];
@@ -26,7 +38,8 @@ function inFile(connections: number): StoresUnderTest {
   return {
     reopen: () => {
       close();
-      return (stores = Array.from({ length: connections }, () => new SqliteStore(path)));
+      stores = Array.from({ length: connections }, () => new SqliteStore(path));
+      return stores.map(view);
     },
     dispose: () => {
       close();

@@ -138,6 +138,10 @@ describe("a row that was changed is named in the error", () => {
   ];
   it.each(changes)("%s", async (sql, code, named) => {
     const path = await goodFile();
+    // Reading flushes the staging table, so that the statements find the rows.
+    const reader = new SqliteStore(path);
+    reader.threads();
+    reader.close();
     const database = new (loadSqlite().DatabaseSync)(path);
     database.exec(sql);
     database.close();

@@ -126,5 +126,8 @@ function nameOf(what: Name): string {
 }
 
 function notJson(what: Name, found: string): StoreError {
-  return new StoreError("NG_STORE_FAILED", `${nameOf(what)} cannot be stored: it holds ${found}, which is not plain JSON`);
+  return new StoreError(
+    "NG_STORE_FAILED",
+    `${nameOf(what)} cannot be stored: it holds ${found}, which is not plain JSON`,
+  );
 }

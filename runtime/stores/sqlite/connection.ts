@@ -33,6 +33,8 @@ export class Connection {
   readonly lost: LostOwners = new Set();
   #version: number | undefined;
   #closed = false;
+  /** Whether a group is open, in which each transaction is a savepoint. */
+  #inGroup = false;
 
   constructor(options: ConnectionOptions) {
     const { path } = options;
@@ -76,6 +78,7 @@ export class Connection {
    * are flushed first, which needs the write lock.
    */
   read<T>(body: () => T): T {
+    if (this.#inGroup) return this.writeCached(() => (flushStaging(this), body()));
     const result = this.#transaction("BEGIN", () => {
       this.#checkVersion();
       return hasStagedRows(this) ? undefined : { value: body() };
@@ -86,6 +89,27 @@ export class Connection {
       flushStaging(this);
       return body();
     });
+  }
+
+  /**
+   * One transaction for several calls of the methods above. Each of them becomes a savepoint, which a failure rolls back
+   * alone. When this method throws, nothing of the group was committed.
+   */
+  group(body: () => void): void {
+    this.#transaction("BEGIN IMMEDIATE", () => {
+      this.#compareRecent();
+      this.#inGroup = true;
+      try {
+        body();
+      } finally {
+        this.#inGroup = false;
+      }
+    });
+  }
+
+  /** Whether a thread is known to have no checkpoint. Only within a group, whose transaction keeps the cache valid. */
+  hasNoCheckpoints(threadKey: string): boolean {
+    return this.#inGroup && this.recent.thread(threadKey)?.last === 0;
   }
 
   run(sql: string, ...parameters: readonly SqliteValue[]): number {
@@ -125,6 +149,7 @@ export class Connection {
 
   #transaction<T>(begin: string, body: () => T): T {
     if (this.#closed) throw storeIsClosed();
+    if (this.#inGroup) return this.#savepoint(body);
     try {
       // Mutation point: begin-transaction
       this.run(begin);
@@ -139,6 +164,26 @@ export class Connection {
         this.#database.exec("ROLLBACK");
       } catch {
         // SQLite has already rolled back after some failures.
+      }
+      throw storeFailure(error, this.path);
+    }
+  }
+
+  /** A transaction within a group. */
+  #savepoint<T>(body: () => T): T {
+    this.run("SAVEPOINT call");
+    try {
+      const result = body();
+      this.run("RELEASE call");
+      return result;
+    } catch (error) {
+      this.recent.forget();
+      this.heads.forget();
+      try {
+        this.run("ROLLBACK TO call");
+        this.run("RELEASE call");
+      } catch {
+        // SQLite has rolled back the whole group, so its commit fails.
       }
       throw storeFailure(error, this.path);
     }

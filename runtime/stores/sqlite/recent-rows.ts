@@ -2,8 +2,8 @@ import type { LastCell } from "../contract/cells.ts";
 import type { CheckpointRow, ThreadRow } from "../contract/rows.ts";
 import type { StagedRows } from "./staging-table.ts";
 
-/** Cached rows: enough for a run with many channels, and little memory. */
-const MAX_ROWS = 2000;
+/** Rows of one kind in one generation of the cache: enough for several hundred concurrent runs. */
+const MAX_ROWS = 1000;
 
 /**
  * Cache of the newest rows that this connection has written: threads, heads, and the last cell of each channel. With it a
@@ -18,9 +18,9 @@ export class RecentRows {
   lastOrd: number | undefined;
   /** The staged rows; undefined while they are unknown. Each channel with a staged cell has its last cell in this cache. */
   staging: StagedRows | undefined;
-  readonly #threads = new Map<string, ThreadRow>();
-  readonly #heads = new Map<string, CheckpointRow>();
-  readonly #cells = new Map<string, LastCell>();
+  readonly #threads = new Generations<ThreadRow>();
+  readonly #heads = new Generations<CheckpointRow>();
+  readonly #cells = new Generations<LastCell>();
 
   thread(name: string): ThreadRow | undefined {
     return this.#threads.get(name);
@@ -35,17 +35,21 @@ export class RecentRows {
   }
 
   rememberThread(row: ThreadRow): void {
-    this.#threads.set(row.name, row);
+    this.#threads.set(row.name, row, ({ last }) => this.#isStaged(last));
+  }
+
+  forgetThread(name: string): void {
+    this.#threads.delete(name);
   }
 
   rememberHead(row: CheckpointRow): void {
-    if (this.#threads.size + this.#heads.size + this.#cells.size > MAX_ROWS) this.forget();
-    this.#heads.set(`${row.thread}\n${row.namespace}`, row);
+    this.#heads.set(`${row.thread}\n${row.namespace}`, row, ({ ord }) => this.#isStaged(ord));
     this.lastOrd = row.ord;
   }
 
   rememberCell({ chain, channel, ord, kind, version, base, count, slack }: LastCell): void {
-    this.#cells.set(`${chain}\n${channel}`, { chain, channel, ord, kind, version, base, count, slack });
+    const cell = { chain, channel, ord, kind, version, base, count, slack };
+    this.#cells.set(`${chain}\n${channel}`, cell, (known) => this.#isStaged(known.ord));
   }
 
   forget(): void {
@@ -54,5 +58,42 @@ export class RecentRows {
     this.#threads.clear();
     this.#heads.clear();
     this.#cells.clear();
+  }
+
+  /** Rows of staged steps must stay: the tables do not have them, or have older ones. */
+  #isStaged(ord: number): boolean {
+    const { staging } = this;
+    return staging !== undefined && staging.rows > 0 && ord >= staging.firstOrd;
+  }
+}
+
+/** A cache in two generations: when the young one is full, the old one is dropped. */
+class Generations<T> {
+  #young = new Map<string, T>();
+  #old = new Map<string, T>();
+
+  get(key: string): T | undefined {
+    return this.#young.get(key) ?? this.#old.get(key);
+  }
+
+  /** @param mustStay keeps an entry when its generation is dropped */
+  set(key: string, value: T, mustStay: (value: T) => boolean): void {
+    if (this.#young.size >= MAX_ROWS && !this.#young.has(key)) {
+      const dropped = this.#old;
+      this.#old = this.#young;
+      this.#young = new Map();
+      for (const [known, row] of dropped) if (!this.#old.has(known) && mustStay(row)) this.#young.set(known, row);
+    }
+    this.#young.set(key, value);
+  }
+
+  delete(key: string): void {
+    this.#young.delete(key);
+    this.#old.delete(key);
+  }
+
+  clear(): void {
+    this.#young.clear();
+    this.#old.clear();
   }
 }

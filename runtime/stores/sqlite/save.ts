@@ -40,7 +40,7 @@ export function save(connection: Connection, claim: Claim, request: SaveRequest)
     let staging = connection.recent.staging;
     // Labels and parents other than the head are looked up in the table `checkpoints`, so nothing may be staged. When
     // another process has staged steps it probably continues, and would flush whatever this step staged.
-    const isOrdinary = label === null && request.releaseClaim !== true && (continues || header.parentId === null);
+    const isOrdinary = label === null && (continues || header.parentId === null);
     if (flushedOthers || !isOrdinary || staging === undefined || !fitsStaging(staging, text, changes)) {
       flushStaging(connection);
       staging = undefined;
@@ -80,7 +80,7 @@ export function save(connection: Connection, claim: Claim, request: SaveRequest)
     const next = withStep(thread, ord, namespace);
     const cleared = clearedWrites(connection, thread, request.clearWritesOf);
     const isNewNamespace = namespace !== "" && head === undefined;
-    if (staging !== undefined && cleared === 0 && !isNewNamespace) {
+    if (staging !== undefined && cleared === 0 && !isNewNamespace && request.releaseClaim !== true) {
       connection.recent.rememberThread(next);
     } else {
       const content = {

@@ -29,6 +29,8 @@ const MAX_CELLS = 8;
 /** The staged rows, known completely by this connection. */
 export interface StagedRows {
   rows: number;
+  /** `ord` of the oldest staged step; only valid while there are rows. */
+  firstOrd: number;
   /** Thread and id of each checkpoint. */
   readonly ids: Set<string>;
 }
@@ -87,6 +89,7 @@ export function stageStep(
   );
   if (added === 0) return false;
   for (let index = 1; index < cells.length; index++) appendCell(connection, cells[index]!);
+  if (staging.rows === 0) staging.firstOrd = row.ord;
   staging.rows += Math.max(1, cells.length);
   staging.ids.add(checkpoint);
   return true;
@@ -112,7 +115,7 @@ export function flushStaging(connection: Connection): boolean {
   const isOwn = recent.staging !== undefined;
   if (recent.staging?.rows === 0) return false;
   if (!hasStagedRows(connection)) {
-    recent.staging = { rows: 0, ids: new Set() };
+    recent.staging = { rows: 0, firstOrd: 0, ids: new Set() };
     return false;
   }
   if (!isOwn) checkStaging(connection);
@@ -128,7 +131,7 @@ export function flushStaging(connection: Connection): boolean {
   );
   countStagedSteps(connection);
   connection.run("DELETE FROM tail");
-  recent.staging = { rows: 0, ids: new Set() };
+  recent.staging = { rows: 0, firstOrd: 0, ids: new Set() };
   return true;
 }
 

@@ -70,8 +70,8 @@ export function claimedThread(connection: Connection, claim: Claim): ThreadRow {
 
 export function takeClaim(connection: Connection, threadId: ThreadId, runner: Runner, now: number): Claim {
   const owner = encodeKey(runner.owner);
-  return connection.write(() => {
-    const thread = findThread(connection, threadId);
+  return connection.writeCached(() => {
+    const thread = connection.recent.thread(encodeKey(threadId)) ?? findThread(connection, threadId);
     if (
       thread !== undefined &&
       thread.owner !== null &&
@@ -100,12 +100,14 @@ export function renewClaim(connection: Connection, claim: Claim, leaseMs: number
 }
 
 export function releaseClaim(connection: Connection, claim: Claim): void {
-  connection.write(() => {
-    const thread = findThread(connection, claim.threadId);
+  connection.writeCached(() => {
+    const thread = connection.recent.thread(encodeKey(claim.threadId)) ?? findThread(connection, claim.threadId);
     if (thread === undefined || !holds(thread, claim)) return;
     // A run that never wrote anything leaves no thread.
-    if (thread.last === 0 && thread.writes === 0) connection.run("DELETE FROM threads WHERE thread = ?", thread.thread);
-    else updateThread(connection, { ...thread, ...UNCLAIMED });
+    if (thread.last === 0 && thread.writes === 0) {
+      connection.run("DELETE FROM threads WHERE thread = ?", thread.thread);
+      connection.recent.forgetThread(thread.name);
+    } else updateThread(connection, { ...thread, ...UNCLAIMED });
   });
 }
 
@@ -164,6 +166,7 @@ function insertThread(connection: Connection, row: Omit<RowContent<ThreadRow>, "
     complete.name,
     keyHash(complete.name),
   );
+  connection.recent.rememberThread(complete);
 }
 
 function mutableColumns(row: ThreadRow) {

@@ -1,0 +1,91 @@
+import type { MaybePromise } from "../../value/json.ts";
+import type { Connection } from "./connection.ts";
+
+/** A call that waits for the transaction of its group. */
+interface Waiting {
+  readonly isRead: boolean;
+  readonly call: () => unknown;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Group commit: the calls of one turn of the event loop share one transaction, in which each call is a savepoint. A call
+ * settles after the commit, so it is as durable as alone, and a call that fails rolls back its savepoint alone. Syncing the
+ * disk is most of the cost of a transaction, so many threads on one file are several times faster.
+ *
+ * A call runs at once while there is no other run: waiting for the end of the turn would only delay it.
+ */
+export class GroupCommit {
+  readonly #connection: Connection;
+  #waiting: Waiting[] = [];
+  /** Claims that runs hold through this view. */
+  readonly #claims = new Set<string>();
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** To be called before a claim is taken. */
+  begin(claim: string): void {
+    this.#claims.add(claim);
+  }
+
+  /** To be called when a claim has ended, or could not be taken. */
+  end(claim: string): void {
+    this.#claims.delete(claim);
+  }
+
+  write<T>(call: () => T): MaybePromise<T> {
+    return this.#run(false, call);
+  }
+
+  /** Reads of a group come before its writes, so that staged rows are flushed once. */
+  read<T>(call: () => T): MaybePromise<T> {
+    return this.#run(true, call);
+  }
+
+  /** Commits the calls that wait. */
+  flush(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    if (waiting.length === 0) return;
+    const outcomes = new Map<Waiting, { readonly value: unknown } | { readonly error: unknown }>();
+    const run = (one: Waiting): void => {
+      try {
+        outcomes.set(one, { value: one.call() });
+      } catch (error) {
+        outcomes.set(one, { error });
+      }
+    };
+    try {
+      if (waiting.length === 1) run(waiting[0]!);
+      else {
+        this.#connection.group(() => {
+          for (const one of waiting) if (one.isRead) run(one);
+          for (const one of waiting) if (!one.isRead) run(one);
+        });
+      }
+    } catch (error) {
+      // Nothing was committed. The error of a single call comes first: it says more than the one of the group.
+      for (const one of waiting) {
+        const outcome = outcomes.get(one);
+        one.reject(outcome !== undefined && "error" in outcome ? outcome.error : error);
+      }
+      return;
+    }
+    for (const one of waiting) {
+      const outcome = outcomes.get(one)!;
+      if ("error" in outcome) one.reject(outcome.error);
+      else one.resolve(outcome.value);
+    }
+  }
+
+  #run<T>(isRead: boolean, call: () => T): MaybePromise<T> {
+    if (this.#claims.size <= 1 && this.#waiting.length === 0) return call();
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({ isRead, call, resolve: resolve as (value: unknown) => void, reject });
+      if (this.#waiting.length === 1) setImmediate(() => this.flush());
+    });
+  }
+}

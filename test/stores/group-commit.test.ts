@@ -1,0 +1,113 @@
+/** Group commit: calls of one turn share a transaction, fail alone, and are durable when they settle. */
+import { describe, expect, it } from "vitest";
+import type { Json } from "../../runtime/value/json.ts";
+import { runViewOf } from "../../runtime/interface/run-view.ts";
+import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
+import { SqliteStore } from "../../runtime/stores/sqlite.ts";
+import type { SqliteRunView } from "../../runtime/stores/sqlite/run-view.ts";
+import { Connection } from "../../runtime/stores/sqlite/connection.ts";
+import { temporaryDirectory } from "./temporary-directory.ts";
+
+const inDirectory = temporaryDirectory();
+
+async function startRuns(store: SqliteStore, count: number): Promise<SampleRun[]> {
+  const view = runViewOf(store);
+  const names = Array.from({ length: count }, (_, index) => `thread ${index}`);
+  return Promise.all(names.map((name) => SampleRun.start(view, name)));
+}
+
+/** Statements of all stores in this process while `body` runs. */
+async function statementsOf(body: () => Promise<unknown>): Promise<string[]> {
+  const { run } = Connection.prototype;
+  const statements: string[] = [];
+  Connection.prototype.run = function (this: Connection, sql, ...parameters) {
+    statements.push(sql);
+    return run.call(this, sql, ...parameters);
+  };
+  try {
+    await body();
+  } finally {
+    Connection.prototype.run = run;
+  }
+  return statements;
+}
+
+describe("5.3 concurrent runs on one SQLite file", () => {
+  it("save in one transaction for each turn of the event loop", async () => {
+    const store = new SqliteStore(inDirectory("runs.db"));
+    const runs = await startRuns(store, 20);
+    const statements = await statementsOf(() =>
+      Promise.all(runs.map((run, index) => run.save([{ channel: "n", set: index }]))),
+    );
+    expect(statements.filter((sql) => sql === "COMMIT")).toHaveLength(1);
+    for (const run of runs) expect(store.loadLatest(run.threadId)).toEqual(run.head());
+    store.close();
+  });
+
+  it("a call that fails leaves no trace, and the others of its group succeed", async () => {
+    const store = new SqliteStore(inDirectory("runs.db"));
+    const runs = await startRuns(store, 5);
+    const before = await runs[2]!.save([{ channel: "n", set: "before" }]);
+    const saved = await Promise.allSettled([
+      runs[0]!.save([{ channel: "n", set: 0 }]),
+      runs[1]!.save([{ channel: "n", set: 1n as unknown as Json }]),
+      runs[2]!.save([{ channel: "n", set: 2 }], { id: before.id }),
+      runs[3]!.save([{ channel: "n", set: 3 }], {}, { expectedHead: "another" }),
+      runs[4]!.save([{ channel: "n", set: 4 }]),
+    ]);
+    expect(saved.map(({ status }) => status)).toEqual([
+      "fulfilled",
+      ...["rejected", "rejected", "rejected"],
+      "fulfilled",
+    ]);
+    const values = runs.map(({ threadId }) => store.loadLatest(threadId)?.values["n"]);
+    expect(values).toEqual([0, undefined, "before", undefined, 4]);
+    await runs[1]!.save([{ channel: "n", set: "again" }]);
+    expect(store.loadLatest("thread 1")?.values["n"]).toBe("again");
+    store.close();
+  });
+
+  it("when the commit fails all calls of the group fail, and nothing was written", async () => {
+    const store = new SqliteStore(inDirectory("runs.db"));
+    const runs = await startRuns(store, 3);
+    const { run } = Connection.prototype;
+    Connection.prototype.run = function (this: Connection, sql, ...parameters) {
+      if (sql === "COMMIT") throw new Error("disk I/O error");
+      return run.call(this, sql, ...parameters);
+    };
+    try {
+      const results = await Promise.allSettled(runs.map((one) => one.save([{ channel: "n", set: 1 }])));
+      for (const result of results) {
+        expect(result).toMatchObject({ status: "rejected", reason: { code: "NG_STORE_FAILED" } });
+      }
+    } finally {
+      Connection.prototype.run = run;
+    }
+    for (const { threadId } of runs) expect(store.loadLatest(threadId)).toBeUndefined();
+    await Promise.all(runs.map((one) => one.save([{ channel: "n", set: 2 }])));
+    for (const { threadId } of runs) expect(store.loadLatest(threadId)?.values["n"]).toBe(2);
+    store.close();
+  });
+
+  it("closing commits the calls that wait", async () => {
+    const path = inDirectory("runs.db");
+    const store = new SqliteStore(path);
+    const runs = await startRuns(store, 3);
+    const saves = runs.map((run) => run.save([{ channel: "n", set: 1 }]));
+    await Promise.resolve();
+    store.close();
+    await Promise.all(saves);
+    const reopened = new SqliteStore(path);
+    for (const { threadId } of runs) expect(reopened.loadLatest(threadId)?.values["n"]).toBe(1);
+    reopened.close();
+  });
+
+  it("a single run does not wait for a turn", async () => {
+    const store = new SqliteStore(inDirectory("runs.db"));
+    const view = runViewOf(store) as SqliteRunView;
+    const claim = view.claim("thread", { owner: "only", leaseMs: 1000 });
+    expect(claim).not.toBeInstanceOf(Promise);
+    expect(view.loadLatest("thread")).toBeUndefined();
+    store.close();
+  });
+});
