@@ -86,7 +86,7 @@ export class MemoryStore implements Store {
     const { header } = request;
     checkName(header.id);
     checkName(header.namespace);
-    if (header.label !== null) checkName(header.label);
+    checkName(header.label);
     const head = thread.heads.get(header.namespace);
     // Mutation point: expected-head
     if ((head?.header.id ?? null) !== request.expectedHead) {

@@ -32,13 +32,13 @@ export function encodeKey(name: string): string {
  * @throws StoreError NG_STORE_FAILED when one of the names is too long
  */
 export function checkNames(...names: readonly (string | null | undefined)[]): void {
-  for (const name of names) if (name != null) checkName(name);
+  for (const name of names) checkName(name);
 }
 
 /** `checkNames` for one name. */
-export function checkName(name: string): void {
+export function checkName(name: string | null | undefined): void {
   // An escape takes six characters.
-  if (name.length * 6 > MAX_KEY_LENGTH) encodeKey(name);
+  if (name != null && name.length * 6 > MAX_KEY_LENGTH) encodeKey(name);
 }
 
 /** The inverse of `encodeKey`. */
