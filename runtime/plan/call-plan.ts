@@ -32,7 +32,7 @@ export async function callPlan(attempt: Attempt, program: PlanProgram, input: Js
   });
   const head = durable === undefined ? undefined : await loadChildHead(durable, run.namespace);
   let restored: RestoredPlan = { tasks: new Map(), waited: [] };
-  if (head !== undefined && durable !== undefined && continuesCall(attempt, run, head)) {
+  if (head !== undefined && durable !== undefined && continuesCall(attempt, run, head, input)) {
     restored = restorePlan(program, run, head, await loadWrites(durable.store, durable.threadId, head.id));
   } else {
     applyInput(run, input);

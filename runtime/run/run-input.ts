@@ -1,6 +1,8 @@
 import type { Checkpoint } from "../interface/checkpoint.ts";
 import { RunError } from "../interface/errors.ts";
-import type { JsonObject } from "../value/json.ts";
+import { equal } from "../expression/equal.ts";
+import type { Program } from "../program/program.ts";
+import type { Json, JsonObject } from "../value/json.ts";
 import { Mismatch } from "../value/validate.ts";
 import type { Run } from "./run.ts";
 
@@ -34,6 +36,18 @@ export function applyInput(run: Run, input: JsonObject): void {
   if (problems.length === 0) return;
   const text = run.shared.redact(problems.join("; "));
   throw new RunError("NG_BAD_INPUT", `the input of ${what} \`${table.name}\` does not fit: ${text}`);
+}
+
+/** Whether a checkpoint of this graph belongs to a run with this input: a call with other arguments is another run. */
+export function hasInput({ channels, initial }: Program, head: Checkpoint, input: JsonObject): boolean {
+  return channels.every((channel) => {
+    const { name, index, spec } = channel;
+    if (spec.role !== "input") return true;
+    const given = Object.hasOwn(input, name) ? (input[name] as Json | undefined) : undefined;
+    const admitted = given === undefined ? initial[index]! : channel.admit(given);
+    const stored = Object.hasOwn(head.values, name) ? head.values[name]! : initial[index]!;
+    return !(admitted instanceof Mismatch) && equal(stored, admitted);
+  });
 }
 
 /**

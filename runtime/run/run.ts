@@ -13,6 +13,7 @@ import { runSuffix } from "../checkpoint/ids.ts";
 import type { ChannelCode } from "../program/channel-code.ts";
 import type { Program } from "../program/program.ts";
 import type { Shared, StoredOutcome } from "./shared.ts";
+import { taskName } from "../step/item-identity.ts";
 import type { Task } from "../step/task.ts";
 
 /** How a run ended, or why it paused. */
@@ -43,7 +44,7 @@ export interface Place {
 
 /** The place of the graph that a task calls. */
 export function placeOfCall(caller: Run, task: Task): Place {
-  const call = `/${task.id}@${caller.step}`;
+  const call = `/${taskName(task)}@${caller.step}`;
   return {
     path: [...caller.path, task.id],
     runId: `${caller.runId}${call}`,
@@ -147,7 +148,7 @@ export class Run {
    * a digest, so its length does not depend on the depth of calls, and it fits a header or a column.
    */
   taskKey(task: Task, step: number): string {
-    return `sha256:${sha256(`${this.keyId}:${task.id}@${step}`)}`;
+    return `sha256:${sha256(`${this.keyId}:${taskName(task)}@${step}`)}`;
   }
 
   /**
@@ -156,11 +157,18 @@ export class Run {
    * under other ids: `call@0.2/…`.
    */
   pauseId(task: string, step: number, count: number): string {
-    const root = this.shared.runId;
     const number = count === 0 ? "" : `+${count + 1}`;
-    // The part of the run id behind that of the outermost run: the calling tasks, their steps and rounds.
-    const place = this.path.length === 0 ? "" : `${this.runId.slice(root.length + 1)}/`;
-    return `${place}${task}@${step}${number}.${runSuffix(root)}`;
+    return `${this.#pausePlace}${task}@${step}${number}.${runSuffix(this.shared.runId)}`;
+  }
+
+  /** Whether a pause belongs to a task of the next step, or to a graph that this task calls: to the task with its present item. */
+  isPauseOf(id: string, task: Task): boolean {
+    return id.startsWith(`${this.#pausePlace}${taskName(task)}@${this.step}`);
+  }
+
+  /** What the run id of a called graph adds to the outermost one: the calling task, its step, and the round of the call. */
+  get #pausePlace(): string {
+    return this.path.length === 0 ? "" : `${this.runId.slice(this.shared.runId.length + 1)}/`;
   }
 
   incompleteBarriers(): IncompleteBarrier[] {

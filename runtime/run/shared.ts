@@ -58,6 +58,8 @@ export interface Durable {
  * graph.
  */
 export interface StoredOutcome {
+  /** Of an item of a `for` node: which item the result belongs to (`itemIdentity`). */
+  readonly item?: string;
   readonly updates: readonly (readonly [channel: string, value: Json])[];
   readonly goto?: readonly string[];
   readonly exclusive?: true;

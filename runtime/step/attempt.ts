@@ -4,6 +4,7 @@ import type { Json } from "../value/json.ts";
 import { END } from "../table/table.ts";
 import { admitJson, Mismatch } from "../value/validate.ts";
 import { redactJson } from "../event/redact.ts";
+import { taskName } from "./item-identity.ts";
 import { PauseSignal } from "./pause-signal.ts";
 import { emitEvent } from "../event/run-events.ts";
 import type { Run } from "../run/run.ts";
@@ -112,7 +113,7 @@ export class Attempt {
     if (this.pause !== undefined) throw this.pause;
     const { run, task } = this;
     const { name } = task.node.spec;
-    const id = run.pauseId(task.id, this.step, this.interrupts++);
+    const id = run.pauseId(taskName(task), this.step, this.interrupts++);
     // Mutation point: consumed-answer
     const answer = run.shared.answers.get(id);
     if (answer !== undefined) return answer.value as T;

@@ -9,7 +9,7 @@ import { PauseSignal } from "./pause-signal.ts";
 import type { Program } from "../program/program.ts";
 import { restoreRun } from "../checkpoint/restore-run.ts";
 import { beginRun, continueRun } from "./run-loop.ts";
-import { applyInput, followRun } from "../run/run-input.ts";
+import { applyInput, followRun, hasInput } from "../run/run-input.ts";
 import { placeOfCall, Run, type RunEnd } from "../run/run.ts";
 import { raisedLimitOf, stepLimitOf } from "../run/step-limits.ts";
 import type { Attempt } from "./attempt.ts";
@@ -33,7 +33,7 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
   const head = durable === undefined ? undefined : await loadChildHead(durable, child.namespace);
   let end: RunEnd;
   // Mutation point: continued-call
-  if (head !== undefined && durable !== undefined && continuesCall(attempt, child, head)) {
+  if (head !== undefined && durable !== undefined && continuesCall(attempt, child, head, input)) {
     const { getWrites } = durable.store;
     const writes =
       getWrites === undefined ? [] : await asStoreError(() => getWrites.call(durable.store, durable.threadId, head.id));
@@ -73,7 +73,7 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
  *
  * @param head the newest checkpoint in the namespace of the called graph
  */
-export function continuesCall(attempt: Attempt, child: Run, head: Checkpoint): boolean {
+export function continuesCall(attempt: Attempt, child: Run, head: Checkpoint, input: JsonObject): boolean {
   const round = head.runId.startsWith(child.runId) ? ROUND.exec(head.runId.slice(child.runId.length)) : null;
   // Mutation point: round-of-call
   if (round === null) return false;
@@ -81,6 +81,11 @@ export function continuesCall(attempt: Attempt, child: Run, head: Checkpoint): b
   if (attempt.number > 1) {
     child.round = last + 1;
     child.attempt = attempt.number;
+    return false;
+  }
+  // Other arguments since (an edit of the state or the graph): the old run does not answer this call.
+  if (!hasInput(child.program, head, input)) {
+    child.round = last + 1;
     return false;
   }
   child.round = last;

@@ -52,7 +52,8 @@ export async function continueRun(run: Run, head: Checkpoint): Promise<RunEnd> {
       ? new Set([...run.ready, ...run.sends.map(({ node }) => node)].map((node) => run.nodeName(node)))
       : new Set(ownGates(head.pauses).flatMap(({ kind, node }) => (kind === "before" ? [node] : [])));
 
-  const stillPaused = ownGates(waiting).length > 0 || (waiting.length > 0 && waiting.length === head.pauses.length);
+  const isUnanswered = waiting.length > 0 && waiting.length === head.pauses.length;
+  const stillPaused = ownGates(waiting).length > 0 || (isUnanswered && !hasOtherItems(run));
   if (stillPaused) {
     // Some pauses were answered, others still block the run: a new checkpoint records the remaining ones.
     if (waiting.length < head.pauses.length)
@@ -78,6 +79,20 @@ function waitingTasks(run: Run, all: readonly PauseItem[], unanswered: readonly 
   const waiting = pausesByTask(run, all);
   for (const [task, pauses] of waiting) if (!pauses.every(({ id }) => ids.has(id))) waiting.delete(task);
   return waiting.size === 0 ? undefined : waiting;
+}
+
+/** Whether a pause of the next step was raised by another item than the one that the list of its `for` node has now. */
+function hasOtherItems(run: Run): boolean {
+  const { waiting } = run;
+  if (waiting === undefined) return false;
+  const nodes = new Set([...waiting.keys()].map((task) => task.slice(0, task.indexOf("[") + 1)).filter(Boolean));
+  if (nodes.size === 0) return false;
+  const items = new Map(tasksOf(run).flatMap((task) => (task.items ?? []).map((item) => [item.id, item] as const)));
+  return [...waiting].some(([task, pauses]) => {
+    if (!task.includes("[")) return false;
+    const item = items.get(task);
+    return item === undefined || !pauses.every(({ id }) => run.isPauseOf(id, item));
+  });
 }
 
 async function loop(run: Run): Promise<RunEnd> {

@@ -1,5 +1,5 @@
 import type { Json } from "../value/json.ts";
-import { restoreOutcome, storeOutcome } from "./stored-outcome.ts";
+import { restoreOutcome, storedResultOf, storeOutcome } from "./stored-outcome.ts";
 import { isThenable } from "../value/promise.ts";
 import { Attempt } from "./attempt.ts";
 import { beginAttempt, finishAttempt, runTask } from "./run-task.ts";
@@ -109,7 +109,7 @@ export function runTasks(run: Run, tasks: readonly Task[]): readonly Outcome[] |
         finishAttempt(attempt, (done) => settle(index, done), fail);
         continue;
       }
-    } else outcome = task.items === undefined ? runLeaf(run, task, keeps) : runItems(run, task, task.items, keeps);
+    } else outcome = task.items === undefined ? runLeaf(run, task, keeps) : runList(run, task, task.items, keeps);
     if (!isThenable(outcome)) {
       outcomes[index] = outcome;
       continue;
@@ -128,11 +128,11 @@ export function runTasks(run: Run, tasks: readonly Task[]): readonly Outcome[] |
 /** Returns the stored result of a task, or runs the task. Not for `for` nodes. */
 function runLeaf(run: Run, task: Task, keeps: boolean): Outcome | Promise<Outcome> {
   // Mutation point: stored-result
-  const known = run.stored?.get(task.id);
+  const known = storedResultOf(run, task);
   if (known !== undefined) return restoreOutcome(run, task, known);
   const waiting = run.waiting?.get(task.id);
-  // No pause of the task is answered: its body would only pause again.
-  if (waiting !== undefined) return pausedOutcome(waiting, childrenOf(run, task));
+  // Without an answer, the body does not run again only to raise the same pause.
+  if (waiting?.every(({ id }) => run.isPauseOf(id, task)) === true) return pausedOutcome(waiting, childrenOf(run, task));
   const { slots } = run.shared;
   // The tasks of a called graph take slots of their own. A call that holds a slot could wait for itself.
   if (slots === undefined || task.node.call.kind === "graph") return runAndKeep(run, task, keeps);
@@ -180,6 +180,12 @@ function keep(run: Run, task: Task, outcome: Outcome): Outcome | Promise<Outcome
   if (write === undefined) return outcome;
   const kept = run.writer!.keep(write);
   return kept === undefined ? outcome : kept.then(() => outcome);
+}
+
+/** A `for` node: from its stored result (of an edit of the state), or by running its items. */
+function runList(run: Run, task: Task, items: readonly Task[], keeps: boolean): Outcome | Promise<Outcome> {
+  const known = storedResultOf(run, task);
+  return known === undefined ? runItems(run, task, items, keeps) : restoreOutcome(run, task, known);
 }
 
 /** Runs the items of a `for` node, at most `parallel` at a time, and combines their outcomes. */

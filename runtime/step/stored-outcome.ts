@@ -4,6 +4,7 @@ import type { Json } from "../value/json.ts";
 import { END } from "../table/table.ts";
 import type { Run } from "../run/run.ts";
 import type { StoredOutcome } from "../run/shared.ts";
+import { itemIdentity } from "./item-identity.ts";
 import { doneOutcome, type Outcome, type SendRequest, type Task, type Update } from "./task.ts";
 
 /**
@@ -15,7 +16,9 @@ export function storeOutcome(run: Run, task: Task, outcome: Outcome): PendingWri
   if (outcome.pauses !== undefined || outcome.cancelled) return undefined;
   if (failure !== undefined && !task.node.hasErrorRoutes) return undefined;
   const { channels } = run.program;
+  const item = itemIdentity(task);
   const result: StoredOutcome = {
+    ...(item === undefined ? {} : { item }),
     updates: outcome.updates.map(({ channel, value }) => [channels[channel]!.name, value] as const),
     ...(outcome.goto === undefined ? {} : { goto: outcome.goto.map((node) => run.nodeName(node)) }),
     ...(outcome.exclusive ? { exclusive: true as const } : {}),
@@ -36,6 +39,15 @@ export function storeOutcome(run: Run, task: Task, outcome: Outcome): PendingWri
         }),
   };
   return { taskId: task.id, node: task.node.spec.name, result: result as unknown as Json };
+}
+
+/** The stored result of a task; `undefined` if it has none, or if the result belongs to another item than the present one. */
+export function storedResultOf(run: Run, task: Task): StoredOutcome | undefined {
+  const stored = run.stored?.get(task.id);
+  if (stored === undefined || stored.item === itemIdentity(task)) return stored;
+  // It must not be stored again with the results of this step.
+  run.writer?.results.delete(task.id);
+  return undefined;
 }
 
 export function restoreOutcome(run: Run, task: Task, stored: StoredOutcome): Outcome {
