@@ -14,6 +14,7 @@ import { signalsOf } from "../routing/barrier-state.ts";
 import { isThenable } from "../value/promise.ts";
 import { emitEvent } from "../event/run-events.ts";
 import type { Run } from "../run/run.ts";
+import { channelShapes } from "./channel-shapes.ts";
 import { newId } from "./ids.ts";
 import type { Durable } from "../run/shared.ts";
 
@@ -50,6 +51,7 @@ export class CheckpointWriter {
   /** By channel written since the last checkpoint: the index of the first appended item, or -1 for a whole value. */
   #dirty = new Map<number, number>();
   #resets: ChannelChange[] = [];
+  #hasRecordedChannels = false;
   /** Results of the step in progress, by task id. */
   readonly results = new Map<string, PendingWrite>();
 
@@ -162,6 +164,9 @@ export class CheckpointWriter {
       metadata: run.shared.metadata,
       timestamp: run.shared.clock.now(),
       digest: table.digest,
+      graph: table.name,
+      ...(this.#recordsChannels(details) ? { channels: channelShapes(run.program) } : {}),
+      ...passedGatesOf(run, phase),
       ...(finished.length === 0 ? {} : { finished }),
       ...(error === undefined ? {} : { failure: this.#failure(error) }),
       ...(run.unrouted.length === 0
@@ -172,6 +177,13 @@ export class CheckpointWriter {
         ? {}
         : { children: unfinished.children }),
     };
+  }
+
+  /** Where a run starts or stops, its graph may be edited before the next checkpoint. */
+  #recordsChannels({ status }: SaveDetails): boolean {
+    const isFirst = !this.#hasRecordedChannels;
+    this.#hasRecordedChannels = true;
+    return isFirst || status !== "running";
   }
 
   #failure(error: NgraphError): NonNullable<CheckpointHeader["failure"]> {
@@ -205,6 +217,17 @@ export class CheckpointWriter {
       setField(versions as Record<string, Json>, channels[channel]!.name, version);
     return { values, versions };
   }
+}
+
+/** Gates of the next or the interrupted step that a resume does not close again (6.3). */
+function passedGatesOf(run: Run, phase: Phase): Pick<CheckpointHeader, "passedGates"> {
+  if (!run.program.hasGates) return {};
+  const { nodes } = run.program.table;
+  const names = [...run.ready, ...run.sends.map(({ node }) => node)].flatMap((node) => {
+    const { name, pauseBefore } = nodes[node]!;
+    return pauseBefore === true && (phase === "interrupted" || run.passed?.has(name) === true) ? [name] : [];
+  });
+  return names.length === 0 ? {} : { passedGates: [...new Set(names)] };
 }
 
 function currentNodeOf(

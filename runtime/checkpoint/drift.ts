@@ -2,18 +2,71 @@ import type { Checkpoint, PendingWrite } from "../interface/checkpoint.ts";
 import { ThreadError } from "../interface/errors.ts";
 import { Mismatch } from "../value/validate.ts";
 import type { Program } from "../program/program.ts";
+import type { Store } from "../interface/store.ts";
+import { channelShapes, recordedShapes, reducerOf, type ChannelShapes } from "./channel-shapes.ts";
 import { isAnswer } from "./restore-run.ts";
 import type { StoredOutcome } from "../run/shared.ts";
 
 /**
- * Refuses to continue under a table that lacks what the checkpoint needs (5.7): its next nodes, the members of partly
- * filled barriers, the channels and targets of its stored results, and its channels with types that accept the stored
- * values.
+ * Refuses to resume under a table that no longer has what the checkpoint needs (5.7): its next nodes, the members of partly filled
+ * barriers, the targets of its stored results, its channels with values that fit, the reducers of its channels, and a value for
+ * each new channel.
  *
- * @param writes results that were stored after the checkpoint
- * @throws ThreadError NG_DRIFT with a list of the problems
+ * @param writes results that were stored since the checkpoint
+ * @throws ThreadError NG_DRIFT that lists what does not fit
  */
-export function refuseDrift(program: Program, head: Checkpoint, writes: readonly PendingWrite[] = []): void {
+export async function refuseDrift(
+  program: Program,
+  store: Store,
+  head: Checkpoint,
+  writes: readonly PendingWrite[] = [],
+): Promise<void> {
+  const { table } = program;
+  if (head.graph !== undefined && head.graph !== table.name) throw otherGraph(head, table.name);
+  const problems = driftProblems(program, head, writes);
+  if (head.digest !== table.digest) problems.push(...channelProblems(program, await recordedShapes(store, head)));
+  // Mutation point: drift
+  if (problems.length === 0) return;
+  throw drift(
+    head,
+    `thread \`${head.threadId}\` cannot be resumed with this version of graph \`${table.name}\``,
+    problems,
+    "resume it under the version that wrote it, or migrate it (`engine.migrate`, `ngc migrate`)",
+  );
+}
+
+/** A thread belongs to the graph of its first run: another graph has other channels, and could answer its pauses. */
+export function otherGraph(head: Checkpoint, name: string): ThreadError {
+  const message = `thread \`${head.threadId}\` belongs to graph \`${head.graph}\`: give graph \`${name}\` a thread of its own, or migrate the thread if the graph was renamed`;
+  return new ThreadError("NG_DRIFT", head.threadId, message, { details: [`the graph was \`${head.graph}\``] });
+}
+
+export function drift(head: Checkpoint, what: string, problems: readonly string[], remedy: string): ThreadError {
+  const message = `${what}: ${problems.join("; ")}; ${remedy}`;
+  return new ThreadError("NG_DRIFT", head.threadId, message, { details: problems });
+}
+
+/** Reducers that have changed, and channels that are new and have no value that their type allows. */
+function channelProblems(program: Program, shapes: ChannelShapes | undefined): string[] {
+  if (shapes === undefined) return [];
+  const { channels, initial } = program;
+  const now = channelShapes(program);
+  return channels.flatMap((channel) => {
+    const { name, index, spec } = channel;
+    if (!Object.hasOwn(shapes, name)) {
+      if (spec.role === "input" && spec.initial === undefined) {
+        return [`input \`${name}\` is new and has no default`];
+      }
+      const hasValue = !(channel.admit(initial[index]!) instanceof Mismatch);
+      return hasValue ? [] : [`channel \`${name}\` is new, has no default, and its type does not allow \`null\``];
+    }
+    const [before, after] = [reducerOf(shapes[name]!), reducerOf(now[name]!)];
+    if (before === after) return [];
+    return [`the reducer of channel \`${name}\` was ${before ?? "none"} and is ${after ?? "none"}`];
+  });
+}
+
+function driftProblems(program: Program, head: Checkpoint, writes: readonly PendingWrite[]): string[] {
   const { table, nodeIndex, channelIndex, channels } = program;
   const problems: string[] = [];
   const needNode = (name: string, why: string): void => {
@@ -45,14 +98,7 @@ export function refuseDrift(program: Program, head: Checkpoint, writes: readonly
     const admitted = value === null ? null : channels[index]!.admit(value);
     if (admitted instanceof Mismatch) problems.push(`channel \`${name}\` has another type: ${admitted.describe()}`);
   }
-  // Mutation point: drift
-  if (problems.length === 0) return;
-  throw new ThreadError(
-    "NG_DRIFT",
-    head.threadId,
-    `thread \`${head.threadId}\` cannot be resumed with this version of graph \`${table.name}\`: ${problems.join("; ")}`,
-    { details: problems },
-  );
+  return problems;
 }
 
 /** The parts of a stored result that do not fit the table. */

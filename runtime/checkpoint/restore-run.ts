@@ -77,6 +77,7 @@ export function restoreRun(run: Run, head: Checkpoint, writes: readonly PendingW
     if (index !== undefined) writer?.versions.set(index, count);
   }
   run.step = resumeStep(head);
+  if (head.passedGates !== undefined) run.passed = new Set(head.passedGates);
   // Mutation point: restored-sends
   run.sends = head.pendingSends.map(({ taskId, node: name, item }) => ({ taskId, node: node(name), item }));
   run.unrouted = (head.unrouted ?? []).map((name) => ({ node: name === "start" ? -1 : node(name), cause: undefined }));

@@ -82,6 +82,12 @@ export interface CheckpointHeader {
   readonly digest: string;
   /** Results of a step that paused, failed or was cancelled. A resume does not run these tasks again. */
   readonly finished?: readonly PendingWrite[];
+  /** In phase `interrupted`: nodes of the step whose `pause before` has been released. Absent if the graph has no gates. */
+  readonly passedGates?: readonly string[];
+  /** The graph that wrote it; absent in records of older versions. */
+  readonly graph?: string;
+  /** The channels of that graph and the nature of each, in checkpoints at which a run starts or stops (`channelShapes`). */
+  readonly channels?: Readonly<Record<string, string>>;
   /** Why the run failed. */
   readonly failure?: {
     readonly code: string;

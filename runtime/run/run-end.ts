@@ -1,4 +1,5 @@
 import type { PauseItem, Phase } from "../interface/checkpoint.ts";
+import type { ExpectedType } from "../interface/context.ts";
 import type { Run, RunEnd } from "./run.ts";
 
 /** How the run ends if it cannot start the next step; `undefined` if it can. */
@@ -34,7 +35,14 @@ function closedGates(run: Run): readonly PauseItem[] {
 }
 
 export function gatePause(run: Run, node: string, kind: "before" | "after", step: number): PauseItem {
-  return { id: run.pauseId(`${kind}:${node}`, step, 0), node, kind, payload: null, namespace: run.path };
+  return {
+    id: run.pauseId(`${kind}:${node}`, step, 0),
+    node,
+    kind,
+    payload: null,
+    namespace: run.path,
+    expects: RELEASE,
+  };
 }
 
 export function stoppedEnd(status: "cancelled" | "step_limit" | "failed", error: RunEnd["error"]): RunEnd {
@@ -76,6 +84,11 @@ export function unfinishedNodes(run: Run): string[] {
   return run.ready.map((node) => run.nodeName(node)).filter((name) => results?.has(name) !== true);
 }
 
+/** The only answer that releases a gate. */
+const RELEASE: ExpectedType = Object.freeze({
+  type: Object.freeze({ kind: "literal", value: true } as const),
+  types: [],
+});
 const NO_PAUSES: readonly PauseItem[] = Object.freeze([]);
 const COMPLETED: RunEnd = Object.freeze({
   status: "completed",

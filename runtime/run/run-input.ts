@@ -4,6 +4,8 @@ import { equal } from "../expression/equal.ts";
 import type { Program } from "../program/program.ts";
 import type { Json, JsonObject } from "../value/json.ts";
 import { Mismatch } from "../value/validate.ts";
+import { isMemory } from "../checkpoint/channel-shapes.ts";
+import { drift, otherGraph } from "../checkpoint/drift.ts";
 import type { Run } from "./run.ts";
 
 /** Checks and applies the input. @throws RunError NG_BAD_INPUT naming every field that does not fit */
@@ -51,13 +53,22 @@ export function hasInput({ channels, initial }: Program, head: Checkpoint, input
 }
 
 /**
- * Starts a new run on a thread after its last run: `memory` channels keep their values, all others have their start
- * values (5.13).
+ * A new run on a thread follows the last one: `memory` channels keep their values, all others are reset (5.13).
+ *
+ * @throws ThreadError NG_DRIFT if the thread belongs to another graph, or the graph can no longer hold its memory
  */
 export function followRun(run: Run, head: Checkpoint | undefined): void {
   const { writer } = run;
   if (writer === undefined || head === undefined) return;
-  const { channels, channelIndex } = run.program;
+  const { channels, channelIndex, table } = run.program;
+  const isOther = head.graph !== undefined && head.graph !== table.name;
+  if (isOther && run.path.length === 0) throw otherGraph(head, table.name);
+  // A node that calls another graph since an edit: that graph starts without memory.
+  const lost = isOther ? [] : lostMemory(run.program, head);
+  if (lost.length > 0) {
+    const what = `a new run on thread \`${head.threadId}\` would lose its memory under this version of graph \`${table.name}\``;
+    throw drift(head, what, lost, "migrate the thread (`engine.migrate`, `ngc migrate`), or start another thread");
+  }
   writer.headId = writer.storedId = head.id;
   for (const [name, count] of Object.entries(head.versions)) {
     const index = channelIndex.get(name);
@@ -67,7 +78,7 @@ export function followRun(run: Run, head: Checkpoint | undefined): void {
     const index = channelIndex.get(name);
     const channel = index === undefined ? undefined : channels[index];
     // Mutation point: memory-channel
-    if (index !== undefined && channel?.spec.role === "memory") {
+    if (index !== undefined && channel?.spec.role === "memory" && !isOther) {
       const admitted = value === null ? null : channel.admit(value);
       if (!(admitted instanceof Mismatch)) {
         run.state[index] = admitted;
@@ -81,4 +92,19 @@ export function followRun(run: Run, head: Checkpoint | undefined): void {
     if (index !== undefined) writer.versions.set(index, version);
     writer.reset(name, version);
   }
+}
+
+/** Memory of the last run that a new run cannot keep: the channel is gone, or its type does not take the value. */
+function lostMemory({ channels, channelIndex }: Program, head: Checkpoint): string[] {
+  return Object.entries(head.values).flatMap(([name, value]) => {
+    const index = channelIndex.get(name);
+    const channel = index === undefined ? undefined : channels[index];
+    const was = head.channels !== undefined && Object.hasOwn(head.channels, name) ? head.channels[name] : undefined;
+    if (channel?.spec.role !== "memory") {
+      return was !== undefined && isMemory(was) && value !== null ? [`memory channel \`${name}\` is gone`] : [];
+    }
+    if (value === null || (was !== undefined && !isMemory(was))) return [];
+    const admitted = channel.admit(value);
+    return admitted instanceof Mismatch ? [`memory channel \`${name}\` has another type: ${admitted.describe()}`] : [];
+  });
 }

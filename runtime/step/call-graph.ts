@@ -37,7 +37,7 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
     const { getWrites } = durable.store;
     const writes =
       getWrites === undefined ? [] : await asStoreError(() => getWrites.call(durable.store, durable.threadId, head.id));
-    refuseDrift(program, head, writes);
+    await refuseDrift(program, durable.store, head, writes);
     restoreRun(child, head, writes);
     if (head.status === "completed") return child.output();
     if (head.status === "step_limit") child.maxSteps = raisedLimitOf(shared.stepLimits, program);

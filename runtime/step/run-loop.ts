@@ -46,11 +46,8 @@ export async function continueRun(run: Run, head: Checkpoint): Promise<RunEnd> {
   run.waiting = waitingTasks(run, head.pauses, waiting);
   const ownGates = (pauses: readonly PauseItem[]): PauseItem[] =>
     pauses.filter((pause) => pause.taskId === undefined && pause.namespace.length === run.path.length);
-  // A step that was interrupted has passed all its gates.
-  run.passed =
-    head.phase === "interrupted"
-      ? new Set([...run.ready, ...run.sends.map(({ node }) => node)].map((node) => run.nodeName(node)))
-      : new Set(ownGates(head.pauses).flatMap(({ kind, node }) => (kind === "before" ? [node] : [])));
+  const released = ownGates(head.pauses).flatMap(({ kind, node }) => (kind === "before" ? [node] : []));
+  run.passed = new Set([...passedGates(run, head), ...released]);
 
   const isUnanswered = waiting.length > 0 && waiting.length === head.pauses.length;
   const stillPaused = ownGates(waiting).length > 0 || (isUnanswered && !hasOtherItems(run));
@@ -67,10 +64,24 @@ export async function continueRun(run: Run, head: Checkpoint): Promise<RunEnd> {
   const isNew = end.status !== head.status || end.status === "paused";
   if (run.writer !== undefined && isNew && end.status !== "cancelled") {
     const isInsideStep = head.phase === "interrupted";
+    // A gate that an edit of the graph has added holds an interrupted step before its remaining tasks.
     const phase = end.status === "paused" ? "before" : isInsideStep ? "interrupted" : "completed";
-    await saveBetweenSteps(run, phase, isInsideStep ? head.step : run.step - 1, head.currentNodes, end, true);
+    await saveBetweenSteps(
+      run,
+      phase,
+      phase === "interrupted" ? head.step : run.step - 1,
+      head.currentNodes,
+      end,
+      true,
+    );
   }
   return finish(run, end);
+}
+
+/** Gates that were released before the checkpoint. Records of older versions do not list them: their step has passed all its gates. */
+function passedGates(run: Run, head: Checkpoint): readonly string[] {
+  if (head.graph !== undefined || head.phase !== "interrupted") return head.passedGates ?? [];
+  return [...run.ready, ...run.sends.map(({ node }) => node)].map((node) => run.nodeName(node));
 }
 
 /** Pauses by task, for tasks with no answered pause: their bodies do not run again. */

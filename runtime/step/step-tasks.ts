@@ -132,7 +132,8 @@ function runLeaf(run: Run, task: Task, keeps: boolean): Outcome | Promise<Outcom
   if (known !== undefined) return restoreOutcome(run, task, known);
   const waiting = run.waiting?.get(task.id);
   // Without an answer, the body does not run again only to raise the same pause.
-  if (waiting?.every(({ id }) => run.isPauseOf(id, task)) === true) return pausedOutcome(waiting, childrenOf(run, task));
+  if (waiting?.every(({ id }) => run.isPauseOf(id, task)) === true)
+    return pausedOutcome(waiting, childrenOf(run, task));
   const { slots } = run.shared;
   // The tasks of a called graph take slots of their own. A call that holds a slot could wait for itself.
   if (slots === undefined || task.node.call.kind === "graph") return runAndKeep(run, task, keeps);

@@ -86,6 +86,10 @@ function namedAnswers(
 
 function fit(head: Checkpoint, pause: PauseItem, value: Json): Json {
   const { expects } = pause;
+  if (pause.kind !== "interrupt" && value !== true) {
+    const gate = `\`${pause.id}\` is a gate (\`pause ${pause.kind}\` of node \`${pause.node}\`)`;
+    throw bad(head, `${gate}: only the answer \`true\` releases it, not ${shorten(JSON.stringify(value))}`);
+  }
   if (expects === undefined) return value;
   const admitted = compileAdmit(expects.type, expects.types)(value);
   if (admitted instanceof Mismatch)

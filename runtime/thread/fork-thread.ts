@@ -37,7 +37,7 @@ export async function forkCheckpoint(
   const durable: Durable = { ...runner, durability: "sync", journal: new Journal(false) };
   const writes = await loadWrites(durable.store, request.source.threadId, request.source.id);
   const source = withAnswers(request.source, writes);
-  refuseDrift(program, source, writes);
+  await refuseDrift(program, durable.store, source, writes);
   const runId = newId();
   const renew = (id: string): string => renewPauseId(id, source.runId, runId);
   const isSameThread = source.threadId === durable.threadId;
@@ -91,6 +91,7 @@ export function moveTo(run: Run, at: string): void {
   run.ready = [node];
   // Mutation point: dropped-sends
   run.sends = [];
+  run.passed = undefined;
   run.errors = undefined;
   run.unrouted = [];
   run.stored = undefined;
@@ -122,7 +123,7 @@ async function forkChildren(
     if (found === undefined || program === undefined) continue;
     const child = migrateCheckpoint(found, { threadId: source.threadId, namespace, id });
     const writes = await loadWrites(durable.store, source.threadId, id);
-    refuseDrift(program, child, writes);
+    await refuseDrift(program, durable.store, child, writes);
     const shared = createShared(core, {}, { threadId: durable.threadId, runId, durable, metadata: child.metadata });
     const childId = `${runId}${child.runId.slice(source.runId.length)}`;
     const run = new Run(program, shared, {

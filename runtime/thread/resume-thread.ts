@@ -74,7 +74,7 @@ async function resumeHead(
 ): Promise<RunResult> {
   const { store, threadId, claim } = durable;
   const writes = await loadWrites(store, threadId, head.id);
-  refuseDrift(core.program, head, writes);
+  await refuseDrift(core.program, store, head, writes);
   const { answers, fresh } = await takeAnswers(store, head, writes, options);
   const named = options.answers !== undefined || options.answer !== undefined;
   if (!named && isOver(head)) {
@@ -94,15 +94,21 @@ async function resumeHead(
     runId: head.runId,
     durable,
     answers,
-    // Opens the gates that the thread waits at, and no others: a called graph may reach a gate that was never reported
+    // Opens the gate that the thread waits at, and no other: a called graph may reach a gate that was never reported
     // (6.3).
-    openedGates: new Set(named ? [] : head.pauses.flatMap(({ id, kind }) => (kind === "interrupt" ? [] : [id]))),
+    openedGates: new Set(named ? [] : onlyGate(head, answers)),
     isResume: true,
     metadata: { ...head.metadata, ...options.metadata },
   });
   const run = new Run(core.program, shared, { cancellation, maxSteps: maxStepsOf(core, options) });
   restoreRun(run, head, writes);
   return executeRun(run, true, (restored) => (isOver(head) ? asItStands(restored) : continueRun(restored, head)));
+}
+
+/** A resume without answers releases a gate only if nothing else waits. */
+function onlyGate(head: Checkpoint, answers: ReadonlyMap<string, unknown>): readonly string[] {
+  const open = head.pauses.filter(({ id }) => !answers.has(id));
+  return open.length === 1 && open[0]!.kind !== "interrupt" ? [open[0]!.id] : [];
 }
 
 function isOver({ status }: Checkpoint): boolean {

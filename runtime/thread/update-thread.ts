@@ -31,7 +31,7 @@ export async function updateThread(
   const latest = await loadHead(store, threadId);
   const writes = await loadWrites(store, threadId, latest.id);
   const head = withAnswers(latest, writes);
-  refuseDrift(core.program, head, writes);
+  await refuseDrift(core.program, store, head, writes);
   const { answers } = await takeAnswers(store, head, writes, {});
   const shared = createShared(
     core,
@@ -67,6 +67,7 @@ export async function updateThread(
   const node = core.program.nodeIndex.get(options.as);
   if (node === undefined) throw new RunError("NG_BAD_INPUT", `there is no node \`${options.as}\` to write as`);
   run.sends = [];
+  run.passed = undefined;
   run.errors = undefined;
   run.unrouted = [];
   shared.answers.clear();

@@ -125,7 +125,7 @@ describe("6.2, 7.2: a further try of a called graph", () => {
     while (result.status === "paused" && seen.length < 9) {
       const [pause] = result.pauses;
       seen.push(`${pause?.kind} ${pause?.id.replace(/\.[^.]*$/, "")}`);
-      result = await engine.resume("t", pause?.kind === "before" ? { answers: { [pause.id]: null } } : { answer: 1 });
+      result = await engine.resume("t", pause?.kind === "before" ? { answers: { [pause.id]: true } } : { answer: 1 });
     }
     expect(result).toMatchObject({ status: "completed", output: { n: 4 } });
     // Approvals of the first try do not apply to the second. Keys are equal on every re-execution (5.5).

@@ -254,10 +254,32 @@ describe("6.2, 6.3 gates", () => {
     expect((await engine.resume("t", { answer: true })).output).toEqual({ log: ["a", "b", "c"] });
   });
 
-  test("a resume without answers passes them all", async () => {
-    const engine = engineOf(GATES, { work: (name: string) => name }, { store: new MemoryStore() });
-    await engine.run({}, { thread: "t" });
+  test("a resume without answers releases a gate only if nothing else waits", async () => {
+    const ran: string[] = [];
+    const functions = { work: (name: string) => (ran.push(name), name) };
+    const engine = engineOf(GATES, functions, { store: new MemoryStore() });
+    const { pauses } = await engine.run({}, { thread: "t" });
+    const before = [...ran];
+    expect(await engine.resume("t")).toMatchObject({ status: "paused", pauses });
+    expect(ran).toEqual(before);
+    expect((await engine.resume("t", { answers: { [pauses[0]!.id]: true } })).status).toBe("paused");
     expect((await engine.resume("t")).status).toBe("completed");
+  });
+
+  test.each([false, "no", "yes", null, 0, { ok: true }])("the answer %j does not release a gate", async (answer) => {
+    const ran: string[] = [];
+    const text = `graph g { node deploy = work("deploy") { pause before }  start -> deploy }`;
+    const engine = engineOf(text, { work: (name: string) => ran.push(name) }, { store: new MemoryStore() });
+    const [gate] = (await engine.run({}, { thread: "t" })).pauses;
+    for (const options of [{ answer }, { answers: { [gate!.id]: answer } }]) {
+      await expect(engine.resume("t", options)).rejects.toMatchObject({
+        code: "NG_BAD_ANSWER",
+        message: expect.stringContaining("only the answer `true` releases it"),
+      });
+    }
+    expect(ran).toEqual([]);
+    expect((await engine.resume("t", { answer: true })).status).toBe("completed");
+    expect(ran).toEqual(["deploy"]);
   });
 
   test("a gate holds every round of a loop", async () => {
