@@ -1,6 +1,7 @@
 import type { CheckpointHeader, PendingWrite } from "../../runtime/interface/checkpoint.ts";
 import type { Claim, SaveRequest, Store } from "../../runtime/interface/store.ts";
 import { chance } from "./random.ts";
+import { withoutDigests } from "./task-names.ts";
 import type { FaultKind, Life, World } from "./world.ts";
 
 /**
@@ -146,14 +147,15 @@ function noteWrites(world: World, { runId, step }: Place, writes: readonly Pendi
       world.answered.add(taskId.slice(ANSWER.length));
       continue;
     }
-    const key = `${runId}:${taskId}@${step}`;
+    const key = withoutDigests(`${runId}:${taskId}@${step}`);
     if (!world.durable.has(key)) world.durable.set(key, world.moment);
   }
 }
 
 /** Results of tasks at fault must run again (2.3, 4.3); in a called graph, those that are not kept. */
-function forgetFaults(world: World, { runId, step, failure, finished }: CheckpointHeader): void {
+function forgetFaults(world: World, { step, failure, finished, ...header }: CheckpointHeader): void {
   if (failure === undefined) return;
+  const runId = withoutDigests(header.runId);
   const kept = new Set(finished?.map(({ taskId }) => `${runId}:${taskId}@${step}`));
   for (const name of world.durable.keys()) {
     if (name.startsWith(`${runId}:`) && name.endsWith(`@${step}`) && !kept.has(name)) world.durable.delete(name);
@@ -164,25 +166,26 @@ function save(world: World, life: Life, claim: Claim, request: SaveRequest, keep
   const { header } = request;
   const place = `${header.threadId}|${header.namespace}`;
   const head = world.heads.get(place);
+  const runId = withoutDigests(header.runId);
   const isDone = header.phase === "completed" || header.phase === "after" || header.phase === "before";
-  const inTime = [...(world.returned.get(`${header.runId}@${header.step}`) ?? [])].filter(
+  const inTime = [...(world.returned.get(`${runId}@${header.step}`) ?? [])].filter(
     (key) => life.returned.has(key) && !world.durable.has(key),
   );
   const isEdit = life.act.kind === "fork" || life.act.kind === "update" || life.act.kind === "resume from";
   const pending = isEdit && head !== undefined ? world.store.getWrites(header.threadId, head) : [];
   world.store.save(claim, request);
   world.moment++;
-  const at = { runId: header.runId, step: resumesAt(header) };
+  const at = { runId, step: resumesAt(header) };
   world.heads.set(place, header.id);
   world.places.set(header.id, at);
   if ((head ?? null) !== request.expectedHead) world.report("5.6: a save went through that followed another head");
   if (!life.claimed) world.report("5.6: a save without a claim");
   if (isDone) {
-    const steps = world.committed.get(header.runId) ?? [];
-    world.committed.set(header.runId, steps);
+    const steps = world.committed.get(runId) ?? [];
+    world.committed.set(runId, steps);
     const isFirst = !steps.some(({ step }) => step === header.step);
     steps.push({ step: header.step, since: world.moment });
-    const all = world.returned.get(`${header.runId}@${header.step}`)?.size ?? 0;
+    const all = world.returned.get(`${runId}@${header.step}`)?.size ?? 0;
     if (isFirst && keepsWrites && !life.isExit && all > 1 && inTime.length > 0) {
       world.report(`5.3: the step was superseded before the results of ${inTime.join(", ")} were durable`);
     }

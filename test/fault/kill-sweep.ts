@@ -217,9 +217,14 @@ function tasksByKey(entries: readonly BodyEntry[]): readonly string[] {
   return [...keys.keys()].sort();
 }
 
-/** The key that the engine computes from the run, the task and its step. */
+/** The key that the engine computes from the run, the task with its item, and its step. The items of `each` are 1, 2 and 3. */
 function keyOf(task: string): string {
-  return `sha256:${createHash("sha256").update(task).digest("hex")}`;
+  const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
+  const named = task.replace(
+    /\beach\[(\d+)\]/,
+    (id, index: string) => `${id}#${digest(`${Number(index) + 1}`).slice(0, 12)}`,
+  );
+  return `sha256:${digest(named)}`;
 }
 
 function bodies({ ledger }: Trial): readonly BodyEntry[] {

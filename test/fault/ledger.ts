@@ -7,6 +7,7 @@ import { resumesAt } from "./faulty-store.ts";
 import { CHANNELS, type Model, type Written } from "./model.ts";
 import type { Outcome, Position, Step } from "./position.ts";
 import { begin, edit, ending, moveTo, routeAs, step } from "./reference.ts";
+import { withDigests, withoutDigests } from "./task-names.ts";
 import { gateKey } from "./watched-body.ts";
 import type { Before, Life, World } from "./world.ts";
 
@@ -277,7 +278,7 @@ export class Ledger {
   }
 
   #hasBegun({ threadId, runId }: CheckpointHeader, id: string, at: number): boolean {
-    return this.#world.store.loadLatest(threadId, id)?.runId === `${runId}/${id}@${at}`;
+    return this.#world.store.loadLatest(threadId, id)?.runId === withDigests(`${runId}/${id}@${at}`);
   }
 
   /** The step was not committed: which of its tasks run again although their results were stored (2.3). */
@@ -437,7 +438,7 @@ export class Ledger {
 
 /** `approve@3` of `approve@3+2.1a2b3c4d5e6f`. */
 function task(pause: string): string {
-  return pause.slice(0, pause.lastIndexOf(".")).replace(/\+\d+$/, "");
+  return withoutDigests(pause.slice(0, pause.lastIndexOf("."))).replace(/\+\d+$/, "");
 }
 
 function suffix(runId: string): string {

@@ -7,6 +7,7 @@ import type { Ledger } from "./ledger.ts";
 import { answerTo, type Model } from "./model.ts";
 import { below, chance, pick, type Random } from "./random.ts";
 import type { Position } from "./position.ts";
+import { withDigests } from "./task-names.ts";
 import type { World } from "./world.ts";
 
 const SPECIAL = [
@@ -244,6 +245,6 @@ function callsAgain(model: Model, ledger: Ledger, store: MemoryStore, head: Chec
   return Object.keys(ledger.step(at).leaves).some((id) => {
     const node = model.nodes.find(({ name }) => name === id.replace(/[[~].*/, ""))!;
     if (node.graph === undefined || node.tries === 1) return false;
-    return store.loadLatest(head.threadId, id)?.runId === `${head.runId}/${id}@${at.step}`;
+    return store.loadLatest(head.threadId, id)?.runId === withDigests(`${head.runId}/${id}@${at.step}`);
   });
 }

@@ -259,12 +259,16 @@ export function newLife(
   };
 }
 
-/** A resume opens the gates that it names, or all of them. */
+/** A resume opens the gates that it names. A bare resume opens a gate only if nothing else waits. */
 function openGates(world: World, { act, refusal }: Plan, head: Checkpoint | undefined): void {
   if (act.kind !== "resume" || refusal !== undefined) return;
   const isBare = act.answers === undefined && act.answer === undefined;
-  for (const { id, kind } of head?.pauses ?? []) {
-    if (kind !== "interrupt" && (isBare || act.answers?.[id] !== undefined || act.answer !== undefined))
+  const pauses = head?.pauses ?? [];
+  for (const { id, kind } of pauses) {
+    if (
+      kind !== "interrupt" &&
+      ((isBare && pauses.length === 1) || act.answers?.[id] !== undefined || act.answer !== undefined)
+    )
       world.opened.add(gateKey(id));
   }
 }

@@ -10,6 +10,21 @@ export interface TaskName {
   readonly step: number;
 }
 
+/** The name without the digests of items, which ids of items contain. */
+export function withoutDigests(name: string): string {
+  return name.replaceAll(/#[0-9a-f]{12}/g, "");
+}
+
+/** The name as the engine hashes it. The lists of models hold their own indexes. */
+export function withDigests(name: string): string {
+  return name.replaceAll(/\[(\d+)\]/g, (item, index: string) => {
+    return `${item}#${createHash("sha256")
+      .update(JSON.stringify(Number(index)))
+      .digest("hex")
+      .slice(0, 12)}`;
+  });
+}
+
 export function nameOf({ runId, task, step }: TaskName): string {
   return `${runId}:${task}@${step}`;
 }
@@ -34,7 +49,13 @@ export function taskOfKey(
   for (const runId of runsOf(main, model, root, from)) {
     for (const task of tasks) {
       const name = { runId, task, step };
-      if (key === `sha256:${createHash("sha256").update(nameOf(name)).digest("hex")}`) return name;
+      if (
+        key ===
+        `sha256:${createHash("sha256")
+          .update(withDigests(nameOf(name)))
+          .digest("hex")}`
+      )
+        return name;
     }
   }
   return undefined;

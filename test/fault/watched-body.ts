@@ -2,7 +2,7 @@
 import type { NodeContext } from "../../runtime/interface/context.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import { body, Mishap, pickyReducer, type Model, type ModelNode } from "./model.ts";
-import { nameOf, taskOfKey, type TaskName } from "./task-names.ts";
+import { nameOf, taskOfKey, withoutDigests, type TaskName } from "./task-names.ts";
 import type { Life, World } from "./world.ts";
 
 export interface Bodies {
@@ -195,7 +195,7 @@ function noteReturned(world: World, life: Life, task: TaskName): void {
 
 /** Each try of a called graph has gates of its own; here the gates of all tries count as one. */
 export function gateKey(id: string): string {
-  return id.replaceAll(/@(\d+)\.\d+\//g, "@$1/");
+  return withoutDigests(id).replaceAll(/@(\d+)\.\d+\//g, "@$1/");
 }
 
 /** The name of a gate before a node. */
