@@ -51,7 +51,8 @@ export class CheckpointWriter {
   /** By channel written since the last checkpoint: the index of the first appended item, or -1 for a whole value. */
   #dirty = new Map<number, number>();
   #resets: ChannelChange[] = [];
-  #hasRecordedChannels = false;
+  /** The chain has a checkpoint of this table with its channels. */
+  hasRecordedChannels = false;
   /** Results of the step in progress, by task id. */
   readonly results = new Map<string, PendingWrite>();
 
@@ -181,8 +182,8 @@ export class CheckpointWriter {
 
   /** Where a run starts or stops, its graph may be edited before the next checkpoint. */
   #recordsChannels({ status }: SaveDetails): boolean {
-    const isFirst = !this.#hasRecordedChannels;
-    this.#hasRecordedChannels = true;
+    const isFirst = !this.hasRecordedChannels;
+    this.hasRecordedChannels = true;
     return isFirst || status !== "running";
   }
 

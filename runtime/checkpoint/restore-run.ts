@@ -102,7 +102,9 @@ export function restoreRun(run: Run, head: Checkpoint, writes: readonly PendingW
   run.ready = [...ready].sort((a, b) => a - b);
   // Mutation point: restored-results
   run.stored = stored.size === 0 ? undefined : stored;
-  if (writer !== undefined) writer.headId = writer.storedId = head.id;
+  if (writer === undefined) return;
+  writer.headId = writer.storedId = head.id;
+  writer.hasRecordedChannels = head.digest === table.digest;
 }
 
 /** Pauses of a checkpoint by the task of this run that they belong to. Gates belong to no task. */

@@ -59,6 +59,7 @@ export async function forkCheckpoint(
   // Mutation point: forked-results
   restoreRun(run, source, writes);
   const writer = run.writer!;
+  writer.hasRecordedChannels = false;
   writer.headId = head?.id ?? null;
   writer.parentId = isSameThread ? source.id : null;
   if (at === undefined) {
@@ -134,6 +135,7 @@ async function forkChildren(
     restoreRun(run, child, writes);
     const head = await asStoreError(() => durable.store.loadLatest(durable.threadId, namespace));
     const writer = run.writer!;
+    writer.hasRecordedChannels = false;
     writer.headId = head?.id ?? null;
     writer.parentId = source.threadId === durable.threadId ? id : null;
     run.children = Object.fromEntries(Object.entries(children).filter(([name]) => name.startsWith(`${namespace}/`)));

@@ -1,0 +1,241 @@
+/**
+ * Threads whose input, state or graph is edited between two executions: 5.4 (stored results), 5.7 (drift), 5.13 (memory),
+ * 6.2 (answers), 6.3 (gates), 7.1 (items).
+ */
+import { describe, expect, test } from "vitest";
+import type { NodeContext } from "../../runtime/interface/context.ts";
+import { MemoryStore } from "../../runtime/stores/memory.ts";
+import { engineOf } from "../support/graph.ts";
+
+const OVER_ITEMS = `graph g { state xs: string[] = ["bad", "b", "c"]  output out: string[] = [] reduce append
+  node each = work(x) for x in xs into out  start -> each }`;
+
+function worker() {
+  const ran: string[] = [];
+  const keys = new Map<string, string>();
+  const work = (x: string, context: NodeContext): string => {
+    ran.push(x);
+    keys.set(x, context.idempotencyKey);
+    if (x === "bad") throw new Error("poisoned");
+    return `done ${x}`;
+  };
+  return { ran, keys, functions: { work } };
+}
+
+describe("5.4, 7.1 results of items belong to the items, not to their indexes", () => {
+  // What runs again: the items whose index holds another item than before.
+  test.each([
+    ["an item is removed", ["b", "c"], ["b", "c"]],
+    ["an item is repaired", ["a", "b", "c"], ["a"]],
+    ["the list is reordered", ["c", "b"], ["c"]],
+    ["an item is added", ["a", "b", "c", "d"], ["a", "d"]],
+  ])("%s", async (_, xs, again) => {
+    const { ran, keys, functions } = worker();
+    const engine = engineOf(OVER_ITEMS, functions, { store: new MemoryStore() });
+    expect((await engine.run({}, { thread: "t" })).status).toBe("failed");
+    await engine.update("t", { xs }, { replace: true });
+    const before = ran.length;
+    expect(await engine.resume("t")).toMatchObject({
+      status: "completed",
+      output: { out: xs.map((x) => `done ${x}`) },
+    });
+    expect(ran.slice(before)).toEqual(again);
+    expect(new Set(keys.values()).size).toBe(keys.size);
+  });
+
+  test("the list function is mended", async () => {
+    const { functions } = worker();
+    const text = `graph g { state xs: string[] = ["bad", "b", "c"]  output out: string[] = [] reduce append
+      node each = work(x) for x in pick(xs) into out  start -> each }`;
+    const store = new MemoryStore();
+    await engineOf(text, { ...functions, pick: (xs: string[]) => xs }, { store }).run({}, { thread: "t" });
+    const mended = engineOf(text, { ...functions, pick: (xs: string[]) => xs.filter((x) => x !== "bad") }, { store });
+    expect((await mended.resume("t")).output).toEqual({ out: ["done b", "done c"] });
+  });
+
+  test("a fork with another list", async () => {
+    const { functions } = worker();
+    const engine = engineOf(OVER_ITEMS, functions, { store: new MemoryStore() });
+    await engine.run({}, { thread: "t" });
+    await engine.fork("t", { as: "f" });
+    await engine.update("f", { xs: ["x", "y"] }, { replace: true });
+    expect((await engine.resume("f")).output).toEqual({ out: ["done x", "done y"] });
+  });
+
+  test("5.9, 7.2 a called graph starts again for another item, and for other arguments", async () => {
+    const ran: string[] = [];
+    const work = (x: string): string => {
+      ran.push(x);
+      if (x === "bad") throw new Error("poisoned");
+      return `done ${x}`;
+    };
+    const text = `graph child { input x: string  output y: string  node look = work(x) into y  node sure = ask(\`\${x}?\`)
+        start -> look -> sure }
+      graph g { state xs: string[] = ["bad", "b"]  state one: string = "bad"  output out: string[] = [] reduce append  output last: string
+        node each = child(x: x) for x in xs into { y: out }  node call = child(x: one) into { y: last }  start -> each, call }`;
+    const engine = engineOf(text, { work }, { store: new MemoryStore() });
+    const failed = await engine.run({}, { thread: "t" });
+    expect(failed.status).toBe("failed");
+    await engine.update("t", { xs: ["b"], one: "z" }, { replace: true });
+    const waiting = await engine.resume("t");
+    expect(waiting.pauses.map(({ payload }) => payload)).toMatchObject([{ question: "b?" }, { question: "z?" }]);
+    const answers = Object.fromEntries(waiting.pauses.map(({ id }) => [id, "yes"]));
+    expect(await engine.resume("t", { answers })).toMatchObject({
+      status: "completed",
+      output: { out: ["done b"], last: "done z" },
+    });
+  });
+});
+
+describe("6.2 an answer belongs to the item that was asked about", () => {
+  const text = `graph pay { state bills: string[] = ["pay 10"]  output paid: string[] = [] reduce append
+    node each = approve(bill) for bill in bills into paid  start -> each }`;
+  const approve = (bill: string, context: NodeContext): string =>
+    `${bill}: ${context.interrupt<string>(`approve ${bill}?`)}`;
+
+  test("an approval does not reach another item at the same index", async () => {
+    const engine = engineOf(text, { approve }, { store: new MemoryStore() });
+    const [first] = (await engine.run({}, { thread: "t" })).pauses;
+    expect(first).toMatchObject({ payload: "approve pay 10?" });
+    await engine.update("t", { bills: ["pay 9999"] }, { replace: true });
+    const again = await engine.resume("t", { answers: { [first!.id]: "yes" } });
+    expect(again).toMatchObject({ status: "paused", pauses: [{ payload: "approve pay 9999?" }] });
+    expect(again.pauses[0]!.id).not.toBe(first!.id);
+    expect((await engine.resume("t", { answer: "no" })).output).toEqual({ paid: ["pay 9999: no"] });
+  });
+
+  test("a resume without an answer raises the pause of the present item", async () => {
+    const engine = engineOf(text, { approve }, { store: new MemoryStore() });
+    await engine.run({}, { thread: "t" });
+    await engine.update("t", { bills: ["pay 11", "pay 12"] }, { replace: true });
+    expect((await engine.resume("t")).pauses.map(({ payload }) => payload)).toEqual([
+      "approve pay 11?",
+      "approve pay 12?",
+    ]);
+  });
+
+  test("without an edit it reports the same pause, and runs and stores nothing", async () => {
+    const engine = engineOf(text, { approve }, { store: new MemoryStore() });
+    const first = await engine.run({}, { thread: "t" });
+    expect(await engine.resume("t")).toMatchObject({ pauses: first.pauses, checkpointId: first.checkpointId });
+  });
+});
+
+describe("5.7 drift", () => {
+  const old = `graph g { input n: int = 1  state sum: int = 0 reduce sum  output out: string
+    node a = work(n) into sum  node b = wait() into out  start -> a -> b }`;
+  const functions = { work: (n: number) => n, wait: (context: NodeContext) => context.interrupt<string>("go?") };
+
+  test.each([
+    ["an input without a default", "input n: int = 1", "input n: int = 1  input who: string", "input `who` is new"],
+    ["a channel whose type has no null", "output out", "state extra: string  output out", "channel `extra` is new"],
+    ["another reducer", "reduce sum", "reduce max", "the reducer of channel `sum` was sum and is max"],
+    ["a reducer that is gone", " reduce sum", "", "the reducer of channel `sum` was sum and is none"],
+  ])("refuses %s", async (_, from, to, problem) => {
+    const store = new MemoryStore();
+    await engineOf(old, functions, { store }).run({}, { thread: "t" });
+    const edited = old.replace(from, to);
+    const writer = 'node c = "x" into extra  start -> a -> b -> c';
+    const text = to.includes("extra") ? edited.replace("start -> a -> b", writer) : edited;
+    const engine = engineOf(text, functions, { store });
+    await expect(engine.resume("t", { answer: "x" })).rejects.toMatchObject({
+      code: "NG_DRIFT",
+      message: expect.stringContaining(problem),
+    });
+    expect((await engineOf(old, functions, { store }).resume("t", { answer: "x" })).status).toBe("completed");
+  });
+
+  test.each([
+    ["a channel with a default", "output out", 'state extra: string = "x"  output out'],
+    ["a channel whose type has null", "output out", "state extra: string | null  output out"],
+    ["a channel whose reducer has a start value", "output out", "state extra: string[] reduce append  output out"],
+    ["an input with a default", "input n: int = 1", "input n: int = 1  input more: int = 2"],
+  ])("accepts %s", async (_, from, to) => {
+    const store = new MemoryStore();
+    await engineOf(old, functions, { store }).run({}, { thread: "t" });
+    const engine = engineOf(old.replace(from, to), functions, { store });
+    expect((await engine.resume("t", { answer: "x" })).status).toBe("completed");
+  });
+
+  test("finds the channels of a run that a crash has ended in its history", async () => {
+    const store = new MemoryStore();
+    const engine = engineOf(old, functions, { store });
+    await engine.run({}, { thread: "t" });
+    const [, afterA] = await engine.history("t");
+    expect(afterA).toMatchObject({ phase: "completed", status: "running" });
+    const edited = engineOf(old.replace("reduce sum", "reduce min"), functions, { store });
+    await expect(edited.resume("t", { from: afterA!.id })).rejects.toMatchObject({ code: "NG_DRIFT" });
+  });
+});
+
+describe("5.13 memory", () => {
+  const chat = (type: string): string => `type Message = ${type}
+    graph chat { input q: string  output n: int  memory messages: Message[] reduce append
+      node keep = message(q) into messages  node count = len(messages) into n  start -> keep -> count }`;
+  const message = (content: string) => ({ content, role: "user", list: [content] });
+
+  test.each([
+    ["a field is added to its type", chat("{ content: string, tokens: int }"), "`messages` has another type"],
+    ["it is renamed", chat("{ content: string }").replaceAll("messages", "dialogue"), "`messages` is gone"],
+    [
+      "it is no memory any more",
+      chat("{ content: string }").replace("memory messages", "state messages"),
+      "`messages` is gone",
+    ],
+  ])("a new run that would lose it is refused: %s", async (_, edited, problem) => {
+    const store = new MemoryStore();
+    const engine = engineOf(chat("{ content: string }"), { message }, { store });
+    await engine.run({ q: "a" }, { thread: "t" });
+    await engine.run({ q: "b" }, { thread: "t" });
+    await expect(engineOf(edited, { message }, { store }).run({ q: "c" }, { thread: "t" })).rejects.toMatchObject({
+      code: "NG_DRIFT",
+      message: expect.stringContaining(problem),
+    });
+    expect((await engine.run({ q: "c" }, { thread: "t" })).output).toEqual({ n: 3 });
+  });
+});
+
+describe("a thread belongs to one graph", () => {
+  const graph = (name: string): string => `graph ${name} { memory turns: int reduce sum  output n: int
+    node add = 1 into turns  node sure = ask("sure?")  node show = turns into n  start -> add -> sure -> show }`;
+
+  test("another graph neither runs on it nor resumes it", async () => {
+    const store = new MemoryStore();
+    const first = engineOf(graph("first"), {}, { store });
+    const second = engineOf(graph("second"), {}, { store });
+    await first.run({}, { thread: "t" });
+    const refusal = { code: "NG_DRIFT", message: expect.stringContaining("belongs to graph `first`") };
+    await expect(second.resume("t", { answer: "yes" })).rejects.toMatchObject(refusal);
+    await expect(second.run({}, { thread: "t", abandon: true })).rejects.toMatchObject(refusal);
+    await expect(second.update("t", { turns: 5 })).rejects.toMatchObject(refusal);
+    await expect(second.fork("t", { as: "u" })).rejects.toMatchObject(refusal);
+    expect((await first.resume("t", { answer: "yes" })).output).toEqual({ n: 1 });
+  });
+});
+
+describe("6.3 a gate that an edit adds", () => {
+  const text = (gate: string): string => `graph g { output log: string[] = [] reduce append
+    node z = work("z") into log  node a = work("a") into log ${gate}  node b = work("b") into log { pause before }
+    start -> z -> a, b }`;
+
+  test("holds an interrupted step, and gates that were released stay open", async () => {
+    const store = new MemoryStore();
+    const ran: string[] = [];
+    let isBroken = true;
+    const work = (name: string): string => {
+      ran.push(name);
+      if (name === "a" && isBroken) throw new Error("no");
+      return name;
+    };
+    const engine = engineOf(text(""), { work }, { store });
+    await engine.run({}, { thread: "t" });
+    expect((await engine.resume("t", { answer: true })).status).toBe("failed");
+    isBroken = false;
+    const edited = engineOf(text("{ pause before }"), { work }, { store });
+    const before = ran.length;
+    expect(await edited.resume("t")).toMatchObject({ status: "paused", pauses: [{ kind: "before", node: "a" }] });
+    expect(ran.length).toBe(before);
+    expect(await edited.resume("t")).toMatchObject({ status: "completed", output: { log: ["z", "a", "b"] } });
+    expect(ran.filter((name) => name === "b")).toEqual(["b"]);
+  });
+});
