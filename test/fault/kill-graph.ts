@@ -106,5 +106,7 @@ export async function driveToEnd(engine: Engine): Promise<void> {
 
 /** By id. An answer that a killed process has stored already may be given again (6.2). */
 async function answer(engine: Engine, pauses: readonly PauseItem[]): Promise<void> {
-  await engine.resume(THREAD, { answers: Object.fromEntries(pauses.map(({ id, kind }) => [id, kind === "interrupt" ? "yes" : true])) });
+  await engine.resume(THREAD, {
+    answers: Object.fromEntries(pauses.map(({ id, kind }) => [id, kind === "interrupt" ? "yes" : true])),
+  });
 }

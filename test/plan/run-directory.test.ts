@@ -29,7 +29,7 @@ test("K-38: the summary is written once, the log only grows", () => {
   const directory = createRunDirectory(runs, "r1", file);
   directory.appendEvent({ type: "run_start" });
   directory.writeSummary({ outcome: "clean" });
-  expect(() => directory.writeSummary({ outcome: "stuck" })).toThrow(/has been written already/);
+  expect(() => directory.writeSummary({ outcome: "stuck" })).toThrow(/already exists/);
   directory.appendEvent({ type: "run_end" });
   directory.close();
   expect(JSON.parse(readFileSync(join(directory.path, "summary.json"), "utf8"))).toEqual({ outcome: "clean" });
@@ -48,7 +48,7 @@ test("a line that a crash truncated is ignored", () => {
 });
 
 test("an invalid id does not lead out of the directory", () => {
-  expect(() => createRunDirectory(runs, "../evil", file)).toThrow(/is no id of a run/);
+  expect(() => createRunDirectory(runs, "../evil", file)).toThrow(/is not a valid run id/);
 });
 
 test("the index can be rebuilt from the runs, and has the durations of tasks", () => {

@@ -196,5 +196,5 @@ test("K-18: no roots, with exactly this message", () => {
 
 test("K-19: a cycle behind a root", () => {
   const tasks = sketchTable({ r: {}, b: { after: ["c"] }, c: { after: ["b"] } });
-  expect(() => createPlanRunner(tasks)).toThrow("b, c wait for each other");
+  expect(() => createPlanRunner(tasks)).toThrow("b, c depend on each other");
 });
