@@ -4,7 +4,7 @@ import type { Json } from "../value/json.ts";
 import { END } from "../table/table.ts";
 import { admitJson, Mismatch } from "../value/validate.ts";
 import { redactJson } from "../event/redact.ts";
-import { taskName } from "./item-identity.ts";
+import { taskName } from "../run/item-identity.ts";
 import { PauseSignal } from "./pause-signal.ts";
 import { emitEvent } from "../event/run-events.ts";
 import type { Run } from "../run/run.ts";

@@ -4,7 +4,7 @@ import type { Json } from "../value/json.ts";
 import { END } from "../table/table.ts";
 import type { Run } from "../run/run.ts";
 import type { StoredOutcome } from "../run/shared.ts";
-import { itemIdentity } from "./item-identity.ts";
+import { itemIdentity } from "../run/item-identity.ts";
 import { doneOutcome, type Outcome, type SendRequest, type Task, type Update } from "./task.ts";
 
 /**

@@ -38,7 +38,7 @@ test("K-38: the summary is written once, the log only grows", () => {
     { type: "run_end" },
   ]);
   expect(readdirSync(directory.path).filter((name) => name.includes("tmp"))).toEqual([]);
-  expect(() => createRunDirectory(runs, "r1", file)).toThrow(/cannot keep the run's log/);
+  expect(() => createRunDirectory(runs, "r1", file)).toThrow(/cannot write the run's log/);
 });
 
 test("a line that a crash truncated is ignored", () => {

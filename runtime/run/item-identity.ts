@@ -1,6 +1,6 @@
 import { sha256 } from "../table/sha256.ts";
 import type { Json } from "../value/json.ts";
-import type { Task } from "./task.ts";
+import type { Task } from "../step/task.ts";
 
 /**
  * Identifies the item of a `for` task: equal for equal items, different for others. The list of a `for` node may change between
