@@ -87,7 +87,7 @@ describe("the schema that ngc convert names", () => {
   });
 });
 
-test("a conversion warns about what it cannot carry over, and writes the file", () => {
+test("a conversion warns about what it cannot convert, and writes the file", () => {
   const project = createProject({ "package.json": "{}" });
   const yaml = `graph: g
 nodes: { a: &a { call: print, args: ['"x"'] }, b: *a }
@@ -98,7 +98,7 @@ edges: ["start -> a, b"]
   expect(status).toBe(0);
   expect(stdout).toContain('node b = print("x")');
   expect(stderr).toBe(
-    "warning: g.yaml: not carried over: line 2: the anchor `&a`: what it marks is written out\n" +
-      "warning: g.yaml: not carried over: line 2: the alias `*a`: what it stands for is written out again\n",
+    "warning: g.yaml: not converted: line 2: the anchor `&a`: what it marks is written out\n" +
+      "warning: g.yaml: not converted: line 2: the alias `*a`: what it stands for is written out again\n",
   );
 });
