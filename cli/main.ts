@@ -3,12 +3,14 @@ import { NgraphError } from "../runtime/interface/errors.ts";
 import { CommandError } from "./process/command-error.ts";
 import { endProcess, hasEnded } from "./process/end-process.ts";
 import { EXIT, type ExitCode } from "./process/exit-codes.ts";
-import { handleSignals } from "./process/interruption.ts";
+import { onImpatientSignal } from "./process/interruption.ts";
 import { stopLiveBlocks } from "./output/live-block.ts";
 import { writeDocument, writeTo } from "./output/output.ts";
 import { printableText } from "./output/printable-text.ts";
+import { stdoutFailure, watchOutputStreams } from "./process/output-streams.ts";
 import { createProgram } from "./program.ts";
 import { currentStage, activeRun, type Stage } from "./process/stage.ts";
+import { reasonOf } from "./sources/source-files.ts";
 import { describeThrown, describeUserError } from "./process/user-error.ts";
 
 /** Errors of the runtime that are caused by wrong usage of a command. */
@@ -42,8 +44,9 @@ export async function main(args: readonly string[]): Promise<void> {
     // An error of user code after the end of the run does not change its result.
     say(`warning: after the run's end: ${describeUserError(error) ?? messageOf(error)}`);
   };
+  watchOutputStreams();
   reportEarlyExit(json);
-  handleSignals(() => endProcess(report(interrupted(), json)));
+  onImpatientSignal(() => endProcess(report(interrupted(), json)));
   process.on("uncaughtException", fail);
   process.on("unhandledRejection", fail);
   const program = createProgram((code) => (exitCode = code));
@@ -53,6 +56,14 @@ export async function main(args: readonly string[]): Promise<void> {
     exitCode = report(error, json);
   }
   await flushed(process.stdout);
+  // A stream is destroyed before it emits its error.
+  await new Promise((next) => setImmediate(next));
+  const failure = stdoutFailure();
+  if (failure !== undefined) {
+    say(`error: cannot write to standard output: ${reasonOf(failure)}`);
+    // The result is lost, whatever it was; an exit code of 0 would report success.
+    exitCode = EXIT.failed;
+  }
   await flushed(process.stderr);
   // User code may have left timers and connections open; the command ends nevertheless.
   endProcess(exitCode);

@@ -2,18 +2,30 @@
 /** The entry of the program. It loads as little as possible before the command is known. */
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ignoreClosedPipes } from "./process/closed-pipes.ts";
+import { watchOutputStreams } from "./process/output-streams.ts";
 import { loadProgram } from "./start/load-program.ts";
 import { VERSION } from "./start/version.ts";
 
-ignoreClosedPipes();
+watchOutputStreams();
 const args = process.argv.slice(2);
 const [first = ""] = args;
-if (args.length === 1 && (first === "--version" || first === "-V")) {
+if (!hasWorkingDirectory()) {
+  process.stderr.write("error: the working directory does not exist\n  = help: change to another directory\n");
+  process.exitCode = 64;
+} else if (args.length === 1 && (first === "--version" || first === "-V")) {
   process.stdout.write(`${VERSION}\n`);
 } else {
   const command = /^[a-z]{1,12}$/.test(first) ? first : "other";
   const { main } = loadProgram(dirname(fileURLToPath(import.meta.url)), import.meta.url, command);
   // No top-level await: Node would print its own warning if a node never settles; `main` reports that as an error.
   void main(args);
+}
+
+/** It may have been deleted while a shell was in it. */
+function hasWorkingDirectory(): boolean {
+  try {
+    return process.cwd() !== "";
+  } catch {
+    return false;
+  }
 }

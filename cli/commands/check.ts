@@ -105,7 +105,7 @@ async function compileAll(
   if (stdinFilepath !== undefined) {
     if (paths.length > 0 || baseline !== undefined)
       throw new CommandError("--stdin-filepath checks standard input only: it takes no files and no --baseline");
-    const source = { path: stdinFilepath, text: readStdin() };
+    const source = { path: stdinFilepath, text: await readStdin() };
     if (fix !== true) return { compiled: [await compileText(source.text, source.path)] };
     const { compiled, fixed }: FixedSources = await fixTexts([source]);
     return { compiled, fixed: fixed.length > 0 ? fixed : [{ ...source, fixes: [] }] };

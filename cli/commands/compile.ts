@@ -45,21 +45,22 @@ export const compileCommand = defineCommand<CompileOptions>({
     if (options.watch !== true) return (await compileOnce(paths, options, output)).exitCode;
     if (options.check === true) throw new CommandError("--watch and --check exclude each other");
     if (output.json) throw new CommandError("--watch and --json exclude each other");
-    await withInterruption(async (signal) => {
-      let watched: ReadonlySet<string> = new Set(paths);
-      while (!signal.aborted) {
-        const since = Date.now();
-        try {
-          ({ watched } = await compileOnce(paths, options, output));
-        } catch (error) {
-          // A file may be missing for a moment: editors and version control replace files.
-          if (!(error instanceof CommandError)) throw error;
-          output.problem(`error: ${error.message}`);
-        }
+    let watched: ReadonlySet<string> = new Set(paths);
+    for (let isInterrupted = false; !isInterrupted;) {
+      const since = Date.now();
+      try {
+        ({ watched } = await compileOnce(paths, options, output));
+      } catch (error) {
+        // A file may be missing for a moment: editors and version control replace files.
+        if (!(error instanceof CommandError)) throw error;
+        output.problem(`error: ${error.message}`);
+      }
+      isInterrupted = await withInterruption(async (signal) => {
         output.note("waiting for changes …");
         await nextChange(watched, since, signal);
-      }
-    });
+        return signal.aborted;
+      });
+    }
     return EXIT.interrupted;
   },
 });

@@ -67,7 +67,7 @@ async function formatStdin(
   output: Output,
 ): Promise<ExitCode> {
   if (paths.length > 0) throw new CommandError("--stdin-filepath formats standard input only: it takes no files");
-  const text = readStdin();
+  const text = await readStdin();
   const formatted = await formatText(text, path);
   if (typeof formatted !== "string") {
     printDiagnostics(formatted, {}, output);

@@ -52,7 +52,7 @@ export const runCommand = defineCommand<RunOptions>({
     if (table === undefined) return EXIT.invalid;
     refusePlanFlags(table, options);
     if (table.kind === "plan" && options.dryRun === true) return dryRun(table, options.maxParallel, output);
-    const input = parseInput(options.input);
+    const input = await parseInput(options.input);
     return withStore(options.store, { mustExist: false }, (store) => {
       const flags = options.builtins === undefined ? "" : ` --builtins ${quoteArgument(options.builtins)}`;
       const place = {

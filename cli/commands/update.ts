@@ -31,7 +31,7 @@ export const updateCommand = defineCommand<UpdateOptions>({
   examples: [`ngc update 42 '{"score": 1}'`, "ngc update 42 @values.json --as draft"],
   run: ([thread = "", given = ""], options, output) =>
     withStore(options.store, { mustExist: true }, async ({ store, flag }) => {
-      const values = parseRecord(given, "the values", "the graph's channels by name");
+      const values = await parseRecord(given, "the values", "the graph's channels by name");
       if (Object.keys(values).length === 0 && options.as === undefined) {
         throw new CommandError("no values are given, so there is nothing to change");
       }

@@ -1,5 +1,6 @@
 import { writeSync } from "node:fs";
 import { ansiStyles, plainStyles, type Styles } from "../../diagnostics/render/index.ts";
+import { reportStdoutFailure } from "../process/output-streams.ts";
 import { printablePainted, printableText } from "./printable-text.ts";
 
 /** Options of every command. */
@@ -93,8 +94,8 @@ export function writeTo(stream: NodeJS.WriteStream, text: string, done: () => vo
   }
   try {
     writeSync(stream === process.stdout ? 1 : 2, text);
-  } catch {
-    // The pipe is closed.
+  } catch (error) {
+    if (stream === process.stdout) reportStdoutFailure(error);
   }
   done();
 }

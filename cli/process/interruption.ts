@@ -1,30 +1,27 @@
-/** The signals that interrupt a command. They are handled in this file only, so that a handler is installed at any time. */
+/**
+ * The signals that interrupt a command. Outside of `withSignals` no handler is installed: the system ends the process at once, even
+ * during synchronous work, which would block a handler. Handlers are installed only while a run has something to put in order.
+ */
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export type Signal = (typeof SIGNALS)[number];
 
-type Handler = (signal: Signal) => void;
+let endAtOnce: () => void = () => process.exit(130);
 
-let endAtOnce: Handler = () => {};
-let handler: Handler | undefined;
-
-/** Installs the signal handlers. A signal that no `withSignals` handles ends the process by calling `end`. */
-export function handleSignals(end: Handler): void {
+/** Sets how the process ends on a signal that the current work no longer waits for. */
+export function onImpatientSignal(end: () => void): void {
   endAtOnce = end;
-  for (const name of SIGNALS) process.on(name, () => (handler ?? endAtOnce)(name));
 }
 
-/**
- * Passes signals to `onSignal` while `work` runs. Where `onSignal` returns `false` the process ends at once.
- */
+/** Passes signals to `onSignal` while `work` runs. If `onSignal` returns `false` the process ends at once. */
 export async function withSignals<T>(onSignal: (signal: Signal) => boolean, work: () => Promise<T>): Promise<T> {
-  const before = handler;
-  handler = (name) => {
-    if (!onSignal(name)) endAtOnce(name);
+  const handler = (name: NodeJS.Signals): void => {
+    if (!onSignal(name as Signal)) endAtOnce();
   };
+  for (const name of SIGNALS) process.on(name, handler);
   try {
     return await work();
   } finally {
-    handler = before;
+    for (const name of SIGNALS) process.off(name, handler);
   }
 }
 

@@ -1,18 +1,20 @@
-import { readFileSync } from "node:fs";
 import { CommandError } from "./command-error.ts";
-import { decodeSource, reasonOf } from "../sources/source-files.ts";
+import { decodeSource, MAX_READ_BYTES, reasonOf } from "../sources/source-files.ts";
 
-/** All of standard input as text. */
-export function readStdin(): string {
+/** All of standard input as text. @throws CommandError when it is a terminal, too large, or cannot be read */
+export async function readStdin(): Promise<string> {
   if (process.stdin.isTTY) throw new CommandError("nothing is piped into standard input");
-  for (;;) {
-    try {
-      return decodeSource("standard input", readFileSync(0));
-    } catch (error) {
-      if (error instanceof CommandError) throw error;
-      // The pipe has no data yet.
-      if (error instanceof Error && "code" in error && error.code === "EAGAIN") continue;
-      throw new CommandError(`cannot read standard input: ${reasonOf(error)}`, { cause: error });
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of process.stdin as AsyncIterable<Uint8Array>) {
+      bytes += chunk.byteLength;
+      if (bytes > MAX_READ_BYTES) break;
+      chunks.push(chunk);
     }
+  } catch (error) {
+    throw new CommandError(`cannot read standard input: ${reasonOf(error)}`, { cause: error });
   }
+  if (bytes > MAX_READ_BYTES) throw new CommandError("cannot read standard input: it is too large");
+  return decodeSource("standard input", Buffer.concat(chunks));
 }

@@ -5,7 +5,7 @@ import { readStdin } from "../process/read-stdin.ts";
 import { readSource } from "../sources/source-files.ts";
 
 /** `--input`: JSON, `@file` or `-` for standard input. */
-export function parseInput(text: string | undefined): JsonObject {
+export async function parseInput(text: string | undefined): Promise<JsonObject> {
   return text === undefined ? {} : parseRecord(text, "--input", "the graph's inputs by name");
 }
 
@@ -15,10 +15,10 @@ export function parseInput(text: string | undefined): JsonObject {
  * @param where names the text in messages if it is neither a file nor standard input
  * @param what describes the content in messages
  */
-export function parseRecord(text: string, where: string, what: string): JsonObject {
+export async function parseRecord(text: string, where: string, what: string): Promise<JsonObject> {
   const isStdin = text === "-";
   const isFile = text.startsWith("@");
-  const source = isStdin ? readStdin() : isFile ? readSource(text.slice(1)) : text;
+  const source = isStdin ? await readStdin() : isFile ? readSource(text.slice(1)) : text;
   const place = isStdin ? "standard input" : isFile ? text.slice(1) : where;
   let value: unknown;
   try {

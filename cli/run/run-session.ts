@@ -12,6 +12,7 @@ import { CommandError } from "../process/command-error.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { enterStage } from "../process/stage.ts";
 import { bindFunctions } from "../sources/bind-functions.ts";
+import { refuseManyPaths } from "../sources/called-tables.ts";
 import { secretNames } from "../sources/secret-names.ts";
 import type { OpenStore } from "../threads/open-store.ts";
 import type { ExecutionOptions } from "./execution-options.ts";
@@ -68,6 +69,7 @@ export async function openRunSession(
   builtins: (redact: (text: string) => string) => Readonly<Record<string, BuiltinNode>> = () => ({}),
 ): Promise<RunSession> {
   refuseUserCode(table, options);
+  refuseManyPaths(table);
   const [{ builtinNodes }, { createPrint }, code, llm] = await Promise.all([
     import("../../stdlib/builtin-nodes.ts"),
     import("../../stdlib/nodes/print.ts"),

@@ -5,6 +5,7 @@ import type { BuiltinNode } from "../../runtime/interface/context.ts";
 import type { Bindings, ImportedFunction } from "../../runtime/interface/engine-options.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { Table } from "../../runtime/table/table.ts";
+import { allTables, calledTables } from "./called-tables.ts";
 import { CommandError } from "../process/command-error.ts";
 import { loadUserModules, moduleKey, type LoadedModules, type UserModule } from "./load-user-modules.ts";
 
@@ -45,7 +46,9 @@ export async function bindFunctions(table: Linkable, builtinsFile: string | unde
 }
 
 /** Bindings whose functions throw: enough to inspect and fork threads. */
-export function unrunnableBindings(table: Table): Bindings {
+export function unrunnableBindings(table: Table, known = new Map<Table, Bindings>()): Bindings {
+  const before = known.get(table);
+  if (before !== undefined) return before;
   const functions: Record<string, ImportedFunction> = emptyRecord();
   for (const { name } of table.functions) {
     functions[name] = () => {
@@ -53,11 +56,16 @@ export function unrunnableBindings(table: Table): Bindings {
     };
   }
   const graphs: Record<string, Bindings> = emptyRecord();
-  for (const called of table.graphs) graphs[called.name] = unrunnableBindings(called);
-  return { functions, graphs };
+  for (const called of table.graphs) graphs[called.name] = unrunnableBindings(called, known);
+  const bindings = { functions, graphs };
+  known.set(table, bindings);
+  return bindings;
 }
 
-function bindingsOf(table: Linkable, loaded: LoadedModules): Bindings {
+/** Each table is bound once, in `known`: the same graph may be called on many paths. */
+function bindingsOf(table: Linkable, loaded: LoadedModules, known = new Map<Linkable, Bindings>()): Bindings {
+  const before = known.get(table);
+  if (before !== undefined) return before;
   const directory = directoryOf(table);
   const functions: Record<string, ImportedFunction> = emptyRecord();
   for (const { name, module, export: exported } of table.functions) {
@@ -67,8 +75,10 @@ function bindingsOf(table: Linkable, loaded: LoadedModules): Bindings {
     functions[name] = value as ImportedFunction;
   }
   const graphs: Record<string, Bindings> = emptyRecord();
-  for (const called of calledBy(table)) graphs[called.name] = bindingsOf(called, loaded);
-  return { functions, graphs };
+  for (const called of calledTables(table)) graphs[called.name] = bindingsOf(called, loaded, known);
+  const bindings = { functions, graphs };
+  known.set(table, bindings);
+  return bindings;
 }
 
 function missingExport(
@@ -97,14 +107,6 @@ function functionsOf(exports: Readonly<Record<string, unknown>> | undefined): Re
     if (typeof value === "function") functions[name] = value as BuiltinNode;
   }
   return functions;
-}
-
-function allTables(table: Linkable): Linkable[] {
-  return [table, ...calledBy(table).flatMap(allTables)];
-}
-
-function calledBy(table: Linkable): readonly Linkable[] {
-  return "plans" in table ? [...table.graphs, ...table.plans] : table.graphs;
 }
 
 /** Imports are relative to the file that contains the graph. */

@@ -1,6 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import type { CompileResult } from "../../compiler/compile.ts";
 import { CommandError } from "../process/command-error.ts";
+import { refuseManyPaths } from "./called-tables.ts";
 import { withKnownOrder } from "./plan-order.ts";
 
 export const TARGETS = ["ts", "js", "json"] as const;
@@ -46,6 +47,7 @@ export async function compileOutputs(
     }
     case "json":
       return [...result.tables].map(([name, table]) => {
+        refuseManyPaths(table);
         const path = place(`${name}.table.json`);
         // The order of a plan is stored in its table, beside the source or at the place where the table is written.
         const ordered = table.kind === "plan" ? withKnownOrder(withKnownOrder(table, result.path), path) : table;

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, extname, isAbsolute, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { BuildFailure, Loader, Plugin } from "esbuild";
-import { keepStreamsOpen } from "../process/closed-pipes.ts";
+import { keepStreamsOpen } from "../process/output-streams.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { importModule } from "../start/import-module.ts";
@@ -49,7 +49,7 @@ async function importBundle(modules: readonly UserModule[]): Promise<Readonly<Re
   // Source maps are relative to the file, so its path must not contain symbolic links.
   const directory = mkdtempSync(join(realpathSync(tmpdir()), `${USER_BUNDLE_MARK}-`));
   const remove = (): void => rmSync(directory, { recursive: true, force: true });
-  // A module or Ctrl-C may end the process before the `finally` below.
+  // A module may end the process before the `finally` below.
   process.once("exit", remove);
   enterStage({ name: "loading" });
   keepStreamsOpen();
@@ -91,7 +91,7 @@ async function bundle(modules: readonly UserModule[], outfile: string): Promise<
       sourcemap: "inline",
       sourcesContent: false,
       outfile,
-      banner: { js: REQUIRE },
+      banner: { js: `${deleteDirectory(dirname(outfile))}\n${REQUIRE}` },
       logLevel: "silent",
       plugins: [entriesOf(modules), packagesStayOutside, ownPlaceOfEachFile],
     });
@@ -104,6 +104,15 @@ async function bundle(modules: readonly UserModule[], outfile: string): Promise<
       code: "user_code",
     });
   }
+}
+
+/**
+ * Deletes the directory of the bundle before user code runs. Code that never returns can be interrupted only by the default action of a
+ * signal, which runs no `finally`.
+ */
+function deleteDirectory(directory: string): string {
+  return `import { rmSync as __ngraphRemove } from "node:fs";
+__ngraphRemove(${JSON.stringify(directory)}, { recursive: true, force: true });`;
 }
 
 /** Bundled CommonJS modules load built-in modules with `require`. */

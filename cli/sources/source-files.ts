@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync, statSync, type Stats } from "node:fs";
+import { closeSync, openSync, readdirSync, readSync, statSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import { CommandError } from "../process/command-error.ts";
 
 /** The parser refuses sources of over 4 MiB (NG005). Files beyond this limit are not read at all. */
-const MAX_READ_BYTES = 64 * 1024 * 1024;
+export const MAX_READ_BYTES = 64 * 1024 * 1024;
 
 /** Names of graph files, which a directory is searched for. A file that the user names may have any name. */
 const SOURCE_NAME = /\.ngraph(?:\.ya?ml)?$/;
@@ -77,9 +77,29 @@ export function readSource(path: string): string {
   if (stat.size > MAX_READ_BYTES) throw new CommandError(`cannot read ${path}: it is too large`);
   return decodeSource(
     path,
-    attempt(path, () => readFileSync(path)),
+    attempt(path, () => readBounded(path)),
   );
 }
+
+/** Reads at most `MAX_READ_BYTES`: a pipe and some files of the system have no size. */
+function readBounded(path: string): Uint8Array {
+  const descriptor = openSync(path, "r");
+  try {
+    const chunks: Uint8Array[] = [];
+    for (let bytes = 0; ;) {
+      const chunk = new Uint8Array(CHUNK_BYTES);
+      const count = readSync(descriptor, chunk);
+      if (count === 0) return Buffer.concat(chunks);
+      bytes += count;
+      if (bytes > MAX_READ_BYTES) throw new Error("it is too large");
+      chunks.push(chunk.subarray(0, count));
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const CHUNK_BYTES = 256 * 1024;
 
 /** Decodes UTF-8 strictly: otherwise `fmt` would write replacement characters back. */
 export function decodeSource(path: string, bytes: Uint8Array): string {
@@ -102,9 +122,14 @@ function listDirectory(directory: string): string[] {
     const path = join(directory, entry.name);
     if (entry.isDirectory()) {
       if (entry.name !== "node_modules") for (const each of listDirectory(path)) files.push(each);
-    } else if (SOURCE_NAME.test(entry.name)) files.push(path);
+    } else if (SOURCE_NAME.test(entry.name) && isRegularFile(path)) files.push(path);
   }
   return files.sort();
+}
+
+/** Pipes and devices in a directory are skipped: reading them may never end. A dangling link is reported when it is read. */
+function isRegularFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
 }
 
 function statOf(path: string): Stats {

@@ -3,6 +3,7 @@ import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { Table } from "../../runtime/table/table.ts";
+import { allTables } from "../sources/called-tables.ts";
 import { compileSource } from "../sources/compile-source.ts";
 
 /**
@@ -25,13 +26,7 @@ export async function startValues({ metadata, digest }: Checkpoint): Promise<Rea
 }
 
 function tableOf(table: Table | PlanTable, digest: string): Table | undefined {
-  if (table.kind === "graph" && table.digest === digest) return table;
-  const called = table.kind === "plan" ? [...table.graphs, ...table.plans] : table.graphs;
-  for (const each of called) {
-    const found = tableOf(each, digest);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  return allTables(table).find((each): each is Table => each.kind === "graph" && each.digest === digest);
 }
 
 /** The values of all channels, in the order of the graph; values of unknown channels come last. */

@@ -81,8 +81,19 @@ export function waitsForPerson(node: BoundNode): boolean {
   if (node.pauseBefore || node.pauseAfter) return true;
   if (node.call.kind === "builtin") return node.call.signature.pauses === true;
   if (node.call.kind === "plan") return node.call.plan.tasks.some((task) => task.effects.includes("person"));
-  return node.call.kind === "graph" && node.call.graph.nodes.some(waitsForPerson);
+  return node.call.kind === "graph" && graphWaitsForPerson(node.call.graph);
 }
+
+/** Each graph is visited once: a recursion over calls alone would take time exponential in the depth of the calls. */
+function graphWaitsForPerson(graph: BoundGraph): boolean {
+  const known = waitingGraphs.get(graph);
+  if (known !== undefined) return known;
+  const waits = graph.nodes.some(waitsForPerson);
+  waitingGraphs.set(graph, waits);
+  return waits;
+}
+
+const waitingGraphs = new WeakMap<BoundGraph, boolean>();
 
 interface Places {
   readonly nodeIndex: ReadonlyMap<string, number>;

@@ -74,12 +74,10 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
   },
 );
 
-test("a signal while modules load: exit code 130 and one document", async () => {
+test("a signal while modules load ends the process at once", async () => {
   const top = 'console.error("LOADING");\nawait new Promise((resolve) => setTimeout(resolve, 600_000));\n';
   const project = createProject({ ...GRAPH, "nodes.ts": top + NODES });
   const ended = await interrupt(project, ["run", "slow.ngraph", "--thread", "t", "--json"], [["LOADING", "SIGINT"]]);
-  expect(ended.status).toBe(130);
-  expect(JSON.parse(ended.stdout)).toMatchObject({ ok: false, error: { code: "interrupted" } });
-  expect(ended.stderr).toMatch(/error: interrupted\n$/);
+  expect(ended).toEqual({ status: null, stdout: "", stderr: "LOADING\n" });
   expect(project.ngc(["history", "t"]).status).toBe(64);
 });
