@@ -81,7 +81,7 @@ export class CheckpointWriter {
     const { headId } = this;
     if (store.putWrites === undefined || headId === null || durability === "exit") return undefined;
     // Mutation point: pending-write
-    return journal.write(() => store.putWrites!(claim, headId, [write]));
+    return journal.writeResult(headId, write, (results) => store.putWrites!(claim, headId, results));
   }
 
   /**

@@ -1,3 +1,5 @@
+import type { Clock } from "../interface/clock.ts";
+import type { PendingWrite } from "../interface/checkpoint.ts";
 import { NgraphError, StoreError } from "../interface/errors.ts";
 import type { MaybePromise } from "../value/json.ts";
 import { isThenable } from "../value/promise.ts";
@@ -5,23 +7,72 @@ import { isThenable } from "../value/promise.ts";
 /** Maximum number of pending writes before a run waits for them. It bounds memory with a slow store. */
 const MAX_BEHIND = 64;
 
+/** Maximum number of results in one call of the store. */
+const MAX_GROUP = 1000;
+
+/** Results of parallel tasks that one call of the store will write. */
+interface ResultGroup {
+  readonly results: PendingWrite[];
+  readonly send: (results: readonly PendingWrite[]) => MaybePromise<void>;
+  /** Settles when the results are durable; absent with durability `async`. */
+  readonly stored: Promise<void> | undefined;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /**
  * The writes of a run and of the graphs it calls, in order. A synchronous store costs no tick. After a failure nothing
  * more is written, and the next `write` or `flush` throws the error.
+ *
+ * Results of parallel tasks are written in groups (group commit): those of one turn of the event loop, and those that
+ * arrive while the store is busy.
  */
 export class Journal {
   readonly #behind: boolean;
+  readonly #clock: Clock;
+  /** By the checkpoint that the results belong to. */
+  #groups = new Map<string, ResultGroup>();
   #tail: Promise<void> | undefined;
   #pending = 0;
   #error: NgraphError | undefined;
 
   /** @param behind the caller does not wait for writes (durability `async`) */
-  constructor(behind: boolean) {
+  constructor(behind: boolean, clock: Clock) {
     this.#behind = behind;
+    this.#clock = clock;
+  }
+
+  /**
+   * Writes a result together with others of the same checkpoint. Returns a promise if the caller has to wait until it is
+   * durable.
+   *
+   * @param send writes the results of a group
+   */
+  writeResult(
+    checkpointId: string,
+    result: PendingWrite,
+    send: (results: readonly PendingWrite[]) => MaybePromise<void>,
+  ): Promise<void> | undefined {
+    if (this.#error !== undefined) throw this.#error;
+    let group = this.#groups.get(checkpointId);
+    if (group === undefined) {
+      group = newGroup(send, this.#behind);
+      if (this.#groups.size === 0) this.#sendLater();
+      this.#groups.set(checkpointId, group);
+    }
+    group.results.push(result);
+    if (group.results.length >= MAX_GROUP) this.#sendGroups();
+    if (!this.#behind) return group.stored;
+    return this.#pending < MAX_BEHIND ? undefined : this.flush();
   }
 
   /** Returns a promise if the caller has to wait. It rejects with the first failure. */
   write(work: () => MaybePromise<void>, urgent = false): Promise<void> | undefined {
+    this.#sendGroups();
+    return this.#write(work, urgent);
+  }
+
+  #write(work: () => MaybePromise<void>, urgent: boolean): Promise<void> | undefined {
     if (this.#error !== undefined) throw this.#error;
     if (this.#tail === undefined) {
       let result: MaybePromise<void>;
@@ -37,15 +88,46 @@ export class Journal {
     }
     // Mutation point: urgent-write
     if (this.#behind && !urgent && this.#pending < MAX_BEHIND) return undefined;
-    return this.flush();
+    return this.#flush();
   }
 
   /** Resolves when all writes so far are durable. */
   flush(): Promise<void> | undefined {
+    this.#sendGroups();
+    return this.#flush();
+  }
+
+  #flush(): Promise<void> | undefined {
     if (this.#error !== undefined) throw this.#error;
     return this.#tail?.then(() => {
       if (this.#error !== undefined) throw this.#error;
     });
+  }
+
+  /** Sends the groups at the next turn of the event loop, or when the store has finished the call in progress. */
+  #sendLater(): void {
+    const send = (): void => {
+      if (this.#tail === undefined) this.#sendGroups();
+      else void this.#tail.then(send);
+    };
+    if (this.#clock.nextTurn === undefined) queueMicrotask(send);
+    else this.#clock.nextTurn(send);
+  }
+
+  #sendGroups(): void {
+    if (this.#groups.size === 0) return;
+    const groups = this.#groups;
+    this.#groups = new Map();
+    for (const group of groups.values()) {
+      try {
+        const written = this.#write(() => group.send(group.results), false);
+        if (written === undefined) group.resolve();
+        else written.then(group.resolve, group.reject);
+      } catch (error) {
+        // With durability `async` the next `write` or `flush` throws it.
+        group.reject(error);
+      }
+    }
   }
 
   #append(work: PromiseLike<void>): void {
@@ -64,6 +146,19 @@ export class Journal {
     this.#tail = tail;
   }
 }
+
+function newGroup(send: ResultGroup["send"], behind: boolean): ResultGroup {
+  if (behind) return { results: [], send, stored: undefined, resolve: ignore, reject: ignore };
+  let resolve = ignore;
+  let reject: ResultGroup["reject"] = ignore;
+  const stored = new Promise<void>((onDone, onError) => {
+    resolve = onDone;
+    reject = onError;
+  });
+  return { results: [], send, stored, resolve, reject };
+}
+
+const ignore = (): void => undefined;
 
 /** Converts an exception of a store into an error of this package. */
 export function storeFailure(error: unknown): NgraphError {

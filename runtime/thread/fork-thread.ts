@@ -34,7 +34,7 @@ export async function forkCheckpoint(
   const { head, at } = request;
   const { program } = core;
   // A fork is stored at once, whatever the durability of the run that continues it.
-  const durable: Durable = { ...runner, durability: "sync", journal: new Journal(false) };
+  const durable: Durable = { ...runner, durability: "sync", journal: new Journal(false, core.clock) };
   const writes = await loadWrites(durable.store, request.source.threadId, request.source.id);
   const source = withAnswers(request.source, writes);
   await refuseDrift(program, durable.store, source, writes);

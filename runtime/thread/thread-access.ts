@@ -59,7 +59,7 @@ export async function asRunner<T>(
   try {
     return await withClaim(store, threadId, settings, async (claim, ensureClaimed) => {
       try {
-        const journal = new Journal(durability === "async");
+        const journal = new Journal(durability === "async", core.clock);
         return await work({ store, threadId, claim, ensureClaimed, journal, durability }, cancellation);
       } catch (error) {
         cancellation.cancel(error);

@@ -174,7 +174,8 @@ describe("5.2 - 5.5 crashes", () => {
       "graph g { output n: int = 0  output m: int = 0  node a = 1 into n  node b = look() into m  start -> a, b }",
       {
         look: async () => {
-          await Promise.resolve();
+          // Results of one turn of the event loop are stored together, at its end.
+          await new Promise((resolve) => setImmediate(resolve));
           seen = store.getWrites("t", store.loadLatest("t")!.id).map(({ taskId }) => taskId);
           return 2;
         },

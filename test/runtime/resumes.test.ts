@@ -18,8 +18,9 @@ describe("stored results", () => {
     const store = new MemoryStore({ now: () => now });
     const { pauses } = await engineOf(TEXT, functions, { store }).run({}, { thread: "t" });
     const answers = Object.fromEntries(pauses.map(({ id }) => [id, true]));
-    // Both gates are released, both bodies run, and the process dies before the step is committed.
-    const dying = engineOf(TEXT, functions, { store: new CrashingStore(store, 3), leaseMs: 1 });
+    // Both gates are released, both bodies run, and one call stores both results. The process dies before the commit
+    // of the step.
+    const dying = engineOf(TEXT, functions, { store: new CrashingStore(store, 2), leaseMs: 1 });
     await expect(dying.resume("t", { answers })).rejects.toMatchObject({ code: "NG_STORE_FAILED" });
     expect(ran).toEqual(["a", "b"]);
     now = 2;

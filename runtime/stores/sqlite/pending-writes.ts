@@ -17,23 +17,34 @@ export function putWrites(
   const encoded = encodeWrites(writes);
   connection.writeCached(() => {
     const thread = claimedThread(connection, claim);
+    // Without pending writes of the thread there is none to replace.
+    const mayReplace = thread.writes > 0;
     let added = 0;
     for (const [task, data] of encoded) {
       const row = addChecksum(WRITES, { thread: thread.thread, checkpoint, task, data });
       // A second result of a task replaces the first in its place.
-      const replaced = connection.run(
-        "UPDATE writes SET data = ?, v = ?, sum = ? WHERE thread = ? AND checkpoint = ? AND task = ?",
-        ...([row.data, row.v, row.sum, row.thread, row.checkpoint, row.task] as const),
-      );
-      if (replaced > 0) continue;
+      if (mayReplace && replaceWrite(connection, row)) continue;
       added++;
       connection.run(
         "INSERT INTO writes (thread, checkpoint, task, data, v, sum) VALUES (?, ?, ?, ?, ?, ?)",
-        ...([row.thread, row.checkpoint, row.task, row.data, row.v, row.sum] as const),
+        row.thread,
+        row.checkpoint,
+        row.task,
+        row.data,
+        row.v,
+        row.sum,
       );
     }
     if (added > 0) updateThread(connection, { ...thread, writes: thread.writes + added });
   });
+}
+
+function replaceWrite(connection: Connection, row: WriteRow): boolean {
+  const replaced = connection.run(
+    "UPDATE writes SET data = ?, v = ?, sum = ? WHERE thread = ? AND checkpoint = ? AND task = ?",
+    ...([row.data, row.v, row.sum, row.thread, row.checkpoint, row.task] as const),
+  );
+  return replaced > 0;
 }
 
 export function getWrites(connection: Connection, threadId: ThreadId, checkpointId: CheckpointId): PendingWrite[] {
