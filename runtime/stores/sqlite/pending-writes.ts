@@ -7,6 +7,9 @@ import { decodeWrite, encodeWrites } from "../contract/write-text.ts";
 import type { Connection } from "./connection.ts";
 import { claimedThread, findThread, updateThread } from "./thread.ts";
 
+/** Rows of one statement: a call of the driver costs more than a row. */
+const ROWS_AT_ONCE = 40;
+
 export function putWrites(
   connection: Connection,
   claim: Claim,
@@ -17,26 +20,26 @@ export function putWrites(
   const encoded = encodeWrites(writes);
   connection.writeCached(() => {
     const thread = claimedThread(connection, claim);
-    // Without pending writes of the thread there is none to replace.
-    const mayReplace = thread.writes > 0;
-    let added = 0;
-    for (const [task, data] of encoded) {
-      const row = addChecksum(WRITES, { thread: thread.thread, checkpoint, task, data });
-      // A second result of a task replaces the first in its place.
-      if (mayReplace && replaceWrite(connection, row)) continue;
-      added++;
-      connection.run(
-        "INSERT INTO writes (thread, checkpoint, task, data, v, sum) VALUES (?, ?, ?, ?, ?, ?)",
-        row.thread,
-        row.checkpoint,
-        row.task,
-        row.data,
-        row.v,
-        row.sum,
-      );
+    const rows = [...encoded].map(([task, data]) =>
+      addChecksum(WRITES, { thread: thread.thread, checkpoint, task, data }),
+    );
+    // Without pending writes of the thread there is none to replace. A second result of a task replaces the first in its place.
+    const added = thread.writes === 0 ? rows : rows.filter((row) => !replaceWrite(connection, row));
+    for (let start = 0; start < added.length;) {
+      const count = added.length - start >= ROWS_AT_ONCE ? ROWS_AT_ONCE : 1;
+      insertWrites(connection, added.slice(start, start + count));
+      start += count;
     }
-    if (added > 0) updateThread(connection, { ...thread, writes: thread.writes + added });
+    if (added.length > 0) updateThread(connection, { ...thread, writes: thread.writes + added.length });
   });
+}
+
+/** @param rows one, or `ROWS_AT_ONCE`: each count is a statement of its own */
+function insertWrites(connection: Connection, rows: readonly WriteRow[]): void {
+  connection.run(
+    `INSERT INTO writes (thread, checkpoint, task, data, v, sum) VALUES ${rows.map(() => "(?, ?, ?, ?, ?, ?)").join(", ")}`,
+    ...rows.flatMap((row) => [row.thread, row.checkpoint, row.task, row.data, row.v, row.sum]),
+  );
 }
 
 function replaceWrite(connection: Connection, row: WriteRow): boolean {
