@@ -19,6 +19,7 @@ import { lowerGraph, type LoweredGraphs } from "./lower/lower-graph.ts";
 import { lowerPlan, type LoweredPlans } from "./lower/lower-plan.ts";
 import { loadProject } from "./load/load-project.ts";
 import type { Spelling } from "./load/read-syntax.ts";
+import type { ImportedType } from "./modules/read-type.ts";
 import { readSuppressions } from "./suppress/read-suppressions.ts";
 import { suppressFindings, type SuppressedDiagnostic } from "./suppress/suppress-findings.ts";
 
@@ -75,6 +76,8 @@ export interface CompileResult {
   readonly types: readonly { readonly name: string; readonly type: ValueType; readonly doc?: string }[];
   /** What `ref`s point to, over all files. */
   readonly namedTypes: ReadonlyMap<string, ValueType>;
+  /** The named types that a graph file imports from a TypeScript module. */
+  readonly importedTypes: ReadonlyMap<string, ImportedType>;
   /** The graph file that imports a type of a TypeScript module; `from` where it is one of several. */
   readonly importerOf: (type: string, module: string, from: string) => string;
   /** Paths of the graph files that were read, this one last. */
@@ -113,6 +116,7 @@ export function compile(text: string, options: CompileOptions = {}): CompileResu
     plans,
     types: declaredTypes(project),
     namedTypes: project.types,
+    importedTypes: project.importedTypes,
     importerOf: createImporterIndex(project.files),
     files: project.files.map((file) => file.source.path),
   };

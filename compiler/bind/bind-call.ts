@@ -22,13 +22,13 @@ import { typeFunctionArguments } from "../expressions/type-call.ts";
 import { handOn, typeExpression } from "../expressions/type-expression.ts";
 import { nullable, recordOf } from "../types/construct.ts";
 import { isPoisoned, namesOf, SORTS, type Declared, useMeant } from "./file-scope.ts";
-import { reportMisfit } from "./fit-value.ts";
+import { reportMisfit } from "../expressions/fit-value.ts";
 import { placeIn, useFunction, type GraphContext } from "./graph-context.ts";
 import { toTypedExpression } from "./typed-expression.ts";
 
 export interface CallResult {
   readonly call: BoundTaskCall;
-  /** `infer`: from the channels; `undefined`: not known here (an imported function). */
+  /** `infer`: from the channels; `undefined`: not known here. */
   readonly result: ValueType | "infer" | undefined;
   readonly effects: readonly Effect[];
   /** Name of the function, built-in node or graph. */
@@ -78,9 +78,10 @@ function bindDeclared(
   switch (declared.kind) {
     case "import": {
       useFunction(declared.spec, context);
-      const args = typeFunctionArguments(syntax, scope).map((typed) => toTypedExpression(typed, context));
+      const { args: typed, signature } = typeFunctionArguments(syntax, declared.signatures(), scope);
+      const args = typed.map((arg) => toTypedExpression(arg, context));
       const call: BoundTaskCall = { kind: "function", function: declared.spec, args };
-      return { call, result: undefined, effects: ["code"], callee: callee.name };
+      return { call, result: signature?.result, effects: ["code"], callee: callee.name };
     }
     case "graph": {
       const graph = context.boundGraph(declared.unit);

@@ -1,5 +1,12 @@
 /** Channels: types, defaults, reducers, and what they start as. */
-import { notConstant, reducerMismatch, reducerNeedsDefault, typeMismatch } from "../../diagnostics/catalog/types.ts";
+import {
+  asyncReducer,
+  notConstant,
+  notJsonValue,
+  reducerMismatch,
+  reducerNeedsDefault,
+  typeMismatch,
+} from "../../diagnostics/catalog/types.ts";
 import { unknownFunction, wrongSortOfName } from "../../diagnostics/catalog/names.ts";
 import { suggest } from "../../diagnostics/similar.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
@@ -9,13 +16,15 @@ import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { BoundChannel } from "./bound-graph.ts";
 import { evaluateConstant } from "../expressions/constant.ts";
 import { listItem } from "../expressions/type-expression.ts";
+import { findNotJson } from "../modules/not-json.ts";
+import type { FunctionSignature } from "../modules/read-signature.ts";
 import { isAssignable } from "../types/assignable.ts";
 import { FLOAT, isBroken, recordOf } from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";
 import { acceptsNull, alternatives, resolveType, type TypeTable, withoutNull } from "../types/type-table.ts";
 import { isPoisoned, namesOf, SORTS, type FileScope, useMeant } from "./file-scope.ts";
 import type { ChannelEntry } from "./graph-context.ts";
-import { reportMisfit } from "./fit-value.ts";
+import { reportMisfit } from "../expressions/fit-value.ts";
 import { typeOfSyntax } from "./type-of-syntax.ts";
 
 type Reducer = NonNullable<BoundChannel["reducer"]>;
@@ -32,6 +41,7 @@ export function bindChannel(declaration: Ast.ChannelDecl, index: number, context
   const { scope, types, report } = context;
   const name = declaration.name.name;
   const type = typeOfSyntax(declaration.type, scope, report);
+  reportNotJson(declaration, type, context);
   const initial = declaration.initial === undefined ? undefined : bindDefault(declaration, type, context);
   let hasWrongReducer = false;
   const reducer = bindReducer(declaration, type, {
@@ -62,6 +72,15 @@ export function bindChannel(declaration: Ast.ChannelDecl, index: number, context
     startsNull,
     hasWrongReducer,
   };
+}
+
+/** NG408 for a channel whose type, read from TypeScript, JSON cannot hold. */
+function reportNotJson(declaration: Ast.ChannelDecl, type: ValueType, { scope, types, report }: ChannelScope): void {
+  const found = findNotJson(type, types);
+  if (found === undefined) return;
+  const place = { file: scope.file.source, span: declaration.type.span };
+  const target = `channel \`${declaration.name.name}\``;
+  report(notJsonValue(place, { target, source: `\`${typeToText(type)}\``, ...found }));
 }
 
 /** The default's value, when it is a constant of the channel's type. */
@@ -97,6 +116,7 @@ function bindReducer(declaration: Ast.ChannelDecl, type: ValueType, context: Cha
     if (declaration.initial === undefined && declaration.role !== "input") {
       report(reducerNeedsDefault(place, { channel: name.name, reducer: reducer.name }));
     }
+    checkImportedReducer(reducer, declared.signatures(), type, context);
     return { kind: "function", function: declared.spec };
   }
   const kind = BUILT_IN_REDUCERS.find((candidate) => candidate === reducer.name);
@@ -117,6 +137,32 @@ function bindReducer(declaration: Ast.ChannelDecl, type: ValueType, context: Cha
   useMeant(similar, scope);
   report(unknownFunction(place, { name: reducer.name, similar, known }));
   return undefined;
+}
+
+/** An imported reducer is called with the channel's value and an update, and returns the channel's next value. */
+function checkImportedReducer(
+  reducer: Ast.Identifier,
+  signatures: readonly FunctionSignature[],
+  type: ValueType,
+  { scope, types, report }: ChannelScope,
+): void {
+  const [signature] = signatures;
+  if (signature === undefined || signatures.length > 1) return;
+  const place = { file: scope.file.source, span: reducer.span };
+  const facts = { reducer: reducer.name, declared: signature.place };
+  if (signature.isAsync) return report(asyncReducer(place, facts));
+  const { result } = signature;
+  const before = signature.parameters[0]?.type ?? signature.rest;
+  const mismatch =
+    (before === undefined ? undefined : isAssignable(type, before, types)) ??
+    (result === undefined ? undefined : isAssignable(result, type, types));
+  if (mismatch === undefined) return;
+  const { expected, found, path, reason } = mismatch;
+  const labels = [{ ...signature.place, message: `\`${reducer.name}\` is declared here` }];
+  const target = `\`reduce ${reducer.name}\` of a \`${typeToText(type)}\``;
+  report(
+    typeMismatch(place, { target, expected: typeToText(expected), found: typeToText(found), path, reason, labels }),
+  );
 }
 
 function checkReducer(

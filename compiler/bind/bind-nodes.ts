@@ -48,7 +48,7 @@ export function bindNode(
   for (const effect of own) effects.add(effect);
   const type = result === "infer" ? inferResult(parts.writes, each !== undefined) : result;
   if (type !== undefined && result !== "infer") {
-    const isChecked = call.kind === "builtin";
+    const isChecked = call.kind === "builtin" || call.kind === "function";
     checkResult(declaration, { type, isChecked, callee, unwritten }, parts.writes, context);
   }
   const output = boundOutput(declaration.output, parts.writes);
@@ -59,7 +59,8 @@ export function bindNode(
     call,
     ...(each === undefined ? {} : { each: { item: each.item, list: each.list } }),
     ...(output === undefined ? {} : { output }),
-    ...(type === undefined ? {} : { result: type }),
+    // What a function declares is not checked at run time: only the types of channels are.
+    ...(type === undefined || call.kind === "function" ? {} : { result: type }),
     ...parts.policies,
     effects: [...effects].sort(),
     reads: [...reads],

@@ -1,17 +1,18 @@
 /** What a node writes: `into channel` and `into { field: channel }`, and whether the result fits. */
 import { unknownChannel, writesInput, writtenTwice } from "../../diagnostics/catalog/names.ts";
-import { typeMismatch } from "../../diagnostics/catalog/types.ts";
+import { notJsonValue, typeMismatch } from "../../diagnostics/catalog/types.ts";
 import { listNames, suggest } from "../../diagnostics/similar.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { BoundNode } from "./bound-graph.ts";
+import { findNotJson } from "../modules/not-json.ts";
 import { listItem } from "../expressions/type-expression.ts";
 import { isAssignable } from "../types/assignable.ts";
 import { isBroken, JSON_TYPE, listOf, nullable, recordOf, unionOf } from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";
 import { alternatives, resolveType, withoutNull } from "../types/type-table.ts";
-import { reportMisfit } from "./fit-value.ts";
+import { reportMisfit } from "../expressions/fit-value.ts";
 import { isSilenced, placeIn, type ChannelEntry, type GraphContext } from "./graph-context.ts";
 
 /** A channel that a node writes, and the field of the result that it gets (the whole result where there is none). */
@@ -96,9 +97,24 @@ export function checkResult(
       if (field === undefined) continue;
       type = field;
     }
+    if (reportNotJson(type, write, result.callee, context)) continue;
     if (isBroken(type) || (result.isChecked && resolveType(type, context.types).kind === "json")) continue;
     checkWrite(node, write, type, result, context);
   }
+}
+
+/** NG408 for a result that JSON cannot hold. Returns whether it has reported one. */
+function reportNotJson(
+  type: ValueType,
+  { channel, span }: Write,
+  callee: string | undefined,
+  context: GraphContext,
+): boolean {
+  const found = findNotJson(type, context.types);
+  if (found === undefined) return false;
+  const source = callee === undefined ? "this value" : `the result of \`${callee}\``;
+  context.report(notJsonValue(placeIn(context, span), { target: targetOf(channel), source, ...found }));
+  return true;
 }
 
 /** A record that has what the channel takes: the field can be picked. */
@@ -185,11 +201,13 @@ function acceptedUpdates(channel: ChannelEntry, isEach: boolean, context: GraphC
   const plain = withoutNull(type, context.types);
   switch (reducer?.kind) {
     case "append": {
+      // An item of a `for` may itself be a list, which is appended as one.
+      if (isEach) return [plain, listOf(plain)];
       const item = listItem(plain, context);
-      return item === undefined || isEach ? [plain] : [plain, item];
+      return item === undefined ? [plain] : [plain, item];
     }
     case "union":
-      return [plain];
+      return isEach ? [plain, listOf(plain)] : [plain];
     case "sum":
     case "min":
     case "max":

@@ -8,13 +8,15 @@ import { newSuggestions } from "../../diagnostics/similar.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { LoadedFile, LoadedProject } from "../load/load-project.ts";
+import type { ImportedType, ReadTypes } from "../modules/read-type.ts";
 import type { TypeTable } from "../types/type-table.ts";
 import { bindGraph } from "./bind-graph.ts";
 import type { BoundGraph } from "./bound-graph.ts";
 import { orderCalls } from "./call-order.ts";
 import { declareTypes, nameTypes } from "./declare-types.ts";
 import { FEATURES, type Feature, type Features } from "./features.ts";
-import { declareFile, type CallableUnit, type FileScope, type GraphUnit, type PlanUnit } from "./file-scope.ts";
+import { declareFile } from "./declare-file.ts";
+import type { CallableUnit, FileScope, GraphUnit, PlanUnit } from "./file-scope.ts";
 import { bindPlan } from "./plan/bind-plan.ts";
 import type { BoundPlan } from "./plan/bound-plan.ts";
 import { reportJumps } from "./report-jumps.ts";
@@ -39,6 +41,8 @@ export interface BoundProject {
   /** The names of the entry file. */
   readonly scope: FileScope;
   readonly types: TypeTable;
+  /** The types among them that a graph file imports from a module. */
+  readonly importedTypes: ReadonlyMap<string, ImportedType>;
   /**
    * Findings of loading and binding, sorted. Of imported files errors only: their warnings are reported where those files are
    * checked themselves.
@@ -55,7 +59,8 @@ export function bindProject(project: LoadedProject, options: BindOptions = {}): 
     if (diagnostic.severity === "error" || diagnostic.file === entry.source) found.push(diagnostic);
   };
   const types = new Map<string, ValueType>();
-  const scope = declareFiles(project, types, report);
+  const imports: ReadTypes["imports"] = new Map();
+  const scope = declareFiles(project, types, imports, report);
   const { graphs, plans } = bindUnits(scope, types, features, report);
   reportUnsupported(entry, features, report);
   return {
@@ -67,6 +72,7 @@ export function bindProject(project: LoadedProject, options: BindOptions = {}): 
     entry,
     scope,
     types,
+    importedTypes: imports,
     diagnostics: sortDiagnostics(found),
   };
 }
@@ -75,14 +81,17 @@ export function bindProject(project: LoadedProject, options: BindOptions = {}): 
 function declareFiles(
   { files, entry }: LoadedProject,
   types: Map<string, ValueType>,
+  imports: ReadTypes["imports"],
   report: (diagnostic: Diagnostic) => void,
 ): FileScope {
   const scopes = new Map<LoadedFile, FileScope>();
   const suggestions = newSuggestions();
   // The entry file names its types first: a type of an imported file with the same name gets another one.
   const typeNames = nameTypes([...files].reverse());
+  const reserved = new Set(typeNames.values());
+  const read: ReadTypes = { table: types, known: new Map(), reserved, refs: new Set(), imports };
   for (const file of files) {
-    const scope = declareFile(file, scopes, report, suggestions);
+    const scope = declareFile(file, scopes, read, report, suggestions);
     scopes.set(file, scope);
     declareTypes(scope, typeNames, types, report);
   }

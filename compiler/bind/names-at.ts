@@ -132,7 +132,12 @@ function calleeOf(name: string, context: GraphContext): CalleeBinding | undefine
   switch (declared?.kind) {
     case "import":
       context.scope.used.add(name);
-      return { kind: "import", spec: declared.spec, index: useFunction(declared.spec, context) };
+      return {
+        kind: "import",
+        spec: declared.spec,
+        index: useFunction(declared.spec, context),
+        signatures: declared.signatures(),
+      };
     case "graph":
     case "plan":
       context.scope.used.add(name);

@@ -14,7 +14,6 @@ import {
   literal,
   mapOf,
   NULL,
-  opaque,
   recordOf,
   STRING,
   unionOf,
@@ -128,8 +127,7 @@ function namedType(syntax: Ast.NamedType, scope: FileScope, report: (diagnostic:
   if (declared.kind === "type" || declared.kind === "importedType") return declared.type;
   if (declared.kind === "broken") return BROKEN_TYPE;
   // A class, or a module whose exports are not certain.
-  if (declared.kind === "import" && declared.exported !== "value")
-    return opaque(declared.spec.export, declared.spec.module);
+  if (declared.kind === "import" && declared.exported !== "value") return declared.type();
   const at = { file: scope.file.source, span: declared.identifier.span };
   report(wrongSortOfName(place, { name, is: SORTS[declared.kind], expected: "a type", declared: at }));
   return BROKEN_TYPE;

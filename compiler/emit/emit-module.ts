@@ -5,6 +5,7 @@
  * A module imports the node functions itself and `ngraph/generated`, as `$`; everything else that it declares for itself
  * begins with `$`, which no name of a graph does.
  */
+import type { ImportedType } from "../modules/read-type.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { FunctionSpec, Table } from "../../runtime/table/table.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
@@ -29,6 +30,8 @@ export interface ModuleSource {
   readonly types: readonly { readonly name: string; readonly type: ValueType; readonly doc?: string }[];
   /** What `ref`s point to, over all files. */
   readonly namedTypes: ReadonlyMap<string, ValueType>;
+  /** By name of a `ref`: the types that come from a TypeScript module, and are imported from there. */
+  readonly importedTypes?: ReadonlyMap<string, ImportedType>;
   /** The file that imports a type of a TypeScript module; `from` where that is one of several. */
   readonly importerOf: (type: string, module: string, from: string) => string;
   /** Its graphs, in declaration order. All of them have tables: only files without errors become modules. */

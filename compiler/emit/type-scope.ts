@@ -28,6 +28,11 @@ export function createTypeScope(
   const named = (name: string): string => {
     const known = identifierOf.get(name);
     if (known !== undefined) return known;
+    const imported = source.importedTypes?.get(name);
+    if (imported !== undefined) {
+      const from = source.importerOf(imported.name, imported.module, source.path);
+      return imports.type(imported.name, imported.module, from);
+    }
     if (!source.namedTypes.has(name)) return "unknown";
     const identifier = identifiers.allocate(name);
     identifierOf.set(name, identifier);
@@ -79,7 +84,7 @@ export function createTypeScope(
 function partsOf(name: string): { readonly base: string; readonly keys: readonly string[] } {
   const at = name.indexOf("[");
   if (at === -1) return { base: name, keys: [] };
-  const keys = name.slice(at).matchAll(/\[(number|!|"(?:[^"\\]|\\.)*")\]/g);
+  const keys = name.slice(at).matchAll(/\[(number|string|!|"(?:[^"\\]|\\.)*")\]/g);
   return { base: name.slice(0, at), keys: [...keys].map(([, key = "number"]) => key) };
 }
 

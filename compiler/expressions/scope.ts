@@ -6,6 +6,7 @@ import type * as Ast from "../../grammar/ast.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import type { FunctionSpec } from "../../runtime/table/table.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
+import type { FunctionSignature } from "../modules/read-signature.ts";
 import type { TypeTable } from "../types/type-table.ts";
 import type { Facts } from "./facts.ts";
 import type { TypeScriptCheck } from "./typescript-check.ts";
@@ -28,7 +29,12 @@ export type NameBinding =
 
 /** A function's name, where an expression calls it. */
 export type CalleeBinding =
-  | { readonly kind: "import"; readonly spec: FunctionSpec; readonly index: number }
+  | {
+      readonly kind: "import";
+      readonly spec: FunctionSpec;
+      readonly index: number;
+      readonly signatures: readonly FunctionSignature[];
+    }
   /** A built-in node, a graph or a plan. */
   | { readonly kind: "node" }
   | { readonly kind: "poisoned" };

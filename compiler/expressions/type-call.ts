@@ -1,10 +1,17 @@
-import { namedLibraryArgument, nodeInExpression, wrongArity } from "../../diagnostics/catalog/types.ts";
+import {
+  asyncInExpression,
+  namedLibraryArgument,
+  nodeInExpression,
+  wrongArity,
+} from "../../diagnostics/catalog/types.ts";
 import { mixedArguments, repeatedArgument } from "../../diagnostics/catalog/names.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import type { FunctionSpec } from "../../runtime/table/table.ts";
 import type { FieldType, ValueType } from "../../runtime/table/value-type.ts";
 import { opaque, recordOf } from "../types/construct.ts";
+import type { FunctionSignature } from "../modules/read-signature.ts";
+import { checkFunctionCall } from "./check-function-call.ts";
 import { placeOf } from "./expect-type.ts";
 import { librarySignatures } from "./library-signatures.ts";
 import type { ExpressionScope, Typed } from "./scope.ts";
@@ -15,11 +22,16 @@ export function typeCall(syntax: Ast.CallExpr, scope: ExpressionScope): Typed {
   const { callee } = syntax;
   const binding = scope.names.callee(callee.name, callee.span);
   if (binding?.kind === "import") {
-    const args = typeFunctionArguments(syntax, scope);
+    const { args, signature } = typeFunctionArguments(syntax, binding.signatures, scope);
+    const [declared] = binding.signatures;
+    if (declared?.isAsync === true) {
+      scope.report(asyncInExpression(placeOf(callee.span, scope), { name: callee.name, declared: declared.place }));
+      return broken(syntax);
+    }
     const expression: Expression = { op: "call", function: binding.index, args: args.map((typed) => typed.expression) };
     const given = args.map(({ type, syntax: part }) => ({ type, name: part.kind === "Name" ? part.name : undefined }));
     scope.names.leaveToTypeScript({ kind: "call", function: binding.spec, args: given, span: syntax.span });
-    return { expression, type: resultOf(binding.spec), syntax };
+    return { expression, type: signature?.result ?? resultOf(binding.spec), syntax };
   }
   const args = syntax.args.map((argument) => typeExpression(argument.value, scope));
   if (binding?.kind === "node") {
@@ -48,21 +60,35 @@ export function typeCall(syntax: Ast.CallExpr, scope: ExpressionScope): Typed {
 }
 
 /**
- * Arguments of an imported function: positional ones as they are, named ones as one record. What the function takes is for
- * `tsc` to check in the generated module.
+ * Types the arguments of an imported function: positional ones as they are, named ones as one record. Checks them against the function's
+ * signatures, and returns the one that counts.
  */
-export function typeFunctionArguments(syntax: Ast.CallExpr, scope: ExpressionScope): readonly Typed[] {
+export function typeFunctionArguments(
+  syntax: Ast.CallExpr,
+  signatures: readonly FunctionSignature[],
+  scope: ExpressionScope,
+): { readonly args: readonly Typed[]; readonly signature: FunctionSignature | undefined } {
+  const args = typeArguments(syntax, scope);
+  const isMixed =
+    syntax.args.some(({ name }) => name !== undefined) && args.length === syntax.args.length && args.length > 1;
+  const before = signatures.length > 0 && !isMixed;
+  const signature = before ? checkFunctionCall(syntax, args, signatures, scope) : undefined;
+  for (const [at, typed] of args.entries()) {
+    // A parameter that takes no `null` has refused it.
+    const expected = signature?.parameters[at]?.type.kind;
+    if (!before || expected === "json" || expected === "opaque") handOn(typed, scope);
+  }
+  return { args, signature };
+}
+
+function typeArguments(syntax: Ast.CallExpr, scope: ExpressionScope): readonly Typed[] {
   const named = syntax.args.filter((argument) => argument.name !== undefined);
   if (named.length > 0 && named.length < syntax.args.length) {
     const at = named[0]?.span ?? syntax.span;
     scope.report(mixedArguments(placeOf(at, scope), syntax.callee.name));
   }
   if (named.length === 0 || named.length < syntax.args.length) {
-    return syntax.args.map((argument) => {
-      const typed = typeExpression(argument.value, scope);
-      handOn(typed, scope);
-      return typed;
-    });
+    return syntax.args.map((argument) => typeExpression(argument.value, scope));
   }
   const fields: { name: string; value: Expression }[] = [];
   const types: FieldType[] = [];
@@ -70,7 +96,6 @@ export function typeFunctionArguments(syntax: Ast.CallExpr, scope: ExpressionSco
   for (const argument of named) {
     const name = argument.name?.name ?? "";
     const typed = typeExpression(argument.value, scope);
-    handOn(typed, scope);
     const first = seen.get(name);
     if (first !== undefined) {
       const facts = { callee: syntax.callee.name, name, first: placeOf(first.span, scope) };

@@ -122,9 +122,11 @@ function* namedExports(
   }
 }
 
-/** The declaration in `export function f() {}`. */
+/** The declaration in `export function f() {}`, with the comment above the `export`. */
 function declarationOf(statement: Statement): Statement {
-  return (statement.type === "ExportNamedDeclaration" ? statement.declaration : undefined) ?? statement;
+  if (statement.type !== "ExportNamedDeclaration" || !statement.declaration) return statement;
+  statement.declaration.leadingComments ??= statement.leadingComments ?? null;
+  return statement.declaration;
 }
 
 function declaredNames(statement: Statement): readonly string[] {

@@ -1,8 +1,10 @@
 import { parse, type ParserPlugin } from "@babel/parser";
+import { readTypedefs } from "./read-jsdoc.ts";
 
 export type Program = ReturnType<typeof parse>["program"];
 export type Statement = Program["body"][number];
 export type StatementOf<Type extends Statement["type"]> = Extract<Statement, { type: Type }>;
+export type TsType = StatementOf<"TSTypeAliasDeclaration">["typeAnnotation"];
 type Initialiser = NonNullable<StatementOf<"VariableDeclaration">["declarations"][number]["init"]>;
 export type FunctionNode =
   | StatementOf<"FunctionDeclaration">
@@ -19,13 +21,17 @@ const MAX_LENGTH = 2 * 1024 * 1024;
 export function parseModule(text: string, path: string): Program | undefined {
   if (text.length > MAX_LENGTH || /\.c[jt]s$/.test(path)) return undefined;
   try {
-    return parse(text, {
+    const { program, comments } = parse(text, {
       sourceType: "module",
       allowUndeclaredExports: true,
       plugins: pluginsFor(path),
       // Only comments of JavaScript say something: JSDoc types.
       attachComment: !isTypeScript(path),
-    }).program;
+    });
+    // A script without imports and exports may be CommonJS: what it exports is not certain, whatever its types are.
+    const isScript = !program.body.some(({ type }) => /^(Import|Export)/.test(type));
+    if (!isTypeScript(path) && !isScript) program.body.push(...readTypedefs(comments));
+    return program;
   } catch {
     return undefined;
   }

@@ -3,7 +3,7 @@
  * gives nothing; opaque types (known to TypeScript alone) fit both ways, because only `tsc` can tell.
  */
 import type { ValueType } from "../../runtime/table/value-type.ts";
-import { baseOf, typeKey } from "./construct.ts";
+import { baseOf, NUMBER, typeKey } from "./construct.ts";
 import { alternatives, hasLiteral, resolveType, type TypeTable } from "./type-table.ts";
 
 /** Where and why a value of one type does not fit another. */
@@ -161,5 +161,6 @@ function assignRecord(
 }
 
 function fitsScalar(from: ValueType, to: ValueType): boolean {
+  if (from === NUMBER && to.kind === "int") return true;
   return from.kind === to.kind || (from.kind === "int" && to.kind === "float");
 }

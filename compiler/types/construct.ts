@@ -4,6 +4,8 @@ import type { FieldType, ValueType } from "../../runtime/table/value-type.ts";
 export const STRING: ValueType = { kind: "string" };
 export const INT: ValueType = { kind: "int" };
 export const FLOAT: ValueType = { kind: "float" };
+/** A `number` of TypeScript: a float that may be stored as an int, which is checked at run time. */
+export const NUMBER: ValueType = Object.freeze({ kind: "float" });
 export const BOOL: ValueType = { kind: "bool" };
 export const NULL: ValueType = { kind: "null" };
 export const JSON_TYPE: ValueType = { kind: "json" };

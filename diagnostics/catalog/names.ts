@@ -309,13 +309,19 @@ export function importEscapesRoot(
 /** NG114: a call lacks required arguments. */
 export function missingArguments(
   place: Place,
-  facts: { callee: string; missing: readonly string[]; declared?: Place | undefined },
+  facts: {
+    callee: string;
+    missing: readonly string[];
+    declared?: Place | undefined;
+    /** The arguments are given by their position. */
+    isPositional?: boolean;
+  },
 ): Diagnostic {
   const { missing, callee } = facts;
   return diagnostic("NG114", place, `\`${callee}\` needs ${listNames(missing)}`, {
     label: missing.length === 1 ? "argument missing" : "arguments missing",
     labels: facts.declared === undefined ? [] : [{ ...facts.declared, message: `\`${callee}\` is declared here` }],
-    help: `add ${missing.map((name) => `\`${name}: …\``).join(", ")}`,
+    help: facts.isPositional === true ? undefined : `add ${missing.map((name) => `\`${name}: …\``).join(", ")}`,
   });
 }
 
@@ -354,10 +360,15 @@ export function repeatedArgument(place: Place, facts: { callee: string; name: st
 }
 
 /** NG114: more positional arguments than there are parameters. */
-export function tooManyArguments(place: Place, facts: { callee: string; known: readonly string[] }): Diagnostic {
+export function tooManyArguments(
+  place: Place,
+  facts: { callee: string; known: readonly string[]; declared?: Place | undefined },
+): Diagnostic {
   const count = facts.known.length;
   return diagnostic("NG114", place, `\`${facts.callee}\` takes ${count === 1 ? "1 argument" : `${count} arguments`}`, {
     label: "one too many",
+    labels:
+      facts.declared === undefined ? [] : [{ ...facts.declared, message: `\`${facts.callee}\` is declared here` }],
     help: count === 0 ? undefined : `it takes ${listNames(facts.known, 12)}`,
   });
 }

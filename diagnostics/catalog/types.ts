@@ -71,6 +71,32 @@ export function typeMismatch(
   });
 }
 
+/** NG408: a type of TypeScript holds values that JSON cannot represent where a channel needs JSON. */
+export function notJsonValue(
+  place: Place,
+  facts: {
+    /** "channel `ticket`". */
+    target: string;
+    /** "`Ticket`", "the result of `load`". */
+    source: string;
+    /** Path of the part inside the value: `.author.created`; empty for the whole. */
+    path: string;
+    /** "a `Date`", "a function". */
+    description: string;
+    declared?: Place | undefined;
+  },
+): Diagnostic {
+  const { target, source, path, description, declared } = facts;
+  const part = path === "" ? "it is" : `\`${path}\` is`;
+  return diagnostic("NG408", place, `${target} cannot hold ${source}: ${part} ${description}`, {
+    label: `JSON cannot represent ${description}`,
+    labels: declared === undefined ? [] : [{ ...declared, message: "declared here" }],
+    help: description.includes("Date")
+      ? "use a string in TypeScript: `date.toISOString()`"
+      : "let the function return plain data: strings, numbers, booleans, null, lists and objects of them",
+  });
+}
+
 /** NG408: a default is not constant. */
 export function notConstant(place: Place, channel: string): Diagnostic {
   return diagnostic("NG408", place, `the default of \`${channel}\` is not a constant`, {
@@ -254,6 +280,26 @@ export function nodeInExpression(place: Place, facts: { name: string; where: "co
       help: `make it a node of its own (\`node … = ${name}(…) into …\`) and read the channel here`,
     },
   );
+}
+
+/** NG408: an imported reducer returns a promise. */
+export function asyncReducer(place: Place, facts: { reducer: string; declared: Place }): Diagnostic {
+  const { reducer, declared } = facts;
+  return diagnostic("NG408", place, `\`${reducer}\` is async: a reducer must return the value itself`, {
+    label: "returns a promise",
+    labels: [{ ...declared, message: `\`${reducer}\` is declared here` }],
+    help: "do the waiting in a node, and let the reducer only combine two values",
+  });
+}
+
+/** NG514: an expression calls a function that returns a promise. */
+export function asyncInExpression(place: Place, facts: { name: string; declared: Place }): Diagnostic {
+  const { name, declared } = facts;
+  return diagnostic("NG514", place, `\`${name}\` is async: an expression cannot wait for it`, {
+    label: "returns a promise",
+    labels: [{ ...declared, message: `\`${name}\` is declared here` }],
+    help: `make it a node of its own (\`node … = ${name}(…) into …\`) and read the channel here`,
+  });
 }
 
 /** NG406: a channel is never read or never written. */

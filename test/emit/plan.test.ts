@@ -84,7 +84,8 @@ await release().run({ name: "core" }, { only: ["trie"] });
 });
 
 test("tsc finds a function that does not fit its task", async () => {
-  const nodes = NODES.replace("build(name: string)", "build(name: number)").replaceAll("name.length", "1");
+  // A type parameter is opaque to the compiler.
+  const nodes = NODES.replace("build(name: string)", "build<T extends Uppercase<string>>(name: T)");
   const found = await createProject({ "release.ngraph": PLAN, "nodes.ts": nodes }).typeCheck();
   expect(found.join("\n")).toContain("release.ngraph.ts");
 });

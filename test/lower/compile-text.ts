@@ -14,7 +14,7 @@ import {
 const FILES = {
   "nodes.ts": [
     "export type Ticket = { id: number };",
-    "export const load = (x: unknown) => x, save = (x: unknown) => x, rank = (x: unknown) => 1;",
+    "export const load = (...x: unknown[]) => x[0], save = (...x: unknown[]) => x[0], rank = (x: unknown) => 1;",
     "export function combine(a: number, b: number): number { return a + b; }",
   ].join("\n"),
 };

@@ -37,5 +37,6 @@ graph support {
 `;
 
 export const REFERENCE_FILES = {
-  "nodes.ts": "export async function searchDocs() {}\nexport const searchTickets = 1, draftReply = 2;",
+  "nodes.ts":
+    "export async function searchDocs(ticket: string): Promise<string[]> { return []; }\nexport const searchTickets = 1, draftReply = 2;",
 };

@@ -32,7 +32,7 @@ type Square = { kind: "square", side: float }
 function bindExpression(text: string): { type: string; value: Json; errors: string[] } {
   const inputs = CHANNELS.map(([name, type]) => `  input ${name}: ${type}`).join("\n");
   const source = `import { f } from "./nodes.ts"\n${TYPES}graph g {\n${inputs}\n  output out: json\n  node calc = ${text} into out\n  start -> calc\n}`;
-  const host = memoryHost({ "nodes.ts": "export function f() {}" });
+  const host = memoryHost({ "nodes.ts": "export function f(x: unknown) {}" });
   const { graphs, diagnostics } = bindProject(loadProject(source, { path: "main.ngraph", host }));
   const errors = diagnostics.flatMap(({ severity, code }) => (severity === "error" ? [code] : []));
   const call = graphs[0]?.nodes[0]?.call;

@@ -4,7 +4,7 @@ import { suggest, type Suggestions } from "../../diagnostics/similar.ts";
 import type { SourceFile } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
-import { isOpaque, type TypeScriptCheck } from "../expressions/typescript-check.ts";
+import { isOpaque, type TypeScriptCheck } from "./typescript-check.ts";
 import { isAssignable } from "../types/assignable.ts";
 import { isBroken } from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";

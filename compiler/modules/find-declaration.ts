@@ -1,0 +1,56 @@
+import type { LoadedModule } from "../load/load-module.ts";
+import type { ModuleName } from "./module-scope.ts";
+import type { Statement } from "./parse-module.ts";
+
+/** The statements that declare a name, and the module that they are in. */
+export interface FoundDeclaration {
+  readonly module: LoadedModule;
+  readonly name: string;
+  readonly statements: readonly Statement[];
+}
+
+/** Re-exports that one name may lead through. */
+const MAX_STEPS = 50;
+
+/** What a module exports under a name; through re-exports of other relative modules. */
+export function findExport(module: LoadedModule, name: string, steps = 0): FoundDeclaration | undefined {
+  const { scope } = module;
+  if (scope === undefined || steps > MAX_STEPS) return undefined;
+  const exported = scope.exports.get(name);
+  if (exported !== undefined) return follow(exported.name, name, module, steps);
+  if (name === "default") return undefined;
+  for (const specifier of scope.stars) {
+    const target = module.imported(specifier);
+    const found = target === undefined ? undefined : findExport(target, name, steps + 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** What a name means inside a module. */
+export function findLocal(module: LoadedModule, name: string): FoundDeclaration | undefined {
+  const local = module.scope?.locals.get(name);
+  return local === undefined ? undefined : follow(local, name, module, 0);
+}
+
+/** A member of a namespace: `types.Ticket` after `import * as types from "./types.ts"`. */
+export function findMember(module: LoadedModule, namespace: string, name: string): FoundDeclaration | undefined {
+  const local = module.scope?.locals.get(namespace);
+  if (local?.kind !== "imported" || local.name !== "*") return undefined;
+  const target = module.imported(local.specifier);
+  return target === undefined ? undefined : findExport(target, name);
+}
+
+function follow(found: ModuleName, name: string, module: LoadedModule, steps: number): FoundDeclaration | undefined {
+  if (found.kind === "declared") return followDefault({ module, name, statements: found.statements });
+  const target = found.name === "*" ? undefined : module.imported(found.specifier);
+  return target === undefined ? undefined : findExport(target, found.name, steps + 1);
+}
+
+/** `export default name` stands for what the name declares. */
+function followDefault(found: FoundDeclaration): FoundDeclaration | undefined {
+  const [statement] = found.statements;
+  if (statement?.type !== "ExportDefaultDeclaration") return found;
+  const { declaration } = statement;
+  return declaration.type === "Identifier" ? findLocal(found.module, declaration.name) : found;
+}

@@ -1,0 +1,472 @@
+/**
+ * Types of TypeScript as types of the language. What JSON can hold is read: interfaces, aliases, unions, arrays, records, enums. All
+ * else (generics, conditional types, classes, types of packages) stays opaque.
+ */
+import type { FieldType, ValueType } from "../../runtime/table/value-type.ts";
+import type { LoadedModule } from "../load/load-module.ts";
+import {
+  BOOL,
+  JSON_TYPE,
+  listOf,
+  literal,
+  mapOf,
+  NEVER,
+  NULL,
+  nullable,
+  NUMBER,
+  opaque,
+  recordOf,
+  STRING,
+  unionOf,
+} from "../types/construct.ts";
+import { findLocal, findMember, type FoundDeclaration } from "./find-declaration.ts";
+import { notJson } from "./not-json.ts";
+import type { StatementOf, TsType } from "./parse-module.ts";
+
+/** The named types of all modules that a compilation reads. */
+export interface ReadTypes {
+  /** What `ref`s point to; filled while types are read. */
+  readonly table: Map<string, ValueType>;
+  /** By module and name of a type. */
+  readonly known: Map<string, NamedType>;
+  /** Names of the types that graph files declare. */
+  readonly reserved: ReadonlySet<string>;
+  /** Names that `ref`s to types of modules have. */
+  readonly refs: Set<string>;
+  /** By the name of a `ref`: the import of a graph file that it came from, for generated code. */
+  readonly imports: Map<string, ImportedType>;
+}
+
+/** A type that a graph file imports. */
+export interface ImportedType {
+  readonly name: string;
+  /** The module, as the graph file names it. */
+  readonly module: string;
+}
+
+interface NamedType {
+  /** The name of its `ref`, once something needs one. */
+  ref: string | undefined;
+  /** `undefined` while it is read. */
+  type: ValueType | undefined;
+}
+
+/** Where a type is written. */
+export interface TypeScope {
+  readonly types: ReadTypes;
+  readonly module: LoadedModule;
+  /** The specifier by which a graph file imports what is read: opaque parts keep it. */
+  readonly specifier: string;
+  /** Type parameters by name, with their constraints. */
+  readonly parameters: ReadonlyMap<string, TsType | undefined>;
+  readonly depth: number;
+  /** A result, which is checked at run time: what may be anything stays opaque, and fits everywhere. */
+  readonly isResult?: true;
+}
+
+/** Nesting of types; deeper ones are opaque. */
+const MAX_DEPTH = 100;
+/** Types with more parts stay names, as those that graph files declare. */
+const MAX_WRITTEN_OUT = 8;
+const NO_PARAMETERS: ReadonlyMap<string, TsType | undefined> = new Map();
+
+/** Marks `undefined`, which is no value of JSON: it makes a field optional, and any other value nullable. */
+const UNDEFINED: ValueType = opaque("undefined", "");
+
+/**
+ * Reads a type. `at` is how TypeScript writes it, starting from an imported name (`Ticket["tags"][number]`): the name of what stays
+ * opaque.
+ */
+export function readType(syntax: TsType, at: string, scope: TypeScope): ValueType {
+  const { type, mayBeMissing } = readPossible(syntax, at, scope);
+  return mayBeMissing ? nullable(type) : type;
+}
+
+/** A type without `undefined`, and whether that is among its values. */
+function readPossible(syntax: TsType, at: string, scope: TypeScope): { type: ValueType; mayBeMissing: boolean } {
+  const type = readAny(syntax, at, scope);
+  if (type === UNDEFINED) return { type: NULL, mayBeMissing: true };
+  if (type.kind !== "union" || !type.members.includes(UNDEFINED)) return { type, mayBeMissing: false };
+  return { type: unionOf(type.members.filter((member) => member !== UNDEFINED)), mayBeMissing: true };
+}
+
+/** Reads what an exported or local name declares. */
+export function readDeclared(found: FoundDeclaration, at: string, scope: TypeScope): ValueType {
+  const key = `${found.module.path}#${found.name}`;
+  const { known } = scope.types;
+  const before = known.get(key);
+  if (before?.type !== undefined) return before.type;
+  if (before !== undefined) {
+    // It contains itself.
+    before.ref ??= freeName(found.name, scope.types);
+    return { kind: "ref", name: before.ref };
+  }
+  const entry: NamedType = { ref: undefined, type: undefined };
+  known.set(key, entry);
+  const { types, specifier, depth } = scope;
+  const inner: TypeScope = { types, specifier, module: found.module, parameters: NO_PARAMETERS, depth: depth + 1 };
+  const body = readStatements(found, at, inner);
+  entry.type = nameIfNeeded(body, found.name, entry, scope.types);
+  if (entry.type.kind === "opaque") known.delete(key);
+  return entry.type;
+}
+
+/** Records and recursive types become names, as those that graph files declare; others are written out where they are used. */
+function nameIfNeeded(body: ValueType, name: string, entry: NamedType, types: ReadTypes): ValueType {
+  if (entry.ref === undefined) {
+    if (body.kind !== "record" && weigh(body) <= MAX_WRITTEN_OUT) return body;
+    entry.ref = freeName(name, types);
+  }
+  // The body of a name is never just another name.
+  types.table.set(entry.ref, body.kind === "ref" ? (types.table.get(body.name) ?? JSON_TYPE) : body);
+  return { kind: "ref", name: entry.ref };
+}
+
+function freeName(name: string, { reserved, refs }: ReadTypes): string {
+  let free = name;
+  for (let n = 2; refs.has(free) || reserved.has(free); n++) free = `${name}_${n}`;
+  refs.add(free);
+  return free;
+}
+
+function readStatements({ statements }: FoundDeclaration, at: string, scope: TypeScope): ValueType {
+  const interfaces = statements.flatMap((statement) =>
+    statement.type === "TSInterfaceDeclaration" ? [statement] : [],
+  );
+  if (interfaces.length > 0) return readInterface(interfaces, at, scope);
+  for (const statement of statements) {
+    if (statement.type === "TSTypeAliasDeclaration") {
+      return isGeneric(statement) ? opaque(at, scope.specifier) : readType(statement.typeAnnotation, at, scope);
+    }
+    if (statement.type === "TSEnumDeclaration") return readEnum(statement, at, scope);
+  }
+  return opaque(at, scope.specifier);
+}
+
+function isGeneric(statement: { readonly typeParameters?: object | null | undefined }): boolean {
+  return statement.typeParameters !== null && statement.typeParameters !== undefined;
+}
+
+function readInterface(
+  declarations: readonly StatementOf<"TSInterfaceDeclaration">[],
+  at: string,
+  scope: TypeScope,
+): ValueType {
+  if (declarations.some(isGeneric)) return opaque(at, scope.specifier);
+  const parts: ValueType[] = [];
+  for (const { extends: bases, body } of declarations) {
+    for (const base of bases ?? []) {
+      const { expression } = base;
+      const found = expression.type === "Identifier" ? findLocal(scope.module, expression.name) : undefined;
+      if (found === undefined || isGeneric(base)) return opaque(at, scope.specifier);
+      parts.push(readDeclared(found, at, scope));
+    }
+    parts.push(readMembers(body.body, at, scope));
+  }
+  return mergeRecords(parts, scope) ?? opaque(at, scope.specifier);
+}
+
+/** The values of an enum; opaque where one is computed. */
+function readEnum(declaration: StatementOf<"TSEnumDeclaration">, at: string, scope: TypeScope): ValueType {
+  const values: ValueType[] = [];
+  let next: number | undefined = 0;
+  for (const { initializer } of declaration.members) {
+    const value: string | number | undefined =
+      initializer === null || initializer === undefined ? next : constantOf(initializer);
+    if (value === undefined) return opaque(at, scope.specifier);
+    values.push(literal(value));
+    next = typeof value === "number" ? value + 1 : undefined;
+  }
+  return unionOf(values);
+}
+
+function constantOf(expression: { readonly type: string }): string | number | undefined {
+  const node = expression as { type: string; value?: unknown; operator?: string; argument?: { type: string } };
+  if (node.type === "StringLiteral" || node.type === "NumericLiteral") return node.value as string | number;
+  if (node.type !== "UnaryExpression" || node.operator !== "-" || node.argument === undefined) return undefined;
+  const value = constantOf(node.argument);
+  return typeof value === "number" ? -value : undefined;
+}
+
+function readAny(syntax: TsType, at: string, scope: TypeScope): ValueType {
+  if (scope.depth > MAX_DEPTH) return opaque(at, scope.specifier);
+  const inner = { ...scope, depth: scope.depth + 1 };
+  const unreadable = (description: string): ValueType => notJson(at, scope.specifier, description);
+  switch (syntax.type) {
+    case "TSStringKeyword":
+      return STRING;
+    case "TSNumberKeyword":
+      return NUMBER;
+    case "TSBooleanKeyword":
+      return BOOL;
+    case "TSNullKeyword":
+      return NULL;
+    case "TSUndefinedKeyword":
+    case "TSVoidKeyword":
+      return UNDEFINED;
+    case "TSAnyKeyword":
+    case "TSUnknownKeyword":
+      return scope.isResult === true ? opaque(at, scope.specifier) : JSON_TYPE;
+    case "TSNeverKeyword":
+      return NEVER;
+    case "TSBigIntKeyword":
+      return unreadable("a `bigint`");
+    case "TSSymbolKeyword":
+      return unreadable("a `symbol`");
+    case "TSFunctionType":
+    case "TSConstructorType":
+      return unreadable("a function");
+    case "TSTypePredicate":
+      return syntax.asserts === true ? UNDEFINED : BOOL;
+    case "TSParenthesizedType":
+    case "TSOptionalType":
+      return readAny(syntax.typeAnnotation, at, inner);
+    case "TSLiteralType":
+      return readLiteral(syntax.literal, at, scope);
+    case "TSArrayType":
+      return listOf(readType(syntax.elementType, `${at}[number]`, inner));
+    case "TSTupleType":
+      return listOf(unionOf(syntax.elementTypes.map((element) => readElement(element, `${at}[number]`, inner))));
+    case "TSTypeOperator":
+      return syntax.operator === "readonly" ? readAny(syntax.typeAnnotation, at, inner) : opaque(at, scope.specifier);
+    case "TSUnionType":
+      return readUnion(syntax.types, at, inner);
+    case "TSIntersectionType":
+      return (
+        mergeRecords(
+          syntax.types.map((part) => readType(part, at, inner)),
+          scope,
+        ) ?? opaque(at, scope.specifier)
+      );
+    case "TSTypeLiteral":
+      return readMembers(syntax.members, at, inner);
+    case "TSTypeReference":
+      return readReference(syntax, at, inner);
+    default:
+      return opaque(at, scope.specifier);
+  }
+}
+
+function readUnion(members: readonly TsType[], at: string, scope: TypeScope): ValueType {
+  const types = members.map((member) => readAny(member, at, scope));
+  const isMissing = types.some(
+    (type) => type === UNDEFINED || (type.kind === "union" && type.members.includes(UNDEFINED)),
+  );
+  const union = unionOf(
+    types.flatMap((type) => (type.kind === "union" ? type.members : [type])).filter((type) => type !== UNDEFINED),
+  );
+  if (!isMissing) return union;
+  return { kind: "union", members: [...(union.kind === "union" ? union.members : [union]), UNDEFINED] };
+}
+
+type Element = Extract<TsType, { type: "TSTupleType" }>["elementTypes"][number];
+
+function readElement(element: Element, at: string, scope: TypeScope): ValueType {
+  if (element.type === "TSNamedTupleMember") return readType(element.elementType, at, scope);
+  if (element.type !== "TSRestType") return readType(element, at, scope);
+  const rest = readType(element.typeAnnotation, at, scope);
+  return rest.kind === "list" ? rest.item : rest;
+}
+
+type Literal = Extract<TsType, { type: "TSLiteralType" }>["literal"];
+
+function readLiteral(value: Literal, at: string, scope: TypeScope): ValueType {
+  switch (value.type) {
+    case "StringLiteral":
+    case "NumericLiteral":
+    case "BooleanLiteral":
+      return literal(value.value);
+    case "TemplateLiteral":
+      return STRING;
+    case "UnaryExpression": {
+      const number = constantOf(value);
+      return number === undefined ? opaque(at, scope.specifier) : literal(number);
+    }
+    default:
+      return notJson(at, scope.specifier, "a `bigint`");
+  }
+}
+
+type Members = Extract<TsType, { type: "TSTypeLiteral" }>["members"];
+
+function readMembers(members: Members, at: string, scope: TypeScope): ValueType {
+  const fields: FieldType[] = [];
+  for (const member of members) {
+    switch (member.type) {
+      case "TSIndexSignature": {
+        const annotation = member.typeAnnotation?.typeAnnotation;
+        // A record with further fields of any name has no form in the language.
+        if (members.length > 1 || annotation === undefined) return opaque(at, scope.specifier);
+        return mapOf(readType(annotation, `${at}[string]`, scope));
+      }
+      case "TSPropertySignature":
+      case "TSMethodSignature": {
+        const name = keyOf(member);
+        const isAccessor = member.type === "TSMethodSignature" && member.kind !== "method";
+        if (name === undefined || isAccessor) return opaque(at, scope.specifier);
+        fields.push(readField(member, name, `${at}[${JSON.stringify(name)}]`, scope));
+        break;
+      }
+      default:
+        // A value that can be called.
+        return notJson(at, scope.specifier, "a function");
+    }
+  }
+  return recordOf(fields);
+}
+
+type Member = Extract<Members[number], { type: "TSPropertySignature" | "TSMethodSignature" }>;
+
+function keyOf({ key, computed }: Member): string | undefined {
+  if (computed === true) return undefined;
+  if (key.type === "Identifier") return key.name;
+  return key.type === "StringLiteral" ? key.value : undefined;
+}
+
+function readField(member: Member, name: string, at: string, scope: TypeScope): FieldType {
+  if (member.type === "TSMethodSignature") {
+    const type = notJson(at, scope.specifier, "a function");
+    return member.optional === true ? { name, type, optional: true } : { name, type };
+  }
+  const annotation = member.typeAnnotation?.typeAnnotation;
+  const { type, mayBeMissing } =
+    annotation === undefined ? { type: JSON_TYPE, mayBeMissing: false } : readPossible(annotation, at, scope);
+  return member.optional === true || mayBeMissing ? { name, type, optional: true } : { name, type };
+}
+
+/** Names of TypeScript's own types whose values JSON cannot hold. */
+const NOT_JSON: ReadonlySet<string> = new Set(
+  "Date Map Set WeakMap WeakSet RegExp Error Function Promise PromiseLike URL Buffer ArrayBuffer Uint8Array Symbol BigInt ReadonlyMap ReadonlySet AbortSignal ReadableStream Response Request Blob File FormData Headers Iterator Generator AsyncIterable AsyncGenerator".split(
+    " ",
+  ),
+);
+
+function readReference(syntax: Extract<TsType, { type: "TSTypeReference" }>, at: string, scope: TypeScope): ValueType {
+  const { typeName } = syntax;
+  const args: readonly TsType[] = syntax.typeParameters?.params ?? [];
+  if (typeName.type !== "Identifier") {
+    if (typeName.type !== "TSQualifiedName" || typeName.left.type !== "Identifier" || args.length > 0) {
+      return opaque(at, scope.specifier);
+    }
+    const { name: left } = typeName.left;
+    const member = findMember(scope.module, left, typeName.right.name);
+    return member === undefined ? opaque(at, scope.specifier) : readDeclared(member, at, scope);
+  }
+  const { name } = typeName;
+  if (scope.parameters.has(name)) {
+    const constraint = scope.parameters.get(name);
+    const without = new Map([...scope.parameters].filter(([other]) => other !== name));
+    return constraint === undefined
+      ? opaque(at, scope.specifier)
+      : readAny(constraint, at, { ...scope, parameters: without });
+  }
+  const found = findLocal(scope.module, name);
+  if (found !== undefined) return args.length > 0 ? opaque(at, scope.specifier) : readDeclared(found, at, scope);
+  // An import that cannot be followed: a package's type.
+  if (scope.module.scope?.locals.has(name) === true) return opaque(at, scope.specifier);
+  const [first, second] = args;
+  switch (name) {
+    case "Array":
+    case "ReadonlyArray":
+      return first === undefined ? opaque(at, scope.specifier) : listOf(readType(first, `${at}[number]`, scope));
+    case "Record":
+      return first === undefined || second === undefined
+        ? opaque(at, scope.specifier)
+        : readRecordOf(first, second, at, scope);
+    case "Readonly":
+      return first === undefined ? opaque(at, scope.specifier) : readAny(first, at, scope);
+    case "NonNullable":
+      if (first === undefined) return opaque(at, scope.specifier);
+      return withoutNullish(readAny(first, at, scope));
+    case "Partial":
+    case "Required":
+    case "Pick":
+    case "Omit":
+      return first === undefined ? opaque(at, scope.specifier) : readUtility(name, first, second, at, scope);
+    default:
+      return NOT_JSON.has(name) ? notJson(at, scope.specifier, `a \`${name}\``) : opaque(at, scope.specifier);
+  }
+}
+
+function withoutNullish(type: ValueType): ValueType {
+  const members = type.kind === "union" ? type.members : [type];
+  return unionOf(members.filter((member) => member !== UNDEFINED && member.kind !== "null"));
+}
+
+/** `Record<string, T>` is a map, `Record<"a" | "b", T>` a record. */
+function readRecordOf(key: TsType, value: TsType, at: string, scope: TypeScope): ValueType {
+  const keys = readType(key, at, scope);
+  if (keys.kind === "string") return mapOf(readType(value, `${at}[string]`, scope));
+  const names = literalNames(keys);
+  if (names === undefined) return opaque(at, scope.specifier);
+  return recordOf(names.map((name) => ({ name, type: readType(value, `${at}[${JSON.stringify(name)}]`, scope) })));
+}
+
+function literalNames(type: ValueType): readonly string[] | undefined {
+  const names: string[] = [];
+  for (const member of type.kind === "union" ? type.members : [type]) {
+    if (member.kind !== "literal" || typeof member.value !== "string") return undefined;
+    names.push(member.value);
+  }
+  return names;
+}
+
+function readUtility(
+  name: "Partial" | "Required" | "Pick" | "Omit",
+  of: TsType,
+  keys: TsType | undefined,
+  at: string,
+  scope: TypeScope,
+): ValueType {
+  const record = asRecord(readType(of, at, scope), scope);
+  if (record === undefined) return opaque(at, scope.specifier);
+  switch (name) {
+    case "Partial":
+      return recordOf(record.fields.map((field) => ({ ...field, optional: true })));
+    case "Required":
+      return recordOf(record.fields.map(({ name: field, type }) => ({ name: field, type })));
+    case "Pick":
+    case "Omit": {
+      const names = keys === undefined ? undefined : literalNames(readType(keys, at, scope));
+      if (names === undefined) return opaque(at, scope.specifier);
+      return recordOf(record.fields.filter((field) => names.includes(field.name) === (name === "Pick")));
+    }
+    default:
+      return name satisfies never;
+  }
+}
+
+function asRecord(type: ValueType, { types }: TypeScope): Extract<ValueType, { kind: "record" }> | undefined {
+  const plain = type.kind === "ref" ? types.table.get(type.name) : type;
+  return plain?.kind === "record" ? plain : undefined;
+}
+
+/** One record with the fields of several, later ones first; `undefined` where one is no record. */
+function mergeRecords(parts: readonly ValueType[], scope: TypeScope): ValueType | undefined {
+  if (parts.length === 1) return parts[0];
+  const fields = new Map<string, FieldType>();
+  for (const part of parts) {
+    const record = asRecord(part, scope);
+    if (record === undefined) return undefined;
+    for (const field of record.fields) fields.set(field.name, field);
+  }
+  return recordOf([...fields.values()]);
+}
+
+/** How many parts a type has where it is written out. */
+function weigh(type: ValueType): number {
+  switch (type.kind) {
+    case "list":
+      return 1 + weigh(type.item);
+    case "map":
+      return 1 + weigh(type.value);
+    case "record":
+      return type.fields.reduce((sum, field) => sum + weigh(field.type), 1);
+    case "union":
+      return type.members.reduce((sum, member) => sum + weigh(member), 0);
+    case "ref":
+      return 1;
+    default:
+      return 0;
+  }
+}

@@ -1,0 +1,285 @@
+/** Types and signatures that graphs take from TypeScript modules (T1), each with a graph that fits and one that does not. */
+import { describe, expect, it } from "vitest";
+import { compile, memoryHost, type CompileResult } from "../../compiler/index.ts";
+import { typeToText } from "../../compiler/types/type-text.ts";
+import { explain, marked } from "./bind-text.ts";
+
+const compileWith = (text: string, files: Readonly<Record<string, string>>): CompileResult =>
+  compile(text, { path: "main.ngraph", host: memoryHost(files) });
+
+/** The type that an import has, as the language writes it; named types with what they stand for. */
+function typeOf(declarations: string, more: Readonly<Record<string, string>> = {}, module = "nodes.ts"): string {
+  const text = `import { type T } from "./${module}"\ngraph g { input t: T  node a = print(\`\${t}\`)  start -> a -> end }`;
+  const { graphs, namedTypes, diagnostics } = compileWith(text, { [module]: declarations, ...more });
+  expect(diagnostics.filter(({ severity }) => severity === "error").map(({ message }) => message)).toEqual([]);
+  const type = graphs[0]?.bound.channels[0]?.type;
+  if (type === undefined) return "none";
+  const body = type.kind === "ref" ? namedTypes.get(type.name) : undefined;
+  return body === undefined ? typeToText(type) : `${typeToText(type)} = ${typeToText(body)}`;
+}
+
+describe("types", () => {
+  it.each([
+    ["export type T = string", "string"],
+    ["export type T = number[]", "float[]"],
+    ["export type T = readonly (boolean | null)[]", "(bool | null)[]"],
+    ["export type T = [string, ...number[]]", "(string | float)[]"],
+    ["export type T = Record<string, number>", "map<float>"],
+    ["export type T = { [key: string]: number }", "map<float>"],
+    ['export type T = "a" | "b"', '"a" | "b"'],
+    ["export type T = `id-${string}`", "string"],
+    ["export type T = -1 | 2.5 | true", "-1 | 2.5 | true"],
+    ['export enum T { A, B = 5, C, D = "d" }', '0 | 5 | 6 | "d"'],
+    ["export interface T { a: string; b?: number; c: string | undefined }", "T = { a: string, b?: float, c?: string }"],
+    ["export interface T { value: unknown }", "T = { value: json }"],
+    ["interface A { a: string } export interface T extends A { b: boolean }", "T = { a: string, b: bool }"],
+    ["export type T = { a: string } & { b: boolean }", "T = { a: string, b: bool }"],
+    ["interface A { a: string; b: boolean } export type T = Partial<A>", "T = { a?: string, b?: bool }"],
+    ['interface A { a: string; b: boolean } export type T = Pick<A, "a">', "T = { a: string }"],
+    ['interface A { a: string; b: boolean } export type T = Omit<A, "a">', "T = { b: bool }"],
+    ["interface A { a: string } export type T = Readonly<A>", "A = { a: string }"],
+    ['export type T = Record<"a" | "b", number>', "T = { a: float, b: float }"],
+    ["export interface T { next: T | null }", "T = { next: T | null }"],
+    ["export interface T { more: U[] } interface U { parent?: T }", "T = { more: U[] }"],
+  ])("%s", (declarations, expected) => {
+    expect(typeOf(declarations)).toBe(expected);
+  });
+
+  it.each([
+    ["a generic type", "export interface T<A = string> { a: A }"],
+    ["a class", "export class T { a = 1 }"],
+    ["a conditional type", "export type T = string extends infer U ? U : never"],
+    ["a type of a package", 'import type { X } from "pkg"; export type T = X'],
+    ["a module that is no TypeScript", "export type T = {"],
+  ])("%s stays opaque", (_, declarations) => {
+    expect(typeOf(declarations)).toBe("T");
+  });
+
+  it("follow imports and re-exports of relative modules", () => {
+    const more = {
+      "b.ts": 'export * from "./c.js"; import type { C as D } from "./c.ts"; export interface B { c: D }',
+      "c.ts": "export interface C { n: number }",
+    };
+    expect(typeOf('export { type B as T } from "./b.ts"', more)).toBe("B = { c: C }");
+    expect(typeOf('import type { C } from "./b.ts"; export type T = C[]', more)).toBe("C[]");
+    expect(typeOf('import * as b from "./b.ts"; export type T = b.C', more)).toBe("C = { n: float }");
+  });
+
+  it("come from JSDoc in JavaScript", () => {
+    const text = "/** @typedef {{ a: string, b?: Array.<number>, c: string | null }} T */\nexport const x = 1;";
+    expect(typeOf(text, {}, "nodes.js")).toBe("T = { a: string, b?: float[], c: string | null }");
+  });
+
+  it("keep their names apart from types of the graph file", () => {
+    const text = `import { type T } from "./nodes.ts"\ntype U = { own: int }
+graph g { input t: T  input u: U  node a = print(\`\${t.u.n} \${u.own}\`)  start -> a -> end }`;
+    const { namedTypes, diagnostics } = compileWith(text, {
+      "nodes.ts": "export interface T { u: U } interface U { n: number }",
+    });
+    expect(explain(diagnostics.filter(({ severity }) => severity === "error"))).toBe("");
+    expect([...namedTypes.keys()].sort()).toEqual(["T", "U", "U_2"]);
+  });
+
+  it("are narrowed and matched like those of the language", () => {
+    const module = 'export interface Ticket { kind: "bug" | "wish"; title?: string }';
+    const graph = (arms: string): string => `import { type Ticket } from "./nodes.ts"
+graph g { input t: Ticket  node a = print(t.title ?? "none")  node b = print("b")  start -> match t.kind { ${arms} }  a, b -> end }`;
+    const codes = (arms: string): string[] =>
+      compileWith(graph(arms), { "nodes.ts": module }).diagnostics.flatMap(({ severity, code }) =>
+        severity === "error" ? [code] : [],
+      );
+    expect(codes('"bug" -> a  "wish" -> b')).toEqual([]);
+    expect(codes('"bug" -> a, b')).toEqual(["NG501"]);
+    expect(codes('"bug" -> a  "wihs" -> b')).toContain("NG513");
+  });
+});
+
+interface Case {
+  readonly about: string;
+  readonly module: string;
+  readonly path?: string;
+  /** Statements of the graph. */
+  readonly fires: string;
+  readonly near: string;
+  readonly finding: string;
+  readonly at: string;
+}
+
+const CASES: readonly Case[] = [
+  {
+    about: "an argument of another type",
+    module: "export async function f(query: string, limit: number): Promise<string> { return query; }",
+    fires: `node a = f("x", "y") into out`,
+    near: `node a = f("x", 1) into out`,
+    finding: "NG408 argument `limit` of `f` does not accept this value",
+    at: '"y"',
+  },
+  {
+    about: "a missing argument",
+    module:
+      "export async function f(query: string, limit: number, context: NodeContext): Promise<string> { return query; }",
+    fires: `node a = f("x") into out`,
+    near: `node a = f("x", 1) into out`,
+    finding: "NG114 `f` needs `limit`",
+    at: "f",
+  },
+  {
+    about: "an argument too many",
+    module: "export async function f(query: string, limit = 3): Promise<string> { return query; }",
+    fires: `node a = f("x", 1, 2) into out`,
+    near: `node a = f("x") into out`,
+    finding: "NG114 `f` takes 2 arguments",
+    at: "2",
+  },
+  {
+    about: "a named argument of another type",
+    module:
+      "interface Options { query: string; limit?: number }\nexport const f = async (o: Options): Promise<string> => o.query;",
+    fires: `node a = f(query: 5) into out`,
+    near: `node a = f(query: "x") into out`,
+    finding: "NG408 argument `o` of `f` does not accept this value at `.query`",
+    at: "f(query: 5)",
+  },
+  {
+    about: "an argument that may be null",
+    module: "export function f(x: string): string { return x; }",
+    fires: `input n: string | null  node a = f(n) into out`,
+    near: `input n: string | null  node a = f(n ?? "") into out`,
+    finding: "NG509 `n` may be null",
+    at: "n",
+  },
+  {
+    about: "a result of another type",
+    module: "export async function f(): Promise<number[]> { return []; }",
+    fires: `node a = f() into out`,
+    near: `state ns: float[] = []  node a = f() into ns  node b = \`\${ns}\` into out  a -> b`,
+    finding: "NG408 channel `out` does not accept this value",
+    at: "out",
+  },
+  {
+    about: "a field that the result lacks",
+    module: "export async function f(): Promise<{ text: string }> { return { text: '' }; }",
+    fires: `node a = f() into { txt: out }`,
+    near: `node a = f() into { text: out }`,
+    finding: "NG408 what `f` gives has no field `txt`: the channel does not accept this value",
+    at: "out",
+  },
+  {
+    about: "no result at all",
+    module: "export async function f(): Promise<void> {}",
+    fires: `node a = f() into out`,
+    near: `node a = f()  node b = "x" into out  a -> b`,
+    finding: "NG408 channel `out` does not accept this value",
+    at: "out",
+  },
+  {
+    about: "an async function in an expression",
+    module: "export async function f(x: string): Promise<string> { return x; }",
+    fires: `node a = upper(f("x")) into out`,
+    near: `node a = f("x") into out`,
+    finding: "NG514 `f` is async: an expression cannot wait for it",
+    at: "f",
+  },
+  {
+    about: "a result that an expression cannot use",
+    module: "export function f(x: string): number { return x.length; }",
+    fires: `node a = upper(f("x")) into out`,
+    near: 'node a = `${f("x")}` into out',
+    finding: "NG508",
+    at: 'f("x")',
+  },
+  {
+    about: "a result with a `Date`",
+    module: "interface Row { id: string; at: { created: Date } }\nexport async function f(): Promise<Row> { throw 0; }",
+    fires: `state row: json  node a = f() into row  node b = \`\${row}\` into out  a -> b`,
+    near: `node a = f() into { id: out }`,
+    finding: "NG408 channel `row` cannot hold the result of `f`: `.at.created` is a `Date`",
+    at: "row",
+  },
+  {
+    about: "a channel of a type with a function",
+    module:
+      "export interface Bad { run(): void }\nexport interface Good { runs: number }\nexport function f(x: unknown): string { return ''; }",
+    fires: `input x: Bad  node a = f(x) into out`,
+    near: `input x: Good  node a = f(x) into out`,
+    finding: "NG408 channel `x` cannot hold `Bad`: `.run` is a function",
+    at: "Bad",
+  },
+  {
+    about: "a reducer of another type",
+    module:
+      "export function f(a: number, b: number): number { return a + b; }\nexport function g(a: string, b: string): string { return a + b; }",
+    fires: `state s: string = "" reduce f  node a = "x" into s  node b = s into out  a -> b`,
+    near: `state s: string = "" reduce g  node a = "x" into s  node b = s into out  a -> b`,
+    finding: "NG408 `reduce f` of a `string` does not accept this value",
+    at: "f",
+  },
+  {
+    about: "JSDoc of JavaScript",
+    path: "nodes.js",
+    module:
+      "/**\n * @param {string} x\n * @param {number} [n]\n * @returns {Promise<string>}\n */\nexport async function f(x, n) { return x; }",
+    fires: `node a = f(5) into out`,
+    near: `node a = f("5") into out`,
+    finding: "NG408 argument `x` of `f` does not accept this value",
+    at: "5",
+  },
+];
+
+describe("signatures", () => {
+  const find = ({ module, path = "nodes.ts" }: Case, statements: string): CompileResult["diagnostics"] => {
+    const names = [...module.matchAll(/^export (?:async )?(interface|function|const) (\w+)/gm)];
+    const used = names.filter(([, , name = ""]) => new RegExp(`\\b${name}\\b`).test(statements));
+    const imports = [...new Set(used.map(([, kind, name]) => (kind === "interface" ? `type ${name}` : name)))].join(
+      ", ",
+    );
+    const text = `import { ${imports} } from "./${path}"\ngraph main { output out: string = ""  start -> a  ${statements} }`;
+    return compileWith(text, { [path]: module }).diagnostics.filter(({ severity }) => severity === "error");
+  };
+
+  it.each(CASES)("report $about", (item) => {
+    const [found, ...others] = find(item, item.fires);
+    expect(`${found?.code} ${found?.message}`).toContain(item.finding);
+    expect(found === undefined ? "" : marked(found)).toBe(item.at);
+    expect(explain(others)).toBe("");
+  });
+
+  it.each(CASES)("accept what is close to $about", (item) => {
+    expect(explain(find(item, item.near))).toBe("");
+  });
+
+  it("show where the module declares them", () => {
+    const item = CASES[0] as Case;
+    const labels = find(item, item.fires)[0]?.labels ?? [];
+    expect(labels.map(({ file, span }) => `${file.path}: ${file.text.slice(span.start, span.end)}`)).toEqual([
+      "nodes.ts: limit: number",
+    ]);
+  });
+
+  it("of overloads count in their order", () => {
+    const module = `export function f(x: string): string;
+export function f(x: number): number;
+export function f(x: string | number): string | number { return x; }`;
+    const about = { about: "", module, fires: "", near: "", finding: "", at: "" };
+    expect(explain(find(about, `node a = f("x") into out`))).toBe("");
+    expect(find(about, `node a = f(1) into out`).map(({ code }) => code)).toEqual(["NG408"]);
+    expect(find(about, `node a = f(true) into out`).map(({ code }) => code)).toEqual(["NG408"]);
+  });
+
+  it("of a `number` that becomes an int are left to the run", () => {
+    const module = "export async function f(): Promise<number> { return 1; }";
+    const about = { about: "", module, fires: "", near: "", finding: "", at: "" };
+    const statements = "state n: int = 0  node a = f() into n  node b = `${n}` into out  a -> b";
+    expect(explain(find(about, statements))).toBe("");
+  });
+
+  it.each([
+    ["JavaScript without JSDoc", "nodes.js", "export function f() {}"],
+    ["a variable with a type of its own", "nodes.ts", "export const f: Handler = () => 1;"],
+    ["what is no function", "nodes.ts", "export const f = wrap(() => 1);"],
+    ["a result without a type", "nodes.ts", "export function f(...all: unknown[]) { return 1; }"],
+  ])("are unknown of %s", (_, path, module) => {
+    const about = { about: "", module, path, fires: "", near: "", finding: "", at: "" };
+    expect(explain(find(about, `node a = f("x", 5) into out`))).toBe("");
+  });
+});
