@@ -23,5 +23,5 @@ test("the beginning of an id is compared with the newest checkpoints; a short on
     message: expect.stringContaining("newest 2000 checkpoints"),
     help: expect.stringContaining(newest.id),
   });
-  await expect(findCheckpoint(store, "ffffffff-ffff-f", "t")).rejects.toMatchObject({ help: "give the whole id" });
+  await expect(findCheckpoint(store, "ffffffff-ffff-f", "t")).rejects.toMatchObject({ help: "use the whole id" });
 });
