@@ -58,7 +58,7 @@ export interface DiagnosticDetails {
   readonly fixes?: readonly Fix[];
   readonly trace?: readonly TraceStep[];
   readonly traceEnd?: string | undefined;
-  /** Only for codes that the catalog lists with two severities (NG302, NG403). */
+  /** Overrides the severity of the code where the catalog has two of them. */
   readonly severity?: Severity;
 }
 

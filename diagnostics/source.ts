@@ -22,6 +22,9 @@ export interface Range {
 }
 
 /** One text that was read: a file, or a string with a made-up path. */
+/** A carriage return without a line feed also ends a line. */
+const LONE_RETURN = /\r(?!\n)/;
+
 export class SourceFile {
   /** The path as the user wrote it; diagnostics print it. */
   readonly path: string;
@@ -37,7 +40,11 @@ export class SourceFile {
   get lineStarts(): readonly number[] {
     if (this.#lineStarts === undefined) {
       const starts = [0];
-      for (let at = this.text.indexOf("\n"); at !== -1; at = this.text.indexOf("\n", at + 1)) starts.push(at + 1);
+      if (LONE_RETURN.test(this.text)) {
+        for (const lineBreak of this.text.matchAll(/\r\n?|\n/g)) starts.push(lineBreak.index + lineBreak[0].length);
+      } else {
+        for (let at = this.text.indexOf("\n"); at !== -1; at = this.text.indexOf("\n", at + 1)) starts.push(at + 1);
+      }
       this.#lineStarts = starts;
     }
     return this.#lineStarts;
@@ -66,7 +73,7 @@ export class SourceFile {
     const start = this.lineStarts[number - 1];
     if (start === undefined) return "";
     const next = this.lineStarts[number];
-    return this.text.slice(start, next === undefined ? undefined : next - 1).replace(/\r$/, "");
+    return this.text.slice(start, next).replace(/\r?\n$|\r$/, "");
   }
 }
 

@@ -1,5 +1,6 @@
 /** The values of literals: escapes, numbers, durations, and the indentation of templates. */
 import { badLiteral } from "../diagnostics/catalog/syntax.ts";
+import type { Diagnostic, Place } from "../diagnostics/diagnostic.ts";
 import { placeAt, report, type Reading } from "./reading.ts";
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -59,7 +60,9 @@ export function durationValue(reading: Reading, image: string, offset: number): 
   // A bad unit has been reported; it is read as the known unit that it begins with.
   const unit = Object.hasOwn(UNITS, written) ? written : /^m(?:s|il)/.test(written) ? "ms" : written.slice(0, 1);
   const factor = UNITS[unit] ?? 1_000;
-  const exact = Number(parts?.[1] ?? "0") * factor;
+  const digits = parts?.[1] ?? "0";
+  const exact = Number(digits) * factor;
+  if (/^0\d/.test(digits)) report(reading, leadingZero(placeAt(reading, offset, offset + digits.length), digits));
   const milliseconds = Math.round(exact);
   if (Math.abs(exact - milliseconds) > 1e-6 || !Number.isSafeInteger(milliseconds)) {
     const message = Number.isSafeInteger(milliseconds)
@@ -70,11 +73,22 @@ export function durationValue(reading: Reading, image: string, offset: number): 
   return Number.isSafeInteger(milliseconds) ? milliseconds : Number.MAX_SAFE_INTEGER;
 }
 
+/** `08`: octal in some languages, decimal in others. */
+function leadingZero(place: Place, digits: string): Diagnostic {
+  const use = digits.replace(/^0+(?=\d)/, "");
+  return badLiteral(place, {
+    message: `\`${digits}\` has a leading zero`,
+    label: `write \`${use}\``,
+    fixes: [{ title: `write \`${use}\``, edits: [{ span: place.span, text: use }] }],
+  });
+}
+
 /** A number and whether it is written as a float. What cannot be represented is reported. */
 export function numberValue(reading: Reading, image: string, offset: number): { value: number; isFloat: boolean } {
   const plain = /^\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/.exec(image)?.[0] ?? "0";
   const isFloat = /[.eE]/.test(plain);
   const value = Number(plain);
+  if (/^0\d/.test(plain)) report(reading, leadingZero(placeAt(reading, offset, offset + plain.length), plain));
   if (!Number.isFinite(value) || (!isFloat && !Number.isSafeInteger(value))) {
     const message = isFloat ? "this number is too large" : "this whole number is too large to be exact";
     const help = isFloat ? undefined : `the largest is ${Number.MAX_SAFE_INTEGER}; write it as a string, or as a float`;

@@ -181,7 +181,8 @@ function checkWrite(
     }
     if (isEach) return `the results of a \`for\` are one list: \`${typeToText(found)}\``;
     if (mismatch?.reason === "null") {
-      return `\`${callee}\` may end without a value here: let the channel be \`${typeToText(nullable(channel.type))}\``;
+      const subject = callee === "" ? "this expression may be `null`" : `\`${callee}\` may end without a value`;
+      return `${subject} here: let the channel be \`${typeToText(nullable(channel.type))}\``;
     }
     return write.field === undefined ? pickHelp(type, channel, expected, context) : undefined;
   }

@@ -1,3 +1,4 @@
+import { emptyFile } from "../../diagnostics/catalog/syntax.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { File } from "../../grammar/ast.ts";
 import { parse } from "../../grammar/parse.ts";
@@ -11,5 +12,7 @@ export function readSyntax(
   path: string,
   spelling: Spelling = /\.ya?ml$/.test(path) ? "yaml" : "ngraph",
 ): { readonly file: File; readonly diagnostics: readonly Diagnostic[] } {
-  return spelling === "yaml" ? parseYaml(text, { path }) : parse(text, { path });
+  const read = spelling === "yaml" ? parseYaml(text, { path }) : parse(text, { path });
+  if (/[^\ufeff \t\r\n]/.test(text)) return read;
+  return { ...read, diagnostics: [emptyFile({ file: read.file.source, span: read.file.span })] };
 }

@@ -43,6 +43,15 @@ export function syntaxProblem(place: Place, details: SyntaxDetails): Diagnostic 
   return diagnostic("NG001", place, details.message, { label: details.label ?? "", ...pick(details) });
 }
 
+/** NG001, a warning: a file without declarations and comments. */
+export function emptyFile(place: Place): Diagnostic {
+  return diagnostic("NG001", place, "this file is empty", {
+    severity: "warning",
+    label: "declares nothing",
+    help: 'declare a graph: `graph hello { node greet = print("hi")  start -> greet }`',
+  });
+}
+
 /** NG002: a string, template or comment is not closed. */
 export function unterminated(
   place: Place,
@@ -52,13 +61,19 @@ export function unterminated(
 ): Diagnostic {
   const mark = closing === "`" ? "a backtick" : `\`${closing}\``;
   return diagnostic("NG002", place, `this ${what} is never closed`, {
-    label: `begins here, and no ${mark} follows`,
+    label: closing === "`" ? "begins here, and no backtick follows" : `begins here, and no ${mark} follows`,
     help:
       what === "string"
         ? `close it with ${mark} on the same line; text over several lines goes between backticks`
         : `close it with ${mark}`,
     fixes,
   });
+}
+
+/** NG002 for a template. */
+export function unterminatedTemplate(place: Place): Diagnostic {
+  const { end } = place.span;
+  return unterminated(place, "template", "`", [replacement("close it with a backtick", { start: end, end }, "`")]);
 }
 
 /** NG003: a character that is not allowed outside of strings. */

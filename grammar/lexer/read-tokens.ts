@@ -8,8 +8,9 @@ import {
   replacement,
   syntaxProblem,
   unterminated,
+  unterminatedTemplate,
 } from "../../diagnostics/catalog/syntax.ts";
-import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import type { Diagnostic, Place } from "../../diagnostics/diagnostic.ts";
 import type { Comment } from "../ast.ts";
 import { placeAt, report, spanAt, type Reading } from "../reading.ts";
 import { resetTemplateScan } from "./template-scan.ts";
@@ -30,16 +31,53 @@ export interface Tokens {
 const lexer = { instance: undefined as ReturnType<typeof t.createLexer> | undefined };
 
 export function readTokens(reading: Reading): Tokens {
-  lexer.instance ??= t.createLexer();
-  resetTemplateScan();
-  const result = lexer.instance.tokenize(reading.text);
-  resetTemplateScan();
+  const result = tokenize(reading.text);
   const semicolons = new Map<number, t.Token>();
   const tokens = replaceForeign(reading, result.tokens, semicolons);
   const comments = (result.groups["comments"] ?? []).map((token) => readComment(reading, token));
   const docs = result.groups["docs"] ?? [];
   for (const doc of docs) checkCharacters(reading, doc);
   return { tokens, comments, docs, semicolons };
+}
+
+/**
+ * The tokens of a text. A missing backtick closes a template at the next one, in a later line. What follows that one is then
+ * either glued to it, or a template without an end in the same line. A template with such an end is the unclosed one: it ends
+ * with its line, and the text is tokenized again.
+ */
+function tokenize(text: string) {
+  lexer.instance ??= t.createLexer();
+  const unclosed = new Set<number>();
+  for (;;) {
+    resetTemplateScan(unclosed);
+    const result = lexer.instance.tokenize(text);
+    resetTemplateScan();
+    const start = unclosed.size < MOST_RESCANS ? startOfUnclosed(text, result.tokens) : undefined;
+    if (start === undefined) return result;
+    unclosed.add(start);
+  }
+}
+
+const MOST_RESCANS = 8;
+
+function startOfUnclosed(text: string, tokens: readonly t.Token[]): number | undefined {
+  const open: number[] = [];
+  let closed: { readonly start: number; readonly end: number } | undefined;
+  for (const token of tokens) {
+    if (token.tokenType === t.TemplateStart) open.push(token.startOffset);
+    else if (token.tokenType === t.TemplateEnd) {
+      const start = open.pop() ?? 0;
+      closed = hasLineBreak(text, start, token.startOffset) ? { start, end: token.startOffset } : undefined;
+      if (closed !== undefined && /[\w`]/.test(text[token.startOffset + 1] ?? "")) return start;
+    } else if (token.tokenType === t.UnterminatedTemplate && closed !== undefined) {
+      if (!hasLineBreak(text, closed.end, token.startOffset)) return closed.start;
+    }
+  }
+  return undefined;
+}
+
+function hasLineBreak(text: string, start: number, end: number): boolean {
+  return t.lineEnd(text, start) < end;
 }
 
 /** Reports every `;`, as a wrong comma if the parser read it as one. */
@@ -74,7 +112,6 @@ const WATCHED: readonly boolean[] = watch([
   t.And,
   t.BadNumber,
   t.Quoted,
-  t.StrayOpen,
 ]);
 
 function watch(types: readonly t.TokenType[]): boolean[] {
@@ -126,10 +163,10 @@ function replaced(reading: Reading, token: t.Token, before: t.Token[]): t.Token 
   switch (token.tokenType) {
     case t.Quoted:
       if (isClosed(token.image)) return token;
-      report(reading, unterminated(at, "string", '"', [closeWith(at, '"')]));
+      report(reading, unterminated(at, "string", '"', [closeString(at)]));
       return token;
     case t.UnterminatedTemplate:
-      report(reading, unterminated(at, "template", "`", [closeWith(at, "`")]));
+      report(reading, unterminatedTemplate(at));
       return token;
     case t.SingleQuoted:
       return foreign(doubleQuoted(token.image), t.Quoted, "strings are written in double quotes");
@@ -143,16 +180,6 @@ function replaced(reading: Reading, token: t.Token, before: t.Token[]): t.Token 
       return foreign("!=", t.NotEqual, "`!==` is not an operator here", "`!=` is strict already");
     case t.And:
       return foreign("&&", t.AndAnd, "`&` is not an operator here", "to require both, write `&&`");
-    case t.StrayOpen:
-      report(
-        reading,
-        syntaxProblem(at, {
-          message: "`${` is outside a template",
-          label: "only text between backticks interpolates",
-          help: "write the value itself, or the whole text as a template: `` `… ${value} …` ``",
-        }),
-      );
-      return token;
     case t.BadNumber:
       report(reading, badNumber(reading, token));
       return as(token, /^\d+(?:\.\d+)?[A-Za-z]+$/.test(token.image) ? t.Duration : t.Numeral);
@@ -168,12 +195,8 @@ function isClosed(image: string): boolean {
   return backslashes % 2 === 0;
 }
 
-function closeWith(at: { span: { start: number; end: number } }, closing: string) {
-  return replacement(
-    closing === "`" ? "close it with a backtick" : `close it with \`${closing}\``,
-    { start: at.span.end, end: at.span.end },
-    closing,
-  );
+function closeString({ span: { end } }: Place) {
+  return replacement('close it with `"`', { start: end, end }, '"');
 }
 
 function doubleQuoted(image: string): string {
@@ -241,6 +264,14 @@ function stray(reading: Reading, token: t.Token, before: t.Token[]): t.Token | u
   if (code > 127 && /^[\p{L}\p{M}\p{N}_]+$/u.test(image)) {
     const whole = joins ? `${previous.image}${image}` : image;
     const name = placeAt(reading, joins ? previous.startOffset : token.startOffset, endOf(token));
+    const ascii = withoutLookAlikes(whole);
+    if (ascii !== undefined) {
+      report(reading, lookAlike(name, whole, ascii));
+      const fixed = { ...as(token, t.Identifier), image: ascii, startOffset: token.startOffset };
+      if (!joins) return fixed;
+      before[before.length - 1] = { ...previous, image: ascii };
+      return undefined;
+    }
     const help = "names consist of the letters A to Z, digits and `_`; other text belongs in strings and comments";
     report(reading, forbiddenCharacter(name, { character: `\`${shorten(whole)}\``, why: "is not a name", help }));
     if (!joins) return as(token, t.Identifier);
@@ -253,6 +284,34 @@ function stray(reading: Reading, token: t.Token, before: t.Token[]): t.Token | u
   }
   report(reading, syntaxProblem(at, { message: `\`${image}\` has no meaning here`, label: "unexpected character" }));
   return undefined;
+}
+
+/** Letters that look like ASCII letters in most fonts: the Cyrillic and Greek ones. */
+const LOOK_ALIKES: ReadonlyMap<string, string> = new Map([
+  ...pairs("аеорсухіѕјԁһԛԝАВЕКМНОРСТХУІЅЈ", "aeopcyxisjdhqwABEKMHOPCTXYISJ"),
+  ...pairs("οναιΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ovaiABEZHIKMNOPTYX"),
+]);
+
+function pairs(letters: string, ascii: string): [string, string][] {
+  return [...letters].map((letter, at) => [letter, ascii[at] ?? ""]);
+}
+
+/** The name in ASCII if only look-alikes keep it from being one. */
+function withoutLookAlikes(name: string): string | undefined {
+  const ascii = [...name].map((letter) => LOOK_ALIKES.get(letter) ?? letter).join("");
+  return /^[A-Za-z_]\w*$/.test(ascii) ? ascii : undefined;
+}
+
+function lookAlike(at: Place, name: string, ascii: string): Diagnostic {
+  const letter = [...name].find((each) => LOOK_ALIKES.has(each)) ?? "";
+  const script = /\p{Script=Greek}/u.test(letter) ? "Greek" : "Cyrillic";
+  const code = letter.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0");
+  return forbiddenCharacter(at, {
+    character: `\`${shorten(name)}\``,
+    why: `contains the ${script} letter \`${letter}\` (U+${code}), which looks like \`${LOOK_ALIKES.get(letter) ?? ""}\``,
+    help: "names consist of the letters A to Z, digits and `_`",
+    fixes: [replacement(`write \`${shorten(ascii)}\` in ASCII`, at.span, ascii)],
+  });
 }
 
 /** Control characters, and those that reorder the text around them on screen. */

@@ -13,6 +13,8 @@ let closedUntil = 0;
 let failures = 0;
 /** The last literal that was found unterminated: two token patterns need the result. */
 let failedAt = -1;
+/** Offsets of templates that count as unclosed. */
+let unclosed: ReadonlySet<number> = new Set();
 
 /**
  * Where the literal that opens at `offset` is to end if it is never closed (its line's end); `undefined` if it is
@@ -20,11 +22,11 @@ let failedAt = -1;
  */
 export function unterminatedTemplateEnd(text: string, offset: number): number | undefined {
   if (scannedText !== text) {
-    resetTemplateScan();
+    resetTemplateScan(unclosed);
     scannedText = text;
   }
   if (offset < closedUntil) return undefined;
-  if (offset === failedAt) return restOfLine(text, offset);
+  if (offset === failedAt || unclosed.has(offset)) return restOfLine(text, offset);
   const end = failures < MOST_FAILURES ? templateEnd(text, offset) : undefined;
   if (end !== undefined) {
     closedUntil = end;
@@ -36,17 +38,19 @@ export function unterminatedTemplateEnd(text: string, offset: number): number | 
 }
 
 /** Forgets the text of the last scan: call before and after reading one. */
-export function resetTemplateScan(): void {
+export function resetTemplateScan(unclosedTemplates: ReadonlySet<number> = new Set()): void {
+  unclosed = unclosedTemplates;
   scannedText = "";
   closedUntil = 0;
   failures = 0;
   failedAt = -1;
 }
 
+const LINE_BREAK = /[\r\n]/g;
+
 function restOfLine(text: string, offset: number): number {
-  const end = text.indexOf("\n", offset);
-  if (end === -1) return text.length;
-  return text[end - 1] === "\r" ? end - 1 : end;
+  LINE_BREAK.lastIndex = offset;
+  return LINE_BREAK.exec(text)?.index ?? text.length;
 }
 
 /** The tokens that matter inside `${…}`: quotes, comments, braces, templates. */

@@ -276,7 +276,41 @@ export abstract class BaseParser extends EmbeddedActionsParser {
   /** Takes a name; `what` completes "expected …": "a name for the node". */
   protected name(what: string): Identifier {
     if (!this.RECORDING_PHASE && !this.at(t.Identifier)) this.failName(what);
-    return this.identifier(this.RECORDING_PHASE ? this.consume(this.index(), t.Identifier) : this.takeAny());
+    if (this.RECORDING_PHASE) return this.identifier(this.consume(this.index(), t.Identifier));
+    const token = this.takeAny();
+    return this.at(t.Minus) && this.listContext !== "conditions" ? this.kebabName(token) : this.identifier(token);
+  }
+
+  /** `draft-reply`: read as `draft_reply`. */
+  private kebabName(first: IToken): Identifier {
+    const parts = [first.image];
+    for (let last = first; this.at(t.Minus) && this.at(t.Identifier, 2);) {
+      const minus = this.LA(1);
+      const next = this.LA(2);
+      if (minus.startOffset !== endOf(last) || next.startOffset !== endOf(minus)) break;
+      this.takeAny();
+      last = this.takeAny();
+      parts.push(last.image);
+    }
+    if (parts.length === 1) return this.identifier(first);
+    const span = this.spanFrom(first);
+    const name = parts.join("_");
+    this.reportForeign(
+      { file: this.reading.source, span },
+      {
+        message: `\`${shorten(parts.join("-"))}\` is not a name: names have no \`-\``,
+        label: `write \`${shorten(name)}\``,
+        help: "names consist of the letters A to Z, digits and `_`",
+        fixes: [replacement(`write \`${shorten(name)}\``, span, name)],
+      },
+    );
+    return { kind: "Identifier", span, name };
+  }
+
+  /** The `in` of a loop. */
+  protected takeIn(): void {
+    if (this.RECORDING_PHASE || !this.isWord("of")) this.take(t.In, "`in` and the list");
+    else this.instead("`in`", "in", "a loop over a list is written with `in`, not `of`");
   }
 
   protected identifier(token: IToken): Identifier {
@@ -462,7 +496,7 @@ export abstract class BaseParser extends EmbeddedActionsParser {
       this.fail(this.LA(1), {
         message: `expected a duration, found \`${shorten(image)}\``,
         label: "a unit is missing",
-        help: `write the unit behind the number: \`${shorten(image)}s\`, or \`ms\`, \`m\`, \`h\`, \`d\``,
+        help: unitHelp(image),
       });
     }
     const token = this.take(t.Duration, "a duration such as `30s`");
@@ -491,6 +525,15 @@ export abstract class BaseParser extends EmbeddedActionsParser {
 
   /** Whether the comma ahead separates arms, policies or statements, which need no separator. */
   protected abstract isStrayComma(): boolean;
+}
+
+/** Suggests a unit for a number: from 1,000 on it is more likely in milliseconds. */
+export function unitHelp(number: string): string {
+  const value = Number(number);
+  const units = "the units are `ms`, `s`, `m`, `h` and `d`";
+  if (!(value >= 1000)) return `add a unit: \`${shorten(number)}s\`; ${units}`;
+  const seconds = value % 1000 === 0 ? `, which is \`${value / 1000}s\`` : "";
+  return `add a unit: \`${shorten(number)}ms\`${seconds}; ${units}`;
 }
 
 /** A token as messages name it. */

@@ -2,6 +2,7 @@
 import { replacement } from "../../diagnostics/catalog/syntax.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type { ChannelDecl, Expr, Identifier, NodeDecl, Output, OutputField, TaskDecl } from "../ast.ts";
+import type { IToken } from "chevrotain";
 import * as t from "../lexer/tokens.ts";
 import { spanAt } from "../reading.ts";
 import { D } from "./decisions.ts";
@@ -69,7 +70,7 @@ export abstract class DeclarationRules extends PolicyRules {
 
   protected readonly node = this.RULE("node", (): NodeDecl => {
     const doc = this.documentation();
-    const first = this.takeWord("node");
+    const first = this.takeDeclarationWord("node", "task", "a step of a graph is a `node`; a `task` belongs in a plan");
     const name = this.name("a name for the node");
     this.takeEqual("the node's call");
     const call = this.rule(this.expression);
@@ -87,6 +88,14 @@ export abstract class DeclarationRules extends PolicyRules {
       policies,
     };
   });
+
+  /** `task a = …` in a graph, `node a = …` in a plan: reported, and read as the word that belongs there. */
+  private takeDeclarationWord(word: string, other: string, message: string): IToken {
+    if (this.RECORDING_PHASE || !this.isWord(other)) return this.takeWord(word);
+    const token = this.LA(1);
+    this.instead(`\`${word}\``, word, message);
+    return token;
+  }
 
   /** The `=` after a declared name. An `await` of other languages is reported and skipped. */
   private takeEqual(what: string): void {
@@ -107,7 +116,7 @@ export abstract class DeclarationRules extends PolicyRules {
   private readonly each = (): Each => {
     this.takeWord("for");
     const item = this.name("a name for the item");
-    this.take(t.In, "`in` and the list");
+    this.takeIn();
     return { item, list: this.rule(this.expression) };
   };
 
@@ -180,7 +189,7 @@ export abstract class DeclarationRules extends PolicyRules {
 
   protected readonly task = this.RULE("task", (): TaskDecl => {
     const doc = this.documentation();
-    const first = this.takeWord("task");
+    const first = this.takeDeclarationWord("task", "node", "a step of a plan is a `task`; a `node` belongs in a graph");
     const name = this.name("a name for the task");
     this.takeEqual("the task's call");
     const call = this.rule(this.expression);

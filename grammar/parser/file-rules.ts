@@ -19,7 +19,7 @@ import type { Fragments } from "../fragments.ts";
 import { CHANNEL_WORDS, GRAPH_WORDS, ITEM_WORDS, PLAN_WORDS, TEST_WORDS } from "../words.ts";
 import { Halt } from "./base-parser.ts";
 import { D, FIRST_LOOP } from "./decisions.ts";
-import { ITEM_HINTS, STATEMENT_HINTS } from "./foreign-syntax.ts";
+import { DEPENDENCY_WORDS, ITEM_HINTS, STATEMENT_HINTS } from "./foreign-syntax.ts";
 import { columnAtLineStart, nextItem, startsItem, startsStatement, type BodyKind } from "./recovery.ts";
 import { StatementLoop } from "./statement-loop.ts";
 
@@ -256,6 +256,8 @@ export class NgraphParser extends StatementLoop {
     switch (word) {
       case "node":
         return this.rule(this.node);
+      case "task":
+        return this.at(t.Identifier, 2) && this.at(t.Equal, 3) ? this.rule(this.node) : this.failStatement("graph");
       case "limit":
       case "max":
         return this.rule(this.limit);
@@ -267,7 +269,11 @@ export class NgraphParser extends StatementLoop {
   };
 
   private readonly planStatement = this.RULE("planStatement", (): PlanStatement => {
-    return this.choose(D.planStatement, this.planStatementForms, () => this.failStatement("plan"));
+    return this.choose(D.planStatement, this.planStatementForms, () =>
+      this.isWord("node") && this.at(t.Identifier, 2) && this.at(t.Equal, 3)
+        ? this.rule(this.task)
+        : this.failStatement("plan"),
+    );
   });
 
   private readonly planStatementForms: readonly (() => PlanStatement)[] = [
@@ -299,6 +305,13 @@ export class NgraphParser extends StatementLoop {
       return `a \`${word}\` is declared beside the ${kind}, not inside it`;
     if (this.at(t.When) || this.at(t.Otherwise) || word === "on")
       return "a condition follows the targets of an edge: `a -> b when x > 3`";
+    if (kind === "plan" && this.at(t.Arrow, 2)) {
+      return "a plan has no edges: write the order on the task that runs later, `task b = … after a`";
+    }
+    if (kind === "plan" && DEPENDENCY_WORDS.has(word)) return "dependencies are written `after a, b`";
+    if (kind === "graph" && (word === "after" || DEPENDENCY_WORDS.has(word))) {
+      return "the order of nodes is written as edges: `a -> b`";
+    }
     if (["for", "into", "after"].includes(word)) {
       return kind === "plan"
         ? "the clauses of a task have this order: `for`, `after`, `when`, `into`, `{ policies }`"

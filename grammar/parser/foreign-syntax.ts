@@ -42,6 +42,7 @@ export const POLICY_ALIASES: ReadonlyMap<string, string> = new Map([
   ["memoize", "cache"],
   ["exclusive", "alone"],
   ["concurrency", "max parallel"],
+  ["touch", "touches"],
   ["writes", "touches"],
   ["reads", "touches read"],
   ["goto", "goes"],
@@ -79,6 +80,16 @@ export const STATEMENT_HINTS: ReadonlyMap<string, string> = new Map([
   ["while", "loops are edges that lead back: `a -> a when x < 3`"],
   ["edge", "an edge has no word of its own: `a -> b`"],
   ["step", "a step is written `node a = …`, and what follows it `a -> b`"],
+]);
+
+/** Words for dependencies of tasks in other engines. */
+export const DEPENDENCY_WORDS: ReadonlySet<string> = new Set([
+  "needs",
+  "need",
+  "depends",
+  "depends_on",
+  "dependsOn",
+  "requires",
 ]);
 
 /** Words that begin declarations of a file in other languages, and how to write them here. */

@@ -1,15 +1,23 @@
 /** The policies of nodes and tasks: `{ tries 4 backoff 200ms..5s  timeout 10s }`. */
 import { replacement, syntaxProblem } from "../../diagnostics/catalog/syntax.ts";
+import { findSimilar } from "../../diagnostics/similar.ts";
 import type { Policy, StringLiteral } from "../ast.ts";
 import * as t from "../lexer/tokens.ts";
 import { POLICY_WORDS } from "../words.ts";
 import { ExpressionRules } from "./expression-rules.ts";
 import { D } from "./decisions.ts";
-import { POLICY_ALIASES } from "./foreign-syntax.ts";
+import { DEPENDENCY_WORDS, POLICY_ALIASES } from "./foreign-syntax.ts";
 import { columnAtLineStart, startsPolicy } from "./recovery.ts";
 import { Halt } from "./base-parser.ts";
 
 const POLICY_LIST = [...POLICY_WORDS].map((word) => `\`${word}\``).join(" ");
+
+function policyHelp(word: string): string {
+  if (DEPENDENCY_WORDS.has(word))
+    return "the order of tasks is written before the policies: `task b = … after a { … }`";
+  const similar = findSimilar(word, POLICY_WORDS);
+  return similar === undefined ? `the policies are ${POLICY_LIST}` : `did you mean \`${similar}\`?`;
+}
 
 export abstract class PolicyRules extends ExpressionRules {
   /** Statements, arms or policies up to a closing brace, with recovery: see `StatementLoop`. */
@@ -44,7 +52,7 @@ export abstract class PolicyRules extends ExpressionRules {
     const alias = POLICY_ALIASES.get(word);
     const read = alias === undefined ? undefined : this.policyForms[this.alias(word, alias)];
     if (read !== undefined) return read();
-    throw new Halt(this.expectedDiagnostic("a policy or `}`", { help: `the policies are ${POLICY_LIST}` }));
+    throw new Halt(this.expectedDiagnostic("a policy or `}`", { help: policyHelp(word) }));
   }
 
   /** A policy by its name in another engine: reported, and read if its value fits. */

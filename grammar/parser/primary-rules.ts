@@ -1,6 +1,6 @@
 /** Primary expressions: literals, names, calls, and expressions in brackets or backticks. */
 import type { IToken, ParserMethod, TokenType } from "chevrotain";
-import { replacement } from "../../diagnostics/catalog/syntax.ts";
+import { replacement, unterminatedTemplate } from "../../diagnostics/catalog/syntax.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type { Argument, BrokenExpr, Expr, Identifier, RecordField, TemplateText } from "../ast.ts";
 import { durationValue, numberValue, removeIndentation, resolveEscapes } from "../literals.ts";
@@ -54,8 +54,14 @@ export abstract class PrimaryRules extends TypeRules {
   }
 
   private readonly foreignPrimary = (): Expr => {
-    if (this.at(t.UnterminatedTemplate)) return this.unterminatedTemplate();
-    return this.at(t.StrayOpen) ? this.parenthesized(t.StrayOpen, t.RightBrace) : this.failPrimary();
+    if (this.at(t.UnterminatedTemplate)) return this.failTemplate();
+    if (!this.at(t.StrayOpen)) return this.failPrimary();
+    this.reportForeign(this.placeOf(this.LA(1)), {
+      message: "`${` is outside a template",
+      label: "only text between backticks interpolates",
+      help: "write the value itself, or the whole text as a template: `` `… ${value} …` ``",
+    });
+    return this.parenthesized(t.StrayOpen, t.RightBrace);
   };
 
   private readonly primaries: readonly (() => Expr)[] = [
@@ -222,8 +228,9 @@ export abstract class PrimaryRules extends TypeRules {
   private comprehension(value: Expr): (span: Span) => Expr {
     this.takeWord("for");
     const item = this.name("a name for the item");
-    this.take(t.In, "`in` and the list");
+    this.takeIn();
     const list = this.rule(this.expression);
+    if (!this.RECORDING_PHASE && this.isWord("for")) this.failSecondFor(item);
     const isWhen = !this.RECORDING_PHASE && this.at(t.When);
     if (isWhen) this.instead("`if`", "if", "the condition of a comprehension begins with `if`");
     const condition = isWhen
@@ -240,6 +247,14 @@ export abstract class PrimaryRules extends TypeRules {
       item,
       list,
       ...(condition === undefined ? undefined : { condition }),
+    });
+  }
+
+  private failSecondFor(item: Identifier): never {
+    this.fail(this.LA(1), {
+      message: "a comprehension has one `for`",
+      label: "second `for`",
+      help: `put the second one in brackets of its own, \`[[… for y in ${item.name}] for ${item.name} in …]\`, or flatten the list in an imported function first`,
     });
   }
 
@@ -361,11 +376,9 @@ export abstract class PrimaryRules extends TypeRules {
     return resolveEscapes(newReading(this.reading.source, plain), plain, 0, true);
   }
 
-  private unterminatedTemplate(): Expr {
-    const token = this.take(t.UnterminatedTemplate);
-    if (this.RECORDING_PHASE) return PLACEHOLDER;
-    const raw = token.image.slice(1);
-    const span = spanAt(this.reading, token.startOffset + 1, endOf(token));
-    return { kind: "Template", span: this.spanOf(token), parts: [{ kind: "TemplateText", span, value: raw, raw }] };
+  /** The rest of its line is lost, so reading the statement further would only report consequences. */
+  private failTemplate(): never {
+    const token = this.takeAny();
+    throw new Halt(unterminatedTemplate(this.placeOf(token)));
   }
 }

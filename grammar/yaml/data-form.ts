@@ -98,6 +98,6 @@ function spelledNumber(
       }),
     );
   }
-  const isPlain = /^\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(digits) && Number(digits) === Math.abs(value);
+  const isPlain = /^(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(digits) && Number(digits) === Math.abs(value);
   return { raw: isPlain ? digits : plainNumber(Math.abs(value), isFloat), isFloat };
 }

@@ -13,6 +13,7 @@ import {
   yamlSyntax,
 } from "../../diagnostics/catalog/yaml.ts";
 import type { Span } from "../../diagnostics/source.ts";
+import { shorten } from "../lexer/read-tokens.ts";
 import { LARGEST_FILE } from "../limits.ts";
 import { report, type Reading } from "../reading.ts";
 import { nestingOf } from "./nesting.ts";
@@ -122,6 +123,19 @@ function reportSyntax(reading: Reading, document: Document.Parsed, span: Span): 
       isBroken = true;
       continue;
     }
+    if (error.code === "BAD_DIRECTIVE") {
+      const from = reading.text.lastIndexOf("%", clamped);
+      const directive = directiveAt(reading.text, from);
+      report(
+        reading,
+        yamlSyntax(placeOf(reading, { start: from, end: from + directive.length }), {
+          message: `unsupported directive \`${shorten(directive)}\``,
+          help: "delete the line: the text is read as YAML 1.2",
+        }),
+      );
+      isBroken = true;
+      continue;
+    }
     if (error.name === "YAMLWarning") continue;
     isBroken = true;
     // The rest after a part that could not be read.
@@ -131,9 +145,10 @@ function reportSyntax(reading: Reading, document: Document.Parsed, span: Span): 
   }
   const version = document.directives.yaml;
   if (version.explicit === true && version.version !== "1.2") {
+    const from = reading.text.lastIndexOf("%YAML", span.start);
     report(
       reading,
-      yamlSyntax(placeOf(reading, { start: span.start, end: span.start }), {
+      yamlSyntax(placeOf(reading, { start: from, end: from + directiveAt(reading.text, from).length }), {
         message: `this document needs YAML ${version.version}`,
         help: "delete the `%YAML` line: the text is read as YAML 1.2",
       }),
@@ -141,6 +156,11 @@ function reportSyntax(reading: Reading, document: Document.Parsed, span: Span): 
     isBroken = true;
   }
   return isBroken;
+}
+
+/** A directive up to the end of its line. */
+function directiveAt(text: string, from: number): string {
+  return /^[^\r\n]*/.exec(text.slice(from))?.[0].trimEnd() ?? "";
 }
 
 function unknownTag(place: ReturnType<typeof placeOf>, written: string) {

@@ -1,5 +1,6 @@
 /** Counts, durations, flags, words from a list. */
 import type { Count, Duration } from "../ast.ts";
+import { unitHelp } from "../parser/base-parser.ts";
 import { readFragment } from "./fragment-forms.ts";
 import { scalarForm, wrongKind, type Form } from "./form.ts";
 
@@ -12,8 +13,7 @@ export const durationForm: Form<Duration> = scalarForm(
   (node, reader) => {
     if (typeof node.value === "string")
       return readFragment("duration", node, reader, { help: "the units are `ms` `s` `m` `h` `d`" });
-    const help =
-      typeof node.value === "number" ? `a duration has a unit: \`${node.written}s\`, \`${node.written}ms\`` : undefined;
+    const help = typeof node.value === "number" ? unitHelp(node.written) : undefined;
     return wrongKind(node, reader, "a duration such as `30s`", help);
   },
 );

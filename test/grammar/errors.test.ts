@@ -52,7 +52,7 @@ describe("NG001: expected tokens", () => {
     ["node n = f() { pause now }", "«now» expected `before` or `after` after `pause`, found `now`"],
     ["node n = f() into", "«}» expected a channel, or `{ field: channel }` after `into`, found `}`"],
     ["node n = f() into { in }", "«}» expected `:` and a channel after `in`, found `}`"],
-    ["node n = f() for x of xs", "«of» expected `in` and the list after `x`, found `of`"],
+    ["node n = f() for x on xs", "«on» expected `in` and the list after `x`, found `on`"],
     ["state x = 3", "«=» expected `:` and a type after `x`, found `=`"],
     ["state x: ", "«}» expected a type after `:`, found `}`"],
     ["limit steps many", "«many» expected a number of steps, or `none` after `steps`, found `many`"],
@@ -217,10 +217,31 @@ describe("NG002: strings, templates and comments without an end", () => {
   });
 
   it("continues after the line of a template that is never closed", () => {
-    const { file, diagnostics } = parse(graph("node a = `one\n  node b = `two`\n  node c = `three"));
-    // The backticks pair up as `one…`, `two`…`: only the last one is alone.
-    expect(diagnostics.some(({ code }) => code === "NG002" || code === "NG001")).toBe(true);
+    // The backticks pair up as `one…`, `two`…: the last one alone has no partner.
+    const text = graph("node a = `one\n  node b = `two`\n  node c = `three");
+    const { file, diagnostics } = parse(text);
+    expect(diagnostics.map(({ code }) => code)).toEqual(["NG002", "NG002"]);
     expect(shape(file.items)).toMatch(/^Graph/);
+  });
+
+  it.each([
+    "node a = f(`hello ${name)\n  node b = g()\n  start -> a -> b",
+    "node a = f(`hello)\n  node b = g(`x`)\n  start -> a -> b",
+    "node a = f(`hello)\n  node b = g(`x`, `y`)\n  node c = g(`z`)\n  start -> a -> b",
+    "node a = f(`hello {\n  more ${x}\n  start -> a",
+    "node a = f(`one ${g(x)} two, { a: 1 })\n  start -> a",
+  ])("reports a missing backtick once: %j", (body) => {
+    const { diagnostics } = parse(graph(body));
+    expect(diagnostics.map(({ code, span }) => [code, span.start])).toEqual([["NG002", graph(body).indexOf("`")]]);
+  });
+});
+
+describe("line breaks", () => {
+  it("a carriage return alone ends a line, of comments and in positions", () => {
+    const { file, diagnostics } = parse("graph g {\r  // c\r  node a = f(\r\n)\r  start -> a ->\r}\r");
+    expect(diagnostics.map(({ span }) => file.source.position(span.start))).toEqual([{ line: 6, column: 1 }]);
+    expect(file.source.line(2)).toBe("  // c");
+    expect(file.source.line(5)).toBe("  start -> a ->");
   });
 });
 
@@ -234,6 +255,9 @@ describe("NG003: characters outside of strings", () => {
     ["/// \u200f\n  a -> b", "a bidirectional control character (U+200F) is not allowed outside strings"],
     ["a -> b\ufeff", "the character `\ufeff` (U+FEFF) is not allowed outside strings"],
     ["na\u00efve -> b", "`na\u00efve` is not a name"],
+    ["dr\u0430ft -> b", "`dr\u0430ft` contains the Cyrillic letter `\u0430` (U+0430), which looks like `a`"],
+    ["\u0410 -> b", "`\u0410` contains the Cyrillic letter `\u0410` (U+0410), which looks like `A`"],
+    ["n\u03bfde -> b", "`n\u03bfde` contains the Greek letter `\u03bf` (U+03BF), which looks like `o`"],
     ["a -> \u540d\u524d", "`\u540d\u524d` is not a name"],
     ["node n = \u201cx\u201d", "a typographic quote (U+201C) is not allowed outside strings"],
   ])("%j", (body, message) => {

@@ -33,10 +33,36 @@ describe("in a graph", () => {
     ['node a = xs.length > 0 ? "x" : "y" into o', "length | `.length` needs a record | write `len(…)`"],
     ['node a = xs.includes("a") ? "x" : "y" into o', "includes | `.includes(…)` is not a method"],
     ["node a = f(s) into o { tries 3, timeout 5s }", ", | policies are not separated by commas | delete the comma"],
+    ["node a = f(s) into o { timeout 5 }", "5 | expected a duration, found `5` | add a unit: `5s`"],
     [
-      "node a = f(s) into o { timeout 5 }",
-      "5 | expected a duration, found `5` | write the unit behind the number: `5s`",
+      "node a = f(s) into o { timeout 5000 }",
+      "5000 | expected a duration, found `5000` | add a unit: `5000ms`, which is `5s`",
     ],
+    [
+      "node a = f(s) into o { timeout 1500 }",
+      "1500 | expected a duration, found `1500` | add a unit: `1500ms`; the units are",
+    ],
+    [
+      "node a = f(s) into o { timeot 5s }",
+      "timeot | expected a policy or `}` after `{`, found `timeot` | did you mean `timeout`?",
+    ],
+    ["node a = f(x) for x of xs", "of | a loop over a list is written with `in`, not `of` | write `in`"],
+    [
+      "node a = join([f(x) for x of xs], s) into o",
+      "of | a loop over a list is written with `in`, not `of` | write `in`",
+    ],
+    [
+      "node a = [y for x in xs for y in x] into o",
+      "for | a comprehension has one `for` | put the second one in brackets of its own, `[[… for y in x] for x in …]`",
+    ],
+    ["node do-it = f(s) into o", "do-it | `do-it` is not a name: names have no `-` | names consist of"],
+    ["task a = f(s) into o", "task | a step of a graph is a `node`; a `task` belongs in a plan | write `node`"],
+    [
+      "node a = f(s) after b",
+      "after | expected a statement of the graph or `}`, found `after` | the order of nodes is written as edges: `a -> b`",
+    ],
+    ["node a = 08 into o", "08 | `08` has a leading zero | write `8`"],
+    ["node a = f(s) into o { timeout 05s }", "05 | `05` has a leading zero | write `5`"],
     ["let a = s", "let | expected a statement of the graph or `}`, found `let` | a value that changes is a channel"],
     [
       "const a = s into o",
@@ -95,6 +121,46 @@ describe("in a graph", () => {
       "not | `not` is not an operator here | replace with `!`",
     ]);
   });
+});
+
+describe("in a plan", () => {
+  test.each([
+    ["node a = f(s)", "node | a step of a plan is a `task`; a `node` belongs in a graph | write `task`"],
+    [
+      "a -> b",
+      "a | expected a statement of the plan or `}`, found `a` | a plan has no edges: write the order on the task",
+    ],
+    [
+      "task a = f(s) needs b",
+      "needs | expected a statement of the plan or `}`, found `needs` | dependencies are written",
+    ],
+    [
+      "task a = f(s) { depends b }",
+      "depends | expected a policy or `}` after `{`, found `depends` | the order of tasks",
+    ],
+    ['task a = f(s) { touch "src" }', "touch | `touch` is not a policy | replace with `touches`"],
+  ])("%s", (body, expected) => {
+    const text = `import { f } from "./nodes.ts"\nplan p {\n  input s: string = "a"\n  ${body}\n}`;
+    expect(errors(text)[0]).toContain(expected);
+  });
+});
+
+test("the help for an expression that may be null names no function", () => {
+  const { diagnostics } = check(graph("node a = last(xs) into o  start -> a"), { path: "g.ngraph", host });
+  expect(diagnostics.find(({ code }) => code === "NG408")?.help).toBe(
+    "this expression may be `null` here: let the channel be `string | null`",
+  );
+});
+
+test.each([
+  ["g.ngraph", ""],
+  ["g.ngraph", "\n \n"],
+  ["g.yaml", ""],
+])("an empty file is a warning: %s %j", (path, text) => {
+  const { diagnostics } = check(text, { path });
+  expect(diagnostics.map(({ severity, message }) => `${severity}: ${message}`)).toEqual([
+    "warning: this file is empty",
+  ]);
 });
 
 describe("outside of graphs", () => {

@@ -35,7 +35,7 @@ function terminals(random: () => number): (name: string) => string {
   const values: Record<string, () => string> = {
     ID: () => pick(random, random() < plain ? PLAIN : SOFT),
     RESERVED: () => pick(random, RESERVED),
-    INTEGER: () => pick(random, ["0", "1", "40", "007", "9007199254740991"]),
+    INTEGER: () => pick(random, ["0", "1", "40", "7", "9007199254740991"]),
     NUMBER: () => pick(random, ["0", "1", "3.25", "1e3", "2.5E-7", "12e+2", "9007199254740991"]),
     DURATION: () => pick(random, ["200ms", "1.5s", "5m", "2h", "1d", "0.5h"]),
     STRING: () => pick(random, ['""', '"a"', '"\\"\\\\\\u00e9\\n"', '"// no /* comment `"', '"é → \u202e"']),

@@ -17,7 +17,7 @@ const numberLiteral: fc.Arbitrary<NumberLiteral> = fc
   .oneof(
     fc.nat().map(String),
     fc.tuple(fc.nat(999), fc.nat(999)).map(([whole, part]) => `${whole}.${part}`),
-    fc.constantFrom("1e3", "2.5E-7", "0.0", "007", "9007199254740991"),
+    fc.constantFrom("1e3", "2.5E-7", "0.0", "70", "9007199254740991"),
   )
   .map((raw) => ({ kind: "Number", span, value: Number(raw), isFloat: /[.eE]/.test(raw), raw }));
 

@@ -47,10 +47,16 @@ describe("NG010: YAML syntax", () => {
     ["graph: g\nstate: { a: «*t» }", "there is no anchor `&t`", "nothing is anchored before this line"],
     ["graph: g\nstate: { a: &x int, b: «*t» }", "there is no anchor `&t`", "anchored before it: `&x`"],
     [
-      "%YAML 1.1\n«»---\ngraph: g",
+      "«%YAML 1.1»\n---\ngraph: g",
       "this document needs YAML 1.1",
       "delete the `%YAML` line: the text is read as YAML 1.2",
     ],
+    [
+      "«%YAML 9.9»\n---\ngraph: g",
+      "unsupported directive `%YAML 9.9`",
+      "delete the line: the text is read as YAML 1.2",
+    ],
+    ["«%FOO bar»\n---\ngraph: g", "unsupported directive `%FOO bar`"],
   ]);
 
   test("a document with syntax errors is broken, the others are read", () => {
@@ -155,7 +161,7 @@ describe("NG014: wrong YAML type", () => {
     [
       "graph: g\nnodes:\n  a: { call: f, timeout: «30» }",
       "expected a duration such as `30s`, found the number 30",
-      "a duration has a unit: `30s`, `30ms`",
+      "add a unit: `30s`; the units are `ms`, `s`, `m`, `h` and `d`",
     ],
     ["graph: g\nnodes:\n  a: { call: f, tries: «1.5» }", "expected a number of attempts, found the number 1.5"],
     ["graph: g\nnodes:\n  a: { call: f, tries: «-1» }", "expected a number of attempts, found the number -1"],
