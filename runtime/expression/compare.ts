@@ -1,4 +1,5 @@
 import { equal } from "./equal.ts";
+import { spend } from "./work-meter.ts";
 import type { Json, JsonObject } from "../value/json.ts";
 
 /**
@@ -6,6 +7,7 @@ import type { Json, JsonObject } from "../value/json.ts";
  * shorter first), records by their sorted names and then values. 0 exactly where `equal` holds.
  */
 export function compare(left: Json, right: Json): number {
+  spend(32);
   const kind = rank(left) - rank(right);
   if (kind !== 0) return kind;
   if (Array.isArray(left)) return compareLists(left as readonly Json[], right as readonly Json[]);
@@ -38,6 +40,7 @@ function compareLists(left: readonly Json[], right: readonly Json[]): number {
 function compareRecords(left: JsonObject, right: JsonObject): number {
   if (equal(left, right)) return 0;
   const leftNames = Object.keys(left).sort();
+  spend(256 * leftNames.length);
   const rightNames = Object.keys(right).sort();
   return (
     compareLists(leftNames, rightNames) ||

@@ -15,6 +15,7 @@ import { isLibraryName, library } from "./library.ts";
 import { MAX_EXPRESSION_DEPTH } from "./limits.ts";
 import * as operations from "./operations.ts";
 import { printExpression, type ExpressionNames } from "./print-expression.ts";
+import { endWork, startWork } from "./work-meter.ts";
 
 /** What an expression reads. */
 export interface Scope {
@@ -58,10 +59,13 @@ export function compileExpression(expression: Expression, environment: Expressio
   const run = build(expression, { functions: environment.functions ?? [], names: environment.names, slots: [] });
   const frame = usesSlots(expression) ? newFrame : noFrame;
   return (scope) => {
+    const outer = startWork();
     try {
       return run(scope, frame());
     } catch (error) {
       throw locate(error, expression, environment);
+    } finally {
+      endWork(outer);
     }
   };
 }
@@ -80,10 +84,13 @@ export function wrapGenerated(
 ): Evaluate {
   const functions = environment.functions ?? [];
   return (scope) => {
+    const outer = startWork();
     try {
       return generated(scope, functions);
     } catch (error) {
       throw locate(error, expression, environment);
+    } finally {
+      endWork(outer);
     }
   };
 }

@@ -1,3 +1,4 @@
+import { spend } from "./work-meter.ts";
 import type { Json, JsonObject } from "../value/json.ts";
 
 /**
@@ -13,12 +14,16 @@ export function equal(left: Json, right: Json): boolean {
 
 function equalLists(left: readonly Json[], right: readonly Json[]): boolean {
   if (left.length !== right.length) return false;
-  for (let i = 0; i < left.length; i++) if (!equal(left[i] as Json, right[i] as Json)) return false;
+  for (let i = 0; i < left.length; i++) {
+    spend(8);
+    if (!equal(left[i] as Json, right[i] as Json)) return false;
+  }
   return true;
 }
 
 function equalRecords(left: JsonObject, right: JsonObject): boolean {
   const names = Object.keys(left);
+  spend(64 * (names.length + 1));
   if (names.length !== Object.keys(right).length) return false;
   for (const name of names) {
     if (!Object.hasOwn(right, name) || !equal(left[name] as Json, right[name] as Json)) return false;

@@ -1,5 +1,6 @@
 /** The library of the expression language, by name. The prototype is null, so that a name from a table finds only these. */
 import { contains, first, keys, last, len, range, sort, unique, values } from "./library/lists.ts";
+import { spend } from "./work-meter.ts";
 import type { LibraryFunction } from "./library/library-function.ts";
 import { abs, max, min, round, sum } from "./library/numbers.ts";
 import { endsWith, join, lower, matches, split, startsWith, trim, upper } from "./library/strings.ts";
@@ -31,10 +32,27 @@ const FUNCTIONS = {
   values,
 };
 
+/** Library functions that visit no items, whatever the size of their operands. */
+const CONSTANT: ReadonlySet<string> = new Set(["abs", "first", "last", "len", "round"]);
+
 export type LibraryName = keyof typeof FUNCTIONS;
 export const library: Readonly<Record<LibraryName, LibraryFunction>> = Object.freeze(
-  Object.assign(Object.create(null) as typeof FUNCTIONS, FUNCTIONS),
+  Object.assign(
+    Object.create(null) as Record<LibraryName, LibraryFunction>,
+    Object.fromEntries(Object.entries(FUNCTIONS).map(([name, apply]) => [name, metered(name, apply)])),
+  ),
 );
+
+/** Spends the sizes of the operands before the call: one unit for a character, eight for an item. */
+function metered(name: string, apply: LibraryFunction): LibraryFunction {
+  if (CONSTANT.has(name)) return apply;
+  return (args, at) => {
+    let size = 0;
+    for (const arg of args) size += Array.isArray(arg) ? 8 * arg.length : typeof arg === "string" ? arg.length : 0;
+    spend(size, at);
+    return apply(args, at);
+  };
+}
 
 export function isLibraryName(name: string): name is LibraryName {
   return name in library;

@@ -9,5 +9,10 @@ export const MAX_ITEMS = 1_000_000;
 export const MAX_TEXT = 16 * 1024 * 1024;
 /** Rounds of all comprehensions in one evaluation, nested ones multiplied; long strings count for more. */
 export const MAX_ROUNDS = 10_000_000;
+/**
+ * Units of work in one evaluation, about a nanosecond each: items that an operator or a library function visits, weighted by their
+ * cost. Limits what rounds do not count, such as `x in list` within a comprehension.
+ */
+export const MAX_WORK = 500_000_000;
 /** Nesting of an expression in a table. Source text is held far below by the parser. */
 export const MAX_EXPRESSION_DEPTH = 1000;

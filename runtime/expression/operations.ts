@@ -10,6 +10,7 @@ import { fail, failType } from "./expression-error.ts";
 import type { Expression } from "./expression.ts";
 import { MAX_ROUNDS, MAX_TEXT } from "./limits.ts";
 import { equal } from "./equal.ts";
+import { spend } from "./work-meter.ts";
 import type { Json, JsonObject } from "../value/json.ts";
 
 export { equal } from "./equal.ts";
@@ -97,6 +98,7 @@ export function truth(value: Json, at?: Site): boolean {
 /** `x in list` (a value) or `key in map`. */
 export function has(value: Json, container: Json, at?: Site): boolean {
   if (Array.isArray(container)) {
+    spend(container.length, at);
     // Primitives, the usual case, need no deep comparison.
     if (typeof value !== "object" || value === null) return container.includes(value);
     return container.some((item: Json) => equal(value, item));
@@ -142,17 +144,22 @@ export function index(of: Json, position: Json, at?: Site): Json {
 
 /** What a value looks like inside a template: strings as they are, other values as JSON. */
 export function text(value: Json): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
+  if (typeof value === "string") return value;
+  const json = JSON.stringify(value);
+  spend(64 + json.length * 4);
+  return json;
 }
 
 /** The parts of a template, already as text, put together. */
 export function concat(parts: readonly string[], at?: Site): string {
   let length = 0;
   for (const part of parts) length += part.length;
+  spend(length, at);
   return length > MAX_TEXT ? failText(length, at) : parts.join("");
 }
 
 export function list(items: readonly Json[]): readonly Json[] {
+  spend(items.length);
   return Object.freeze(items);
 }
 

@@ -201,6 +201,61 @@ describe("bounds", () => {
     expect(problem({ op: "comprehension", list: many, item: "x", value: inner })).toBe("too_large");
   });
 
+  const of = (name: string, ...args: Expression[]): Expression => ({ op: "library", name, args });
+  const operation = (operator: BinaryOperator, left: Expression, right: Expression): Expression => ({
+    op: "binary",
+    operator,
+    left,
+    right,
+  });
+
+  test("work within a round of a comprehension counts", () => {
+    const numbers: Json = Array.from({ length: 100_000 }, (_, index) => index);
+    const records: Json = numbers.map((n) => ({ n }));
+    const text = value("ab".repeat(50_000));
+    const x: Expression = { op: "local", name: "x" };
+    const record: Expression = { op: "record", fields: [{ name: "n", value: { op: "negate", of: x } }] };
+    const rounds: readonly Expression[] = [
+      operation("in", { op: "negate", of: x }, value(numbers)),
+      operation("in", record, value(records)),
+      operation("==", value(numbers), value([...numbers])),
+      of("sort", value(records)),
+      of("unique", value(records)),
+      of("contains", value(records), record),
+      of("contains", text, value("ba".repeat(1000) + "c")),
+      of("matches", text, value("b+c")),
+      of("join", value(numbers), value(",")),
+      of("upper", text),
+      of("sum", value(numbers)),
+      of("keys", value(Object.fromEntries(numbers.map((n) => [`k${n}`, n])))),
+      { op: "template", parts: [value(numbers)] },
+    ];
+    for (const round of rounds) {
+      const all: Expression = {
+        op: "comprehension",
+        list: value(numbers),
+        item: "x",
+        value: of("len", { op: "list", items: [round] }),
+      };
+      expect(problem(all), JSON.stringify(round).slice(0, 60)).toBe("too_large");
+    }
+  });
+
+  test("costly items of a list count", () => {
+    const item = operation("in", value(-1), call("range", 1_000_000));
+    expect(problem({ op: "list", items: Array.from({ length: 5000 }, () => item) })).toBe("too_large");
+  });
+
+  test("an evaluation inside of an imported function has its own budget, and does not change the outer one", () => {
+    const inner = compileExpression(of("len", call("range", 1_000_000)));
+    const outer: Expression = {
+      op: "list",
+      items: Array.from({ length: 20 }, () => ({ op: "call", function: 0, args: [] })),
+    };
+    const run = compileExpression(outer, { functions: [() => inner({ state: [] })] });
+    expect(run({ state: [] })).toHaveLength(20);
+  });
+
   test("an expression nested beyond the bound is refused before it runs", () => {
     let deep = value(true);
     for (let i = 0; i < MAX_EXPRESSION_DEPTH - 1; i++) deep = { op: "not", of: deep };

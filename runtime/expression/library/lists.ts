@@ -4,6 +4,7 @@ import { fail, failType } from "../expression-error.ts";
 import type { Expression } from "../expression.ts";
 import { MAX_ITEMS } from "../limits.ts";
 import { int, isRecord, listOf, string } from "../operations.ts";
+import { spend } from "../work-meter.ts";
 import { argument, type LibraryFunction } from "./library-function.ts";
 import type { Json, JsonObject } from "../../value/json.ts";
 
@@ -11,7 +12,11 @@ import type { Json, JsonObject } from "../../value/json.ts";
 export const len: LibraryFunction = (args, at) => {
   const value = argument(args, 0, at);
   if (typeof value === "string" || Array.isArray(value)) return value.length;
-  if (isRecord(value)) return Object.keys(value).length;
+  if (isRecord(value)) {
+    const count = Object.keys(value).length;
+    spend(128 * count, at);
+    return count;
+  }
   return failType(value, "a string, a list or a map", at);
 };
 
@@ -41,12 +46,14 @@ export const range: LibraryFunction = (args, at) => {
   const length = Math.max(0, Math.ceil((end - start) / step));
   if (length > MAX_ITEMS)
     return fail("too_large", `a range of ${length} items is beyond the bound of ${MAX_ITEMS}`, at);
+  spend(64 * length, at);
   return Object.freeze(Array.from({ length }, (_, i) => start + i * step));
 };
 
 /** Each value once, by deep equality, at its first place. */
 export const unique: LibraryFunction = (args, at) => {
   const seen = new Set<Json>();
+  spend(64 * listOf(argument(args, 0, at), at).length, at);
   return Object.freeze(
     listOf(argument(args, 0, at), at).filter((item) => {
       // Lists and records by their canonical text; the prefix keeps them apart from strings.
@@ -63,6 +70,7 @@ export const sort: LibraryFunction = (args, at) => Object.freeze([...listOf(argu
 
 /** Equal values have equal texts, unequal ones different texts. */
 function canonical(value: Json): string {
+  spend(128);
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
   const fields = value as JsonObject;
@@ -73,5 +81,7 @@ function canonical(value: Json): string {
 }
 
 function mapOf(value: Json, at: Expression | undefined): JsonObject {
-  return isRecord(value) ? value : failType(value, "a map", at);
+  if (!isRecord(value)) return failType(value, "a map", at);
+  spend(256 * Object.keys(value).length, at);
+  return value;
 }

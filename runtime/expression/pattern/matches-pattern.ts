@@ -1,4 +1,5 @@
 import { fail } from "../expression-error.ts";
+import { spend } from "../work-meter.ts";
 import type { Expression } from "../expression.ts";
 import { compilePattern, runPattern, type PatternProgram } from "./pattern-program.ts";
 import type { PatternProblem } from "./pattern-node.ts";
@@ -16,6 +17,7 @@ export function matchesPattern(text: string, pattern: string, at?: Expression): 
   if (text.length * program.instructions.length > MAX_WORK) {
     return fail("too_large", `a text of ${text.length} characters is too long for this pattern`, at);
   }
+  spend(text.length * program.instructions.length, at);
   return runPattern(program, text);
 }
 
