@@ -11,8 +11,8 @@ import { compareWithBaseline, type Baseline } from "./baseline/compare-with-base
 import type { Feature } from "./bind/features.ts";
 import type { BoundGraph } from "./bind/bound-graph.ts";
 import type { BoundPlan } from "./bind/plan/bound-plan.ts";
-import type { Proof } from "./checks/check-graph.ts";
-import { checkProject } from "./checks/check-project.ts";
+import type { Proof, Verdict } from "./checks/check-graph.ts";
+import { checkProject, type ProjectCheck } from "./checks/check-project.ts";
 import { emptyHost, type CompilerHost } from "./load/host.ts";
 import { createImporterIndex } from "./load/importer-index.ts";
 import { lowerGraph, type LoweredGraphs } from "./lower/lower-graph.ts";
@@ -48,6 +48,8 @@ export interface CompiledGraph {
   readonly table: Table | undefined;
   /** What holds for every run of it. */
   readonly proofs: readonly Proof[];
+  /** What all checks come to; absent where errors keep its runs from being looked at. */
+  readonly verdict: Verdict | undefined;
 }
 
 /** A plan of the file. */
@@ -98,7 +100,7 @@ export function compile(text: string, options: CompileOptions = {}): CompileResu
   const found = [...project.diagnostics, ...checked.diagnostics];
   const suppressions = readSuppressions(project.entry.syntax);
   const isValid = !hasErrors(found) && !hasErrors(suppressions.diagnostics);
-  const { graphs, plans } = lowerProject(project, isValid, checked.proofs);
+  const { graphs, plans } = lowerProject(project, isValid, checked.results);
   if (isValid && baseline !== undefined) {
     for (const each of compareWithBaseline(baseline, graphs, project.entry.source)) found.push(each);
   }
@@ -126,7 +128,7 @@ export function compile(text: string, options: CompileOptions = {}): CompileResu
 function lowerProject(
   project: BoundProject,
   isValid: boolean,
-  proofs: ReadonlyMap<BoundGraph, readonly Proof[]>,
+  results: ProjectCheck["results"],
 ): { readonly graphs: readonly CompiledGraph[]; readonly plans: readonly CompiledPlan[] } {
   const tables: LoweredGraphs = new Map();
   const planTables: LoweredPlans = new Map();
@@ -135,7 +137,8 @@ function lowerProject(
       name: bound.name,
       bound,
       table: isValid ? lowerGraph(bound, tables, planTables) : undefined,
-      proofs: proofs.get(bound) ?? [],
+      proofs: results.get(bound)?.proofs ?? [],
+      verdict: results.get(bound)?.verdict,
     })),
     plans: project.plans.map((bound) => ({
       name: bound.name,

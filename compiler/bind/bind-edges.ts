@@ -11,7 +11,7 @@ import { isBroken } from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";
 import { alternatives, resolveType } from "../types/type-table.ts";
 import type { Flow } from "../control/flow.ts";
-import { placeIn, type GraphContext } from "./graph-context.ts";
+import { placeIn, type ChannelEntry, type GraphContext } from "./graph-context.ts";
 import { namesAt } from "./names-at.ts";
 import type { Reference, ResolvedEdge } from "./resolve-edges.ts";
 import { toTypedExpression } from "./typed-expression.ts";
@@ -19,8 +19,14 @@ import { toTypedExpression } from "./typed-expression.ts";
 /** Arms whose conditions narrow those after them. */
 const MAX_EARLIER = 32;
 
-export function bindEdge(edge: ResolvedEdge, flow: Flow, context: GraphContext): BoundEdge {
+export function bindEdge(
+  edge: ResolvedEdge,
+  flow: Flow,
+  context: GraphContext,
+  channels: readonly ChannelEntry[],
+): BoundEdge {
   const { source } = edge;
+  const unwritten = [...flow.atEdge(edge).unwritten.keys()].flatMap((index) => channels[index]?.name ?? []);
   return {
     span: edge.span,
     syntax: edge.syntax,
@@ -29,6 +35,7 @@ export function bindEdge(edge: ResolvedEdge, flow: Flow, context: GraphContext):
         ? { kind: "nodes", nodes: source.nodes.map(toReference) }
         : { kind: "all", members: source.members.map((group) => group.map(toReference)), span: source.span },
     onError: edge.onError,
+    ...(unwritten.length === 0 ? {} : { unwritten }),
     to: bindTargets(edge, () => conditionScope(edge, flow, context), context),
   };
 }

@@ -1,4 +1,5 @@
 /** One graph: names resolved, expressions typed, in the order in which each part needs the others. */
+import type * as Ast from "../../grammar/ast.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import { END_NAME, type BoundChannel, type BoundGraph, type BoundNode } from "./bound-graph.ts";
 import { referencedTypes } from "../types/referenced-types.ts";
@@ -28,7 +29,12 @@ export function bindGraph(unit: GraphUnit, bindOptions: BindOptions): BoundGraph
     edges: resolved.edges,
     waits: byNode(policies.map(({ waits }) => indexesOf(waits))),
     goes: byNode(policies.map(({ goes }) => indexesOf(goes))),
-    writes: writes.map((list) => list.map(({ channel }) => channel.name)),
+    writes: writes.map((list, index) =>
+      list
+        .filter(({ channel }) => !mayWriteNothing(declarations.nodes[index]?.declaration.each?.list, channel.reducer))
+        .map(({ channel }) => channel.name),
+    ),
+    mayWrite: writes.map((list) => list.map(({ channel }) => channel.name)),
   };
   const flow = analyseFlow({ ...control, channels, nodes: declarations.nodes, isPartial });
   const mayEndNull = isPartial
@@ -40,7 +46,7 @@ export function bindGraph(unit: GraphUnit, bindOptions: BindOptions): BoundGraph
   const nodes = declarations.nodes.map((node, index) =>
     bindNode(node, { writes: writes[index] ?? [], policies: policies[index] ?? NO_POLICIES, flow }, context),
   );
-  const edges = resolved.edges.map((edge) => bindEdge(edge, flow, context));
+  const edges = resolved.edges.map((edge) => bindEdge(edge, flow, context, channels));
   const assertions = bindAssertions(declarations.assertions, context);
   const limits = bindLimits(declarations.limits, context);
   const isCalledBroken = [...context.called, ...context.calledPlans].some((called) => called.hasErrors);
@@ -63,6 +69,12 @@ export function bindGraph(unit: GraphUnit, bindOptions: BindOptions): BoundGraph
     hasErrors: options.foundErrors() || isCalledBroken || declarations.hasBroken,
     poisoned: context.poisoned,
   };
+}
+
+/** A `for` over an empty list leaves a channel of numbers or records as it was (7.1). */
+function mayWriteNothing(list: Ast.Expr | undefined, reducer: ChannelEntry["reducer"]): boolean {
+  if (list === undefined || (list.kind === "List" && list.items.length > 0)) return false;
+  return reducer?.kind === "min" || reducer?.kind === "max" || reducer?.kind === "merge" || reducer?.kind === "sum";
 }
 
 const NO_POLICIES = { pauseBefore: false, pauseAfter: false, idempotent: false };

@@ -11,7 +11,7 @@ import { listItem, mapHelp, typeExpression } from "../expressions/type-expressio
 import { BROKEN_TYPE, isBroken, listOf } from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";
 import { bindCall } from "./bind-call.ts";
-import { boundOutput, checkResult, inferResult, type Write } from "./bind-output.ts";
+import { boundOutput, checkEachWrites, checkResult, inferResult, type Write } from "./bind-output.ts";
 import type { BoundPolicies } from "./bind-policies.ts";
 import type { Flow } from "../control/flow.ts";
 import { placeIn, type GraphContext, type NodeEntry } from "./graph-context.ts";
@@ -47,6 +47,7 @@ export function bindNode(
   const { call, result, effects: own, callee, unwritten } = bindCall(declaration.call, scope, context);
   for (const effect of own) effects.add(effect);
   const type = result === "infer" ? inferResult(parts.writes, each !== undefined) : result;
+  if (each !== undefined) checkEachWrites(parts.writes, context);
   if (type !== undefined && result !== "infer") {
     const isChecked = call.kind === "builtin" || call.kind === "function";
     checkResult(declaration, { type, isChecked, callee, unwritten }, parts.writes, context);

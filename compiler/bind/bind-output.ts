@@ -90,7 +90,7 @@ export function checkResult(
   context: GraphContext,
 ): void {
   for (const write of writes) {
-    if (write.channel.hasWrongReducer) continue;
+    if (write.channel.hasWrongReducer || (node.each !== undefined && !takesList(write, context))) continue;
     let type = result.type;
     if (write.field !== undefined) {
       const field = fieldOfResult(type, write.field, write.span, result.callee, context);
@@ -115,6 +115,36 @@ function reportNotJson(
   const source = callee === undefined ? "this value" : `the result of \`${callee}\``;
   context.report(notJsonValue(placeIn(context, span), { target: targetOf(channel), source, ...found }));
   return true;
+}
+
+/**
+ * The results of a `for` are one list where no reducer takes them one by one: a channel for a single item could hold none of
+ * them, whatever the function returns.
+ */
+export function checkEachWrites(writes: readonly Write[], context: GraphContext): void {
+  for (const { channel, span } of writes.filter((write) => !takesList(write, context))) reportNoList(channel, span, context);
+}
+
+function takesList({ channel: { reducer, type, hasWrongReducer } }: Write, context: GraphContext): boolean {
+  if (hasWrongReducer || isBroken(type) || (reducer !== undefined && reducer.kind !== "last")) return true;
+  const parts = alternatives(withoutNull(type, context.types), context.types);
+  return parts.some((part) => ["list", "json", "opaque"].includes(resolveType(part, context.types).kind));
+}
+
+function reportNoList(channel: ChannelEntry, span: Span, context: GraphContext): void {
+  const { type } = channel;
+  const text = typeToText(type);
+  context.report(
+    typeMismatch(placeIn(context, span), {
+      target: targetOf(channel),
+      expected: text,
+      found: `${text}[]`,
+      labels: [
+        { ...placeIn(context, channel.declaration.type.span), message: `is \`${text}\`${reducerText(channel)}` },
+      ],
+      help: `the results of a \`for\` are one list: \`${text}[]\` takes it, and a reducer like \`max\` takes its items`,
+    }),
+  );
 }
 
 /** A record that has what the channel takes: the field can be picked. */

@@ -123,6 +123,8 @@ export interface BoundEdge {
     /** A barrier: each member is filled by any one of its nodes. */
     | { readonly kind: "all"; readonly members: readonly (readonly BoundReference[])[]; readonly span: Span };
   readonly onError: boolean;
+  /** Channels (by name) that its conditions read and that may not have been written there: still `null`. */
+  readonly unwritten?: readonly string[];
   readonly to:
     | { readonly kind: "plain"; readonly targets: readonly BoundReference[] }
     | { readonly kind: "when"; readonly condition: TypedExpression; readonly targets: readonly BoundReference[] }

@@ -5,7 +5,7 @@ import { type Assertion, canAnswer, findViolation } from "../explore/assertions.
 import { END_TARGET } from "../explore/model.ts";
 import type { RunFinder } from "../explore/runs.ts";
 import type { StateGraph } from "../explore/state-graph.ts";
-import type { CheckContext } from "./check-context.ts";
+import { type CheckContext, jumpReason } from "./check-context.ts";
 import { shownRun } from "./check-soundness.ts";
 
 export interface AssertionToCheck {
@@ -51,6 +51,11 @@ export function checkAssertions(
     }
     const run = findViolation(graph, item.assertion, finder);
     if (run !== undefined) {
+      const isOpen = !run.feasible || context.model.jumps === "any";
+      const property = `\`${item.text}\``;
+      if (!isOpen) context.refuted.add(property);
+      else if (!context.refuted.has(property))
+        context.open.push({ property, why: jumpReason(context) ?? UNDECIDED });
       context.reportFinding(
         assertionViolated(context.place(item.bound.declaration.span), {
           assertion: item.text,
@@ -61,11 +66,14 @@ export function checkAssertions(
         }),
         run,
       );
-    } else if (graph.complete) context.prove("NG214", assertionProvenText({ assertion: item.text }));
+    } else if (graph.complete)
+      context.prove("NG214", assertionProvenText({ assertion: item.text }), item.bound.declaration.span);
     else open.push(item);
   }
   return open;
 }
+
+const UNDECIDED = "the conditions on the run that would violate it could not be decided";
 
 function explain({ bound }: AssertionToCheck): string {
   const other = `\`${bound.other ?? ""}\``;

@@ -10,7 +10,7 @@ import type { BoundEdge, BoundReference } from "../bind/bound-graph.ts";
 import { findComponents } from "../algorithms/components.ts";
 import { type ControlBarrier, END_TARGET } from "../explore/model.ts";
 import { signalsOf, successorsOf } from "../explore/signals.ts";
-import type { CheckContext } from "./check-context.ts";
+import { type CheckContext, targetOf } from "./check-context.ts";
 import { memberSpan } from "./check-reachability.ts";
 import { isNgraph } from "./route-fixes.ts";
 
@@ -157,10 +157,11 @@ function reportMissingEdges(context: CheckContext): ReadonlySet<number> {
       const [node] = nodes;
       if (signalled.has(place) || node === undefined) continue;
       silent.add(barrier.index);
+      context.explained.add(barrier.index);
       const span = memberSpan(context, barrier, node);
       context.report(
         waitsWithoutEdge(span === undefined ? context.nodePlace(barrier.target) : context.place(span), {
-          target: context.nodeName(barrier.target),
+          ...targetOf(context, barrier),
           member: context.nodeName(node),
         }),
       );
@@ -214,11 +215,12 @@ function reportWaitsForItself(context: CheckContext, silent: ReadonlySet<number>
       .flatMap(({ nodes }) => nodes)
       .find((node) => inGroup.has(node));
     if (member === undefined) return;
+    for (const { index } of barriers) context.explained.add(index);
     const span = memberSpan(context, barrier, member);
     const others = group.filter((vertex) => vertex < count && vertex !== member && vertex !== barrier.target);
     context.report(
       waitsForItself(span === undefined ? context.nodePlace(barrier.target) : context.place(span), {
-        target: context.nodeName(barrier.target),
+        ...targetOf(context, barrier),
         member: context.nodeName(member),
         others: others.map(context.nodeName),
       }),

@@ -3,11 +3,13 @@ import type { DiagnosticCode } from "../../diagnostics/codes.ts";
 import type { Diagnostic, Label, Place } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
-import { type BoundEdge, type BoundGraph, END_NAME, START } from "../bind/bound-graph.ts";
+import { type BoundEdge, type BoundGraph, type BoundNode, END_NAME, START } from "../bind/bound-graph.ts";
 import { buildModel } from "../explore/build-model.ts";
-import type { ControlModel } from "../explore/model.ts";
+import type { ControlBarrier, ControlModel, ControlNode, JumpReading } from "../explore/model.ts";
 import { findReach, type Reach } from "../explore/reach.ts";
+import type { OpenProperty } from "./verdict.ts";
 import type { Run } from "../explore/runs.ts";
+import { signalsOf } from "../explore/signals.ts";
 
 /** What every check of one graph works on. */
 export interface CheckContext {
@@ -22,15 +24,26 @@ export interface CheckContext {
   readonly trapped: Set<number>;
   /** Conditions that a worse finding speaks of: nothing else is said about them. */
   readonly spoken: Set<Span>;
+  /** Findings whose run may be ruled out by conditions that could not be decided. */
+  readonly undecided: Set<Diagnostic>;
+  /** Barriers that never fire, as edges alone show and a finding says. */
+  readonly explained: Set<number>;
+  /** Properties that were looked for and not decided. */
+  readonly open: OpenProperty[];
+  /** Of these, some that a finding refutes. */
+  readonly refuted: Set<string>;
   report(diagnostic: Diagnostic): void;
   /** A finding that a run shows; where the run's conditions could not be decided together, that is said too (NG901). */
   reportFinding(diagnostic: Diagnostic, run: Run): void;
-  prove(code: DiagnosticCode, message: string): void;
+  /** Notes what holds for every run; `span` is what it is about, by default the graph's name. */
+  prove(code: DiagnosticCode, message: string, span?: Span): void;
   place(span: Span): Place;
   label(span: Span, message: string): Label;
   /** Where a node's name is declared. */
   nodePlace(index: number): Place;
   nodeName(index: number): string;
+  /** The declared node that a node of the model stands for. */
+  node(index: number): BoundNode;
   /** Where the graph's name is declared. */
   graphPlace(): Place;
 }
@@ -39,14 +52,19 @@ export interface CheckContext {
 export interface Proof {
   readonly code: DiagnosticCode;
   readonly message: string;
+  /** What it is about. */
+  readonly span: Span;
 }
 
 export function createCheckContext(
   graph: BoundGraph,
   report: (diagnostic: Diagnostic) => void,
   prove: (proof: Proof) => void,
+  jumps: JumpReading = "one",
 ): CheckContext {
-  const model = buildModel(graph);
+  const model = buildModel(graph, jumps);
+  const declared = (index: number): BoundNode | undefined => graph.nodes[model.nodes[index]?.declared ?? -1];
+  const undecided = new Set<Diagnostic>();
   const place = (span: Span): Place => ({ file: graph.file, span });
   return {
     graph,
@@ -56,19 +74,47 @@ export function createCheckContext(
     edgesFrom: groupEdges(graph),
     trapped: new Set(),
     spoken: new Set(),
+    undecided,
+    explained: new Set(),
+    open: [],
+    refuted: new Set(),
     report,
     reportFinding: (diagnostic, run) => {
       report(diagnostic);
       if (run.feasible) return;
+      undecided.add(diagnostic);
       report(traceUndecided(diagnostic, { code: diagnostic.code }));
     },
-    prove: (code, message) => prove({ code, message }),
+    prove: (code, message, span = graph.declaration.name.span) => prove({ code, message, span }),
     place,
     label: (span, message) => ({ ...place(span), message }),
-    nodePlace: (index) => place(graph.nodes[index]?.declaration.name.span ?? graph.declaration.name.span),
+    nodePlace: (index) => place(declared(index)?.declaration.name.span ?? graph.declaration.name.span),
     graphPlace: () => place(graph.declaration.name.span),
-    nodeName: (index) => graph.nodes[index]?.name ?? END_NAME,
+    nodeName: (index) => declared(index)?.name ?? END_NAME,
+    node: (index) => declared(index)!,
   };
+}
+
+/** The target of a barrier that never fires, and whether another edge runs it. */
+export function targetOf(
+  { model, nodeName, reach }: CheckContext,
+  { index, target }: ControlBarrier,
+): { readonly target: string; readonly runsOtherwise: boolean } {
+  const signals = ({ routing, errorRouting }: ControlNode): boolean =>
+    [routing, errorRouting].some((from) => signalsOf(from).some(({ place }) => place === target));
+  const runsOtherwise =
+    target >= 0 &&
+    (signalsOf(model.start).some(({ place }) => place === target) ||
+      model.nodes.some((node) => reach.actual[node.index] === 1 && (signals(node) || node.jumps?.includes(target))) ||
+      model.barriers.some((other) => other.index !== index && other.target === target && reach.barrierOpens[other.index] === 1));
+  return { target: nodeName(target), runsOtherwise };
+}
+
+/** Why a property that only some jumps break is not proven. */
+export function jumpReason({ model, nodeName }: CheckContext): string | undefined {
+  if (model.jumps !== "any") return undefined;
+  const node = model.nodes.find((candidate) => candidate.jumps !== undefined);
+  return node && `\`${nodeName(node.index)}\` may jump to several nodes, exclusively, or by \`send\``;
 }
 
 function groupEdges(graph: BoundGraph): ReadonlyMap<string, readonly BoundEdge[]> {

@@ -1,6 +1,6 @@
 import { concurrentWrite, readsEarlierValue, reducerOrder, writeNeverRead } from "../../diagnostics/catalog/data.ts";
 import type { Fix, Place } from "../../diagnostics/diagnostic.ts";
-import type { BoundChannel, BoundNode } from "../bind/bound-graph.ts";
+import type { BoundChannel } from "../bind/bound-graph.ts";
 import type { RunFinder } from "../explore/runs.ts";
 import type { State, StateGraph } from "../explore/state-graph.ts";
 import type { CheckContext } from "./check-context.ts";
@@ -12,7 +12,7 @@ const MAX_READERS = 50;
 
 /** NG401, NG402 and NG404: what nodes of one step do to the same channel. */
 export function checkSharedSteps(context: CheckContext, graph: StateGraph, finder: RunFinder): void {
-  const { nodes, channels } = context.graph;
+  const { channels } = context.graph;
   const byName = new Map(channels.map((channel) => [channel.name, channel]));
   const clashes = new Map<string, Map<string, readonly [number, number]>>();
   const earlier = new Map<string, { reader: number; channel: string; writers: Set<number> }>();
@@ -22,7 +22,7 @@ export function checkSharedSteps(context: CheckContext, graph: StateGraph, finde
     const key = state.places.slice(0, state.ready).join();
     if (seen.has(key)) continue;
     seen.add(key);
-    const writers = writersOf(nodes, state);
+    const writers = writersOf(context, state);
     for (const [name, found] of writers) {
       const channel = byName.get(name);
       if (channel === undefined) continue;
@@ -30,7 +30,7 @@ export function checkSharedSteps(context: CheckContext, graph: StateGraph, finde
       if (state.ready > MAX_READERS || earlier.size >= MAX_READERS) continue;
       for (let index = 0; index < state.ready; index++) {
         const reader = state.places[index]!;
-        if (!nodes[reader]!.reads.includes(name) || found.every((writer) => writer === reader)) continue;
+        if (!context.node(reader).reads.includes(name) || found.every((writer) => writer === reader)) continue;
         const id = `${reader}/${name}`;
         const known = earlier.get(id) ?? { reader, channel: name, writers: new Set<number>() };
         for (const writer of found) if (writer !== reader) known.writers.add(writer);
@@ -54,14 +54,18 @@ export function checkSharedSteps(context: CheckContext, graph: StateGraph, finde
   }
 }
 
-function writersOf(nodes: readonly BoundNode[], state: State): Map<string, number[]> {
+/** By channel: who writes it in this step. What is sent to a node may be several tasks, which write side by side. */
+function writersOf({ model, node: nodeAt }: CheckContext, state: State): Map<string, number[]> {
   const found = new Map<string, number[]>();
   for (let index = 0; index < state.ready; index++) {
     const node = state.places[index]!;
-    for (const channel of new Set(nodes[node]!.writes)) {
+    const { isSent, alwaysFails } = model.nodes[node]!;
+    if (alwaysFails) continue;
+    for (const channel of new Set(nodeAt(node).writes)) {
+      const writers = isSent ? [node, node] : [node];
       const known = found.get(channel);
-      if (known === undefined) found.set(channel, [node]);
-      else known.push(node);
+      if (known === undefined) found.set(channel, writers);
+      else known.push(...writers);
     }
   }
   return found;
@@ -139,7 +143,7 @@ function reducerFix(context: CheckContext, channel: BoundChannel): Fix[] {
 
 /** Where a node's text says that it writes a channel. */
 export function outputPlace(context: CheckContext, node: number, channel: string): Place {
-  const output = context.graph.nodes[node]?.declaration.output;
+  const { output } = context.node(node).declaration;
   if (output === undefined) return context.nodePlace(node);
   if (output.kind === "ChannelOutput") return context.place(output.channel.span);
   const field = output.fields.find((candidate) => candidate.channel.name === channel);

@@ -11,16 +11,20 @@ import { checkDuplicateEdges, checkStart } from "./check-names.ts";
 import { checkPolicies } from "./check-policies.ts";
 import { checkReachability } from "./check-reachability.ts";
 import { checkRoutes } from "./check-routes.ts";
-import { checkRuns } from "./check-runs.ts";
+import { checkRuns, proveSound, type RunsResult } from "./check-runs.ts";
 import { checkSecrets } from "./check-secrets.ts";
 import { reportExclusiveMembers } from "./check-soundness.ts";
+import { reportOpen, SOUNDNESS, type Verdict, verdictOf } from "./verdict.ts";
 import type { GraphSummary } from "./worst-case.ts";
 
 export type { Proof } from "./check-context.ts";
+export type { OpenProperty, Verdict } from "./verdict.ts";
 
 export interface CheckResult {
   readonly diagnostics: readonly Diagnostic[];
   readonly proofs: readonly Proof[];
+  /** Absent where errors keep runs from being looked at. */
+  readonly verdict?: Verdict;
 }
 
 export interface CheckOptions {
@@ -64,8 +68,8 @@ function check(graph: BoundGraph, maxStates: number): CheckedGraph {
     (diagnostic) => void diagnostics.push(diagnostic),
     (proof) => void proofs.push(proof),
   );
-  const isClean = (): boolean => !diagnostics.some((diagnostic) => diagnostic.severity === "error");
-  let summary: GraphSummary | undefined;
+  const summaryOf = (called: BoundGraph): GraphSummary | undefined => checked(called, maxStates).summary;
+  let runs: RunsResult | undefined;
   const hasStart = checkStart(context);
   checkDuplicateEdges(context);
   checkReachability(context);
@@ -79,9 +83,24 @@ function check(graph: BoundGraph, maxStates: number): CheckedGraph {
   }
   if (context.isComplete && signalsOf(context.model.start).length > 0) {
     if (graph.hasErrors) reportExclusiveMembers(context);
-    else summary = checkRuns(context, maxStates, (called) => checked(called, maxStates).summary, isClean);
+    else runs = checkRuns(context, maxStates, summaryOf);
   }
-  // Last, because what is wrong with a loop is said first, and then not again of its condition.
+  // After the loops: what is wrong with a loop is reported first, and then not again of its condition.
   checkRoutes(context);
-  return { maxStates, result: { diagnostics, proofs }, summary };
+  if (runs === undefined) return { maxStates, result: { diagnostics, proofs }, summary: undefined };
+  const { open } = context;
+  const unsound = graph.graphs.find((called) => summaryOf(called)?.isSound !== true);
+  let isSound = false;
+  if (runs.soundStates !== undefined) {
+    if (diagnostics.some((diagnostic) => diagnostic.severity === "error"))
+      open.push({ property: SOUNDNESS, why: "the graph has errors" });
+    else if (unsound !== undefined) open.push({ property: SOUNDNESS, why: `\`${unsound.name}\` is not proven sound` });
+    else {
+      isSound = true;
+      proveSound(context, runs.soundStates);
+    }
+  }
+  const verdict = verdictOf(open, diagnostics, context.undecided);
+  reportOpen(context, verdict);
+  return { maxStates, result: { diagnostics, proofs, verdict }, summary: { isSound, calls: runs.calls } };
 }

@@ -135,7 +135,7 @@ function reportGrowingLists(context: CheckContext, nodes: readonly number[], cyc
       .map(({ name }) => name),
   );
   for (const node of nodes) {
-    for (const channel of context.graph.nodes[node]!.writes) {
+    for (const channel of context.node(node).writes) {
       if (!lists.delete(channel)) continue;
       const facts = { channel, node: context.nodeName(node), cycle };
       context.report(unboundedList(outputPlace(context, node, channel), facts));
@@ -164,8 +164,13 @@ function proveLoopBounds(
     for (const id of states) weights[id] = 1;
     const rounds = stretches.heaviest(weights);
     for (const id of states) weights[id] = 0;
-    if (rounds < 1) continue;
-    context.prove("NG207", loopBoundText({ node: context.nodeName(node), rounds, perAnswer: bounds.perAnswer }));
+    // A loop that never ends once it is taken has been reported.
+    if (rounds < 1 || context.trapped.has(node)) continue;
+    context.prove(
+      "NG207",
+      loopBoundText({ node: context.nodeName(node), rounds, perAnswer: bounds.perAnswer }),
+      context.nodePlace(node).span,
+    );
   }
 }
 

@@ -1,15 +1,15 @@
 import { sortDiagnostics, type Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { BoundProject } from "../bind/bind-project.ts";
 import type { BoundGraph } from "../bind/bound-graph.ts";
-import { checkGraph, type CheckOptions, type Proof } from "./check-graph.ts";
+import { checkGraph, type CheckOptions, type CheckResult } from "./check-graph.ts";
 import { checkUnusedNames } from "./check-names.ts";
 import { checkPlan } from "./check-plan.ts";
 
 export interface ProjectCheck {
   /** Findings about the entry file, and errors of the graphs and plans of other files that it calls. Sorted. */
   readonly diagnostics: readonly Diagnostic[];
-  /** What holds for every run of a graph. */
-  readonly proofs: ReadonlyMap<BoundGraph, readonly Proof[]>;
+  /** By graph: what holds for every run of it, and what all its checks come to. */
+  readonly results: ReadonlyMap<BoundGraph, Pick<CheckResult, "proofs" | "verdict">>;
 }
 
 /** Checks the graphs and plans of the entry file and those that they call, and proves what it can. Never throws. */
@@ -19,13 +19,13 @@ export function checkProject(project: BoundProject, options: CheckOptions = {}):
   const report = (diagnostic: Diagnostic): void => {
     if (diagnostic.severity === "error" || diagnostic.file === source) diagnostics.push(diagnostic);
   };
-  const proofs = new Map<BoundGraph, readonly Proof[]>();
+  const results = new Map<BoundGraph, CheckResult>();
   for (const graph of project.allGraphs) {
     const result = checkGraph(graph, options);
-    proofs.set(graph, result.proofs);
+    results.set(graph, result);
     result.diagnostics.forEach(report);
   }
   for (const plan of project.allPlans) checkPlan(plan).forEach(report);
   checkUnusedNames(project, report);
-  return { diagnostics: sortDiagnostics(diagnostics), proofs };
+  return { diagnostics: sortDiagnostics(diagnostics), results };
 }

@@ -5,7 +5,7 @@ import type { Span } from "../../diagnostics/source.ts";
 import { findComponents, isCyclic, shortestCycle } from "../algorithms/components.ts";
 import { type ControlBarrier, type ControlNode, END_TARGET } from "../explore/model.ts";
 import { signalsOf, successorsOf } from "../explore/signals.ts";
-import type { CheckContext } from "./check-context.ts";
+import { type CheckContext, targetOf } from "./check-context.ts";
 
 /**
  * NG201, NG203, NG204, NG304 and NG106: what follows from edges alone, whatever the conditions. One finding a problem:
@@ -38,9 +38,10 @@ function reportUnreachable(context: CheckContext, successors: readonly (readonly
     const waiting = findWaiting(context, nodes);
     if (waiting !== undefined) {
       const { barrier, member, span } = waiting;
+      context.explained.add(barrier.index);
       context.report(
         memberUnreachable(context.place(span), {
-          target: context.nodeName(barrier.target),
+          ...targetOf(context, barrier),
           member: context.nodeName(member),
           declaration: { ...context.nodePlace(member), message: "no edge leads here" },
           behind,

@@ -11,7 +11,6 @@ import type { Fix } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import { type BoundEdge, type BoundReference, END_NAME, START, type TypedExpression } from "../bind/bound-graph.ts";
 import {
-  ALWAYS,
   both,
   cubesOf,
   type Formula,
@@ -22,7 +21,7 @@ import {
   productOf,
   termsOf,
 } from "../explore/formula.ts";
-import { createTermTable, type TermTable } from "../explore/terms.ts";
+import { createTermTable, termOf, type TermTable } from "../explore/terms.ts";
 import {
   intersectValues,
   isNothing,
@@ -47,7 +46,12 @@ export function checkRoutes(context: CheckContext): void {
   const { graph } = context;
   const resolve = context.model.terms.resolve;
   const terms = createTermTable(
-    graph.channels.map(({ name, type }) => ({ name, type, domain: valueSetOfType(type, resolve) })),
+    graph.channels.map(({ name, type }, index) => ({
+      name,
+      type,
+      // At any time of a run: also the first `null`.
+      domain: context.model.data.channels[index]?.domain ?? valueSetOfType(type, resolve),
+    })),
     graph.functions.map((spec) => spec.name),
     resolve,
   );
@@ -119,7 +123,7 @@ function checkMatch(context: CheckContext, terms: TermTable, edge: BoundEdge, to
     to.arms.flatMap((arm) => arm.values),
     domain,
   );
-  const missing = cubesOf(formula, false);
+  const missing = productOf(cubesOf(knownAt(context, terms, [edge])), cubesOf(formula, false));
   if (to.otherwise !== undefined) {
     if (missing.cubes.length === 0 && to.arms.length > 0) {
       context.report(
@@ -169,13 +173,14 @@ function armFix(context: CheckContext, edge: BoundEdge, to: Match | Cases, value
 function checkCases(context: CheckContext, terms: TermTable, edge: BoundEdge, to: Cases): void {
   const earlier: { formula: Formula; span: Span }[] = [];
   // What no arm has taken yet: kept as it shrinks, so that a long list stays cheap.
-  let missing = cubesOf(ALWAYS);
+  const known = knownAt(context, terms, [edge]);
+  let missing = cubesOf(known);
   for (const { condition, span } of to.arms) {
     const formula = formulaOf(terms, condition.expression);
-    const isDecided = reportDecided(context, condition, formula);
+    const isDecided = reportDecided(context, condition, formula, known);
     if (!isDecided) {
       if (productOf(missing, cubesOf(formula)).cubes.length === 0) {
-        const by = earlier.find((arm) => isUnsatisfiable(both([formula, negation(arm.formula)])));
+        const by = earlier.find((arm) => isUnsatisfiable(both([known, formula, negation(arm.formula)])));
         context.report(
           shadowedArm(context.place(span), {
             values: [],
@@ -185,7 +190,7 @@ function checkCases(context: CheckContext, terms: TermTable, edge: BoundEdge, to
       }
     }
     // An arm that always holds ends the list; saying so once is enough.
-    if (isUnsatisfiable(formula, false)) return;
+    if (isUnsatisfiable(both([known, negation(formula)]))) return;
     earlier.push({ formula, span });
     missing = productOf(missing, cubesOf(formula, false));
   }
@@ -225,6 +230,7 @@ function checkConditions(
   onError: boolean,
 ): void {
   const formulas: Formula[] = [];
+  const known = knownAt(context, terms, edges);
   let last: { edge: BoundEdge; condition: TypedExpression } | undefined;
   for (const edge of edges) {
     if (edge.to.kind !== "when") continue;
@@ -232,14 +238,17 @@ function checkConditions(
     const formula = formulaOf(terms, condition.expression);
     formulas.push(formula);
     // An edge of several sources is looked at once for each.
-    if (sourceName(edge) === name) reportDecided(context, condition, formula);
+    if (sourceName(edge) === name) reportDecided(context, condition, formula, knownAt(context, terms, [edge]));
     last = { edge, condition };
   }
   if (last === undefined) return;
-  const missing = cubesOf(both(formulas.map(negation)));
+  const missing = cubesOf(both([known, ...formulas.map(negation)]));
   const otherwise = edges.find((edge) => edge.to.kind === "otherwise");
   if (otherwise !== undefined) {
-    if (missing.cubes.length === 0 && !formulas.some((formula) => isUnsatisfiable(formula, false))) {
+    if (
+      missing.cubes.length === 0 &&
+      !formulas.some((formula) => isUnsatisfiable(both([known, negation(formula)])))
+    ) {
       context.report(
         elseNeverReached(context.place(otherwise.span), {
           word: "otherwise",
@@ -279,11 +288,44 @@ function reportMissing(
   context.report(notExhaustive(context.place(span), { what, missing: values, help, fixes }));
 }
 
-/** NG505 and NG502. Returns whether the condition is decided on its own. */
-function reportDecided(context: CheckContext, condition: TypedExpression, formula: Formula): boolean {
+/**
+ * What holds wherever the conditions of some edges are evaluated: channels that have certainly been written there are no
+ * longer `null`.
+ */
+function knownAt(context: CheckContext, terms: TermTable, edges: readonly BoundEdge[]): Formula {
+  const read = new Set(edges.flatMap(({ to }) => readsOf(to)));
+  const unwritten = new Set(edges.flatMap((edge) => edge.unwritten ?? []));
+  const parts: Formula[] = [];
+  context.model.data.channels.forEach(({ name, declared, domain }, channel) => {
+    if (!read.has(name) || unwritten.has(name) || !domain.null || declared.null) return;
+    parts.push({ kind: "in", term: termOf(terms, { op: "channel", channel }), set: declared });
+  });
+  return both(parts);
+}
+
+function readsOf(to: BoundEdge["to"]): readonly string[] {
+  switch (to.kind) {
+    case "when":
+      return to.condition.reads;
+    case "match":
+      return to.subject.reads;
+    case "cases":
+      return to.arms.flatMap((arm) => arm.condition.reads);
+    default:
+      return [];
+  }
+}
+
+/** NG505 and NG502. Returns whether the condition is decided by what holds wherever it is evaluated. */
+function reportDecided(
+  context: CheckContext,
+  condition: TypedExpression,
+  formula: Formula,
+  known: Formula,
+): boolean {
   const place = context.place(condition.span);
   if (context.spoken.has(condition.span)) return true;
-  if (isUnsatisfiable(formula)) {
+  if (isUnsatisfiable(both([known, formula]))) {
     if (formula.kind === "const") context.report(constantCondition(place, { value: false, why: "depends on nothing" }));
     else {
       const names = [...termsOf(formula)].map((term) => `\`${term.text}\``);
@@ -296,7 +338,7 @@ function reportDecided(context: CheckContext, condition: TypedExpression, formul
     }
     return true;
   }
-  if (!isUnsatisfiable(formula, false)) return false;
+  if (!isUnsatisfiable(both([known, negation(formula)]))) return false;
   const why = formula.kind === "const" ? "depends on nothing" : "holds for every value";
   context.report(constantCondition(place, { value: true, why }));
   return true;

@@ -1,114 +1,228 @@
-import { notProven, soundText } from "../../diagnostics/catalog/proofs.ts";
+import { soundText } from "../../diagnostics/catalog/proofs.ts";
+import type { DiagnosticCode } from "../../diagnostics/codes.ts";
+import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { BoundGraph } from "../bind/bound-graph.ts";
 import { watchedNodes } from "../explore/assertions.ts";
-import { findDefects, isSound } from "../explore/defects.ts";
+import { type Defects, findDefects, isSound } from "../explore/defects.ts";
 import { explore } from "../explore/explore.ts";
-import { outcomesOf } from "../explore/outcomes.ts";
-import { createRunFinder } from "../explore/runs.ts";
-import type { StateGraph } from "../explore/state-graph.ts";
-import { assertionsOf, checkAssertions } from "./check-assertions.ts";
-import type { CheckContext } from "./check-context.ts";
+import { outcomesOf, START_NODE } from "../explore/outcomes.ts";
+import { createRunFinder, type RunFinder } from "../explore/runs.ts";
+import { endingOf, type GaveUp, type StateGraph } from "../explore/state-graph.ts";
+import { type AssertionToCheck, assertionsOf, checkAssertions } from "./check-assertions.ts";
+import { type CheckContext, createCheckContext, jumpReason } from "./check-context.ts";
 import { checkSharedSteps } from "./check-data.ts";
 import { checkDeadRoutes } from "./check-dead-routes.ts";
 import { checkBounds, checkFrozenLoops } from "./check-loops.ts";
 import { checkParallelBranches } from "./check-parallel-branches.ts";
 import { reportDefects, reportExclusiveMembers } from "./check-soundness.ts";
 import { proveApart } from "./prove-apart.ts";
+import { SOUNDNESS } from "./verdict.ts";
 import { type Calls, type GraphSummary, proveWorstCase } from "./worst-case.ts";
 
+/** What the runs of a graph show. */
+export interface RunsResult {
+  /** States that the proof of soundness looked at; `undefined` where there is none. */
+  readonly soundStates: number | undefined;
+  /** In the worst case; `undefined` where no bound is known. */
+  readonly calls: Calls | undefined;
+}
+
 /**
- * Everything that follows from looking at all runs: soundness, loops, assertions, parallel writers, bounds. `isClean` says
- * whether nothing was wrong with the graph before.
+ * Everything that follows from looking at all runs: soundness, loops, assertions, parallel writers, bounds. Findings are shown
+ * with jumps to one node at a time. Proofs count all that a function may do which jumps; what only that shows is no more
+ * than possible.
  */
 export function checkRuns(
   context: CheckContext,
   maxStates: number,
   summaryOf: (graph: BoundGraph) => GraphSummary | undefined,
-  isClean: () => boolean,
-): GraphSummary {
-  const { model, graph } = context;
+): RunsResult {
+  const canJump = context.model.nodes.some((node) => node.jumps !== undefined);
+  if (!canJump) return proveRuns(context, lookAt(context, maxStates), maxStates, summaryOf);
+  const found: Diagnostic[] = [];
+  const shown = { ...context, ...withoutProofs(context, found) };
+  const look = lookAt(shown, maxStates);
+  reportRuns(shown, look);
+  if (look.states.complete) {
+    checkBounds(shown, look.states, look.finder);
+    if (look.defects.neverFire.length === 0) checkDeadRoutes(shown, look.states);
+  }
+  const any = contextOfAnyJump(context, found);
+  return proveRuns(any, lookAt(any, maxStates), maxStates, summaryOf);
+}
+
+/** One search of the states of a graph, and what it shows. */
+interface Look {
+  readonly assertions: readonly AssertionToCheck[];
+  readonly states: StateGraph;
+  readonly finder: RunFinder;
+  readonly defects: Defects;
+}
+
+function lookAt(context: CheckContext, maxStates: number): Look {
+  const { model } = context;
   const assertions = assertionsOf(context);
   const watched = watchedNodes(assertions.map((item) => item.assertion));
-  const outcomes = outcomesOf(model);
-  const states = explore(model, outcomes, { data: true, maxStates, watched });
+  const states = explore(model, outcomesOf(model), { data: true, maxStates, watched });
   const finder = createRunFinder(states);
-  const defects = findDefects(states, finder);
+  return { assertions, states, finder, defects: findDefects(states, finder) };
+}
+
+/** Reports what runs show. Returns the assertions that the states cannot answer. */
+function reportRuns(context: CheckContext, { assertions, states, finder, defects }: Look): readonly AssertionToCheck[] {
   if (states.complete) checkFrozenLoops(context, states);
   else reportExclusiveMembers(context);
   reportDefects(context, states, defects);
   checkParallelBranches(context, states, finder);
   checkSharedSteps(context, states, finder);
-  const open = checkAssertions(context, assertions, states, finder);
+  return checkAssertions(context, assertions, states, finder);
+}
+
+function proveRuns(
+  context: CheckContext,
+  look: Look,
+  maxStates: number,
+  summaryOf: (graph: BoundGraph) => GraphSummary | undefined,
+): RunsResult {
+  const { states, finder, defects } = look;
+  const why = reasonOf(context, states);
+  const { open } = context;
+  const unanswered = reportRuns(context, look);
   let calls: Calls | undefined;
-  let soundStates = isSound(defects) ? states.states.length - 1 : undefined;
+  let soundStates = isSound(defects) && states.stuck.size === 0 ? states.states.length - 1 : undefined;
   if (states.complete) {
     const bounds = checkBounds(context, states, finder);
     if (defects.neverFire.length === 0) checkDeadRoutes(context, states);
     calls = proveWorstCase(context, states, bounds, summaryOf);
+  } else {
+    for (const property of ["step bound", "loop bounds", "largest parallelism", "routes that are never taken"])
+      open.push({ property, why, isMinor: true });
   }
-  if (defects.mayGoOn.length > 0 && defects.livelocks.length === 0)
-    reportUndecidedEnd(context, states, defects.mayGoOn);
-  if (!defects.complete) {
-    const proven = proveApart(context, outcomes, states, open, maxStates);
+  if (defects.complete) {
+    for (const { text } of unanswered)
+      open.push({ property: `\`${text}\``, why: "too many nodes whose failures assertions tell apart" });
+  } else {
+    const proven = proveApart(context, states.outcomes, states, unanswered, maxStates);
     ({ soundStates } = proven);
-    if (proven.open.length > 0) reportOpen(context, states, proven.open);
+    for (const property of proven.open) open.push({ property, why, isLarge: true });
   }
-  const isGood =
-    soundStates !== undefined && isClean() && graph.graphs.every((called) => summaryOf(called)?.isSound === true);
-  const sound = isGood && soundWithJumps(context, maxStates);
-  if (sound && soundStates !== undefined) {
-    context.prove("NG310", soundText({ states: soundStates, graphs: graph.graphs.map(({ name }) => name) }));
+  if (soundStates === undefined) open.push({ property: SOUNDNESS, why: reasonOfSoundness(context, look) ?? why, ...(states.complete ? {} : { isLarge: true }) });
+  else if (states.complete && !states.states.some(({ id }) => endingOf(states, id) === "completed")) {
+    soundStates = undefined;
+    open.push({ property: SOUNDNESS, why: "no run completes" });
   }
-  return { isSound: sound, calls };
+  return { soundStates, calls };
 }
 
-/** Jumps may do more than lead to one place: several targets, `send`, exclusive jumps. Soundness holds for those, too. */
-function soundWithJumps(context: CheckContext, maxStates: number): boolean {
-  const { model } = context;
-  if (model.nodes.every((node) => node.jumps === undefined)) return true;
-  const states = explore(model, outcomesOf(model, "all"), { data: true, maxStates });
-  if (isSound(findDefects(states))) return true;
-  const index = model.nodes.findIndex((node) => node.jumps !== undefined);
-  context.report(
-    notProven(context.nodePlace(index), {
-      properties: ["soundness"],
-      why: "holds while it jumps to one node at a time",
-      help: "a jump to several nodes, an exclusive one or a `send` beside edges can leave a barrier half filled or run a node twice",
-      severity: "info",
-    }),
-  );
-  return false;
+/** Why the search is not complete. */
+function reasonOf(context: CheckContext, states: StateGraph): string {
+  return states.gaveUp === undefined ? "a second search was given up" : gaveUpText(context, states.gaveUp);
 }
 
-/** NG900, for people who want to know why there is no NG310: that runs can go round is told by NG206. */
-function reportUndecidedEnd(context: CheckContext, { states }: StateGraph, mayGoOn: readonly number[]): void {
-  const first = mayGoOn.map((id) => states[id]!).find(({ ready }) => ready > 0);
-  const node = first?.places[0];
-  if (node === undefined) return;
-  context.report(
-    notProven(context.nodePlace(node), {
-      properties: ["soundness"],
-      why: "whether runs come to an end from here depends on values that are not followed",
-      severity: "info",
-    }),
-  );
+function gaveUpText(context: CheckContext, gaveUp: GaveUp): string {
+  const count = (number: number): string => number.toLocaleString("en");
+  switch (gaveUp.kind) {
+    case "unsupported":
+      return `${gaveUp.what} is not followed`;
+    case "node": {
+      const name = gaveUp.node === START_NODE ? "start" : context.nodeName(gaveUp.node);
+      return `\`${name}\` has too many combinations of conditions or jumps`;
+    }
+    case "step": {
+      const names = gaveUp.nodes.slice(0, 3).map((node) => `\`${context.nodeName(node)}\``);
+      const more = gaveUp.nodes.length > 3 ? ` and ${gaveUp.nodes.length - 3} more` : "";
+      return `too many ways for one step of ${names.join(", ")}${more}`;
+    }
+    case "states":
+    case "work":
+      return `gave up after ${count(gaveUp.count)} states`;
+  }
 }
 
-/** NG900. */
-function reportOpen(context: CheckContext, states: StateGraph, open: readonly string[]): void {
-  const unsupported = context.model.unsupported[0];
-  const tooMany = states.outcomes.tooMany[0];
-  const why =
-    unsupported !== undefined
-      ? `${unsupported} is not followed`
-      : tooMany !== undefined
-        ? `\`${tooMany === -1 ? "start" : context.nodeName(tooMany)}\` has too many combinations of conditions`
-        : `gave up after ${states.states.length.toLocaleString("en")} states`;
-  context.report(
-    notProven(context.graphPlace(), {
-      properties: open,
-      why,
-      help: "fewer parallel branches with choices of their own, or a called graph for each of them, make a proof possible",
+/** What keeps a graph from being sound although all of its states were looked at. */
+function reasonOfSoundness(context: CheckContext, { states, defects }: Look): string | undefined {
+  if (!states.complete) return undefined;
+  const name = (node: number): string => (node === START_NODE ? "start" : context.nodeName(node));
+  const [stuck] = states.stuck;
+  if (stuck !== undefined) {
+    const [node, { branch }] = stuck;
+    if (branch === undefined) return `\`${name(node)}\` may have no edge to take`;
+    return `\`${branch.label.replace(/^when /, "")}\` after \`${name(node)}\` may have no value`;
+  }
+  const { neverFire, leftIncomplete, livelocks, doubleRuns, accidentalJoins, lostSignals, mayGoOn } = defects;
+  const isMany = jumpReason(context);
+  if (neverFire.length + leftIncomplete.length > 0) return isMany ?? "a barrier may be left half filled";
+  if (lostSignals.length > 0) return isMany ?? "a signal may be lost";
+  if (doubleRuns.length + accidentalJoins.length > 0) return isMany ?? "parallel arms may meet without a barrier";
+  if (livelocks.length > 0) return isMany ?? "runs may go round without end";
+  const open = mayGoOn.map((id) => states.states[id]!).find(({ ready }) => ready > 0);
+  const [node] = open?.places ?? [];
+  if (node !== undefined)
+    return `whether runs come to an end after \`${name(node)}\` depends on conditions that cannot be decided`;
+  return undefined;
+}
+
+/** The same checks, whose proofs do not count yet. */
+function withoutProofs(
+  context: CheckContext,
+  found: Diagnostic[],
+): Pick<CheckContext, "report" | "reportFinding" | "prove"> {
+  return {
+    report: (diagnostic) => {
+      found.push(diagnostic);
+      context.report(diagnostic);
+    },
+    reportFinding: (diagnostic, run) => {
+      found.push(diagnostic);
+      context.reportFinding(diagnostic, run);
+    },
+    prove: () => undefined,
+  };
+}
+
+/** Findings that only the jumps show: possible, and no more. */
+const WARNED: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>(["NG213"]);
+/** Remarks that the first look has made already. */
+const ONCE: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>(["NG308", "NG312", "NG314", "NG404", "NG901"]);
+
+/** A context for the same graph in which jumps may do all that the engine allows. */
+function contextOfAnyJump(context: CheckContext, known: readonly Diagnostic[]): CheckContext {
+  const keyOf = ({ code, span }: Diagnostic): string => `${code}/${span.start}`;
+  const reported = new Set(known.map(keyOf));
+  const report = (diagnostic: Diagnostic): void => {
+    if (ONCE.has(diagnostic.code) || reported.has(keyOf(diagnostic))) return;
+    reported.add(keyOf(diagnostic));
+    const possible: Diagnostic = { ...diagnostic, severity: WARNED.has(diagnostic.code) ? "warning" : "info" };
+    context.undecided.add(possible);
+    context.report(possible);
+    if (diagnostic.code === "NG401") {
+      context.open.push({ property: "writers of one step", why: jumpReason(any) ?? "" });
+    }
+  };
+  const any = createCheckContext(context.graph, report, () => undefined, "any");
+  return {
+    ...any,
+    prove: context.prove,
+    report: (diagnostic) => (diagnostic.code === "NG900" ? context.report(diagnostic) : report(diagnostic)),
+    reportFinding: report,
+    trapped: context.trapped,
+    spoken: context.spoken,
+    undecided: context.undecided,
+    open: context.open,
+    refuted: context.refuted,
+  };
+}
+
+/** NG310, once nothing else speaks against it. */
+export function proveSound(context: CheckContext, soundStates: number): void {
+  const { graph, model } = context;
+  const failing = model.nodes.filter((node) => node.alwaysFails && node.errorRouting === undefined);
+  context.prove(
+    "NG310",
+    soundText({
+      states: soundStates,
+      graphs: graph.graphs.map(({ name }) => name),
+      failing: failing.map(({ index }) => context.nodeName(index)),
     }),
   );
 }

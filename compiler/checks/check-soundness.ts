@@ -18,7 +18,7 @@ import { describeStuck, memberName, type Run, traceOf } from "../explore/runs.ts
 import type { DoubleRun } from "../explore/runs-twice.ts";
 import { branchesOf, signalsOf, successorsOf } from "../explore/signals.ts";
 import type { StateGraph } from "../explore/state-graph.ts";
-import type { CheckContext } from "./check-context.ts";
+import { type CheckContext, targetOf } from "./check-context.ts";
 import { memberSpan } from "./check-reachability.ts";
 import { isNgraph } from "./route-fixes.ts";
 
@@ -59,29 +59,50 @@ function reportNeverComplete(
   defects: Defects,
   exclusive: ReadonlyMap<number, ExclusiveMembers>,
 ): void {
-  const { model, reach } = context;
-  // A barrier some of whose members never signal at all may merely follow from another one that never fires.
-  const roots = defects.neverFire.filter(({ barrier }) =>
-    model.barriers[barrier]!.members.every(({ place }) => graph.placeMarked[place] === 1),
+  const { model } = context;
+  const isLooping = defects.livelocks.length > 0 || context.trapped.size > 0;
+  // Where runs only go round, and never end with the barrier partly filled, the loop is the finding.
+  const silent = defects.neverFire.filter(
+    ({ barrier, ends }) => !context.explained.has(barrier) && (ends || !isLooping),
   );
-  const fallback = defects.livelocks.length > 0 || context.trapped.size > 0 ? [] : defects.neverFire.slice(0, 1);
-  for (const { barrier: index, run } of roots.length > 0 ? roots : fallback) {
+  const roots = silent.filter(({ barrier }) => !followsFromOthers(context, graph, barrier));
+  const isExplained = context.explained.size > 0 || model.nodes.some(({ index }) => context.reach.possible[index] === 0);
+  for (const { barrier: index, run } of roots.length > 0 || isExplained ? roots : silent.slice(0, 1)) {
     const barrier = model.barriers[index]!;
-    if (reach.barrierOpens[index] === 0) continue;
     const shown = run === undefined ? undefined : shownRun(graph, run, stuckText(graph, run, index));
     const found = exclusive.get(index);
     if (found !== undefined) reportExclusive(context, found, shown);
     else {
       const missing = barrier.members.filter(({ place }) => graph.placeMarked[place] === 0);
+      const failing = missing.filter(({ nodes }) => nodes.every((node) => model.nodes[node]!.alwaysFails));
       context.report(
         neverComplete(barrierPlace(context, barrier), {
-          target: context.nodeName(barrier.target),
+          ...targetOf(context, barrier),
           missing: missing.map((member) => memberName(graph, member.nodes)),
+          failing: failing.map((member) => memberName(graph, member.nodes)),
           run: shown,
         }),
       );
     }
   }
+}
+
+/**
+ * Whether each member that never signals does so only because its nodes never run, which another finding explains: nothing
+ * leads to them, or only another barrier that never fires does.
+ */
+function followsFromOthers({ model, reach }: CheckContext, graph: StateGraph, index: number): boolean {
+  const missing = model.barriers[index]!.members.filter(({ place }) => graph.placeMarked[place] === 0);
+  if (missing.length === 0) return false;
+  const behind = new Set<number>();
+  for (const other of model.barriers) {
+    if (other.index !== index && graph.barrierFires[other.index] === 0 && other.target >= 0) behind.add(other.target);
+  }
+  const successors = successorsOf(model);
+  for (const node of behind) for (const next of successors[node]!) behind.add(next);
+  return missing.every(({ nodes }) =>
+    nodes.every((node) => graph.nodeRuns[node] === 0 && (reach.possible[node] === 0 || behind.has(node))),
+  );
 }
 
 function stuckText(graph: StateGraph, run: Run, barrier: number): string {
@@ -93,7 +114,7 @@ function reportExclusive(context: CheckContext, found: ExclusiveMembers, run: Sh
   const names = found.members.map((member) => memberName(context, barrier.members[member]!.nodes));
   context.report(
     waitsForExclusiveArms(barrierPlace(context, barrier), {
-      target: context.nodeName(barrier.target),
+      ...targetOf(context, barrier),
       members: names,
       arms: armLabels(context, found),
       run,
@@ -319,12 +340,12 @@ function signalSpan(context: CheckContext, source: number, target: number): Labe
 
 /** NG311, or NG205 where the run could leave if only a condition held. */
 function reportLivelocks(context: CheckContext, graph: StateGraph, defects: Defects): void {
-  for (const { nodes, run } of defects.livelocks) {
+  for (const { nodes, states, run } of defects.livelocks) {
     // What has no way out by its edges alone, or by what its conditions read, is reported without a run.
     if (nodes.some((node) => context.trapped.has(node))) continue;
     for (const node of nodes) context.trapped.add(node);
     const first = graph.states[run.states.at(-1) ?? 0]!.places[0] ?? nodes[0] ?? 0;
-    const exit = deadExit(context, nodes);
+    const exit = deadExit(context, graph, states, nodes);
     const severity = run.feasible ? "error" : "warning";
     const shown = shownRun(graph, onceAround(graph, run), "and so on, without end");
     if (exit === undefined) {
@@ -366,17 +387,31 @@ function onceAround(graph: StateGraph, run: Run): Run {
   return { ...run, states };
 }
 
-/** A branch that leads out of these nodes: since runs do not leave, it is never taken among them. */
-function deadExit(context: CheckContext, nodes: readonly number[]): { node: number; branch: Branch } | undefined {
+/** A branch that leads out of these nodes and that no step from these states takes. */
+function deadExit(
+  context: CheckContext,
+  graph: StateGraph,
+  states: readonly number[],
+  nodes: readonly number[],
+): { node: number; branch: Branch } | undefined {
   const inside = new Set(nodes);
+  const taken = new Set<Branch>();
+  for (const id of states.slice(0, MAX_STATES_OF_LOOP)) {
+    for (const { outcomes } of graph.steps(id)) {
+      for (const outcome of outcomes) for (const branch of outcome.branches) taken.add(branch);
+    }
+  }
   for (const node of nodes) {
     for (const group of context.model.nodes[node]!.routing.groups) {
       if (group.kind === "always") continue;
       for (const branch of branchesOf(group)) {
-        if (branch.signals.length > 0 && branch.signals.every((signal) => !inside.has(signal.node)))
-          return { node, branch };
+        if (taken.has(branch) || branch.signals.length === 0) continue;
+        if (branch.signals.every((signal) => !inside.has(signal.node))) return { node, branch };
       }
     }
   }
   return undefined;
 }
+
+/** States of one loop whose steps are looked at. */
+const MAX_STATES_OF_LOOP = 1000;

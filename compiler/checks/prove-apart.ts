@@ -15,7 +15,7 @@ import type { CheckContext } from "./check-context.ts";
 export interface ProvenApart {
   /** States that the proof of soundness looked at; `undefined` when there is none. */
   readonly soundStates: number | undefined;
-  /** What is still open, in words. */
+  /** What is still open beside soundness, in words. */
   readonly open: readonly string[];
 }
 
@@ -46,13 +46,13 @@ export function proveApart(
   let soundStates = apart.holds && loopsAreFree ? apart.states : undefined;
   if (soundStates === undefined && loopsAreFree) {
     const found = wholeGraph();
-    if (found !== undefined && isSound(findDefects(found))) soundStates = found.states.length - 1;
+    if (found !== undefined && found.stuck.size === 0 && isSound(findDefects(found))) soundStates = found.states.length - 1;
   }
-  const open: string[] = soundStates === undefined ? ["soundness"] : [];
+  const open: string[] = [];
   if (!writersAreApart(question)) open.push("writers of one step");
   for (const item of assertions) {
     if (holds(question, item.assertion)) {
-      context.prove("NG214", assertionProvenText({ assertion: item.text }));
+      context.prove("NG214", assertionProvenText({ assertion: item.text }), item.bound.declaration.span);
     } else open.push(`\`${item.text}\``);
   }
   return { soundStates, open };

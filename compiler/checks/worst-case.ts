@@ -25,7 +25,13 @@ export function proveWorstCase(
   const perItem = nodes.some((node) => node.each !== undefined);
   proveParallelism(context, graph, perItem);
   if (bounds.endless.length > 0) return undefined;
-  const perNode = nodes.map((node) => callsOf(node, summaryOf));
+  const { model } = context;
+  // How many tasks are sent to a node is up to what sends them.
+  const isSent = model.nodes.some((node) => node.isSent && graph.nodeRuns[node.index] === 1);
+  const perNode = model.nodes.map(({ index, isSent }) => {
+    const calls = callsOf(context.node(index), summaryOf);
+    return isSent && graph.nodeRuns[index] === 1 && calls?.size !== 0 ? undefined : calls;
+  });
   if (perNode.includes(undefined)) return undefined;
   const kinds = new Set(perNode.flatMap((calls) => [...(calls?.keys() ?? [])]));
   const total = new Map<string, number>();
@@ -44,13 +50,25 @@ export function proveWorstCase(
     const isPerItem = nodes.some((node, index) => node.each !== undefined && (perNode[index]?.size ?? 0) > 0);
     context.prove("NG605", worstCaseCallsText({ calls, perAnswer: bounds.perAnswer, perItem: isPerItem }));
   }
-  return bounds.perAnswer || perItem ? undefined : total;
+  return bounds.perAnswer || perItem || isSent ? undefined : total;
 }
 
 function proveParallelism(context: CheckContext, graph: StateGraph, perItem: boolean): void {
+  const { nodes } = context.model;
   let most: readonly number[] = [];
-  for (const { places, ready } of graph.states) if (ready > most.length) most = places.slice(0, ready);
-  if (most.length > 0) context.prove("NG609", parallelismText({ nodes: most.map(context.nodeName), perItem }));
+  for (const { places, ready } of graph.states) {
+    if (ready <= most.length) continue;
+    // A node and what is sent to it count once.
+    const running = places.slice(0, ready).filter((place, _, all) => {
+      const { isSent, declared } = nodes[place]!;
+      return !isSent || !all.includes(declared);
+    });
+    if (running.length > most.length) most = running;
+  }
+  const perTask = most.some((node) => context.model.nodes[node]!.isSent);
+  const isSent = context.model.nodes.some((node) => node.isSent && graph.nodeRuns[node.index] === 1);
+  const names = [...new Set(most.map(context.nodeName))];
+  if (most.length > 0) context.prove("NG609", parallelismText({ nodes: names, perItem, perTask: perTask || isSent }));
 }
 
 const KINDS: ReadonlyMap<string, string> = new Map([

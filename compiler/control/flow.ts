@@ -38,6 +38,8 @@ export interface FlowInput {
   readonly goes: ReadonlyMap<number, readonly number[]>;
   /** By node: channels that it writes. */
   readonly writes: readonly (readonly string[])[];
+  /** By node: channels that it may write; a `for` over an empty list writes no number. */
+  readonly mayWrite: readonly (readonly string[])[];
   /** Edges are missing: nothing is concluded from how control flows. */
   readonly isPartial: boolean;
 }
@@ -49,10 +51,15 @@ export function analyseFlow(input: FlowInput): Flow {
   const graph = buildControlGraph(input);
   const starts = input.channels.filter((channel) => channel.startsNull);
   const local = new Map(starts.map((channel, index) => [channel.name, index]));
-  const writers: number[][] = starts.map(() => []);
-  for (const [node, written] of input.writes.entries()) {
-    for (const name of written) writers[local.get(name) ?? -1]?.push(node);
-  }
+  const writersOf = (writes: FlowInput["writes"]): number[][] => {
+    const writers: number[][] = starts.map(() => []);
+    for (const [node, written] of writes.entries()) {
+      for (const name of written) writers[local.get(name) ?? -1]?.push(node);
+    }
+    return writers;
+  };
+  const writers = writersOf(input.writes);
+  const mayWrite = writersOf(input.mayWrite);
   const reads: { site: Site; channels: Set<number> }[] = [];
   const nodeReads = input.nodes.map(({ declaration, index }) => {
     const names = new Set<string>();
@@ -75,7 +82,11 @@ export function analyseFlow(input: FlowInput): Flow {
   }
   const unwritten = findUnwritten(
     graph,
-    starts.map((channel, index) => ({ name: channel.name, writers: writers[index] ?? [] })),
+    starts.map((channel, index) => ({
+      name: channel.name,
+      writers: writers[index] ?? [],
+      mayWrite: mayWrite[index] ?? [],
+    })),
     reads,
   ).map((found) => new Map([...found].map(([channel, when]) => [starts[channel]?.index ?? -1, when])));
 

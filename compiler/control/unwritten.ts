@@ -19,6 +19,8 @@ export interface NullChannel {
   readonly name: string;
   /** Nodes that write it. */
   readonly writers: readonly number[];
+  /** These, and nodes that write it in some of their runs. */
+  readonly mayWrite?: readonly number[];
 }
 
 /** `always`: no run has written it here, at least not the first time. */
@@ -194,7 +196,7 @@ function alwaysUnwritten(
 ): (site: Site, channel: number) => boolean {
   let facts: { dominators: ReturnType<typeof findDominators>; cycles: ReturnType<typeof findCycles> } | undefined;
   return ({ vertex, when }, channel) => {
-    const writers = channels[channel]?.writers ?? [];
+    const writers = channels[channel]?.mayWrite ?? channels[channel]?.writers ?? [];
     if (writers.length === 0) return true;
     facts ??= { dominators: findDominators(graph), cycles: findCycles(graph) };
     const { dominators, cycles } = facts;

@@ -31,7 +31,9 @@ export function findViolation(
 ): Run | undefined {
   switch (assertion.form) {
     case "never":
-      return finder.toState((state) => runs(state, assertion.node) && runs(state, assertion.with));
+      return finder.toState(
+        (state) => runsAtAll(graph, state, assertion.node) && runsAtAll(graph, state, assertion.with),
+      );
     case "before":
       return firstOf((exactOnly) => runWithout(graph, assertion.first, assertion.then, exactOnly));
     case "eventually":
@@ -53,6 +55,21 @@ function runs(state: State, node: number): boolean {
   return position !== -1 && position < state.ready;
 }
 
+/** Whether a node runs in a state, or tasks that were sent to it. */
+function runsAtAll(graph: StateGraph, state: State, node: number): boolean {
+  return countRuns(graph, state, node) > 0;
+}
+
+/** How often a node runs in a state: what is sent to it may be several tasks. */
+function countRuns({ model }: StateGraph, state: State, node: number): number {
+  let count = runs(state, node) ? 1 : 0;
+  for (let index = 0; index < state.ready; index++) {
+    const { isSent, declared } = model.nodes[state.places[index]!]!;
+    if (isSent && declared === node) count += 2;
+  }
+  return count;
+}
+
 function firstOf(search: (exactOnly: boolean) => Run | undefined): Run | undefined {
   return search(true) ?? search(false);
 }
@@ -70,7 +87,8 @@ function runWithout(graph: StateGraph, first: number, then: number, exactOnly: b
   const search = searchFrom(graph, [0], allow);
   for (const id of search.order) {
     if (then !== END_TARGET) {
-      if (runs(graph.states[id]!, then)) return { states: pathTo(search, id), last: undefined, feasible: exactOnly };
+      if (runsAtAll(graph, graph.states[id]!, then))
+        return { states: pathTo(search, id), last: undefined, feasible: exactOnly };
       continue;
     }
     const edge = (graph.flags[id] ?? []).findIndex((flags, index) => (flags & FLAG_ENDS) !== 0 && allow(id, index));
@@ -104,20 +122,21 @@ function completionWithout(graph: StateGraph, node: number, exactOnly: boolean):
 
 /** Searches states twice over: before the node has run, and after. */
 function secondRun(graph: StateGraph, node: number, exactOnly: boolean): Run | undefined {
-  const count = graph.states.length;
-  const parents = new Int32Array(2 * count).fill(-2);
+  const size = graph.states.length;
+  const parents = new Int32Array(2 * size).fill(-2);
   const queue = [0];
   parents[0] = -1;
   for (const at of queue) {
-    const id = at % count;
-    const isSecond = at >= count;
-    const hasRun = runs(graph.states[id]!, node);
-    if (isSecond && hasRun) {
+    const id = at % size;
+    const isSecond = at >= size;
+    const count = countRuns(graph, graph.states[id]!, node);
+    const hasRun = count > 0;
+    if (count > 1 || (isSecond && hasRun)) {
       const states: number[] = [];
-      for (let step = at; step >= 0; step = parents[step]!) states.push(step % count);
+      for (let step = at; step >= 0; step = parents[step]!) states.push(step % size);
       return { states: states.reverse(), last: undefined, feasible: exactOnly };
     }
-    const offset = isSecond || hasRun ? count : 0;
+    const offset = isSecond || hasRun ? size : 0;
     const targets = graph.successors[id];
     for (let edge = 0; edge < (targets?.length ?? 0); edge++) {
       const next = targets![edge]! + offset;

@@ -8,7 +8,11 @@ import {
   END_NAME,
   START,
 } from "../bind/bound-graph.ts";
-import { ALWAYS, formulaOf, formulaOfArm } from "./formula.ts";
+import type { Json } from "../../runtime/value/json.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
+import { definedFormula, isTotal } from "./defined-formula.ts";
+import { ALWAYS, type Formula, formulaOf, formulaOfArm } from "./formula.ts";
+import { replaceParts } from "./replace-parts.ts";
 import {
   type BarrierMember,
   type Branch,
@@ -19,6 +23,7 @@ import {
   type DataChannel,
   type DataModel,
   END_TARGET,
+  type JumpReading,
   type RouteGroup,
   type Routing,
   type Signal,
@@ -36,36 +41,49 @@ import {
 } from "./value-set.ts";
 
 /** The control flow of a bound graph. Linear in its size. */
-export function buildModel(graph: BoundGraph): ControlModel {
+export function buildModel(graph: BoundGraph, jumps: JumpReading = "one"): ControlModel {
   const types = new Map(graph.types.map((item) => [item.name, item.type]));
   const resolve: TypeNames = (name) => types.get(name);
-  const data = buildData(graph, resolve);
+  const sent = jumps === "any" ? sentNodes(graph) : [];
+  const data = buildData(graph, resolve, sent);
   const terms = createTermTable(
     graph.channels.map(({ name, type }, index) => ({ name, type, domain: data.channels[index]?.domain ?? ANYTHING })),
     graph.functions.map((spec) => spec.name),
     resolve,
   );
-  const places = layOutPlaces(graph);
+  const places = layOutPlaces(graph, sent);
   const drafts = new Map<string, RoutingDraft>();
   for (const edge of graph.edges) addEdge(graph, terms, places, drafts, edge);
 
-  const nodes = graph.nodes.map((node, index): ControlNode => {
-    const own = drafts.get(node.name);
+  const nodeOf = (declared: number, index: number, isSent: boolean): ControlNode => {
+    const node = graph.nodes[declared]!;
     const onError = drafts.get(errorKey(node.name));
+    const targets = node.goes === undefined ? undefined : jumpTargets(node.goes, places);
     return {
       index,
       name: node.name,
-      routing: finish(own),
+      declared,
+      isSent,
+      routing: finish(drafts.get(node.name)),
       errorRouting: onError === undefined ? undefined : finish(onError),
-      alwaysFails: node.call.kind === "builtin" && node.call.signature.name === "fail",
-      jumps: node.goes === undefined ? undefined : jumpTargets(node.goes, places),
-      waits: places.waits.get(index) ?? -1,
+      // A `for` without items does nothing, so it does not fail either.
+      alwaysFails: node.call.kind === "builtin" && node.call.signature.name === "fail" && node.each === undefined,
+      fails: isForeignCall(node) ? "freely" : cannotFail(terms, node) ? "never" : "perhaps",
+      defined: definedWhere(terms, node),
+      jumps: targets,
+      sends: (targets ?? []).flatMap((target) => (target === END_TARGET ? [] : (places.sent.get(target) ?? []))),
+      waits: places.waits.get(declared) ?? -1,
       pauses: waitsForPerson(node),
     };
-  });
+  };
+  const nodes = [
+    ...graph.nodes.map((_, index) => nodeOf(index, index, false)),
+    ...sent.map((declared, at) => nodeOf(declared, graph.nodes.length + at, true)),
+  ];
   return {
     name: graph.name,
     nodes,
+    jumps,
     start: finish(drafts.get(START)),
     barriers: places.barriers,
     placeCount: places.barrierOfPlace.length,
@@ -74,6 +92,53 @@ export function buildModel(graph: BoundGraph): ControlModel {
     data,
     unsupported: places.unsupported,
   };
+}
+
+/** Nodes that some other may send items to. */
+function sentNodes(graph: BoundGraph): readonly number[] {
+  const targets = new Set(graph.nodes.flatMap((node) => node.goes ?? []));
+  return graph.nodes.flatMap((node, index) => (targets.has(node.name) ? [index] : []));
+}
+
+const FOREIGN_BUILTINS = new Set(["llm", "http", "shell", "tool", "ask", "receive"]);
+
+/** The outside world makes the result: any value of its type is possible, and so is a failure. */
+function isForeignCall({ call }: BoundNode): boolean {
+  return call.kind === "function" || (call.kind === "builtin" && FOREIGN_BUILTINS.has(call.signature.name));
+}
+
+/** Of a node that computes an expression: where the expression has a value. */
+function definedWhere(terms: TermTable, { call, each }: BoundNode): Formula | undefined {
+  if (call.kind !== "expression" || each !== undefined) return undefined;
+  const defined = definedFormula(terms, call.expression.expression);
+  return defined === ALWAYS ? undefined : defined;
+}
+
+/** The node's value is an expression that has one wherever it is defined, of a type that its channels are known to take. */
+function cannotFail(terms: TermTable, { call, each, timeout }: BoundNode): boolean {
+  if (call.kind !== "expression" || each !== undefined || timeout !== undefined) return false;
+  const { expression, type } = call.expression;
+  return isTotal(terms, expression) && !hasOpaquePart(type);
+}
+
+/** Values of TypeScript types that the language cannot express are only checked when they are written. */
+function hasOpaquePart(type: ValueType): boolean {
+  switch (type.kind) {
+    case "opaque":
+    case "ref":
+    case "json":
+      return true;
+    case "list":
+      return hasOpaquePart(type.item);
+    case "map":
+      return hasOpaquePart(type.value);
+    case "record":
+      return type.fields.some((field) => hasOpaquePart(field.type));
+    case "union":
+      return type.members.some(hasOpaquePart);
+    default:
+      return false;
+  }
 }
 
 /** Whether a node's step can last as long as a person takes. */
@@ -103,12 +168,15 @@ interface Places {
   readonly waits: ReadonlyMap<number, number>;
   /** Barrier edge and target -> barrier. */
   readonly ofEdge: ReadonlyMap<BoundEdge, readonly ControlBarrier[]>;
+  /** Declared node -> the node that stands for what is sent to it. */
+  readonly sent: ReadonlyMap<number, number>;
   readonly unsupported: readonly string[];
 }
 
-function layOutPlaces(graph: BoundGraph): Places {
+function layOutPlaces(graph: BoundGraph, sentTo: readonly number[]): Places {
   const nodeIndex = new Map(graph.nodes.map((node, index) => [node.name, index]));
-  const barrierOfPlace: number[] = graph.nodes.map(() => -1);
+  const sent = new Map(sentTo.map((declared, at) => [declared, graph.nodes.length + at]));
+  const barrierOfPlace: number[] = [...graph.nodes, ...sentTo].map(() => -1);
   const barriers: ControlBarrier[] = [];
   const waits = new Map<number, number>();
   const ofEdge = new Map<BoundEdge, ControlBarrier[]>();
@@ -125,7 +193,7 @@ function layOutPlaces(graph: BoundGraph): Places {
     const index = barriers.length;
     const laidOut = members.map((nodes): BarrierMember => {
       barrierOfPlace.push(index);
-      return { place: barrierOfPlace.length - 1, nodes };
+      return { place: barrierOfPlace.length - 1, nodes: [...nodes, ...nodes.flatMap((node) => sent.get(node) ?? [])] };
     });
     const name = target === END_TARGET ? END_NAME : (graph.nodes[target]?.name ?? "");
     const id = count === 1 ? name : `${name}#${count}`;
@@ -161,7 +229,7 @@ function layOutPlaces(graph: BoundGraph): Places {
     }
     ofEdge.set(edge, made);
   }
-  return { nodeIndex, barriers, barrierOfPlace, waits, ofEdge, unsupported };
+  return { nodeIndex, barriers, barrierOfPlace, waits, ofEdge, sent, unsupported };
 }
 
 interface RoutingDraft {
@@ -206,6 +274,8 @@ function addEdge(
     for (const barrier of places.ofEdge.get(edge) ?? []) {
       for (const member of barrier.members) {
         for (const node of member.nodes) {
+          // What is sent to a node has the node's edges.
+          if (node >= graph.nodes.length) continue;
           const draft = draftOf(drafts, graph.nodes[node]?.name ?? "");
           draft.always.push({ place: member.place, node: barrier.target, origin: barrier.origin });
         }
@@ -215,10 +285,29 @@ function addEdge(
   }
   for (const source of edge.source.nodes) {
     const key = edge.onError ? errorKey(source.name) : source.name;
-    addRoute(graph, terms, draftOf(drafts, key), edge, (targets) =>
+    const failed = edge.onError ? graph.nodes[places.nodeIndex.get(source.name) ?? -1] : undefined;
+    const read = failed === undefined ? asWritten : (expression: Expression) => withKnownError(expression, failed);
+    addRoute(graph, terms, draftOf(drafts, key), edge, read, (targets) =>
       targets.flatMap((target) => signalOf(places, source, edge, target)),
     );
   }
+}
+
+const asWritten = (expression: Expression): Expression => expression;
+
+/** A condition of an error edge, with what is known of the failure in its place: the node, and what `fail("…")` says. */
+function withKnownError(expression: Expression, { name, call, each }: BoundNode): Expression {
+  const known = new Map<string, Json>([["node", name]]);
+  if (call.kind === "builtin" && call.signature.name === "fail" && each === undefined) {
+    const message = call.args.find((argument) => argument.name === "message")?.value.expression;
+    known.set("code", "NG_NODE_FAILED");
+    known.set("attempts", 1);
+    if (message?.op === "const" && typeof message.value === "string") known.set("message", message.value);
+  }
+  return replaceParts(expression, (part) => {
+    const value = part.op === "member" && part.of.op === "error" ? known.get(part.name) : undefined;
+    return value === undefined ? undefined : { op: "const", value };
+  });
 }
 
 function addRoute(
@@ -226,6 +315,7 @@ function addRoute(
   terms: TermTable,
   draft: RoutingDraft,
   edge: BoundEdge,
+  read: (expression: Expression) => Expression,
   signals: (targets: readonly BoundReference[]) => Signal[],
 ): void {
   const { to } = edge;
@@ -236,7 +326,7 @@ function addRoute(
       return;
     case "when":
       draft.whens.push({
-        formula: formulaOf(terms, to.condition.expression),
+        ...conditionOf(terms, read(to.condition.expression)),
         signals: signals(to.targets),
         label: `when ${text(to.condition.span)}`,
         span: to.condition.span,
@@ -252,9 +342,12 @@ function addRoute(
       };
       return;
     case "match": {
-      const domain = subjectDomain(to.subject.expression, to.subject.type, terms);
+      const subject = read(to.subject.expression);
+      const domain = subjectDomain(subject, to.subject.type, terms);
+      const defined = definedFormula(terms, subject);
       const branches = to.arms.map((arm): Branch => ({
-        formula: formulaOfArm(terms, to.subject.expression, arm.values, domain),
+        formula: formulaOfArm(terms, subject, arm.values, domain),
+        ...(defined === ALWAYS ? {} : { defined }),
         signals: signals(arm.targets),
         label: arm.values.map((value) => JSON.stringify(value)).join(" | "),
         span: arm.span,
@@ -264,7 +357,7 @@ function addRoute(
     }
     case "cases": {
       const branches = to.arms.map((arm): Branch => ({
-        formula: formulaOf(terms, arm.condition.expression),
+        ...conditionOf(terms, read(arm.condition.expression)),
         signals: signals(arm.targets),
         label: text(arm.condition.span),
         span: arm.condition.span,
@@ -281,6 +374,12 @@ function elseBranch(
 ): Branch[] {
   if (otherwise === undefined) return [];
   return [{ formula: ALWAYS, signals: signals(otherwise.targets), label: "else", span: otherwise.span }];
+}
+
+function conditionOf(terms: TermTable, expression: Expression): Pick<Branch, "formula" | "defined"> {
+  const formula = formulaOf(terms, expression);
+  const defined = definedFormula(terms, expression);
+  return defined === ALWAYS ? { formula } : { formula, defined };
 }
 
 /** A channel keeps its own domain (it may be `null` at first); for anything else the binder knows the type best. */
@@ -314,23 +413,28 @@ function jumpTargets(names: readonly string[], places: Places): number[] {
   return targets.filter((target) => target !== undefined);
 }
 
-function buildData(graph: BoundGraph, resolve: TypeNames): DataModel {
+function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly number[]): DataModel {
+  const madeHere = new Set(graph.nodes.flatMap((node) => (isForeignCall(node) ? [] : node.writes)));
   const indexOf = new Map(graph.channels.map((channel, index) => [channel.name, index]));
   const channels = graph.channels.map((channel): DataChannel => {
     const declared = valueSetOfType(channel.type, resolve);
     const initial = initialValues(channel, declared);
     const domain = uniteValues(declared, initial);
     const isGiven = channel.role === "input" || channel.role === "memory";
-    return { name: channel.name, declared, domain, initial, isGiven, reducer: channel.reducer?.kind };
+    const isForeign = !madeHere.has(channel.name);
+    return { name: channel.name, declared, domain, initial, isGiven, isForeign, reducer: channel.reducer?.kind };
   });
-  const writes = graph.nodes.map((node) =>
+  const own = graph.nodes.map((node) =>
     writesOf(node).flatMap(({ channel, expression }): ChannelWrite[] => {
       const index = indexOf.get(channel);
       if (index === undefined) return [];
-      const domain = channels[index]?.declared ?? ANYTHING;
-      return [{ channel: index, expression, domain, optional: node.goes !== undefined }];
+      const { declared, reducer } = channels[index]!;
+      const optional = node.goes !== undefined || mayWriteNothing(node, reducer);
+      return [{ channel: index, expression, domain: declared, optional, isFree: isForeignCall(node) }];
     }),
   );
+  // Of what is sent nobody knows how often it runs, nor with which items.
+  const writes = [...own, ...sent.map((node) => own[node]!.map((write) => ({ ...write, expression: undefined })))];
   const computed: ChannelWrite[][] = channels.map(() => []);
   const computedFrom: ChannelWrite[][] = channels.map(() => []);
   for (const write of writes.flat()) {
@@ -365,6 +469,19 @@ function startOfReducer(
     default:
       return NULL_ONLY;
   }
+}
+
+/**
+ * Whether a `for` node may leave a channel as it was. An empty list makes an empty update: nothing for a number or a record
+ * (7.1), an empty list where lists are written.
+ */
+export function mayWriteNothing({ each }: BoundNode, reducer: DataChannel["reducer"]): boolean {
+  if (each === undefined) return false;
+  if (reducer !== "sum" && reducer !== "min" && reducer !== "max" && reducer !== "merge") return false;
+  const { expression } = each.list;
+  const isFilled = expression.op === "list" || (expression.op === "const" && Array.isArray(expression.value));
+  if (!isFilled) return true;
+  return expression.op === "list" ? expression.items.length === 0 : (expression.value as readonly Json[]).length === 0;
 }
 
 function writesOf(node: BoundNode): { channel: string; expression: Expression | undefined }[] {

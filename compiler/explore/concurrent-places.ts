@@ -13,7 +13,7 @@ const MAX_PLACES = 1500;
  */
 export function findConcurrentPlaces(model: ControlModel, outcomes: Outcomes): MayRunTogether | undefined {
   const size = model.placeCount;
-  if (size > MAX_PLACES || outcomes.tooMany.length > 0 || model.unsupported.length > 0) return undefined;
+  if (size > MAX_PLACES || outcomes.tooMany.size > 0 || model.unsupported.length > 0) return undefined;
   const words = (size + 31) >> 5;
   const relation = new Int32Array(size * words);
   const has = (a: number, b: number): boolean => (relation[a * words + (b >> 5)]! & (1 << (b & 31))) !== 0;

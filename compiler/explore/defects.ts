@@ -7,7 +7,12 @@ import { endingOf, FLAG_UNDECIDED, type StateGraph } from "./state-graph.ts";
 
 export interface Defects {
   /** Barriers that never fire although a member signals. */
-  readonly neverFire: readonly { readonly barrier: number; readonly run: Run | undefined }[];
+  readonly neverFire: readonly {
+    readonly barrier: number;
+    readonly run: Run | undefined;
+    /** Some run ends while a member has signalled; otherwise all of them go round forever. */
+    readonly ends: boolean;
+  }[];
   readonly leftIncomplete: readonly {
     readonly barrier: number;
     readonly run: Run;
@@ -15,7 +20,12 @@ export interface Defects {
     readonly firesFirst: boolean;
   }[];
   readonly lostSignals: readonly { readonly place: number; readonly sameStep: boolean; readonly run: Run }[];
-  readonly livelocks: readonly { readonly nodes: readonly number[]; readonly run: Run }[];
+  readonly livelocks: readonly {
+    readonly nodes: readonly number[];
+    /** States from which runs do not get out. */
+    readonly states: readonly number[];
+    readonly run: Run;
+  }[];
   /** States of loops that are left only if conditions hold of which nobody knows whether they can. */
   readonly mayGoOn: readonly number[];
   readonly doubleRuns: readonly DoubleRun[];
@@ -68,6 +78,7 @@ function findNeverFiring(graph: StateGraph, finder: RunFinder): Defects["neverFi
       );
       return {
         barrier: index,
+        ends: ends !== undefined,
         run: ends ?? finder.toState(({ places }) => places.some((place) => holds.has(place))),
       };
     });
@@ -182,7 +193,7 @@ function findAccidentalJoins(graph: StateGraph, finder: RunFinder, known: Readon
 function findLivelocks(graph: StateGraph, finder: RunFinder): Defects["livelocks"] {
   if (!graph.complete) return [];
   const endless = new Set(statesWithoutEnd(graph, () => true));
-  const found: { nodes: readonly number[]; run: Run }[] = [];
+  const found: { nodes: readonly number[]; states: readonly number[]; run: Run }[] = [];
   const covered = new Uint8Array(graph.states.length);
   for (const id of endless) {
     if (covered[id] === 1 || found.length >= 10) continue;
@@ -198,7 +209,7 @@ function findLivelocks(graph: StateGraph, finder: RunFinder): Defects["livelocks
         group.push(target);
       }
     }
-    found.push({ nodes: [...nodes].sort((a, b) => a - b), run: finder.to(id) });
+    found.push({ nodes: [...nodes].sort((a, b) => a - b), states: group, run: finder.to(id) });
   }
   return found;
 }

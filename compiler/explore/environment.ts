@@ -3,17 +3,22 @@
  * other. A set is `exact` while every value in it is known to be possible there, which is what makes a
  * trace feasible and not merely possible.
  */
-import { type Evaluation, evaluateAbstractly } from "./evaluate-abstractly.ts";
+import { addKnown, type Evaluation, evaluateAbstractly } from "./evaluate-abstractly.ts";
 import type { ChannelWrite, ControlModel, DataChannel } from "./model.ts";
-import { addNumbers, type NumberSet, numbersCompared, onlyNumber } from "./number-set.ts";
+import {
+  ALL_INTEGERS,
+  complementNumbers,
+  intersectNumbers,
+  type NumberSet,
+  numbersCompared,
+  uniteNumbers,
+} from "./number-set.ts";
 import type { TermLiveness } from "./term-liveness.ts";
 import { channelsOf } from "./terms.ts";
 import {
-  ANYTHING,
   intersectValues,
   isNothing,
   NOTHING,
-  numbersAsValues,
   sameValues,
   uniteValues,
   type ValueSet,
@@ -111,15 +116,15 @@ export function createTracker(model: ControlModel, liveness: TermLiveness): Trac
         valueOf: (at) => valueOf(environment, at),
         writes: index,
       };
-      const values = items.map(({ expression, domain }) =>
-        expression === undefined
-          ? { set: domain, exact: true }
-          : within(evaluateAbstractly(context, expression), domain),
-      );
+      const values = items.map(({ expression, domain, isFree, optional }): Written => {
+        const value =
+          expression === undefined
+            ? { set: domain, exact: isFree }
+            : within(evaluateAbstractly(context, expression), domain);
+        return { ...value, optional };
+      });
       const current = valueOf(environment, position);
-      const value = reduce(channels[index]!, current, values);
-      const merged = items.every((item) => item.optional) ? unite(current, value) : value;
-      changes.set(position, clamp(merged, windows[position]!));
+      changes.set(position, clamp(reduce(channels[index]!, current, values), windows[position]!));
     }
     return update(environment, changes);
   };
@@ -160,29 +165,43 @@ function within(known: Known, domain: ValueSet): Known {
   return isNothing(set) ? { set: domain, exact: false } : { set, exact: known.exact };
 }
 
-function reduce(channel: DataChannel, current: Known, values: readonly Known[]): Known {
+/** A value that a node writes if it writes at all. */
+interface Written extends Known {
+  readonly optional: boolean;
+}
+
+/** What a channel holds after the writes of one step, in the order of tasks. */
+function reduce(channel: DataChannel, current: Known, values: readonly Written[]): Known {
+  const isSure = values.some((value) => !value.optional);
   switch (channel.reducer) {
-    case undefined:
+    case undefined: {
       // Two writers fail the step, which is reported; to go on with either value shows what else there is to see.
-      return values.reduce(unite);
+      const written = values.reduce<Known>(unite, values[0]!);
+      return isSure ? written : unite(current, written);
+    }
     case "last":
-      return values.at(-1) ?? current;
+      return values.reduce<Known>((before, value) => (value.optional ? unite(before, value) : value), current);
     case "sum":
-      return [current, ...values].reduce((a, b) => {
-        const single = onlyNumber(a.set.numbers) !== undefined || onlyNumber(b.set.numbers) !== undefined;
-        return {
-          set: numbersAsValues(addNumbers(a.set.numbers, b.set.numbers)),
-          exact: a.exact && b.exact && single,
-        };
-      });
+      return values.reduce<Known>((before, value) => {
+        const sum = addKnown(before, value, channel.declared.numbers.integer);
+        return value.optional ? unite(before, sum) : sum;
+      }, current);
     case "append":
     case "merge":
-    case "union":
-      return { set: { ...NOTHING, other: true }, exact: true };
+    case "union": {
+      const container: Known = { set: { ...NOTHING, other: true }, exact: true };
+      return isSure || !current.set.null ? container : unite(current, container);
+    }
+    case "min":
+    case "max": {
+      const known: Known = { set: channel.declared, exact: false };
+      return isSure || !current.set.null ? known : unite(current, known);
+    }
     default:
       return { set: channel.declared, exact: false };
   }
 }
+
 
 /** Numbers outside are not told apart: no condition does so either. */
 interface Window {
@@ -251,24 +270,34 @@ function stepOf({ expression }: ChannelWrite, channel: number, sums: boolean): n
   return undefined;
 }
 
+/** Counting this far takes longer than any run. */
+const MOST_COUNTED = 2 ** 52;
+/** What one write may add to it. */
+const FARTHEST_STEP = 2 ** 40;
+
+/**
+ * Numbers beyond the window become all numbers beyond it, so that a counter has finitely many values. No run counts as far
+ * as `MOST_COUNTED`; what is larger came from elsewhere and may be anything.
+ */
 function clamp(known: Known, window: Window | undefined): Known {
   const { numbers } = known.set;
-  const first = numbers.intervals[0];
-  const last = numbers.intervals.at(-1);
-  if (window === undefined || first === undefined || last === undefined) return known;
-  let set = known.set;
-  const spread = (outside: NumberSet): void => {
-    const beyond = intersectValues({ ...ANYTHING, numbers: outside }, known.set).numbers;
-    if (beyond.intervals.length === 0) return;
-    const whole: NumberSet = intersectValues(
-      numbersAsValues(outside),
-      numbersAsValues({ integer: numbers.integer, intervals: EVERYWHERE }),
-    ).numbers;
-    set = uniteValues(set, numbersAsValues(whole));
+  const low = numbers.intervals[0]?.low;
+  const high = numbers.intervals.at(-1)?.high;
+  if (window === undefined || low === undefined || high === undefined) return known;
+  let inside = numbers;
+  const beyond: NumberSet[] = [];
+  const replace = (outside: NumberSet, farthest: NumberSet, isCounted: boolean): void => {
+    if (intersectNumbers(outside, numbers).intervals.length === 0) return;
+    inside = intersectNumbers(inside, complementNumbers(outside));
+    const all = isCounted ? intersectNumbers(outside, farthest) : outside;
+    beyond.push(numbers.integer ? intersectNumbers(all, ALL_INTEGERS) : all);
   };
-  if (last.high > window.above) spread(numbersCompared(">", window.above));
-  if (first.low < window.below) spread(numbersCompared("<", window.below));
-  return set === known.set || sameValues(set, known.set) ? known : { set, exact: false };
+  const farthest = MOST_COUNTED + FARTHEST_STEP;
+  if (high > window.above)
+    replace(numbersCompared(">", window.above), numbersCompared("<=", MOST_COUNTED), high <= farthest);
+  if (low < window.below)
+    replace(numbersCompared("<", window.below), numbersCompared(">=", -MOST_COUNTED), low >= -farthest);
+  if (beyond.length === 0) return known;
+  const set = { ...known.set, numbers: beyond.reduce(uniteNumbers, inside) };
+  return sameValues(set, known.set) ? known : { set, exact: false };
 }
-
-const EVERYWHERE = [{ low: -Infinity, lowOpen: true, high: Infinity, highOpen: true }] as const;

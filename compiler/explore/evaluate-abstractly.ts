@@ -3,6 +3,7 @@ import type { Known } from "./environment.ts";
 import { cubesOf, formulaOf, isCondition, termsOf } from "./formula.ts";
 import type { ControlModel } from "./model.ts";
 import { addNumbers, negateNumbers, onlyNumber } from "./number-set.ts";
+import { domainOf } from "./terms.ts";
 import {
   ANYTHING,
   BOTH_BOOLEANS,
@@ -40,7 +41,7 @@ export function evaluateAbstractly(context: Evaluation, expression: Expression):
     case "channel": {
       const position = context.ofChannel.get(expression.channel);
       const known = position === undefined ? undefined : context.valueOf(position);
-      if (known === undefined) return UNKNOWN;
+      if (known === undefined) return { set: domainOf(context.model.terms, expression), exact: false };
       // A copy follows its original: the two are not free of each other, unless the original is overwritten by it.
       if (expression.channel === context.writes || onlyValue(known.set) !== undefined) return known;
       return { set: known.set, exact: false };
@@ -65,12 +66,11 @@ export function evaluateAbstractly(context: Evaluation, expression: Expression):
         const left = inner(expression.left);
         const right = inner(expression.right);
         if (!isNumeric(left.set) || !isNumeric(right.set)) return UNKNOWN;
-        const moved = expression.operator === "+" ? right.set.numbers : negateNumbers(right.set.numbers);
-        const single = onlyNumber(left.set.numbers) !== undefined || onlyNumber(moved) !== undefined;
-        return {
-          set: numbersAsValues(addNumbers(left.set.numbers, moved)),
-          exact: left.exact && right.exact && single,
-        };
+        const moved =
+          expression.operator === "+"
+            ? right
+            : { ...right, set: numbersAsValues(negateNumbers(right.set.numbers)) };
+        return addKnown(left, moved, expression.int === true);
       }
       if (expression.operator === "??") {
         const left = inner(expression.left);
@@ -79,11 +79,12 @@ export function evaluateAbstractly(context: Evaluation, expression: Expression):
         if (sameValues(left.set, NULL_ONLY)) return right;
         return { set: uniteValues({ ...left.set, null: false }, right.set), exact: left.exact && right.exact };
       }
-      return isCondition(expression) ? truth(context, expression) : UNKNOWN;
+      if (isCondition(expression)) return truth(context, expression);
+      return { set: domainOf(context.model.terms, expression), exact: false };
     case "not":
       return truth(context, expression);
     default:
-      return UNKNOWN;
+      return { set: domainOf(context.model.terms, expression), exact: false };
   }
 }
 
@@ -100,7 +101,10 @@ function truth(context: Evaluation, expression: Expression): Known {
   const isTrue = isPossible(true);
   const isFalse = isPossible(false);
   if (isTrue && isFalse) {
-    const free = [...termsOf(formula)].every((term) => !positions.has(term.id) && !context.entangled.has(term.id));
+    const free = [...termsOf(formula)].every(
+      (term) =>
+        term.isSteady && term.path !== undefined && !positions.has(term.id) && !context.entangled.has(term.id),
+    );
     return { set: BOTH_BOOLEANS, exact: free };
   }
   return { set: isTrue ? TRUE_ONLY : FALSE_ONLY, exact: true };
@@ -115,4 +119,13 @@ function truth(context: Evaluation, expression: Expression): Known {
       return true;
     });
   }
+}
+
+/** The sum of two values; not every number of a float interval is one. */
+export function addKnown(a: Known, b: Known, areInts: boolean): Known {
+  const single = (known: Known): boolean => onlyNumber(known.set.numbers) !== undefined;
+  return {
+    set: numbersAsValues(addNumbers(a.set.numbers, b.set.numbers)),
+    exact: a.exact && b.exact && (areInts ? single(a) || single(b) : single(a) && single(b)),
+  };
 }

@@ -8,7 +8,7 @@
  * has a place of its own). What is not shown here may still hold: conditions and step lengths are not looked at.
  */
 import { type ControlModel } from "./model.ts";
-import type { Outcome, Outcomes } from "./outcomes.ts";
+import { type Outcome, type Outcomes, START_NODE } from "./outcomes.ts";
 
 export interface ApartOptions {
   readonly maxStates: number;
@@ -33,15 +33,22 @@ const MAX_WORK = 20_000_000;
 /** Looks at all runs of a graph with its nodes taken one at a time. */
 export function exploreApart(model: ControlModel, outcomes: Outcomes, options: ApartOptions): Apart {
   if (
-    outcomes.tooMany.length > 0 ||
+    outcomes.tooMany.size > 0 ||
     model.unsupported.length > 0 ||
     model.nodes.some((node) => node.jumps !== undefined)
   ) {
     return { holds: false, states: 0 };
   }
   const { without, once } = options;
-  const allowed = (node: number): readonly Outcome[] =>
-    node === without ? outcomes.nodes[node]!.filter((outcome) => outcome.kind === "error") : outcomes.nodes[node]!;
+  const routed = [outcomes.start, ...outcomes.nodes].map((list) => list.filter(({ kind }) => kind !== "stuck"));
+  const allowed = (node: number): readonly Outcome[] => {
+    const all = routed[node + 1]!;
+    return node === without ? all.filter((outcome) => outcome.kind === "error") : all;
+  };
+  // A run that fails for want of a route completes nothing, and runs no node twice.
+  const mayStick = (node: number): boolean =>
+    without === undefined && once === undefined && routed[node + 1]!.length < outcomesAt(outcomes, node).length;
+  if (mayStick(START_NODE)) return { holds: false, states: 0 };
   const ids = new Map<string, number>();
   const states: { readonly places: readonly number[]; readonly hasRun: boolean }[] = [];
   const predecessors: number[][] = [];
@@ -57,7 +64,7 @@ export function exploreApart(model: ControlModel, outcomes: Outcomes, options: A
     }
     if (from >= 0) predecessors[id]!.push(from);
   };
-  for (const outcome of outcomes.start) {
+  for (const outcome of routed[0]!) {
     const next = signal(model, [], outcome.places);
     if (next === undefined) return { holds: false, states: states.length };
     reach(next, false, -1);
@@ -76,6 +83,7 @@ export function exploreApart(model: ControlModel, outcomes: Outcomes, options: A
       continue;
     }
     for (const node of chooseNodes(model, allowed, places, ready, budget)) {
+      if (mayStick(node)) return { holds: false, states: states.length };
       if (node === once && hasRun) return { holds: false, states: states.length };
       const rest = places.filter((place) => place !== node);
       for (const outcome of allowed(node)) {
@@ -86,6 +94,10 @@ export function exploreApart(model: ControlModel, outcomes: Outcomes, options: A
     }
   }
   return { holds: canAllEnd(predecessors, ends), states: states.length };
+}
+
+function outcomesAt({ start, nodes }: Outcomes, node: number): readonly Outcome[] {
+  return node === START_NODE ? start : nodes[node]!;
 }
 
 interface Budget {

@@ -1,11 +1,12 @@
 import { createTracker } from "./environment.ts";
 import type { ControlModel } from "./model.ts";
-import type { Outcomes } from "./outcomes.ts";
+import { type Outcomes, START_NODE } from "./outcomes.ts";
 import { findTermLiveness } from "./term-liveness.ts";
 import {
   FLAG_ENDS,
   FLAG_FAILED,
   FLAG_INEXACT,
+  type GaveUp,
   type Collision,
   type State,
   type StateGraph,
@@ -33,6 +34,9 @@ export const MAX_STATES = 100_000;
 /** Nodes that all steps together may run, for each state that is allowed: what time goes into. */
 const WORK_A_STATE = 8;
 
+/** Places and values that all states together may hold, which bounds the memory. */
+const MAX_SIZE = 6_000_000;
+
 /** States looked at where nothing can be proven any more: they may still show what is wrong. */
 const FEW_STATES = 1000;
 
@@ -53,7 +57,8 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
     tracker: createTracker(model, liveness),
     watched: new Map(watched.map((node, bit) => [node, bit])),
     writesFollowed: model.data.writes.map((writes) => writes.some((write) => followed.has(write.channel))),
-    taken: new Set(),
+    taken: new Map(),
+    stuck: new Map(),
   };
   const states: State[] = [];
   const ids = new Map<string, number>();
@@ -63,10 +68,18 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
   const barrierFires = new Uint8Array(model.barriers.length);
   const placeMarked = new Uint8Array(model.placeCount);
   const collisions = new Map<string, Collision>();
-  let complete = outcomes.tooMany.length === 0 && model.unsupported.length === 0;
+  const [unsupported] = model.unsupported;
+  let gaveUp: GaveUp | undefined = unsupported === undefined ? undefined : { kind: "unsupported", what: unsupported };
   // Of a model that leaves something out nothing true can be said about runs.
-  let limit = complete ? maxStates : 0;
+  let limit = unsupported === undefined ? maxStates : 0;
+  const mostWork = limit * WORK_A_STATE;
   let work = 0;
+  let size = 0;
+  /** Goes a little further, for what there is to see, where nothing can be proven any more. */
+  const giveUp = (why: GaveUp): void => {
+    gaveUp ??= why;
+    limit = Math.min(limit, states.length + FEW_STATES);
+  };
 
   const reach = (transition: Transition, depth: number): number => {
     const known = ids.get(transition.key);
@@ -76,6 +89,7 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
     ids.set(transition.key, id);
     const ready = countReady(model, places);
     states.push({ id, places, ready, environment, depth });
+    size += 16 + places.length + 8 * environment.size;
     for (let index = 0; index < ready; index++) nodeRuns[places[index]!] = 1;
     for (const place of places) placeMarked[place] = 1;
     return id;
@@ -83,17 +97,21 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
 
   states.push({ id: 0, places: [], ready: 0, environment: context.tracker.initial, depth: -1 });
   for (let id = 0; id < states.length; id++) {
-    if (states.length > limit || work > limit * WORK_A_STATE) {
-      complete = false;
+    if (states.length > limit) {
+      gaveUp ??= { kind: "states", count: states.length };
+      break;
+    }
+    if (work > mostWork || size > MAX_SIZE) {
+      gaveUp ??= { kind: "work", count: states.length };
       break;
     }
     const state = states[id]!;
-    const { transitions, isCut } = stepsFrom(context, state);
-    work += transitions.length * (1 + state.ready);
-    if (isCut && complete) {
-      complete = false;
-      limit = Math.min(limit, states.length + FEW_STATES);
-    }
+    const { transitions, isCut, work: own = 0 } = stepsFrom(context, state);
+    work += transitions.length * (1 + state.ready) + (own >> 3);
+    const ready = id === 0 ? [START_NODE] : state.places.slice(0, state.ready);
+    const large = outcomes.tooMany.size === 0 ? undefined : ready.find((node) => outcomes.tooMany.has(node));
+    if (large !== undefined) giveUp({ kind: "node", node: large });
+    else if (isCut) giveUp({ kind: "step", nodes: ready });
     const seen = new Set<string>();
     const to: number[] = [];
     const edgeFlags: number[] = [];
@@ -114,7 +132,8 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
   return {
     model,
     outcomes,
-    complete,
+    complete: gaveUp === undefined,
+    gaveUp,
     followsValues: liveness.tracked.length > 0,
     states,
     successors,
@@ -124,6 +143,7 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
     barrierFires,
     placeMarked,
     taken: context.taken,
+    stuck: context.stuck,
     collisions: [...collisions.values()],
     steps: remember((id) =>
       stepsFrom(context, states[id]!).transitions.map((transition) => toStep(context, ids, id, transition)),

@@ -22,7 +22,8 @@ import {
 
 export type Formula =
   | { readonly kind: "const"; readonly value: boolean }
-  | { readonly kind: "in"; readonly term: Term; readonly set: ValueSet }
+  /** `domain`: every value that the term can have here, where this place knows more than the term itself. */
+  | { readonly kind: "in"; readonly term: Term; readonly set: ValueSet; readonly domain?: ValueSet }
   | { readonly kind: "and" | "or"; readonly parts: readonly Formula[] }
   | { readonly kind: "not"; readonly of: Formula };
 
@@ -85,7 +86,8 @@ export function formulaOfArm(
     const { value } = subject;
     return values.some((candidate) => candidate === value) ? ALWAYS : NEVER;
   }
-  return membership(termOf(table, subject, domain), valueSetOf(values));
+  const formula = membership(termOf(table, subject), possibleResults(subject, valueSetOf(values)));
+  return domain === undefined ? formula : { ...formula, domain };
 }
 
 export function both(parts: readonly Formula[]): Formula {
@@ -116,9 +118,11 @@ export function cubesOf(formula: Formula, holds = true): Cubes {
     case "not":
       return cubesOf(formula.of, !holds);
     case "in": {
-      const set = intersectValues(formula.term.domain, holds ? formula.set : complementValues(formula.set));
+      const { term, domain } = formula;
+      const known = domain === undefined ? term.domain : intersectValues(term.domain, domain);
+      const set = intersectValues(known, holds ? formula.set : complementValues(formula.set));
       if (isNothing(set)) return { cubes: [], exact: true };
-      if (sameValues(set, formula.term.domain)) return { cubes: [EMPTY_CUBE], exact: true };
+      if (sameValues(set, term.domain)) return { cubes: [EMPTY_CUBE], exact: true };
       return { cubes: [new Map([[formula.term.id, set]])], exact: true };
     }
     case "and":
@@ -185,7 +189,8 @@ export function productOf(a: Cubes, b: Cubes): Cubes {
   return simplified([...found.values()], a.exact && b.exact);
 }
 
-function sumOf(a: Cubes, b: Cubes): Cubes {
+/** What holds when either does. */
+export function sumOf(a: Cubes, b: Cubes): Cubes {
   return simplified([...a.cubes, ...b.cubes], a.exact && b.exact);
 }
 
@@ -216,7 +221,7 @@ function atom(table: TermTable, expression: Expression, set: ValueSet): Formula 
   return membership(termOf(table, expression), set);
 }
 
-function membership(term: Term, set: ValueSet): Formula {
+function membership(term: Term, set: ValueSet): Formula & { readonly kind: "in" } {
   return { kind: "in", term, set };
 }
 
@@ -281,6 +286,7 @@ function equality(table: TermTable, left: Expression, right: Expression): Formul
   }
   if (right.op === "const") return isScalar(right.value) ? inSet(table, left, valueSetOf([right.value])) : undefined;
   if (left.op === "const") return equality(table, right, left);
+  if (JSON.stringify(left) === JSON.stringify(right)) return left.op === "channel" ? ALWAYS : undefined;
   return order(table, "==", left, right);
 }
 
@@ -322,7 +328,21 @@ function inSet(table: TermTable, expression: Expression, set: ValueSet): Formula
     const by = expression.operator === "+" ? -expression.right.value : expression.right.value;
     return inSet(table, expression.left, numbersAsValues(shiftNumbers(set.numbers, by)));
   }
-  return membership(termOf(table, expression), set);
+  return membership(termOf(table, expression), possibleResults(expression, set));
+}
+
+const IDEMPOTENT: ReadonlyMap<string, (text: string) => string> = new Map([
+  ["lower", (text) => text.toLowerCase()],
+  ["upper", (text) => text.toUpperCase()],
+  ["trim", (text) => text.trim()],
+]);
+
+/** Texts that a function leaves as they are: `lower(x)` is never `"Yes"`, because a second `lower` changes nothing. */
+function possibleResults(expression: Expression, set: ValueSet): ValueSet {
+  const apply = expression.op === "library" ? IDEMPOTENT.get(expression.name) : undefined;
+  if (apply === undefined || set.strings.negated) return set;
+  const values = set.strings.values.filter((value) => apply(value) === value);
+  return values.length === set.strings.values.length ? set : { ...set, strings: { negated: false, values } };
 }
 
 function constants(items: readonly Expression[]): readonly Json[] | undefined {

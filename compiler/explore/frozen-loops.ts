@@ -40,6 +40,8 @@ export function findFrozenLoops(graph: StateGraph): FrozenLoop[] {
     const loop = loopThrough(node.index, successors, inside);
     if (loop === undefined || found.some((other) => other.nodes.has(node.index))) continue;
     if (!canLeave(node, loop) || !isFrozen(model, loop) || runsBesideOthers(graph, loop)) continue;
+    // A loop that no run takes ends at once.
+    if (!goesRound(graph, node, loop)) continue;
     found.push({ nodes: loop, decides: node.index, branches: choicesOf(node), reads: [...reads] });
   }
   return found;
@@ -103,6 +105,13 @@ function isFrozen(model: ControlModel, loop: ReadonlySet<number>): boolean {
     }
   }
   return true;
+}
+
+/** Whether some run that can be taken stays in the loop when the node decides. */
+function goesRound({ taken }: StateGraph, node: ControlNode, loop: ReadonlySet<number>): boolean {
+  return choicesOf(node).some(
+    (branch) => taken.get(branch) === true && branch.signals.some(({ node: target }) => loop.has(target)),
+  );
 }
 
 /** Something else runs at the same time, and may write what the loop waits for. */

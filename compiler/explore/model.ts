@@ -19,6 +19,8 @@ export const END_TARGET = -1;
 export interface ControlModel {
   readonly name: string;
   readonly nodes: readonly ControlNode[];
+  /** How jumps are read. */
+  readonly jumps: JumpReading;
   /** Edges of `start`. */
   readonly start: Routing;
   readonly barriers: readonly ControlBarrier[];
@@ -35,13 +37,26 @@ export interface ControlModel {
 export interface ControlNode {
   readonly index: number;
   readonly name: string;
+  /** Its position among the declared nodes. */
+  readonly declared: number;
+  /** It stands for the tasks that `send` makes of a node: one or more of them, all in the same step. */
+  readonly isSent: boolean;
   readonly routing: Routing;
   /** `on error` edges; `undefined` where a failure fails the run. */
   readonly errorRouting: Routing | undefined;
   /** It always fails (`fail`). */
   readonly alwaysFails: boolean;
-  /** Where `goto` and `send` may lead, with `END_TARGET` for `end`; `undefined` where the node cannot jump. */
+  /**
+   * `freely`: the outside world decides (an imported function, a model, a request). `never`: an expression that has a value
+   * wherever it is defined. `perhaps`: a failure cannot be ruled out, and nothing shows that there is one.
+   */
+  readonly fails: "freely" | "perhaps" | "never";
+  /** Of an expression: where it has a value, when the node starts; elsewhere the node fails. Absent: everywhere. */
+  readonly defined: Formula | undefined;
+  /** Where `goto` may lead, with `END_TARGET` for `end` (and `stop()`); `undefined` where the node cannot jump. */
   readonly jumps: readonly number[] | undefined;
+  /** Nodes that stand for what it may send; empty where the model reads jumps as one at a time. */
+  readonly sends: readonly number[];
   /** The barrier that gates every signal into it, or -1. */
   readonly waits: number;
   /** It waits for a person: `pause`, `ask`. */
@@ -94,12 +109,20 @@ export type RouteGroup =
 
 export interface Branch {
   readonly formula: Formula;
+  /** Where its condition has a value at all (`10 / x` has none where `x` is 0); absent: always. */
+  readonly defined?: Formula;
   readonly signals: readonly Signal[];
   /** In source form: `"billing"`, `when score < 0.8`, `otherwise`. */
   readonly label: string;
   /** Of its condition, or of the arm. */
   readonly span: Span | undefined;
 }
+
+/**
+ * How the model reads `goes`. `one`: a jump leads to one node, as most functions jump. `any`: all that the engine allows, also
+ * to several nodes at once, exclusively, and by `send`. Findings are shown with the first, proofs need the second.
+ */
+export type JumpReading = "one" | "any";
 
 /** What nodes do to channels, as far as conditions depend on it. By channel index. */
 export interface DataModel {
@@ -121,6 +144,8 @@ export interface DataChannel {
   readonly initial: ValueSet;
   /** It comes from outside: an input, or memory. */
   readonly isGiven: boolean;
+  /** Every write of it is up to the outside world. */
+  readonly isForeign: boolean;
   readonly reducer: "last" | "append" | "sum" | "min" | "max" | "merge" | "union" | "function" | undefined;
 }
 
@@ -130,6 +155,8 @@ export interface ChannelWrite {
   readonly expression: Expression | undefined;
   /** Every value that it may write. */
   readonly domain: ValueSet;
-  /** It may also succeed without writing: a jump can stand in for the result. */
+  /** It may also succeed without writing: a jump can stand in for the result, and a `for` may have no items. */
   readonly optional: boolean;
+  /** Each value of the domain is possible, because the outside world makes it: an imported function, a model, a person. */
+  readonly isFree: boolean;
 }

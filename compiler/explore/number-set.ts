@@ -90,17 +90,19 @@ export function negateNumbers(set: NumberSet): NumberSet {
   return normalize(set.integer, intervals.reverse());
 }
 
-/** All sums of one number of each. Exact for intervals over the same kind of numbers. */
+/**
+ * Every sum of one number of each, as floating point computes it. Rounding is monotone: a sum never leaves the interval
+ * between the rounded sums of the bounds, but it may reach them where the bounds themselves are excluded
+ * (`1e-20 + 1.0` is `1.0`). So finite bounds are closed. A sum that is not finite fails the node, and is left out.
+ */
 export function addNumbers(a: NumberSet, b: NumberSet): NumberSet {
   const result: Interval[] = [];
   for (const x of a.intervals) {
     for (const y of b.intervals) {
-      result.push({
-        low: x.low + y.low,
-        lowOpen: x.lowOpen || y.lowOpen,
-        high: x.high + y.high,
-        highOpen: x.highOpen || y.highOpen,
-      });
+      const low = x.low + y.low;
+      const high = x.high + y.high;
+      if (low === Infinity || high === -Infinity) continue;
+      result.push({ low, lowOpen: low === -Infinity, high, highOpen: high === Infinity });
     }
   }
   return normalize(a.integer && b.integer, result.sort(compareLows));

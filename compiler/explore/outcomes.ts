@@ -4,7 +4,6 @@
  */
 import {
   ALWAYS,
-  both,
   type Cube,
   cubeKey,
   type Cubes,
@@ -13,10 +12,19 @@ import {
   meetCubes,
   negation,
   NEVER,
+  sumOf,
   termsOf,
 } from "./formula.ts";
-import { type Branch, type ControlModel, type ControlNode, END_TARGET, type Routing, type Signal } from "./model.ts";
-import { formulasOf } from "./signals.ts";
+import {
+  type Branch,
+  type ControlModel,
+  type ControlNode,
+  END_TARGET,
+  type RouteGroup,
+  type Routing,
+  type Signal,
+} from "./model.ts";
+import { formulasOf, signalsOf } from "./signals.ts";
 import {
   areDisjoint,
   complementValues,
@@ -31,8 +39,11 @@ import { channelsWrittenAfter, type WrittenAfter } from "./written-before.ts";
 const MAX_OUTCOMES = 4096;
 
 export interface Outcome {
-  /** `own`: its edges; `error`: its `on error` edges; `jump`: a `goto`, `stop` or `send`. */
-  readonly kind: "own" | "error" | "jump";
+  /**
+   * `own`: its edges; `error`: its `on error` edges; `jump`: a `goto`, `stop` or `send`; `stuck`: none of its edges is taken,
+   * or a condition has no value, which fails the run.
+   */
+  readonly kind: "own" | "error" | "jump" | "stuck";
   /** Places that get a signal, each once, ascending. */
   readonly places: readonly number[];
   /** The branch ends here (`end`, or no edge at all). */
@@ -45,8 +56,10 @@ export interface Outcome {
   readonly exact: boolean;
   /** It is not `exact` merely because nobody wrote that the branch may end here. */
   readonly silent?: true;
-  /** It takes the whole step over: everything else that the step would signal is dropped. */
+  /** It takes the whole step over: everything else that the step would signal is dropped, but for error edges. */
   readonly exclusive: boolean;
+  /** Places that error edges signal, where some of what was sent to a node fails and some does not; kept in any case. */
+  readonly errorPlaces?: readonly number[];
   /** The branches that it takes. */
   readonly branches: readonly Branch[];
 }
@@ -56,33 +69,32 @@ export interface Outcomes {
   readonly start: readonly Outcome[];
   /** By node. */
   readonly nodes: readonly (readonly Outcome[])[];
-  /** Nodes (`START_NODE` for `start`) with more combinations than can be looked at. */
-  readonly tooMany: readonly number[];
+  /**
+   * Nodes (`START_NODE` for `start`) with more combinations than can be looked at. Their outcomes are some of them, and one
+   * that signals everything, for questions that only ask what can be signalled at all.
+   */
+  readonly tooMany: ReadonlySet<number>;
 }
 
 /** Stands for `start` where nodes are given by index. */
 export const START_NODE = -1;
 
-/** `plain`: a jump leads to one place. `all`: also to several, by `send`, and exclusively. */
-export type JumpReading = "plain" | "all";
-
-export function outcomesOf(model: ControlModel, reading: JumpReading = "plain"): Outcomes {
+export function outcomesOf(model: ControlModel): Outcomes {
   const mayBeNull = new Set<number>();
   for (const term of model.terms.terms) {
     const channel = term.channel === undefined ? undefined : model.data.channels[term.channel];
     if (channel?.domain.null === true && !channel.declared.null) mayBeNull.add(term.channel!);
   }
   const written = mayBeNull.size === 0 ? undefined : channelsWrittenAfter(model, mayBeNull);
-  const tooMany: number[] = [];
+  const tooMany = new Set<number>();
   const nodes = model.nodes.map((node) => {
-    const known = notNull(model, node, written);
-    const found = outcomesOfNode(model, node, reading, known);
-    if (found === undefined) tooMany.push(node.index);
-    return found ?? [];
+    const found = outcomesOfNode(model, node, notNull(model, node, written));
+    if (found.isCut) tooMany.add(node.index);
+    return node.isSent ? outcomesOfMany(found, () => tooMany.add(node.index)) : found.outcomes;
   });
   const start = combine(model.start, "own", new Map());
-  if (start === undefined) tooMany.unshift(START_NODE);
-  return { start: start ?? [], nodes, tooMany };
+  if (start.isCut) tooMany.add(START_NODE);
+  return { start: start.outcomes, nodes, tooMany };
 }
 
 /** Channels that have been written are not null any more: what the conditions of this node may rely on. */
@@ -99,32 +111,66 @@ function notNull(model: ControlModel, node: ControlNode, written: WrittenAfter |
   return known;
 }
 
-function outcomesOfNode(
-  model: ControlModel,
-  node: ControlNode,
-  reading: JumpReading,
-  known: Cube,
-): readonly Outcome[] | undefined {
+/** Outcomes of one routing or node. */
+interface Found {
+  readonly outcomes: readonly Outcome[];
+  /** There are more than can be looked at; the last one signals everything. */
+  readonly isCut: boolean;
+}
+
+function outcomesOfNode(model: ControlModel, node: ControlNode, known: Cube): Found {
   const found: Outcome[] = [];
+  let isCut = false;
   if (!node.alwaysFails) {
     const own = combine(node.routing, "own", known);
-    if (own === undefined) return undefined;
-    // Edges that say nothing for one who always jumps: that it also ends there is possible, but nobody wrote it.
+    isCut ||= own.isCut;
+    // Edges that say nothing for a node that always jumps: that it also ends there is possible, but nobody wrote it.
     const silent = node.jumps !== undefined && node.routing.groups.length === 0;
     const isUnwritten = silent && !node.jumps.includes(END_TARGET);
-    for (const item of own) found.push(isUnwritten ? { ...item, exact: false, silent: true as const } : item);
+    for (const item of own.outcomes) found.push(isUnwritten ? { ...item, exact: false, silent: true as const } : item);
     if (node.jumps !== undefined) {
-      const jumps = reading === "plain" ? singleJumps(model, node) : allJumps(model, node, own);
-      if (jumps === undefined) return undefined;
-      for (const each of jumps) found.push(each);
+      for (const each of singleJumps(model, node)) found.push(each);
+      if (model.jumps === "any") isCut = addJumps(model, node, own.outcomes, found) || isCut;
     }
   }
-  if (node.errorRouting !== undefined) {
+  if (node.errorRouting !== undefined && (node.fails !== "never" || node.defined !== undefined)) {
     const failed = combine(node.errorRouting, "error", new Map());
-    if (failed === undefined) return undefined;
-    for (const each of failed) found.push(each);
+    isCut ||= failed.isCut;
+    // A failure that none of its edges takes fails the run, as it does without any.
+    const isSure = node.fails === "freely" || node.alwaysFails;
+    for (const item of failed.outcomes) {
+      if (item.kind !== "stuck") found.push(isSure ? item : { ...item, exact: false });
+    }
   }
-  return found;
+  return { outcomes: found, isCut };
+}
+
+/** Of what is sent to a node several tasks may run: each succeeds or fails for itself. */
+function outcomesOfMany({ outcomes }: Found, giveUp: () => void): readonly Outcome[] {
+  const failed = outcomes.filter(({ kind }) => kind === "error");
+  const others = outcomes.filter(({ kind }) => kind !== "error");
+  if (failed.length > 4) giveUp();
+  const some: Outcome[] = [];
+  for (let mask = 1; mask < 2 ** Math.min(failed.length, 4); mask++) {
+    const chosen = failed.filter((_, bit) => (mask & (2 ** bit)) !== 0);
+    const [first] = chosen;
+    if (first === undefined) continue;
+    const places = [...new Set(chosen.flatMap((outcome) => outcome.places))].sort((a, b) => a - b);
+    some.push(chosen.length === 1 ? first : { ...first, places, cubes: undefined, exact: false });
+  }
+  const mixed = others.flatMap((own) =>
+    own.kind === "stuck"
+      ? []
+      : some.map((failure): Outcome => ({
+          ...own,
+          places: [...new Set([...own.places, ...failure.places])].sort((a, b) => a - b),
+          ends: own.ends || failure.ends,
+          label: [own.label, failure.label].filter((part) => part !== "").join(", "),
+          exact: own.exact && failure.exact && failure.cubes === undefined,
+          errorPlaces: failure.places,
+        })),
+  );
+  return [...others, ...some, ...mixed];
 }
 
 /** What some of a routing's groups contribute. */
@@ -132,6 +178,8 @@ interface Partial {
   readonly signals: readonly Signal[];
   readonly branches: readonly Branch[];
   readonly cubes: Cubes;
+  /** Set where several combinations became one: the branches that any of them takes. */
+  readonly merged?: readonly Branch[];
 }
 
 /** With more branches taken, where their conditions can hold. */
@@ -145,15 +193,17 @@ function oneOf(partial: Partial, branches: readonly Branch[], extend: Extend): P
   };
   const apart = branchesApart(branches);
   if (apart !== undefined) {
-    for (const { branch, formula } of apart.branches) add(extend(partial, [branch], [formula]));
-    add(extend(partial, [], [apart.none]));
+    const always = branches[0]?.defined ?? ALWAYS;
+    for (const { branch, formula } of apart.branches) add(extend(partial, [branch], [always, formula]));
+    add(extend(partial, [], [always, apart.none]));
     return found;
   }
   // What is left for the branches that follow: kept as it shrinks.
   let left: Partial | undefined = partial;
   for (const branch of branches) {
-    add(left && extend(left, [branch], [branch.formula]));
-    left = left && extend(left, [], [negation(branch.formula)]);
+    const { formula, defined = ALWAYS } = branch;
+    add(left && extend(left, [branch], [defined, formula]));
+    left = left && extend(left, [], [defined, negation(formula)]);
     if (left === undefined || found.length > MAX_OUTCOMES) return found;
   }
   add(left);
@@ -182,18 +232,30 @@ function branchesApart(
   }
   const union = uniteDisjoint(sets);
   if (union === undefined) return undefined;
-  const rest = negation({ kind: "in", term, set: union });
+  const rest = negation({ ...first.formula, set: union });
   const found = arms.map((branch) => ({ branch, formula: branch.formula }));
   return fallback === undefined
     ? { branches: found, none: rest }
     : { branches: [...found, { branch: fallback, formula: rest }], none: NEVER };
 }
 
-/** Every combination of one routing's groups; `undefined` when there are too many. */
-function combine(routing: Routing, kind: "own" | "error", known: Cube): readonly Outcome[] | undefined {
-  let partials: Partial[] = [{ signals: [], branches: [], cubes: { cubes: [known], exact: true } }];
+/** Combinations of independent conditions above this number are merged where they signal the same places. */
+const MERGE_ABOVE = 64;
+/** Outcomes that are kept of a routing with too many. */
+const FEW_OUTCOMES = 64;
+
+/** Every combination of one routing's groups. */
+function combine(routing: Routing, kind: "own" | "error", known: Cube): Found {
+  const everything: Cubes = { cubes: [known], exact: true };
+  let partials: Partial[] = [{ signals: [], branches: [], cubes: everything }];
+  let isCut = false;
+  const cut = (items: Partial[]): Partial[] => {
+    if (items.length <= MAX_OUTCOMES) return items;
+    isCut = true;
+    return items.slice(0, FEW_OUTCOMES);
+  };
   const extend: Extend = (from, branches, conditions) => {
-    const cubes = restrict(from.cubes, both(conditions));
+    const cubes = conditions.reduce(restrict, from.cubes);
     if (cubes.cubes.length === 0) return undefined;
     return {
       signals: [...from.signals, ...branches.flatMap((branch) => branch.signals)],
@@ -202,56 +264,120 @@ function combine(routing: Routing, kind: "own" | "error", known: Cube): readonly
     };
   };
   for (const group of routing.groups) {
+    if (group.kind === "always") {
+      partials = partials.map((partial) => ({ ...partial, signals: [...partial.signals, ...group.signals] }));
+      continue;
+    }
     const next: Partial[] = [];
     for (const partial of partials) {
-      if (group.kind === "always") next.push({ ...partial, signals: [...partial.signals, ...group.signals] });
-      else if (group.kind === "one") for (const each of oneOf(partial, group.branches, extend)) next.push(each);
-      else {
-        let ways: Partial[] = [partial];
-        for (const branch of group.branches) {
-          const widened: Partial[] = [];
-          for (const way of ways) {
-            if (isOutside(way.cubes, branch.formula)) {
-              widened.push(way);
-              continue;
-            }
-            const taken = extend(way, [branch], [branch.formula]);
-            const passed = extend(way, [], [negation(branch.formula)]);
-            if (taken !== undefined) widened.push(taken);
-            if (passed !== undefined) widened.push(passed);
-          }
-          if (widened.length > MAX_OUTCOMES) return undefined;
-          ways = widened;
-        }
-        for (const way of ways) {
-          const none = way.branches.length === partial.branches.length;
-          if (!none) next.push(way);
-          else if (group.otherwise !== undefined) {
-            const extended = extend(way, [group.otherwise], [ALWAYS]);
-            if (extended !== undefined) next.push(extended);
-          } else next.push(way);
-        }
-      }
+      const extended =
+        group.kind === "one" ? oneOf(partial, group.branches, extend) : someOf(partial, group, extend, cut);
+      for (const each of extended) next.push(each);
+      if (next.length > MAX_OUTCOMES) break;
     }
-    if (next.length > MAX_OUTCOMES) return undefined;
-    partials = next;
+    partials = cut(next);
   }
-  // Edges of which none is taken fail the run; a node without edges ends its branch.
-  const routed = routing.groups.length === 0 ? partials : partials.filter(({ signals }) => signals.length > 0);
-  return routed.map(({ signals, branches, cubes }) => {
-    const { places, ends } = placesOf(signals);
+  const outcomes = partials.map((partial): Outcome => {
+    const { signals, branches, cubes } = partial;
+    // Edges of which none is taken fail the run; a node without edges ends its branch.
+    const isStuck = routing.groups.length > 0 && signals.length === 0;
+    const { places, ends } = isStuck ? { places: [], ends: false } : placesOf(signals);
     const free = cubes.cubes.some((cube) => cube.size === 0) || cubes.cubes.every((cube) => cube === known);
     return {
-      kind,
+      kind: isStuck ? "stuck" : kind,
       places,
       ends,
       label: [...(kind === "error" ? ["on error"] : []), ...branches.map((branch) => branch.label)].join(", "),
       cubes: free ? undefined : cubes.cubes,
-      exact: cubes.exact,
+      exact: cubes.exact && partial.merged === undefined,
       exclusive: false,
-      branches,
+      branches: partial.merged ?? branches,
     };
   });
+  if (kind === "own") outcomes.push(...withoutValue(routing, everything));
+  if (isCut) outcomes.push(everySignal(routing, kind));
+  return { outcomes, isCut };
+}
+
+/** Any of the branches that hold; `otherwise` where none does. */
+function someOf(
+  partial: Partial,
+  group: RouteGroup & { readonly kind: "several" },
+  extend: Extend,
+  cut: (items: Partial[]) => Partial[],
+): Partial[] {
+  const defined = group.branches.flatMap((branch) => branch.defined ?? []);
+  const base = defined.length === 0 ? partial : extend(partial, [], defined);
+  if (base === undefined) return [];
+  let partials: Partial[] = [base];
+  for (const branch of group.branches) {
+    const next: Partial[] = [];
+    for (const item of partials) {
+      if (isOutside(item.cubes, branch.formula)) {
+        next.push(item);
+        continue;
+      }
+      const taken = extend(item, [branch], [branch.formula]);
+      const passed = extend(item, [], [negation(branch.formula)]);
+      if (taken !== undefined) next.push({ ...taken, ...mergedWith(item, branch) });
+      if (passed !== undefined) next.push({ ...passed, ...mergedWith(item, undefined) });
+    }
+    partials = cut(next.length > MERGE_ABOVE ? mergeEqual(next, partial) : next);
+  }
+  return partials.flatMap((item) => {
+    if (item.branches.length > partial.branches.length || group.otherwise === undefined) return [item];
+    return extend(item, [group.otherwise], [ALWAYS]) ?? [];
+  });
+}
+
+function mergedWith({ merged }: Partial, branch: Branch | undefined): { readonly merged?: readonly Branch[] } {
+  if (merged === undefined) return {};
+  return { merged: branch === undefined ? merged : [...merged, branch] };
+}
+
+/** Of combinations that signal the same places, one; whether the conditions of all hold at once is no longer known. */
+function mergeEqual(items: readonly Partial[], before: Partial): Partial[] {
+  const found = new Map<string, Partial>();
+  for (const item of items) {
+    const { places, ends } = placesOf(item.signals);
+    const key = `${places.join()}/${ends}/${item.branches.length > before.branches.length}`;
+    const known = found.get(key);
+    if (known === undefined) {
+      found.set(key, item);
+      continue;
+    }
+    const merged = new Set([...(known.merged ?? known.branches), ...(item.merged ?? item.branches)]);
+    found.set(key, { ...known, cubes: sumOf(known.cubes, item.cubes), merged: [...merged] });
+  }
+  return [...found.values()];
+}
+
+/** Where a condition has no value: the run fails at this node, whatever its other conditions say. */
+function withoutValue(routing: Routing, everything: Cubes): Outcome[] {
+  const found: Outcome[] = [];
+  const add = (branch: Branch, where: readonly Formula[]): void => {
+    const { cubes, exact } = where.reduce(restrict, everything);
+    if (cubes.length === 0) return;
+    const label = `${branch.label} (no value)`;
+    found.push({ kind: "stuck", places: [], ends: false, label, cubes, exact, exclusive: false, branches: [branch] });
+  };
+  for (const group of routing.groups) {
+    if (group.kind === "always") continue;
+    const earlier: Formula[] = [];
+    for (const branch of group.branches) {
+      if (branch.defined !== undefined) add(branch, [...earlier, negation(branch.defined)]);
+      if (group.kind === "one" && earlier.length < MAX_EARLIER) earlier.push(negation(branch.formula));
+    }
+  }
+  return found;
+}
+
+/** Arms whose conditions did not hold where a later one is evaluated; leaving some out only adds possibilities. */
+const MAX_EARLIER = 32;
+
+function everySignal(routing: Routing, kind: "own" | "error"): Outcome {
+  const { places } = placesOf(signalsOf(routing));
+  return { kind, places, ends: true, label: "", cubes: undefined, exact: false, exclusive: false, branches: [] };
 }
 
 /** Whether a formula about one term cannot hold there: most of a long list of `x == …` cannot. */
@@ -297,29 +423,70 @@ function singleJumps(model: ControlModel, node: ControlNode): readonly Outcome[]
   return (node.jumps ?? []).map((target) => jump(model, node, [target], [], `goto ${nameOf(model, target)}`, false));
 }
 
-/** Also to several at once, by `send` beside the own edges, and exclusively. */
-function allJumps(model: ControlModel, node: ControlNode, own: readonly Outcome[]): readonly Outcome[] | undefined {
-  const targets = node.jumps ?? [];
-  const nodes = targets.filter((target) => target !== END_TARGET);
-  if (nodes.length > 6) return undefined;
-  const found: Outcome[] = [...singleJumps(model, node)];
-  for (const target of targets) {
-    found.push({
-      ...jump(model, node, [], target === END_TARGET ? [] : [target], `exclusive goto ${nameOf(model, target)}`, true),
-      ends: target === END_TARGET,
-    });
-  }
-  for (let mask = 1; mask < 2 ** nodes.length; mask++) {
-    const chosen = nodes.filter((_, bit) => (mask & (2 ** bit)) !== 0);
-    const names = chosen.map((target) => nameOf(model, target)).join(", ");
-    if (chosen.length > 1) found.push(jump(model, node, chosen, [], `goto ${names}`, false));
-    for (const base of own) {
-      const places = [...new Set([...base.places, ...chosen])].sort((a, b) => a - b);
-      const label = [base.label, `send ${names}`].filter((part) => part !== "").join(", ");
-      found.push({ ...base, kind: "jump", places, ends: false, label });
+/** Nodes that a node may jump to, beyond which not all sets of them are looked at. */
+const MAX_JUMPS = 4;
+
+/**
+ * All else that a node which jumps may do: a `goto` to several nodes, an exclusive one, and each of these and the own edges
+ * with `send`. The items of a `for` may each do something else, which comes to the same sets. Returns whether there are
+ * more than were added.
+ */
+function addJumps(model: ControlModel, node: ControlNode, own: readonly Outcome[], found: Outcome[]): boolean {
+  const targets = (node.jumps ?? []).filter((target) => target !== END_TARGET);
+  const canStop = node.jumps?.includes(END_TARGET) === true;
+  const isCut = targets.length > MAX_JUMPS;
+  const sets = subsetsOf(targets.slice(0, MAX_JUMPS));
+  const sent = subsetsOf(node.sends.slice(0, MAX_JUMPS));
+  const names = (nodes: readonly number[]): string => nodes.map((target) => nameOf(model, target)).join(", ");
+  const withSent = (outcome: Outcome, nodes: readonly number[]): Outcome => ({
+    ...outcome,
+    kind: "jump",
+    places: [...new Set([...outcome.places, ...nodes])].sort((a, b) => a - b),
+    label: [outcome.label, nodes.length === 0 ? "" : `send ${names(nodes)}`].filter((part) => part !== "").join(", "),
+  });
+  for (const nodes of sent) {
+    if (nodes.length > 0) {
+      for (const outcome of own) if (outcome.kind !== "stuck") found.push(withSent(outcome, nodes));
+      if (canStop) found.push(withSent(jump(model, node, [], [], "stop", false), nodes));
+    }
+    for (const set of sets) {
+      const label = `goto ${names(set)}`;
+      const isKnown = set.length === 1 && nodes.length === 0;
+      if (set.length > 0 && !isKnown) found.push(endsIf(canStop, withSent(jump(model, node, set, [], label, false), nodes)));
+      if (set.length === 0 && !canStop) continue;
+      const exclusive = jump(model, node, [], set, `exclusive goto ${names(set.length === 0 ? [END_TARGET] : set)}`, true);
+      found.push(endsIf(canStop, withSent(exclusive, nodes)));
     }
   }
-  return found.length > MAX_OUTCOMES ? undefined : found;
+  // Of several tasks of one node some may follow its edges while others jump.
+  if (node.isSent) {
+    for (const outcome of own) {
+      if (outcome.kind === "stuck") continue;
+      for (const set of sets) {
+        if (set.length === 0) continue;
+        const { places } = jump(model, node, set, [], "", false);
+        const label = [outcome.label, `goto ${names(set)}`].filter((part) => part !== "").join(", ");
+        const both = { ...outcome, places: [...new Set([...outcome.places, ...places])], label };
+        for (const nodes of sent) found.push(endsIf(canStop, withSent(both, nodes)));
+      }
+    }
+  }
+  found.sort((left, right) => Number(left.exclusive) - Number(right.exclusive));
+  if (isCut) {
+    const all = jump(model, node, targets, targets, `goto ${names(targets)}`, false);
+    const places = [...new Set([...all.places, ...node.sends, ...own.flatMap((outcome) => outcome.places)])];
+    found.push({ ...all, places: places.sort((a, b) => a - b), ends: true, exact: false });
+  }
+  return isCut;
+}
+
+/** A jump to `end` beside other targets ends a branch, too. */
+function endsIf(canStop: boolean, outcome: Outcome): Outcome {
+  return canStop ? { ...outcome, ends: true } : outcome;
+}
+
+function subsetsOf(items: readonly number[]): readonly (readonly number[])[] {
+  return Array.from({ length: 2 ** items.length }, (_, mask) => items.filter((_item, bit) => (mask & (2 ** bit)) !== 0));
 }
 
 function jump(

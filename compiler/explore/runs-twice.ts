@@ -61,8 +61,8 @@ export function findDoubleRuns(graph: StateGraph, finder: RunFinder): DoubleRuns
 /** Nodes with more than one source of signals. */
 function mergeNodes(model: ControlModel): ReadonlySet<number> {
   const sources = model.nodes.map(() => new Set<number>());
-  for (const { index } of model.nodes) {
-    for (const target of directTargets(model, index)) sources[target]?.add(index);
+  for (const { index, declared } of model.nodes) {
+    for (const target of directTargets(model, index)) sources[target]?.add(declared);
   }
   for (const target of directTargets(model, -1)) sources[target]?.add(-1);
   for (const barrier of model.barriers) sources[barrier.target]?.add(model.nodes.length + barrier.index);
@@ -228,7 +228,7 @@ function follow(
     for (const step of graph.steps(here.id)) {
       if (step.to === -1) return "too many";
       const { marked, freshSources } = spreadMark(graph, state, step, here.marked, node);
-      const other = freshSources.find((candidate) => candidate !== source);
+      const other = freshSources.find((candidate) => declaredOf(graph.model, candidate) !== declaredOf(graph.model, source));
       if (other !== undefined) {
         const states: number[] = [];
         for (let at: Followed | undefined = here; at !== undefined; at = at.parent) states.push(at.id);
@@ -252,6 +252,11 @@ function follow(
     }
   }
   return undefined;
+}
+
+/** What is sent to a node counts as the node. */
+function declaredOf({ nodes }: ControlModel, source: number): number {
+  return nodes[source]?.declared ?? source;
 }
 
 /** What comes of the first run after one more step, and who signals its node without coming of it. */

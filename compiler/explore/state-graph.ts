@@ -6,6 +6,7 @@
 import type { Environment } from "./environment.ts";
 import type { Branch, ControlModel } from "./model.ts";
 import type { Outcome, Outcomes } from "./outcomes.ts";
+import type { Stuck } from "./step-transitions.ts";
 
 export interface State {
   readonly id: number;
@@ -46,6 +47,16 @@ export interface Step extends StepEdge {
   readonly fired: readonly number[];
 }
 
+/** What made the search too large: all states, the transitions of one step, or a construct that the model leaves out. */
+export type GaveUp =
+  | { readonly kind: "states"; readonly count: number }
+  | { readonly kind: "work"; readonly count: number }
+  /** So many nodes run in one step, each with a choice. */
+  | { readonly kind: "step"; readonly nodes: readonly number[] }
+  /** One node has too many combinations of conditions or jumps. */
+  | { readonly kind: "node"; readonly node: number }
+  | { readonly kind: "unsupported"; readonly what: string };
+
 export interface StateGraph {
   readonly model: ControlModel;
   readonly outcomes: Outcomes;
@@ -65,8 +76,12 @@ export interface StateGraph {
   readonly barrierFires: Uint8Array;
   /** By place: marked in some state, or signalled in some step. */
   readonly placeMarked: Uint8Array;
-  /** Branches that some step takes. */
-  readonly taken: ReadonlySet<Branch>;
+  /** Branches that some step takes, and whether one such step is exact. */
+  readonly taken: ReadonlyMap<Branch, boolean>;
+  /** By node (`START_NODE` for `start`): where runs fail for want of a route. */
+  readonly stuck: ReadonlyMap<number, Stuck>;
+  /** Why it is not complete; the first reason. */
+  readonly gaveUp: GaveUp | undefined;
   /** Collisions of any step, each (kind, place, sources) once. */
   readonly collisions: readonly Collision[];
   /** The steps that leave a state; several may lead to one successor. */
@@ -75,7 +90,7 @@ export interface StateGraph {
 
 export const FLAG_ENDS = 1;
 export const FLAG_INEXACT = 2;
-/** A condition of it is one of which nobody knows whether it can hold; comes with `FLAG_INEXACT`. */
+/** Whether runs that reach the state can take it depends on values that are not known. */
 export const FLAG_UNDECIDED = 4;
 export const FLAG_FAILED = 8;
 

@@ -3,12 +3,12 @@
  * them together. Combinations that come to the same are kept once, as they arise.
  */
 import type { Environment, Known, Tracker } from "./environment.ts";
-import type { Cube } from "./formula.ts";
+import { type Cube, cubesOf } from "./formula.ts";
 import { type Branch, type ControlModel, END_TARGET } from "./model.ts";
 import { type Outcome, type Outcomes, START_NODE } from "./outcomes.ts";
 import type { TermLiveness } from "./term-liveness.ts";
 import { FLAG_ENDS, FLAG_FAILED, FLAG_INEXACT, FLAG_UNDECIDED, type Collision, type State } from "./state-graph.ts";
-import { intersectValues, isNothing, sameValues, type ValueSet, valueSetKey } from "./value-set.ts";
+import { areDisjoint, intersectValues, isNothing, sameValues, type ValueSet, valueSetKey } from "./value-set.ts";
 
 export interface StepContext {
   readonly model: ControlModel;
@@ -19,14 +19,26 @@ export interface StepContext {
   readonly watched: ReadonlyMap<number, number>;
   /** By node: it writes something that is followed. */
   readonly writesFollowed: readonly boolean[];
-  /** Branches that can be taken; noted before combinations that come to the same are dropped. */
-  readonly taken: Set<Branch>;
+  /** Branches that can be taken, and whether one such step is exact; noted before equal combinations are dropped. */
+  readonly taken: Map<Branch, boolean>;
+  /** By node (`START_NODE` for `start`): a step in which none of its edges is taken, or a condition has no value. */
+  readonly stuck: Map<number, Stuck>;
+}
+
+/** The run fails at a node for want of a route. */
+export interface Stuck {
+  readonly state: number;
+  readonly exact: boolean;
+  /** The condition without a value; absent where none of the conditions holds. */
+  readonly branch: Branch | undefined;
 }
 
 export interface Transitions {
   readonly transitions: readonly Transition[];
   /** There were more than are looked at; these are some of them. */
   readonly isCut: boolean;
+  /** What it took to find them, in the units of the search's budget. */
+  readonly work?: number;
 }
 
 /** One way that a super-step can end. */
@@ -53,42 +65,76 @@ export interface Chosen {
 /** Transitions of one step that are looked at. Where there are more nothing can be proven, and a few show what there is to see. */
 const MAX_TRANSITIONS = 8192;
 const FEW_TRANSITIONS = 64;
+/** Places of the transitions that are followed on after there were too many. */
+const FEW_PLACES = 10_000;
+/** Outcomes, cubes and places that one step may look at. */
+const MAX_STEP_WORK = 500_000;
 
 export function transitionsFrom(context: StepContext, state: State): Transitions {
   const { outcomes, tracker } = context;
   const isStart = state.id === 0;
   if (!isStart && state.ready === 0) return { transitions: [], isCut: false };
-  const cut: Cut = { isCut: false };
+  const cut: Cut = { isCut: false, left: MAX_STEP_WORK };
   const ready = isStart ? [START_NODE] : state.places.slice(0, state.ready);
   const found = new Map<string, Transition>();
   // Which nodes fail decides what is written, and with it the values that all conditions of the step see.
-  for (const failing of isStart ? [NOBODY] : failurePatterns(context, ready, cut)) {
+  const values = ready.map((node) => valuesAt(context, state, node));
+  for (const failing of isStart ? [NOBODY] : failurePatterns(context, ready, values, cut)) {
     const writers = failing.size === 0 ? ready : ready.filter((node) => !failing.has(node));
     const environment = isStart ? state.environment : tracker.write(state.environment, writers);
-    const options = ready.map((node) => {
-      const all = node === START_NODE ? outcomes.start : outcomes.nodes[node]!;
+    const options = ready.map((node, position) => {
+      const all = outcomesAt(outcomes, node, values[position]!);
       return context.writesFollowed[node] === true
         ? all.filter((outcome) => (outcome.kind === "error") === failing.has(node))
         : all;
     });
-    for (const partial of combine(context, environment, ready, options, cut)) {
+    for (const partial of combine(context, state.id, environment, ready, options, cut)) {
       const transition = finishTransition(context, state, partial);
-      found.set(`${transition.key}/${transition.flags}/${transition.collisions.map(collisionKey).join()}`, transition);
+      const key = `${transition.key}/${transition.flags}/${transition.collisions.map(collisionKey).join()}`;
+      if (!found.has(key)) found.set(key, transition);
     }
-    if (found.size > MAX_TRANSITIONS) {
+    if (found.size > MAX_TRANSITIONS || cut.left < 0) {
       cut.isCut = true;
       break;
     }
   }
   const transitions = [...found.values()];
-  return cut.isCut
-    ? { transitions: transitions.slice(0, FEW_TRANSITIONS), isCut: true }
-    : { transitions, isCut: false };
+  if (cut.isCut) return { transitions: transitions.slice(0, FEW_TRANSITIONS), isCut: true, work: MAX_STEP_WORK };
+  return { transitions, isCut: false, work: MAX_STEP_WORK - cut.left };
+}
+
+/** Whether a node's expression has a value in a state: always, never, or only for some values of what it reads. */
+type HasValue = "always" | "never" | "perhaps";
+
+function valuesAt(context: StepContext, state: State, node: number): HasValue {
+  const { defined, fails } = context.model.nodes[node] ?? {};
+  if (defined === undefined) return fails === "never" ? "always" : "perhaps";
+  const holds = (value: boolean): boolean =>
+    cubesOf(defined, value).cubes.some((cube) =>
+      [...cube].every(([id, set]) => {
+        const position = context.tracker.positions.get(id);
+        const { domain } = context.model.terms.terms[id]!;
+        const known = position === undefined ? domain : context.tracker.valueOf(state.environment, position).set;
+        return !areDisjoint(known, set);
+      }),
+    );
+  if (!holds(true)) return "never";
+  return holds(false) || fails !== "never" ? "perhaps" : "always";
+}
+
+/** What a node may do where its expression has a value, has none, or may have one. */
+function outcomesAt({ start, nodes }: Outcomes, node: number, value: HasValue): readonly Outcome[] {
+  if (node === START_NODE) return start;
+  const all = nodes[node]!;
+  if (value === "perhaps") return all;
+  return all.filter(({ kind }) => (kind === "error") === (value === "never"));
 }
 
 /** Noted where combinations are dropped. */
 interface Cut {
   isCut: boolean;
+  /** Outcomes and places that this step may still look at. */
+  left: number;
 }
 
 /** In the order of the nodes that ran. */
@@ -121,11 +167,17 @@ interface Partial {
 }
 
 /** Sets of nodes that fail while the others do not, as far as that changes what is written. */
-function failurePatterns(context: StepContext, ready: readonly number[], cut: Cut): readonly ReadonlySet<number>[] {
+function failurePatterns(
+  context: StepContext,
+  ready: readonly number[],
+  values: readonly HasValue[],
+  cut: Cut,
+): readonly ReadonlySet<number>[] {
   let patterns: readonly ReadonlySet<number>[] = [NOBODY];
-  for (const node of ready) {
+  for (const [position, node] of ready.entries()) {
     if (!context.writesFollowed[node]) continue;
-    const kinds = new Set(context.outcomes.nodes[node]!.map((outcome) => outcome.kind === "error"));
+    const possible = outcomesAt(context.outcomes, node, values[position]!);
+    const kinds = new Set(possible.map((outcome) => outcome.kind === "error"));
     if (!kinds.has(true)) continue;
     const failed = patterns.map((pattern) => new Set([...pattern, node]));
     patterns = kinds.has(false) ? [...patterns, ...failed] : failed;
@@ -139,6 +191,7 @@ function failurePatterns(context: StepContext, ready: readonly number[], cut: Cu
 /** Every combination of what the nodes may do. */
 function combine(
   context: StepContext,
+  state: number,
   environment: Environment,
   ready: readonly number[],
   options: readonly (readonly Outcome[])[],
@@ -149,29 +202,56 @@ function combine(
   const certain: number[] = [];
   options.forEach((choices, position) => {
     const [first, second] = choices;
-    const isCertain = first !== undefined && second === undefined && first.cubes === undefined;
+    const isCertain =
+      first !== undefined && second === undefined && first.cubes === undefined && first.kind !== "stuck";
     (isCertain ? certain : open).push(position);
   });
   let partials: readonly Partial[] = [startWith(context, environment, ready, options, certain)];
   for (const position of open) {
     const found = new Map<string, Partial>();
     for (const partial of partials) {
+      if (cut.left < 0) break;
       for (const outcome of options[position]!) {
+        cut.left -= 1 + (outcome.cubes?.length ?? 1) + (partial.places.length >> 2);
         for (const narrowed of narrow(context, partial, ready[position]!, outcome)) {
-          for (const branch of outcome.branches) context.taken.add(branch);
+          const isExact = outcome.exact && (narrowed.flags & FLAG_INEXACT) === 0;
+          if (outcome.kind === "stuck") {
+            // The run fails in this step: nothing follows.
+            const known = context.stuck.get(ready[position]!);
+            if (known === undefined || (isExact && !known.exact))
+              context.stuck.set(ready[position]!, { state, exact: isExact, branch: outcome.branches[0] });
+            continue;
+          }
+          for (const branch of outcome.branches) noteTaken(context, branch, isExact);
           const next = addSignals(context, narrowed, position, ready[position]!, outcome);
           const key = partialKey(context, next);
           if (!found.has(key)) found.set(key, next);
+          // Tasks that were sent run in the order of sending, which the model does not know: either jump may win.
+          if (!outcome.exclusive || narrowed.exclusive === undefined || !isSent(context, ready[position]!)) continue;
+          const earlier: Partial = { ...next, exclusive: narrowed.exclusive };
+          const earlierKey = partialKey(context, earlier);
+          if (!found.has(earlierKey)) found.set(earlierKey, earlier);
         }
       }
       if (found.size > MAX_TRANSITIONS) break;
     }
     partials = [...found.values()];
-    if (partials.length <= MAX_TRANSITIONS) continue;
+    if (partials.length <= MAX_TRANSITIONS && cut.left >= 0) continue;
     cut.isCut = true;
-    partials = partials.slice(0, FEW_TRANSITIONS);
+    // Goes on with a few of them, to the end of the step.
+    cut.left = Infinity;
+    const largest = partials.reduce((most, { places }) => Math.max(most, places.length), 1);
+    partials = partials.slice(0, Math.min(FEW_TRANSITIONS, 1 + Math.floor(FEW_PLACES / largest)));
   }
   return partials;
+}
+
+function isSent({ model }: StepContext, node: number): boolean {
+  return model.nodes[node]?.isSent === true;
+}
+
+function noteTaken({ taken }: StepContext, branch: Branch, isExact: boolean): void {
+  taken.set(branch, isExact || taken.get(branch) === true);
 }
 
 /** What the nodes without a choice do, all at once: there may be thousands. */
@@ -189,11 +269,11 @@ function startWith(
   for (const position of certain) {
     const node = ready[position]!;
     const outcome = options[position]![0]!;
-    for (const branch of outcome.branches) context.taken.add(branch);
+    for (const branch of outcome.branches) noteTaken(context, branch, outcome.exact);
     for (const place of outcome.places) {
       const other = sources.get(place);
       if (other === undefined) sources.set(place, node);
-      else collisions.push(collisionAt(context, place, other, node));
+      else if (!areOneNode(context, other, node)) collisions.push(collisionAt(context, place, other, node));
     }
     flags |= flagsOf(context, node, outcome);
     chosen = { position, outcome, before: chosen };
@@ -218,28 +298,33 @@ function narrow(context: StepContext, partial: Partial, node: number, outcome: O
     let followedNow: Map<number, Known> | undefined;
     let decided: Map<number, ValueSet> | undefined;
     let isExact = true;
+    let isDecided = true;
     let isPossible = true;
     for (const [id, set] of cube) {
+      // `error` is another one for each node that failed in the step.
+      const isSteady = context.model.terms.terms[id]!.isSteady;
+      const key = isSteady ? id : -1 - (id * (context.model.nodes.length + 1) + node + 1);
       const position = context.tracker.positions.get(id);
       const followed =
         position === undefined
           ? undefined
           : (followedNow?.get(position) ?? context.tracker.valueOf(partial.environment, position));
-      const known = followed === undefined ? (decided ?? partial.decided).get(id) : followed.set;
+      const known = followed === undefined ? (decided ?? partial.decided).get(key) : followed.set;
       const met = known === undefined ? set : intersectValues(known, set);
       if (isNothing(met)) {
         isPossible = false;
         break;
       }
       if (known !== undefined && sameValues(met, known)) continue;
-      if (context.liveness.entangled.has(id) || !context.liveness.isOpen(node, id)) isExact = false;
+      if (context.liveness.entangled.has(id) || !context.liveness.isOpen(node, id, met)) isExact = false;
+      if (!context.liveness.isFresh(node, id)) isDecided = false;
       if (position !== undefined && followed !== undefined) {
         if (!followed.exact) isExact = false;
         followedNow ??= new Map();
         followedNow.set(position, { set: met, exact: followed.exact });
       } else {
         decided ??= new Map(partial.decided);
-        decided.set(id, met);
+        decided.set(key, met);
       }
     }
     if (!isPossible) continue;
@@ -248,7 +333,7 @@ function narrow(context: StepContext, partial: Partial, node: number, outcome: O
       environment:
         followedNow === undefined ? partial.environment : context.tracker.update(partial.environment, followedNow),
       decided: decided ?? partial.decided,
-      flags: isExact ? partial.flags : partial.flags | FLAG_INEXACT | FLAG_UNDECIDED,
+      flags: partial.flags | (isExact ? 0 : FLAG_INEXACT | FLAG_UNDECIDED) | (isDecided ? 0 : FLAG_UNDECIDED),
     });
   }
   return found;
@@ -265,7 +350,7 @@ function addSignals(context: StepContext, partial: Partial, position: number, no
       if (index === -1) {
         added.push(place);
         from.push(node);
-      } else met.push(collisionAt(context, place, sources[index]!, node));
+      } else if (!areOneNode(context, sources[index]!, node)) met.push(collisionAt(context, place, sources[index]!, node));
     }
     places = added;
     sources = from;
@@ -282,6 +367,12 @@ function addSignals(context: StepContext, partial: Partial, position: number, no
     exclusive: outcome.exclusive ? outcome : partial.exclusive,
     chosen: { position, outcome, before: partial.chosen },
   };
+}
+
+/** A node and what is sent to it run in one step and lead to the same: that they meet there is what `send` is for. */
+function areOneNode({ model }: StepContext, a: number, b: number): boolean {
+  const [first, second] = [model.nodes[a], model.nodes[b]];
+  return first !== undefined && second !== undefined && first.declared === second.declared;
 }
 
 function collisionAt(context: StepContext, place: number, first: number, second: number): Collision {
@@ -321,8 +412,8 @@ function finishTransition(context: StepContext, state: State, partial: Partial):
     // The jump takes the whole step over: of the others only error routes count, and barriers collect nothing else.
     const kept = new Set<number>();
     for (let at = partial.chosen; at !== undefined; at = at.before) {
-      if (at.outcome !== partial.exclusive && at.outcome.kind !== "error") continue;
-      for (const place of at.outcome.places) kept.add(place);
+      const isKept = at.outcome === partial.exclusive || at.outcome.kind === "error";
+      for (const place of isKept ? at.outcome.places : (at.outcome.errorPlaces ?? [])) kept.add(place);
     }
     signalled = [...kept];
     collisions = NO_COLLISIONS;

@@ -6,11 +6,12 @@ import { expressionParts } from "../../runtime/expression/expression-depth.ts";
 import { type BitRows, createBitRows } from "./bit-rows.ts";
 import { findComponents, isCyclic } from "../algorithms/components.ts";
 import { type Formula, formulaOf, isCondition, termsOf } from "./formula.ts";
-import type { ControlModel, Routing } from "./model.ts";
+import type { ControlModel, ControlNode, Routing } from "./model.ts";
 import { START_NODE } from "./outcomes.ts";
 import { formulasOf, successorsOf } from "./signals.ts";
 import { channelsOf, type Term, termOf } from "./terms.ts";
-import type { ValueSet } from "./value-set.ts";
+import { complementValues, intersectValues, isNothing, type ValueSet } from "./value-set.ts";
+import { createWitnesses } from "./witnesses.ts";
 import { channelsWrittenAfter } from "./written-before.ts";
 
 export interface TermLiveness {
@@ -21,10 +22,12 @@ export interface TermLiveness {
   /** Terms (by id) that say something about each other, which this domain does not follow. */
   readonly entangled: ReadonlySet<number>;
   /**
-   * Whether a term that this domain does not look into may have any of its values when a node asks for it: what it is made
-   * of came from outside by then.
+   * Whether a term that this domain does not look into may have a value of the set when a node asks for it: what it is made
+   * of came from outside by then, and a sample shows such a value.
    */
-  isOpen(node: number, term: number): boolean;
+  isOpen(node: number, term: number, set: ValueSet): boolean;
+  /** Whether it may have one whatever came before: only channels decide it that the node itself has just written. */
+  isFresh(node: number, term: number): boolean;
   /** By channel index: the sets that conditions ask about. */
   readonly asked: ReadonlyMap<number, readonly ValueSet[]>;
 }
@@ -35,31 +38,41 @@ interface NodeReads {
   readonly edges: readonly Formula[];
   /** Conditions inside expressions that it writes to channels, asked before. */
   readonly inside: readonly Formula[];
+  /** Where its expression has a value, asked before; no bound of a counter. */
+  readonly defined: readonly Formula[];
   /** Terms of its edges' conditions. */
   readonly after: ReadonlySet<Term>;
 }
 
 export function findTermLiveness(model: ControlModel, track: boolean): TermLiveness {
-  const reads = model.nodes.map((node) =>
-    readsOf([node.routing, node.errorRouting], conditionsInside(model, node.index)),
-  );
+  const reads = model.nodes.map((node) => readsOfNode(model, node));
   const startReads = readsOf([model.start], []);
   const successors = successorsOf(model);
   const tracked = track ? trackedTerms(model, startReads, reads, successors) : [];
+  const isCut = tracked.length === mostTracked(model) || countOpaque([startReads, ...reads]) > MAX_OPAQUE;
   return {
     tracked,
     live: liveness(model, tracked, reads, successors),
-    entangled: entangledTerms([startReads, ...reads], tracked.length === mostTracked(model)),
+    entangled: entangledTerms([startReads, ...reads], isCut),
     isOpen: openTerms(model, [startReads, ...reads]),
+    isFresh: (node, id) => {
+      const { channels } = model.terms.terms[id]!;
+      return channels.length < 2 || channels.every((channel) => isWrittenFreely(model, node, channel));
+    },
     asked: setsAsked([startReads, ...reads]),
   };
+}
+
+function readsOfNode(model: ControlModel, node: ControlNode): NodeReads {
+  const reads = readsOf([node.routing, node.errorRouting], conditionsInside(model, node.index));
+  return node.defined === undefined || node.errorRouting === undefined ? reads : { ...reads, defined: [node.defined] };
 }
 
 function readsOf(routings: readonly (Routing | undefined)[], inside: readonly Formula[]): NodeReads {
   const edges = routings.flatMap(formulasOf);
   const after = new Set<Term>();
   for (const formula of edges) for (const term of termsOf(formula)) after.add(term);
-  return { edges, inside, after };
+  return { edges, inside, defined: [], after };
 }
 
 /** `x < 3 ? x + 1 : 0` asks whether `x < 3`. */
@@ -155,7 +168,7 @@ function liveness(
       }
     };
     ask(needed, reads[index]!.after);
-    for (const formula of reads[index]!.inside) ask(live, termsOf(formula));
+    for (const formula of [...reads[index]!.inside, ...reads[index]!.defined]) ask(live, termsOf(formula));
     for (const { channel, expression, optional } of model.data.writes[index] ?? []) {
       const own = ofChannel.get(channel);
       if (own !== undefined && expression !== undefined) {
@@ -207,6 +220,15 @@ function mostTracked(model: ControlModel): number {
   return Math.max(256, Math.floor(MAX_LIVENESS / Math.max(1, model.placeCount)));
 }
 
+function countOpaque(reads: readonly NodeReads[]): number {
+  const found = new Set<Term>();
+  for (const { edges, inside } of reads) {
+    for (const formula of [...edges, ...inside])
+      for (const term of termsOf(formula)) if (term.channel === undefined) found.add(term);
+  }
+  return found.size;
+}
+
 /** Terms outside the domain that are followed one by one; each costs a walk over its loop. */
 const MAX_OPAQUE = 200;
 
@@ -239,8 +261,8 @@ function isAskedAgain(
 
 function readersByTerm(startReads: NodeReads, reads: readonly NodeReads[]): ReadonlyMap<Term, ReadonlySet<number>> {
   const found = new Map<Term, Set<number>>();
-  const note = (reader: number, { edges, inside }: NodeReads): void => {
-    for (const formula of [...edges, ...inside]) {
+  const note = (reader: number, { edges, inside, defined }: NodeReads): void => {
+    for (const formula of [...edges, ...inside, ...defined]) {
       for (const term of termsOf(formula)) {
         const known = found.get(term);
         if (known === undefined) found.set(term, new Set([reader]));
@@ -263,9 +285,7 @@ export function hasFreeLoops(model: ControlModel): boolean {
   const { members } = findComponents(model.nodes.length, leads);
   const looping = new Set(members.filter((group) => isCyclic(group, leads)).flat());
   if (looping.size === 0) return true;
-  const reads = model.nodes.map((node) =>
-    readsOf([node.routing, node.errorRouting], conditionsInside(model, node.index)),
-  );
+  const reads = model.nodes.map((node) => readsOfNode(model, node));
   const startReads = readsOf([model.start], []);
   const readers = readersByTerm(startReads, reads);
   const isOpen = openTerms(model, [startReads, ...reads]);
@@ -273,14 +293,33 @@ export function hasFreeLoops(model: ControlModel): boolean {
   for (const node of looping) {
     for (const term of reads[node]!.after) {
       if (budget-- <= 0 || isAskedAgain(model, successors, term, readers.get(term) ?? new Set())) return false;
-      if (!isOpen(node, term.id) || (term.channel !== undefined && isComputed(model, term.channel))) return false;
+      if (term.channel !== undefined && isComputed(model, term.channel)) return false;
+      if (term.channels.length > 1 && !term.channels.every((channel) => isWrittenFreely(model, node, channel))) return false;
+    }
+    for (const { term, set } of reads[node]!.edges.flatMap(membershipsOf)) {
+      const rest = intersectValues(term.domain, complementValues(set));
+      if (!isOpen(node, term.id, set) || (!isNothing(rest) && !isOpen(node, term.id, rest))) return false;
     }
   }
   return true;
 }
 
+/** The questions that a formula is made of. */
+function membershipsOf(formula: Formula): (Formula & { readonly kind: "in" })[] {
+  if (formula.kind === "in") return [formula];
+  if (formula.kind === "not") return membershipsOf(formula.of);
+  return formula.kind === "const" ? [] : formula.parts.flatMap(membershipsOf);
+}
+
 function isComputed(model: ControlModel, channel: number): boolean {
-  return model.data.computed[channel]!.length > 0;
+  return !model.data.channels[channel]!.isForeign;
+}
+
+/** Whether the node's own step gives the channel a value that nothing before it restricts. */
+function isWrittenFreely(model: ControlModel, node: number, channel: number): boolean {
+  const { reducer } = model.data.channels[channel]!;
+  if (reducer !== undefined && reducer !== "last") return false;
+  return (model.data.writes[node] ?? []).some((write) => write.channel === channel && write.isFree && !write.optional);
 }
 
 /** Different questions about one channel may have answers that exclude each other. Fields of a record are apart. */
@@ -323,12 +362,15 @@ function openTerms(model: ControlModel, reads: readonly NodeReads[]): TermLivene
     for (const term of after)
       if (term.channel === undefined) for (const channel of term.channels) channels.add(channel);
   }
+  const witnesses = createWitnesses(model.terms);
   const isForeign = (channel: number): boolean => model.data.channels[channel]!.isGiven || !isComputed(model, channel);
   const wanted = new Set([...channels].filter((channel) => isForeign(channel)));
   const written = wanted.size === 0 ? undefined : channelsWrittenAfter(model, wanted);
-  return (node, id) => {
+  return (node, id, set) => {
     const term = model.terms.terms[id]!;
-    if (term.channel !== undefined || term.channels.length === 0) return true;
+    if (term.channel !== undefined) return true;
+    if (!term.isSteady || (term.path === undefined && !witnesses(term, set))) return false;
+    if (term.channels.length === 0) return term.isCall;
     const isOpen = (channel: number): boolean =>
       isForeign(channel) && (model.data.channels[channel]!.isGiven || written?.(node, channel) === true);
     return term.isCall ? term.channels.some(isOpen) : term.channels.every(isOpen);

@@ -6,11 +6,20 @@ import { expressionParts } from "../../runtime/expression/expression-depth.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import { type ExpressionNames, printExpression } from "../../runtime/expression/print-expression.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
-import { ALL_INTEGERS, intersectNumbers, numbersCompared } from "./number-set.ts";
+import {
+  addNumbers,
+  ALL_INTEGERS,
+  ALL_NUMBERS,
+  intersectNumbers,
+  negateNumbers,
+  numbersCompared,
+} from "./number-set.ts";
 import {
   ANYTHING,
+  BOTH_BOOLEANS,
   NOTHING,
   NULL_ONLY,
+  numbersAsValues,
   uniteValues,
   type ValueSet,
   valueSetOf,
@@ -36,6 +45,8 @@ export interface Term {
   readonly path: string | undefined;
   /** How two values compare (`<`, `=` or `>`): the two, as people write them. */
   readonly compares: readonly [string, string] | undefined;
+  /** What is evaluated; of a comparison, a call of `<=>` with both sides. */
+  readonly expression: Expression;
 }
 
 /** A channel as far as conditions are concerned. */
@@ -66,10 +77,13 @@ export function createTermTable(
   return { terms: [], byKey: new Map(), channels, names, resolve };
 }
 
-/** The term for an expression; `domain` where the caller knows better than the expression's own shape says. */
-export function termOf(table: TermTable, expression: Expression, domain?: ValueSet): Term {
+/**
+ * The term for an expression. Its domain holds at every place that reads it; what only one place knows (a `match` behind a
+ * write, say) belongs to the formula there.
+ */
+export function termOf(table: TermTable, expression: Expression): Term {
   const key = JSON.stringify(expression);
-  return table.byKey.get(key) ?? addTerm(table, key, expression, domain, undefined);
+  return table.byKey.get(key) ?? addTerm(table, key, expression, undefined, undefined);
 }
 
 /** The term for how two values compare; its values are the strings "<", "=" and ">". */
@@ -102,6 +116,7 @@ function addTerm(
     isCall: someCall(expression),
     path: pathOf(expression),
     compares,
+    expression,
   };
   table.terms.push(term);
   table.byKey.set(key, term);
@@ -145,19 +160,112 @@ function someCall(expression: Expression): boolean {
   return false;
 }
 
-function domainOf(table: TermTable, expression: Expression): ValueSet {
-  if (expression.op === "const") return valueSetOfJson(expression.value);
-  if (expression.op === "library") {
-    if (expression.name === "len") {
-      return { ...NOTHING, numbers: intersectNumbers(ALL_INTEGERS, numbersCompared(">=", 0)) };
+/** The longest string or list that fits into memory, and more. */
+const LONGEST = 2 ** 32;
+const TEXTS = new Set(["lower", "upper", "trim", "join"]);
+const CONDITIONS = new Set(["contains", "startsWith", "endsWith", "matches"]);
+const LISTS = new Set(["split", "keys", "values", "range", "unique", "sort"]);
+
+/** Every value that an expression of this form can have. */
+export function domainOf(table: TermTable, expression: Expression): ValueSet {
+  switch (expression.op) {
+    case "const":
+      return valueSetOfJson(expression.value);
+    case "channel":
+      return table.channels[expression.channel]?.domain ?? ANYTHING;
+    case "not":
+      return BOTH_BOOLEANS;
+    case "negate":
+      return numbersAsValues(negateNumbers(domainOf(table, expression.of).numbers));
+    case "template":
+      return ALL_TEXTS;
+    case "list":
+    case "record":
+    case "comprehension":
+      return { ...NOTHING, other: true };
+    case "if":
+      return uniteValues(domainOf(table, expression.then), domainOf(table, expression.else));
+    case "binary":
+      return domainOfBinary(table, expression);
+    case "library":
+      return domainOfLibrary(table, expression);
+    case "member":
+    case "index": {
+      const type = typeOf(table, expression);
+      if (type === undefined) return ANYTHING;
+      const values = valueSetOfType(type.type, table.resolve);
+      return type.orNull ? uniteValues(values, NULL_ONLY) : values;
     }
-    return ANYTHING;
+    default:
+      return ANYTHING;
   }
-  if (expression.op === "channel") return table.channels[expression.channel]?.domain ?? ANYTHING;
-  const type = typeOf(table, expression);
-  if (type === undefined) return ANYTHING;
-  const values = valueSetOfType(type.type, table.resolve);
-  return type.orNull ? uniteValues(values, NULL_ONLY) : values;
+}
+
+const ALL_TEXTS = valueSetOfType({ kind: "string" }, () => undefined);
+
+function domainOfBinary(table: TermTable, expression: Expression & { readonly op: "binary" }): ValueSet {
+  const { operator, left, right, int } = expression;
+  switch (operator) {
+    case "+": {
+      if (int === true) return numbersAsValues(ALL_INTEGERS);
+      const [a, b] = [domainOf(table, left), domainOf(table, right)];
+      const sums = numbersAsValues(addNumbers(a.numbers, b.numbers));
+      const isText = (set: ValueSet): boolean => set.strings.negated || set.strings.values.length > 0;
+      return isText(a) && isText(b) ? uniteValues(sums, ALL_TEXTS) : sums;
+    }
+    case "-":
+      if (int === true) return numbersAsValues(ALL_INTEGERS);
+      return numbersAsValues(
+        addNumbers(domainOf(table, left).numbers, negateNumbers(domainOf(table, right).numbers)),
+      );
+    case "*":
+    case "/":
+    case "%":
+      return numbersAsValues(int === true ? ALL_INTEGERS : ALL_NUMBERS);
+    case "??": {
+      const first = domainOf(table, left);
+      return first.null ? uniteValues({ ...first, null: false }, domainOf(table, right)) : first;
+    }
+    default:
+      return BOTH_BOOLEANS;
+  }
+}
+
+function domainOfLibrary(table: TermTable, { name, args }: Expression & { readonly op: "library" }): ValueSet {
+  if (TEXTS.has(name)) return ALL_TEXTS;
+  if (CONDITIONS.has(name)) return BOTH_BOOLEANS;
+  if (LISTS.has(name)) return { ...NOTHING, other: true };
+  switch (name) {
+    case "len":
+      return numbersAsValues(
+        intersectNumbers(
+          intersectNumbers(ALL_INTEGERS, numbersCompared(">=", 0)),
+          numbersCompared("<=", LONGEST),
+        ),
+      );
+    case "round":
+      return numbersAsValues(ALL_INTEGERS);
+    case "abs":
+      return numbersAsValues(intersectNumbers(ALL_NUMBERS, numbersCompared(">=", 0)));
+    case "sum":
+      return numbersAsValues(ALL_NUMBERS);
+    case "min":
+    case "max":
+      return args.length === 1 ? uniteValues(numbersAsValues(ALL_NUMBERS), NULL_ONLY) : numbersAsValues(ALL_NUMBERS);
+    case "first":
+    case "last": {
+      const list = args[0] === undefined ? undefined : typeOf(table, args[0]);
+      const type = list?.type.kind === "ref" ? table.resolve(list.type.name) : list?.type;
+      return type?.kind === "list" ? uniteValues(valueSetOfType(type.item, table.resolve), NULL_ONLY) : ANYTHING;
+    }
+    default:
+      return ANYTHING;
+  }
+}
+
+/** Whether an expression is a path through declared types: what it reads is there. */
+export function hasKnownType(table: TermTable, expression: Expression): boolean {
+  return typeOf(table, expression) !== undefined;
 }
 
 /** The declared type of a path through records and lists. */

@@ -3,14 +3,26 @@ import type { Severity } from "../codes.ts";
 import { diagnostic, type Diagnostic, type Fix, type Label, type Place } from "../diagnostic.ts";
 import { list, type ShownRun } from "./reachability.ts";
 
+/** What a barrier that never fires keeps from running; its target may still run by another edge. */
+interface NeverFires {
+  readonly target: string;
+  readonly runsOtherwise: boolean;
+}
+
+/** "`c` can never run: its barrier", or "the barrier into `c` never fires: it". */
+function neverFires({ target, runsOtherwise }: NeverFires): string {
+  return runsOtherwise
+    ? `the barrier into \`${target}\` never fires: it`
+    : `\`${target}\` can never run: its barrier`;
+}
+
 /** A member of a barrier in source form: `a`, or `any(a, h)`. */
 export type MemberName = string;
 
 /** NG301: members lie in different arms of one choice. */
 export function waitsForExclusiveArms(
   place: Place,
-  facts: {
-    target: string;
+  facts: NeverFires & {
     members: readonly MemberName[];
     arms: readonly Label[];
     run?: ShownRun | undefined;
@@ -18,7 +30,7 @@ export function waitsForExclusiveArms(
   },
 ): Diagnostic {
   const which = facts.members.length === 2 ? "both arms" : "several arms";
-  return diagnostic("NG301", place, `\`${facts.target}\` can never run: its barrier waits for ${which} of one choice`, {
+  return diagnostic("NG301", place, `${neverFires(facts)} waits for ${which} of one choice`, {
     label: facts.members.length === 2 ? "waits for both" : "waits for all of them",
     labels: facts.arms,
     help: `signal it from either: \`${facts.members.join(", ")} -> ${facts.target}\``,
@@ -30,12 +42,12 @@ export function waitsForExclusiveArms(
 /** NG301: a member runs only after the barrier. */
 export function waitsForItself(
   place: Place,
-  facts: { target: string; member: MemberName; others: readonly string[] },
+  facts: NeverFires & { member: MemberName; others: readonly string[] },
 ): Diagnostic {
   return diagnostic(
     "NG301",
     place,
-    `\`${facts.target}\` can never run: its barrier waits for \`${facts.member}\`, which only runs after it`,
+    `${neverFires(facts)} waits for \`${facts.member}\`, which only runs after it`,
     {
       label: `waits for \`${facts.member}\``,
       notes: facts.others.length === 0 ? [] : [`the cycle of waits goes through ${list(facts.others)}`],
@@ -45,11 +57,11 @@ export function waitsForItself(
 }
 
 /** NG301: a member has no edge to the waiting node. */
-export function waitsWithoutEdge(place: Place, facts: { target: string; member: string }): Diagnostic {
+export function waitsWithoutEdge(place: Place, facts: NeverFires & { member: string }): Diagnostic {
   return diagnostic(
     "NG301",
     place,
-    `\`${facts.target}\` can never run: it waits for \`${facts.member}\`, which has no edge to it`,
+    `${neverFires(facts)} waits for \`${facts.member}\`, which has no edge to it`,
     {
       label: "never signals",
       help: `add the edge \`${facts.member} -> ${facts.target}\`, or remove \`${facts.member}\` from \`waits\``,
@@ -68,10 +80,21 @@ export function waitsForNobody(place: Place, facts: { word: "all" | "any" }): Di
 /** NG301: no run fills all members, for a reason that is not covered above. */
 export function neverComplete(
   place: Place,
-  facts: { target: string; run?: ShownRun | undefined; missing: readonly MemberName[] },
+  facts: NeverFires & {
+    run?: ShownRun | undefined;
+    missing: readonly MemberName[];
+    /** Those of them that always fail. */
+    failing: readonly MemberName[];
+  },
 ): Diagnostic {
-  const missing = facts.missing.length === 0 ? "" : `: ${list(facts.missing)} never signals together with the rest`;
-  return diagnostic("NG301", place, `\`${facts.target}\` can never run: its barrier is never complete${missing}`, {
+  const { missing, failing } = facts;
+  const why =
+    failing.length > 0
+      ? `waits for ${list(failing)}, which always ${failing.length === 1 ? "fails" : "fail"}`
+      : missing.length > 0
+        ? `waits for ${list(missing)}, which never ${missing.length === 1 ? "signals" : "signal"} it`
+        : "is never complete, because no run fills all of its members";
+  return diagnostic("NG301", place, `${neverFires(facts)} ${why}`, {
     label: "never complete",
     help: "wait only for nodes that every run signals from, or use `any(…)` for nodes that replace each other",
     ...facts.run,
@@ -112,12 +135,12 @@ export function leftIncomplete(
 /** NG304: a member is unreachable. */
 export function memberUnreachable(
   place: Place,
-  facts: { target: string; member: string; declaration?: Label | undefined; behind: readonly string[] },
+  facts: NeverFires & { member: string; declaration?: Label | undefined; behind: readonly string[] },
 ): Diagnostic {
   return diagnostic(
     "NG304",
     place,
-    `\`${facts.target}\` can never run: it waits for \`${facts.member}\`, and nothing leads there`,
+    `${neverFires(facts)} waits for \`${facts.member}\`, and nothing leads there`,
     {
       label: "never runs",
       labels: facts.declaration === undefined ? [] : [facts.declaration],

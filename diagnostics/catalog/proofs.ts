@@ -4,9 +4,10 @@ import { diagnostic, type Diagnostic, type Place } from "../diagnostic.ts";
 import { list } from "./reachability.ts";
 
 /** NG310: every run can complete. */
-export function soundText(facts: { states: number; graphs: readonly string[] }): string {
+export function soundText(facts: { states: number; graphs: readonly string[]; failing: readonly string[] }): string {
   const called = facts.graphs.length === 0 ? "" : `, and so does every run of ${list(facts.graphs)}`;
-  return `sound: every run can complete, leaves no barrier half filled, and joins parallel branches only at barriers${called} (${facts.states} states)`;
+  const fails = facts.failing.length === 0 ? "" : ` unless it fails at ${list(facts.failing, "or")}`;
+  return `sound: every run can complete${fails}, leaves no barrier half filled, and joins parallel branches only at barriers${called} (${facts.states} states)`;
 }
 
 /** NG207: a loop has a bound. */
@@ -38,9 +39,13 @@ export function worstCaseCallsText(facts: {
 }
 
 /** NG609: the most nodes of one step. */
-export function parallelismText(facts: { nodes: readonly string[]; perItem: boolean }): string {
+export function parallelismText(facts: { nodes: readonly string[]; perItem: boolean; perTask?: boolean }): string {
   const count = facts.nodes.length;
-  const items = facts.perItem ? ", not counting the items of a `for`" : "";
+  const several = [
+    ...(facts.perItem ? ["the items of a `for`"] : []),
+    ...(facts.perTask === true ? ["several tasks sent to one node"] : []),
+  ];
+  const items = several.length === 0 ? "" : `, not counting ${several.join(" and ")}`;
   return count === 1
     ? `one node at a time${items}`
     : `at most ${count} nodes in one step${items} (${list(facts.nodes)})`;

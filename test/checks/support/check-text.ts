@@ -14,6 +14,8 @@ export interface Checked {
   /** Codes of what was proven. */
   readonly proofs: readonly string[];
   readonly proofTexts: readonly string[];
+  /** Of the first graph, in one line; empty where errors keep its runs from being looked at. */
+  readonly verdict: string;
   readonly graph: BoundGraph;
 }
 
@@ -24,8 +26,10 @@ export function checkText(text: string, options: CheckOptions & { readonly raw?:
   const { graphs, diagnostics } = bindText(full);
   const all: Diagnostic[] = [...diagnostics];
   const proofs: Proof[] = [];
+  let verdict: string | undefined;
   for (const graph of graphs) {
     const result = checkGraph(graph, options);
+    verdict ??= result.verdict?.text ?? "";
     all.push(...result.diagnostics);
     proofs.push(...result.proofs);
   }
@@ -43,6 +47,7 @@ export function checkText(text: string, options: CheckOptions & { readonly raw?:
     codes: [...new Set(codes(() => true))],
     proofs: proofs.map((proof) => proof.code),
     proofTexts: proofs.map((proof) => proof.message),
+    verdict: verdict ?? "",
     graph: graphs[0]!,
   };
 }

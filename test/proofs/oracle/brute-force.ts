@@ -205,10 +205,15 @@ interface Task {
 function ways(nodes: readonly RandomNode[]): Task[][] {
   let found: Task[][] = [[]];
   for (const node of nodes) {
-    const outcomes = ["succeeds", ...(node.canFail ? ["fails"] : []), ...node.goes.map((target) => `goto ${target}`)];
+    const outcomes = ["succeeds", ...(mayFail(node) ? ["fails"] : []), ...node.goes.map((target) => `goto ${target}`)];
     found = found.flatMap((tasks) => outcomes.map((outcome) => [...tasks, { node, outcome }]));
   }
   return found;
+}
+
+/** An expression that has a value for all of its operands never fails. */
+function mayFail({ canFail, writes }: RandomNode): boolean {
+  return canFail && (writes === undefined || writes.kind === "any");
 }
 
 function toRouting({ node, outcome }: Task): NodeRouting {

@@ -35,7 +35,8 @@ export function differencesOfCheck(
     const holds = verdicts.holds[index]!;
     expect(!proven || holds, `\`${text}\` seems proven`);
     expect(refuted?.severity !== "error" || !holds, `\`${text}\` seems refuted`);
-    if (isExact) expect(holds ? proven : refuted !== undefined, `nothing about \`${text}\``);
+    // These runs jump to one node at a time; what a jump to several breaks is reported as possible.
+    if (isExact) expect(holds ? proven || jumps : refuted !== undefined, `nothing about \`${text}\``);
   });
   expect(!has("NG401", "error") || verdicts.race, "NG401 is an error, but no run has two writers");
   expect(has("NG401") || !verdicts.race, "NG401 is missing");

@@ -1,0 +1,89 @@
+import { notProven } from "../../diagnostics/catalog/proofs.ts";
+import type { DiagnosticCode } from "../../diagnostics/codes.ts";
+import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
+import type { CheckContext } from "./check-context.ts";
+
+/** A property that was looked for and neither shown nor refuted. */
+export interface OpenProperty {
+  readonly property: string;
+  readonly why: string;
+  /** Only worth knowing (a bound, a number): a graph without it can be sound. */
+  readonly isMinor?: true;
+  /** The graph is too large for a proof; otherwise it depends on values that are not known. */
+  readonly isLarge?: true;
+}
+
+/** What all checks of a graph come to, in one line. */
+export interface Verdict {
+  readonly kind: "sound" | "unsound" | "not proven";
+  /** `sound`, `unsound: …` or `not proven: …`. */
+  readonly text: string;
+  readonly open: readonly OpenProperty[];
+}
+
+/** Findings that a sound graph cannot have; an assertion that a run violates is one of them. */
+const REFUTES: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
+  ...(["NG201", "NG203", "NG204", "NG205", "NG208", "NG213", "NG301", "NG302", "NG303", "NG304"] as const),
+  ...(["NG307", "NG309", "NG311", "NG316", "NG401", "NG501", "NG515"] as const),
+]);
+
+/** Properties that one line names. */
+const MAX_SHOWN = 3;
+
+/**
+ * NG900, one finding for each reason. What a graph is too large for is a warning; what depends on values that nothing here
+ * knows is a remark. Of soundness nothing is left open where a finding refutes it.
+ */
+export function reportOpen(context: CheckContext, { kind, open }: Verdict): void {
+  const byReason = new Map<string, { readonly properties: Set<string>; isWarning: boolean }>();
+  for (const { property, why, isMinor, isLarge } of open) {
+    if (kind === "unsound" && property === SOUNDNESS) continue;
+    const key = isMinor === true ? `${why} ` : why;
+    const known = byReason.get(key) ?? { properties: new Set<string>(), isWarning: false };
+    known.properties.add(property);
+    known.isWarning ||= isLarge === true;
+    byReason.set(key, known);
+  }
+  for (const [why, { properties, isWarning }] of byReason) {
+    context.report(
+      notProven(context.graphPlace(), {
+        properties: [...properties],
+        why: why.trimEnd(),
+        ...(isWarning ? { help: HELP } : { severity: "info" as const }),
+      }),
+    );
+  }
+}
+
+const HELP =
+  "fewer parallel branches with choices of their own, or a called graph for each of them, make a proof possible";
+
+/** The property that NG310 proves. */
+export const SOUNDNESS = "soundness";
+
+/** @param undecided findings whose run may be ruled out by conditions that the proofs cannot compute */
+export function verdictOf(
+  open: readonly OpenProperty[],
+  diagnostics: readonly Diagnostic[],
+  undecided: ReadonlySet<Diagnostic>,
+): Verdict {
+  const refuting = diagnostics.filter(
+    (item) => REFUTES.has(item.code) && item.severity !== "info" && !undecided.has(item),
+  );
+  const [first] = refuting.toSorted((a, b) => Number(a.severity !== "error") - Number(b.severity !== "error"));
+  if (first !== undefined) {
+    const more = refuting.length > 1 ? `, and ${refuting.length - 1} more` : "";
+    return { kind: "unsound", text: `unsound: ${first.message} (${first.code}${more})`, open };
+  }
+  const major = open.filter((item) => item.isMinor !== true);
+  if (major.length === 0) return { kind: "sound", text: "sound", open };
+  const byReason = new Map<string, string[]>();
+  for (const { property, why } of major) byReason.set(why, [...(byReason.get(why) ?? []), property]);
+  const reasons = [...byReason].map(([why, properties]) => {
+    const shown = properties.slice(0, MAX_SHOWN).join(", ");
+    const more = properties.length > MAX_SHOWN ? ` and ${properties.length - MAX_SHOWN} more` : "";
+    return `${shown}${more} (${why})`;
+  });
+  const more = reasons.length > MAX_SHOWN ? `; and ${reasons.length - MAX_SHOWN} more` : "";
+  return { kind: "not proven", text: `not proven: ${reasons.slice(0, MAX_SHOWN).join("; ")}${more}`, open };
+}
