@@ -122,7 +122,8 @@ function reportNotJson(
  * them, whatever the function returns.
  */
 export function checkEachWrites(writes: readonly Write[], context: GraphContext): void {
-  for (const { channel, span } of writes.filter((write) => !takesList(write, context))) reportNoList(channel, span, context);
+  for (const { channel, span } of writes.filter((write) => !takesList(write, context)))
+    reportNoList(channel, span, context);
 }
 
 function takesList({ channel: { reducer, type, hasWrongReducer } }: Write, context: GraphContext): boolean {

@@ -54,8 +54,7 @@ export function checkAssertions(
       const isOpen = !run.feasible || context.model.jumps === "any";
       const property = `\`${item.text}\``;
       if (!isOpen) context.refuted.add(property);
-      else if (!context.refuted.has(property))
-        context.open.push({ property, why: jumpReason(context) ?? UNDECIDED });
+      else if (!context.refuted.has(property)) context.open.push({ property, why: jumpReason(context) ?? UNDECIDED });
       context.reportFinding(
         assertionViolated(context.place(item.bound.declaration.span), {
           assertion: item.text,

@@ -106,7 +106,9 @@ export function targetOf(
     target >= 0 &&
     (signalsOf(model.start).some(({ place }) => place === target) ||
       model.nodes.some((node) => reach.actual[node.index] === 1 && (signals(node) || node.jumps?.includes(target))) ||
-      model.barriers.some((other) => other.index !== index && other.target === target && reach.barrierOpens[other.index] === 1));
+      model.barriers.some(
+        (other) => other.index !== index && other.target === target && reach.barrierOpens[other.index] === 1,
+      ));
   return { target: nodeName(target), runsOtherwise };
 }
 

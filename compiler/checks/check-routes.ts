@@ -245,10 +245,7 @@ function checkConditions(
   const missing = cubesOf(both([known, ...formulas.map(negation)]));
   const otherwise = edges.find((edge) => edge.to.kind === "otherwise");
   if (otherwise !== undefined) {
-    if (
-      missing.cubes.length === 0 &&
-      !formulas.some((formula) => isUnsatisfiable(both([known, negation(formula)])))
-    ) {
+    if (missing.cubes.length === 0 && !formulas.some((formula) => isUnsatisfiable(both([known, negation(formula)])))) {
       context.report(
         elseNeverReached(context.place(otherwise.span), {
           word: "otherwise",
@@ -317,12 +314,7 @@ function readsOf(to: BoundEdge["to"]): readonly string[] {
 }
 
 /** NG505 and NG502. Returns whether the condition is decided by what holds wherever it is evaluated. */
-function reportDecided(
-  context: CheckContext,
-  condition: TypedExpression,
-  formula: Formula,
-  known: Formula,
-): boolean {
+function reportDecided(context: CheckContext, condition: TypedExpression, formula: Formula, known: Formula): boolean {
   const place = context.place(condition.span);
   if (context.spoken.has(condition.span)) return true;
   if (isUnsatisfiable(both([known, formula]))) {

@@ -106,7 +106,12 @@ function proveRuns(
     ({ soundStates } = proven);
     for (const property of proven.open) open.push({ property, why, isLarge: true });
   }
-  if (soundStates === undefined) open.push({ property: SOUNDNESS, why: reasonOfSoundness(context, look) ?? why, ...(states.complete ? {} : { isLarge: true }) });
+  if (soundStates === undefined)
+    open.push({
+      property: SOUNDNESS,
+      why: reasonOfSoundness(context, look) ?? why,
+      ...(states.complete ? {} : { isLarge: true }),
+    });
   else if (states.complete && !states.states.some(({ id }) => endingOf(states, id) === "completed")) {
     soundStates = undefined;
     open.push({ property: SOUNDNESS, why: "no run completes" });

@@ -46,7 +46,8 @@ export function proveApart(
   let soundStates = apart.holds && loopsAreFree ? apart.states : undefined;
   if (soundStates === undefined && loopsAreFree) {
     const found = wholeGraph();
-    if (found !== undefined && found.stuck.size === 0 && isSound(findDefects(found))) soundStates = found.states.length - 1;
+    if (found !== undefined && found.stuck.size === 0 && isSound(findDefects(found)))
+      soundStates = found.states.length - 1;
   }
   const open: string[] = [];
   if (!writersAreApart(question)) open.push("writers of one step");

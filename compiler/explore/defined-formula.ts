@@ -109,7 +109,8 @@ function isSafe(table: TermTable, expression: Expression & { readonly op: "binar
     return within(table, expression, numbersAsValues(SAFE));
   }
   const by = operator === "+" ? right.value : -right.value;
-  const limit = by > 0 ? numbersCompared("<=", Number.MAX_SAFE_INTEGER - by) : numbersCompared(">=", Number.MIN_SAFE_INTEGER - by);
+  const limit =
+    by > 0 ? numbersCompared("<=", Number.MAX_SAFE_INTEGER - by) : numbersCompared(">=", Number.MIN_SAFE_INTEGER - by);
   return by === 0 || isCondition(left) ? ALWAYS : within(table, left, numbersAsValues(limit));
 }
 

@@ -202,7 +202,6 @@ function reduce(channel: DataChannel, current: Known, values: readonly Written[]
   }
 }
 
-
 /** Numbers outside are not told apart: no condition does so either. */
 interface Window {
   readonly above: number;

@@ -67,9 +67,7 @@ export function evaluateAbstractly(context: Evaluation, expression: Expression):
         const right = inner(expression.right);
         if (!isNumeric(left.set) || !isNumeric(right.set)) return UNKNOWN;
         const moved =
-          expression.operator === "+"
-            ? right
-            : { ...right, set: numbersAsValues(negateNumbers(right.set.numbers)) };
+          expression.operator === "+" ? right : { ...right, set: numbersAsValues(negateNumbers(right.set.numbers)) };
         return addKnown(left, moved, expression.int === true);
       }
       if (expression.operator === "??") {
@@ -102,8 +100,7 @@ function truth(context: Evaluation, expression: Expression): Known {
   const isFalse = isPossible(false);
   if (isTrue && isFalse) {
     const free = [...termsOf(formula)].every(
-      (term) =>
-        term.isSteady && term.path !== undefined && !positions.has(term.id) && !context.entangled.has(term.id),
+      (term) => term.isSteady && term.path !== undefined && !positions.has(term.id) && !context.entangled.has(term.id),
     );
     return { set: BOTH_BOOLEANS, exact: free };
   }

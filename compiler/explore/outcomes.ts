@@ -294,7 +294,7 @@ function combine(routing: Routing, kind: "own" | "error", known: Cube): Found {
       branches: partial.merged ?? branches,
     };
   });
-  if (kind === "own") outcomes.push(...withoutValue(routing, everything));
+  if (kind === "own") for (const each of withoutValue(routing, everything)) outcomes.push(each);
   if (isCut) outcomes.push(everySignal(routing, kind));
   return { outcomes, isCut };
 }
@@ -452,9 +452,17 @@ function addJumps(model: ControlModel, node: ControlNode, own: readonly Outcome[
     for (const set of sets) {
       const label = `goto ${names(set)}`;
       const isKnown = set.length === 1 && nodes.length === 0;
-      if (set.length > 0 && !isKnown) found.push(endsIf(canStop, withSent(jump(model, node, set, [], label, false), nodes)));
+      if (set.length > 0 && !isKnown)
+        found.push(endsIf(canStop, withSent(jump(model, node, set, [], label, false), nodes)));
       if (set.length === 0 && !canStop) continue;
-      const exclusive = jump(model, node, [], set, `exclusive goto ${names(set.length === 0 ? [END_TARGET] : set)}`, true);
+      const exclusive = jump(
+        model,
+        node,
+        [],
+        set,
+        `exclusive goto ${names(set.length === 0 ? [END_TARGET] : set)}`,
+        true,
+      );
       found.push(endsIf(canStop, withSent(exclusive, nodes)));
     }
   }
@@ -486,7 +494,9 @@ function endsIf(canStop: boolean, outcome: Outcome): Outcome {
 }
 
 function subsetsOf(items: readonly number[]): readonly (readonly number[])[] {
-  return Array.from({ length: 2 ** items.length }, (_, mask) => items.filter((_item, bit) => (mask & (2 ** bit)) !== 0));
+  return Array.from({ length: 2 ** items.length }, (_, mask) =>
+    items.filter((_item, bit) => (mask & (2 ** bit)) !== 0),
+  );
 }
 
 function jump(

@@ -228,7 +228,9 @@ function follow(
     for (const step of graph.steps(here.id)) {
       if (step.to === -1) return "too many";
       const { marked, freshSources } = spreadMark(graph, state, step, here.marked, node);
-      const other = freshSources.find((candidate) => declaredOf(graph.model, candidate) !== declaredOf(graph.model, source));
+      const other = freshSources.find(
+        (candidate) => declaredOf(graph.model, candidate) !== declaredOf(graph.model, source),
+      );
       if (other !== undefined) {
         const states: number[] = [];
         for (let at: Followed | undefined = here; at !== undefined; at = at.parent) states.push(at.id);

@@ -350,7 +350,8 @@ function addSignals(context: StepContext, partial: Partial, position: number, no
       if (index === -1) {
         added.push(place);
         from.push(node);
-      } else if (!areOneNode(context, sources[index]!, node)) met.push(collisionAt(context, place, sources[index]!, node));
+      } else if (!areOneNode(context, sources[index]!, node))
+        met.push(collisionAt(context, place, sources[index]!, node));
     }
     places = added;
     sources = from;

@@ -294,7 +294,8 @@ export function hasFreeLoops(model: ControlModel): boolean {
     for (const term of reads[node]!.after) {
       if (budget-- <= 0 || isAskedAgain(model, successors, term, readers.get(term) ?? new Set())) return false;
       if (term.channel !== undefined && isComputed(model, term.channel)) return false;
-      if (term.channels.length > 1 && !term.channels.every((channel) => isWrittenFreely(model, node, channel))) return false;
+      if (term.channels.length > 1 && !term.channels.every((channel) => isWrittenFreely(model, node, channel)))
+        return false;
     }
     for (const { term, set } of reads[node]!.edges.flatMap(membershipsOf)) {
       const rest = intersectValues(term.domain, complementValues(set));

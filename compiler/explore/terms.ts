@@ -215,9 +215,7 @@ function domainOfBinary(table: TermTable, expression: Expression & { readonly op
     }
     case "-":
       if (int === true) return numbersAsValues(ALL_INTEGERS);
-      return numbersAsValues(
-        addNumbers(domainOf(table, left).numbers, negateNumbers(domainOf(table, right).numbers)),
-      );
+      return numbersAsValues(addNumbers(domainOf(table, left).numbers, negateNumbers(domainOf(table, right).numbers)));
     case "*":
     case "/":
     case "%":
@@ -238,10 +236,7 @@ function domainOfLibrary(table: TermTable, { name, args }: Expression & { readon
   switch (name) {
     case "len":
       return numbersAsValues(
-        intersectNumbers(
-          intersectNumbers(ALL_INTEGERS, numbersCompared(">=", 0)),
-          numbersCompared("<=", LONGEST),
-        ),
+        intersectNumbers(intersectNumbers(ALL_INTEGERS, numbersCompared(">=", 0)), numbersCompared("<=", LONGEST)),
       );
     case "round":
       return numbersAsValues(ALL_INTEGERS);

@@ -91,7 +91,7 @@ function channelsIn(expression: Expression): number[] {
   const pending = [expression];
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
     if (part.op === "channel") found.add(part.channel);
-    else pending.push(...expressionParts(part));
+    else for (const child of expressionParts(part)) pending.push(child);
   }
   return [...found];
 }
@@ -116,7 +116,7 @@ function constantsOf(expression: Expression, set: ValueSet): Constants {
   const pending = [expression];
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
     if (part.op === "const") note(part.value);
-    pending.push(...expressionParts(part));
+    for (const child of expressionParts(part)) pending.push(child);
   }
   return { texts: [...texts], numbers: withCombined([...numbers]) };
 }
@@ -165,7 +165,10 @@ function samplesOf(type: ValueType, constants: Constants, resolve: TypeNames, de
     case "record": {
       const fields = type.fields.map(({ name, type: of }) => ({ name, values: depth === 0 ? [null] : inner(of) }));
       const base = Object.fromEntries(fields.map(({ name, values }) => [name, values[0] ?? null]));
-      return [base, ...fields.flatMap(({ name, values }) => values.slice(1, 12).map((value) => ({ ...base, [name]: value })))];
+      return [
+        base,
+        ...fields.flatMap(({ name, values }) => values.slice(1, 12).map((value) => ({ ...base, [name]: value }))),
+      ];
     }
     case "ref": {
       const target = depth > 0 ? resolve(type.name) : undefined;

@@ -11,9 +11,7 @@ interface NeverFires {
 
 /** "`c` can never run: its barrier", or "the barrier into `c` never fires: it". */
 function neverFires({ target, runsOtherwise }: NeverFires): string {
-  return runsOtherwise
-    ? `the barrier into \`${target}\` never fires: it`
-    : `\`${target}\` can never run: its barrier`;
+  return runsOtherwise ? `the barrier into \`${target}\` never fires: it` : `\`${target}\` can never run: its barrier`;
 }
 
 /** A member of a barrier in source form: `a`, or `any(a, h)`. */
@@ -44,29 +42,19 @@ export function waitsForItself(
   place: Place,
   facts: NeverFires & { member: MemberName; others: readonly string[] },
 ): Diagnostic {
-  return diagnostic(
-    "NG301",
-    place,
-    `${neverFires(facts)} waits for \`${facts.member}\`, which only runs after it`,
-    {
-      label: `waits for \`${facts.member}\``,
-      notes: facts.others.length === 0 ? [] : [`the cycle of waits goes through ${list(facts.others)}`],
-      help: `remove \`${facts.member}\` from the barrier, or start it in another way`,
-    },
-  );
+  return diagnostic("NG301", place, `${neverFires(facts)} waits for \`${facts.member}\`, which only runs after it`, {
+    label: `waits for \`${facts.member}\``,
+    notes: facts.others.length === 0 ? [] : [`the cycle of waits goes through ${list(facts.others)}`],
+    help: `remove \`${facts.member}\` from the barrier, or start it in another way`,
+  });
 }
 
 /** NG301: a member has no edge to the waiting node. */
 export function waitsWithoutEdge(place: Place, facts: NeverFires & { member: string }): Diagnostic {
-  return diagnostic(
-    "NG301",
-    place,
-    `${neverFires(facts)} waits for \`${facts.member}\`, which has no edge to it`,
-    {
-      label: "never signals",
-      help: `add the edge \`${facts.member} -> ${facts.target}\`, or remove \`${facts.member}\` from \`waits\``,
-    },
-  );
+  return diagnostic("NG301", place, `${neverFires(facts)} waits for \`${facts.member}\`, which has no edge to it`, {
+    label: "never signals",
+    help: `add the edge \`${facts.member} -> ${facts.target}\`, or remove \`${facts.member}\` from \`waits\``,
+  });
 }
 
 /** NG301: a barrier or an `any(…)` without names. */
@@ -137,17 +125,12 @@ export function memberUnreachable(
   place: Place,
   facts: NeverFires & { member: string; declaration?: Label | undefined; behind: readonly string[] },
 ): Diagnostic {
-  return diagnostic(
-    "NG304",
-    place,
-    `${neverFires(facts)} waits for \`${facts.member}\`, and nothing leads there`,
-    {
-      label: "never runs",
-      labels: facts.declaration === undefined ? [] : [facts.declaration],
-      notes: facts.behind.length === 0 ? [] : [`also unreachable: ${list(facts.behind)}`],
-      help: `add an edge to \`${facts.member}\`, or remove it from the barrier`,
-    },
-  );
+  return diagnostic("NG304", place, `${neverFires(facts)} waits for \`${facts.member}\`, and nothing leads there`, {
+    label: "never runs",
+    labels: facts.declaration === undefined ? [] : [facts.declaration],
+    notes: facts.behind.length === 0 ? [] : [`also unreachable: ${list(facts.behind)}`],
+    help: `add an edge to \`${facts.member}\`, or remove it from the barrier`,
+  });
 }
 
 /** NG305: a barrier has one member, or names a node twice. */

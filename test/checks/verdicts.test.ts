@@ -11,7 +11,10 @@ const directory = join(import.meta.dirname, "verdicts");
 
 function listed(text: string, what: string): string[] | undefined {
   const found = new RegExp(`^// ${what}: ?(.*)$`, "m").exec(text)?.[1];
-  return found?.split(" ").filter((item) => item !== "").toSorted();
+  return found
+    ?.split(" ")
+    .filter((item) => item !== "")
+    .toSorted();
 }
 
 describe.each(readdirSync(directory).toSorted())("%s", (file) => {
