@@ -17,7 +17,18 @@ import type { Json, JsonObject } from "../value/json.ts";
 import { MemoryNodeCache } from "../run/node-cache.ts";
 import type { Table } from "../table/table.ts";
 import { Cancellation, linkSignal } from "../run/cancellation.ts";
-import { checkMetadata, checkRecord, checkView } from "../run/check-options.ts";
+import { checkMetadata, checkView } from "../run/check-options.ts";
+import {
+  checkOptions,
+  ENGINE_OPTIONS,
+  FORK_OPTIONS,
+  HISTORY_OPTIONS,
+  LABEL_OPTIONS,
+  RUN_OPTIONS,
+  STREAM_OPTIONS,
+  STREAM_RESUME_OPTIONS,
+  UPDATE_OPTIONS,
+} from "../run/option-names.ts";
 import { forkCheckpoint, programAt } from "../thread/fork-thread.ts";
 import { freezeTable } from "../table/check-table.ts";
 import { snapshotJson, snapshotOptions } from "../run/copy-arguments.ts";
@@ -56,7 +67,7 @@ export function createEngine<Input = JsonObject, Output = JsonObject, State = Js
   table: Table,
   options: EngineOptions = {},
 ): Engine<Input, Output, State> {
-  checkRecord("an engine", options);
+  checkOptions("an engine", options, ENGINE_OPTIONS);
   freezeTable(table, "graph");
   const core = createCore(
     compileProgram(table, options, LINKER),
@@ -67,8 +78,9 @@ export function createEngine<Input = JsonObject, Output = JsonObject, State = Js
     table,
     run: (input, settings = {}) => startRun(core, input, settings),
     resume: (thread, settings = {}) => resumeThread(core, thread, settings),
-    stream: (input, settings = {}) => streamOf(settings, (watched) => startRun(core, input, watched)),
-    streamResume: (thread, settings = {}) => streamOf(settings, (watched) => resumeThread(core, thread, watched)),
+    stream: (input, settings = {}) => streamOf(settings, STREAM_OPTIONS, (watched) => startRun(core, input, watched)),
+    streamResume: (thread, settings = {}) =>
+      streamOf(settings, STREAM_RESUME_OPTIONS, (watched) => resumeThread(core, thread, watched)),
     state: (thread) => stateOf(core, thread),
     history: (thread, settings = {}) => historyOf(core, thread, settings),
     label: (thread, label, settings = {}) => labelCheckpoint(core, thread, label, settings),
@@ -85,6 +97,7 @@ function startRun(core: EngineCore, input: JsonObject = {}, options: RunOptions)
 }
 
 async function runOnThread(core: EngineCore, input: JsonObject, options: RunOptions): Promise<RunResult> {
+  checkOptions("a run", options, RUN_OPTIONS);
   const { program } = core;
   const maxSteps = maxStepsOf(core, options);
   const threadId = checkThreadId(options.thread ?? newId());
@@ -102,6 +115,7 @@ async function runOnThread(core: EngineCore, input: JsonObject, options: RunOpti
 
 /** The shortest path from input to result: no claim and no store. */
 async function runWithoutStore(core: EngineCore, input: JsonObject, options: RunOptions): Promise<RunResult> {
+  checkOptions("a run", options, RUN_OPTIONS);
   const { program } = core;
   const maxSteps = maxStepsOf(core, options);
   if (program.pausingNode !== undefined) throw needsStore(program);
@@ -137,11 +151,14 @@ function refuseUnfinished(head: Checkpoint): void {
 }
 
 function streamOf<View extends keyof StreamViews<JsonObject> = "events">(
-  options: ExecuteOptions & StreamOptions<View>,
+  given: ExecuteOptions & StreamOptions<View>,
+  known: Readonly<Record<string, true>>,
   start: (options: WatchedOptions) => Promise<RunResult>,
 ) {
-  checkView(options);
-  return createRunStream<View>(options, (watch) => {
+  checkOptions("a stream", given, known);
+  checkView(given);
+  const { view, buffer, ...options } = given;
+  return createRunStream<View>({ ...(view && { view }), ...(buffer !== undefined && { buffer }) }, (watch) => {
     const { onEvent, signal } = options;
     const both: EventListener = (event) => {
       watch.onEvent(event);
@@ -168,7 +185,7 @@ async function stateOf(core: EngineCore, thread: ThreadId): ReturnType<Engine["s
 }
 
 async function historyOf(core: EngineCore, thread: ThreadId, options: HistoryOptions): Promise<readonly Checkpoint[]> {
-  checkRecord("a history", options);
+  checkOptions("a history", options, HISTORY_OPTIONS);
   const store = storeOf(core, "history is kept in a store");
   const list = [...(await asStoreError(() => store.list(thread, options)))];
   const [newest] = list;
@@ -195,7 +212,7 @@ async function labelCheckpoint(
   label: string,
   options: { readonly checkpoint?: CheckpointId },
 ): Promise<void> {
-  checkRecord("a label", options);
+  checkOptions("a label", options, LABEL_OPTIONS);
   const { checkpoint } = options;
   const store = storeOf(core, "labels are kept in a store");
   if (typeof label !== "string" || label === "") {
@@ -208,7 +225,7 @@ async function labelCheckpoint(
 }
 
 async function forkThread(core: EngineCore, thread: ThreadId, given: ForkOptions): ReturnType<Engine["fork"]> {
-  checkRecord("a fork", given);
+  checkOptions("a fork", given, FORK_OPTIONS);
   const options = snapshotOptions(given);
   checkMetadata(options.metadata);
   const store = storeOf(core, "threads are kept in a store");
@@ -236,7 +253,7 @@ async function update(
   given: JsonObject,
   settings: UpdateOptions,
 ): ReturnType<Engine["update"]> {
-  checkRecord("an update", settings);
+  checkOptions("an update", settings, UPDATE_OPTIONS);
   const values = snapshotJson(given);
   const options = snapshotOptions(settings);
   checkMetadata(options.metadata);

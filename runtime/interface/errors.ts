@@ -25,14 +25,60 @@ export type ThreadErrorCode =
 export type StoreErrorCode = "NG_NO_STORE" | "NG_STORE_FAILED" | "NG_CORRUPT_RECORD" | "NG_UNKNOWN_VERSION";
 export type TableErrorCode = "NG_BAD_TABLE" | "NG_BAD_DIGEST";
 
+/** An error as plain data, for logs and HTTP responses. Fields that the error does not have are absent. */
+export interface ErrorJson {
+  readonly name: string;
+  readonly code: string;
+  readonly message: string;
+  /** The message of the cause, without the values of secrets. */
+  readonly cause?: string;
+  readonly nodeId?: string;
+  readonly nodeIds?: readonly string[];
+  readonly attempts?: number;
+  readonly items?: readonly number[];
+  readonly threadId?: string;
+  readonly details?: readonly string[];
+}
+
+/** The cause of an error, and its message if `toJSON` cannot take it from the cause itself (it may contain a secret). */
+interface Cause {
+  cause?: unknown;
+  causeMessage?: string | undefined;
+}
+
 /** Base class of all errors of this package. */
 export abstract class NgraphError<Code extends string = string> extends Error {
   readonly code: Code;
+  readonly #causeMessage: string | undefined;
 
-  constructor(code: Code, message: string, options?: { cause?: unknown }) {
-    super(message, options);
+  constructor(code: Code, message: string, options: Cause = {}) {
+    super(message, "cause" in options ? { cause: options.cause } : undefined);
     this.code = code;
     this.name = new.target.name;
+    this.#causeMessage = options.causeMessage;
+  }
+
+  /** The cause, for an error that replaces this one. */
+  static causeOf(error: NgraphError): Cause {
+    return "cause" in error ? { cause: error.cause, causeMessage: error.#causeMessage } : {};
+  }
+
+  /** Called by `JSON.stringify`, which otherwise omits the message and the cause. */
+  toJSON(): ErrorJson {
+    const { name, code, message } = this;
+    const cause = this.#causeMessage ?? messageOf(this.cause);
+    return { name, code, message, ...(cause === undefined ? {} : { cause }) };
+  }
+}
+
+/** The message of a thrown value. Reading it may run user code, which may throw. */
+function messageOf(cause: unknown): string | undefined {
+  try {
+    if (typeof cause === "string") return cause;
+    if (typeof cause !== "object" || cause === null || !("message" in cause)) return undefined;
+    return typeof cause.message === "string" ? cause.message : undefined;
+  } catch {
+    return undefined;
   }
 }
 
@@ -49,13 +95,18 @@ export class NodeError extends NgraphError<NodeErrorCode> {
     code: NodeErrorCode,
     nodeId: string,
     message: string,
-    details: { attempts?: number; items?: readonly number[]; threadId?: string | undefined; cause?: unknown } = {},
+    details: Cause & { attempts?: number; items?: readonly number[]; threadId?: string | undefined } = {},
   ) {
-    super(code, message, "cause" in details ? { cause: details.cause } : undefined);
+    super(code, message, details);
     this.nodeId = nodeId;
     this.attempts = details.attempts ?? 1;
     this.items = details.items ?? [];
     this.threadId = details.threadId;
+  }
+
+  override toJSON(): ErrorJson {
+    const { nodeId, attempts, items, threadId } = this;
+    return { ...super.toJSON(), nodeId, attempts, items, ...(threadId === undefined ? {} : { threadId }) };
   }
 }
 
@@ -64,9 +115,14 @@ export class RunError extends NgraphError<RunErrorCode> {
   /** The nodes at fault, if any: two writers of one channel, for example. */
   readonly nodeIds: readonly string[];
 
-  constructor(code: RunErrorCode, message: string, details: { nodeIds?: readonly string[]; cause?: unknown } = {}) {
-    super(code, message, "cause" in details ? { cause: details.cause } : undefined);
+  constructor(code: RunErrorCode, message: string, details: Cause & { nodeIds?: readonly string[] } = {}) {
+    super(code, message, details);
     this.nodeIds = details.nodeIds ?? [];
+  }
+
+  override toJSON(): ErrorJson {
+    const { nodeIds } = this;
+    return { ...super.toJSON(), ...(nodeIds.length === 0 ? {} : { nodeIds }) };
   }
 }
 
@@ -80,11 +136,16 @@ export class ThreadError extends NgraphError<ThreadErrorCode> {
     code: ThreadErrorCode,
     threadId: string,
     message: string,
-    details: { details?: readonly string[]; cause?: unknown } = {},
+    details: Cause & { details?: readonly string[] } = {},
   ) {
-    super(code, message, "cause" in details ? { cause: details.cause } : undefined);
+    super(code, message, details);
     this.threadId = threadId;
     this.details = details.details ?? [];
+  }
+
+  override toJSON(): ErrorJson {
+    const { threadId, details } = this;
+    return { ...super.toJSON(), threadId, ...(details.length === 0 ? {} : { details }) };
   }
 }
 

@@ -2,7 +2,14 @@ import type { Checkpoint, ThreadId } from "../interface/checkpoint.ts";
 import { RunError, StoreError, ThreadError } from "../interface/errors.ts";
 import { takeAnswers } from "../thread/answers.ts";
 import { Cancellation, linkSignal } from "../run/cancellation.ts";
-import { checkRecord } from "../run/check-options.ts";
+import {
+  checkOptions,
+  PLAN_RESUME_OPTIONS,
+  PLAN_RUN_OPTIONS,
+  PLAN_RUNNER_OPTIONS,
+  PLAN_STREAM_OPTIONS,
+  PLAN_STREAM_RESUME_OPTIONS,
+} from "../run/option-names.ts";
 import { isAbandoned } from "../checkpoint/guarded-store.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
 import { answerWrite, migrateCheckpoint } from "../checkpoint/restore-run.ts";
@@ -54,7 +61,7 @@ interface PlanCore {
  * const { outcome, tasks } = await runner.run({}, { maxParallel: 8 });
  */
 export function createPlanRunner(table: PlanTable, options: PlanRunnerOptions = {}): PlanRunner {
-  checkRecord("a plan runner", options);
+  checkOptions("a plan runner", options, PLAN_RUNNER_OPTIONS);
   freezeTable(table, "plan");
   const plan = compilePlan(table, options, LINKER);
   const cache = (clock: Clock): MemoryNodeCache => new MemoryNodeCache({ now: () => clock.now() });
@@ -65,10 +72,16 @@ export function createPlanRunner(table: PlanTable, options: PlanRunnerOptions = 
     table,
     run: (input, settings = {}) => orCancelled(start(input, settings)),
     resume: (thread, settings = {}) => orCancelled(resume(thread, settings)),
-    stream: (input, settings = {}) =>
-      createPlanStream(settings, (watched) => orCancelled(start(input, { ...settings, ...watched }))),
-    streamResume: (thread, settings = {}) =>
-      createPlanStream(settings, (watched) => orCancelled(resume(thread, { ...settings, ...watched }))),
+    stream: (input, settings = {}) => {
+      checkOptions("a stream", settings, PLAN_STREAM_OPTIONS);
+      const { buffer: _, ...options } = settings;
+      return createPlanStream(settings, (watched) => orCancelled(start(input, { ...options, ...watched })));
+    },
+    streamResume: (thread, settings = {}) => {
+      checkOptions("a stream", settings, PLAN_STREAM_RESUME_OPTIONS);
+      const { buffer: _, ...options } = settings;
+      return createPlanStream(settings, (watched) => orCancelled(resume(thread, { ...options, ...watched })));
+    },
   };
 }
 
@@ -87,7 +100,7 @@ async function startPlan(
   input: JsonObject = {},
   options: PlanRunOptions,
 ): Promise<PlanRunResult> {
-  checkRecord("a run", options);
+  checkOptions("a run", options, PLAN_RUN_OPTIONS);
   const selected = selectTasks(plan, options);
   const runId = newId();
   if (core.options.store === undefined) return startWithoutStore({ plan, core }, input, options, selected, runId);
@@ -143,7 +156,7 @@ async function startWithoutStore(
  * run left (9.10).
  */
 async function resumePlan({ plan, core }: PlanCore, thread: ThreadId, options: PlanResumeOptions) {
-  checkRecord("a run", options);
+  checkOptions("a resume", options, PLAN_RESUME_OPTIONS);
   storeOf(core, "a thread can only be resumed from a store");
   const threadId = checkThreadId(thread);
   const selected = selectTasks(plan, options);

@@ -44,7 +44,10 @@ export function applyUpdates(run: Run, tasks: readonly Task[], outcomes: readonl
         const { name } = task.node.spec;
         const reason = run.shared.redact(describeError(cause));
         const message = `the reducer of channel \`${code.name}\` failed on what node \`${name}\` wrote: ${reason}`;
-        return { error: new RunError("NG_REDUCER_FAILED", message, { nodeIds: [name], cause }), atFault: [task] };
+        return {
+          error: new RunError("NG_REDUCER_FAILED", message, { nodeIds: [name], cause, causeMessage: reason }),
+          atFault: [task],
+        };
       }
       writes.push({ channel, before: current, task: index, update: value, after: state[channel]! });
     }

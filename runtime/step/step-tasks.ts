@@ -15,7 +15,7 @@ import {
   type Task,
   type Update,
 } from "./task.ts";
-import { NodeError } from "../interface/errors.ts";
+import { NgraphError, NodeError } from "../interface/errors.ts";
 
 /** The tasks of the next step: nodes in declaration order, then sent items in the order of sending (2.2). */
 export function tasksOf(run: Run): readonly Task[] {
@@ -238,7 +238,7 @@ function combineItems(run: Run, task: Task, outcomes: readonly Outcome[]): Outco
             attempts,
             items,
             threadId: error.threadId,
-            ...("cause" in error ? { cause: error.cause } : {}),
+            ...NgraphError.causeOf(error),
           })
         : error;
     return failedOutcome({ error: combined, reason, attempts, items, retryable: first.retryable }, children);

@@ -30,14 +30,20 @@ function nodeError(run: Run, task: Task, cause: unknown, reason: string, attempt
   const items = task.itemIndex === -1 ? [] : [task.itemIndex];
   if (cause instanceof StoreError && cause.code === "NG_NO_STORE") return cause;
   if (cause instanceof NodeError && cause.nodeId === name && cause.code !== "NG_NODE_FAILED") {
-    const details = { attempts, items, threadId, ...("cause" in cause ? { cause: cause.cause } : {}) };
+    const details = { attempts, items, threadId, ...NgraphError.causeOf(cause) };
     return new NodeError(cause.code, name, run.shared.redact(cause.message), details);
   }
   const item = task.itemIndex === -1 ? "" : ` at item ${task.itemIndex}`;
   const times = attempts === 1 ? "" : ` after ${attempts} attempts`;
   const message = `node \`${name}\` failed${item}${times}: ${reason}`;
   const origin = cause instanceof ChildStopped ? cause.error : cause;
-  return new NodeError("NG_NODE_FAILED", name, message, { attempts, items, threadId, cause: origin });
+  return new NodeError("NG_NODE_FAILED", name, message, {
+    attempts,
+    items,
+    threadId,
+    cause: origin,
+    causeMessage: reason,
+  });
 }
 
 /**

@@ -7,6 +7,7 @@ import { executeRun, orCancelled } from "../run/execute-run.ts";
 import { refuseDrift } from "../checkpoint/drift.ts";
 import { forkCheckpoint, renewPauseId } from "./fork-thread.ts";
 import { snapshotOptions } from "../run/copy-arguments.ts";
+import { checkOptions, RESUME_OPTIONS } from "../run/option-names.ts";
 import { answerWrite, restoreRun } from "../checkpoint/restore-run.ts";
 import { continueRun } from "../step/run-loop.ts";
 import { nextStop } from "../run/run-end.ts";
@@ -23,6 +24,7 @@ export async function resumeThread(
   given: ResumeOptions | BareAnswer,
 ): Promise<RunResult> {
   const options = snapshotOptions(withBareAnswer(given));
+  checkOptions("a resume", options, RESUME_OPTIONS);
   storeOf(core, "a thread can only be resumed from a store");
   const threadId = checkThreadId(thread);
   maxStepsOf(core, options);

@@ -1,0 +1,139 @@
+import type {
+  EngineOptions,
+  ExecuteOptions,
+  ForkOptions,
+  HistoryOptions,
+  ResumeOptions,
+  RunOptions,
+  StreamOptions,
+  UpdateOptions,
+} from "../interface/engine-options.ts";
+import { RunError } from "../interface/errors.ts";
+import type {
+  PlanExecuteOptions,
+  PlanResumeOptions,
+  PlanRunnerOptions,
+  PlanRunOptions,
+  PlanStreamOptions,
+} from "../plan/plan-options.ts";
+import { checkRecord } from "./check-options.ts";
+
+/** The options of one call of the API, by name. `tsc` reports a name that is missing here. */
+export type OptionNames<Options> = { readonly [Name in keyof Required<Options> & string]: true };
+
+const EXECUTE: OptionNames<ExecuteOptions> = {
+  signal: true,
+  maxSteps: true,
+  maxParallel: true,
+  durability: true,
+  metadata: true,
+  onFailure: true,
+  onEvent: true,
+};
+const STREAM: OptionNames<StreamOptions> = { view: true, buffer: true };
+const PLAN_ENGINE: OptionNames<PlanRunnerOptions> = {
+  functions: true,
+  expressions: true,
+  graphs: true,
+  builtins: true,
+  store: true,
+  allow: true,
+  secrets: true,
+  mocks: true,
+  clock: true,
+  random: true,
+  cache: true,
+  onEvent: true,
+  leaseMs: true,
+  storeTimeoutMs: true,
+  durability: true,
+  maxParallel: true,
+};
+const PLAN_EXECUTE: OptionNames<PlanExecuteOptions> = {
+  signal: true,
+  drain: true,
+  maxParallel: true,
+  only: true,
+  fromTask: true,
+  expected: true,
+  onEvent: true,
+  maxSteps: true,
+  metadata: true,
+  taskCache: true,
+  beforeStart: true,
+  afterTask: true,
+};
+
+export const ENGINE_OPTIONS: OptionNames<EngineOptions> = { ...PLAN_ENGINE, maxSteps: true, onFailure: true };
+export const RUN_OPTIONS: OptionNames<RunOptions> = { ...EXECUTE, thread: true, abandon: true };
+export const RESUME_OPTIONS: OptionNames<ResumeOptions> = {
+  ...EXECUTE,
+  answers: true,
+  answer: true,
+  from: true,
+  at: true,
+};
+export const STREAM_OPTIONS: OptionNames<RunOptions & StreamOptions> = { ...RUN_OPTIONS, ...STREAM };
+export const STREAM_RESUME_OPTIONS: OptionNames<ResumeOptions & StreamOptions> = { ...RESUME_OPTIONS, ...STREAM };
+export const HISTORY_OPTIONS: OptionNames<HistoryOptions> = { limit: true, before: true, namespace: true };
+export const LABEL_OPTIONS: OptionNames<{ readonly checkpoint?: string }> = { checkpoint: true };
+export const FORK_OPTIONS: OptionNames<ForkOptions> = { from: true, as: true, at: true, metadata: true };
+export const UPDATE_OPTIONS: OptionNames<UpdateOptions> = { as: true, replace: true, metadata: true };
+
+export const PLAN_RUNNER_OPTIONS = PLAN_ENGINE;
+export const PLAN_RUN_OPTIONS: OptionNames<PlanRunOptions> = { ...PLAN_EXECUTE, thread: true, abandon: true };
+export const PLAN_RESUME_OPTIONS: OptionNames<PlanResumeOptions> = { ...PLAN_EXECUTE, answers: true, answer: true };
+const PLAN_STREAM: OptionNames<PlanStreamOptions> = { buffer: true };
+export const PLAN_STREAM_OPTIONS = { ...PLAN_RUN_OPTIONS, ...PLAN_STREAM };
+export const PLAN_STREAM_RESUME_OPTIONS = { ...PLAN_RESUME_OPTIONS, ...PLAN_STREAM };
+
+/**
+ * Refuses options that are not a record, and names that the call does not know. Symbol keys pass.
+ *
+ * @param whose what the options belong to, for the message: `an engine`
+ * @throws RunError NG_BAD_INPUT
+ */
+export function checkOptions(whose: string, options: object, known: Readonly<Record<string, true>>): void {
+  checkRecord(whose, options);
+  for (const name of Object.keys(options)) {
+    if (Object.hasOwn(known, name)) continue;
+    const names = Object.keys(known);
+    const similar = similarName(name, names);
+    const hint =
+      similar === undefined
+        ? `; its options are ${names.map((one) => `\`${one}\``).join(", ")}`
+        : `; did you mean \`${similar}\`?`;
+    throw new RunError("NG_BAD_INPUT", `\`${name}\` is not an option of ${whose}${hint}`);
+  }
+}
+
+/** The known name that a misspelled one probably means: the nearest by edits, or one that begins it (`asNode`: `as`). */
+function similarName(name: string, known: readonly string[]): string | undefined {
+  const limit = Math.max(1, Math.floor(name.length / 3));
+  let best: string | undefined;
+  let least = limit + 1;
+  for (const candidate of known) {
+    const edits = editDistance(name.toLowerCase(), candidate.toLowerCase());
+    if (edits < least) [best, least] = [candidate, edits];
+  }
+  return best ?? known.find((candidate) => name.startsWith(candidate) && /^[A-Z_]/.test(name.slice(candidate.length)));
+}
+
+/** Optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours. */
+function editDistance(a: string, b: string): number {
+  let beforePrevious: number[] = [];
+  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= b.length; column++) {
+      const isEqual = a[row - 1] === b[column - 1];
+      let least = Math.min(previous[column]! + 1, current[column - 1]! + 1, previous[column - 1]! + (isEqual ? 0 : 1));
+      const isSwap = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      if (isSwap) least = Math.min(least, beforePrevious[column - 2]! + 1);
+      current.push(least);
+    }
+    beforePrevious = previous;
+    previous = current;
+  }
+  return previous[b.length]!;
+}
