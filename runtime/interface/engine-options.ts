@@ -187,7 +187,10 @@ export interface ForkOptions {
 }
 
 export interface UpdateOptions {
-  /** Routes as if this node had written the values: the targets of its edges replace the next nodes. */
+  /**
+   * Routes as if this node had written the values: the targets of its edges replace the next nodes. In an unfinished step with
+   * other tasks, the values become the result of this node: a resume finishes the other tasks and then applies all results.
+   */
   readonly as?: string;
   /** Replaces the old values instead of applying the reducers. */
   readonly replace?: boolean;

@@ -1,3 +1,4 @@
+import type { Checkpoint, PauseItem, PendingWrite } from "../interface/checkpoint.ts";
 import type { UpdateOptions } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
 import type { Json, JsonObject } from "../value/json.ts";
@@ -5,20 +6,21 @@ import { Mismatch } from "../value/validate.ts";
 import type { Cancellation } from "../run/cancellation.ts";
 import { refuseDrift } from "../checkpoint/drift.ts";
 import { routeAs } from "../run/replan.ts";
-import { restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
+import { isAnswer, restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
 import { describeError } from "../event/run-events.ts";
 import { unfinishedNodes } from "../run/run-end.ts";
 import { createShared, type EngineCore } from "../run/run-settings.ts";
 import { Run } from "../run/run.ts";
 import { newId } from "../checkpoint/ids.ts";
-import type { Durable } from "../run/shared.ts";
+import type { Durable, StoredOutcome } from "../run/shared.ts";
 import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import { takeAnswers } from "./answers.ts";
 
 /**
  * Edits the state of a thread (5.9) with a checkpoint of phase `updated`. Without `as` it changes values only. With
- * `as` it also routes as if that node had written the values, which replaces the next nodes. Returns the id of the
- * checkpoint.
+ * `as` it also routes as if that node had written the values, which replaces the next nodes. In an unfinished step
+ * with other tasks, the values become the result of that node, and the results of the other tasks stay. Returns the
+ * id of the checkpoint.
  */
 export async function updateThread(
   core: EngineCore,
@@ -33,6 +35,7 @@ export async function updateThread(
   const head = withAnswers(latest, writes);
   await refuseDrift(core.program, store, head, writes);
   const { answers } = await takeAnswers(store, head, writes, {});
+  const finishesTask = options.as !== undefined && isTaskOfOpenStep(head, writes, options.as);
   const shared = createShared(
     core,
     {},
@@ -41,7 +44,7 @@ export async function updateThread(
       // The replaced nodes may be next again in the same step. With a new run id, their tasks and pauses have other ids
       // (5.5, 6.2).
       // Mutation point: edited-run-id
-      runId: options.as === undefined ? head.runId : newId(),
+      runId: options.as === undefined || finishesTask ? head.runId : newId(),
       durable,
       answers,
       metadata: { ...head.metadata, ...options.metadata },
@@ -50,9 +53,18 @@ export async function updateThread(
   const run = new Run(core.program, shared, { cancellation, maxSteps: null });
   // Mutation point: edited-results
   restoreRun(run, head, writes);
-  editState(run, values, options.replace === true);
+  const edits = admitEdits(run, values, options.replace === true);
+  if (!finishesTask || options.replace === true) applyEdits(run, edits);
   const writer = run.writer!;
   const step = run.step - 1;
+  if (finishesTask) {
+    const updates = options.replace === true ? [] : edits.map(({ name, update }) => [name, update] as const);
+    const pauses = finishTask(run, head, options.as, updates);
+    const status = pauses.length > 0 ? "paused" : "running";
+    const unfinished = { next: unfinishedNodes(run), children: run.children };
+    await writer.save("updated", { status, step, current: head.currentNodes, pauses, unfinished });
+    return writer.headId!;
+  }
   if (options.as === undefined) {
     run.children = head.children ?? {};
     await writer.save("updated", {
@@ -78,14 +90,44 @@ export async function updateThread(
   return writer.headId!;
 }
 
+/** Whether the checkpoint is inside a step in which the node has a task beside others. */
+function isTaskOfOpenStep(head: Checkpoint, writes: readonly PendingWrite[], node: string): boolean {
+  const results = [...(head.finished ?? []), ...writes.filter((write) => !isAnswer(write))];
+  if (head.phase !== "interrupted" && results.length === 0) return false;
+  const tasks = new Set([...head.nextNodes, ...head.pendingSends.map(({ taskId }) => taskId)]);
+  for (const { node: name, taskId } of results) tasks.add(taskId.startsWith(`${name}[`) ? name : taskId);
+  return tasks.has(node) && tasks.size > 1;
+}
+
+/** Stores the result of a node's task, in place of its own results and pauses. Returns the pauses of the other tasks. */
+function finishTask(run: Run, head: Checkpoint, node: string, updates: StoredOutcome["updates"]): readonly PauseItem[] {
+  const isOwn = (task: string | undefined): boolean => task === node || task?.startsWith(`${node}[`) === true;
+  const { results } = run.writer!;
+  for (const task of [...results.keys()]) if (isOwn(task)) results.delete(task);
+  const result: StoredOutcome = { updates };
+  results.set(node, { taskId: node, node, result: result as unknown as Json });
+  const children = Object.entries(head.children ?? {}).filter(([namespace]) => !isOwn(namespace.split("/")[0]));
+  run.children = Object.fromEntries(children);
+  return head.pauses.filter(({ taskId, namespace, node: name }) => !isOwn(namespace[0] ?? taskId ?? name));
+}
+
+interface Edit {
+  readonly channel: number;
+  readonly name: string;
+  /** The value as the channel takes it: an update, or the whole value in place of the old one. */
+  readonly update: Json;
+  readonly next: Json;
+  readonly appended: boolean;
+}
+
 /** @throws RunError NG_BAD_INPUT naming every value that does not fit */
-function editState(run: Run, values: JsonObject, replaces: boolean): void {
+function admitEdits(run: Run, values: JsonObject, replaces: boolean): readonly Edit[] {
   const { channels, channelIndex } = run.program;
   if (typeof values !== "object" || values === null || Array.isArray(values)) {
     throw new RunError("NG_BAD_INPUT", "the state is edited with a record of channels and values");
   }
   const problems: string[] = [];
-  const edits: [number, Json, boolean][] = [];
+  const edits: Edit[] = [];
   for (const [name, value] of Object.entries(values)) {
     const index = channelIndex.get(name);
     if (index === undefined) {
@@ -101,7 +143,8 @@ function editState(run: Run, values: JsonObject, replaces: boolean): void {
     }
     try {
       const next = replaces || channel.reduce === undefined ? admitted : channel.reduce(run.state[index]!, admitted);
-      edits.push([index, next, !replaces && channel.spec.reducer?.kind === "append"]);
+      const appended = !replaces && channel.spec.reducer?.kind === "append";
+      edits.push({ channel: index, name, update: admitted, next, appended });
     } catch (cause) {
       const message = `the reducer of channel \`${name}\` failed: ${describeError(cause)}`;
       throw new RunError("NG_REDUCER_FAILED", message, { cause });
@@ -110,8 +153,12 @@ function editState(run: Run, values: JsonObject, replaces: boolean): void {
   if (problems.length > 0) {
     throw new RunError("NG_BAD_INPUT", `the values do not fit the state: ${run.shared.redact(problems.join("; "))}`);
   }
-  for (const [index, value, appended] of edits) {
-    run.writer!.touch(index, run.state[index]!, appended);
-    run.state[index] = value;
+  return edits;
+}
+
+function applyEdits(run: Run, edits: readonly Edit[]): void {
+  for (const { channel, next, appended } of edits) {
+    run.writer!.touch(channel, run.state[channel]!, appended);
+    run.state[channel] = next;
   }
 }

@@ -239,3 +239,65 @@ describe("6.3 a gate that an edit adds", () => {
     expect(ran.filter((name) => name === "b")).toEqual(["b"]);
   });
 });
+
+describe("5.5, 5.9 an edit `as` a node of an unfinished step keeps the results of its siblings", () => {
+  const text = (q: string): string => `graph g { output log: string[] = [] reduce append
+    node p = work("p") into log  node q = ${q} into log  node s = work("s") into log  node r = work("r") into log
+    start -> p, q, s  all(p, q, s) -> r }`;
+
+  const build = (q: string) => {
+    const ran: string[] = [];
+    let isBroken = true;
+    const work = (name: string): string => {
+      ran.push(name);
+      if (name === "s" && isBroken) throw new Error("no");
+      return name;
+    };
+    const broken = (): never => {
+      throw new Error("never");
+    };
+    const question = (context: NodeContext): string => context.interrupt("q?");
+    const engine = engineOf(text(q), { work, broken, question }, { store: new MemoryStore() });
+    return { ran, engine, mend: () => (isBroken = false) };
+  };
+
+  test.each(["broken()", "question()"])("`q = %s` by hand", async (q) => {
+    const { ran, engine, mend } = build(q);
+    await engine.run({}, { thread: "t" });
+    mend();
+    await engine.update("t", { log: ["q by hand"] }, { as: "q" });
+    expect(await engine.state("t")).toMatchObject({ next: ["s"], pauses: [] });
+    expect(await engine.resume("t")).toMatchObject({
+      status: "completed",
+      output: { log: ["p", "q by hand", "s", "r"] },
+      steps: [["p", "q", "s"], ["r"]],
+    });
+    expect(ran.filter((name) => name === "p")).toEqual(["p"]);
+  });
+
+  test("two nodes by hand, and a value in place of the list", async () => {
+    const { ran, engine } = build("broken()");
+    await engine.run({}, { thread: "t" });
+    await engine.update("t", { log: ["q"] }, { as: "q" });
+    await engine.update("t", { log: ["zero"] }, { as: "s", replace: true });
+    expect((await engine.resume("t")).output).toEqual({ log: ["zero", "p", "q", "r"] });
+    expect(ran).toEqual(["p", "s", "r"]);
+  });
+
+  test("a `for` node by hand: its items neither run nor wait", async () => {
+    const ran: number[] = [];
+    const item = (n: number, context: NodeContext): number => {
+      ran.push(n);
+      return n === 2 ? context.interrupt<number>("two?") : n;
+    };
+    const engine = engineOf(
+      `graph g { output out: int[] = [] reduce append  node each = item(n) for n in [1, 2] into out  node p = 9 into out  start -> each, p }`,
+      { item },
+      { store: new MemoryStore() },
+    );
+    await engine.run({}, { thread: "t" });
+    await engine.update("t", { out: [7, 8] }, { as: "each" });
+    expect(await engine.resume("t")).toMatchObject({ status: "completed", output: { out: [7, 8, 9] } });
+    expect(ran).toEqual([1, 2]);
+  });
+});
