@@ -174,6 +174,7 @@ export class CheckpointWriter {
         ? {}
         : { unrouted: run.unrouted.map(({ node }) => (node === -1 ? "start" : run.nodeName(node))) }),
       ...(run.attempt === 1 ? {} : { attempt: run.attempt }),
+      ...(run.argumentsRound === 1 ? {} : { argumentsRound: run.argumentsRound }),
       ...(unfinished === undefined || Object.keys(unfinished.children).length === 0
         ? {}
         : { children: unfinished.children }),

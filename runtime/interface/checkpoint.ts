@@ -99,6 +99,8 @@ export interface CheckpointHeader {
   readonly unrouted?: readonly string[];
   /** For a graph called as a node: the attempt of the caller, from 2 on; absent for the first attempt. */
   readonly attempt?: number;
+  /** For a graph called as a node: from 2 on if an edit has changed the arguments of the call; absent before. */
+  readonly argumentsRound?: number;
   /** Unfinished runs of graphs called as nodes: namespace -> checkpoint id. */
   readonly children?: Readonly<Record<string, CheckpointId>>;
 }

@@ -66,6 +66,8 @@ export class Run {
   attempt: number;
   /** Number of the run of this call, 1-based: a retry of the calling node starts another run. */
   round = 1;
+  /** Of a call: 1, and one more after each edit that changed its arguments. Calls with other arguments are other tasks (5.5). */
+  argumentsRound = 1;
   maxSteps: number | null;
   readonly listening: boolean;
   /** Values by channel. They change between steps only: no task reads while updates are applied. */
@@ -122,7 +124,8 @@ export class Run {
   }
 
   get keyId(): string {
-    return this.#keyId ?? this.shared.runId;
+    if (this.#keyId === undefined) return this.shared.runId;
+    return this.argumentsRound === 1 ? this.#keyId : `${this.#keyId}.${this.argumentsRound}`;
   }
 
   get isOver(): boolean {

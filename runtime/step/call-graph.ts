@@ -78,14 +78,17 @@ export function continuesCall(attempt: Attempt, child: Run, head: Checkpoint, in
   // Mutation point: round-of-call
   if (round === null) return false;
   const last = Number(round[1] ?? 1);
+  const before = head.argumentsRound ?? 1;
+  child.argumentsRound = before;
   if (attempt.number > 1) {
     child.round = last + 1;
     child.attempt = attempt.number;
     return false;
   }
-  // Other arguments since (an edit of the state or the graph): the old run does not answer this call.
+  // An edit of the state or the graph has changed the arguments: the stored run belongs to another call.
   if (!hasInput(child.program, head, input)) {
     child.round = last + 1;
+    child.argumentsRound = before + 1;
     return false;
   }
   child.round = last;

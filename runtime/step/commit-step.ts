@@ -40,7 +40,8 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
   if ("error" in applied) {
     // The results of the tasks at fault are dropped, so that a resume runs exactly these tasks again.
     // Mutation point: dropped-results
-    for (const task of applied.atFault) for (const { id } of task.items ?? [task]) run.writer?.results.delete(id);
+    for (const task of applied.atFault)
+      for (const { id } of [task, ...(task.items ?? [])]) run.writer?.results.delete(id);
     // Mutation point: step-at-fault
     return leaveStep(run, tasks, outcomes, stoppedEnd("failed", applied.error), applied.error, applied.atFault);
   }

@@ -132,6 +132,7 @@ async function forkChildren(
       maxSteps: null,
       place: { path: namespace.split("/"), runId: childId, keyId: childId, attempt: child.attempt ?? 1 },
     });
+    run.argumentsRound = child.argumentsRound ?? 1;
     restoreRun(run, child, writes);
     const head = await asStoreError(() => durable.store.loadLatest(durable.threadId, namespace));
     const writer = run.writer!;

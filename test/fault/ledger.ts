@@ -6,7 +6,7 @@ import type { Checkpoint, CheckpointHeader, CheckpointId, PauseItem } from "../.
 import { resumesAt } from "./faulty-store.ts";
 import { CHANNELS, type Model, type Written } from "./model.ts";
 import type { Outcome, Position, Step } from "./position.ts";
-import { begin, edit, ending, moveTo, routeAs, step } from "./reference.ts";
+import { begin, edit, ending, moveTo, routeAs, step, writeByHand } from "./reference.ts";
 import { withDigests, withoutDigests } from "./task-names.ts";
 import { gateKey } from "./watched-body.ts";
 import type { Before, Life, World } from "./world.ts";
@@ -157,11 +157,22 @@ export class Ledger {
     }
     if (act.kind === "update" && header.phase === "updated") {
       if (before === undefined) return undefined;
+      const values = act.values as Partial<Record<Written, unknown>>;
+      if (act.as !== undefined && this.#isInOpenStep(header.parentId!, before, act.as, had)) {
+        const { name } = this.model.nodes[act.as]!;
+        this.#keepsResults(header, header.parentId!, header.threadId, had, name);
+        world.cover("an edit as a task of an unfinished step");
+        return this.#withoutOldCalls(
+          header,
+          before,
+          writeByHand(before, name, values, act.replace, this.#stays(header, before)),
+        );
+      }
       if (act.as === undefined) this.#keepsResults(header, header.parentId!, header.threadId, had);
       const kept = act.as === undefined ? this.#stays(header, before) : { kept: {}, given: {} };
-      const edited = edit(before, act.values as Partial<Record<Written, unknown>>, act.replace, kept);
+      const edited = edit(before, values, act.replace, kept);
       world.cover(act.as === undefined ? "an edit" : "an edit as a node");
-      return act.as === undefined ? edited : routeAs(this.model, edited, act.as);
+      return act.as === undefined ? this.#withoutOldCalls(header, before, edited) : routeAs(this.model, edited, act.as);
     }
     if ((act.kind !== "fork" && act.kind !== "resume from") || !isNew) return undefined;
     const elsewhere = header.metadata["forkedFrom"] as { thread: string; checkpoint: string } | undefined;
@@ -180,7 +191,13 @@ export class Ledger {
   }
 
   /** A fork and an edited thread keep the stored results and answers of their source (5.9). */
-  #keepsResults(header: CheckpointHeader, source: CheckpointId, thread: string, had: Before | undefined): void {
+  #keepsResults(
+    header: CheckpointHeader,
+    source: CheckpointId,
+    thread: string,
+    had: Before | undefined,
+    replaced?: string,
+  ): void {
     if (this.#world.misled) return;
     const { store } = this.#world;
     const from = this.#headers.get(source);
@@ -192,7 +209,7 @@ export class Ledger {
       const isKnown = taskId.startsWith("answer:")
         ? header.answers.some(({ id }) => task(id) === task(taskId.slice(7)))
         : has.has(taskId);
-      if (!isKnown)
+      if (!isKnown && !(replaced !== undefined && taskId.startsWith(`${replaced}[`)))
         this.#report(`5.9: ${taskId} was stored, and is forgotten (${header.phase} of step ${header.step})`);
     }
     const next = from === undefined ? 0 : resumesAt(from);
@@ -200,6 +217,25 @@ export class Ledger {
       if (Number(/@(\d+)/.exec(id)?.[1]) >= next && !header.answers.some((answer) => task(answer.id) === task(id)))
         this.#report(`5.9: the answer to ${id} is forgotten`);
     }
+  }
+
+  /** A called graph that has started starts again if an edit has changed its arguments (7.2). */
+  #withoutOldCalls(header: CheckpointHeader, before: Position, at: Position): Position {
+    const argument = ({ values }: Position): number => values.input + (values.counter as number);
+    if (argument(before) === argument(at)) return at;
+    const done = new Set(header.finished?.map(({ taskId }) => taskId));
+    const kept = Object.entries(at.kept).filter(([id]) => done.has(id) || !this.#isCall(id));
+    return { ...at, kept: Object.fromEntries(kept) };
+  }
+
+  /** Whether a node has a task beside others in a step that has begun. */
+  #isInOpenStep(source: CheckpointId, at: Position, node: number, had: Before | undefined): boolean {
+    const from = this.#headers.get(source);
+    if (from === undefined || ending(at) !== undefined) return false;
+    const writes = had?.head === source ? had.writes : this.#world.store.getWrites(from.threadId, source);
+    const results = [...(from.finished ?? []), ...writes].filter(({ taskId }) => !taskId.startsWith("answer:"));
+    if (from.phase !== "interrupted" && results.length === 0) return false;
+    return at.ready.includes(node) && at.ready.length + at.sends.length > 1;
   }
 
   /** Pause ids of a fork: those of its source with the id of the new run. */
@@ -296,7 +332,7 @@ export class Ledger {
       if (a !== b) this.#report(`${what} ${a}, expected ${b} ${where}`);
     };
     const finished = new Set(found.finished?.map(({ taskId }) => taskId));
-    const plain = nodes.filter(({ items, name: own }) => items === undefined && finished.has(own));
+    const plain = nodes.filter(({ name: own }) => finished.has(own));
     same(
       "next is",
       [...new Set([...found.nextNodes, ...plain.map((node) => node.name)])].sort(),

@@ -29,7 +29,7 @@ export function ending({ ready, sends, came }: Position): "completed" | "incompl
 export function step(model: Model, at: Position): Step {
   // 2.2: nodes in declaration order, then sent items.
   const sent = at.sends.map((leaf) => ({ node: leaf.node, leaves: [leaf] }));
-  const tasks: Task[] = [...at.ready.map((node) => ({ node, leaves: leavesOf(model, node) })), ...sent];
+  const tasks: Task[] = [...at.ready.map((node) => ({ node, leaves: leavesOf(model, node, at.kept) })), ...sent];
   // 2.1: all tasks read the state before the first write.
   const leaves: Record<string, Outcome> = {};
   for (const leaf of tasks.flatMap((task) => task.leaves)) leaves[leaf.id] = at.kept[leaf.id] ?? run(model, at, leaf);
@@ -120,10 +120,10 @@ function reduce(values: Values, update: Partial<Record<Written, unknown>>): Valu
   return changed as unknown as Values;
 }
 
-/** 7.1: the items of a `for`, each a task. */
-function leavesOf(model: Model, node: number): Leaf[] {
+/** 7.1: the items of a `for`, each a task; one task if an edit has written the result of the node. */
+function leavesOf(model: Model, node: number, kept: Position["kept"]): Leaf[] {
   const { name, items } = model.nodes[node]!;
-  if (items === undefined) return [{ id: name, node }];
+  if (items === undefined || kept[name] !== undefined) return [{ id: name, node }];
   return Array.from({ length: items }, (_, item) => ({ id: `${name}[${item}]`, node, item }));
 }
 
@@ -183,6 +183,21 @@ export function edit(
   stays: Pick<Position, "kept" | "given">,
 ): Position {
   return { ...at, ...stays, values: replace ? { ...at.values, ...update } : reduce(at.values, update) };
+}
+
+/** 5.9: in an unfinished step with other tasks, the values are the result of the node. */
+export function writeByHand(
+  at: Position,
+  node: string,
+  update: Partial<Record<Written, unknown>>,
+  replace: boolean,
+  stays: Pick<Position, "kept" | "given">,
+): Position {
+  const others = <T>(record: Readonly<Record<string, T>>): Record<string, T> =>
+    Object.fromEntries(Object.entries(record).filter(([id]) => id !== node && !id.startsWith(`${node}[`)));
+  const result: Outcome = { updates: replace ? [] : [update], sends: [], questions: [] };
+  const values = replace ? { ...at.values, ...update } : at.values;
+  return { ...at, values, kept: { ...others(stays.kept), [node]: result }, given: others(stays.given) };
 }
 
 /** 5.9: the targets of a node's edges replace the next nodes. */

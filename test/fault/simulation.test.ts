@@ -88,6 +88,7 @@ function manySeeds(): void {
     "an abandoned run",
     "an edit",
     "an edit as a node",
+    "an edit as a task of an unfinished step",
     "an error edge",
     "an exclusive goto",
     "another version of the table",

@@ -66,6 +66,9 @@ function sentTo(node: string, step: number, { nodes }: Model): string[] {
   return Array.from({ length: most }, (_, index) => `${node}~${step - 1}.${index}`);
 }
 
+/** An edit that changes the arguments of a call makes it another task. */
+const ARGUMENTS = ["", ".2", ".3"];
+
 /** Ids of all runs of called graphs, given the id of `main`. */
 function* runsOf(main: Model, model: Model, runId: string, from: number): Generator<string> {
   if (main === model) {
@@ -77,7 +80,7 @@ function* runsOf(main: Model, model: Model, runId: string, from: number): Genera
       if (graph === undefined) continue;
       const own = items === undefined ? [name] : Array.from({ length: items }, (_, index) => `${name}[${index}]`);
       for (const task of [...own, ...sentTo(name, step, main)])
-        yield* runsOf(main.graphs[graph]!, model, `${runId}/${task}@${step}`, 0);
+        for (const round of ARGUMENTS) yield* runsOf(main.graphs[graph]!, model, `${runId}/${task}@${step}${round}`, 0);
     }
   }
 }

@@ -161,7 +161,7 @@ function watchStart(world: World, life: Life, task: TaskName, names: string): vo
 /** 6.2, 6.3: no node behind a gate runs before the gate is opened. */
 function watchGates(world: World, { runId, step }: TaskName, { name, pauseBefore }: ModelNode): void {
   if (!pauseBefore || world.hadRival || world.misled) return;
-  const gate = gateId(runId, name, step);
+  const gate = gateKey(gateId(runId, name, step));
   if (!world.opened.has(gate))
     world.report(`6.2: ${name} runs in step ${step}, and nobody has opened its gate ${gate}`);
 }
