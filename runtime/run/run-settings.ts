@@ -11,6 +11,7 @@ import { newId } from "../checkpoint/ids.ts";
 import type { Durable, Shared } from "./shared.ts";
 import { Slots } from "./slots.ts";
 import { readStepLimits, stepLimitOf, type StepLimits } from "./step-limits.ts";
+import { type Turn, turnOf } from "./take-turns.ts";
 
 /** The parts of an engine that all its runs share. */
 export interface EngineCore {
@@ -70,8 +71,7 @@ class RunSettings implements Shared {
   readonly openedGates: ReadonlySet<string>;
   readonly listeners: readonly EventListener[];
   sequence = 0;
-  stepsTaken = 0;
-  busySince: number | undefined = undefined;
+  readonly turn: Turn;
   readonly onFailure: OnFailure;
   readonly metadata: JsonObject;
   readonly slots: Slots | undefined;
@@ -85,6 +85,7 @@ class RunSettings implements Shared {
     const { options: engine } = core;
     const maxParallel = maxParallelOf(core, options);
     this.core = core;
+    this.turn = turnOf(core.clock);
     this.id = details.runId;
     this.given = details.answers;
     this.threadId = details.threadId;

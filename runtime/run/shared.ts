@@ -8,6 +8,7 @@ import type { Claim, Store } from "../interface/store.ts";
 import type { Journal } from "../checkpoint/journal.ts";
 import type { Slots } from "./slots.ts";
 import type { StepLimits } from "./step-limits.ts";
+import type { Turn } from "./take-turns.ts";
 
 /** The data that a run and the runs of the graphs it calls share. */
 export interface Shared {
@@ -24,10 +25,8 @@ export interface Shared {
   /** Receives the state of the outermost graph, after the input and after each step. */
   readonly onState: ((step: number, state: () => JsonObject) => void) | undefined;
   sequence: number;
-  /** Steps of this call, including those of called graphs. */
-  stepsTaken: number;
-  /** When the run last yielded to the event loop, in milliseconds; `undefined` before the first check. */
-  busySince: number | undefined;
+  /** The work since the run has last yielded to the event loop. */
+  readonly turn: Turn;
   readonly clock: Clock;
   readonly random: () => number;
   readonly cache: NodeCache;

@@ -78,7 +78,7 @@ export class MemoryStore implements Store {
     const thread = this.#find(claim.threadId);
     if (thread?.holder === undefined || !holds(thread.holder, claim)) return;
     thread.holder = undefined;
-    if (thread.checkpoints.size === 0 && thread.writes.size === 0) this.#threads.delete(claim.threadId);
+    if (thread.checkpoints.size === 0 && (thread.writes?.size ?? 0) === 0) this.#threads.delete(claim.threadId);
   }
 
   save(claim: Claim, request: SaveRequest): void {
@@ -112,12 +112,12 @@ export class MemoryStore implements Store {
     };
 
     this.#ord = ord;
-    for (const [channel, change] of cells) addCell(chain, channel, change);
+    for (const cell of cells) addCell(chain, cell);
     thread.checkpoints.set(header.id, stored);
     thread.heads.set(header.namespace, stored);
     thread.written = ord;
     if (header.label !== null) moveLabel(thread, stored, header.label);
-    if (request.clearWritesOf !== undefined) thread.writes.delete(request.clearWritesOf);
+    if (request.clearWritesOf !== undefined) thread.writes?.delete(request.clearWritesOf);
     if (request.releaseClaim === true) thread.holder = undefined;
   }
 
@@ -160,25 +160,26 @@ export class MemoryStore implements Store {
     const { thread } = this.#claimed(claim);
     checkNames(checkpointId, ...writes.map(({ taskId }) => taskId));
     const copies = writes.map((write) => frozenJson(write, () => `the result of task ${quote(write.taskId)}`));
-    let pending = thread.writes.get(checkpointId);
-    if (pending === undefined) thread.writes.set(checkpointId, (pending = new Map()));
+    const all = (thread.writes ??= new Map());
+    let pending = all.get(checkpointId);
+    if (pending === undefined) all.set(checkpointId, (pending = new Map()));
     for (const write of copies) pending.set(write.taskId, write);
   }
 
   getWrites(threadId: ThreadId, checkpointId: CheckpointId): readonly PendingWrite[] {
     this.#checkOpen();
     checkNames(checkpointId);
-    return [...(this.#find(threadId)?.writes.get(checkpointId)?.values() ?? [])];
+    return [...(this.#find(threadId)?.writes?.get(checkpointId)?.values() ?? [])];
   }
 
   clearWrites(claim: Claim, checkpointId: CheckpointId, taskIds?: readonly string[]): void {
     const { thread } = this.#claimed(claim);
     checkNames(checkpointId, ...(taskIds ?? []));
-    const pending = thread.writes.get(checkpointId);
+    const pending = thread.writes?.get(checkpointId);
     if (pending === undefined) return;
     if (taskIds === undefined) pending.clear();
     else for (const taskId of taskIds) pending.delete(taskId);
-    if (pending.size === 0) thread.writes.delete(checkpointId);
+    if (pending.size === 0) thread.writes?.delete(checkpointId);
   }
 
   label(threadId: ThreadId, checkpointId: CheckpointId, label: string): void {
@@ -193,7 +194,7 @@ export class MemoryStore implements Store {
   loadByLabel(threadId: ThreadId, label: string): Checkpoint | undefined {
     this.#checkOpen();
     checkNames(label);
-    return read(this.#find(threadId)?.labels.get(label));
+    return read(this.#find(threadId)?.labels?.get(label));
   }
 
   threads(options: { readonly limit?: number } = {}): readonly ThreadInfo[] {
@@ -226,8 +227,8 @@ export class MemoryStore implements Store {
     for (const { ord, id, label } of points) {
       if (kept.has(ord)) continue;
       thread.checkpoints.delete(id);
-      thread.writes.delete(id);
-      if (label !== null) thread.labels.delete(label);
+      thread.writes?.delete(id);
+      if (label !== null) thread.labels?.delete(label);
     }
     if (thread.checkpoints.size < before) dropUnread(thread);
     return before - thread.checkpoints.size;
@@ -262,8 +263,10 @@ interface ThreadRecord {
   written: number;
   readonly heads: Map<string, Stored>;
   readonly checkpoints: Map<CheckpointId, Stored>;
-  readonly labels: Map<string, Stored>;
-  readonly writes: Map<CheckpointId, Map<string, PendingWrite>>;
+  /** Absent until there is one. */
+  labels: Map<string, Stored> | undefined;
+  /** Absent until there is one. */
+  writes: Map<CheckpointId, Map<string, PendingWrite>> | undefined;
 }
 
 interface Holder {
@@ -304,6 +307,7 @@ class GrowingList {
 
 /** A change that has been checked and copied. */
 interface NewCell {
+  readonly channel: string;
   readonly ord: number;
   readonly version: number;
   readonly value: Json | undefined;
@@ -317,8 +321,8 @@ function emptyThread(): ThreadRecord {
     written: 0,
     heads: new Map(),
     checkpoints: new Map(),
-    labels: new Map(),
-    writes: new Map(),
+    labels: undefined,
+    writes: undefined,
   };
 }
 
@@ -333,54 +337,55 @@ function holds(holder: Holder, claim: Claim): boolean {
 }
 
 function moveLabel(thread: ThreadRecord, stored: Stored, label: string): void {
-  const former = thread.labels.get(label);
+  const labels = (thread.labels ??= new Map());
+  const former = labels.get(label);
   if (former !== undefined) former.label = undefined;
-  if (stored.label !== undefined) thread.labels.delete(stored.label);
+  if (stored.label !== undefined) labels.delete(stored.label);
   stored.label = label;
-  thread.labels.set(label, stored);
+  labels.set(label, stored);
 }
 
-function cellsOf(
-  threadId: ThreadId,
-  changes: readonly ChannelChange[],
-  chain: Chain,
-  ord: number,
-): Map<string, NewCell> {
-  const cells = new Map<string, NewCell>();
+function cellsOf(threadId: ThreadId, changes: readonly ChannelChange[], chain: Chain, ord: number): readonly NewCell[] {
+  const cells: NewCell[] = [];
+  // A set costs more than the search in a few names.
+  const seen = changes.length > 8 ? new Set<string>() : undefined;
   for (const change of changes) {
     const { channel, version, kind } = change;
     checkName(channel);
-    if (cells.has(channel)) throw changedTwice(channel);
+    const isKnown = seen?.has(channel) ?? cells.some((cell) => cell.channel === channel);
+    if (isKnown) throw changedTwice(channel);
+    seen?.add(channel);
     const what = (): string => `channel ${quote(channel)}`;
     if (kind === "append") {
       const last = chain.get(channel)?.at(-1)?.value;
       if (last !== undefined && !Array.isArray(last) && !(last instanceof GrowingList))
         throw notAList(threadId, channel);
-      cells.set(channel, { ord, version, value: frozenJson(change.items, what), appends: last !== undefined });
+      cells.push({ channel, ord, version, value: frozenJson(change.items, what), appends: last !== undefined });
     } else {
       const value = kind === "set" ? frozenJson(change.value, what) : undefined;
-      cells.set(channel, { ord, version, value, appends: false });
+      cells.push({ channel, ord, version, value, appends: false });
     }
   }
   return cells;
 }
 
-function snapshotCells(snapshot: ReturnType<SaveRequest["snapshot"]>, ord: number): Map<string, NewCell> {
-  const cells = new Map<string, NewCell>();
-  for (const [channel, version] of Object.entries(snapshot.versions)) {
+function snapshotCells({ values, versions }: ReturnType<SaveRequest["snapshot"]>, ord: number): readonly NewCell[] {
+  const cells: NewCell[] = [];
+  for (const [channel, given] of Object.entries(values)) {
     checkName(channel);
-    cells.set(channel, { ord, version, value: undefined, appends: false });
-  }
-  for (const [channel, given] of Object.entries(snapshot.values)) {
-    checkName(channel);
-    const version = cells.get(channel)?.version ?? 0;
+    const version = Object.hasOwn(versions, channel) ? versions[channel]! : 0;
     const value = frozenJson(given, () => `channel ${quote(channel)}`);
-    cells.set(channel, { ord, version, value, appends: false });
+    cells.push({ channel, ord, version, value, appends: false });
+  }
+  for (const [channel, version] of Object.entries(versions)) {
+    if (Object.hasOwn(values, channel)) continue;
+    checkName(channel);
+    cells.push({ channel, ord, version, value: undefined, appends: false });
   }
   return cells;
 }
 
-function addCell(chain: Chain, channel: string, { ord, version, value, appends }: NewCell): void {
+function addCell(chain: Chain, { channel, ord, version, value, appends }: NewCell): void {
   const history = chain.get(channel);
   if (history === undefined) {
     chain.set(channel, [{ ord, version, value }]);
@@ -396,25 +401,55 @@ function extended(list: Json | GrowingList, added: readonly Json[]): GrowingList
   return new GrowingList(items);
 }
 
-/** A frozen copy of a header. Most of its lists and records are empty, and share one instance. */
+/**
+ * A frozen copy of a header. Every step saves one, so the fields are copied one by one, and empty lists and records share
+ * one instance.
+ */
 function frozenHeader(header: CheckpointHeader): CheckpointHeader {
   const what = (): string => `the header of checkpoint ${quote(header.id)}`;
-  const copy: Record<string, unknown> = { ...header };
-  for (const field in copy) {
-    const value = copy[field];
-    if (typeof value === "string") continue;
-    // An absent field is left out, which changes the copy's shape: it is rare.
-    if (value === undefined) return frozenJson(header, what);
-    copy[field] = isEmptyList(value) ? NO_ITEMS : frozenJson(value, what);
+  const copy: { -readonly [K in keyof CheckpointHeader]: CheckpointHeader[K] } = {
+    schemaVersion: header.schemaVersion,
+    id: header.id,
+    threadId: header.threadId,
+    runId: header.runId,
+    namespace: header.namespace,
+    parentId: header.parentId,
+    step: frozenJson(header.step, what),
+    phase: header.phase,
+    currentNodes: frozenList(header.currentNodes, what),
+    nextNodes: frozenList(header.nextNodes, what),
+    pendingSends: frozenList(header.pendingSends, what),
+    barrierState: frozenRecord(header.barrierState, what),
+    pauses: frozenList(header.pauses, what),
+    answers: frozenList(header.answers, what),
+    errors: frozenRecord(header.errors, what),
+    status: header.status,
+    label: header.label,
+    metadata: frozenRecord(header.metadata, what),
+    timestamp: frozenJson(header.timestamp, what),
+    digest: header.digest,
+  };
+  // Fields that most headers lack.
+  const fields = copy as unknown as Record<string, unknown>;
+  for (const field in header) {
+    if (field in fields) continue;
+    const value: unknown = header[field as keyof CheckpointHeader];
+    if (value !== undefined) fields[field] = frozenJson(value, what);
   }
-  return Object.freeze(copy) as unknown as CheckpointHeader;
+  return Object.freeze(copy);
 }
 
-function isEmptyList(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 0;
+function frozenList<T>(list: readonly T[], what: () => string): readonly T[] {
+  return Array.isArray(list) && list.length === 0 ? NO_ITEMS : frozenJson(list, what);
+}
+
+function frozenRecord<T extends object>(record: T, what: () => string): T {
+  for (const _ in record) return frozenJson(record, what);
+  return NO_FIELDS as T;
 }
 
 const NO_ITEMS: readonly never[] = Object.freeze([]);
+const NO_FIELDS: object = Object.freeze({});
 
 function read(stored: Stored): Checkpoint;
 function read(stored: Stored | undefined): Checkpoint | undefined;

@@ -9,6 +9,9 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+/** Time for the calls of a group, in milliseconds: timers and other events must not wait long. The commit comes on top. */
+const MAX_GROUP_MS = 5;
+
 /**
  * Group commit: the calls of one turn of the event loop share one transaction, in which each call is a savepoint. A call
  * settles after the commit, so it is as durable as alone, and a call that fails rolls back its savepoint alone. Syncing the
@@ -45,8 +48,13 @@ export class GroupCommit {
     return this.#run(true, call);
   }
 
-  /** Commits the calls that wait. */
+  /** Commits all calls that wait. */
   flush(): void {
+    this.#flush(Number.POSITIVE_INFINITY);
+  }
+
+  /** Commits the calls that wait, as many as fit in a time; the others wait for the next turn. */
+  #flush(maxMs: number): void {
     const waiting = this.#waiting;
     this.#waiting = [];
     if (waiting.length === 0) return;
@@ -61,9 +69,13 @@ export class GroupCommit {
     try {
       if (waiting.length === 1) run(waiting[0]!);
       else {
+        const end = performance.now() + maxMs;
         this.#connection.group(() => {
-          for (const one of waiting) if (one.isRead) run(one);
-          for (const one of waiting) if (!one.isRead) run(one);
+          const inOrder = [...waiting.filter(({ isRead }) => isRead), ...waiting.filter(({ isRead }) => !isRead)];
+          for (const [index, one] of inOrder.entries()) {
+            if (index > 0 && performance.now() > end) break;
+            run(one);
+          }
         });
       }
     } catch (error) {
@@ -74,18 +86,24 @@ export class GroupCommit {
       }
       return;
     }
-    for (const one of waiting) {
-      const outcome = outcomes.get(one)!;
+    const left = waiting.filter((one) => !outcomes.has(one));
+    if (left.length > 0) this.#waiting = left;
+    for (const [one, outcome] of outcomes) {
       if ("error" in outcome) one.reject(outcome.error);
       else one.resolve(outcome.value);
     }
+    if (left.length > 0) this.#flushLater();
+  }
+
+  #flushLater(): void {
+    setImmediate(() => this.#flush(MAX_GROUP_MS));
   }
 
   #run<T>(isRead: boolean, call: () => T): MaybePromise<T> {
     if (this.#claims.size <= 1 && this.#waiting.length === 0) return call();
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ isRead, call, resolve: resolve as (value: unknown) => void, reject });
-      if (this.#waiting.length === 1) setImmediate(() => this.flush());
+      if (this.#waiting.length === 1) this.#flushLater();
     });
   }
 }
