@@ -241,8 +241,11 @@ async function forkThread(core: EngineCore, thread: ThreadId, given: ForkOptions
         `thread \`${target}\` already exists: a fork with \`as\` needs a new thread`,
       );
     }
-    const metadata = { ...source.metadata, ...options.metadata };
-    const fork = await forkCheckpoint(core, durable, cancellation, { source, head, at: options.at, metadata });
+    // Another runner may have changed the thread before the claim: the head under the claim counts.
+    const isOfHead = options.from === undefined && target === thread;
+    const from = isOfHead && head !== undefined ? migrateCheckpoint(head, { threadId: thread }) : source;
+    const metadata = { ...from.metadata, ...options.metadata };
+    const fork = await forkCheckpoint(core, durable, cancellation, { source: from, head, at: options.at, metadata });
     return { thread: target, checkpointId: fork.id };
   });
 }

@@ -5,6 +5,7 @@ import { MemoryStore } from "../../runtime/stores/memory.ts";
 import { CrashingStore } from "../support/crashing-store.ts";
 import { deferred } from "../support/deferred.ts";
 import { engineOf } from "../support/graph.ts";
+import { withOperation } from "../support/hanging-store.ts";
 import { settle, VirtualClock } from "../support/virtual-clock.ts";
 
 const CHAIN = `graph g {
@@ -510,6 +511,21 @@ describe("5.9 time travel", () => {
     await expect(engine.fork("t", { as: "u" })).rejects.toMatchObject({ code: "NG_THREAD_BUSY" });
     await expect(engine.fork("nobody")).rejects.toMatchObject({ code: "NG_UNKNOWN_THREAD" });
     await expect(engine.fork("t", { at: "nowhere", as: "v" })).rejects.toThrow("nowhere");
+  });
+
+  test("5.6 a fork of the latest checkpoint includes an edit that precedes its claim", async () => {
+    const memory = new MemoryStore();
+    const other = build({ store: memory });
+    await other.run({ start_at: 1 }, { thread: "t" });
+    const store = withOperation(memory, "claim", (claim) => async (thread, options) => {
+      await other.update("t", { x: 9 });
+      return claim(thread, options);
+    });
+    await build({ store }).fork("t");
+    const history = await other.history("t");
+    for (const [index, { parentId }] of history.entries()) expect(parentId).toBe(history[index + 1]?.id ?? null);
+    expect((await other.state("t"))?.state).toMatchObject({ x: 9 });
+    expect((await memory.threads())[0]?.checkpoints).toBe(history.length);
   });
 
   test("edits go through reducers, and leave what is next, barriers and pending results as they were", async () => {
