@@ -8,7 +8,7 @@
 import { builders } from "prettier/doc";
 import type { Span } from "../../diagnostics/source.ts";
 
-export const { group, hardline, ifBreak, indent, join, label, line, softline } = builders;
+export const { fill, group, hardline, ifBreak, indent, join, label, line, softline } = builders;
 export type Doc = builders.Doc;
 
 /** Marks documents for the weaving of comments; printing ignores them. */
@@ -44,13 +44,16 @@ export function bracketed(open: string, items: readonly Doc[], close: string, sh
   return group([open, indent([softline, list, ifBreak(",")]), softline, close], { shouldBreak });
 }
 
-/** `{ a, b }`, or an item a line with a trailing comma. */
-export function braced(items: readonly Doc[]): Doc {
+/**
+ * `{ a, b }`. Where it does not fit, each line has as many items as fit, and a comma ends the last one. With comments inside
+ * (`isCommented`) each line has one item, because a comment must stay with its item.
+ */
+export function braced(items: readonly Doc[], isCommented: boolean): Doc {
   if (items.length === 0) return ["{", "}"];
-  const list = join(
-    [",", line],
-    items.map((item) => element(item)),
-  );
+  const elements = items.map((item) => element(item));
+  const list = isCommented
+    ? join([",", line], elements)
+    : fill(elements.flatMap((each, at) => (at + 1 < elements.length ? [[each, ","], line] : [each])));
   return group(["{", indent([line, list, ifBreak(",")]), line, "}"]);
 }
 
@@ -83,6 +86,8 @@ export function flatten(doc: Doc): Doc {
       return doc.hard ? doc : doc.soft ? "" : " ";
     case "if-break":
       return flatten(doc.flatContents);
+    case "fill":
+      return doc.parts.map(flatten);
     case "group":
     case "indent":
       return flatten(doc.contents);

@@ -18,7 +18,7 @@ export function layoutOutput(output: Ast.Output | undefined, source: SourceView)
     const isShort = !field.quoted && field.name === channel.name;
     return isShort ? channel.name : [layoutKey(field, source), ":", " ", channel.name];
   });
-  return [wrap(), words("into", braced(fields))];
+  return [wrap(), words("into", braced(fields, source.hasComment(output.span)))];
 }
 
 /** ` { tries 4  timeout 10s }`, or a policy a line. */

@@ -43,7 +43,10 @@ export function layoutExpression(expr: Ast.Expr, source: SourceView): Doc {
     case "List":
       return bracketed("[", layoutAll(expr.items, source), "]", expr.items.length > 1 && expr.items.some(spansLines));
     case "Record":
-      return braced(expr.fields.map((field) => layoutField(field, source)));
+      return braced(
+        expr.fields.map((field) => layoutField(field, source)),
+        source.hasComment(expr.span),
+      );
     case "Comprehension":
       return layoutComprehension(expr, source);
     case "Member":

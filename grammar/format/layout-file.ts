@@ -32,7 +32,12 @@ function isBlock(item: Ast.Item): boolean {
 function layoutItem(item: Ast.Item, source: SourceView): Doc {
   switch (item.kind) {
     case "Import":
-      return words("import", braced(item.names.map(layoutImportName)), "from", stringText(item.from, source));
+      return words(
+        "import",
+        braced(item.names.map(layoutImportName), source.hasComment(item.span)),
+        "from",
+        stringText(item.from, source),
+      );
     case "Type":
       return words("type", item.name.name, "=", layoutType(item.type, source));
     case "Secret":

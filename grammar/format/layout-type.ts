@@ -23,6 +23,7 @@ export function layoutType(type: Ast.TypeExpr, source: SourceView): Doc {
           " ",
           layoutType(field.type, source),
         ]),
+        source.hasComment(type.span),
       );
     case "UnionType":
       return layoutUnion(type, source);

@@ -6,6 +6,8 @@ import type { Comment, DocComment, File } from "../ast.ts";
 export interface SourceView {
   /** The text of a span; empty for trees that were not read from `.ngraph` text. */
   spelled(span: Span): string;
+  /** Whether a span contains a comment. */
+  hasComment(span: Span): boolean;
   /** Whether the source has a blank line after this end; `undefined` if there is no source. */
   blankAfter(end: number): boolean | undefined;
   /** The part of the source that a `// prettier-ignore` above a statement protects. */
@@ -17,6 +19,7 @@ export interface SourceView {
 /** For trees without a text: YAML, and trees that a program built. */
 export const noSource: SourceView = {
   spelled: () => "",
+  hasComment: () => false,
   blankAfter: () => undefined,
   ignored: () => undefined,
   commentsOf: () => undefined,
@@ -37,6 +40,7 @@ export function sourceView(file: File): SourceView {
   }
   return {
     spelled: (span) => text.slice(span.start, span.end),
+    hasComment: (span) => startsWithin(file.comments, span),
     blankAfter: (end) => isBlankLineAfter(file.source, commentsByStart, end),
     ignored(statement) {
       const start = Math.min(statement.span.start, statement.doc?.span.start ?? statement.span.start);
@@ -73,4 +77,16 @@ function isBlankLineAfter(source: SourceFile, comments: ReadonlyMap<number, Comm
     at = comment.span.end - 1;
   }
   return false;
+}
+
+/** Whether one of some comments, sorted by place, starts in a span. */
+function startsWithin(comments: readonly Comment[], span: Span): boolean {
+  let low = 0;
+  let high = comments.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((comments[middle]?.span.start ?? 0) < span.start) low = middle + 1;
+    else high = middle;
+  }
+  return (comments[low]?.span.start ?? Infinity) < span.end;
 }

@@ -64,6 +64,9 @@ export function readTokensOf(doc: Doc): TokenList {
       case "line":
         isApart = true;
         break;
+      case "fill":
+        for (const each of part.parts) visit(each, isOptional);
+        break;
       case "group":
       case "indent":
         visit(part.contents, isOptional);

@@ -196,6 +196,8 @@ function rebuild(doc: Doc, list: TokenList, weaving: Weaving): Doc {
     if (typeof part === "string") return list.isLeaf(part) ? around(list.leaves[leafIndex++], part) : part;
     if (Array.isArray(part)) return part.map(visit);
     switch (part.type) {
+      case "fill":
+        return { ...part, parts: part.parts.map(visit) };
       case "group":
       case "indent":
         return { ...part, contents: visit(part.contents) };
