@@ -1,3 +1,4 @@
+import { isDamage } from "../threads/damage.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { STORE_FLAG, STORE_HELP, withStore } from "../threads/open-store.ts";
@@ -18,12 +19,29 @@ export const deleteCommand = defineCommand<DeleteOptions>({
   run: (threads, options, output) =>
     withStore(options.store, { mustExist: true }, async ({ store }) => {
       // If one of them does not exist, none is deleted.
-      for (const thread of threads) await latestOf(store, thread);
+      for (const thread of threads) await ignoringDamage(async () => void (await latestOf(store, thread)));
       for (const thread of new Set(threads)) {
-        await withThreadClaimed(store, thread, () => store.deleteThread(thread));
+        const isDone = await ignoringDamage(() =>
+          withThreadClaimed(store, thread, async () => {
+            await store.deleteThread(thread);
+          }),
+        );
+        // A damaged thread cannot be claimed, and no run can hold it.
+        if (!isDone) await store.deleteThread(thread);
         output.result(`deleted thread ${thread}`);
       }
       output.document({ version: 1, deleted: [...new Set(threads)] });
       return EXIT.ok;
     }),
 });
+
+/** Runs `work`; returns `false` if the thread is damaged. Deleting is the way out that the errors of damaged threads name. */
+async function ignoringDamage(work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (isDamage(error)) return false;
+    throw error;
+  }
+}

@@ -3,6 +3,8 @@ import type { Store, ThreadInfo } from "../../runtime/interface/store.ts";
 import { CommandError } from "../process/command-error.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";
+import { quoteArgument } from "../output/quote-argument.ts";
+import { isDamage } from "../threads/damage.ts";
 import { formatTable, formatTime } from "../output/format-values.ts";
 import { withStore, STORE_FLAG, STORE_HELP } from "../threads/open-store.ts";
 import { parseCount } from "../run/parse-values.ts";
@@ -21,10 +23,22 @@ export const threadsCommand = defineCommand<ThreadsOptions>({
       .option(STORE_FLAG, STORE_HELP);
   },
   run: async (_, options, output) => {
+    const damaged: { readonly thread: string | null; readonly message: string }[] = [];
+    const report = (error: Error, thread: string | undefined): void =>
+      void damaged.push({ thread: thread ?? null, message: error.message });
     const threads = await withStore(options.store, { mustExist: true }, async ({ store }) => {
       if (store.threads === undefined) throw new CommandError("this store cannot list its threads");
-      const list = await store.threads({ limit: options.limit ?? 100 });
-      return Promise.all(list.map(async (thread) => ({ ...thread, status: await statusOf(store, thread) })));
+      const list = await store.threads({ limit: options.limit ?? 100, onCorrupt: report });
+      const read: ThreadInfo[] = [];
+      for (const thread of list) {
+        try {
+          read.push({ ...thread, status: await statusOf(store, thread) });
+        } catch (error) {
+          if (!isDamage(error)) throw error;
+          report(error, thread.threadId);
+        }
+      }
+      return read;
     });
     output.document({
       version: 1,
@@ -37,7 +51,12 @@ export const threadsCommand = defineCommand<ThreadsOptions>({
         timestamp: thread.timestamp,
         metadata: thread.metadata,
       })),
+      ...(damaged.length === 0 ? {} : { damaged }),
     });
+    for (const { thread, message } of damaged) {
+      output.problem(`${output.stderrStyles.error("error")}: ${message}`);
+      if (thread !== null) output.problem(`  = help: ngc delete ${quoteArgument(thread)}`);
+    }
     if (threads.length === 0) output.note("no threads");
     else {
       output.result(
@@ -55,7 +74,7 @@ export const threadsCommand = defineCommand<ThreadsOptions>({
         ),
       );
     }
-    return EXIT.ok;
+    return damaged.length === 0 ? EXIT.ok : EXIT.failed;
   },
 });
 

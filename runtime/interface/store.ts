@@ -78,6 +78,15 @@ export interface ThreadInfo {
   readonly metadata: CheckpointHeader["metadata"];
 }
 
+export interface ThreadsOptions {
+  readonly limit?: number;
+  /**
+   * Called for each damaged thread, which the list then leaves out. Without it, a damaged thread fails the call with
+   * NG_CORRUPT_RECORD. The id is undefined if the damage hides it.
+   */
+  readonly onCorrupt?: (error: Error, threadId: ThreadId | undefined) => void;
+}
+
 /**
  * Which checkpoints a prune removes. It never removes the head of a namespace, or a checkpoint of a called graph that a
  * remaining checkpoint continues.
@@ -143,7 +152,7 @@ export interface Store {
   label?(threadId: ThreadId, checkpointId: CheckpointId, label: string): MaybePromise<void>;
   loadByLabel?(threadId: ThreadId, label: string): MaybePromise<Checkpoint | undefined>;
   /** Threads that have a checkpoint of the outermost graph, most recently written first. The limit is as in `list`. */
-  threads?(options?: { readonly limit?: number }): MaybePromise<readonly ThreadInfo[]>;
+  threads?(options?: ThreadsOptions): MaybePromise<readonly ThreadInfo[]>;
   /** Returns the number of removed checkpoints. */
   prune?(threadId: ThreadId, policy: PrunePolicy): MaybePromise<number>;
   /** Later calls fail with NG_STORE_FAILED. Closing again has no effect. */

@@ -1,5 +1,14 @@
 import type { Checkpoint, CheckpointId, PendingWrite, ThreadId } from "../interface/checkpoint.ts";
-import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, ThreadInfo } from "../interface/store.ts";
+import type {
+  Claim,
+  ListOptions,
+  PrunePolicy,
+  Runner,
+  SaveRequest,
+  Store,
+  ThreadInfo,
+  ThreadsOptions,
+} from "../interface/store.ts";
 import { checkNames, encodeKey } from "./contract/key.ts";
 import { checkPrunePolicy, rowLimit } from "./contract/limits.ts";
 import { recordLost } from "./contract/lost-owners.ts";
@@ -111,8 +120,8 @@ export class PostgresStore implements Store {
     return this.#load(threadId, (transaction, thread) => findLabelled(transaction, thread, label));
   }
 
-  async threads(options: { readonly limit?: number } = {}): Promise<readonly ThreadInfo[]> {
-    return listThreads(this.#connection, rowLimit(options.limit));
+  async threads({ limit, onCorrupt }: ThreadsOptions = {}): Promise<readonly ThreadInfo[]> {
+    return listThreads(this.#connection, rowLimit(limit), onCorrupt);
   }
 
   async prune(threadId: ThreadId, policy: PrunePolicy): Promise<number> {

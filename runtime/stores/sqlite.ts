@@ -1,5 +1,14 @@
 import type { Checkpoint, CheckpointId, PendingWrite, ThreadId } from "../interface/checkpoint.ts";
-import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, ThreadInfo } from "../interface/store.ts";
+import type {
+  Claim,
+  ListOptions,
+  PrunePolicy,
+  Runner,
+  SaveRequest,
+  Store,
+  ThreadInfo,
+  ThreadsOptions,
+} from "../interface/store.ts";
 import { checkNames, encodeKey } from "./contract/key.ts";
 import { checkPrunePolicy, rowLimit } from "./contract/limits.ts";
 import { registerRunView } from "../interface/run-view.ts";
@@ -126,8 +135,8 @@ export class SqliteStore implements Store {
     return this.#load(threadId, (thread) => findLabelled(this.#connection, thread, label));
   }
 
-  threads(options: { readonly limit?: number } = {}): readonly ThreadInfo[] {
-    return listThreads(this.#connection, rowLimit(options.limit));
+  threads({ limit, onCorrupt }: ThreadsOptions = {}): readonly ThreadInfo[] {
+    return listThreads(this.#connection, rowLimit(limit), onCorrupt);
   }
 
   prune(threadId: ThreadId, policy: PrunePolicy): number {

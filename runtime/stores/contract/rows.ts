@@ -182,6 +182,16 @@ export function verifyRow<R extends Row>(table: Table<R>, row: R, wanted: Partia
   return row;
 }
 
+/** Whether `verifyRow` refuses a row, whatever was wanted. */
+export function isDamaged<R extends Row>(table: Table<R>, row: R): boolean {
+  try {
+    verifyRow(table, row);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
 /** For migrations: raises the version of a row whose columns do not change. A damaged row stays damaged. */
 export function withNextVersion<R extends Row>(table: Table<R>, row: R): R {
   const isWhole = checksum(table, row) === row.sum;

@@ -1,5 +1,6 @@
 import type { ThreadId } from "../../interface/checkpoint.ts";
 import type { PrunePolicy } from "../../interface/store.ts";
+import { encodeKey } from "../contract/key.ts";
 import { prunePoint } from "../contract/prune-point.ts";
 import { keptByChain, keptCheckpoints, supersededByChannel } from "../contract/retention.ts";
 import {
@@ -44,7 +45,11 @@ export function prune(connection: Connection, threadId: ThreadId, policy: PruneP
 /** Removes a thread with everything that belongs to it, including its claim. */
 export function removeThread(connection: Connection, threadId: ThreadId): Promise<void> {
   return connection.write(async (transaction) => {
-    const thread = await lockThread(transaction, threadId);
+    // A damaged row is removed too: deleting the thread is the way out that its error names.
+    const thread = await transaction.get<{ readonly thread: number }>(
+      "SELECT thread FROM @.threads WHERE name = $1 FOR UPDATE",
+      encodeKey(threadId),
+    );
     if (thread === undefined) return;
     await transaction.run(
       "DELETE FROM @.cells WHERE chain IN (SELECT DISTINCT chain FROM @.checkpoints WHERE thread = $1)",

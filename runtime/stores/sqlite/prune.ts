@@ -1,6 +1,16 @@
 import type { ThreadId } from "../../interface/checkpoint.ts";
 import type { PrunePolicy } from "../../interface/store.ts";
-import { CELL_APPEND, CHECKPOINTS, type CheckpointRow, addChecksum, type ThreadRow } from "../contract/rows.ts";
+import { encodeKey } from "../contract/key.ts";
+import {
+  CELL_APPEND,
+  CHECKPOINTS,
+  type CheckpointRow,
+  addChecksum,
+  isDamaged,
+  keyHash,
+  THREADS,
+  type ThreadRow,
+} from "../contract/rows.ts";
 import { prunePoint } from "../contract/prune-point.ts";
 import { keptByChain, keptCheckpoints, supersededByChannel } from "../contract/retention.ts";
 import { checkpointsOfThread } from "./checkpoints.ts";
@@ -30,20 +40,20 @@ export function prune(connection: Connection, threadId: ThreadId, policy: PruneP
 /** Removes a thread with everything that belongs to it, including its claim. */
 export function removeThread(connection: Connection, threadId: ThreadId): void {
   connection.write(() => {
-    const thread = findThread(connection, threadId);
-    if (thread === undefined) return;
-    removeCells(connection, thread);
-    for (const table of ["checkpoints", "heads", "writes", "threads"]) {
-      connection.run(`DELETE FROM ${table} WHERE thread = ?`, thread.thread);
+    const name = encodeKey(threadId);
+    const rows = connection.all<ThreadRow>("SELECT * FROM threads WHERE name = ? OR hash = ?", name, keyHash(name));
+    // Damaged rows are removed too: deleting the thread is the way out that their errors name.
+    for (const { thread } of rows.filter((row) => row.name === name || isDamaged(THREADS, row))) {
+      removeCells(connection, thread);
+      for (const table of ["checkpoints", "heads", "writes", "threads"]) {
+        connection.run(`DELETE FROM ${table} WHERE thread = ?`, thread);
+      }
     }
   });
 }
 
-function removeCells(connection: Connection, thread: ThreadRow): void {
-  connection.run(
-    "DELETE FROM cells WHERE chain IN (SELECT DISTINCT chain FROM checkpoints WHERE thread = ?)",
-    thread.thread,
-  );
+function removeCells(connection: Connection, thread: number): void {
+  connection.run("DELETE FROM cells WHERE chain IN (SELECT DISTINCT chain FROM checkpoints WHERE thread = ?)", thread);
 }
 
 function removeCheckpoint(connection: Connection, row: CheckpointRow): number {

@@ -1,23 +1,31 @@
-import type { ThreadInfo } from "../../interface/store.ts";
+import type { ThreadInfo, ThreadsOptions } from "../../interface/store.ts";
 import { THREADS, type ThreadRow, verifyRow } from "../contract/rows.ts";
 import { corruptRecord } from "../contract/store-error.ts";
-import { threadInfo } from "../contract/thread-info.ts";
+import { readListed, threadInfo } from "../contract/thread-info.ts";
 import { checkpointAt } from "./checkpoints.ts";
 import type { Connection } from "./connection.ts";
 
 /** Most recently written first. There are far fewer threads than checkpoints and calls are rare, so there is no index. */
-export function listThreads(connection: Connection, limit: number): readonly ThreadInfo[] {
+export function listThreads(
+  connection: Connection,
+  limit: number,
+  onCorrupt: ThreadsOptions["onCorrupt"],
+): readonly ThreadInfo[] {
   return connection.read(() => {
-    checkIndex(connection);
+    readListed(undefined, onCorrupt, () => checkIndex(connection));
     // A thread that was only claimed has no head and is not listed. Verifying it detects a head that damage has removed.
-    for (const row of connection.all<ThreadRow>("SELECT * FROM threads WHERE head IS NULL")) verifyRow(THREADS, row);
+    for (const row of connection.all<ThreadRow>("SELECT * FROM threads WHERE head IS NULL"))
+      readListed(row, onCorrupt, () => verifyRow(THREADS, row));
     const rows = connection.all<ThreadRow>(
       "SELECT * FROM threads WHERE head IS NOT NULL ORDER BY last DESC LIMIT ?",
       limit,
     );
-    return rows.map((row) => {
-      const thread = verifyRow(THREADS, row);
-      return threadInfo(thread, checkpointAt(connection, thread, thread.head!));
+    return rows.flatMap((row) => {
+      const info = readListed(row, onCorrupt, () => {
+        const thread = verifyRow(THREADS, row);
+        return threadInfo(thread, checkpointAt(connection, thread, thread.head!));
+      });
+      return info === undefined ? [] : [info];
     });
   });
 }
