@@ -12,7 +12,10 @@ export interface GraphSummary {
   readonly digest: Digest | null;
   /** Nodes, or tasks: those of a matrix once a value. */
   readonly nodes: number;
-  /** Links from a source to a target; those of a barrier from each of its members. Of a plan: from each task to those after it. */
+  /**
+   * Links from a source to a target; those of a barrier from each of its members. Of a plan: from each task to those
+   * after it.
+   */
   readonly edges: number;
   readonly effects: readonly Effect[];
   readonly proofs: readonly { readonly code: DiagnosticCode; readonly message: string }[];

@@ -1,6 +1,6 @@
 /**
- * The compiler as a pipeline: load (files, modules, syntax), bind (names, types, control flow), check and prove, lower. Does no
- * I/O but through the host, runs no user code, and never throws, whatever the text is.
+ * The compiler as a pipeline: load (files, modules, syntax), bind (names, types, control flow), check and prove, lower.
+ * Does no I/O but through the host, runs no user code, and never throws, whatever the text is.
  */
 import { hasErrors, sortDiagnostics, type Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { PlanTable } from "../runtime/table/plan-table.ts";
@@ -64,7 +64,10 @@ export interface CompileResult {
   readonly path: string;
   /** Of the first graph; absent where there is none or the file has errors. */
   readonly table: Table | undefined;
-  /** Of all graphs and plans of the file, by name, in source order; empty where the file has errors. Their `kind` tells them apart. */
+  /**
+   * Of all graphs and plans of the file, by name, in source order; empty where the file has errors. Their `kind` tells
+   * them apart.
+   */
   readonly tables: ReadonlyMap<string, Table | PlanTable>;
   /** Of the file all, of files that it imports the errors; sorted by place. */
   readonly diagnostics: readonly Diagnostic[];

@@ -55,7 +55,10 @@ export function isCyclic(group: readonly number[], successors: (vertex: number) 
   return false;
 }
 
-/** A shortest cycle through a vertex that stays inside; the vertex itself first and not repeated. Empty when there is none. */
+/**
+ * A shortest cycle through a vertex that stays inside; the vertex itself first and not repeated. Empty when there is
+ * none.
+ */
 export function shortestCycle(
   from: number,
   successors: (vertex: number) => ArrayLike<number>,

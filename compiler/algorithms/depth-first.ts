@@ -15,8 +15,8 @@ export interface DepthFirst<Vertex, Edge> {
 }
 
 /**
- * Depth-first search from some roots, each vertex once, edges in their order. A loop in place of recursion: chains may be
- * long.
+ * Depth-first search from some roots, each vertex once, edges in their order. A loop in place of recursion: chains may
+ * be long.
  */
 export function depthFirst<Vertex, Edge>(roots: Iterable<Vertex>, search: DepthFirst<Vertex, Edge>): void {
   const { edges, target, leave, onCycle } = search;

@@ -1,7 +1,8 @@
 /**
- * Which kept threads an edit breaks (NG610). The rules are those by which a resume refuses to go on (5.7, `refuseDrift` of the
- * engine), asked of every checkpoint that the old table can have left: its nodes may be about to run, the members of its barriers
- * may have signalled, and its channels hold values. Whatever else changes is compatible, and nothing is said about it.
+ * Which kept threads an edit breaks (NG610). The rules are those by which a resume refuses to go on (5.7, `refuseDrift`
+ * of the engine), asked of every checkpoint that the old table can have left: its nodes may be about to run, the
+ * members of its barriers may have signalled, and its channels hold values. Whatever else changes is compatible, and
+ * nothing is said about it.
  */
 import {
   barrierGone,

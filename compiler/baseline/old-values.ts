@@ -8,9 +8,9 @@ export interface TypeInTable {
 }
 
 /**
- * Where a value of the old type may not fit the new one: a path such as `.author.name`, empty for the whole; `undefined` when all of
- * them fit. `null` fits every channel, because a channel may not have been written yet. Types of TypeScript modules hold any JSON
- * when a run goes on.
+ * Where a value of the old type may not fit the new one: a path such as `.author.name`, empty for the whole;
+ * `undefined` when all of them fit. `null` fits every channel, because a channel may not have been written yet. Types
+ * of TypeScript modules hold any JSON when a run goes on.
  */
 export function misfit(before: TypeInTable, now: TypeInTable): string | undefined {
   const types = new Map<string, ValueType>();

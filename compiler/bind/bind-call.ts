@@ -28,12 +28,12 @@ import { toTypedExpression } from "./typed-expression.ts";
 
 export interface CallResult {
   readonly call: BoundTaskCall;
-  /** `infer`: from the channels; `undefined`: not known here. */
+  /** `infer`: derived from the channels of `into`; `undefined`: unknown. */
   readonly result: ValueType | "infer" | undefined;
   readonly effects: readonly Effect[];
   /** Name of the function, built-in node or graph. */
   readonly callee?: string;
-  /** Of an expression: the channel for whose missing write it may be null. */
+  /** The channel because of whose missing write an expression may be null. */
   readonly unwritten?: string | undefined;
 }
 
@@ -115,7 +115,10 @@ function bindDeclared(
   }
 }
 
-/** Arguments are typed even when the callee is unknown: their own mistakes are reported, and what they read is read. */
+/**
+ * Types the arguments of an unknown callee, so that their own errors are reported and the channels they read count as
+ * read.
+ */
 function typeAll(syntax: Ast.CallExpr, scope: ExpressionScope): void {
   for (const argument of syntax.args) typeExpression(argument.value, scope);
 }
@@ -155,7 +158,7 @@ function bindOwnCall(
   return { args, result };
 }
 
-/** Of a graph or plan and all that it calls. Kept, because a large one may be called from many nodes. */
+/** The effects of a graph or plan and of all that it calls. Cached: many nodes may call a large graph. */
 function effectsOf(called: BoundGraph | BoundPlan): readonly Effect[] {
   const known = knownEffects.get(called);
   if (known !== undefined) return known;
@@ -175,7 +178,7 @@ interface Callee {
   readonly declared?: { readonly file: GraphContext["file"]; readonly span: Ast.Identifier["span"] };
 }
 
-/** Arguments by name. Each mistake of a call is reported once, at the argument that has it. */
+/** Binds arguments by name. Reports each error once, at the argument that has it. */
 function bindArguments(
   syntax: Ast.CallExpr,
   callee: Callee,
@@ -201,7 +204,7 @@ function bindArguments(
     bound.push({ name: parameter.name, value: toTypedExpression(typed, context) });
   }
   const missing = callee.parameters.filter(({ name, optional }) => optional !== true && !given.has(name));
-  // An argument with a wrong name is most likely the one that is missing.
+  // Where an argument has a wrong name, it is most likely the missing one.
   if (missing.length > 0 && isClean) {
     const facts = { callee: callee.name, missing: missing.map(({ name }) => name), declared: callee.declared };
     context.report(missingArguments(placeIn(context, syntax.callee.span), facts));
@@ -237,7 +240,7 @@ function argumentProblem(
   return repeatedArgument(place, { callee: callee.name, name: parameter.name, first: placeIn(context, first.span) });
 }
 
-/** Attempts, time and the cache are policies in braces, of whatever is called. */
+/** For an argument such as `timeout`: retries, timeouts and caching are policies in braces. */
 function policyHelp(name: string, argument: Ast.Argument, context: GraphContext): string | undefined {
   const policy = POLICIES.get(name.toLowerCase());
   if (policy === undefined) return undefined;

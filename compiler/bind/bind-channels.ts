@@ -1,4 +1,4 @@
-/** Channels: types, defaults, reducers, and what they start as. */
+/** Channels: their types, defaults, reducers and start values. */
 import {
   asyncReducer,
   notConstant,
@@ -59,7 +59,7 @@ export function bindChannel(declaration: Ast.ChannelDecl, index: number, context
     (reducer === undefined || reducer.kind === "last" || reducer.kind === "min" || reducer.kind === "max") &&
     !isBroken(type) &&
     !acceptsNull(type, types) &&
-    // What an opaque type accepts is not known here.
+    // The compiler does not know whether an opaque type accepts `null`.
     resolveType(type, types).kind !== "opaque";
   return {
     declaration,
@@ -110,7 +110,7 @@ function bindReducer(declaration: Ast.ChannelDecl, type: ValueType, context: Cha
   const { scope, report } = context;
   const place = { file: scope.file.source, span: reducer.span };
   const declared = scope.names.get(reducer.name);
-  // An import hides a reducer of the language, as it would a global.
+  // An import hides a built-in reducer of the same name.
   if (declared?.kind === "import") {
     scope.used.add(reducer.name);
     if (declaration.initial === undefined && declaration.role !== "input") {
@@ -206,7 +206,7 @@ function checkReducer(
   }
 }
 
-/** Without a default a merged channel starts as `{}`, which must be one of its values. */
+/** A `merge` channel without a default starts as `{}`, so its type must accept `{}`. */
 function checkMergeStart(declaration: Ast.ChannelDecl, type: ValueType, context: ChannelScope): void {
   const mismatch = isAssignable(recordOf([]), type, context.types);
   if (mismatch === undefined) return;

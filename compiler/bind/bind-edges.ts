@@ -16,7 +16,7 @@ import { namesAt } from "./names-at.ts";
 import type { Reference, ResolvedEdge } from "./resolve-edges.ts";
 import { toTypedExpression } from "./typed-expression.ts";
 
-/** Arms whose conditions narrow those after them. */
+/** The number of arms whose conditions narrow later arms. */
 const MAX_EARLIER = 32;
 
 export function bindEdge(
@@ -103,8 +103,9 @@ function bindCases(
 }
 
 /**
- * The subject is something that literals can equal, and each literal is one of its values. For those that are not (an error
- * has been reported) the result holds what may have been meant, so that the arms are not said to be incomplete as well.
+ * The subject is something that literals can equal, and each literal is one of its values. For those that are not (an
+ * error has been reported) the result holds what may have been meant, so that the arms are not said to be incomplete as
+ * well.
  */
 function checkSubject(
   subject: Typed,

@@ -1,4 +1,4 @@
-/** One graph: names resolved, expressions typed, in the order in which each part needs the others. */
+/** Binds one graph: resolves names, then types expressions with what control flow says about them. */
 import type * as Ast from "../../grammar/ast.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import { END_NAME, type BoundChannel, type BoundGraph, type BoundNode } from "./bound-graph.ts";
@@ -88,7 +88,9 @@ export function toBoundChannel(channel: ChannelEntry, mayEndNull: ReadonlySet<st
   return mayEndNull.has(channel.name) ? { ...bound, mayEndNull: true } : bound;
 }
 
-/** Functions that expressions refer to by index come first, then reducers that are nothing else. */
+/**
+ * The imported functions of a graph: those that expressions refer to by index first, then those used only as reducers.
+ */
 export function functionsOf(channels: readonly ChannelEntry[], context: GraphContext): BoundGraph["functions"] {
   const specs = [...context.functions.values()].map(({ spec }) => spec);
   const known = new Set(context.functions.keys());

@@ -18,7 +18,10 @@ import { placeIn, type GraphContext, type NodeEntry } from "./graph-context.ts";
 import { namesAt } from "./names-at.ts";
 import { toTypedExpression } from "./typed-expression.ts";
 
-/** A node with its call typed. Its `into` and policies have been resolved before: the flow of control needs them. */
+/**
+ * Types the call of a node. Its `into` and its policies have been resolved before, because control flow depends on
+ * them.
+ */
 export function bindNode(
   entry: NodeEntry,
   parts: { readonly writes: readonly Write[]; readonly policies: BoundPolicies; readonly flow: Flow },
@@ -71,7 +74,7 @@ export function bindNode(
 
 const NO_LOCALS: ReadonlyMap<string, ValueType> = new Map();
 
-/** Notes that an expression calls imported code, which is an effect of its node. */
+/** Adds the effect `code` to a node whose expressions call imported functions. */
 export function withCode(names: ExpressionScope["names"], effects: Set<Effect>): ExpressionScope["names"] {
   return {
     ...names,

@@ -1,4 +1,4 @@
-/** What a node writes: `into channel` and `into { field: channel }`, and whether the result fits. */
+/** The outputs of nodes: resolves `into channel` and `into { field: channel }`, and checks that the result fits. */
 import { unknownChannel, writesInput, writtenTwice } from "../../diagnostics/catalog/names.ts";
 import { notJsonValue, typeMismatch } from "../../diagnostics/catalog/types.ts";
 import { listNames, suggest } from "../../diagnostics/similar.ts";
@@ -15,7 +15,7 @@ import { alternatives, resolveType, withoutNull } from "../types/type-table.ts";
 import { reportMisfit } from "../expressions/fit-value.ts";
 import { isSilenced, placeIn, type ChannelEntry, type GraphContext } from "./graph-context.ts";
 
-/** A channel that a node writes, and the field of the result that it gets (the whole result where there is none). */
+/** A channel that a node writes. `field`: the field of the result that it receives; absent for the whole result. */
 export interface Write {
   readonly channel: ChannelEntry;
   readonly field?: string;
@@ -23,7 +23,7 @@ export interface Write {
   readonly span: Span;
 }
 
-/** The channels of an `into`. Unknown and read-only ones are reported and left out. */
+/** The channels of an `into`. Reports and omits unknown and read-only channels. */
 export function resolveWrites(output: Ast.Output | undefined, context: GraphContext): readonly Write[] {
   if (output === undefined) return [];
   const writes: Write[] = [];
@@ -59,7 +59,7 @@ export function boundOutput(output: Ast.Output | undefined, writes: readonly Wri
   };
 }
 
-/** The result that a node with an inferred one (`llm`, `ask`) is asked for: what its channels take. */
+/** The result type of a node that infers it (`llm`, `ask`): what the channels of its `into` accept. */
 export function inferResult(writes: readonly Write[], isEach: boolean): ValueType {
   const [first] = writes;
   if (first === undefined) return JSON_TYPE;
@@ -71,12 +71,12 @@ export function inferResult(writes: readonly Write[], isEach: boolean): ValueTyp
   return recordOf(writes.map(({ channel, field }) => ({ name: field ?? channel.name, type: wanted(channel) })));
 }
 
-/** Names of lists are written out where they stand, so nothing has to be looked up to see one. */
+/** Named list types are expanded where they are used, so no lookup is needed to recognise a list. */
 const LIST_ONLY = { types: new Map<string, ValueType>() };
 
 /**
- * Whether a node's result fits where it goes. `json` from a built-in node (`isChecked`) is checked when it arrives, as what
- * imported functions return is.
+ * Checks that a node's result fits the channels that it writes. `isChecked`: a `json` result is accepted, because it is
+ * checked at run time.
  */
 export function checkResult(
   node: Ast.NodeDecl,
@@ -118,8 +118,8 @@ function reportNotJson(
 }
 
 /**
- * The results of a `for` are one list where no reducer takes them one by one: a channel for a single item could hold none of
- * them, whatever the function returns.
+ * Reports channels of a `for` node that cannot hold a list. Without a reducer that takes the results one by one, they are one list,
+ * whatever the function returns.
  */
 export function checkEachWrites(writes: readonly Write[], context: GraphContext): void {
   for (const { channel, span } of writes.filter((write) => !takesList(write, context)))
@@ -148,7 +148,7 @@ function reportNoList(channel: ChannelEntry, span: Span, context: GraphContext):
   );
 }
 
-/** A record that has what the channel takes: the field can be picked. */
+/** Suggests `into { field: channel }` where a field of the result has the channel's type. */
 function pickHelp(
   type: ValueType,
   channel: ChannelEntry,
@@ -177,7 +177,7 @@ function checkWrite(
   const accepted = acceptedUpdates(channel, isEach, context);
   if (accepted.some((update) => isAssignable(found, update, context.types) === undefined)) {
     const expected = accepted.find((update) => isAssignable(found, update, context.types) === undefined);
-    // A literal record is looked at more closely: its fields must all be known.
+    // All fields of a record literal must exist in the expected type.
     if (expected !== undefined && node.call.kind === "Record" && !isEach && write.field === undefined) {
       reportMisfit({ type, syntax: node.call }, expected, { target: targetOf(channel) }, context);
     }
@@ -227,7 +227,7 @@ function reducerText(channel: ChannelEntry): string {
   return channel.reducer === undefined || channel.reducer.kind === "function" ? "" : ` reduce ${channel.reducer.kind}`;
 }
 
-/** What may be handed to a channel's reducer. The first is what a message names. */
+/** The types of updates that a channel's reducer accepts. Messages name the first. */
 function acceptedUpdates(channel: ChannelEntry, isEach: boolean, context: GraphContext): readonly ValueType[] {
   const { type, reducer } = channel;
   const plain = withoutNull(type, context.types);
@@ -253,12 +253,12 @@ function acceptedUpdates(channel: ChannelEntry, isEach: boolean, context: GraphC
   }
 }
 
-/** A record of which any part may be given. */
+/** A record type with all its fields optional. */
 function partial(type: ValueType): ValueType {
   return type.kind === "record" ? recordOf(type.fields.map((field) => ({ ...field, optional: true as const }))) : type;
 }
 
-/** The type of a field of the result; reports when there is none. */
+/** The type of a field of the result. Reports a missing field and returns `undefined`. */
 function fieldOfResult(
   type: ValueType,
   field: string,
@@ -328,7 +328,7 @@ function writableChannel({ name, span }: Ast.Identifier, context: GraphContext):
   const help = context.nodes.has(name) ? `\`${name}\` is a ${context.noun}: store into a channel` : undefined;
   context.report(unknownChannel(placeIn(context, span), { name, use: "write", similar, known, help }));
   context.poisoned.add(name);
-  // What was probably meant is written after all: nothing is said about its being unused or unwritten.
+  // The channel that was probably meant counts as written: no finding about an unused or unwritten channel follows.
   if (similar !== undefined) context.poisoned.add(similar);
   return undefined;
 }

@@ -18,7 +18,7 @@ export type BoundPolicies = Pick<
   "tries" | "timeout" | "cache" | "maxParallel" | "pauseBefore" | "pauseAfter" | "goes" | "waits" | "idempotent"
 >;
 
-/** The policies of a node. Repeated, impossible and misplaced ones are reported and left out. */
+/** Binds the policies of a node. Reports and omits repeated, impossible and misplaced policies. */
 export function bindPolicies(node: Ast.NodeDecl, context: GraphContext): BoundPolicies {
   const bound: { -readonly [Key in keyof BoundPolicies]: BoundPolicies[Key] } = {
     pauseBefore: false,
@@ -29,7 +29,10 @@ export function bindPolicies(node: Ast.NodeDecl, context: GraphContext): BoundPo
   return bound;
 }
 
-/** What is stated for the first time; a second statement is reported. Some may be repeated (`touches`). */
+/**
+ * Yields each policy that is stated for the first time and reports repetitions. `repeatable`: kinds that may be
+ * repeated.
+ */
 export function* withoutRepeated(
   policies: readonly Ast.Policy[],
   context: GraphContext,
@@ -94,7 +97,7 @@ function bindPolicy(
   }
 }
 
-/** What does in a graph what a policy of plans does there. */
+/** For each policy that only plans have: how to get its effect in a graph. */
 const WAYS_OUT: Readonly<Record<"Touches" | "Alone" | "DoneWhen" | "Pool" | "Estimate", string>> = {
   Touches: "nodes share state by channels, not files; to keep two nodes apart put an edge between them",
   Alone: "a step runs what was signalled: to run a node alone, lead a barrier `all(…)` to it",
@@ -103,7 +106,7 @@ const WAYS_OUT: Readonly<Record<"Touches" | "Alone" | "DoneWhen" | "Pool" | "Est
   Estimate: "remove it: steps are not scheduled by how long they take",
 };
 
-/** As the source writes it. */
+/** The name of a policy in the source text. */
 export function nameOf(policy: Ast.Policy): string {
   switch (policy.kind) {
     case "MaxParallel":
@@ -175,7 +178,7 @@ function bindCache(
   bound.cache = { for: policy.duration?.milliseconds ?? null };
 }
 
-/** What is computed in no time, and what asks anew each time by its nature. */
+/** Why a call cannot be cached; `undefined` where it can. */
 function whyNotCached(call: Ast.Expr, context: GraphContext): string | undefined {
   const name = call.kind === "Call" ? call.callee.name : undefined;
   const isDeclared = name !== undefined && context.scope.names.has(name);
@@ -209,7 +212,7 @@ function bindGoes(policy: Ast.Policy & { kind: "Goes" }, node: Ast.NodeDecl, con
   return names;
 }
 
-/** Jumps are made by code: an imported function. Of an unknown callee nothing is said. */
+/** Whether a call may jump: only imported functions can. An unknown callee counts as one. */
 function mayJump(call: Ast.Expr, context: GraphContext): boolean {
   if (call.kind !== "Call") return false;
   const { name } = call.callee;
@@ -218,7 +221,7 @@ function mayJump(call: Ast.Expr, context: GraphContext): boolean {
   return !nodeSignatures.has(name) && !librarySignatures.has(name);
 }
 
-/** The names that are nodes (or an allowed `end`). */
+/** The identifiers that name nodes, or `end` where it is allowed. Reports the others. */
 function resolveNodes(
   names: readonly Ast.Identifier[],
   context: GraphContext,

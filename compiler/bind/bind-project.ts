@@ -1,6 +1,6 @@
 /**
- * From loaded files to bound graphs and plans: declares the names and types of each file, then binds each graph and plan after those
- * that it calls.
+ * From loaded files to bound graphs and plans: declares the names and types of each file, then binds each graph and
+ * plan after those that it calls.
  */
 import { notSupported } from "../../diagnostics/catalog/names.ts";
 import { sortDiagnostics, type Diagnostic } from "../../diagnostics/diagnostic.ts";
@@ -44,8 +44,8 @@ export interface BoundProject {
   /** The types among them that a graph file imports from a module. */
   readonly importedTypes: ReadonlyMap<string, ImportedType>;
   /**
-   * Findings of loading and binding, sorted. Of imported files errors only: their warnings are reported where those files are
-   * checked themselves.
+   * Findings of loading and binding, sorted. Of imported files errors only: their warnings are reported where those
+   * files are checked themselves.
    */
   readonly diagnostics: readonly Diagnostic[];
 }

@@ -1,8 +1,7 @@
 /**
- * A graph after binding: names resolved, expressions typed and already in the table's form, every part
- * still linked to the syntax it came from. Binding produces it, the checks and the proofs read it, lowering
- * flattens it into a table. Where `hasErrors` is set the graph is not lowered, but checks that can still say
- * something true run on what is there.
+ * A graph after binding: names are resolved, expressions are typed and have the table's form, and every part links to
+ * its syntax. Binding produces it, checks and proofs read it, and lowering turns it into a table. A graph with
+ * `hasErrors` is not lowered; checks whose findings do not depend on the missing parts still run.
  */
 import type { SourceFile, Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
@@ -26,7 +25,7 @@ export interface BoundGraph {
   /** In declaration order (the table orders by role). */
   readonly channels: readonly BoundChannel[];
   readonly nodes: readonly BoundNode[];
-  /** In source order, chains taken apart into single edges. Edges that name unknown nodes are left out. */
+  /** In source order; a chain `a -> b -> c` is split into its edges. Edges that name unknown nodes are omitted. */
   readonly edges: readonly BoundEdge[];
   readonly assertions: readonly BoundAssertion[];
   readonly limits: { readonly steps: number | null; readonly parallel: number | null };
@@ -34,15 +33,15 @@ export interface BoundGraph {
   readonly functions: readonly FunctionSpec[];
   /** Named types that are used, once each, sorted by name; recursive ones through `ref`. */
   readonly types: readonly { readonly name: string; readonly type: ValueType }[];
-  /** What only `tsc` can check, in the order of the text's parts. */
+  /** Checks that only `tsc` can make, in source order. */
   readonly typeScriptChecks: readonly TypeScriptCheck[];
   /** Graphs that are called, once each, in order of first use. */
   readonly graphs: readonly BoundGraph[];
-  /** Likewise plans; absent where it calls none. */
+  /** Plans that are called, once each, in order of first use; absent where there are none. */
   readonly plans?: readonly BoundPlan[];
   readonly secrets: readonly string[];
   readonly hasErrors: boolean;
-  /** Names that stand in broken statements: nothing is said about them. */
+  /** Names in statements that could not be parsed: no findings are reported about them. */
   readonly poisoned: ReadonlySet<string>;
 }
 
@@ -63,9 +62,11 @@ export interface BoundChannel {
   readonly name: string;
   readonly role: "input" | "output" | "state" | "memory";
   readonly type: ValueType;
-  /** As declared; the start value where there is none is lowering's to fill in. */
+  /** The declared default. Lowering fills in a start value where there is none. */
   readonly initial?: Json;
-  /** Of an output: a completed run may not have written it, so that it is still `null` although its type has none. */
+  /**
+   * Set for an output that a completed run may leave unwritten, so that it is `null` although its type excludes `null`.
+   */
   readonly mayEndNull?: true;
   readonly reducer?:
     | { readonly kind: "last" | "append" | "sum" | "min" | "max" | "merge" | "union" }
@@ -94,7 +95,7 @@ export interface BoundNode {
   readonly output?:
     | { readonly kind: "channel"; readonly channel: string }
     | { readonly kind: "fields"; readonly fields: readonly { readonly field: string; readonly channel: string }[] };
-  /** Type of one call's result; absent where nothing is known (an imported function). */
+  /** The type of one call's result; absent for imported functions, whose results are only checked at run time. */
   readonly result?: ValueType;
   readonly tries?: { readonly attempts: number; readonly backoff?: { readonly min: number; readonly max: number } };
   readonly timeout?: number;
@@ -112,13 +113,13 @@ export interface BoundNode {
   readonly writes: readonly string[];
 }
 
-/** One edge statement's link from its sources to its right side. */
+/** One edge: from its sources to its right side. A statement that is a chain has several. */
 export interface BoundEdge {
   readonly span: Span;
   /** The statement. */
   readonly syntax: Ast.EdgeDecl;
   readonly source:
-    /** One signal for each of them. Names of nodes, or `start`. */
+    /** Nodes or `start`; each sends a signal of its own. */
     | { readonly kind: "nodes"; readonly nodes: readonly BoundReference[] }
     /** A barrier: each member is filled by any one of its nodes. */
     | { readonly kind: "all"; readonly members: readonly (readonly BoundReference[])[]; readonly span: Span };

@@ -18,7 +18,10 @@ interface Call {
   readonly at: Ast.Identifier;
 }
 
-/** Orders the given graphs and plans and all that they call, in any depth; reports each cycle (NG116) at the call that closes it. */
+/**
+ * Orders the given graphs and plans and all that they call, in any depth; reports each cycle (NG116) at the call that
+ * closes it.
+ */
 export function orderCalls(roots: readonly CallableUnit[], report: (diagnostic: Diagnostic) => void): CallOrder {
   const units: CallableUnit[] = [];
   const cut = new Map<Declaration, Set<Declaration>>();
@@ -38,7 +41,7 @@ export function orderCalls(roots: readonly CallableUnit[], report: (diagnostic: 
   return { units, isCut: (caller, callee) => cut.get(caller.declaration)?.has(callee.declaration) ?? false };
 }
 
-/** The graphs and plans that the nodes or tasks of one call, the first call of each. */
+/** The graphs and plans that the nodes or tasks of a unit call, with the first call of each. */
 function callsOf({ declaration, scope }: CallableUnit): readonly Call[] {
   const calls = new Map<Declaration, Call>();
   const add = (call: Ast.Expr): void => {

@@ -1,6 +1,9 @@
 import type { Expr } from "../../grammar/ast.ts";
 
-/** Adds the names that an expression reads (variables of comprehensions among them). In a loop: chains may be long. */
+/**
+ * Adds the names that an expression reads, variables of comprehensions included. A loop in place of recursion: chains
+ * may be long.
+ */
 export function collectNames(expression: Expr, names: Set<string>): void {
   const open: Expr[] = [expression];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

@@ -1,4 +1,4 @@
-/** What a graph declares: channels, nodes, limits, assertions; duplicates and reserved names are reported here. */
+/** Collects what a graph declares: channels, nodes, limits, assertions. Reports duplicates and reserved names. */
 import { edgeAtBoundary, statedTwice } from "../../diagnostics/catalog/names.ts";
 import { illegalPolicyValue, maxParallelBelowOne } from "../../diagnostics/catalog/policies.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
@@ -74,7 +74,7 @@ export function collectDeclarations(
   return { channels, nodes, edges, limits, assertions, poisoned, hasUnknownNames, hasBroken };
 }
 
-/** `limit steps` and `limit parallel`; 100 steps where nothing is said (2.8). */
+/** `limit steps` and `limit parallel`. The default is 100 steps (2.8). */
 export function bindLimits(limits: readonly Ast.LimitDecl[], context: GraphContext): BoundGraph["limits"] {
   const bound: { steps: number | null; parallel: number | null } = { steps: 100, parallel: null };
   const first = new Map<string, Span>();

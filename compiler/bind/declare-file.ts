@@ -83,6 +83,6 @@ export function declareFile(
         break;
     }
   }
-  // The scope is handed to units before the loop has seen everything, so it must stay one object.
+  // Units already refer to this scope object, so it must stay the same object.
   return Object.assign(scope, { hasUnknownNames });
 }

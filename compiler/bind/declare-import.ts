@@ -63,7 +63,7 @@ function importFromFile(name: Ast.ImportName, other: FileScope, link: LoadedImpo
     }
     case "broken":
       return broken(name);
-    // What a file imports, and its secrets, are its own.
+    // The imports and secrets of a file are not exported.
     case "import":
     case "importedType":
     case "secret":
@@ -78,7 +78,7 @@ function importFromFile(name: Ast.ImportName, other: FileScope, link: LoadedImpo
   }
 }
 
-/** A function or type of a TypeScript or JavaScript module; `undefined` for that of a package, which is not read. */
+/** A function or type of a TypeScript or JavaScript module. `module`: `undefined` for a package, which is not read. */
 function importFromModule(
   name: Ast.ImportName,
   module: LoadedModule | undefined,
@@ -148,12 +148,15 @@ function reportMissing(
       isUsed: isUsed(name, similar, scope),
     }),
   );
-  // The name that was probably meant: uses of it are no mistakes of their own.
+  // No findings about uses of the name that was probably meant.
   if (similar !== undefined) scope.poisoned.add(similar);
   return broken(name);
 }
 
-/** Whether the file uses a misspelt import by its misspelt name, so that renaming it in the import alone would break those uses. */
+/**
+ * Whether the file uses a misspelt import by its misspelt name, so that renaming it in the import alone would break
+ * those uses.
+ */
 function isUsed({ imported, local }: Ast.ImportName, similar: string | undefined, scope: FileScope): boolean {
   if (similar === undefined || imported.name !== local.name) return false;
   const { text } = scope.file.source;

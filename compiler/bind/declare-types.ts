@@ -1,6 +1,6 @@
 /**
- * Named types: which of them stay names (`ref`) and which are written out where they are used. Records and recursive types
- * stay names; short lists, maps and unions are written out, so that an enum is an enum wherever it stands.
+ * Named types. Records and recursive types become `ref`s; short lists, maps and unions are expanded where they are
+ * used, so that an enum is recognised everywhere without a lookup.
  */
 import { typeOfItself } from "../../diagnostics/catalog/names.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
@@ -13,12 +13,12 @@ import { BROKEN_TYPE } from "../types/construct.ts";
 import type { Declared, FileScope } from "./file-scope.ts";
 import { typeOfSyntax } from "./type-of-syntax.ts";
 
-/** Types with more lists, maps, records and names inside than this stay names: writing out must not grow without bound. */
+/** Types with more parts than this become `ref`s: expansion must not grow without bound. */
 const MAX_WRITTEN_OUT = 8;
 
 type TypeEntry = Extract<Declared, { kind: "type" }>;
 
-/** Fills in the types of a file's `type` declarations, and `types`, what `ref`s point to. */
+/** Sets the types of a file's `type` declarations, and adds the types that `ref`s point to to `types`. */
 export function declareTypes(
   scope: FileScope,
   refNames: ReadonlyMap<Ast.TypeDecl, string>,
@@ -27,7 +27,7 @@ export function declareTypes(
 ): void {
   const own = new Map<string, TypeEntry>();
   for (const [name, declared] of scope.names) {
-    // An imported type has been filled in with its own file; its declaration is not among this file's.
+    // An imported type has been set when its own file was declared.
     if (declared.kind === "type" && declared.declaration.name === declared.identifier) own.set(name, declared);
   }
   cutDirectCycles(own, scope, report);
@@ -53,7 +53,7 @@ export function declareTypes(
   }
 }
 
-/** Names for `ref`s over all files: the first to have a name keeps it. */
+/** Unique names for the `ref`s of all files: the first type with a name keeps it, later ones get a number. */
 export function nameTypes(files: readonly LoadedFile[]): Map<Ast.TypeDecl, string> {
   const names = new Map<Ast.TypeDecl, string>();
   const taken = new Set<string>();
@@ -69,14 +69,14 @@ export function nameTypes(files: readonly LoadedFile[]): Map<Ast.TypeDecl, strin
   return names;
 }
 
-/** Marks types of a direct cycle until their turn comes. */
+/** Marks the types of a direct cycle until they are resolved. */
 const BROKEN_POINTED: ValueType = { kind: "opaque", name: "broken", module: "" };
 
 function refName(entry: TypeEntry, refNames: ReadonlyMap<Ast.TypeDecl, string>): string {
   return refNames.get(entry.declaration) ?? entry.identifier.name;
 }
 
-/** `type A = B` in a recursive group: A is B, so that no name's body is just another name. */
+/** Resolves `type A = B` in a recursive group to B, so that the body of a `ref` is never just another `ref`. */
 function resolveAliases(
   entries: readonly TypeEntry[],
   own: ReadonlyMap<string, TypeEntry>,
@@ -109,7 +109,7 @@ function cutDirectCycles(own: ReadonlyMap<string, TypeEntry>, scope: FileScope, 
   });
 }
 
-/** Names that a type is, rather than contains. */
+/** The names that a type is an alias or a union of, as opposed to those of its parts. */
 function directNames(type: Ast.TypeExpr): readonly string[] {
   if (type.kind === "NamedType") return [type.name];
   return type.kind === "UnionType" ? type.members.flatMap(directNames) : [];
@@ -146,7 +146,7 @@ function orderDeclarations(own: ReadonlyMap<string, TypeEntry>): { entries: Type
   }));
 }
 
-/** How much a type would take up where it is written out. */
+/** The number of parts that a type has when it is expanded. */
 function weigh(type: ValueType): number {
   switch (type.kind) {
     case "list":

@@ -3,13 +3,16 @@ import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { SourceFile, Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 
-/** The names that one graph or plan declares: each once, none that means something else, none of a secret. */
+/**
+ * The names that one graph or plan declares. Each may be declared once; reserved names and names of secrets may not be
+ * declared.
+ */
 export class DeclaredNames {
-  /** Names about which nothing more is said. */
+  /** Names about which no further findings are reported. */
   readonly poisoned = new Set<string>();
-  /** A statement could not be read and its names are unknown. */
+  /** A statement with unknown names could not be parsed. */
   hasUnknownNames = false;
-  /** Statements could not be read or taken: declarations may be missing. */
+  /** Statements could not be parsed or were refused: declarations may be missing. */
   hasBroken = false;
   readonly #seen: Map<string, { readonly span: Span; readonly what: string }>;
   readonly #secrets: ReadonlyMap<string, Span>;
@@ -24,9 +27,9 @@ export class DeclaredNames {
   }
 
   /**
-   * Whether the name can be taken; what speaks against it is reported.
+   * Declares a name. Reports a reserved or repeated name and returns `false`.
    *
-   * @param what it is, with its article: `a node`
+   * @param what the kind of thing that is declared, with its article: `a node`
    * @param reserved names that cannot be declared, with what they mean
    */
   declare({ name, span }: Ast.Identifier, what: string, reserved?: ReadonlyMap<string, string>): boolean {
@@ -47,7 +50,7 @@ export class DeclaredNames {
     return false;
   }
 
-  /** A statement that could not be read. */
+  /** Registers a statement that could not be parsed. */
   addBroken(statement: Ast.Broken): void {
     this.hasBroken = true;
     for (const name of statement.names) this.poisoned.add(name);
@@ -75,7 +78,7 @@ export class DeclaredNames {
   }
 }
 
-/** An underscore between digits tells numbers apart: `row_1_11` is not `row_11_1`. */
+/** Keeps underscores between digits: `row_1_11` and `row_11_1` are different names. */
 function foldCase(name: string): string {
   return name.replace(/(?<!\d)_|_(?!\d)/g, "").toLowerCase();
 }

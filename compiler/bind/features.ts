@@ -1,6 +1,6 @@
 /**
- * What the grammar reads and the rest of this program can do. A feature that is missing here is refused (NG117) wherever a
- * file uses it; to open one, add it to `FEATURES`.
+ * Declarations that the grammar reads and that not every version of the compiler supports. A file that uses one that is
+ * not in `FEATURES` is refused (NG117).
  */
 export type Feature =
   /** `plan` blocks, and calls of plans as nodes. */

@@ -11,7 +11,7 @@ import type { FunctionSignature } from "../modules/read-signature.ts";
 /** What a name of a file stands for. */
 export type Declared =
   | {
-      /** A value of a TypeScript module, or a type of one that was imported without saying `type`. */
+      /** A value of a TypeScript module, or a type of one that was imported without `type`. */
       readonly kind: "import";
       readonly spec: FunctionSpec;
       readonly identifier: Ast.Identifier;
@@ -42,20 +42,20 @@ export interface PlanUnit {
   readonly scope: FileScope;
 }
 
-/** What a node or task calls by its name, and what has a body of its own to bind. */
+/** A declaration with a body of its own, which nodes and tasks call by its name. */
 export type CallableUnit = GraphUnit | PlanUnit;
 
 export interface FileScope {
   readonly file: LoadedFile;
   readonly names: ReadonlyMap<string, Declared>;
-  /** Graphs that are called by their names; of two with one name only the first. */
+  /** The graphs of the file; of two with the same name only the first. */
   readonly graphs: readonly GraphUnit[];
   readonly plans: readonly PlanUnit[];
   /** Where each secret is declared. */
   readonly secrets: ReadonlyMap<string, Span>;
-  /** Names that stand in statements which could not be read. */
+  /** Names in statements that could not be parsed. */
   readonly poisoned: Set<string>;
-  /** A statement could not be read and its names are unknown: any unknown name may be one of them. */
+  /** A statement with unknown names could not be parsed: any unknown name may be one of them. */
   readonly hasUnknownNames: boolean;
   /** Local names of imports and secrets that something refers to. */
   readonly used: Set<string>;
@@ -63,7 +63,7 @@ export interface FileScope {
   readonly suggestions: Suggestions;
 }
 
-/** The names of one sort, in the order of the file. */
+/** The names of one kind, in source order. */
 export function* namesOf(kind: Declared["kind"], scope: FileScope): Iterable<string> {
   for (const [name, declared] of scope.names) if (declared.kind === kind) yield name;
 }
@@ -78,12 +78,12 @@ export const SORTS: Readonly<Record<Declared["kind"], string>> = {
   broken: "an import",
 };
 
-/** A misspelt name counts as a use of the one that was meant: nothing is said about its being unused. */
+/** Counts a misspelt name as a use of the name that was probably meant, so that it is not reported as unused. */
 export function useMeant(similar: string | undefined, scope: FileScope): void {
   if (similar !== undefined) scope.used.add(similar);
 }
 
-/** Whether nothing should be said about an unknown name of a file. */
+/** Whether an unknown name of a file must not be reported. */
 export function isPoisoned(name: string, scope: FileScope): boolean {
   return scope.hasUnknownNames || scope.poisoned.has(name);
 }

@@ -1,4 +1,4 @@
-/** What the parts of binding one graph share. */
+/** The state that the parts of binding one graph or plan share. */
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { Suggestions } from "../../diagnostics/similar.ts";
 import type { SourceFile, Span } from "../../diagnostics/source.ts";
@@ -20,9 +20,9 @@ export interface ChannelEntry {
   readonly type: ValueType;
   readonly initial?: Json;
   readonly reducer?: NonNullable<BoundChannel["reducer"]>;
-  /** Starts as `null` although its type has none: reads must come after a write. */
+  /** It starts as `null` although its type excludes `null`, so reads must come after a write. */
   readonly startsNull: boolean;
-  /** Its reducer is wrong, which has been reported: nothing is said of what is written. */
+  /** Its reducer is wrong and has been reported: writes are not checked. */
   readonly hasWrongReducer: boolean;
 }
 
@@ -39,19 +39,19 @@ export interface GraphContext {
   readonly types: TypeTable;
   readonly report: (diagnostic: Diagnostic) => void;
   readonly suggestions: Suggestions;
-  /** What only `tsc` can check; filled while binding. */
+  /** Checks that only `tsc` can make; filled while binding. */
   readonly typeScriptChecks: TypeScriptCheck[];
   readonly channels: ReadonlyMap<string, ChannelEntry>;
   /** By index. */
   readonly channelNames: readonly string[];
   readonly nodes: ReadonlyMap<string, NodeEntry>;
-  /** What messages call them. */
+  /** The word for them in messages. */
   readonly noun: "node" | "task";
   /** Channels that some node writes, by name. */
   readonly written: ReadonlySet<string>;
-  /** Names about which nothing more is said. */
+  /** Names about which no further findings are reported. */
   readonly poisoned: Set<string>;
-  /** A statement could not be read and its names are unknown. */
+  /** A statement with unknown names could not be parsed. */
   readonly hasUnknownNames: boolean;
   /** Imported functions in use, with their indexes. */
   readonly functions: Map<string, { readonly spec: FunctionSpec; readonly index: number }>;
@@ -60,7 +60,7 @@ export interface GraphContext {
   readonly calledPlans: Set<BoundPlan>;
   /** A graph that this one may call; `undefined` where calling it would close a cycle (reported) or it is broken. */
   readonly boundGraph: (unit: GraphUnit) => BoundGraph | undefined;
-  /** Likewise a plan. */
+  /** A plan that this unit may call, under the same conditions. */
   readonly boundPlan: (unit: PlanUnit) => BoundPlan | undefined;
 }
 
@@ -68,12 +68,12 @@ export function placeIn(context: Pick<GraphContext, "file">, span: Span): { file
   return { file: context.file, span };
 }
 
-/** Whether an unknown name in a graph should pass in silence. */
+/** Whether an unknown name in a graph must not be reported. */
 export function isSilenced(name: string, context: GraphContext): boolean {
   return context.hasUnknownNames || context.poisoned.has(name);
 }
 
-/** Registers the use of an imported function and gives its index. */
+/** Registers the use of an imported function and returns its index. */
 export function useFunction(spec: FunctionSpec, context: Pick<GraphContext, "functions">): number {
   const known = context.functions.get(spec.name);
   if (known !== undefined) return known.index;

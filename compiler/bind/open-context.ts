@@ -1,4 +1,4 @@
-/** What binding a graph and binding a plan begin with. */
+/** The first stage of binding a graph or a plan: channels and outputs, which everything else refers to. */
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { BoundGraph } from "./bound-graph.ts";
@@ -14,11 +14,11 @@ export interface BindOptions {
   readonly report: (diagnostic: Diagnostic) => void;
   readonly boundGraph: (unit: GraphUnit) => BoundGraph | undefined;
   readonly boundPlan: (unit: PlanUnit) => BoundPlan | undefined;
-  /** Its text could not be read in full. */
+  /** Its text has syntax errors. */
   readonly hasSyntaxErrors: boolean;
 }
 
-/** The options with a `report` that remembers whether an error was among what it passed on. */
+/** The options with a `report` that records whether an error has been reported. */
 export function watchErrors(options: BindOptions): BindOptions & { readonly foundErrors: () => boolean } {
   let found = options.hasSyntaxErrors;
   const report = (diagnostic: Diagnostic): void => {
@@ -44,7 +44,7 @@ export interface OpenContext {
   readonly writes: readonly (readonly Write[])[];
 }
 
-/** Channels and outputs are bound first: everything else may refer to them. */
+/** Binds channels and outputs, and creates the context for the rest. */
 export function openContext(unit: CallableUnit, parts: UnitParts, options: BindOptions): OpenContext {
   const { scope } = unit;
   const { types, report, boundGraph, boundPlan } = options;

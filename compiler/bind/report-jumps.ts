@@ -7,8 +7,8 @@ import { END_NAME, type BoundGraph } from "./bound-graph.ts";
 import type { GraphUnit } from "./file-scope.ts";
 
 /**
- * Reports NG115: the code of a node jumps to a node of the graph that its `goes` does not list. Only jumps that the text of the module
- * states as string literals are found; the engine checks every jump at run time.
+ * Reports NG115: the code of a node jumps to a node of the graph that its `goes` does not list. Only jumps that the
+ * text of the module states as string literals are found; the engine checks every jump at run time.
  */
 export function reportJumps(graph: BoundGraph, unit: GraphUnit, report: (diagnostic: Diagnostic) => void): void {
   const names = new Set([END_NAME, ...graph.nodes.map((node) => node.name)]);

@@ -1,6 +1,6 @@
 /**
- * Edges with their names resolved and chains taken apart; conditions are not typed yet, because their types depend on what
- * has been written on the way, which depends on the edges.
+ * Edges with their names resolved and chains taken apart; conditions are not typed yet, because their types depend on
+ * what has been written on the way, which depends on the edges.
  */
 import { waitsForNobody } from "../../diagnostics/catalog/barriers.ts";
 import { edgeAtBoundary, notSupported, unknownNode } from "../../diagnostics/catalog/names.ts";

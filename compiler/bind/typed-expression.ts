@@ -6,7 +6,7 @@ import type { TypedExpression } from "./bound-graph.ts";
 import type { Typed } from "../expressions/scope.ts";
 import { placeIn, type GraphContext } from "./graph-context.ts";
 
-/** A typed expression as the bound graph holds it. One that nests too deep to run is reported here, before a table holds it. */
+/** The form of a typed expression in the bound graph. Reports an expression that nests too deep to be evaluated. */
 export function toTypedExpression(typed: Typed, context: GraphContext): TypedExpression {
   const { syntax, type, expression } = typed;
   const reads = new Set<string>();

@@ -1,6 +1,7 @@
 /**
- * What `tsc` has to check, because only it knows the types of imported code: every function takes what the graph gives it and
- * gives what the graph stores. Each is a type `$.Checked<A, B>`, which is an error unless A fits B, and is gone at run time.
+ * What `tsc` has to check, because only it knows the types of imported code: every function takes what the graph gives
+ * it and gives what the graph stores. Each is a type `$.Checked<A, B>`, which is an error unless A fits B, and is gone
+ * at run time.
  */
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { Span } from "../../diagnostics/source.ts";
@@ -15,8 +16,8 @@ export interface CheckNames {
   /** A type as the module writes it. */
   readonly type: (type: ValueType) => string;
   /**
-   * The same for what something has to fit. `json` is anything there: an interface of TypeScript is no index type, so it would not fit
-   * a type of all JSON values.
+   * The same for what something has to fit. `json` is anything there: an interface of TypeScript is no index type, so
+   * it would not fit a type of all JSON values.
    */
   readonly expected: (type: ValueType) => string;
   /** The module's name of an imported function, by its name in the graph. */

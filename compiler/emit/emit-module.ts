@@ -1,9 +1,9 @@
 /**
- * Generated modules: graphs and plans as TypeScript, JavaScript or declarations. One walk makes the parts, and the target says which of
- * them are written and how they are annotated.
+ * Generated modules: graphs and plans as TypeScript, JavaScript or declarations. One walk makes the parts, and the
+ * target says which of them are written and how they are annotated.
  *
- * A module imports the node functions itself and `ngraph/generated`, as `$`; everything else that it declares for itself
- * begins with `$`, which no name of a graph does.
+ * A module imports the node functions itself and `ngraph/generated`, as `$`; everything else that it declares for
+ * itself begins with `$`, which no name of a graph does.
  */
 import type { ImportedType } from "../modules/read-type.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
@@ -263,7 +263,9 @@ function checksOf(
   ];
 }
 
-/** The function that makes the runner of a plan, with the types of its inputs and outputs and the names of its tasks. */
+/**
+ * The function that makes the runner of a plan, with the types of its inputs and outputs and the names of its tasks.
+ */
 function emitPlan({ bound, table }: PlanUnit, context: EmitContext): readonly string[] {
   const { target, identifiers } = context;
   const identifier = context.exported.get(bound.name) ?? bound.name;

@@ -7,7 +7,8 @@ const MAX_LITERAL = 1_000_000;
 
 /**
  * A table as an expression of the module: an item a line, so that a change shows as one. `debug` is left out: positions
- * would change with every edit, and nothing at run time needs them. `graphs` and `plans` are the expressions of the called tables.
+ * would change with every edit, and nothing at run time needs them. `graphs` and `plans` are the expressions of the
+ * called tables.
  */
 export function emitTable(table: Table | PlanTable, graphs: readonly string[], plans: readonly string[] = []): string {
   const isPlan = table.kind === "plan";

@@ -1,8 +1,8 @@
 import { emitModule, type EmitOptions, type ModuleSource } from "./emit-module.ts";
 
 /**
- * A typed module for a graph file without errors: a function for each graph that returns its engine, with the types of its input,
- * output and state. It imports the node functions itself, and `tsc` checks that they fit the graph.
+ * A typed module for a graph file without errors: a function for each graph that returns its engine, with the types of
+ * its input, output and state. It imports the node functions itself, and `tsc` checks that they fit the graph.
  *
  * ```ts
  * const result = compile(text, { path: "support.ngraph", host });

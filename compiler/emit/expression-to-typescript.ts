@@ -1,8 +1,8 @@
 /**
- * Expressions as TypeScript: calls of the operations that the interpreter calls, in the same order, so both give the same
- * value or fail for the same reason. `$` is the module of the operations; `$s` the scope, `$f` the table's functions by
- * index, `$fuel` the work an evaluation may still do. Names from graphs get a `$` at their end: they cannot meet these,
- * nor a word of the language.
+ * Expressions as TypeScript: calls of the operations that the interpreter calls, in the same order, so both give the
+ * same value or fail for the same reason. `$` is the module of the operations; `$s` the scope, `$f` the table's
+ * functions by index, `$fuel` the work an evaluation may still do. Names from graphs get a `$` at their end: they
+ * cannot meet these, nor a word of the language.
  */
 import type { BinaryOperator, Expression } from "../../runtime/expression/expression.ts";
 import { isLibraryName } from "../../runtime/expression/library.ts";
@@ -14,7 +14,9 @@ export interface ExpressionNames {
   readonly functions: readonly string[];
   /** Follows the value of a channel: `!` in TypeScript, which cannot know that every index is in range. */
   readonly nonNull: "!" | "";
-  /** Puts a list or record into a constant of the module and gives its name: it is made once, not at every evaluation. */
+  /**
+   * Puts a list or record into a constant of the module and gives its name: it is made once, not at every evaluation.
+   */
   readonly constant: (value: Json) => string;
 }
 

@@ -6,8 +6,8 @@ export interface Identifiers {
 }
 
 /**
- * Words that name no binding in a module, and what generated code or its types would no longer find if something else had
- * their names. Names that begin with `$` are the generator's own: no name of a graph does.
+ * Words that name no binding in a module, and what generated code or its types would no longer find if something else
+ * had their names. Names that begin with `$` are the generator's own: no name of a graph does.
  */
 const TAKEN =
   "break case catch class const continue debugger default delete do else enum export extends false finally for function if " +

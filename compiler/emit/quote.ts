@@ -1,6 +1,6 @@
 /**
- * Text from graphs inside generated code. Whatever a name or string holds, it must stay a name or string: every emitter goes
- * through these.
+ * Text from graphs inside generated code. Whatever a name or string holds, it must stay a name or string: every emitter
+ * goes through these.
  */
 
 /** A value as a JavaScript literal. Nothing in it can end a script, a line or a comment early. */

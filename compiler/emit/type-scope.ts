@@ -8,7 +8,10 @@ import { docComment } from "./quote.ts";
 
 /** The types of a generated module: what each is called, and the declarations of those that are needed. */
 export interface TypeScope {
-  /** A type as the module writes it, `json` as it says. `from` is the graph file that it stands in, `functions` what that imports. */
+  /**
+   * A type as the module writes it, `json` as it says. `from` is the graph file that it stands in, `functions` what
+   * that imports.
+   */
   write(type: ValueType, from: string, functions: readonly FunctionSpec[], json?: string): string;
   /** Declares the file's own types and all that has been written so far. */
   declarations(): readonly string[];
@@ -89,8 +92,8 @@ function partsOf(name: string): { readonly base: string; readonly keys: readonly
 }
 
 /**
- * Identifiers of the file's own named types, by the names that `ref`s have. These are the types' own names, but for a number
- * where another file was there first; an alias of a named type is a `ref` with that type's name.
+ * Identifiers of the file's own named types, by the names that `ref`s have. These are the types' own names, but for a
+ * number where another file was there first; an alias of a named type is a `ref` with that type's name.
  */
 function ownReferences(source: ModuleSource, exported: ReadonlyMap<string, string>): Map<string, string> {
   const identifierOf = new Map<string, string>();

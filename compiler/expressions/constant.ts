@@ -4,15 +4,15 @@ import type { Json } from "../../runtime/value/json.ts";
 import type { FieldType, ValueType } from "../../runtime/table/value-type.ts";
 import { FLOAT, listOf, literal, NULL, recordOf, unionOf } from "../types/construct.ts";
 
-/** The value that stands in the text, with its type. */
+/** The value of a constant expression, with its type. */
 export type Constant =
   | { readonly kind: "constant"; readonly value: Json; readonly type: ValueType }
-  /** Something in it must be computed. */
+  /** A part of it must be computed at run time. */
   | { readonly kind: "computed"; readonly span: Span }
-  /** It could not be read; that has been reported. */
+  /** It could not be parsed; an error has been reported. */
   | { readonly kind: "broken" };
 
-/** Literals, lists and records of them: what a default may be. */
+/** Evaluates literals, and lists and records of them: the expressions that a default may be. */
 export function evaluateConstant(expression: Expr): Constant {
   switch (expression.kind) {
     case "String":

@@ -11,7 +11,10 @@ import { scalarOf, type Scalar } from "./facts.ts";
 import { placeOf } from "./expect-type.ts";
 import type { ExpressionScope, Typed } from "./scope.ts";
 
-/** `a == b`: whether it can ever hold (else NG508 or NG513, and `false`), and whether rounding decides it (NG512). */
+/**
+ * Checks `a == b`. Reports a comparison that can never hold (NG508, NG513) and one that rounding decides (NG512).
+ * Returns whether it can hold.
+ */
 export function checkEquality(
   left: Typed,
   right: Typed,
@@ -33,9 +36,9 @@ export function checkEquality(
   return isPossible;
 }
 
-/** A scalar of the text against a value: what `==` and the arms of `match` have in common. */
+/** Checks a literal against the value that `==` or an arm of `match` compares it with. */
 export function checkScalar(value: Scalar, span: Span, against: Typed, scope: ExpressionScope): boolean {
-  // `x == null` may be constant, but it is no mistake of types.
+  // `x == null` may be constant, but it is not a type error.
   if (value === null) return true;
   const type = declaredType(against);
   if (isBroken(type) || isAssignable(literal(value), type, scope.types) === undefined) return true;
@@ -55,7 +58,7 @@ export function checkScalar(value: Scalar, span: Span, against: Typed, scope: Ex
   return false;
 }
 
-/** Two computed values: whether they have a value in common. */
+/** Checks that two computed values may be equal. */
 export function checkComparable(typed: Typed, other: ValueType, span: Span, scope: ExpressionScope): boolean {
   const value = scalarOf(typed.syntax);
   if (value !== undefined) {
@@ -76,7 +79,7 @@ function coverOf(left: Typed, right: Typed): Span {
   return { start: left.syntax.span.start, end: right.syntax.span.end };
 }
 
-/** A float whose exact value is not in the text, or a fraction that is. */
+/** Whether a value may be a fraction, whose exact value rounding decides. */
 function isFractional(typed: Typed, types: TypeTable): boolean {
   return alternatives(typed.type, types).some((member) => {
     const plain = resolveType(member, types);

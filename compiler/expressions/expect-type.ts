@@ -9,7 +9,7 @@ import { alternatives, isNullType, mayBeNull, resolveType, withoutNull } from ".
 import type { ExpressionScope, Typed } from "./scope.ts";
 import { isOpaque } from "./typescript-check.ts";
 
-/** What to call an operand in a message: its source text when that is short. */
+/** The name of an operand in a message: its source text if it is short. */
 export function describe(typed: Typed, scope: ExpressionScope): string {
   const { start, end } = typed.syntax.span;
   const text = scope.file.text.slice(start, end);
@@ -21,8 +21,8 @@ export function placeOf(span: Span, scope: ExpressionScope): Place {
 }
 
 /**
- * The type of an operand without `null`, after an error (NG509) where it may be null. What is always `null` is left to
- * the caller, whose message says more. Use it where the operation cannot take `null`.
+ * The type of an operand without `null`. Reports NG509 where it may be null. Leaves an operand that is always `null` to
+ * the caller, whose message is more precise. For operations that do not accept `null`.
  */
 export function expectNotNull(typed: Typed, use: string, scope: ExpressionScope, help?: string): ValueType {
   if (!mayBeNull(typed.type, scope.types)) return typed.type;
@@ -33,7 +33,10 @@ export function expectNotNull(typed: Typed, use: string, scope: ExpressionScope,
   return rest;
 }
 
-/** Whether an operand has the type it needs; reports when it has not. `what` reads "`&&` needs a bool". */
+/**
+ * Checks that an operand has the expected type, and reports if it does not. `what` is a message such as "`&&` needs a
+ * bool".
+ */
 export function expectType(
   typed: Typed,
   expected: ValueType,
@@ -52,7 +55,7 @@ export function expectType(
   return false;
 }
 
-/** What an imported function returns fits every type here: whether it does, `tsc` finds out. */
+/** Leaves a value of opaque type, which is accepted everywhere, for `tsc` to check. */
 export function leaveToTypeScript(
   { type, syntax }: Pick<Typed, "type" | "syntax">,
   expected: ValueType,
@@ -61,7 +64,9 @@ export function leaveToTypeScript(
   if (isOpaque(type)) scope.names.leaveToTypeScript({ kind: "fits", type, expected, span: syntax.span });
 }
 
-/** The same for a list or record of anything: what is known to be one needs no check, whatever its parts are. */
+/**
+ * Leaves a value for `tsc` to check where a list or record is expected; one that is known to be such needs no check.
+ */
 export function leaveContainerToTypeScript(
   typed: Pick<Typed, "type" | "syntax">,
   expected: ValueType,

@@ -1,7 +1,7 @@
 /**
- * What a condition says about values, read from its syntax alone: `x != null && kind == "a"` holds means that `x` is not
- * null and `kind` is `"a"`. Expressions are pure, so a fact about a path (`x`, `x.author`, `xs[0]`) stays true wherever
- * the same state is read.
+ * Type narrowing: the facts that follow from a condition, read from its syntax. If `x != null && kind == "a"` holds,
+ * then `x` is not null and `kind` is `"a"`. Expressions are pure, so a fact about a path (`x`, `x.author`, `xs[0]`)
+ * holds wherever the same state is read.
  */
 import type { Expr } from "../../grammar/ast.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
@@ -13,12 +13,12 @@ export type Scalar = string | number | boolean | null;
 
 export type Fact =
   | { readonly kind: "is" | "isNot"; readonly values: readonly Scalar[] }
-  /** Of a record: its field obeys a fact, so alternatives whose field cannot are out. */
+  /** A fact about a field of a record: excludes the alternatives of a union whose field contradicts it. */
   | { readonly kind: "field"; readonly field: string; readonly fact: Fact }
-  /** One of several lists of facts holds: ways that meet. */
+  /** One of several lists of facts holds: where branches join. */
   | { readonly kind: "either"; readonly options: readonly (readonly Fact[])[] };
 
-/** Facts by path; several about one path all hold. */
+/** Facts by path. All facts about a path hold. */
 export type Facts = ReadonlyMap<string, readonly Fact[]>;
 
 export const NO_FACTS: Facts = new Map();
@@ -60,7 +60,7 @@ export function factsOf(condition: Expr, holds: boolean, depth = 0): Facts {
   }
 }
 
-/** A value that stands in the text: what facts compare with. */
+/** The value of a literal, which facts compare with. */
 export function scalarOf(expression: Expr): Scalar | undefined {
   switch (expression.kind) {
     case "String":
@@ -78,7 +78,7 @@ export function scalarOf(expression: Expr): Scalar | undefined {
   }
 }
 
-/** A stable name for what is read; `undefined` for what is computed. */
+/** The path that an expression reads; `undefined` for a computed value. */
 export function pathOf(expression: Expr): string | undefined {
   let steps = "";
   for (let at = expression, depth = 0; depth <= MAX_DEPTH; depth++) {
@@ -96,7 +96,7 @@ export function pathOf(expression: Expr): string | undefined {
   return undefined;
 }
 
-/** Both sets hold. */
+/** The conjunction of two sets of facts. */
 export function bothFacts(a: Facts, b: Facts): Facts {
   if (a.size === 0) return b;
   if (b.size === 0) return a;
@@ -105,7 +105,7 @@ export function bothFacts(a: Facts, b: Facts): Facts {
   return result;
 }
 
-/** What holds after ways that meet: what each of them says of a path. */
+/** The facts that hold where branches join: for each path, one of the branches' facts. */
 export function meetFacts(ways: readonly Facts[]): Facts {
   const [first, ...others] = ways;
   if (first === undefined || others.length === 0) return first ?? NO_FACTS;
@@ -121,7 +121,7 @@ export function meetFacts(ways: readonly Facts[]): Facts {
   return result;
 }
 
-/** Without what is known of a name that a variable now hides. */
+/** The facts without those about a name that a variable now hides. */
 export function hideFacts(facts: Facts, name: string): Facts {
   const hidden = [...facts.keys()].filter(
     (path) => path === name || path.startsWith(`${name}.`) || path.startsWith(`${name}[`),
@@ -132,7 +132,7 @@ export function hideFacts(facts: Facts, name: string): Facts {
   return rest;
 }
 
-/** What a `match` arm says of its subject. */
+/** The facts that an arm of a `match` implies about its subject. */
 export function matchFacts(subject: Expr, values: readonly Scalar[], holds: boolean): Facts {
   return pathFacts(subject, { kind: holds ? "is" : "isNot", values });
 }
@@ -150,7 +150,9 @@ function excludesNull(fact: Fact): boolean {
   return fact.kind === "is" ? !fact.values.includes(null) : fact.values.includes(null);
 }
 
-/** The part of a type that agrees with facts. Contradictions leave the type as it was: other checks speak about those. */
+/**
+ * The part of a type that is compatible with facts. Contradictions leave the type unchanged: other checks report them.
+ */
 export function narrow(type: ValueType, facts: readonly Fact[], types: TypeTable): ValueType {
   let result = type;
   for (const fact of mergeExclusions(facts)) {
@@ -160,7 +162,9 @@ export function narrow(type: ValueType, facts: readonly Fact[], types: TypeTable
   return result;
 }
 
-/** `!= "a"`, `!= "b"`, … as one: the later arms of a long `match` know what all earlier ones took. */
+/**
+ * Combines `!= "a"`, `!= "b"`, … into one fact: the last arm of a long `match` excludes the values of all earlier ones.
+ */
 function mergeExclusions(facts: readonly Fact[]): readonly Fact[] {
   const values: Scalar[] = [];
   let count = 0;
@@ -184,7 +188,7 @@ function narrowOnce(type: ValueType, fact: Fact, types: TypeTable): ValueType {
   }
   if (fact.kind === "isNot" && fact.values.length === 1 && fact.values[0] === null) return knownNotNull(type, types);
   const members = alternatives(type, types);
-  // Of a very long enum no arm's remainder is kept: it would be as long again for each of them.
+  // The remainder of a very long enum is not cached: each arm would keep another long list.
   if (fact.kind === "isNot" && members.length > MAX_MEMBERS) return type;
   const kept: ValueType[] = [];
   let changed = false;
@@ -251,14 +255,14 @@ function membershipFacts(left: Expr, right: Expr, holds: boolean): Facts {
   return pathFacts(left, { kind: holds ? "is" : "isNot", values });
 }
 
-/** A fact about a path, and what it means for the records that lead there. */
+/** A fact about a path, and the facts that follow for the records on the way to it. */
 function pathFacts(expression: Expr, fact: Fact): Facts {
   const path = pathOf(expression);
   if (path === undefined) return NO_FACTS;
   const result = new Map<string, readonly Fact[]>([[path, [fact]]]);
   let inner = fact;
   let at = expression;
-  // A value that is not null was not read through `?.` of a null; a record that has the field obeys it.
+  // If the value is not null, no `?.` on the path was applied to null, and the record's field has the fact.
   const leadsThrough = excludesNull(fact);
   while (at.kind === "Member" || at.kind === "Index") {
     const outer = pathOf(at.object);
@@ -275,7 +279,7 @@ function pathFacts(expression: Expr, fact: Fact): Facts {
   return result;
 }
 
-/** One of two sets holds: what both say of a path. */
+/** The disjunction of two sets of facts: for each path in both, one of their facts. */
 function eitherFacts(a: Facts, b: Facts): Facts {
   const result = new Map<string, readonly Fact[]>();
   for (const [path, facts] of a) {

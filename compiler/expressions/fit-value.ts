@@ -15,19 +15,19 @@ export interface FitContext {
   readonly types: TypeTable;
   readonly report: (diagnostic: Diagnostic) => void;
   readonly suggestions: Suggestions;
-  /** Where what only `tsc` can check goes. */
+  /** Receives the checks that only `tsc` can make. */
   readonly typeScriptChecks?: TypeScriptCheck[];
 }
 
 export interface FitTarget {
   /** "channel `reply`", "argument `url` of `http`". */
   readonly target: string;
-  /** Where its type stands, when it stands in this or another file. */
+  /** Where its type is declared, in this or another file. */
   readonly declared?: Place | undefined;
   readonly help?: string | undefined;
 }
 
-/** A value as far as fitting it goes: its type, its text, and whether `null` comes from a missing write. */
+/** A value to check: its type, its syntax, and the channel because of whose missing write it may be `null`. */
 export interface Fitted {
   readonly type: ValueType;
   readonly syntax: Ast.Expr;
@@ -35,8 +35,8 @@ export interface Fitted {
 }
 
 /**
- * Whether a value fits a type. Reports NG509 where only `null` is in the way, NG408 otherwise, at the smallest part of a
- * literal that is at fault; literals of records may have no field that is not expected.
+ * Checks that a value fits a type. Reports NG509 if only `null` does not fit, else NG408, at the smallest part of a
+ * literal that does not fit. A record literal may not have fields that the type lacks. Returns whether the value fits.
  */
 export function reportMisfit(value: Fitted, expected: ValueType, target: FitTarget, context: FitContext): boolean {
   const mismatch = isAssignable(value.type, expected, context.types);
@@ -97,7 +97,7 @@ function helpFor(found: ValueType, expected: ValueType, syntax: Ast.Expr, contex
   return undefined;
 }
 
-/** The part of a literal that a mismatch lies in, and what is left of its path inside that part. */
+/** The part of a literal that a mismatch is in, and the rest of its path inside that part. */
 function partAt(syntax: Ast.Expr, path: string): { syntax: Ast.Expr; rest: string } {
   let at = syntax;
   let rest = path;
@@ -112,7 +112,7 @@ function partAt(syntax: Ast.Expr, path: string): { syntax: Ast.Expr; rest: strin
     rest = rest.slice(field.name.name.length + 1);
     at = field.value;
   }
-  // Of a list's items the first may be fine: the list is marked.
+  // The path does not say which item of a list does not fit, so the whole list is marked.
   return { syntax: at, rest };
 }
 
@@ -121,7 +121,10 @@ function textOf(syntax: Ast.Expr, file: SourceFile): string {
   return text.length > 0 && text.length <= 40 && !text.includes("\n") ? `\`${text}\`` : "this value";
 }
 
-/** A literal says what it means: a field that the type does not have is a typing error, not more than was asked for. */
+/**
+ * Reports a field of a literal that the type lacks: in a literal it is most likely misspelt. Returns whether there is
+ * none.
+ */
 function reportUnknownField(syntax: Ast.Expr, expected: ValueType, target: FitTarget, context: FitContext): boolean {
   if (syntax.kind === "List") {
     const item = singleOf(expected, "list", context.types);
@@ -160,7 +163,7 @@ function reportUnknownField(syntax: Ast.Expr, expected: ValueType, target: FitTa
   return true;
 }
 
-/** The only alternative of a kind, when nothing else than `null` stands beside it. */
+/** The only alternative of a type besides `null`, if it has the given kind. */
 function singleOf<Kind extends ValueType["kind"]>(
   type: ValueType,
   kind: Kind,

@@ -1,8 +1,8 @@
 /**
- * The function library of expressions: arity and types. What the functions do stands in `runtime/expression/library/`; a
- * test compares the two lists.
+ * The signatures of the function library of expressions. The functions are implemented in
+ * `runtime/expression/library/`; a test compares the two lists.
  *
- * To add a function: implement it there, describe it here.
+ * To add a function, implement it there and add its signature here.
  */
 import { badPattern, patternNotLiteral } from "../../diagnostics/catalog/types.ts";
 import { checkPattern } from "../../runtime/expression/pattern/matches-pattern.ts";
@@ -28,12 +28,12 @@ import { checkComparable } from "./equality.ts";
 import type { ExpressionScope, Typed } from "./scope.ts";
 
 export interface LibrarySignature {
-  /** As a message shows it: `split(text, separator)`. */
+  /** For messages: `split(text, separator)`. */
   readonly usage: string;
   readonly minimum: number;
   /** `null`: any number. */
   readonly maximum: number | null;
-  /** Checks the arguments and gives the type of the result. Called with an accepted number of arguments. */
+  /** Checks the arguments and returns the type of the result. The number of arguments has been checked before. */
   readonly result: (args: readonly Typed[], scope: ExpressionScope, usage: string) => ValueType;
 }
 
@@ -119,7 +119,7 @@ const SIGNATURES: Readonly<Record<LibraryName, LibrarySignature>> = {
   }),
 };
 
-/** The library by name; iterate it to list what there is. */
+/** The signatures of the library, by name. */
 export const librarySignatures: ReadonlyMap<string, LibrarySignature> = new Map(Object.entries(SIGNATURES));
 
 const ROUND = "make it an int with `round(…)`";
@@ -128,7 +128,7 @@ function signature(usage: string, minimum: number, maximum: number | null, resul
   return { usage, minimum, maximum, result };
 }
 
-/** The type of an argument that must be one of some kinds, without `null`; broken (after an error) when it is not. */
+/** The type of an argument without `null`. Reports an argument of another kind and returns the broken type. */
 function container(
   argument: Typed | undefined,
   scope: ExpressionScope,
@@ -169,7 +169,7 @@ function textKind(type: ValueType): boolean {
   return type.kind === "string" || (type.kind === "literal" && typeof type.value === "string");
 }
 
-/** All arguments numbers: int when all are. */
+/** Checks that all arguments are numbers. The result is an int if all are ints. */
 function numbers(args: readonly Typed[], scope: ExpressionScope, usage: string): ValueType {
   let result = INT;
   for (const argument of args) {
@@ -190,7 +190,7 @@ function numbersOf(list: Typed | undefined, scope: ExpressionScope, usage: strin
   return isAssignable(item, INT, scope.types) === undefined ? INT : FLOAT;
 }
 
-/** `min(list)` may be empty; `min(a, b)` may not. */
+/** `min(list)` is null for an empty list; `min(a, b)` never is. */
 function extreme(args: readonly Typed[], scope: ExpressionScope, usage: string): ValueType {
   if (args.length === 1) return nullable(numbersOf(args[0], scope, usage));
   return widen(numbers(args, scope, usage));

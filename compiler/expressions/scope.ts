@@ -1,4 +1,4 @@
-/** What an expression may refer to, and what typing one yields. */
+/** The names that an expression may refer to, and the result of typing it. */
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { Suggestions } from "../../diagnostics/similar.ts";
 import type { SourceFile, Span } from "../../diagnostics/source.ts";
@@ -18,13 +18,13 @@ export type NameBinding =
       /** Position in `BoundGraph.channels`. */
       readonly index: number;
       readonly type: ValueType;
-      /** Where the type is `T | null` only because nothing may have been written yet. */
+      /** Set where the type is `T | null` only because the channel may not have been written yet. */
       readonly unwritten?: true;
     }
   | { readonly kind: "local"; readonly type: ValueType }
   | { readonly kind: "secret" }
   | { readonly kind: "error"; readonly type: ValueType }
-  /** Known to exist or to have been meant; an error about it has been reported. */
+  /** The name exists or was probably meant; an error about it has been reported. */
   | { readonly kind: "poisoned" };
 
 /** A function's name, where an expression calls it. */
@@ -39,17 +39,17 @@ export type CalleeBinding =
   | { readonly kind: "node" }
   | { readonly kind: "poisoned" };
 
-/** The names of one place in a graph. Lookups report nothing, except that a name is unknown. */
+/** The names at one place of a graph. Lookups do not report unknown names; `unknownValue` and `unknownCallee` do. */
 export interface Names {
   value(name: string, span: Span): NameBinding | undefined;
   callee(name: string, span: Span): CalleeBinding | undefined;
-  /** Reports that no value has this name (NG104), with what may have been meant. */
+  /** Reports that no value has this name (NG104), with similar names. */
   unknownValue(name: string, span: Span): void;
   /** Reports that no function has this name (NG510). */
   unknownCallee(name: Ast.Identifier): void;
-  /** A channel that may be `null` for lack of a write is handed on as it is (NG403 as a warning). */
+  /** Reports that a channel which may be unwritten is passed on as it is (NG403, a warning). */
   handedOnUnwritten(channel: string, span: Span): void;
-  /** Keeps what only `tsc` can check, for the generated module. */
+  /** Records a check that only `tsc` can make, for the generated module. */
   leaveToTypeScript(check: TypeScriptCheck): void;
 }
 
@@ -59,11 +59,11 @@ export interface ExpressionScope {
   readonly names: Names;
   readonly report: (diagnostic: Diagnostic) => void;
   readonly suggestions: Suggestions;
-  /** For messages: conditions are pure, arguments too. */
+  /** Where the expression is, for messages. */
   readonly where: "condition" | "argument";
   /** Variables of `for` and of comprehensions, innermost last. */
   readonly locals: ReadonlyMap<string, ValueType>;
-  /** What holds here, innermost conditions included. */
+  /** The facts that hold here, those of the innermost conditions included. */
   readonly facts: Facts;
   /** Channels that are read, by name; filled while typing. */
   readonly reads: Set<string>;
@@ -74,9 +74,9 @@ export interface ExpressionScope {
 export interface Typed {
   readonly expression: Expression;
   readonly type: ValueType;
-  /** Before conditions narrowed it: what an enum's values are listed from. */
+  /** The type before conditions narrowed it. Messages list the values of an enum from it. */
   readonly declared?: ValueType;
-  /** The channel whose missing write is why `null` is in the type. */
+  /** The channel because of whose missing write the type includes `null`. */
   readonly unwritten?: string;
   readonly syntax: Ast.Expr;
 }

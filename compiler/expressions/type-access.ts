@@ -68,7 +68,7 @@ export function typeIndex(syntax: Ast.IndexExpr, object: Typed, index: Typed, sc
   return { expression, type: unionOf(found), syntax };
 }
 
-/** An item of a list may be missing; of a field that is named `tsc` knows. */
+/** The type of a part of an opaque value. An item of a list may be missing; `tsc` knows whether a field may. */
 function opaqueIndex(
   type: ValueType & { kind: "opaque" },
   { index }: Ast.IndexExpr,
@@ -81,7 +81,7 @@ function opaqueIndex(
   return [opaquePart(type, JSON.stringify(index.value))];
 }
 
-/** Reading a field of `null`: the message offers `?.`, with the edit. */
+/** Reports a field that is read of `null`, with a fix that writes `?.`. */
 function notNull(syntax: Ast.MemberExpr, object: Typed, scope: ExpressionScope): ValueType {
   if (!mayBeNull(object.type, scope.types)) return object.type;
   const rest = withoutNull(object.type, scope.types);

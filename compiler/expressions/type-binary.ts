@@ -12,8 +12,8 @@ import type { ExpressionScope, Typed } from "./scope.ts";
 import { broken, conditionHelp, listItem, numberKind, typeExpression, within } from "./type-expression.ts";
 
 /**
- * `a + b`, `a && b`, `a in b`: operands, result and form of a binary operator. Chains (`a + b + c + …`) nest to the left,
- * as deep as they are long, so that side is walked in a loop.
+ * Types binary operators: `a + b`, `a && b`, `a in b`. Chains (`a + b + c + …`) nest to the left as deep as they are
+ * long, so a loop in place of recursion types the left side.
  */
 export function typeBinary(syntax: Ast.BinaryExpr, scope: ExpressionScope): Typed {
   const chain: Ast.BinaryExpr[] = [syntax];
@@ -40,7 +40,7 @@ function typeOperation(syntax: Ast.BinaryExpr, left: Typed, scope: ExpressionSco
       return { expression, type: unionOf([knownNotNull(left.type, scope.types), right.type]), syntax };
     case "==":
     case "!=":
-      // A comparison with a mistyped value says nothing: no conclusions are drawn from its being constant.
+      // A comparison with a mistyped value has been reported: it must not count as constant as well.
       if (!checkEquality(left, right, operator, syntax.operatorSpan, scope)) return broken(syntax);
       return { expression, type: BOOL, syntax };
     case "in":
@@ -101,7 +101,7 @@ function typeArithmetic(
   return { expression, type: BROKEN_TYPE, syntax };
 }
 
-/** Numbers with numbers, strings with strings. */
+/** Both operands must be numbers, or both strings. */
 function checkOrder(syntax: Ast.BinaryExpr, left: Typed, right: Typed, scope: ExpressionScope): void {
   const use = `\`${syntax.operator}\` compares two numbers or two strings`;
   const leftType = expectNotNull(left, use, scope);
@@ -125,14 +125,14 @@ function checkOrder(syntax: Ast.BinaryExpr, left: Typed, right: Typed, scope: Ex
   );
 }
 
-/** `x in list` (a value of it) or `key in map`; `false` after an error. */
+/** Checks `x in list` and `key in map`. Returns `false` after an error. */
 function checkMembership(left: Typed, right: Typed, scope: ExpressionScope): boolean {
   const what = "`in` looks into a list or a map";
   const type = expectNotNull(right, what, scope, "write `… in (list ?? [])` for that case");
   if (isBroken(type)) return true;
   const item = listItem(type, scope);
   if (item !== undefined) {
-    // `x in ["a", "b"]` asks the same as two comparisons, so each literal must be one that `x` may be.
+    // `x in ["a", "b"]` means two comparisons, so each literal must be a possible value of `x`.
     if (right.syntax.kind !== "List") return checkComparable(left, item, left.syntax.span, scope);
     const silent: ExpressionScope = { ...scope, report: () => {}, reads: new Set() };
     let isPossible = true;
@@ -152,12 +152,12 @@ function checkMembership(left: Typed, right: Typed, scope: ExpressionScope): boo
   return false;
 }
 
-/** What stands beside an operand of a sort. */
+/** The kind of operand that fits beside one of the given kind. */
 function operandOf(sort: ReturnType<typeof sortOf>): ValueType {
   return sort === "number" ? FLOAT : sort === "string" ? STRING : unionOf([FLOAT, STRING]);
 }
 
-/** What arithmetic and order tell apart; `unknown` for values that only TypeScript knows. */
+/** The kinds of operands that arithmetic and comparison distinguish; `unknown` for opaque values. */
 function sortOf(type: ValueType, scope: ExpressionScope): "number" | "string" | "unknown" | "other" {
   if (alternatives(type, scope.types).some((member) => member.kind === "opaque")) return "unknown";
   if (isAssignable(type, FLOAT, scope.types) === undefined) return "number";

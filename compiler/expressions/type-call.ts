@@ -17,7 +17,10 @@ import { librarySignatures } from "./library-signatures.ts";
 import type { ExpressionScope, Typed } from "./scope.ts";
 import { broken, handOn, typeExpression } from "./type-expression.ts";
 
-/** A call inside an expression: a function of the library, or an imported one, which is then pure and synchronous. */
+/**
+ * Types a call inside an expression: of a library function, or of an imported function, which must be pure and
+ * synchronous.
+ */
 export function typeCall(syntax: Ast.CallExpr, scope: ExpressionScope): Typed {
   const { callee } = syntax;
   const binding = scope.names.callee(callee.name, callee.span);
@@ -60,8 +63,8 @@ export function typeCall(syntax: Ast.CallExpr, scope: ExpressionScope): Typed {
 }
 
 /**
- * Types the arguments of an imported function: positional ones as they are, named ones as one record. Checks them against the function's
- * signatures, and returns the one that counts.
+ * Types the arguments of an imported function: positional ones as they are, named ones as one record. Checks them
+ * against the function's signatures, and returns the one that counts.
  */
 export function typeFunctionArguments(
   syntax: Ast.CallExpr,
@@ -74,7 +77,7 @@ export function typeFunctionArguments(
   const before = signatures.length > 0 && !isMixed;
   const signature = before ? checkFunctionCall(syntax, args, signatures, scope) : undefined;
   for (const [at, typed] of args.entries()) {
-    // A parameter that takes no `null` has refused it.
+    // Other parameters do not accept `null`: it has been reported already.
     const expected = signature?.parameters[at]?.type.kind;
     if (!before || expected === "json" || expected === "opaque") handOn(typed, scope);
   }
@@ -109,7 +112,7 @@ function typeArguments(syntax: Ast.CallExpr, scope: ExpressionScope): readonly T
   return [{ expression: { op: "record", fields }, type: recordOf(types), syntax }];
 }
 
-/** The type of what an imported function returns: TypeScript knows it. */
+/** The opaque type of what an imported function returns. */
 function resultOf(spec: FunctionSpec): ValueType {
   return opaque(`ReturnType<typeof ${spec.name}>`, spec.module);
 }

@@ -1,6 +1,6 @@
 /**
- * Types an expression and produces its form for the table, in one pass. Never throws and always yields something: where an
- * error has been reported the type is `BROKEN_TYPE`, which fits everywhere, so nothing follows from it.
+ * Types an expression and produces its form for the table, in one pass. Never throws. After an error the type is
+ * `BROKEN_TYPE`, which fits everywhere, so that no further errors follow.
  *
  * To add a form: add it to `grammar/ast.ts` and `runtime/expression/expression.ts`, type it in `typeByKind` (in a file
  * of its own when it is more than a few lines), and add its facts to `facts.ts` if it is a condition.
@@ -32,7 +32,7 @@ import { typeBinary } from "./type-binary.ts";
 import { typeCall } from "./type-call.ts";
 import { typeIndex, typeMember } from "./type-access.ts";
 
-/** Levels that one expression may nest: what the parser lets through, and a little more. */
+/** The deepest nesting of an expression: a little more than the parser accepts. */
 const MAX_DEPTH = 1100;
 
 export function typeExpression(syntax: Ast.Expr, scope: ExpressionScope): Typed {
@@ -50,7 +50,7 @@ export function typeCondition(syntax: Ast.Expr, scope: ExpressionScope): Typed {
   return typed;
 }
 
-/** What stands for an expression that could not be typed: a call of nothing, about whose value nothing is known. */
+/** The result for an expression that could not be typed: a call of an invalid function, with the broken type. */
 export function broken(syntax: Ast.Expr): Typed {
   return { expression: { op: "call", function: -1, args: [] }, type: BROKEN_TYPE, syntax };
 }
@@ -129,7 +129,7 @@ function typeName(syntax: Ast.NameExpr, scope: ExpressionScope): Typed {
   }
 }
 
-/** What the conditions around say of a path. */
+/** Narrows the type of a path by the facts that hold here. */
 function narrowed(typed: Typed, scope: ExpressionScope): Typed {
   if (scope.facts.size === 0) return typed;
   const path = pathOf(typed.syntax);
@@ -141,7 +141,7 @@ function narrowed(typed: Typed, scope: ExpressionScope): Typed {
   return { ...rest, type, declared: typed.declared ?? typed.type };
 }
 
-/** A value of any type has a text. */
+/** A template accepts values of any type. */
 function typeTemplate(syntax: Ast.TemplateExpr, scope: ExpressionScope): Typed {
   const parts: (string | Expression)[] = [];
   for (const part of syntax.parts) {
@@ -157,7 +157,9 @@ function typeTemplate(syntax: Ast.TemplateExpr, scope: ExpressionScope): Typed {
   return { expression: { op: "template", parts }, type: STRING, syntax };
 }
 
-/** The value goes where `null` is possible but, for want of a write, not meant. */
+/**
+ * Reports a value that is passed on where `null` is accepted although it comes from a channel that may be unwritten.
+ */
 export function handOn(typed: Typed, scope: ExpressionScope): void {
   if (typed.unwritten !== undefined) scope.names.handedOnUnwritten(typed.unwritten, typed.syntax.span);
 }
@@ -223,7 +225,7 @@ function typeComprehension(syntax: Ast.ComprehensionExpr, scope: ExpressionScope
   };
 }
 
-/** The item type of a list; `undefined` for what is no list. */
+/** The item type of a list; `undefined` if the type is not a list. */
 export function listItem(type: ValueType, scope: Pick<ExpressionScope, "types">): ValueType | undefined {
   const items: ValueType[] = [];
   for (const member of alternatives(type, scope.types)) {
@@ -292,7 +294,7 @@ export function within(scope: ExpressionScope, condition: Ast.Expr, holds: boole
   return facts.size === 0 ? scope : { ...scope, facts: bothFacts(scope.facts, facts) };
 }
 
-/** How to turn what somebody tested for "truth" into a condition. */
+/** Help for a value of another type that is used as a condition. */
 export function conditionHelp(typed: Typed, scope: ExpressionScope): string | undefined {
   const kinds = new Set(alternatives(typed.type, scope.types).map((member) => resolveType(member, scope.types).kind));
   if (kinds.has("null")) return 'nothing is "truthy" here: write `… != null`';
@@ -303,7 +305,7 @@ export function conditionHelp(typed: Typed, scope: ExpressionScope): string | un
   return undefined;
 }
 
-/** Lists of constants are one constant: shorter tables, and nothing to evaluate. */
+/** Folds a list of constants into one constant, which makes tables shorter and evaluation faster. */
 function foldConstant(expression: Expression & { op: "list" }): Expression {
   const values: (string | number | boolean | null)[] = [];
   for (const item of expression.items) {

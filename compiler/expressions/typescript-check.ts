@@ -2,10 +2,10 @@ import type { Span } from "../../diagnostics/source.ts";
 import type { FunctionSpec } from "../../runtime/table/table.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 
-/** What only `tsc` can check, because it alone knows the types of imported code: generated modules state it. */
+/** A check that only `tsc` can make, because it concerns opaque types. Generated modules contain it. */
 export type TypeScriptCheck = (
   | {
-      /** A call inside an expression: the function takes this, and gives a value, not a promise of one. */
+      /** A call inside an expression: the function accepts these arguments, and does not return a promise. */
       readonly kind: "call";
       readonly function: FunctionSpec;
       readonly args: readonly { readonly type: ValueType; readonly name: string | undefined }[];
@@ -16,7 +16,9 @@ export type TypeScriptCheck = (
   | { readonly kind: "field"; readonly type: ValueType; readonly field: string }
 ) & { readonly span: Span };
 
-/** Whether only TypeScript knows the type, or a part of it. Named types are looked at where they are declared. */
+/**
+ * Whether a type or a part of it is opaque. Does not look into named types: they are checked where they are declared.
+ */
 export function isOpaque(type: ValueType): boolean {
   switch (type.kind) {
     case "opaque":

@@ -1,4 +1,6 @@
-/** How the compiler reaches files: it does no I/O of its own. Paths are absolute or relative to the working directory. */
+/**
+ * How the compiler reaches files: it does no I/O of its own. Paths are absolute or relative to the working directory.
+ */
 export interface CompilerHost {
   /** The text of a file; `undefined` when there is none or it is no regular file. */
   readFile(path: string): string | undefined;

@@ -1,6 +1,6 @@
 /**
- * Reads and parses a file and all graph files that it imports, in any depth, and reads the TypeScript modules that they name.
- * Nothing is executed. Each file is read once, whatever its imports call it.
+ * Reads and parses a file and all graph files that it imports, in any depth, and reads the TypeScript modules that they
+ * name. Nothing is executed. Each file is read once, whatever its imports call it.
  */
 import { importCycle } from "../../diagnostics/catalog/names.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
@@ -40,7 +40,10 @@ export interface LoadOptions {
   /** Where the text is: imports are relative to it, and messages name it. */
   readonly path: string;
   readonly host: CompilerHost;
-  /** The directory that imports must not leave; default: the nearest one above with a `package.json`, else the file's own. */
+  /**
+   * The directory that imports must not leave; default: the nearest one above with a `package.json`, else the file's
+   * own.
+   */
   readonly root?: string | undefined;
   /** Default by the path: `.yaml` and `.yml` are YAML, all others text. */
   readonly spelling?: Spelling | undefined;

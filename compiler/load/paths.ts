@@ -1,6 +1,6 @@
 /**
- * Paths as text, with `/` between segments, on every platform: the compiler does no I/O and knows no file system. Windows
- * paths (`C:\x`) are understood and written with `/`, which Windows takes as well.
+ * Paths as text, with `/` between segments, on every platform: the compiler does no I/O and knows no file system.
+ * Windows paths (`C:\x`) are understood and written with `/`, which Windows takes as well.
  */
 
 /** With `/` only, without `.` and inner `..` segments; the current directory is `.`. */

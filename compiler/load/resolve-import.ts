@@ -62,8 +62,8 @@ export function resolveImport(
 }
 
 /**
- * Whether a specifier is empty, a URL (`data:` would carry code in the graph's own text) or a network path. Of the schemes only `node:`
- * is allowed; a letter and a colon begin a Windows path.
+ * Whether a specifier is empty, a URL (`data:` would carry code in the graph's own text) or a network path. Of the
+ * schemes only `node:` is allowed; a letter and a colon begin a Windows path.
  */
 function isForbidden(specifier: string): boolean {
   if (specifier.trim() === "" || /^\s|\s$|[\u0000-\u001f]/.test(specifier)) return true;

@@ -1,6 +1,6 @@
 /**
- * Expressions, functions and called graphs of one table, each once, numbered in the order in which the table refers to them.
- * That order depends on what the graph means and not on where its statements stand.
+ * Expressions, functions and called graphs of one table, each once, numbered in the order in which the table refers to
+ * them. That order depends on what the graph means and not on where its statements stand.
  */
 import type { Position } from "../../diagnostics/source.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";

@@ -1,6 +1,6 @@
 /**
- * Lowering: a bound plan without errors becomes its table. Linear in the plan. Tasks keep the order of the file, which decides between
- * equals; what has no order (paths, secrets, effects) is sorted, so that two spellings give one digest.
+ * Lowering: a bound plan without errors becomes its table. Linear in the plan. Tasks keep the order of the file, which
+ * decides between equals; what has no order (paths, secrets, effects) is sorted, so that two spellings give one digest.
  */
 import {
   DEFAULT_TRIES,

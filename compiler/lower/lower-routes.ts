@@ -1,7 +1,7 @@
 /**
- * Edges become routes of their sources and members of barriers. A signal into a node with `waits` becomes a signal to that
- * node's barrier where its source is a member. From anybody else it stays a signal to the node, which the scheduler
- * ignores (3.2): the arm is taken all the same, so a choice that leads there is still exhaustive.
+ * Edges become routes of their sources and members of barriers. A signal into a node with `waits` becomes a signal to
+ * that node's barrier where its source is a member. From anybody else it stays a signal to the node, which the
+ * scheduler ignores (3.2): the arm is taken all the same, so a choice that leads there is still exhaustive.
  */
 import type {
   BarrierIndex,

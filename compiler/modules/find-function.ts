@@ -1,6 +1,9 @@
 import type { FunctionNode, Statement } from "./parse-module.ts";
 
-/** The function that a name stands for: `function f() {}`, `const f = () => …`, `export default function () {}`; overloads first. */
+/**
+ * The function that a name stands for: `function f() {}`, `const f = () => …`, `export default function () {}`;
+ * overloads first.
+ */
 export function findFunctions(statements: readonly Statement[], name: string): readonly FunctionNode[] {
   return statements.flatMap((statement): readonly FunctionNode[] => {
     switch (statement.type) {

@@ -7,8 +7,9 @@ export interface Jump {
 }
 
 /**
- * The targets of `context.goto("x")` and `context.send("x", …)` in a function. `position` is the index of the parameter that receives the
- * context: the one after the arguments of the graph. Only string literals in calls of that very parameter count.
+ * The targets of `context.goto("x")` and `context.send("x", …)` in a function. `position` is the index of the parameter
+ * that receives the context: the one after the arguments of the graph. Only string literals in calls of that very
+ * parameter count.
  */
 export function findJumps(body: FunctionNode, position: number): readonly Jump[] {
   const context = body.params[position];

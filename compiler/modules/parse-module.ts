@@ -15,8 +15,8 @@ export type FunctionNode =
 const MAX_LENGTH = 2 * 1024 * 1024;
 
 /**
- * Parses a TypeScript or JavaScript module; never runs it. Returns `undefined` for CommonJS files and where the text is no module of the
- * language.
+ * Parses a TypeScript or JavaScript module; never runs it. Returns `undefined` for CommonJS files and where the text is
+ * no module of the language.
  */
 export function parseModule(text: string, path: string): Program | undefined {
   if (text.length > MAX_LENGTH || /\.c[jt]s$/.test(path)) return undefined;

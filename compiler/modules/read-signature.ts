@@ -32,8 +32,8 @@ export interface SignatureParameter {
 }
 
 /**
- * The signatures of a function that a module exports, overloads in their order. Empty where its text does not say enough: a
- * value that is no function, a function with a declared type of its own, JavaScript without JSDoc.
+ * The signatures of a function that a module exports, overloads in their order. Empty where its text does not say
+ * enough: a value that is no function, a function with a declared type of its own, JavaScript without JSDoc.
  */
 export function readSignatures(
   module: LoadedModule,

@@ -1,6 +1,6 @@
 /**
- * Types of TypeScript as types of the language. What JSON can hold is read: interfaces, aliases, unions, arrays, records, enums. All
- * else (generics, conditional types, classes, types of packages) stays opaque.
+ * Types of TypeScript as types of the language. What JSON can hold is read: interfaces, aliases, unions, arrays,
+ * records, enums. All else (generics, conditional types, classes, types of packages) stays opaque.
  */
 import type { FieldType, ValueType } from "../../runtime/table/value-type.ts";
 import type { LoadedModule } from "../load/load-module.ts";
@@ -74,8 +74,8 @@ const NO_PARAMETERS: ReadonlyMap<string, TsType | undefined> = new Map();
 const UNDEFINED: ValueType = opaque("undefined", "");
 
 /**
- * Reads a type. `at` is how TypeScript writes it, starting from an imported name (`Ticket["tags"][number]`): the name of what stays
- * opaque.
+ * Reads a type. `at` is how TypeScript writes it, starting from an imported name (`Ticket["tags"][number]`): the name
+ * of what stays opaque.
  */
 export function readType(syntax: TsType, at: string, scope: TypeScope): ValueType {
   const { type, mayBeMissing } = readPossible(syntax, at, scope);
@@ -111,7 +111,10 @@ export function readDeclared(found: FoundDeclaration, at: string, scope: TypeSco
   return entry.type;
 }
 
-/** Records and recursive types become names, as those that graph files declare; others are written out where they are used. */
+/**
+ * Records and recursive types become names, as those that graph files declare; others are written out where they are
+ * used.
+ */
 function nameIfNeeded(body: ValueType, name: string, entry: NamedType, types: ReadTypes): ValueType {
   if (entry.ref === undefined) {
     if (body.kind !== "record" && weigh(body) <= MAX_WRITTEN_OUT) return body;

@@ -13,9 +13,9 @@ export interface SuppressedDiagnostic {
 }
 
 /**
- * Removes the warnings and remarks that comments suppress. Errors stay, whatever a comment says. Comments that cannot be read are
- * errors (NG118). Comments that suppress nothing are warnings (NG119), unless the file has errors: a check that did not run may be
- * the one that reports the finding. Nor is NG119 reported for the codes in `notLookedFor`.
+ * Removes the warnings and remarks that comments suppress. Errors stay, whatever a comment says. Comments that cannot
+ * be read are errors (NG118). Comments that suppress nothing are warnings (NG119), unless the file has errors: a check
+ * that did not run may be the one that reports the finding. Nor is NG119 reported for the codes in `notLookedFor`.
  */
 export function suppressFindings(
   found: readonly Diagnostic[],

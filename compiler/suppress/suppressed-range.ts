@@ -2,8 +2,9 @@ import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 
 /**
- * What a comment is about: behind code, its own line; on a line of its own, the statement that begins on the next line of code, or
- * that line where none begins there (an arm of a `match`). Above a graph or plan its head is meant, not all that stands in it.
+ * What a comment is about: behind code, its own line; on a line of its own, the statement that begins on the next line
+ * of code, or that line where none begins there (an arm of a `match`). Above a graph or plan its head is meant, not all
+ * that stands in it.
  */
 export function createReach(file: Ast.File, comments: readonly Ast.Comment[]): (comment: Ast.Comment) => Span {
   const { source } = file;
@@ -24,7 +25,9 @@ export function createReach(file: Ast.File, comments: readonly Ast.Comment[]): (
 }
 
 interface CodeLines {
-  /** From the first character of a line that is no blank and in no comment to the last; `undefined` where there is none. */
+  /**
+   * From the first character of a line that is no blank and in no comment to the last; `undefined` where there is none.
+   */
   codeOf(line: number): Span | undefined;
   /** The first line from this one on that has code. */
   nextCode(line: number): number | undefined;

@@ -4,8 +4,8 @@ import { canonicalJson } from "./canonical-json.ts";
 import { sha256 } from "../../runtime/table/sha256.ts";
 
 /**
- * The digest of a table: SHA-256 of its canonical JSON without `digest` and `debug` (1.1). Called graphs count by their own
- * digests, which must be right: so a graph that many call is hashed once.
+ * The digest of a table: SHA-256 of its canonical JSON without `digest` and `debug` (1.1). Called graphs count by their
+ * own digests, which must be right: so a graph that many call is hashed once.
  */
 export function tableDigest(table: Omit<Table, "digest">): Digest {
   const { debug: _debug, digest: _digest, graphs, plans, ...meaning } = table as Table;

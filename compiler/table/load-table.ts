@@ -10,8 +10,8 @@ import { planDigest, tableDigest } from "./digest.ts";
 const MAX_JSON_DEPTH = 4000;
 
 /**
- * Reads a table from JSON: a text, or a parsed value (which is copied). The table has the right shape, its indexes point at
- * something, its digest is right (1.2), and it is deeply frozen.
+ * Reads a table from JSON: a text, or a parsed value (which is copied). The table has the right shape, its indexes
+ * point at something, its digest is right (1.2), and it is deeply frozen.
  *
  * Throws `TableError`: NG_BAD_TABLE with the path of the first problem, or NG_BAD_DIGEST.
  *

@@ -1,6 +1,6 @@
 /**
- * JSON Schemas (2020-12) of routing tables and plan tables, for other tools: made of the shapes that `loadTable` checks. A schema
- * cannot state that an index points at something; `loadTable` checks that too.
+ * JSON Schemas (2020-12) of routing tables and plan tables, for other tools: made of the shapes that `loadTable`
+ * checks. A schema cannot state that an index points at something; `loadTable` checks that too.
  */
 import type { ShapeFields, ShapeNode } from "../../runtime/table/shape.ts";
 import { EXPRESSION_SHAPE, GRAPH_SHAPE, PLAN_SHAPE, VALUE_TYPE_SHAPE } from "../../runtime/table/table-shapes.ts";

@@ -36,8 +36,8 @@ export function opaque(name: string, module: string): ValueType {
 }
 
 /**
- * A part of what only TypeScript knows: `key` is a field's name in quotes, `number` for the items of a list, `!` for all values
- * but `null`.
+ * A part of what only TypeScript knows: `key` is a field's name in quotes, `number` for the items of a list, `!` for
+ * all values but `null`.
  */
 export function opaquePart(type: ValueType & { kind: "opaque" }, key: string): ValueType {
   if (key === "!" && type.name.endsWith("[!]")) return type;

@@ -1,4 +1,4 @@
-/** One plan: names resolved, calls typed, matrix tasks multiplied, in the order in which each part needs the others. */
+/** Binds one plan: resolves names, types calls, and multiplies matrix tasks. */
 import type * as Ast from "../../../grammar/ast.ts";
 import type { BoundChannel } from "../bound-graph.ts";
 import type { BoundPlan, BoundTask } from "./bound-plan.ts";
@@ -74,7 +74,7 @@ export function bindPlan(unit: PlanUnit, bindOptions: BindOptions): BoundPlan {
 
 const NO_POLICIES: TaskPolicies = { touches: [], alone: false, idempotent: false, checks: [] };
 
-/** What the parts that bind nodes need to know of a task. */
+/** A task in the form that the functions for nodes take. */
 function asNode(task: Ast.TaskDecl, index: number): NodeEntry {
   const { span, name, call, output } = task;
   const declaration: Ast.NodeDecl = {
@@ -88,7 +88,7 @@ function asNode(task: Ast.TaskDecl, index: number): NodeEntry {
   return { declaration, name: name.name, index };
 }
 
-/** A task for every value of its matrix. Whoever comes after a matrix task comes after all of them. */
+/** Makes a task for each value of a matrix. A task that comes after a matrix task comes after all of these. */
 function multiply(
   typed: readonly TypedTask[],
   policies: readonly TaskPolicies[],
@@ -120,7 +120,7 @@ function multiply(
   });
 }
 
-/** What to do about a channel that no earlier task has written: come after one that does. */
+/** The help for a channel that no earlier task has written: come after a task that writes it. */
 function adviser(
   tasks: readonly Ast.TaskDecl[],
   writes: readonly (readonly string[])[],

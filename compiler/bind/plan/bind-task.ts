@@ -1,4 +1,4 @@
-/** One declared task: its call, condition and checks typed, once for all values of a matrix. */
+/** Binds one declared task: types its call, condition and checks, once for all values of its matrix. */
 import { notSupported } from "../../../diagnostics/catalog/names.ts";
 import { wrongType } from "../../../diagnostics/catalog/types.ts";
 import type * as Ast from "../../../grammar/ast.ts";
@@ -23,7 +23,7 @@ import type { Matrix } from "./matrix.ts";
 import type { TaskPolicies } from "./task-policies.ts";
 
 export interface TaskParts {
-  /** As a node: with the call and the `into`, and nothing else. */
+  /** The task as a node: its call and its `into`. */
   readonly entry: NodeEntry;
   readonly task: Ast.TaskDecl;
   readonly matrix: Matrix | undefined;
@@ -82,7 +82,7 @@ export function bindTask(parts: TaskParts, context: GraphContext): TypedTask {
   if (type !== undefined && result !== "infer") {
     checkResult(entry.declaration, { type, isChecked: call.kind === "builtin", callee, unwritten }, writes, context);
   }
-  // A check sees what the attempt has written.
+  // A check reads the values that the attempt has written.
   const after = new Map(parts.unwritten);
   for (const { channel } of writes) after.delete(channel.index);
   const checks = policies.checks.map((check) =>
@@ -110,7 +110,7 @@ export function bindTask(parts: TaskParts, context: GraphContext): TypedTask {
   };
 }
 
-/** A call passes when it does not fail and does not give `false`; an expression must be a bool. */
+/** A call passes if it does not fail and does not return `false`; an expression must be a bool. */
 function bindCheck(check: Ast.Expr, scope: ExpressionScope, effects: Set<Effect>, context: GraphContext): BoundCall {
   const { call, effects: own, result } = bindCall(check, scope, context);
   for (const effect of own) effects.add(effect);

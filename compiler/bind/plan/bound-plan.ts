@@ -1,6 +1,6 @@
 /**
- * A plan after binding: names resolved, calls typed, matrix tasks multiplied, every part still linked to its syntax. Lowering flattens
- * it into a plan table; a plan with errors is not lowered.
+ * A plan after binding: names resolved, calls typed, matrix tasks multiplied, every part still linked to its syntax.
+ * Lowering flattens it into a plan table; a plan with errors is not lowered.
  */
 import type { SourceFile, Span } from "../../../diagnostics/source.ts";
 import type * as Ast from "../../../grammar/ast.ts";
@@ -17,7 +17,7 @@ export interface BoundPlan {
   readonly name: string;
   readonly doc?: string;
   readonly channels: readonly BoundChannel[];
-  /** In file order; a matrix task stands here once a value. */
+  /** In source order; a matrix task occurs once for each value. */
   readonly tasks: readonly BoundTask[];
   readonly maxParallel: number;
   readonly order: PlanTable["order"];
@@ -25,7 +25,7 @@ export interface BoundPlan {
   readonly pools: PlanTable["pools"];
   readonly functions: readonly FunctionSpec[];
   readonly types: readonly { readonly name: string; readonly type: ValueType }[];
-  /** What only `tsc` can check. */
+  /** Checks that only `tsc` can make. */
   readonly typeScriptChecks: readonly TypeScriptCheck[];
   /** Called graphs and plans, once each, in order of first use. */
   readonly graphs: readonly BoundGraph[];
@@ -35,7 +35,7 @@ export interface BoundPlan {
   readonly poisoned: ReadonlySet<string>;
 }
 
-/** The call of a task: what a node may call, and plans. */
+/** The call of a task. */
 export type BoundTaskCall = BoundCall | BoundPlanCall;
 
 export interface BoundPlanCall {

@@ -1,4 +1,4 @@
-/** `after`: names become indexes, and what could never start is refused (NG701 to NG704). */
+/** Resolves `after` to task indexes, and reports tasks that could never start (NG701 to NG704). */
 import {
   dependencyCycle,
   noRoots,
@@ -18,7 +18,7 @@ export interface Dependencies {
   readonly after: readonly (readonly number[])[];
   /** By declared task: those that come after it. */
   readonly next: readonly (readonly number[])[];
-  /** Every task stands after those it comes after; those on a cycle are missing. */
+  /** A topological order; tasks on a cycle are missing. */
   readonly order: readonly number[];
   /** Dependencies that could not be resolved are missing, or some form a cycle. */
   readonly isPartial: boolean;
@@ -93,7 +93,10 @@ function topologicalOrder(after: readonly (readonly number[])[], next: readonly 
   return order;
 }
 
-/** Cycles in the order in which their tasks would run, each beginning with its first task of the file; `at` names the task before. */
+/**
+ * Cycles in the order in which their tasks would run, each beginning with its first task of the file; `at` names the
+ * task before.
+ */
 function findCycles(after: readonly (readonly Dependency[])[]): readonly (readonly Dependency[])[] {
   const cycles: Dependency[][] = [];
   depthFirst(after.keys(), {

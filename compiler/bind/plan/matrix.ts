@@ -1,4 +1,4 @@
-/** `for version in ["20", "22"]`: one task a value, known before the plan runs. */
+/** `for version in ["20", "22"]`: one task for each value, known at compile time. */
 import { badMatrix, matrixNotConstant } from "../../../diagnostics/catalog/plans.ts";
 import type * as Ast from "../../../grammar/ast.ts";
 import type { Json } from "../../../runtime/value/json.ts";
@@ -14,10 +14,10 @@ export interface Matrix {
   readonly values: readonly Json[];
 }
 
-/** Tasks that one declaration may stand for. */
+/** The largest number of tasks that one declaration may make. */
 const MOST_VALUES = 1000;
 
-/** The values of a task's matrix; without values where they are wrong, which has been reported. */
+/** The values of a task's matrix; empty where they are wrong, which has been reported. */
 export function bindMatrix(each: NonNullable<Ast.TaskDecl["each"]>, context: GraphContext): Matrix {
   const item = each.item.name;
   const place = placeIn(context, each.list.span);
@@ -95,7 +95,7 @@ export function checkSize(
   return true;
 }
 
-/** `test[20]`: short text as it is where that is plain, else JSON, and never the same for two values. */
+/** Names such as `test[20]`: short plain text as it is, other values as JSON; unique within the matrix. */
 export function matrixNames(task: string, values: readonly Json[]): readonly string[] {
   const plain = values.map((value) =>
     typeof value === "string" && /^[\w.+-]{1,40}$/.test(value) ? value : shorten(canonicalJson(value)),

@@ -10,8 +10,9 @@ import {
 import type { BoundPlan } from "./bound-plan.ts";
 
 /**
- * A plan as a graph of the same control, for checks that ask what calls are made and what they are given: dependencies are barriers, and
- * each check is a node behind its task. Tasks with checks have no tries here, since to be repeated is what they are for.
+ * A plan as a graph with the same control flow, for checks of calls and their arguments. Dependencies become barriers,
+ * and each check becomes a node after its task. Tasks with checks have no `tries` here, because they are meant to be
+ * repeated.
  */
 export function planAsGraph(plan: BoundPlan): BoundGraph {
   const nodes: BoundNode[] = [];
@@ -24,7 +25,7 @@ export function planAsGraph(plan: BoundPlan): BoundGraph {
   });
   const told = new Set<Ast.TaskDecl>();
   for (const task of plan.tasks) {
-    // A matrix is one node: what is wrong with it is said once.
+    // A matrix is one node, so that each finding about it is reported once.
     if (told.has(task.declaration)) continue;
     told.add(task.declaration);
     const name = task.declaration.name.name;

@@ -1,4 +1,4 @@
-/** What a plan declares: channels, tasks, pools and settings; duplicates are reported here. */
+/** Collects what a plan declares: channels, tasks, pools and settings. Reports duplicates. */
 import { duplicateName, notSupported, statedTwice } from "../../../diagnostics/catalog/names.ts";
 import { illegalPolicyValue, maxParallelBelowOne } from "../../../diagnostics/catalog/policies.ts";
 import type { Diagnostic } from "../../../diagnostics/diagnostic.ts";

@@ -1,6 +1,6 @@
 /**
- * What tasks may read: a task sees what those that it comes after have written. Worked out along the dependencies for 32 channels at a time;
- * and whether two tasks write one channel although neither comes after the other.
+ * Data flow of plans. A task reads what the tasks before it have written: a forward analysis along the dependencies,
+ * for 32 channels at a time. Also reports two tasks that write one channel although neither comes after the other.
  */
 import { unorderedWrites } from "../../../diagnostics/catalog/plans.ts";
 import type * as Ast from "../../../grammar/ast.ts";
@@ -52,7 +52,7 @@ export function analyseTaskData(input: TaskDataInput): TaskData {
   return { unwritten, mayEndNull: unwrittenAtEnd(input) };
 }
 
-/** Bits of what is written as a task starts: on every way, and on some. */
+/** By task, the channels (as bits) that are written when it starts: surely, and maybe. */
 function spread(
   { tasks, dependencies }: TaskDataInput,
   bits: (task: number) => number,
@@ -67,7 +67,7 @@ function spread(
         surely[task] = after.length === 0 ? 0 : after.reduce((all, before) => all & left(before), -1);
         break;
       case "done":
-        // They may have failed, and those before them too.
+        // The tasks before it may have failed.
         break;
       default:
         for (const before of after) surely[task] = (surely[task] ?? 0) | left(before);
@@ -77,7 +77,10 @@ function spread(
   return { surely, maybe };
 }
 
-/** Outputs that no task surely writes: those that a condition may skip do not count, nor what is skipped with them. */
+/**
+ * Outputs that no task surely writes. A task that a condition may skip does not count, nor do tasks that are skipped
+ * with it.
+ */
 function unwrittenAtEnd({ tasks, writes, dependencies, channels }: TaskDataInput): ReadonlySet<string> {
   const skippable = new Uint8Array(tasks.length);
   for (const task of dependencies.order) {
@@ -102,8 +105,8 @@ function unwrittenAtEnd({ tasks, writes, dependencies, channels }: TaskDataInput
 }
 
 /**
- * NG401. Where tasks write a channel without a reducer each must come after the one before it: which of two would win is not said
- * otherwise. Costs one walk over the plan for every such channel.
+ * NG401. The tasks that write a channel without a reducer must be ordered, because otherwise the result depends on
+ * timing. Visits the plan once for each such channel.
  */
 export function reportUnorderedWrites(input: TaskDataInput, context: GraphContext): void {
   const { tasks, writes, dependencies } = input;
@@ -147,17 +150,19 @@ export function reportUnorderedWrites(input: TaskDataInput, context: GraphContex
   }
 }
 
-/** The position of the first task in a list (in topological order) that does not come after the one before it in the list. */
+/**
+ * The position of the first task in a topologically ordered list that does not come after its predecessor in the list.
+ */
 function firstUnordered(list: readonly number[], { order, after }: Dependencies): number | undefined {
   const position = new Map(list.map((task, at) => [task, at]));
-  /** By task: the last of the list that it comes after. */
+  /** By task: the last position of the list that it comes after. */
   const last = new Int32Array(after.length).fill(-1);
   for (const task of order) {
     let latest = -1;
     for (const before of after[task] ?? []) latest = Math.max(latest, position.get(before) ?? -1, last[before] ?? -1);
     last[task] = latest;
     const own = position.get(task);
-    // In topological order, so what comes after the one before comes after all earlier ones, too.
+    // The list is in topological order: a task after its predecessor is after all earlier ones, too.
     if (own !== undefined && own > 0 && latest < own - 1) return own;
   }
   return undefined;

@@ -1,4 +1,4 @@
-/** The policies of tasks. Repeated, impossible and misplaced ones are reported and left out. */
+/** Binds the policies of tasks. Reports and omits repeated, impossible and misplaced policies. */
 import { notSupported, statedTwice } from "../../../diagnostics/catalog/names.ts";
 import { policyOfGraphs, touchEscapesRoot, unknownPool } from "../../../diagnostics/catalog/plans.ts";
 import { illegalPolicyValue } from "../../../diagnostics/catalog/policies.ts";
@@ -74,7 +74,7 @@ function bindPolicy(policy: Ast.Policy, bound: Draft, pools: BoundPlan["pools"],
   }
 }
 
-/** What does in a plan what a policy of graphs does there. */
+/** For each policy that only graphs have: how to get its effect in a plan. */
 const WAYS_OUT: Readonly<Record<"MaxParallel" | "Waits" | "Goes" | "Pause", string>> = {
   MaxParallel: "write `max parallel N` in the plan itself, or let tasks share a `pool`",
   Waits: "a task waits for those it names: `after a, b`",
@@ -105,7 +105,10 @@ function bindTouches(
   return touches;
 }
 
-/** A path in its one form. One that leaves the root is kept as it is, and meets only its like. */
+/**
+ * The normal form of a path. A path that leaves the root is reported and kept as written; it overlaps only with equal
+ * paths.
+ */
 function pathOf({ value, span }: Ast.StringLiteral, what: "touches" | "cache inputs", context: GraphContext): string {
   try {
     return normalizePath(value);
