@@ -4,17 +4,17 @@ import type { Digest, Effect } from "../runtime/table/table.ts";
 import type { BoundEdge } from "./bind/bound-graph.ts";
 import { compile, type CompiledGraph, type CompiledPlan, type CompileOptions } from "./compile.ts";
 
-/** What `ngc check --json` says of a graph or plan. */
+/** The entry of a graph or plan in `ngc check --json`. */
 export interface GraphSummary {
   readonly name: string;
   readonly kind: "graph" | "plan";
   /** `null` where the file has errors. */
   readonly digest: Digest | null;
-  /** Nodes, or tasks: those of a matrix once a value. */
+  /** The number of nodes or tasks; a matrix task counts once for each value. */
   readonly nodes: number;
   /**
-   * Links from a source to a target; those of a barrier from each of its members. Of a plan: from each task to those
-   * after it.
+   * The number of pairs of source and target; each member of a barrier counts as a source. In a plan, the number of
+   * dependencies.
    */
   readonly edges: number;
   readonly effects: readonly Effect[];
@@ -30,7 +30,7 @@ export interface CheckReport {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Checks a text: what is wrong with it, and what is proven of its graphs. Never throws. */
+/** Checks a text: returns its findings and what is proven about its graphs. Never throws. */
 export function check(text: string, options: CompileOptions = {}): CheckReport {
   const { diagnostics, graphs, plans } = compile(text, options);
   const count = (severity: Diagnostic["severity"]): number =>

@@ -24,19 +24,19 @@ import { readSuppressions } from "./suppress/read-suppressions.ts";
 import { suppressFindings, type SuppressedDiagnostic } from "./suppress/suppress-findings.ts";
 
 export interface CompileOptions {
-  /** Where the text stands: imports are relative to it, and messages name it. Default `input.ngraph`. */
+  /** The path of the text: imports are relative to it, and messages name it. Default `input.ngraph`. */
   readonly path?: string;
   /** How imports are read. Default: there are no files, so every relative import is missing. */
   readonly host?: CompilerHost;
-  /** What imports must not leave; default the nearest directory above with a `package.json`. */
+  /** The directory that imports must not leave. Default: the nearest one above with a `package.json`. */
   readonly root?: string;
-  /** Default by the path: `.yaml` and `.yml` are YAML, all others text. */
+  /** Default: by the path. `.yaml` and `.yml` are YAML, all others text. */
   readonly spelling?: Spelling;
-  /** States that a proof may look at before it gives up (NG900); default 100,000. */
+  /** The number of states after which a proof gives up (NG900). Default 100,000. */
   readonly maxStates?: number;
-  /** The graphs as they were when threads were kept: what would keep those from going on is reported (NG610). */
+  /** Older versions of the graphs. Changes that prevent their threads from resuming are reported (NG610). */
   readonly baseline?: Baseline;
-  /** What is done although this version cannot do it all: for the parts that bring it. */
+  /** Features to compile although this version does not support them in full. */
   readonly supports?: Iterable<Feature>;
 }
 
@@ -46,7 +46,7 @@ export interface CompiledGraph {
   readonly bound: BoundGraph;
   /** Absent where the file has errors. */
   readonly table: Table | undefined;
-  /** What holds for every run of it. */
+  /** Properties that hold for every run. */
   readonly proofs: readonly Proof[];
   /** What all checks come to; absent where errors keep its runs from being looked at. */
   readonly verdict: Verdict | undefined;
@@ -62,20 +62,20 @@ export interface CompiledPlan {
 
 export interface CompileResult {
   readonly path: string;
-  /** Of the first graph; absent where there is none or the file has errors. */
+  /** The table of the first graph; absent where there is none or the file has errors. */
   readonly table: Table | undefined;
   /**
-   * Of all graphs and plans of the file, by name, in source order; empty where the file has errors. Their `kind` tells
-   * them apart.
+   * The tables of all graphs and plans of the file, by name, in source order; empty where the file has errors. Their
+   * `kind` is `graph` or `plan`.
    */
   readonly tables: ReadonlyMap<string, Table | PlanTable>;
-  /** Of the file all, of files that it imports the errors; sorted by place. */
+  /** All findings about the file, and the errors of the files that it imports. Sorted by place. */
   readonly diagnostics: readonly Diagnostic[];
-  /** What comments in the text suppress: no part of `diagnostics`. */
+  /** Findings that comments in the text suppress; `diagnostics` does not contain them. */
   readonly suppressed: readonly SuppressedDiagnostic[];
   /** The graphs of the file in source order, those with errors included. */
   readonly graphs: readonly CompiledGraph[];
-  /** Likewise the plans. */
+  /** The plans of the file in source order, those with errors included. */
   readonly plans: readonly CompiledPlan[];
   /** The types that the file declares, in source order. */
   readonly types: readonly { readonly name: string; readonly type: ValueType; readonly doc?: string }[];
@@ -90,7 +90,7 @@ export interface CompileResult {
 }
 
 /**
- * Compiles a text. A file with an error gives no table; `diagnostics` says why.
+ * Compiles a text. A file with errors has no tables; `diagnostics` states the errors.
  *
  * ```ts
  * const { table, diagnostics } = compile(`graph hello { node greet = print("hi")  start -> greet }`);
@@ -108,7 +108,7 @@ export function compile(text: string, options: CompileOptions = {}): CompileResu
     for (const each of compareWithBaseline(baseline, graphs, project.entry.source)) found.push(each);
   }
   const { diagnostics, suppressed } = suppressFindings(sortDiagnostics(found), project.entry.syntax, suppressions, {
-    // Without a baseline, nothing has looked for differences to one.
+    // Without a baseline, no check has searched for differences.
     notLookedFor: baseline === undefined ? ["NG610"] : [],
   });
   return {

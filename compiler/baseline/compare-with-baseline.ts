@@ -1,8 +1,7 @@
 /**
- * Which kept threads an edit breaks (NG610). The rules are those by which a resume refuses to go on (5.7, `refuseDrift`
- * of the engine), asked of every checkpoint that the old table can have left: its nodes may be about to run, the
- * members of its barriers may have signalled, and its channels hold values. Whatever else changes is compatible, and
- * nothing is said about it.
+ * Reports edits that break stored threads (NG610). Applies the rules by which the engine refuses to resume (5.7,
+ * `refuseDrift`) to every checkpoint that the old table may have stored: any node may be the next to run, any member of
+ * a barrier may have signalled, and channels have values. All other changes are compatible.
  */
 import {
   barrierGone,
@@ -21,7 +20,7 @@ import type { BoundGraph } from "../bind/bound-graph.ts";
 import { typeToText } from "../types/type-text.ts";
 import { misfit } from "./old-values.ts";
 
-/** Graphs as they were: by name, as compiled tables. Plans keep no threads, and are left out of account. */
+/** Older versions of graphs, as compiled tables, by name. Plans have no threads and are ignored. */
 export type Baseline = ReadonlyMap<string, Table | PlanTable>;
 
 interface Compared {
@@ -99,7 +98,7 @@ function compareBarriers({ before, now, graph }: Compared): Diagnostic[] {
   const barriers = new Map(now.barriers.map((barrier) => [barrier.id, barrier]));
   return before.barriers.flatMap((spec) => {
     const target = before.nodes[spec.target]?.name ?? "";
-    // A barrier of one member is never partly filled; what a missing node brings with it is said of the node.
+    // A barrier of one member is never partly filled. A missing node is reported by itself.
     if (spec.members.length < 2 || !nodes.has(target)) return [];
     const members = memberNames(spec, before).filter((name) => nodes.has(name));
     const barrier = barriers.get(spec.id);
@@ -117,7 +116,7 @@ function memberNames(barrier: BarrierSpec, table: Table): string[] {
   return barrier.members.flat().flatMap((node) => table.nodes[node]?.name ?? []);
 }
 
-/** Graphs that a node calls before and after the edit: an unfinished one keeps checkpoints of its own. */
+/** Graphs that a node calls before and after the edit: an unfinished call has checkpoints of its own. */
 function calledGraphs({ before, now, graph }: Compared): Compared[] {
   const nodes = new Map(now.nodes.map((node) => [node.name, node]));
   return before.nodes.flatMap(({ name, call }) => {

@@ -1,20 +1,20 @@
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import { isAssignable } from "../types/assignable.ts";
 
-/** A type with what its `ref`s point to. */
+/** A type with the types that its `ref`s point to. */
 export interface TypeInTable {
   readonly type: ValueType;
   readonly types: readonly { readonly name: string; readonly type: ValueType }[];
 }
 
 /**
- * Where a value of the old type may not fit the new one: a path such as `.author.name`, empty for the whole;
- * `undefined` when all of them fit. `null` fits every channel, because a channel may not have been written yet. Types
- * of TypeScript modules hold any JSON when a run goes on.
+ * The path of the first part at which a value of the old type may not fit the new type, such as `.author.name`; empty
+ * for the whole value, `undefined` if all values fit. `null` fits every channel, because a channel may be unwritten.
+ * Opaque types accept any JSON when a run resumes.
  */
 export function misfit(before: TypeInTable, now: TypeInTable): string | undefined {
   const types = new Map<string, ValueType>();
-  // One name may mean two types before and after.
+  // A name may mean different types before and after the edit.
   for (const { name, type } of before.types) types.set(`before ${name}`, rename(type, "before "));
   for (const { name, type } of now.types) types.set(name, rename(type, ""));
   return isAssignable(withoutNull(rename(before.type, "before ")), rename(now.type, ""), types)?.path;

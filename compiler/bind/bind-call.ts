@@ -19,9 +19,9 @@ import type { BoundPlan, BoundTaskCall } from "./plan/bound-plan.ts";
 import { librarySignatures } from "../expressions/library-signatures.ts";
 import type { ExpressionScope, Typed } from "../expressions/scope.ts";
 import { typeFunctionArguments } from "../expressions/type-call.ts";
-import { handOn, typeExpression } from "../expressions/type-expression.ts";
+import { reportUnwritten, typeExpression } from "../expressions/type-expression.ts";
 import { nullable, recordOf } from "../types/construct.ts";
-import { isPoisoned, namesOf, SORTS, type Declared, useMeant } from "./file-scope.ts";
+import { isPoisoned, namesOf, KIND_NAMES, type Declared, markMeantAsUsed } from "./file-scope.ts";
 import { reportMisfit } from "../expressions/fit-value.ts";
 import { placeIn, useFunction, type GraphContext } from "./graph-context.ts";
 import { toTypedExpression } from "./typed-expression.ts";
@@ -54,7 +54,7 @@ export function bindCall(syntax: Ast.Expr, scope: ExpressionScope, context: Grap
     const all = (): string[] => [...namesOf("import", file), ...namesOf("graph", file), ...nodeSignatures.keys()];
     const { similar: own, known } = suggest(callee.name, all, file.suggestions);
     const similar = own ?? findSimilar(callee.name, librarySignatures.keys());
-    useMeant(similar, file);
+    markMeantAsUsed(similar, file);
     context.report(unknownFunction(placeIn(context, callee.span), { name: callee.name, similar, known }));
   }
   return BROKEN;
@@ -109,7 +109,9 @@ function bindDeclared(
     default: {
       typeAll(syntax, scope);
       const place = placeIn(context, callee.span);
-      context.report(wrongSortOfName(place, { name: callee.name, is: SORTS[declared.kind], expected: "a function" }));
+      context.report(
+        wrongSortOfName(place, { name: callee.name, is: KIND_NAMES[declared.kind], expected: "a function" }),
+      );
       return BROKEN;
     }
   }
@@ -266,5 +268,5 @@ function checkArgument(
 ): void {
   const target = `argument \`${parameter.name}\` of \`${callee.name}\``;
   if (!reportMisfit(typed, parameter.type, { target }, context)) return;
-  if (parameter.type.kind === "json") handOn(typed, scope);
+  if (parameter.type.kind === "json") reportUnwritten(typed, scope);
 }

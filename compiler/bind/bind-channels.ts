@@ -22,7 +22,7 @@ import { isAssignable } from "../types/assignable.ts";
 import { FLOAT, isBroken, recordOf } from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";
 import { acceptsNull, alternatives, resolveType, type TypeTable, withoutNull } from "../types/type-table.ts";
-import { isPoisoned, namesOf, SORTS, type FileScope, useMeant } from "./file-scope.ts";
+import { isPoisoned, namesOf, KIND_NAMES, type FileScope, markMeantAsUsed } from "./file-scope.ts";
 import type { ChannelEntry } from "./graph-context.ts";
 import { reportMisfit } from "../expressions/fit-value.ts";
 import { typeOfSyntax } from "./type-of-syntax.ts";
@@ -129,12 +129,12 @@ function bindReducer(declaration: Ast.ChannelDecl, type: ValueType, context: Cha
     return undefined;
   }
   if (declared !== undefined) {
-    report(wrongSortOfName(place, { name: reducer.name, is: SORTS[declared.kind], expected: "a reducer" }));
+    report(wrongSortOfName(place, { name: reducer.name, is: KIND_NAMES[declared.kind], expected: "a reducer" }));
     return undefined;
   }
   const all = (): string[] => [...BUILT_IN_REDUCERS, ...namesOf("import", scope)];
   const { similar, known } = suggest(reducer.name, all, scope.suggestions);
-  useMeant(similar, scope);
+  markMeantAsUsed(similar, scope);
   report(unknownFunction(place, { name: reducer.name, similar, known }));
   return undefined;
 }

@@ -12,7 +12,7 @@ import { typeToText } from "../types/type-text.ts";
 import { alternatives, resolveType } from "../types/type-table.ts";
 import type { Flow } from "../control/flow.ts";
 import { placeIn, type ChannelEntry, type GraphContext } from "./graph-context.ts";
-import { namesAt } from "./names-at.ts";
+import { createNames } from "./resolve-names.ts";
 import type { Reference, ResolvedEdge } from "./resolve-edges.ts";
 import { toTypedExpression } from "./typed-expression.ts";
 
@@ -103,8 +103,8 @@ function bindCases(
 }
 
 /**
- * The subject is something that literals can equal, and each literal is one of its values. For those that are not (an
- * error has been reported) the result holds what may have been meant, so that the arms are not said to be incomplete as
+ * Checks that the subject of a `match` can equal literals, and that each literal is one of its values. Reports those that are
+ * not, and returns the values that were probably meant in their place, so that the arms are not reported as incomplete as
  * well.
  */
 function checkSubject(
@@ -134,7 +134,7 @@ function checkSubject(
     }
   }
   if (meant.size === 0) return meant;
-  // Each wrong value stands for one that no arm has: the most similar of them, else the first.
+  // Each wrong value is replaced by one that no arm has: the most similar one, else the first.
   const listed = new Set(patterns.map(({ value }) => value));
   const open = members.flatMap((member): string[] =>
     member.kind === "literal" && typeof member.value === "string" && !listed.has(member.value) ? [member.value] : [],
@@ -156,7 +156,7 @@ function conditionScope(edge: ResolvedEdge, flow: Flow, context: GraphContext): 
   return {
     file: context.file,
     types: context.types,
-    names: namesAt({ flow: site, reader, locals }, context),
+    names: createNames({ flow: site, reader, locals }, context),
     report: context.report,
     suggestions: context.suggestions,
     where: "condition",

@@ -15,7 +15,7 @@ import { boundOutput, checkEachWrites, checkResult, inferResult, type Write } fr
 import type { BoundPolicies } from "./bind-policies.ts";
 import type { Flow } from "../control/flow.ts";
 import { placeIn, type GraphContext, type NodeEntry } from "./graph-context.ts";
-import { namesAt } from "./names-at.ts";
+import { createNames } from "./resolve-names.ts";
 import { toTypedExpression } from "./typed-expression.ts";
 
 /**
@@ -34,7 +34,7 @@ export function bindNode(
   const scopeWith = (locals: ReadonlyMap<string, ValueType>, facts: Facts): ExpressionScope => ({
     file: context.file,
     types: context.types,
-    names: withCode(namesAt({ flow, reader: `\`${name}\``, locals }, context), effects),
+    names: withCode(createNames({ flow, reader: `\`${name}\``, locals }, context), effects),
     report: context.report,
     suggestions: context.suggestions,
     where: "argument",

@@ -92,13 +92,13 @@ function bindPolicy(
       break;
     default:
       context.report(
-        policyOfPlans(placeIn(context, policy.span), { policy: nameOf(policy), help: WAYS_OUT[policy.kind] }),
+        policyOfPlans(placeIn(context, policy.span), { policy: nameOf(policy), help: ALTERNATIVES[policy.kind] }),
       );
   }
 }
 
 /** For each policy that only plans have: how to get its effect in a graph. */
-const WAYS_OUT: Readonly<Record<"Touches" | "Alone" | "DoneWhen" | "Pool" | "Estimate", string>> = {
+const ALTERNATIVES: Readonly<Record<"Touches" | "Alone" | "DoneWhen" | "Pool" | "Estimate", string>> = {
   Touches: "nodes share state by channels, not files; to keep two nodes apart put an edge between them",
   Alone: "a step runs what was signalled: to run a node alone, lead a barrier `all(…)` to it",
   DoneWhen: "check in a node of its own and loop: `check -> again when !passed`",

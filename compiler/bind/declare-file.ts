@@ -7,7 +7,7 @@ import type { LoadedFile } from "../load/load-project.ts";
 import type { ReadTypes } from "../modules/read-type.ts";
 import { BROKEN_TYPE } from "../types/construct.ts";
 import { declareImport } from "./declare-import.ts";
-import { SORTS, type Declared, type FileScope, type GraphUnit, type PlanUnit } from "./file-scope.ts";
+import { KIND_NAMES, type Declared, type FileScope, type GraphUnit, type PlanUnit } from "./file-scope.ts";
 
 const BUILT_IN_TYPES = new Set(["string", "int", "float", "bool", "json", "null", "map"]);
 
@@ -44,7 +44,7 @@ export function declareFile(
       return true;
     }
     const first = { file: file.source, span: known.identifier.span };
-    report(duplicateName({ file: file.source, span }, { name, what: SORTS[known.kind], first }));
+    report(duplicateName({ file: file.source, span }, { name, what: KIND_NAMES[known.kind], first }));
     return false;
   };
   const imports = new Map(file.imports.map((link) => [link.declaration, link]));

@@ -1,4 +1,4 @@
-/** What the names of an import stand for. */
+/** Declares the names of an import. */
 import { missingExport, wrongSortOfName } from "../../diagnostics/catalog/names.ts";
 import type { Diagnostic, Place } from "../../diagnostics/diagnostic.ts";
 import { suggest } from "../../diagnostics/similar.ts";
@@ -10,7 +10,7 @@ import { findExport } from "../modules/find-declaration.ts";
 import { readSignatures, type FunctionSignature } from "../modules/read-signature.ts";
 import { readDeclared, type ReadTypes } from "../modules/read-type.ts";
 import { opaque } from "../types/construct.ts";
-import { isPoisoned, namesOf, SORTS, type Declared, type FileScope } from "./file-scope.ts";
+import { isPoisoned, namesOf, KIND_NAMES, type Declared, type FileScope } from "./file-scope.ts";
 
 export interface ImportContext {
   /** The file that imports. */
@@ -57,7 +57,7 @@ function importFromFile(name: Ast.ImportName, other: FileScope, link: LoadedImpo
     case "graph":
     case "plan": {
       if (!name.isType) return { ...found, identifier: name.local };
-      const facts = { name: wanted, is: SORTS[found.kind], expected: "a type", help: "remove `type`" };
+      const facts = { name: wanted, is: KIND_NAMES[found.kind], expected: "a type", help: "remove `type`" };
       context.report(wrongSortOfName(placeOf(name, context), facts));
       return broken(name);
     }

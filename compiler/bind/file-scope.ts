@@ -8,7 +8,7 @@ import type { LoadedFile } from "../load/load-project.ts";
 import type { LoadedModule } from "../load/load-module.ts";
 import type { FunctionSignature } from "../modules/read-signature.ts";
 
-/** What a name of a file stands for. */
+/** The meaning of a name of a file. */
 export type Declared =
   | {
       /** A value of a TypeScript module, or a type of one that was imported without `type`. */
@@ -68,7 +68,7 @@ export function* namesOf(kind: Declared["kind"], scope: FileScope): Iterable<str
   for (const [name, declared] of scope.names) if (declared.kind === kind) yield name;
 }
 
-export const SORTS: Readonly<Record<Declared["kind"], string>> = {
+export const KIND_NAMES: Readonly<Record<Declared["kind"], string>> = {
   import: "an imported function",
   importedType: "an imported type",
   type: "a type",
@@ -79,7 +79,7 @@ export const SORTS: Readonly<Record<Declared["kind"], string>> = {
 };
 
 /** Counts a misspelt name as a use of the name that was probably meant, so that it is not reported as unused. */
-export function useMeant(similar: string | undefined, scope: FileScope): void {
+export function markMeantAsUsed(similar: string | undefined, scope: FileScope): void {
   if (similar !== undefined) scope.used.add(similar);
 }
 

@@ -30,7 +30,7 @@ export function watchErrors(options: BindOptions): BindOptions & { readonly foun
 
 export interface UnitParts {
   readonly channels: readonly Ast.ChannelDecl[];
-  /** Nodes, or tasks as such, in order. */
+  /** Nodes, or the tasks of a plan as nodes, in source order. */
   readonly nodes: readonly NodeEntry[];
   readonly noun: GraphContext["noun"];
   readonly poisoned: Set<string>;
@@ -40,7 +40,7 @@ export interface UnitParts {
 export interface OpenContext {
   readonly context: GraphContext;
   readonly channels: readonly ChannelEntry[];
-  /** What each node writes. */
+  /** The channels that each node writes. */
   readonly writes: readonly (readonly Write[])[];
 }
 

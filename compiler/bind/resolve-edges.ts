@@ -1,6 +1,6 @@
 /**
- * Edges with their names resolved and chains taken apart; conditions are not typed yet, because their types depend on
- * what has been written on the way, which depends on the edges.
+ * Resolves the names in edges and splits chains. Conditions are typed later: their types depend on control flow, which
+ * depends on the edges.
  */
 import { waitsForNobody } from "../../diagnostics/catalog/barriers.ts";
 import { edgeAtBoundary, notSupported, unknownNode } from "../../diagnostics/catalog/names.ts";
@@ -10,7 +10,7 @@ import type * as Ast from "../../grammar/ast.ts";
 import { END_NAME, START, type BoundReference } from "./bound-graph.ts";
 import { isSilenced, placeIn, type GraphContext } from "./graph-context.ts";
 
-/** A node (its index), `start` or `end` where an edge uses it. */
+/** A use of a node, `start` or `end` in an edge. */
 export interface Reference extends BoundReference {
   /** `START_INDEX`, `END_INDEX` or a node's index. */
   readonly index: number;
@@ -48,7 +48,7 @@ interface ResolvedConditionArm {
 
 export interface ResolvedEdges {
   readonly edges: readonly ResolvedEdge[];
-  /** Some name could not be resolved, so conclusions from missing edges would be wrong. */
+  /** A name could not be resolved: edges may be missing, and nothing may be concluded from their absence. */
   readonly isPartial: boolean;
 }
 
@@ -64,7 +64,7 @@ interface Resolution {
   isPartial: boolean;
 }
 
-/** How a name is used decides whether `start` and `end` may stand there. */
+/** The position of a name in an edge. It decides whether `start` and `end` are allowed. */
 type Use = "source" | "failed source" | "target" | "member" | "link";
 
 function resolveStatement(syntax: Ast.EdgeDecl, edges: ResolvedEdge[], resolution: Resolution): void {
@@ -90,7 +90,7 @@ function resolveStatement(syntax: Ast.EdgeDecl, edges: ResolvedEdge[], resolutio
   }
   const to = resolveTargets(syntax, syntax.chain.length === 0 && syntax.source.kind === "AllOf", resolution);
   if (source === undefined && to !== undefined) {
-    // What only this edge leads to is not unreachable: it was meant to be reached.
+    // The targets are not reported as unreachable: the edge was meant to lead to them.
     for (const { name } of targetsOf(to)) resolution.context.poisoned.add(name);
   }
   if (source === undefined || to === undefined) return;
@@ -112,7 +112,7 @@ function resolveSource(syntax: Ast.EdgeSource, use: Use, resolution: Resolution)
     if (found.length < names.length || names.length === 0) isWhole = false;
     members.push(found);
   }
-  // A barrier without one of its members would be another barrier.
+  // A barrier that lacks one of its members would have another meaning.
   return isWhole ? { kind: "all", members, span: syntax.span } : undefined;
 }
 
@@ -120,7 +120,7 @@ function reportNobody(word: "all" | "any", span: Span, { context }: Resolution):
   context.report(waitsForNobody(placeIn(context, span), { word }));
 }
 
-/** Right sides keep what could be resolved: an arm without targets is still an arm. */
+/** Resolves a right side. Omits unknown targets but keeps their arms. */
 function resolveTargets(syntax: Ast.EdgeDecl, isBarrier: boolean, resolution: Resolution): ResolvedTargets | undefined {
   const { to } = syntax;
   switch (to.kind) {
@@ -203,7 +203,7 @@ export function targetsOf(to: ResolvedTargets): readonly Reference[] {
   return to.kind === "match" || to.kind === "cases" ? to.arms.flatMap((arm) => arm.targets) : to.targets;
 }
 
-/** NG101, once a name; poisons it and the name that was probably meant. */
+/** Reports NG101 once for each name. Poisons the name and the name that was probably meant. */
 export function reportUnknownNode(
   { name, span }: Ast.Identifier,
   context: GraphContext,
@@ -226,7 +226,7 @@ export function reportUnknownNode(
   context.poisoned.add(name);
 }
 
-/** `a -> mathc x { … }`: what follows could not be read, because this is no name but a misspelt word. */
+/** Whether a syntax error follows directly: in `a -> mathc x { … }` the name is a misspelt keyword. */
 function isBeforeSyntaxError({ end }: Span, context: GraphContext): boolean {
   const { errors } = context.scope.file;
   if (errors.length === 0) return false;

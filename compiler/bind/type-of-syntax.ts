@@ -18,7 +18,7 @@ import {
   STRING,
   unionOf,
 } from "../types/construct.ts";
-import { isPoisoned, namesOf, SORTS, type FileScope, useMeant } from "./file-scope.ts";
+import { isPoisoned, namesOf, KIND_NAMES, type FileScope, markMeantAsUsed } from "./file-scope.ts";
 
 const BUILT_IN: ReadonlyMap<string, ValueType> = new Map([
   ["string", STRING],
@@ -29,7 +29,7 @@ const BUILT_IN: ReadonlyMap<string, ValueType> = new Map([
   ["null", NULL],
 ]);
 
-/** What other languages call our types; in backticks where it can simply be put in place. */
+/** The types of the language by their names in other languages; in backticks where one can replace the other. */
 const INSTEAD: ReadonlyMap<string, string> = new Map([
   ["number", "`float`, or `int` for whole numbers"],
   ["integer", "`int`"],
@@ -62,7 +62,7 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ["enum", 'the values themselves: `"a" | "b"`'],
 ]);
 
-/** The semantic type of a written one. Unknown names are reported and break only their own part. */
+/** The type that a type expression means. Reports unknown names, which break only their own part. */
 export function typeOfSyntax(
   syntax: Ast.TypeExpr,
   scope: FileScope,
@@ -119,7 +119,7 @@ function namedType(syntax: Ast.NamedType, scope: FileScope, report: (diagnostic:
       ...namesOf("importedType", scope),
     ];
     const { similar, known } = suggest(name, all, scope.suggestions);
-    useMeant(similar, scope);
+    markMeantAsUsed(similar, scope);
     report(unknownType(place, { name, instead: INSTEAD.get(name), similar, known }));
     return BROKEN_TYPE;
   }
@@ -129,6 +129,6 @@ function namedType(syntax: Ast.NamedType, scope: FileScope, report: (diagnostic:
   // A class, or a module whose exports are not certain.
   if (declared.kind === "import" && declared.exported !== "value") return declared.type();
   const at = { file: scope.file.source, span: declared.identifier.span };
-  report(wrongSortOfName(place, { name, is: SORTS[declared.kind], expected: "a type", declared: at }));
+  report(wrongSortOfName(place, { name, is: KIND_NAMES[declared.kind], expected: "a type", declared: at }));
   return BROKEN_TYPE;
 }

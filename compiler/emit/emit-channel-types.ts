@@ -2,7 +2,7 @@ import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { BoundChannel, BoundGraph } from "../bind/bound-graph.ts";
 import { docComment, propertyName } from "./quote.ts";
 
-/** The interfaces of what a run is given, what it gives, and of its state. */
+/** The interfaces of a run's input, output and state. */
 export function emitChannelTypes(
   bound: Pick<BoundGraph, "name" | "channels">,
   names: { readonly input: string; readonly output: string; readonly state?: string },
@@ -37,7 +37,7 @@ function emitProperty(channel: BoundChannel, isOptional: boolean, type: string):
   return `${doc}  readonly ${propertyName(channel.name)}${isOptional ? "?" : ""}: ${type};`;
 }
 
-/** The type of a channel's value, `null` included where that is what it starts with. */
+/** The type of a channel's value. Includes `null` where the channel starts as `null`. */
 function storedType(channel: BoundChannel, type: (type: ValueType) => string): string {
   const startsNull =
     channel.role !== "input" &&

@@ -1,7 +1,7 @@
 /**
- * What `tsc` has to check, because only it knows the types of imported code: every function takes what the graph gives
- * it and gives what the graph stores. Each is a type `$.Checked<A, B>`, which is an error unless A fits B, and is gone
- * at run time.
+ * Checks for `tsc`, which knows all types of imported code: each function accepts the arguments that the graph passes
+ * and returns what the graph stores. A check is a type `$.Checked<A, B>`, which is an error unless A is assignable to
+ * B. It does not exist at run time.
  */
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { Span } from "../../diagnostics/source.ts";
@@ -16,15 +16,15 @@ export interface CheckNames {
   /** A type as the module writes it. */
   readonly type: (type: ValueType) => string;
   /**
-   * The same for what something has to fit. `json` is anything there: an interface of TypeScript is no index type, so
-   * it would not fit a type of all JSON values.
+   * A type that a value must be assignable to. `json` becomes `unknown` there: an interface of TypeScript has no index
+   * signature, so it is not assignable to a type of all JSON values.
    */
   readonly expected: (type: ValueType) => string;
   /** The module's name of an imported function, by its name in the graph. */
   readonly function: (name: string) => string;
 }
 
-/** Lines of a tuple type, each with a comment that says where it comes from. */
+/** Lines of a tuple type. Each check has a comment with its place in the graph. */
 export function emitChecks(bound: BoundGraph, names: CheckNames): readonly string[] {
   const channels = new Map(bound.channels.map((channel) => [channel.name, channel]));
   const lines: string[] = [];
@@ -39,7 +39,7 @@ export function emitChecks(bound: BoundGraph, names: CheckNames): readonly strin
   const written = new Set<string>();
   for (const check of bound.typeScriptChecks) {
     for (const text of writeCheck(check, names)) {
-      // What stands in the graph many times is checked once, at its first place.
+      // Equal checks are written once, with their first place.
       if (written.has(text)) continue;
       written.add(text);
       lines.push(`// ${placeText(check.span, bound)}`, text);
@@ -67,7 +67,7 @@ function checkNode(node: BoundNode, channels: ReadonlyMap<string, BoundChannel>,
   ];
 }
 
-/** Parameters by the names of what is handed over, for the messages of `tsc`. */
+/** Parameters with the names of the arguments, for the messages of `tsc`. */
 function writeParameters(
   args: readonly { readonly type: ValueType; readonly name: string | undefined }[],
   taken: readonly string[],
@@ -82,15 +82,15 @@ function writeParameters(
   });
 }
 
-/** What is handed over is frozen, but functions are plain TypeScript: they may well declare `string[]`. */
+/** Arguments are frozen, but functions may declare mutable types such as `string[]`. */
 function argumentType(type: ValueType, names: CheckNames): string {
-  // Nothing is known of it, here or there: it may be anything.
+  // The type is unknown: `never` is assignable to every parameter.
   if (isBroken(type)) return "never";
   const text = names.type(type);
   return ["list", "map", "record", "union", "ref"].includes(type.kind) ? `$.Argument<${text}>` : text;
 }
 
-/** What a node's call may return, from where it is stored. Of a `for` node: of one item. */
+/** The type that a node's call must return, derived from its `into`; for a `for` node, the type of one item. */
 function resultType(
   node: BoundNode,
   channels: ReadonlyMap<string, BoundChannel>,
@@ -107,7 +107,7 @@ function resultType(
   return `{ ${fields.join("; ")} }`;
 }
 
-/** What may be written to a channel; `isItem`: one item of a list of updates. */
+/** The type of an update of a channel. `isItem`: of one item of a `for`. */
 function updateType(channel: BoundChannel, isItem: boolean, names: CheckNames): string {
   const type = names.expected(channel.type);
   switch (channel.reducer?.kind) {
@@ -125,14 +125,14 @@ function updateType(channel: BoundChannel, isItem: boolean, names: CheckNames): 
     }
     case undefined:
     case "last":
-      // The results of all items are one list, which is the channel's value.
+      // The results of all items together are the channel's value.
       return isItem && channel.type.kind === "list" ? names.expected(channel.type.item) : type;
     default:
       return type;
   }
 }
 
-/** A check of an expression's part, where the graph could only leave it to `tsc`. */
+/** The text of a check that the compiler has left to `tsc`. */
 function writeCheck(check: TypeScriptCheck, names: CheckNames): readonly string[] {
   switch (check.kind) {
     case "call": {
@@ -152,7 +152,7 @@ function writeCheck(check: TypeScriptCheck, names: CheckNames): readonly string[
   }
 }
 
-/** Where a part stands in the graph file, and what stands there: `support.ngraph:12:5 rank(ticket)`. */
+/** The place of a part in the graph file, with its text: `support.ngraph:12:5 rank(ticket)`. */
 function placeText({ start, end }: Span, { file }: BoundGraph): string {
   const { line, column } = file.position(start);
   const [first = ""] = file.text.slice(start, Math.min(end, start + 80)).split(/[\r\n]/, 1);

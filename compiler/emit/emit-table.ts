@@ -2,11 +2,11 @@ import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { Table } from "../../runtime/table/table.ts";
 import { fieldName, literal, quote } from "./quote.ts";
 
-/** Beyond this many characters a table stands as one JSON text: type checkers and engines read that far faster. */
+/** A table with more characters is written as one JSON text, which type checkers and engines read much faster. */
 const MAX_LITERAL = 1_000_000;
 
 /**
- * A table as an expression of the module: an item a line, so that a change shows as one. `debug` is left out: positions
+ * A table as an expression of the module, with one item on each line, which keeps diffs small. Omits `debug`: positions
  * would change with every edit, and nothing at run time needs them. `graphs` and `plans` are the expressions of the
  * called tables.
  */

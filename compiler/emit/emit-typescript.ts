@@ -13,7 +13,7 @@ export function emitTypeScript(source: ModuleSource, options: EmitOptions = {}):
   return emitModule(source, "ts", options);
 }
 
-/** The same as JavaScript; relative imports of `.ts` modules become `.js`. */
+/** Like `emitTypeScript`, as JavaScript. Relative imports of `.ts` modules become `.js`. */
 export function emitJavaScript(source: ModuleSource, options: EmitOptions = {}): string {
   return emitModule(source, "js", options);
 }

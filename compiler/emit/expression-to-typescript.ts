@@ -1,8 +1,8 @@
 /**
- * Expressions as TypeScript: calls of the operations that the interpreter calls, in the same order, so both give the
- * same value or fail for the same reason. `$` is the module of the operations; `$s` the scope, `$f` the table's
- * functions by index, `$fuel` the work an evaluation may still do. Names from graphs get a `$` at their end: they
- * cannot meet these, nor a word of the language.
+ * Expressions as TypeScript: calls of the operations that the interpreter calls, in the same order, so both return the
+ * same value or fail for the same reason. `$` is the module of the operations, `$s` the scope, `$f` the table's
+ * functions by index, and `$fuel` the work that an evaluation may still do. Names from graphs end with `$`, so they
+ * collide neither with these nor with keywords.
  */
 import type { BinaryOperator, Expression } from "../../runtime/expression/expression.ts";
 import { isLibraryName } from "../../runtime/expression/library.ts";
@@ -12,10 +12,10 @@ import { literal, quote } from "./quote.ts";
 export interface ExpressionNames {
   /** Name of a function in messages, by index. */
   readonly functions: readonly string[];
-  /** Follows the value of a channel: `!` in TypeScript, which cannot know that every index is in range. */
+  /** The suffix of a channel's value: `!` in TypeScript, because `tsc` does not know that every index is in range. */
   readonly nonNull: "!" | "";
   /**
-   * Puts a list or record into a constant of the module and gives its name: it is made once, not at every evaluation.
+   * Writes a list or record as a constant of the module, so that it is created once, and returns the constant's name.
    */
   readonly constant: (value: Json) => string;
 }
@@ -31,7 +31,7 @@ export function expressionToTypeScript(expression: Expression, names: Expression
 
 interface Writer {
   readonly names: ExpressionNames;
-  /** Variables of the comprehensions around. */
+  /** The variables of the enclosing comprehensions. */
   readonly locals: readonly string[];
   usesFuel: boolean;
   usesFunctions: boolean;

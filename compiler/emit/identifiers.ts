@@ -1,13 +1,13 @@
-/** Identifiers of a generated module: every name from a graph gets one that TypeScript takes and nothing else has. */
+/** Allocates identifiers of a generated module: each name from a graph gets a valid one that nothing else uses. */
 
 export interface Identifiers {
-  /** The name itself where it is free and no word of the language, else with `_` at its end. */
+  /** The name itself if it is free and no keyword, else with `_` appended. */
   allocate(name: string): string;
 }
 
 /**
- * Words that name no binding in a module, and what generated code or its types would no longer find if something else
- * had their names. Names that begin with `$` are the generator's own: no name of a graph does.
+ * Keywords, and the globals that generated code and its types refer to. Names that begin with `$` are reserved for the
+ * generator: no name of a graph does.
  */
 const TAKEN =
   "break case catch class const continue debugger default delete do else enum export extends false finally for function if " +
@@ -16,7 +16,7 @@ const TAKEN =
   "boolean symbol bigint object undefined type namespace module declare abstract is keyof infer readonly unique asserts " +
   "satisfies global require exports";
 
-/** Whether a name of a graph can be a binding as it is. */
+/** Whether a name of a graph is a valid identifier of the module. */
 export function isFreeIdentifier(name: string): boolean {
   return !RESERVED.has(name);
 }
@@ -35,7 +35,7 @@ export function createIdentifiers(): Identifiers {
   };
 }
 
-/** `my_graph` as a type writes it: `MyGraph`. */
+/** The name of a type: `MyGraph` for `my_graph`. */
 export function pascalCase(name: string): string {
   const words = name.split("_").filter((word) => word !== "");
   const text = words.map((word) => word[0]?.toUpperCase() + word.slice(1)).join("");

@@ -2,7 +2,7 @@ import { directoryOf, joinPath, relativeSpecifier } from "../load/paths.ts";
 import { quote } from "./quote.ts";
 import type { Identifiers } from "./identifiers.ts";
 
-/** Where a module is written, as far as its imports care. */
+/** Options for the imports of a generated module. */
 export interface ImportOptions {
   /** Path of the written module. */
   readonly outPath: string;
@@ -39,7 +39,7 @@ export function createModuleImports(identifiers: Identifiers, options: ImportOpt
   };
 }
 
-/** A specifier as the generated module has to write it: relative ones are seen from where the module will stand. */
+/** A specifier in the generated module: a relative one starts at the module's path. */
 function rebase(specifier: string, from: string, { outPath, asJavaScript }: ImportOptions): string {
   if (!/^\.{1,2}(\/|$)/.test(specifier)) return specifier;
   const fromDirectory = directoryOf(from);

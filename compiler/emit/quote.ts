@@ -1,6 +1,6 @@
 /**
- * Text from graphs inside generated code. Whatever a name or string holds, it must stay a name or string: every emitter
- * goes through these.
+ * Quotes text from graphs in generated code. Every emitter uses these functions, so that no name or string can become
+ * code.
  */
 
 /** A value as a JavaScript literal. Nothing in it can end a script, a line or a comment early. */
@@ -26,12 +26,12 @@ export function propertyName(name: string): string {
   return isPlainName(name) ? name : quote(name);
 }
 
-/** Text inside a block comment, with what would end it taken apart. */
+/** Text for a block comment, with every end of a comment in it broken up. */
 export function commentText(text: string): string {
   return text.replaceAll("*/", "*\\/").replace(/[\u2028\u2029]/g, " ");
 }
 
-/** A documentation comment above a declaration; nothing for no text. */
+/** A documentation comment above a declaration; empty without a text. */
 export function docComment(text: string | undefined, indent = ""): string {
   if (text === undefined || text.trim() === "") return "";
   const lines = commentText(text).split(/\r?\n/);

@@ -6,11 +6,11 @@ import type { Identifiers } from "./identifiers.ts";
 import type { ModuleImports } from "./module-imports.ts";
 import { docComment } from "./quote.ts";
 
-/** The types of a generated module: what each is called, and the declarations of those that are needed. */
+/** The types of a generated module: their names, and the declarations of those that are needed. */
 export interface TypeScope {
   /**
-   * A type as the module writes it, `json` as it says. `from` is the graph file that it stands in, `functions` what
-   * that imports.
+   * The text of a type. `from`: the graph file that uses it. `functions`: the imports of that file. `json`: the text
+   * for `json`.
    */
   write(type: ValueType, from: string, functions: readonly FunctionSpec[], json?: string): string;
   /** Declares the file's own types and all that has been written so far. */
@@ -26,7 +26,7 @@ export function createTypeScope(
 ): TypeScope {
   const identifierOf = ownReferences(source, exported);
   const own = new Set(identifierOf.keys());
-  /** Named types of other files, in the order in which they were met. */
+  /** Named types of other files that have been written, in order, and need a declaration. */
   const needed: string[] = [];
   const named = (name: string): string => {
     const known = identifierOf.get(name);
@@ -51,7 +51,7 @@ export function createTypeScope(
         const { base, keys } = partsOf(name);
         const returned = /^ReturnType<typeof (\w+)>$/.exec(base)?.[1];
         const spec = functions.find((item) => item.name === returned);
-        // A function of another file's graph: its type is not this module's business.
+        // A function of another file's graph: this module does not import it.
         if (returned !== undefined && spec === undefined) return "unknown";
         const whole =
           spec === undefined
@@ -72,7 +72,7 @@ export function createTypeScope(
         texts.push(`${docComment(doc)}${identifier === name ? "export " : ""}type ${identifier} = ${text};`);
         if (identifier !== name) texts.push(`export type { ${identifier} as ${name} };`);
       }
-      // Writing one may need another.
+      // Writing a declaration may add further types.
       for (let name = needed.shift(); name !== undefined; name = needed.shift()) {
         const body = source.namedTypes.get(name);
         if (body === undefined || own.has(name)) continue;
@@ -92,8 +92,8 @@ function partsOf(name: string): { readonly base: string; readonly keys: readonly
 }
 
 /**
- * Identifiers of the file's own named types, by the names that `ref`s have. These are the types' own names, but for a
- * number where another file was there first; an alias of a named type is a `ref` with that type's name.
+ * Identifiers of the file's own named types, by the names of their `ref`s. A `ref` has the type's own name, with a
+ * number where another file has a type of that name. An alias of a named type is a `ref` with that type's name.
  */
 function ownReferences(source: ModuleSource, exported: ReadonlyMap<string, string>): Map<string, string> {
   const identifierOf = new Map<string, string>();

@@ -48,7 +48,7 @@ export interface Names {
   /** Reports that no function has this name (NG510). */
   unknownCallee(name: Ast.Identifier): void;
   /** Reports that a channel which may be unwritten is passed on as it is (NG403, a warning). */
-  handedOnUnwritten(channel: string, span: Span): void;
+  unwrittenPassedOn(channel: string, span: Span): void;
   /** Records a check that only `tsc` can make, for the generated module. */
   leaveToTypeScript(check: TypeScriptCheck): void;
 }

@@ -15,7 +15,7 @@ import { checkFunctionCall } from "./check-function-call.ts";
 import { placeOf } from "./expect-type.ts";
 import { librarySignatures } from "./library-signatures.ts";
 import type { ExpressionScope, Typed } from "./scope.ts";
-import { broken, handOn, typeExpression } from "./type-expression.ts";
+import { broken, reportUnwritten, typeExpression } from "./type-expression.ts";
 
 /**
  * Types a call inside an expression: of a library function, or of an imported function, which must be pure and
@@ -71,34 +71,40 @@ export function typeFunctionArguments(
   signatures: readonly FunctionSignature[],
   scope: ExpressionScope,
 ): { readonly args: readonly Typed[]; readonly signature: FunctionSignature | undefined } {
-  const args = typeArguments(syntax, scope);
-  const isMixed =
-    syntax.args.some(({ name }) => name !== undefined) && args.length === syntax.args.length && args.length > 1;
-  const before = signatures.length > 0 && !isMixed;
-  const signature = before ? checkFunctionCall(syntax, args, signatures, scope) : undefined;
-  for (const [at, typed] of args.entries()) {
+  const { args, parts, isMixed } = typeArguments(syntax, scope);
+  const isChecked = signatures.length > 0 && !isMixed;
+  const signature = isChecked ? checkFunctionCall(syntax, args, signatures, scope) : undefined;
+  const isNamed = parts.length !== args.length || args[0] !== parts[0];
+  for (const [at, typed] of parts.entries()) {
     // Other parameters do not accept `null`: it has been reported already.
-    const expected = signature?.parameters[at]?.type.kind;
-    if (!before || expected === "json" || expected === "opaque") handOn(typed, scope);
+    const expected = signature?.parameters[isNamed ? 0 : at]?.type.kind;
+    if (!isChecked || expected === "json" || expected === "opaque") reportUnwritten(typed, scope);
   }
   return { args, signature };
 }
 
-function typeArguments(syntax: Ast.CallExpr, scope: ExpressionScope): readonly Typed[] {
+/** `parts`: the arguments as they are written, where `args` is one record of them. */
+function typeArguments(
+  syntax: Ast.CallExpr,
+  scope: ExpressionScope,
+): { readonly args: readonly Typed[]; readonly parts: readonly Typed[]; readonly isMixed: boolean } {
   const named = syntax.args.filter((argument) => argument.name !== undefined);
   if (named.length > 0 && named.length < syntax.args.length) {
     const at = named[0]?.span ?? syntax.span;
     scope.report(mixedArguments(placeOf(at, scope), syntax.callee.name));
   }
   if (named.length === 0 || named.length < syntax.args.length) {
-    return syntax.args.map((argument) => typeExpression(argument.value, scope));
+    const parts = syntax.args.map((argument) => typeExpression(argument.value, scope));
+    return { args: parts, parts, isMixed: named.length > 0 };
   }
   const fields: { name: string; value: Expression }[] = [];
   const types: FieldType[] = [];
   const seen = new Map<string, Ast.Argument>();
+  const parts: Typed[] = [];
   for (const argument of named) {
     const name = argument.name?.name ?? "";
     const typed = typeExpression(argument.value, scope);
+    parts.push(typed);
     const first = seen.get(name);
     if (first !== undefined) {
       const facts = { callee: syntax.callee.name, name, first: placeOf(first.span, scope) };
@@ -109,7 +115,8 @@ function typeArguments(syntax: Ast.CallExpr, scope: ExpressionScope): readonly T
     fields.push({ name, value: typed.expression });
     types.push({ name, type: typed.type });
   }
-  return [{ expression: { op: "record", fields }, type: recordOf(types), syntax }];
+  const record: Typed = { expression: { op: "record", fields }, type: recordOf(types), syntax };
+  return { args: [record], parts, isMixed: false };
 }
 
 /** The opaque type of what an imported function returns. */

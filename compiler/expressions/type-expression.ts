@@ -150,7 +150,7 @@ function typeTemplate(syntax: Ast.TemplateExpr, scope: ExpressionScope): Typed {
       continue;
     }
     const typed = typeExpression(part, scope);
-    handOn(typed, scope);
+    reportUnwritten(typed, scope);
     parts.push(typed.expression);
   }
   if (parts.every((part) => typeof part === "string")) return constant(syntax, parts.join(""), literal(parts.join("")));
@@ -160,8 +160,8 @@ function typeTemplate(syntax: Ast.TemplateExpr, scope: ExpressionScope): Typed {
 /**
  * Reports a value that is passed on where `null` is accepted although it comes from a channel that may be unwritten.
  */
-export function handOn(typed: Typed, scope: ExpressionScope): void {
-  if (typed.unwritten !== undefined) scope.names.handedOnUnwritten(typed.unwritten, typed.syntax.span);
+export function reportUnwritten(typed: Typed, scope: ExpressionScope): void {
+  if (typed.unwritten !== undefined) scope.names.unwrittenPassedOn(typed.unwritten, typed.syntax.span);
 }
 
 function typeList(syntax: Ast.ListExpr, scope: ExpressionScope): Typed {

@@ -8,8 +8,8 @@ export function isGraphFile(path: string): boolean {
 }
 
 /**
- * The file that an import names: as written, or the `.ts` beside a `.js` that a build will write. Where there is none,
- * the name of a similar file in the same directory.
+ * Finds the file that an import names: the path itself, or the `.ts` source of a `.js`. If there is none, returns the
+ * name of a similar file in the same directory.
  */
 export function findFile(
   path: string,

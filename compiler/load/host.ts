@@ -2,20 +2,20 @@
  * How the compiler reaches files: it does no I/O of its own. Paths are absolute or relative to the working directory.
  */
 export interface CompilerHost {
-  /** The text of a file; `undefined` when there is none or it is no regular file. */
+  /** The text of a file; `undefined` if it does not exist or is not a regular file. */
   readFile(path: string): string | undefined;
-  /** Why `readFile` gives nothing for a path that exists, in a few words: "it is a directory". */
+  /** Why `readFile` returns `undefined` for a path that exists, in a few words: "it is a directory". */
   whyUnreadable?(path: string): string | undefined;
-  /** With symbolic links resolved; `undefined` when it does not exist. */
+  /** The path with symbolic links resolved; `undefined` if it does not exist. */
   realPath(path: string): string | undefined;
-  /** Names in a directory, for "a file with a similar name exists"; `undefined` when there is none. */
+  /** The names in a directory, for suggestions; `undefined` if it does not exist. */
   listDirectory?(path: string): readonly string[] | undefined;
 }
 
 /** A host without files: every import is missing. For texts that import nothing, and for tests. */
 export const emptyHost: CompilerHost = { readFile: () => undefined, realPath: () => undefined };
 
-/** A host whose files stand in memory, by path: for tests, and for editors that check texts not yet saved. */
+/** A host with files in memory, by path: for tests, and for editors that check unsaved texts. */
 export function memoryHost(files: Readonly<Record<string, string>>): CompilerHost {
   const texts = new Map(Object.entries(files).map(([path, text]) => [withoutDot(path), text]));
   const directories = new Map<string, Set<string>>();

@@ -1,8 +1,8 @@
 import type { LoadedFile } from "./load-project.ts";
 
 /**
- * Which graph file imports a type of a TypeScript module. The module stands in a type as the file wrote it, relative to
- * itself, and types travel from file to file.
+ * Finds the graph file that imports a type of a TypeScript module. An opaque type contains the module as its file
+ * writes it, relative to that file, but types are used in other files, too.
  */
 export function createImporterIndex(
   files: readonly LoadedFile[],

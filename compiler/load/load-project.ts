@@ -45,7 +45,7 @@ export interface LoadOptions {
    * own.
    */
   readonly root?: string | undefined;
-  /** Default by the path: `.yaml` and `.yml` are YAML, all others text. */
+  /** Default: by the path. `.yaml` and `.yml` are YAML, all others text. */
   readonly spelling?: Spelling | undefined;
 }
 

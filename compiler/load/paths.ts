@@ -1,6 +1,6 @@
 /**
- * Paths as text, with `/` between segments, on every platform: the compiler does no I/O and knows no file system.
- * Windows paths (`C:\x`) are understood and written with `/`, which Windows takes as well.
+ * Paths as text, with `/` between segments on every platform: the compiler does no I/O. Windows paths (`C:\x`) are
+ * accepted and written with `/`, which Windows accepts as well.
  */
 
 /** With `/` only, without `.` and inner `..` segments; the current directory is `.`. */
@@ -18,7 +18,7 @@ export function normalisePath(path: string): string {
   return joined === "" ? "." : joined;
 }
 
-/** `path` as seen from `directory`; an absolute `path` is its own. */
+/** Resolves `path` relative to `directory`; an absolute `path` stays as it is. */
 export function joinPath(directory: string, path: string): string {
   return normalisePath(isAbsolutePath(path) || directory === "." ? path : `${directory}/${path}`);
 }
@@ -48,7 +48,7 @@ export function isInside(path: string, directory: string): boolean {
   return inner.startsWith(outer.endsWith("/") ? outer : `${outer}/`);
 }
 
-/** How a file in `directory` would import `path`: `./nodes.ts`. Both in the same form. */
+/** The specifier by which a file in `directory` imports `path`: `./nodes.ts`. Both in the same form. */
 export function relativeSpecifier(directory: string, path: string): string {
   const from = segmentsOf(normalisePath(directory));
   const to = segmentsOf(normalisePath(path));

@@ -14,7 +14,7 @@ export function findProjectRoot(entry: string, host: CompilerHost, given?: strin
   }
 }
 
-/** A path with symbolic links resolved; of what does not exist, the links of its directory. */
+/** A path with symbolic links resolved; if it does not exist, with those of its directory resolved. */
 export function realPathOf(path: string, host: CompilerHost): string {
   const real = host.realPath(path);
   if (real !== undefined) return normalisePath(real);

@@ -6,7 +6,7 @@ import { parseYaml } from "../../grammar/yaml/parse-yaml.ts";
 
 export type Spelling = "ngraph" | "yaml";
 
-/** Reads a text in one of the two spellings: the one that is asked for, else the one that the path tells. */
+/** Parses a text in one of the two spellings: the given one, else the one that the path implies. */
 export function readSyntax(
   text: string,
   path: string,

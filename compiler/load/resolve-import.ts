@@ -8,7 +8,7 @@ import type { ImportTarget, LoadedFile } from "./load-project.ts";
 import { directoryOf, isInside, joinPath } from "./paths.ts";
 import { realPathOf } from "./project-root.ts";
 
-/** What all imports of a project share. */
+/** The state that all imports of a project share. */
 export interface ImportResolution {
   readonly host: CompilerHost;
   /** The directory that imports must not leave. */

@@ -1,6 +1,6 @@
 /**
  * Expressions, functions and called graphs of one table, each once, numbered in the order in which the table refers to
- * them. That order depends on what the graph means and not on where its statements stand.
+ * them. That order depends on the meaning of the graph, not on the order of its statements.
  */
 import type { Position } from "../../diagnostics/source.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
@@ -10,7 +10,7 @@ import { canonicalJson } from "../table/canonical-json.ts";
 
 export interface ExpressionPool {
   readonly expressions: readonly Expression[];
-  /** Where each expression was first met. */
+  /** The first place of each expression. */
   readonly positions: readonly (Position & { readonly shared?: true })[];
   readonly functions: readonly FunctionSpec[];
   expression(typed: TypedExpression): ExpressionIndex;

@@ -40,7 +40,7 @@ export function lowerChannel(channel: BoundChannel, pool: ExpressionPool): Chann
   };
 }
 
-/** What a channel without a default starts with; `undefined` for an input, which must be given. */
+/** The start value of a channel without a default; `undefined` for an input, which the caller must pass. */
 function startValue(channel: BoundChannel): Json | undefined {
   if (channel.role === "input") return undefined;
   switch (channel.reducer?.kind) {

@@ -1,7 +1,7 @@
 /**
  * Lowering: a bound graph without errors becomes its routing table. Linear in the graph. Everything in the table is
  * numbered in an order that follows from the graph's meaning (channels by role, nodes as declared, edges by source), so
- * that two files that say the same give the same digest wherever their statements stand.
+ * that the order of statements in the file does not change the digest.
  */
 import type { Table } from "../../runtime/table/table.ts";
 import { TABLE_FORMAT, TABLE_VERSION } from "../../runtime/table/table.ts";

@@ -16,7 +16,7 @@ import type { BoundPlan, BoundPlanCall } from "../bind/plan/bound-plan.ts";
 import type { ExpressionPool } from "./expression-pool.ts";
 import { indexOf } from "./lower-routes.ts";
 
-/** What calls and outputs refer to. */
+/** The indexes that calls and outputs refer to. */
 export interface CallContext {
   readonly channelIndex: ReadonlyMap<string, ChannelIndex>;
   readonly pool: ExpressionPool;
@@ -109,7 +109,7 @@ export function lowerAssertion(assertion: BoundAssertion, nodeIndex: ReadonlyMap
   }
 }
 
-/** Sorted, each once: what the nodes do, what the called graphs do, and `code` where imported functions are called. */
+/** The effects of the nodes and of the called graphs, and `code` where imported functions are called. Sorted, each once. */
 export function collectEffects(
   parts: readonly { readonly effects: readonly Effect[] }[],
   called: readonly { readonly effects: readonly Effect[] }[],

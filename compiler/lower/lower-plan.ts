@@ -1,6 +1,6 @@
 /**
  * Lowering: a bound plan without errors becomes its table. Linear in the plan. Tasks keep the order of the file, which
- * decides between equals; what has no order (paths, secrets, effects) is sorted, so that two spellings give one digest.
+ * decides between equals; what has no order (paths, secrets, effects) is sorted, so that both spellings have the same digest.
  */
 import {
   DEFAULT_TRIES,
@@ -107,7 +107,7 @@ function lowerTask(task: BoundTask, context: CallContext): TaskSpec {
     ...(task.alone ? { alone: true } : {}),
     ...(task.pool === undefined ? {} : { pool: task.pool }),
     checks: task.checks.map((check) => lowerCall(check, name, context)),
-    // A task with checks is repeated until they pass; one without only where that is asked for.
+    // A task with checks is repeated until they pass; another task only where `tries` says so.
     tries: tries?.attempts ?? (task.checks.length > 0 ? DEFAULT_TRIES : 1),
     ...(tries?.backoff === undefined ? {} : { backoff: tries.backoff }),
     ...(task.timeout === undefined ? {} : { timeout: task.timeout }),

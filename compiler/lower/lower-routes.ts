@@ -1,7 +1,7 @@
 /**
  * Edges become routes of their sources and members of barriers. A signal into a node with `waits` becomes a signal to
- * that node's barrier where its source is a member. From anybody else it stays a signal to the node, which the
- * scheduler ignores (3.2): the arm is taken all the same, so a choice that leads there is still exhaustive.
+ * that node's barrier where its source is a member. Other signals stay signals to the node, which the
+ * scheduler ignores (3.2): the arm still exists, so a choice that leads there is exhaustive.
  */
 import type {
   BarrierIndex,
@@ -38,7 +38,8 @@ export function lowerRoutes(
   pool: ExpressionPool,
 ): LoweredRoutes {
   const barriers = createBarriers();
-  // Gates first, whatever stands first in the file: their ids and numbers must not depend on where edges stand.
+  // Gates (`waits`) come first, so that the ids and numbers of barriers do not depend on the position of edges in the
+  // file.
   const waits = bound.nodes.map((node, at) =>
     node.waits === undefined
       ? undefined
@@ -100,7 +101,7 @@ function createBarriers(): Barriers {
   };
 }
 
-/** Made once a gate: as many edges may lead into a node as it has members. */
+/** Computed once for each gate: as many edges may lead into a node as the gate has members. */
 function createMemberIndex(barriers: Barriers): RouteContext["memberOf"] {
   const known = new Map<BarrierIndex, ReadonlyMap<NodeIndex, number>>();
   return (gate) => {
@@ -128,7 +129,7 @@ function collectEdges(
       for (const { name } of edge.source.nodes) add(name, { edge });
       continue;
     }
-    // Conditions do not stand on barriers: the binder has reported any, and such graphs are not lowered.
+    // Barriers have no conditions: binding has reported them, and such graphs are not lowered.
     const targets = edge.to.kind === "plain" ? edge.to.targets : [];
     const members = edge.source.members.map((member) => member.map(({ name }) => indexOf(nodeIndex, name)));
     const made = targets.map(({ name }) => barriers.add("all", indexOf(nodeIndex, name), name, members));

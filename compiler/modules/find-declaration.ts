@@ -47,7 +47,7 @@ function follow(found: ModuleName, name: string, module: LoadedModule, steps: nu
   return target === undefined ? undefined : findExport(target, found.name, steps + 1);
 }
 
-/** `export default name` stands for what the name declares. */
+/** Resolves `export default name` to the declaration of the name. */
 function followDefault(found: FoundDeclaration): FoundDeclaration | undefined {
   const [statement] = found.statements;
   if (statement?.type !== "ExportDefaultDeclaration") return found;

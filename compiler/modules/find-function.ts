@@ -1,8 +1,8 @@
 import type { FunctionNode, Statement } from "./parse-module.ts";
 
 /**
- * The function that a name stands for: `function f() {}`, `const f = () => …`, `export default function () {}`;
- * overloads first.
+ * The functions that statements declare under a name: `function f() {}`, `const f = () => …`,
+ * `export default function () {}`. Overloads come before their implementation.
  */
 export function findFunctions(statements: readonly Statement[], name: string): readonly FunctionNode[] {
   return statements.flatMap((statement): readonly FunctionNode[] => {

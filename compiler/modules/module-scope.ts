@@ -3,7 +3,7 @@ import type { Program, Statement } from "./parse-module.ts";
 /** Whether a name is a value, a type, or both: a class, an enum, or a name that is declared elsewhere. */
 export type NameKind = "value" | "type" | "both";
 
-/** What a name of a module stands for. */
+/** The meaning of a name of a module. */
 export type ModuleName =
   | { readonly kind: "declared"; readonly statements: readonly Statement[] }
   /** A name of another module; `*` for all of it, under one name. */

@@ -29,7 +29,7 @@ export function readFunctionDoc(comments: readonly Comment[] | null | undefined)
   return parameters.size === 0 && result === undefined ? undefined : { parameters, result };
 }
 
-/** Each `@typedef` of a module as the exported type alias that it stands for. */
+/** Each `@typedef` of a module as an exported type alias. */
 export function readTypedefs(comments: readonly Comment[] | null | undefined): readonly Statement[] {
   return (comments ?? []).filter(isDoc).flatMap(({ value }) =>
     tagsOf(value).flatMap(({ tag, type, rest }) => {

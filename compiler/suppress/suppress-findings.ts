@@ -60,7 +60,7 @@ interface Match {
   readonly reason: string;
 }
 
-/** Finds the suppression that is about a finding: by code, and there by place, the nearest above first. */
+/** Finds the suppression of a finding: by its code, then by its place, the nearest one above first. */
 function createLookup(suppressions: readonly Suppression[]): (diagnostic: Diagnostic) => Match | undefined {
   const byCode = new Map<DiagnosticCode, (Match & { readonly range: Span; furthest: number })[]>();
   const inOrder = [...suppressions].sort((a, b) => a.range.start - b.range.start);
@@ -112,20 +112,20 @@ function reportUnused(
   });
 }
 
-/** With the blanks in front, and with its line where it stands alone there. */
+/** The span of a comment with the blanks before it, and with its whole line if nothing else is on it. */
 function commentWithBlanks({ span }: Ast.Comment, { source: { text } }: Ast.File): Span {
   let { start, end } = span;
   while (start > 0 && (text[start - 1] === " " || text[start - 1] === "\t")) start--;
   const isAlone = start === 0 || text[start - 1] === "\n";
   if (!isAlone) return { start, end };
   const lineBreak = /^[ \t]*\r?\n/.exec(text.slice(end, end + 80))?.[0];
-  // Something follows on the line of a block comment: its indentation stays.
+  // Code follows on the line of a block comment: its indentation stays.
   if (lineBreak === undefined && end < text.length) return span;
   end += lineBreak?.length ?? 0;
   return { start, end };
 }
 
-/** One code of several, with the comma that parts it from its neighbour. */
+/** The span of one code of several, with the comma that separates it from its neighbour. */
 function entryWithComma({ codes }: Suppression, entry: Suppression["codes"][number], text: string): Span {
   const index = codes.indexOf(entry);
   const next = codes[index + 1];

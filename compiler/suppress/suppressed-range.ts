@@ -2,9 +2,9 @@ import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 
 /**
- * What a comment is about: behind code, its own line; on a line of its own, the statement that begins on the next line
- * of code, or that line where none begins there (an arm of a `match`). Above a graph or plan its head is meant, not all
- * that stands in it.
+ * The range that a comment refers to. After code: its own line. On a line of its own: the statement that begins on the
+ * next line of code, or that line if no statement begins there (an arm of a `match`). Above a graph or plan: only its
+ * head.
  */
 export function createReach(file: Ast.File, comments: readonly Ast.Comment[]): (comment: Ast.Comment) => Span {
   const { source } = file;
@@ -25,20 +25,18 @@ export function createReach(file: Ast.File, comments: readonly Ast.Comment[]): (
 }
 
 interface CodeLines {
-  /**
-   * From the first character of a line that is no blank and in no comment to the last; `undefined` where there is none.
-   */
+  /** The code on a line, without blanks and comments at its ends; `undefined` for a line without code. */
   codeOf(line: number): Span | undefined;
-  /** The first line from this one on that has code. */
+  /** The first line with code, from the given line on. */
   nextCode(line: number): number | undefined;
 }
 
-/** Each line is looked at once, however many comments ask. */
+/** Visits each line once, however many comments there are. */
 function createCodeLines(file: Ast.File, comments: readonly Ast.Comment[]): CodeLines {
   const { source } = file;
   const { text } = source;
   const known = new Map<number, Span | undefined>();
-  /** Of the last question: lines from `from` up to `to` have no code. */
+  /** The last result: the lines from `from` up to `to` have no code. */
   let passed = { from: 0, to: 0 };
   const codeOf = (line: number): Span | undefined => {
     if (known.has(line)) return known.get(line);
@@ -75,7 +73,7 @@ function createCodeLines(file: Ast.File, comments: readonly Ast.Comment[]): Code
   };
 }
 
-/** Documentation above a declaration, and the dashes between YAML documents, are passed over. */
+/** Whether a line is documentation above a declaration, or the separator of YAML documents. */
 function isSeparator(text: string, { start, end }: Span, { spelling }: Ast.File): boolean {
   const line = text.slice(start, end).trim();
   return spelling === "yaml" ? line === "---" : line.startsWith("///");
@@ -99,7 +97,7 @@ function lineSpan(source: Ast.File["source"], line: number): Span {
   return { start, end: start + source.line(line).length };
 }
 
-/** Line -> the statements that begin on it, as one span. Of graphs, plans and tests their heads. */
+/** By line: the span of the statements that begin on it. Graphs, plans and tests count with their heads. */
 function statementsByLine(file: Ast.File): Map<number, Span> {
   const found = new Map<number, Span>();
   const add = (span: Span, doc: Ast.DocComment | undefined): void => {

@@ -1,12 +1,13 @@
 /**
- * JSON in one form: equal values have equal texts. Keys stand by their UTF-16 code units, whole numbers before them as
- * ECMAScript has it; absent fields are left out; numbers have ECMAScript's form.
+ * JSON in a canonical form: equal values have equal texts. Keys are sorted by their UTF-16 code units, after keys that
+ * are array indexes (the order of ECMAScript objects). Fields that are `undefined` are omitted. Numbers have
+ * ECMAScript's form.
  */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(sorted(value)) ?? "null";
 }
 
-/** A sorted copy for the built-in writer: together they take a third of the time that writing by hand does. */
+/** Makes a sorted copy for `JSON.stringify`, which takes a third of the time of a hand-written serializer. */
 function sorted(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(sorted);

@@ -4,8 +4,8 @@ import { canonicalJson } from "./canonical-json.ts";
 import { sha256 } from "../../runtime/table/sha256.ts";
 
 /**
- * The digest of a table: SHA-256 of its canonical JSON without `digest` and `debug` (1.1). Called graphs count by their
- * own digests, which must be right: so a graph that many call is hashed once.
+ * The digest of a table: SHA-256 of its canonical JSON without `digest` and `debug` (1.1). Called graphs are
+ * represented by their own digests, which must be right, so that a graph with many callers is hashed once.
  */
 export function tableDigest(table: Omit<Table, "digest">): Digest {
   const { debug: _debug, digest: _digest, graphs, plans, ...meaning } = table as Table;
@@ -13,7 +13,10 @@ export function tableDigest(table: Omit<Table, "digest">): Digest {
   return `sha256:${sha256(canonicalJson({ ...meaning, graphs: digestsOf(graphs), ...called }))}`;
 }
 
-/** The digest of a plan's table: likewise, and without `ranks`, which only say in which order a run is shortest. */
+/**
+ * The digest of a plan's table, computed like that of a graph. Excludes `ranks`, which only affect the duration of a
+ * run.
+ */
 export function planDigest(table: Omit<PlanTable, "digest">): Digest {
   const { debug: _debug, digest: _digest, ranks: _ranks, graphs, plans, ...meaning } = table as PlanTable;
   return `sha256:${sha256(canonicalJson({ ...meaning, graphs: digestsOf(graphs), plans: digestsOf(plans) }))}`;

@@ -1,6 +1,7 @@
 /**
- * Structural assignability. Int fits float; a record fits another that asks for less of it; `json` takes everything and
- * gives nothing; opaque types (known to TypeScript alone) fit both ways, because only `tsc` can tell.
+ * Structural assignability. An int is assignable to float, and a record to one with fewer fields. Everything is
+ * assignable to `json`, and `json` to nothing else. Opaque types are assignable both ways, because only `tsc` knows
+ * them.
  */
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import { baseOf, NUMBER, typeKey } from "./construct.ts";
@@ -12,9 +13,9 @@ export interface Mismatch {
   readonly path: string;
   readonly reason:
     | "type"
-    /** `null` is among the values found and not among those expected. */
+    /** `null` is a possible value, but not an expected one. */
     | "null"
-    /** A field that is expected is not there. */
+    /** An expected field is missing. */
     | "missing"
     /** A field that is expected may be absent. */
     | "optional";
@@ -22,17 +23,17 @@ export interface Mismatch {
   readonly found: ValueType;
 }
 
-/** Beyond this depth types are taken to fit: no readable type is that deep, and generated ones must not overflow. */
+/** The depth from which types count as assignable: generated types must not overflow the stack. */
 const MAX_DEPTH = 100;
 
-/** `undefined` when every value of `from` is a value of `to`; else the first difference. */
+/** Compares two types. Returns `undefined` if every value of `from` is a value of `to`, else the first difference. */
 export function isAssignable(from: ValueType, to: ValueType, types: TypeTable): Mismatch | undefined {
   return assign(from, to, { types, assumed: new Set() }, "", 0);
 }
 
 interface Context {
   readonly types: TypeTable;
-  /** Pairs of names under comparison: recursive types fit where nothing else speaks against it. */
+  /** Pairs of names that are being compared: recursive types count as assignable until a difference is found. */
   readonly assumed: Set<string>;
 }
 
@@ -75,7 +76,8 @@ function assignToAny(
   for (const member of expected) {
     const mismatch = assign(from, member, context, path, depth + 1);
     if (mismatch === undefined) return undefined;
-    // Of several shapes none is the one that was meant; of a single one the difference inside it says more.
+    // With a single candidate of the same kind, the difference inside it is more precise; with several, none of them
+    // was clearly meant.
     if (resolveType(member, context.types).kind === kind && (kind === "record" || kind === "list")) {
       candidates++;
       nearest = mismatch;
@@ -85,7 +87,7 @@ function assignToAny(
   return { path, reason: from.kind === "null" ? "null" : "type", expected: to, found: from };
 }
 
-/** Both sides free of unions and names; `shownFrom` and `shownTo` are what a message calls them. */
+/** Compares two types that are neither unions nor names. `shownFrom` and `shownTo` are their forms in messages. */
 function assignPlain(
   from: ValueType,
   to: ValueType,

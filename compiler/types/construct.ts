@@ -1,4 +1,4 @@
-/** Building semantic types in one normal form, so that equal types look equal. */
+/** Constructors of types in a normal form, in which equal types have equal keys. */
 import type { FieldType, ValueType } from "../../runtime/table/value-type.ts";
 
 export const STRING: ValueType = { kind: "string" };
@@ -9,9 +9,9 @@ export const NUMBER: ValueType = Object.freeze({ kind: "float" });
 export const BOOL: ValueType = { kind: "bool" };
 export const NULL: ValueType = { kind: "null" };
 export const JSON_TYPE: ValueType = { kind: "json" };
-/** No value at all: the item type of `[]`. */
+/** The type without values: the item type of `[]`. */
 export const NEVER: ValueType = { kind: "union", members: [] };
-/** Stands where an error has been reported: fits everywhere, so that nothing else is said about it. */
+/** The type of what has been reported as an error. It is assignable everywhere, so that no further findings follow. */
 export const BROKEN_TYPE: ValueType = Object.freeze({ kind: "opaque", name: "unknown", module: "" });
 
 export function literal(value: string | number | boolean): ValueType {
@@ -30,14 +30,14 @@ export function recordOf(fields: readonly FieldType[]): ValueType {
   return { kind: "record", fields };
 }
 
-/** What an imported function returns, and the parts of opaque values: known to TypeScript alone. */
+/** An opaque type: only TypeScript knows its values. */
 export function opaque(name: string, module: string): ValueType {
   return { kind: "opaque", name, module };
 }
 
 /**
- * A part of what only TypeScript knows: `key` is a field's name in quotes, `number` for the items of a list, `!` for
- * all values but `null`.
+ * The type of a part of an opaque value. `key` is a field's name in quotes, `number` for the items of a list, or `!`
+ * for all values but `null`.
  */
 export function opaquePart(type: ValueType & { kind: "opaque" }, key: string): ValueType {
   if (key === "!" && type.name.endsWith("[!]")) return type;
@@ -52,15 +52,15 @@ export function isNever(type: ValueType): boolean {
   return type.kind === "union" && type.members.length === 0;
 }
 
-/** The members of a union; a type that is none is its own only member. Does not look through `ref`. */
+/** The members of a union; any other type is its only member. Does not resolve `ref`s. */
 function membersOf(type: ValueType): readonly ValueType[] {
   return type.kind === "union" ? type.members : [type];
 }
 
 /**
- * A union in normal form: flat, each member once, literals absorbed by their base type, `true | false` as `bool`, int
- * by float, everything by `json`, `null` last. Of one member it is that member. An opaque member stays beside others;
- * a broken one breaks the whole.
+ * A union in normal form: flat, each member once, literals absorbed by their base type, int by float, everything by
+ * `json`; `true | false` is `bool`, and `null` comes last. A union of one member is that member. Opaque members are
+ * kept; a broken member makes the union broken.
  */
 export function unionOf(types: Iterable<ValueType>): ValueType {
   const kinds = new Set<string>();
@@ -112,14 +112,14 @@ export function baseOf(value: string | number | boolean): ValueType {
   return Number.isInteger(value) ? INT : FLOAT;
 }
 
-/** Literals made their base types, at the top and in unions: what arithmetic and `sum` work on. */
+/** Replaces literals by their base types, at the top and in unions: for arithmetic and `sum`. */
 export function widen(type: ValueType): ValueType {
   if (type.kind === "literal") return baseOf(type.value);
   if (type.kind !== "union") return type;
   return type.members.some((member) => member.kind === "literal") ? unionOf(type.members.map(widen)) : type;
 }
 
-/** Equal keys mean equal types. Field order matters: it is part of what a record says. */
+/** A key that is equal for equal types. The order of fields matters. */
 export function typeKey(type: ValueType): string {
   switch (type.kind) {
     case "literal":

@@ -3,8 +3,8 @@ import { baseOf } from "./construct.ts";
 import { alternatives, resolveType, type TypeTable } from "./type-table.ts";
 
 /**
- * Whether some value may belong to both types, so that `==` between them can hold. Says yes where it would have to look
- * deeper than lists and records are told apart.
+ * Whether a value may belong to both types, so that `==` between them can hold. Does not compare the parts of lists and
+ * records: two lists always overlap.
  */
 export function canOverlap(a: ValueType, b: ValueType, types: TypeTable): boolean {
   const right = alternatives(b, types).map((member) => resolveType(member, types));
@@ -20,7 +20,7 @@ function plainOverlap(a: ValueType, b: ValueType): boolean {
   return shape(a) === shape(b);
 }
 
-/** Kinds whose values have something in common: numbers are one, records and maps too. */
+/** The kind of a type's values: int and float are one kind, records and maps too. */
 function shape(type: ValueType): string {
   const kind = type.kind === "literal" ? baseOf(type.value).kind : type.kind;
   if (kind === "int" || kind === "float") return "number";

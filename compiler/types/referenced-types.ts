@@ -5,7 +5,7 @@ import type { TypeTable } from "./type-table.ts";
 /** The named types that some types lead to, in any depth: once each, sorted by name. */
 export function referencedTypes(roots: Iterable<ValueType>, types: TypeTable): ReferencedTypes {
   const direct = [...roots];
-  // Graphs of one file mostly use the same types: what these lead to is worked out once.
+  // Graphs of one file mostly use the same types, so the result is cached by the types.
   const key = direct
     .map((type) => (type.kind === "ref" ? type.name : typeKey(type)))
     .sort()

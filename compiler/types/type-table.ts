@@ -2,8 +2,8 @@ import type { ValueType } from "../../runtime/table/value-type.ts";
 import { NULL, opaquePart, unionOf } from "./construct.ts";
 
 /**
- * What `ref`s point to, over all files of a project. A body is never itself a `ref`: chains of names are followed when
- * they are declared.
+ * The types that `ref`s point to, over all files of a project. A body is never itself a `ref`: aliases are resolved
+ * when types are declared.
  */
 export type TypeTable = ReadonlyMap<string, ValueType>;
 
@@ -12,7 +12,7 @@ export function resolveType(type: ValueType, types: TypeTable): ValueType {
   return type.kind === "ref" ? (types.get(type.name) ?? { kind: "json" }) : type;
 }
 
-/** What is asked of a union again and again, worked out once: enums may have thousands of values. */
+/** Cached properties of a union: enums may have thousands of values. */
 interface UnionIndex {
   readonly kinds: ReadonlySet<ValueType["kind"]>;
   readonly literals: ReadonlySet<string | number | boolean>;
@@ -34,14 +34,14 @@ function indexUnion(type: ValueType & { kind: "union" }): UnionIndex {
   return index;
 }
 
-/** Whether a literal stands among the members of a union. */
+/** Whether a literal is a member of a union. */
 export function hasLiteral(type: ValueType & { kind: "union" }, value: string | number | boolean): boolean {
   return indexUnion(type).literals.has(value);
 }
 
 /**
- * The alternatives of a type with names of unions followed: none of the results is a union, and a `ref` among them is a
- * named type that is no union.
+ * The alternatives of a type, with named unions expanded: no result is a union, and a `ref` among them is a named type
+ * that is not a union.
  */
 export function alternatives(type: ValueType, types: TypeTable): readonly ValueType[] {
   if (type.kind === "ref") {
@@ -68,7 +68,7 @@ export function alternatives(type: ValueType, types: TypeTable): readonly ValueT
   return found;
 }
 
-/** Whether one of the alternatives is of a kind, without making a list of them where that can be avoided. */
+/** Whether an alternative has a kind. Avoids the list of alternatives where it can. */
 function hasKind(type: ValueType, kind: ValueType["kind"], types: TypeTable): boolean {
   if (type.kind === "union") {
     const { kinds } = indexUnion(type);
@@ -77,28 +77,31 @@ function hasKind(type: ValueType, kind: ValueType["kind"], types: TypeTable): bo
   return alternatives(type, types).some((member) => member.kind === kind);
 }
 
-/** Whether `null` is among the values. `json` includes it; an opaque type is not known to. */
+/** Whether `null` is a possible value. `json` includes it; an opaque type does not count. */
 export function acceptsNull(type: ValueType, types: TypeTable): boolean {
   return hasKind(type, "null", types) || hasKind(type, "json", types);
 }
 
-/** `null` stated as one of the alternatives, so that it must be dealt with: not for `json`. */
+/** Whether `null` is an explicit alternative, which code has to handle. False for `json`. */
 export function mayBeNull(type: ValueType, types: TypeTable): boolean {
   return hasKind(type, "null", types);
 }
 
-/** The type without `null`. Names stay where nothing had to be taken out. */
+/** The type without `null`. Returns the same type if it has none. */
 export function withoutNull(type: ValueType, types: TypeTable): ValueType {
   if (!mayBeNull(type, types)) return type;
   const known = unionsWithoutNull.get(type);
   if (known !== undefined) return known;
   const rest = unionOf(alternatives(type, types).filter((member) => member.kind !== "null"));
-  // What a name stands for depends on the table.
+  // The meaning of a name depends on the table, so only unions are cached.
   if (type.kind === "union") unionsWithoutNull.set(type, rest);
   return rest;
 }
 
-/** The same where a test has shown it: of what only TypeScript knows, `tsc` is told, too. */
+/**
+ * The type without `null`, after a test for it. Marks opaque alternatives, so that generated code excludes `null` as
+ * well.
+ */
 export function knownNotNull(type: ValueType, types: TypeTable): ValueType {
   const rest = withoutNull(type, types);
   const members = alternatives(rest, types);

@@ -2,7 +2,7 @@ import type { ValueType } from "../../runtime/table/value-type.ts";
 
 const MAX_TEXT = 160;
 
-/** A type as the language writes it: for messages and hover texts. Long unions and records are cut short. */
+/** The text of a type in the language, for messages. Long unions and records are shortened. */
 export function typeToText(type: ValueType): string {
   return write(type, false, MAX_TEXT);
 }

@@ -1,6 +1,6 @@
 import type { ValueType } from "../../runtime/table/value-type.ts";
 
-/** How a module calls the types that are not TypeScript's own. */
+/** The names of types in a generated module. */
 export interface TypeNames {
   readonly json: string;
   /** A type of a graph file. */
@@ -16,8 +16,8 @@ const PLAIN_NAMES: TypeNames = {
 };
 
 /**
- * A type as TypeScript writes it. Lists are `readonly`, because state is frozen; named and opaque types stand by their
- * names, which the generated module declares or imports.
+ * The text of a type in TypeScript. Lists are `readonly`, because state is frozen. The generated module declares or
+ * imports named and opaque types.
  */
 export function typeToTypeScript(type: ValueType, names: TypeNames = PLAIN_NAMES): string {
   const write = (part: ValueType): string => typeToTypeScript(part, names);
@@ -63,7 +63,7 @@ function propertyName(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : quote(name);
 }
 
-/** JSON, without the two line ends that it leaves as they are. */
+/** JSON with the line separators U+2028 and U+2029 escaped. */
 function quote(value: string | number | boolean): string {
   return JSON.stringify(value).replaceAll("\u2028", "\\u2028").replaceAll("\u2029", "\\u2029");
 }

@@ -16,7 +16,7 @@ import { bindCall } from "../bind-call.ts";
 import { withCode } from "../bind-nodes.ts";
 import { boundOutput, checkResult, inferResult, type Write } from "../bind-output.ts";
 import { placeIn, type GraphContext, type NodeEntry } from "../graph-context.ts";
-import { namesAt } from "../names-at.ts";
+import { createNames } from "../resolve-names.ts";
 import { toTypedExpression } from "../typed-expression.ts";
 import type { Unwritten } from "../../control/unwritten.ts";
 import type { Matrix } from "./matrix.ts";
@@ -53,7 +53,7 @@ export function bindTask(parts: TaskParts, context: GraphContext): TypedTask {
     return {
       file: context.file,
       types: context.types,
-      names: withCode(namesAt(place, context), effects),
+      names: withCode(createNames(place, context), effects),
       report: context.report,
       suggestions: context.suggestions,
       where,

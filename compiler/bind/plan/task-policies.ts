@@ -69,13 +69,13 @@ function bindPolicy(policy: Ast.Policy, bound: Draft, pools: BoundPlan["pools"],
       break;
     default:
       context.report(
-        policyOfGraphs(placeIn(context, policy.span), { policy: nameOf(policy), help: WAYS_OUT[policy.kind] }),
+        policyOfGraphs(placeIn(context, policy.span), { policy: nameOf(policy), help: ALTERNATIVES[policy.kind] }),
       );
   }
 }
 
 /** For each policy that only graphs have: how to get its effect in a plan. */
-const WAYS_OUT: Readonly<Record<"MaxParallel" | "Waits" | "Goes" | "Pause", string>> = {
+const ALTERNATIVES: Readonly<Record<"MaxParallel" | "Waits" | "Goes" | "Pause", string>> = {
   MaxParallel: "write `max parallel N` in the plan itself, or let tasks share a `pool`",
   Waits: "a task waits for those it names: `after a, b`",
   Goes: "tasks do not jump: their order is fixed by `after`",

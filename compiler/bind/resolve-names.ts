@@ -1,4 +1,4 @@
-/** What names mean at one place of a graph: as a node starts, or as its edges are chosen. */
+/** Resolves names at one place of a graph: where a node starts, or where its edges are chosen. */
 import { unknownChannel } from "../../diagnostics/catalog/names.ts";
 import { readBeforeWrite, unknownExpressionFunction } from "../../diagnostics/catalog/types.ts";
 import { suggest } from "../../diagnostics/similar.ts";
@@ -10,11 +10,11 @@ import type { CalleeBinding, NameBinding, Names } from "../expressions/scope.ts"
 import { INT, listOf, nullable, recordOf, STRING } from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";
 import { alternatives } from "../types/type-table.ts";
-import { isPoisoned, namesOf, SORTS, useMeant } from "./file-scope.ts";
+import { isPoisoned, namesOf, KIND_NAMES, markMeantAsUsed } from "./file-scope.ts";
 import type { SiteFlow } from "../control/flow.ts";
 import { isSilenced, placeIn, useFunction, type ChannelEntry, type GraphContext } from "./graph-context.ts";
 
-/** The failure that an `on error` edge leads away from. */
+/** The type of `error`: the failure that an `on error` edge was taken for. */
 const ERROR_TYPE: ValueType = recordOf([
   { name: "node", type: STRING },
   { name: "code", type: STRING },
@@ -29,15 +29,15 @@ export interface Place {
   readonly reader: string;
   /** Names that hide channels here: the item of a `for`. */
   readonly locals: ReadonlyMap<string, ValueType>;
-  /** What to do about a channel that nothing has written here, where it is known. */
+  /** The help for a channel that is not written here, if there is a specific one. */
   readonly adviceOn?: (channel: string) => string | undefined;
 }
 
-export function namesAt(place: Place, context: GraphContext): Names {
-  /** Channels about which this place has been told. */
-  const told = new Set<string>();
+export function createNames(place: Place, context: GraphContext): Names {
+  /** Channels that have been reported for this place. */
+  const reported = new Set<string>();
   return {
-    value: (name, span) => valueAt(name, span, place, told, context),
+    value: (name, span) => valueAt(name, span, place, reported, context),
     callee: (name) => calleeOf(name, context),
     unknownValue: (name, span) => reportUnknownValue(name, span, place, context),
     unknownCallee: ({ name, span }) => {
@@ -49,13 +49,13 @@ export function namesAt(place: Place, context: GraphContext): Names {
         context.scope.suggestions,
       );
       const help = context.channels.has(name) ? `\`${name}\` is a channel: read it without parentheses` : undefined;
-      useMeant(similar, context.scope);
+      markMeantAsUsed(similar, context.scope);
       context.report(unknownExpressionFunction(placeIn(context, span), { name, similar, known, help }));
     },
     leaveToTypeScript: (check) => context.typeScriptChecks.push(check),
-    handedOnUnwritten: (channel, span) => {
-      if (told.has(channel)) return;
-      told.add(channel);
+    unwrittenPassedOn: (channel, span) => {
+      if (reported.has(channel)) return;
+      reported.add(channel);
       reportUnwritten(channel, span, "sometimes", place, context);
     },
   };
@@ -65,11 +65,11 @@ function valueAt(
   name: string,
   span: Span,
   place: Place,
-  told: Set<string>,
+  reported: Set<string>,
   context: GraphContext,
 ): NameBinding | undefined {
   const channel = context.channels.get(name);
-  if (channel !== undefined) return channelAt(channel, span, place, told, context);
+  if (channel !== undefined) return channelAt(channel, span, place, reported, context);
   if (name === "error") {
     return { kind: "error", type: place.flow.error === "always" ? ERROR_TYPE : nullable(ERROR_TYPE) };
   }
@@ -87,16 +87,16 @@ function channelAt(
   channel: ChannelEntry,
   span: Span,
   place: Place,
-  told: Set<string>,
+  reported: Set<string>,
   context: GraphContext,
 ): NameBinding {
   const { name, index, type } = channel;
   let unwritten = place.flow.unwritten.get(index);
-  // What an earlier run of the thread wrote is still there.
+  // A memory channel keeps what an earlier run of the thread wrote.
   if (unwritten === "always" && channel.role === "memory" && context.written.has(name)) unwritten = "sometimes";
   if (unwritten === "sometimes") return { kind: "channel", index, type: nullable(type), unwritten: true };
-  if (unwritten === "always" && !told.has(name)) {
-    told.add(name);
+  if (unwritten === "always" && !reported.has(name)) {
+    reported.add(name);
     reportUnwritten(name, span, "always", place, context);
   }
   return { kind: "channel", index, type };
@@ -126,7 +126,7 @@ function reportUnwritten(
   );
 }
 
-/** Imports and graphs of the file first: they hide what is built in, as in TypeScript. */
+/** Imports and graphs of the file come first: they hide built-in names, as in TypeScript. */
 function calleeOf(name: string, context: GraphContext): CalleeBinding | undefined {
   const declared = context.scope.names.get(name);
   switch (declared?.kind) {
@@ -150,7 +150,7 @@ function calleeOf(name: string, context: GraphContext): CalleeBinding | undefine
   }
 }
 
-/** Once a name: what is read in several places was misspelt in one, where it is declared. */
+/** Reports each name once: a name that is read in several places is most likely misspelt where it is declared. */
 function reportUnknownValue(name: string, span: Span, place: Place, context: GraphContext): void {
   context.poisoned.add(name);
   const at = placeIn(context, span);
@@ -179,7 +179,7 @@ function reportUnknownValue(name: string, span: Span, place: Place, context: Gra
   if (declared !== undefined) {
     context.scope.used.add(name);
     const isFunction = declared.kind === "import";
-    const help = `\`${name}\` is ${SORTS[declared.kind]}${isFunction ? `: call it, \`${name}(…)\`` : ""}`;
+    const help = `\`${name}\` is ${KIND_NAMES[declared.kind]}${isFunction ? `: call it, \`${name}(…)\`` : ""}`;
     context.report(unknownChannel(at, { name, use: "read", known, help }));
     return;
   }
@@ -197,10 +197,10 @@ function reportUnknownValue(name: string, span: Span, place: Place, context: Gra
   context.report(unknownChannel(at, { name, use: "read", similar, known }));
 }
 
-/** What other languages call `null`. */
+/** Names for `null` in other languages. */
 const NULLS: ReadonlySet<string> = new Set(["undefined", "None", "nil", "NULL"]);
 
-/** A value of some channel's enum, written without quotes. */
+/** Whether a name is a value of some channel's enum, written without quotes. */
 function isEnumValue(name: string, context: GraphContext): boolean {
   for (const channel of context.channels.values()) {
     const members = alternatives(channel.type, context.types);
