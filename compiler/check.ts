@@ -1,5 +1,6 @@
 import type { DiagnosticCode } from "../diagnostics/codes.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
+import type { Range } from "../diagnostics/source.ts";
 import type { Digest, Effect } from "../runtime/table/table.ts";
 import type { BoundEdge } from "./bind/bound-graph.ts";
 import { compile, type CompiledGraph, type CompiledPlan, type CompileOptions } from "./compile.ts";
@@ -18,7 +19,17 @@ export interface GraphSummary {
    */
   readonly edges: number;
   readonly effects: readonly Effect[];
-  readonly proofs: readonly { readonly code: DiagnosticCode; readonly message: string }[];
+  readonly proofs: readonly { readonly code: DiagnosticCode; readonly message: string; readonly range: Range }[];
+  /** What all checks come to, in one line, and what was not decided; `null` for plans, and where errors come first. */
+  readonly verdict: GraphVerdict | null;
+}
+
+export interface GraphVerdict {
+  readonly kind: "sound" | "unsound" | "not proven";
+  /** `sound`, `unsound: …` or `not proven: …`. */
+  readonly text: string;
+  /** Properties that were looked for and not decided, each with the reason. */
+  readonly open: readonly { readonly property: string; readonly why: string }[];
 }
 
 export interface CheckReport {
@@ -40,7 +51,7 @@ export function check(text: string, options: CompileOptions = {}): CheckReport {
   return { ok: errors === 0, errors, warnings: count("warning"), graphs: summaries, diagnostics };
 }
 
-export function summariseGraph({ name, bound, table, proofs }: CompiledGraph): GraphSummary {
+export function summariseGraph({ name, bound, table, proofs, verdict }: CompiledGraph): GraphSummary {
   return {
     name,
     kind: "graph",
@@ -48,7 +59,15 @@ export function summariseGraph({ name, bound, table, proofs }: CompiledGraph): G
     nodes: bound.nodes.length,
     edges: bound.edges.reduce((sum, edge) => sum + sourcesOf(edge) * targetsOf(edge), 0),
     effects: table?.effects ?? [...new Set(bound.nodes.flatMap((node) => node.effects))].sort(),
-    proofs,
+    proofs: proofs.map(({ code, message, span }) => ({ code, message, range: bound.file.range(span) })),
+    verdict:
+      verdict === undefined
+        ? null
+        : {
+            kind: verdict.kind,
+            text: verdict.text,
+            open: verdict.open.map(({ property, why }) => ({ property, why })),
+          },
   };
 }
 
@@ -61,6 +80,7 @@ export function summarisePlan({ name, bound, table }: CompiledPlan): GraphSummar
     edges: bound.tasks.reduce((sum, task) => sum + task.after.length, 0),
     effects: table?.effects ?? [...new Set(bound.tasks.flatMap((task) => task.effects))].sort(),
     proofs: [],
+    verdict: null,
   };
 }
 

@@ -75,6 +75,7 @@ export const checkCommand = defineCommand<CheckOptions>({
     );
     if (options.verbose === true) printProofs(compiled, output);
     for (const { message } of unreadable) given.problem(`${given.stderrStyles.error("error")}: ${message}`);
+    if (!output.json && options.format !== "sarif" && options.format !== "github") printVerdicts(compiled, given);
     const count = countText(diagnostics);
     if (!output.json && options.format !== "sarif" && options.format !== "github") {
       given.note(`${checkedText(compiled)} checked${count === "" ? ", nothing to report" : `: ${count}`}`);
@@ -158,14 +159,25 @@ function nodePlaces(compiled: readonly CompileResult[]): (diagnostic: Diagnostic
   };
 }
 
-/** Prints each proof on a line, with the position of the graph's name. With `--json` the document contains them. */
+/** Prints one line for each graph: what all its checks come to. */
+function printVerdicts(compiled: readonly CompileResult[], output: Output): void {
+  for (const { graphs } of compiled) {
+    for (const { name, bound, verdict } of graphs) {
+      if (verdict === undefined) continue;
+      const { line, column } = bound.file.position(bound.declaration.name.span.start);
+      output.note(`${bound.file.path}(${line},${column}): ${name}: ${verdict.text}`);
+    }
+  }
+}
+
+/** Prints each proof on a line, with the position of what it proves. With `--json` the document contains them. */
 function printProofs(compiled: readonly CompileResult[], output: Output): void {
   if (output.json) return;
   for (const { graphs } of compiled) {
     for (const { name, bound, proofs } of graphs) {
-      const { file, declaration } = bound;
-      const { line, column } = file.position(declaration.name.span.start);
-      for (const { code, message } of proofs) {
+      const { file } = bound;
+      for (const { code, message, span } of proofs) {
+        const { line, column } = file.position(span.start);
         output.problem(
           `${file.path}(${line},${column}): ${output.stderrStyles.info(`info ${code}`)}: ${name}: ${message}`,
         );

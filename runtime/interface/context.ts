@@ -39,7 +39,7 @@ export interface NodeContext {
   /** Runs `node` in the next step, with `item` (or `null`) as its `for` item. */
   send(node: string): Command;
   send(node: string, item: Json): Command;
-  /** Ends this branch: the node's edges are not followed. */
+  /** Ends this branch: the node's edges are not followed. Needs `goes end`; elsewhere the node fails. */
   stop(): Command;
   /** Emits a `custom` event. */
   emit(data: Json): void;

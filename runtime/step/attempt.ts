@@ -93,6 +93,13 @@ export class Attempt {
   }
 
   stop(): Command {
+    const { goes, spec } = this.task.node;
+    if (goes?.has(END) !== true) {
+      throw this.#violate(
+        "NG_UNDECLARED_GOTO",
+        `node \`${spec.name}\` may not stop its branch: declare it with \`goes end\``,
+      );
+    }
     this.stopped = true;
     this.gotos = undefined;
     this.exclusive = false;

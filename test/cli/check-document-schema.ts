@@ -13,7 +13,17 @@ const graph = object({
   nodes: count,
   edges: count,
   effects: list({ enum: ["net", "shell", "files", "code", "model", "person"] }),
-  proofs: list(object({ code, message: text })),
+  proofs: list(object({ code, message: text, range })),
+  verdict: {
+    anyOf: [
+      object({
+        kind: { enum: ["sound", "unsound", "not proven"] },
+        text,
+        open: list(object({ property: text, why: text })),
+      }),
+      { type: "null" },
+    ],
+  },
   file: text,
 });
 

@@ -183,7 +183,7 @@ export function body(input: BodyInput, tools: BodyTools): Readonly<Record<Writte
   const way = (dice >>> 4) % 8;
   if (does.jumps && way < 5) {
     const to = node.goes[(dice >>> 8) % node.goes.length]!;
-    if (way === 4) tools.stop();
+    if (way === 4 && node.goes.includes(STOP)) tools.stop();
     else tools.goto([to === STOP ? "end" : model.nodes[to]!.name], way > 1);
   }
   return {

@@ -51,7 +51,7 @@ const sketch: fc.Arbitrary<Sketch> = fc.record({
 
 function tableOfSketch({ edges }: Sketch): Table {
   // The order of declaration differs from the order of names, so that the order is tested.
-  const nodes = [...NAMES].reverse().map((node) => `node ${node} = work("${node}") { goes ${NAMES.join(", ")} }`);
+  const nodes = [...NAMES].reverse().map((node) => `node ${node} = work("${node}") { goes ${NAMES.join(", ")}, end }`);
   return tableOf(`graph g { state n: int = 0  ${nodes.join("\n")} start -> a, b ${edges.join("\n")} }`, ["work"]);
 }
 

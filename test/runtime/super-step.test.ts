@@ -337,6 +337,15 @@ describe("2.6 goto, stop, exclusive goto", () => {
     expect(result.status).toBe("incomplete");
   });
 
+  test("stop without `goes end` fails the node", async () => {
+    const result = await run(
+      () => "a",
+      (context) => context.stop(),
+    );
+    expect(result).toMatchObject({ status: "failed", error: { code: "NG_UNDECLARED_GOTO", nodeId: "b" } });
+    expect(result.error?.message).toContain("`goes end`");
+  });
+
   test("goto end", async () => {
     expect((await run((context) => context.goto("end"))).steps[1]).toEqual(["f"]);
   });
