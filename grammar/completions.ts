@@ -20,7 +20,7 @@ let recorded: NgraphParser | undefined;
 const FOREIGN: ReadonlySet<TokenType> = new Set([t.StrictEqual, t.StrictNotEqual]);
 
 /**
- * The words, symbols, names and literals that may stand at an offset of a text, sorted by kind and text. A word that
+ * The words, symbols, names and literals that are allowed at an offset of a text, sorted by kind and text. A word that
  * begins before the offset is a prefix of the result. Empty inside strings, template text and comments, and where the
  * text before the offset does not fit the grammar. The cost depends on the statement at the offset, not on the size of
  * the text before it.

@@ -49,7 +49,7 @@ function lostMarks({ source }: File, marks: readonly YamlMark[]): string[] {
 
 const LOST_MARKS: Readonly<Partial<Record<YamlMark["kind"], (text: string) => string>>> = {
   anchor: (text) => `the anchor \`${text}\`: what it marks is written out`,
-  alias: (text) => `the alias \`${text}\`: what it stands for is written out again`,
+  alias: (text) => `the alias \`${text}\`: its value is written out`,
   tag: (text) => `the tag \`${text}\``,
 };
 
@@ -58,5 +58,5 @@ function unreadable(text: string): string[] {
   const first = parse(text).diagnostics.find(({ severity }) => severity === "error");
   if (first === undefined) return [];
   const { line } = first.file.position(first.span.start);
-  return [`line ${line}: the text cannot be read back as it is: ${first.message}; rename what stands there`];
+  return [`line ${line}: the text cannot be read back as it is: ${first.message}; rename it`];
 }

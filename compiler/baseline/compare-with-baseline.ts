@@ -72,8 +72,8 @@ function compareNodes({ before, now, graph }: Compared): Diagnostic[] {
   return before.nodes.flatMap(({ name }, index) => {
     if (names.has(name)) return [];
     const at = before.debug?.nodes[index];
-    const stood = at === undefined ? undefined : `${before.debug?.file}:${at.line}:${at.column}`;
-    return [nodeGone(headOf(graph), { node: name, stood, similar: findSimilar(name, added) })];
+    const declaredAt = at === undefined ? undefined : `${before.debug?.file}:${at.line}:${at.column}`;
+    return [nodeGone(headOf(graph), { node: name, declaredAt, similar: findSimilar(name, added) })];
   });
 }
 

@@ -18,12 +18,12 @@ export function graphGone(place: Place, facts: { graph: string; similar?: string
 /** A node was removed: a checkpoint may name it as the next node. */
 export function nodeGone(
   place: Place,
-  facts: { node: string; stood: string | undefined; similar?: string | undefined },
+  facts: { node: string; declaredAt: string | undefined; similar?: string | undefined },
 ): Diagnostic {
-  const { node, stood, similar } = facts;
+  const { node, declaredAt, similar } = facts;
   return diagnostic("NG610", place, `node \`${node}\` is gone: a thread that is about to run it cannot resume`, {
     label: `had a node \`${node}\``,
-    notes: stood === undefined ? [] : [`it was declared at ${stood}`],
+    notes: declaredAt === undefined ? [] : [`it was declared at ${declaredAt}`],
     help:
       similar === undefined
         ? `keep the node ${UNTIL}`

@@ -12,9 +12,7 @@ export class FormatError extends Error {
   constructor(diagnostics: readonly Diagnostic[]) {
     const [first] = diagnostics;
     const { line, column } = first?.file.position(first.span.start) ?? { line: 1, column: 1 };
-    super(
-      `${first?.file.path ?? "input"}:${line}:${column}: ${first?.message ?? "syntax error"}; mend it, then format`,
-    );
+    super(`${first?.file.path ?? "input"}:${line}:${column}: ${first?.message ?? "syntax error"}; fix it, then format`);
     this.name = "FormatError";
     this.diagnostics = diagnostics;
   }

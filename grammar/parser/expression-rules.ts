@@ -107,7 +107,7 @@ export abstract class ExpressionRules extends PrimaryRules {
     return this.foreignOperator();
   }
 
-  /** `and`, `or`, `|`, `=`, `not in`: no expression can go on with one of these, so nothing right is misread. */
+  /** `and`, `or`, `|`, `=`, `not in`: no valid expression continues with one of these tokens. */
   private foreignOperator(): Operator {
     const token = this.takeAny();
     const place = this.placeOf(token);

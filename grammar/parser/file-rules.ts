@@ -317,8 +317,8 @@ export class NgraphParser extends StatementLoop {
         ? "the clauses of a task have this order: `for`, `after`, `when`, `into`, `{ policies }`"
         : "the clauses of a node have this order: `for`, `into`, `{ policies }`";
     }
-    const habit = STATEMENT_HINTS.get(word);
-    if (habit !== undefined) return habit;
+    const hint = STATEMENT_HINTS.get(word);
+    if (hint !== undefined) return hint;
     if (this.at(t.Arrow) && this.position() >= 0 && this.LA(0).tokenType === t.Identifier)
       return "what a node writes follows `into`: `node a = f(x) into y`; edges are statements of their own: `a -> b`";
     const similar = findSimilar(word, words);

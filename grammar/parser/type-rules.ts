@@ -278,7 +278,7 @@ export abstract class TypeRules extends BaseParser {
     return { tokens: this.tokens, text: this.reading.text };
   }
 
-  // Habits ------------------------------------------------------------------------------------------
+  // Foreign syntax ------------------------------------------------------------------------------------------
 
   /** `T?` */
   private questionMark(first: IToken, type: TypeExpr): TypeExpr {

@@ -126,7 +126,7 @@ export const CHANNEL_FIELDS = {
   input: optional(channelsForm("input"), "What a run is given, by name."),
   output: optional(channelsForm("output"), "The result of a run, by name."),
   state: optional(channelsForm("state"), "Values in between, by name."),
-  memory: optional(channelsForm("memory"), "Values that go on from one run of a thread to the next, by name."),
+  memory: optional(channelsForm("memory"), "Values that are kept from one run of a thread to the next, by name."),
 } as const satisfies Fields;
 
 // Nodes and tasks -------------------------------------------------------------------------------------

@@ -96,9 +96,9 @@ const answerForm = itemsForm(
   recordForm(
     "an answer",
     {
-      node: required(nameForm("the name of a node"), "The node that asks."),
+      node: required(nameForm("the name of a node"), "The node that waits for an answer."),
       value: required(dataForm, "The answer."),
-      then: optional(listOf(dataForm, "a list of values"), "The answers when it asks again, in order."),
+      then: optional(listOf(dataForm, "a list of values"), "The answers of later runs, in order."),
     },
     ({ values: { node, value, then }, node: at, isBroken }): TestItem | undefined =>
       node === undefined || value === undefined || isBroken

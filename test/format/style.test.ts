@@ -99,6 +99,6 @@ describe("a text with mistakes is not formatted", () => {
       ["NG001", "g.ngraph", { line: 2, column: 12 }],
       ["NG001", "g.ngraph", { line: 4, column: 1 }],
     ]);
-    expect(message).toBe("g.ngraph:2:12: strings are written in double quotes; mend it, then format");
+    expect(message).toBe("g.ngraph:2:12: strings are written in double quotes; fix it, then format");
   });
 });

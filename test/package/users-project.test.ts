@@ -99,6 +99,6 @@ edges: ["start -> a, b"]
   expect(stdout).toContain('node b = print("x")');
   expect(stderr).toBe(
     "warning: g.yaml: not converted: line 2: the anchor `&a`: what it marks is written out\n" +
-      "warning: g.yaml: not converted: line 2: the alias `*a`: what it stands for is written out again\n",
+      "warning: g.yaml: not converted: line 2: the alias `*a`: its value is written out\n",
   );
 });

@@ -103,7 +103,7 @@ describe("renderPretty", () => {
     ["a fullwidth letter", "Ａ", 2],
     ["Hangul syllables", "한국", 4],
     ["a digit", "1", 1],
-  ])("%s: its width is in cells, and the mark behind it stands under its token", (_name, text, width) => {
+  ])("%s: its width is in cells, and the mark after it is under its token", (_name, text, width) => {
     expect(displayWidth(text)).toBe(width);
     const file = new SourceFile("a.ngraph", `node "${text}" = here\n`);
     const marks = renderPretty([sample(file, "here", { label: "x" })]).split("\n")[4];

@@ -214,7 +214,7 @@ edges: ["start -> a, b"]
     expect(lost).toEqual([
       "line 5: the anchor `&both`: what it marks is written out",
       "line 5: the tag `!!str`",
-      "line 6: the alias `*both`: what it stands for is written out again",
+      "line 6: the alias `*both`: its value is written out",
     ]);
     expect(text).toContain("node b = f(x, 1) into y // no & anchor, no *alias");
   });
