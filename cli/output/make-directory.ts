@@ -5,9 +5,10 @@ import { dirname, resolve } from "node:path";
  * Creates a directory and its missing parents. `mkdirSync(…, { recursive: true })` is not used: it never returns on a file system
  * that reports an existing parent as missing (`/proc`).
  *
+ * @param mode permissions of the directories that are created
  * @throws the error of `node:fs`
  */
-export function makeDirectory(path: string): void {
+export function makeDirectory(path: string, mode = 0o777): void {
   const missing: string[] = [];
   let at = resolve(path);
   for (; statOf(at) === undefined && dirname(at) !== at; at = dirname(at)) missing.push(at);
@@ -16,7 +17,7 @@ export function makeDirectory(path: string): void {
   }
   for (const directory of missing.reverse()) {
     try {
-      mkdirSync(directory);
+      mkdirSync(directory, mode);
     } catch (error) {
       // Another process may have created it in the meantime.
       if (statOf(directory)?.isDirectory() !== true) throw error;

@@ -10,7 +10,26 @@ export function withoutPassword(spec: string): string {
     const end = URL.canParse(spec) ? endOfUser(spec, start) : at;
     if (end !== undefined) shown = `${hidden(spec.slice(0, end), start + 3)}${spec.slice(end)}`;
   }
-  return shown.replace(/(pass(?:word|wd)?\s*=\s*)(?:'[^']*'|[^\s&]*)/gi, "$1***");
+  // Without `//` nothing says where the user begins: everything before the `@` is hidden.
+  if (start === -1 && at !== -1 && !spec.startsWith("sqlite:")) {
+    const scheme = /^\w+:/.exec(spec)?.[0] ?? "";
+    shown = `${scheme}***${spec.slice(at)}`;
+  }
+  return shown
+    .replace(/(pass(?:word|wd)?\s*=\s*)(?:'[^']*'|[^\s&]*)/gi, "$1***")
+    .replace(/([?&])([^=&#]+)=([^&#]*)/g, (all, mark: string, name: string) =>
+      SECRET_PARAMETER.test(decoded(name)) ? `${mark}${name}=***` : all,
+    );
+}
+
+const SECRET_PARAMETER = /pass|pwd|secret|token|key/i;
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** The `@` before the host: the last one of the authority, or of the path if the password contains an unescaped `/`. */

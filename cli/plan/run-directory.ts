@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { basename, extname, join, resolve } from "node:path";
 import { CommandError } from "../process/command-error.ts";
-import { makeStoreDirectory } from "../threads/open-store.ts";
+import { makeStoreDirectory, PRIVATE } from "../threads/open-store.ts";
 import { reasonOf } from "../sources/source-files.ts";
 
 /** The directory for the logs of plan runs, relative to the working directory. */
@@ -35,18 +35,18 @@ export function createRunDirectory(runs: string, runId: string, file: string): R
   const path = join(runs, checkRunId(runId));
   try {
     makeStoreDirectory(resolve(runs, ".."));
-    mkdirSync(runs, { recursive: true });
-    mkdirSync(path);
-    writeFileSync(join(path, snapshotName(file)), readFileSync(file), { flag: "wx" });
+    mkdirSync(runs, { recursive: true, mode: PRIVATE });
+    mkdirSync(path, { mode: PRIVATE });
+    writeFileSync(join(path, snapshotName(file)), readFileSync(file), { flag: "wx", mode: 0o600 });
   } catch (error) {
     throw new CommandError(`cannot write the run's log in ${path}: ${reasonOf(error)}`, { cause: error });
   }
-  const events = openSync(join(path, "transitions.jsonl"), "a");
+  const events = openSync(join(path, "transitions.jsonl"), "a", 0o600);
   let processes: number | undefined;
   return {
     path,
     appendEvent: (line) => append(events, line),
-    appendProcess: (line) => append((processes ??= openSync(join(path, PROCESSES), "a")), line),
+    appendProcess: (line) => append((processes ??= openSync(join(path, PROCESSES), "a", 0o600)), line),
     writeSummary: (summary) => writeOnce(join(path, "summary.json"), `${JSON.stringify(summary, null, 2)}\n`),
     close() {
       closeSync(events);
@@ -77,7 +77,7 @@ function append(descriptor: number, line: object): void {
 function writeOnce(path: string, text: string): void {
   const temporary = `${path}.${process.pid}.tmp`;
   try {
-    writeFileSync(temporary, text);
+    writeFileSync(temporary, text, { mode: 0o600 });
     linkSync(temporary, path);
   } catch (error) {
     const isThere = existsSync(path);

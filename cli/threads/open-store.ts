@@ -108,7 +108,13 @@ async function openSqlite(path: string, { mustExist }: { mustExist: boolean }): 
     });
   }
   const { SqliteStore } = await import("../../runtime/stores/sqlite.ts");
-  return new SqliteStore(path);
+  // Runs contain inputs, answers and commands: a new file is readable by its owner only. SQLite gives its other files the same mode.
+  const mask = process.umask(0o077);
+  try {
+    return new SqliteStore(path);
+  } finally {
+    process.umask(mask);
+  }
 }
 
 /** The relative path of the default store of a parent directory, if there is one. */
@@ -119,9 +125,12 @@ function storeAbove(path: string): string | undefined {
   }
 }
 
+/** Permissions of directories with runs: for their owner only. */
+export const PRIVATE = 0o700;
+
 /** Creates the directory of a store. A new `.ngraph` contains a `.gitignore`, so that runs are not committed. */
 export function makeStoreDirectory(directory: string): void {
   const isNew = !existsSync(directory);
-  makeDirectory(directory);
+  makeDirectory(directory, PRIVATE);
   if (isNew && resolve(directory) === resolve(".ngraph")) writeFileSync(join(directory, ".gitignore"), "*\n");
 }

@@ -1,19 +1,101 @@
 import { setField } from "../expression/operations.ts";
 import type { Json } from "../value/json.ts";
 
-/** Shorter values are not redacted: replacing them in every text would destroy the text. */
+/** Shorter values are replaced only where they are a whole word: replacing them everywhere would destroy texts. */
 const SHORTEST = 4;
 
+/** Lines of a secret that are shorter than this are too common to be replaced, such as `-----` or an empty line. */
+const SHORTEST_LINE = 8;
+
+/** Cuts of a text that are searched for parts of a secret. */
+const MAX_CUTS = 1000;
+
 /**
- * Returns a function that removes the values of secrets from a text (error messages, events). Longer values are
- * replaced first, because one may contain another.
+ * Returns a function that removes the values of secrets from a text (error messages, events). It replaces a value itself, its lines,
+ * its JSON-escaped, URL-encoded and base64 forms, and the part of a value that is left where a text was cut (at a `…`). Longer forms
+ * are replaced first, because one may contain another.
  */
 export function createRedactor(secrets: ReadonlyMap<string, string>): (text: string) => string {
-  const values = [...secrets]
-    .filter(([, value]) => value.length >= SHORTEST)
-    .sort(([, a], [, b]) => b.length - a.length);
-  if (values.length === 0) return keepAll;
-  return (text) => values.reduce((rest, [name, value]) => rest.replaceAll(value, `[secret ${name}]`), text);
+  const forms = new Map<string, string>();
+  const words: (readonly [pattern: RegExp, shown: string])[] = [];
+  for (const [name, value] of secrets) {
+    const shown = `[secret ${name}]`;
+    if (value.length >= SHORTEST) for (const form of formsOf(value)) forms.set(form, forms.get(form) ?? shown);
+    else if (value.trim().length > 1) words.push([wholeWord(value), shown]);
+  }
+  const sorted = [...forms].sort(([a], [b]) => b.length - a.length);
+  if (sorted.length === 0 && words.length === 0) return keepAll;
+  return (text) => {
+    let rest = text;
+    for (const [form, shown] of sorted) rest = rest.replaceAll(form, shown);
+    for (const [pattern, shown] of words) rest = rest.replaceAll(pattern, () => shown);
+    return rest.includes("…") ? withoutCutParts(rest, sorted) : rest;
+  };
+}
+
+/** A value in the forms in which programs repeat it. */
+function formsOf(value: string): ReadonlySet<string> {
+  const trimmed = value.trim();
+  const lines = value.split(/\r?\n/).map((line) => line.trim());
+  const parts = [value, trimmed, ...(lines.length > 1 ? lines.filter((line) => line.length >= SHORTEST_LINE) : [])];
+  const forms = parts.flatMap((part) => [part, escaped(part), urlEncoded(part), ...base64Forms(part)]);
+  return new Set(forms.filter((form) => form.length >= SHORTEST));
+}
+
+function urlEncoded(text: string): string {
+  try {
+    return encodeURIComponent(text);
+  } catch {
+    // A lone surrogate has no URL-encoded form.
+    return text;
+  }
+}
+
+function escaped(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/**
+ * The base64 text of a value at each of the three offsets at which it can start, as in `user:password`: without the characters that
+ * also depend on its neighbours. Both alphabets.
+ */
+function base64Forms(value: string): readonly string[] {
+  const bytes = Array.from(new TextEncoder().encode(value), (byte) => String.fromCharCode(byte)).join("");
+  return [0, 1, 2].flatMap((offset) => {
+    const text = btoa("\0".repeat(offset) + bytes);
+    const start = offset === 0 ? 0 : offset + 1;
+    const rest = (offset + bytes.length) % 3;
+    const inner = text.slice(start, rest === 0 ? undefined : text.length - (rest === 1 ? 3 : 2));
+    return inner.length < SHORTEST_LINE ? [] : [inner, inner.replaceAll("+", "-").replaceAll("/", "_")];
+  });
+}
+
+function wholeWord(value: string): RegExp {
+  return new RegExp(`(?<![\\w])${value.replace(/[^\w]/g, "\\$&")}(?![\\w])`, "g");
+}
+
+/** Replaces the end of a value behind a `…`, and the beginning of one in front of it. */
+function withoutCutParts(text: string, forms: readonly (readonly [string, string])[]): string {
+  let result = text;
+  let cuts = 0;
+  for (let at = result.indexOf("…"); at !== -1 && cuts < MAX_CUTS; at = result.indexOf("…", at + 1), cuts++) {
+    for (const [form, shown] of forms) {
+      const end = longest(form, (length) => result.startsWith(form.slice(form.length - length), at + 1));
+      if (end > 0) result = result.slice(0, at + 1) + shown + result.slice(at + 1 + end);
+      const start = longest(form, (length) => result.endsWith(form.slice(0, length), at));
+      if (start > 0) {
+        result = result.slice(0, at - start) + shown + result.slice(at);
+        at += shown.length - start;
+      }
+    }
+  }
+  return result;
+}
+
+/** The greatest length of a part of a form that fits; 0 if none of at least `SHORTEST` characters does. */
+function longest(form: string, fits: (length: number) => boolean): number {
+  for (let length = form.length - 1; length >= SHORTEST; length--) if (fits(length)) return length;
+  return 0;
 }
 
 /** The redactor if there are no secrets. */

@@ -33,11 +33,16 @@ export const http: BuiltinNode = async ({ url, method = "GET", headers = {}, bod
     text = await readBounded(response, what);
   } catch (error) {
     if (signal.aborted || error instanceof NodeFailure) throw error;
-    throw new NodeFailure(`${what} failed: ${reasonOf(error)}`, { cause: error });
+    throw new NodeFailure(
+      `${what} failed: ${reasonOf(error).replaceAll(target.href, target.origin + target.pathname)}`,
+      {
+        cause: error,
+      },
+    );
   }
 
   if (check !== false && !response.ok) {
-    const excerpt = text.trim().slice(0, 300);
+    const excerpt = cut(text.trim(), 300);
     throw new NodeFailure(
       `${what} answered ${response.status}${response.statusText === "" ? "" : ` ${response.statusText}`}${excerpt === "" ? "" : `: ${excerpt}`}`,
       { retryable: RETRYABLE_STATUSES.has(response.status), details: { status: response.status } },
@@ -54,11 +59,30 @@ export const http: BuiltinNode = async ({ url, method = "GET", headers = {}, bod
 function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== "http:" && url?.protocol !== "https:") {
-    throw new NodeFailure(`\`http\` needs an absolute http(s) URL, not ${JSON.stringify(text.slice(0, 200))}`, {
-      retryable: false,
-    });
+    throw new NodeFailure(
+      `\`http\` needs an absolute http(s) URL, not ${JSON.stringify(cut(withoutCredentials(text), 200))}`,
+      {
+        retryable: false,
+      },
+    );
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new NodeFailure(
+      `\`http\` takes no user and password in a URL (of ${url.host}): send them in an \`Authorization\` header`,
+      { retryable: false },
+    );
   }
   return url;
+}
+
+/** A text that is no valid URL, without what may be a user, a password or a query. */
+function withoutCredentials(text: string): string {
+  return text.replace(/[?#].*$/s, "").replace(/\/\/[^/]*@/g, "//***@");
+}
+
+/** The beginning of a text. The `…` marks the cut: the redactor also replaces the part of a secret that is left there. */
+export function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
 function requestBody(given: Json, body: Json): { headers: Headers; body?: string } {

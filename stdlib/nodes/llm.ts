@@ -2,7 +2,7 @@ import type { BuiltinNode, ExpectedType } from "../../runtime/interface/context.
 import type { Json } from "../../runtime/value/json.ts";
 import { NodeFailure } from "../node-failure.ts";
 import { isStrict, schemaOf } from "../type-schema.ts";
-import { readBounded, RETRYABLE_STATUSES } from "./http.ts";
+import { cut, readBounded, RETRYABLE_STATUSES } from "./http.ts";
 
 /** A server that speaks OpenAI's chat completions, as most do. */
 export interface LlmOptions {
@@ -97,7 +97,7 @@ async function send(url: string, apiKey: string | undefined, body: object, signa
   }
   const document = parse(text);
   if (!response.ok) {
-    const reason = textAt(document, ["error", "message"]) ?? text.trim().slice(0, 300);
+    const reason = textAt(document, ["error", "message"]) ?? cut(text.trim(), 300);
     throw new NodeFailure(`${what} answered ${response.status}: ${reason}`, {
       retryable: RETRYABLE_STATUSES.has(response.status),
       details: { status: response.status },
@@ -118,7 +118,7 @@ function readAnswer(text: string): Json {
   // Some servers put a Markdown fence around JSON.
   const document = parse(text.trim().replace(/^```(?:json)?\s*([\s\S]*?)\s*```$/, "$1"));
   if (typeof document !== "object" || document === null || !("answer" in document)) {
-    throw new NodeFailure(`the model's answer is not of the form asked for: ${text.trim().slice(0, 200)}`);
+    throw new NodeFailure(`the model's answer is not of the form asked for: ${cut(text.trim(), 200)}`);
   }
   return document.answer as Json;
 }

@@ -57,7 +57,9 @@ export function createShell(watch: ShellOptions = {}): BuiltinNode {
       watch,
     );
     if (check !== false && code !== 0) {
-      const excerpt = (stderr.trim() === "" ? stdout : stderr).trim().slice(-EXCERPT);
+      const output = (stderr.trim() === "" ? stdout : stderr).trim();
+      // The `…` marks the cut: the redactor also replaces the part of a secret that is left there.
+      const excerpt = output.length > EXCERPT ? `…${output.slice(-EXCERPT)}` : output;
       throw new NodeFailure(`\`${line}\` ended with exit code ${code}${excerpt === "" ? "" : `:\n${excerpt}`}`, {
         details: { code },
       });

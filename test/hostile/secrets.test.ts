@@ -1,0 +1,94 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { withoutPassword } from "../../cli/output/mask-password.ts";
+import { createRedactor } from "../../runtime/event/redact.ts";
+import { http } from "../../stdlib/nodes/http.ts";
+import { numRuns } from "../support/depth.ts";
+
+const KEY = "-----BEGIN KEY-----\nAAAABBBBCCCC\nDDDDEEEEFFFF\n-----END KEY-----\n";
+
+describe("redaction", () => {
+  const redact = createRedactor(
+    new Map([
+      ["K", 's3cr3t "quoted" value/+&?'],
+      ["PEM", KEY],
+      ["PIN", "417"],
+      ["ONE", "x"],
+    ]),
+  );
+
+  test.each([
+    ["the value", 'before s3cr3t "quoted" value/+&? after'],
+    ["JSON-escaped", JSON.stringify({ a: 's3cr3t "quoted" value/+&?' })],
+    ["URL-encoded", `https://h/?q=${encodeURIComponent('s3cr3t "quoted" value/+&?')}`],
+    ["base64", Buffer.from('s3cr3t "quoted" value/+&?').toString("base64")],
+    ["base64 behind a user", Buffer.from('user:s3cr3t "quoted" value/+&?').toString("base64")],
+    ["base64 behind a longer user", Buffer.from('user1:s3cr3t "quoted" value/+&?').toString("base64")],
+    ["base64url", Buffer.from('s3cr3t "quoted" value/+&?').toString("base64url")],
+    ["cut at its end", `${"x".repeat(10)}s3cr3t "quo…`],
+    ["cut at its beginning", `…ed" value/+&? and more`],
+    ["one line of a key", "the key has DDDDEEEEFFFF in it"],
+    ["the last lines of a key", "DDDDEEEEFFFF\n-----END KEY-----"],
+    ["a short value as a word", "the pin is 417."],
+  ])("replaces %s", (_, text) => {
+    const shown = redact(text);
+    expect(shown).toMatch(/\[secret (K|PEM|PIN)\]/);
+    for (const part of ["s3cr3t", "quoted", "value/", "DDDD", "EEEE", "417", "c2VjcjN0", "Y3IzdC"])
+      expect(shown).not.toContain(part);
+  });
+
+  test("keeps other texts: short values inside of words, single characters, common lines", () => {
+    for (const text of ["4171 and x417", "x marks it", "…", "a … b"]) expect(redact(text)).toBe(text);
+  });
+
+  test("no part of at least four characters of a long value remains, wherever a text is cut", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ minLength: 12, maxLength: 40, unit: fc.constantFrom(..."abcdefghijkABCDEFGHIJK0123456789") }),
+        fc.nat(40),
+        fc.nat(40),
+        (secret, before, length) => {
+          const text = `${"-".repeat(before)}${secret}${"-".repeat(20)}`;
+          const cut = `…${text.slice(text.length - Math.max(20, length))}`;
+          const shown = createRedactor(new Map([["S", secret]]))(cut);
+          const end = shown.replaceAll("[secret S]", "");
+          for (let at = 0; at + 4 <= secret.length; at++) expect(end).not.toContain(secret.slice(at, at + 4));
+        },
+      ),
+      { seed: 3, numRuns: numRuns(500) },
+    );
+  });
+});
+
+test.each([
+  "postgres:u:Hunter2PW@127.0.0.1/x",
+  "postgres://u:Hunter2PW@127.0.0.1/x",
+  "postgresql://u:Hunter2PW@h:1/x?y=z",
+  "postgres:postgres://u:Hunter2PW@h/x",
+  "postgres://u:a/Hunter2PW@h/x",
+  "postgres://h/x?password=Hunter2PW",
+  "postgres://h/x?p%61ssword=Hunter2PW",
+  "host=h password=Hunter2PW user=u",
+  "host=h password = 'Hunter2PW x'",
+  "u:Hunter2PW@h",
+  "https://u:Hunter2PW@h?token=Hunter2PW",
+])("a password is not shown: %s", (spec) => {
+  expect(withoutPassword(spec)).not.toContain("Hunter2PW");
+});
+
+test("a path with an @ is shown", () => {
+  expect(withoutPassword("sqlite:a@b/runs.db")).toBe("sqlite:a@b/runs.db");
+});
+
+test.each([
+  "http://u:p4ssw0rd@127.0.0.1:1/auth",
+  "http://p4ssw0rd@127.0.0.1:1/auth",
+  "http://127.0.0.1:1/auth?token=p4ssw0rd",
+  "ftp://u:p4ssw0rd@h/x",
+  "//u:p4ssw0rd@h/x?p4ssw0rd",
+])("`http` does not show credentials or a query: %s", async (url) => {
+  const context = { signal: new AbortController().signal } as Parameters<typeof http>[1];
+  const failure: unknown = await Promise.resolve(http({ url }, context)).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(Error);
+  expect((failure as Error).message).not.toContain("p4ssw0rd");
+});
