@@ -233,13 +233,15 @@ function acceptedUpdates(channel: ChannelEntry, isEach: boolean, context: GraphC
   const plain = withoutNull(type, context.types);
   switch (reducer?.kind) {
     case "append": {
-      // An item of a `for` may itself be a list, which is appended as one.
-      if (isEach) return [plain, listOf(plain)];
       const item = listItem(plain, context);
-      return item === undefined ? [plain] : [plain, item];
+      if (item === undefined) return [plain];
+      // Each result of a `for` is an update of its own: an item, or a list of items.
+      return isEach ? [plain, listOf(unionOf([item, plain]))] : [plain, item];
     }
-    case "union":
-      return isEach ? [plain, listOf(plain)] : [plain];
+    case "union": {
+      const item = isEach ? listItem(plain, context) : undefined;
+      return item === undefined ? [plain] : [plain, listOf(unionOf([item, plain]))];
+    }
     case "sum":
     case "min":
     case "max":
