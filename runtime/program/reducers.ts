@@ -11,6 +11,15 @@ export function reduceAppend(current: Json, update: Json): Json {
   return Object.freeze((current as readonly Json[]).concat(update as readonly Json[]));
 }
 
+/** `reduceAppend` for several updates, in linear time. */
+export function appendAll(current: Json, updates: readonly Json[]): Json {
+  const lists = [current, ...updates].filter((list) => Array.isArray(list) && list.length > 0) as (readonly Json[])[];
+  if (lists.length < 2) return lists[0] ?? current ?? updates[0]!;
+  const items: Json[] = [];
+  for (const list of lists) for (const item of list) items.push(item);
+  return Object.freeze(items);
+}
+
 export function reduceSum(current: Json, update: Json): Json {
   if (update === null) return current;
   const sum = ((current ?? 0) as number) + (update as number);
@@ -33,9 +42,14 @@ export function reduceMax(current: Json, update: Json): Json {
 
 /** Shallow merge: fields of the update replace fields of the current value. */
 export function reduceMerge(current: Json, update: Json): Json {
-  if (update === null) return current;
+  return update === null ? current : mergeAll(current, [update]);
+}
+
+/** `reduceMerge` for several updates, in linear time. */
+export function mergeAll(current: Json, updates: readonly Json[]): Json {
+  if (updates.every((update) => update === null)) return current;
   const merged: Record<string, Json> = {};
-  for (const part of [current, update]) {
+  for (const part of [current, ...updates]) {
     if (part === null) continue;
     for (const [name, value] of Object.entries(part as Readonly<Record<string, Json>>)) setField(merged, name, value);
   }
@@ -56,6 +70,12 @@ export function reduceUnion(current: Json, update: Json): Json {
   }
   if (added.length === 0 && Array.isArray(current)) return current;
   return Object.freeze([...items, ...added]);
+}
+
+/** `reduceUnion` for several updates, in linear time. */
+export function unionAll(current: Json, updates: readonly Json[]): Json {
+  const lists = updates.filter((update) => Array.isArray(update)) as (readonly Json[])[];
+  return lists.length === 0 ? (current ?? updates[0]!) : reduceUnion(current, lists.flat(1));
 }
 
 /** A key that is equal for equal values, whatever the order of fields. A primitive is its own key. */

@@ -1,5 +1,5 @@
 import { RunError } from "../interface/errors.ts";
-import type { Json } from "../value/json.ts";
+import type { Json, JsonObject } from "../value/json.ts";
 import { redactAppended, redactJson } from "../event/redact.ts";
 import { describeError, emitEvent } from "../event/run-events.ts";
 import type { Run } from "../run/run.ts";
@@ -30,11 +30,19 @@ export function applyUpdates(run: Run, tasks: readonly Task[], outcomes: readonl
   // Mutation point: concurrent-write
   const clash = tasks.length > 1 ? concurrentWrite(run, tasks, outcomes) : undefined;
   if (clash !== undefined) return clash;
+  // Events report the value after each update. Otherwise the updates of a list or record are applied together.
+  const together = tasks.length >= MANY && !run.listening ? new Map<number, Together>() : undefined;
   // Mutation point: update-order
   for (let index = 0; index < tasks.length; index++) {
     for (const { channel, value } of outcomes[index]!.updates) {
       const code = channels[channel]!;
       const current = state[channel]!;
+      if (together !== undefined && code.reduceAll !== undefined) {
+        const known = together.get(channel);
+        if (known === undefined) together.set(channel, { task: index, updates: [value] });
+        else known.updates.push(value);
+        continue;
+      }
       try {
         state[channel] = code.reduce === undefined ? value : code.reduce(current, value);
       } catch (cause) {
@@ -52,7 +60,23 @@ export function applyUpdates(run: Run, tasks: readonly Task[], outcomes: readonl
       writes.push({ channel, before: current, task: index, update: value, after: state[channel]! });
     }
   }
+  for (const [channel, { task, updates }] of together ?? []) {
+    const before = state[channel]!;
+    const after = channels[channel]!.reduceAll!(before, updates);
+    state[channel] = after;
+    writes.push({ channel, before, task, update: updates[0]!, after });
+  }
   return writes;
+}
+
+/** From this number of tasks on, the updates of a channel are applied together. */
+const MANY = 4;
+
+/** The updates of a channel in one step. */
+interface Together {
+  /** Index of the first task. */
+  readonly task: number;
+  readonly updates: Json[];
 }
 
 /** Undoes the writes: restores the previous values. */
@@ -67,7 +91,7 @@ export function settleUpdates(run: Run, tasks: readonly Task[], writes: readonly
   for (const { channel, before, task, update, after } of writes) {
     const { name, spec } = run.program.channels[channel]!;
     const isAppended = spec.reducer?.kind === "append";
-    writer?.touch(channel, before, isAppended);
+    writer?.touch(channel, before, isAppended || extendsList(spec.reducer?.kind, before, after));
     if (listening) {
       const { redact } = run.shared;
       const node = tasks[task]!.node.spec.name;
@@ -107,3 +131,26 @@ function concurrentWrite(run: Run, tasks: readonly Task[], outcomes: readonly Ou
 }
 
 const NO_WRITES: readonly Write[] = Object.freeze([]);
+
+/** Whether an update has only appended items: a checkpoint then stores those instead of the whole list (5.12). */
+function extendsList(reducer: string | undefined, before: Json, after: Json): boolean {
+  if (!Array.isArray(before) || !Array.isArray(after) || after.length < before.length) return false;
+  if (reducer === "union") return true;
+  // The result of an imported reducer is a copy, so its items are compared by content.
+  return reducer === "function" && before.every((item, index) => isSameJson(item as Json, after[index] as Json));
+}
+
+/** Equality of JSON values including the order of fields, which a store keeps. */
+function isSameJson(a: Json, b: Json): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((item, index) => isSameJson(item as Json, b[index] as Json));
+  }
+  const [left, right] = [a as JsonObject, b as JsonObject];
+  const names = Object.keys(left);
+  const others = Object.keys(right);
+  if (names.length !== others.length) return false;
+  return names.every((name, index) => others[index] === name && isSameJson(left[name]!, right[name]!));
+}

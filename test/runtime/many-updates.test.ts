@@ -1,0 +1,89 @@
+/** 2.2, 5.12: many updates of one channel in a step, and what a checkpoint stores of a list that a reducer extends. */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { ChannelChange } from "../../runtime/interface/checkpoint.ts";
+import type { Claim, SaveRequest } from "../../runtime/interface/store.ts";
+import type { Json } from "../../runtime/value/json.ts";
+import {
+  appendAll,
+  mergeAll,
+  reduceAppend,
+  reduceMerge,
+  reduceUnion,
+  unionAll,
+} from "../../runtime/program/reducers.ts";
+import { MemoryStore } from "../../runtime/stores/memory.ts";
+import { numRuns } from "../support/depth.ts";
+import { engineOf } from "../support/graph.ts";
+
+const item = fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constant({ a: 1, b: 2 }), fc.constant({ b: 2, a: 1 }));
+const list = fc.oneof(fc.array(item, { maxLength: 4 }), fc.constant(null)) as fc.Arbitrary<Json>;
+const record = fc.oneof(fc.dictionary(fc.constantFrom("a", "b", "__proto__"), item), fc.constant(null));
+
+describe("updates that are applied together have the result of those that are applied one after the other", () => {
+  test.each([
+    ["append", appendAll, reduceAppend, list],
+    ["union", unionAll, reduceUnion, list],
+    ["merge", mergeAll, reduceMerge, record as fc.Arbitrary<Json>],
+  ] as const)("%s", (_, all, one, value) => {
+    fc.assert(
+      fc.property(value, fc.array(value, { minLength: 1, maxLength: 6 }), (current, updates) => {
+        expect(JSON.stringify(all(current, updates))).toBe(JSON.stringify(updates.reduce(one, current)));
+      }),
+      { numRuns: numRuns(500) },
+    );
+  });
+
+  test("2.2: in task order, with and without a listener", async () => {
+    const names = Array.from({ length: 8 }, (_, index) => `n${index}`);
+    const text = `graph g { output log: string[] = [] reduce append  output seen: int[] = [] reduce union
+      output by: map<int> = {} reduce merge
+      ${names.map((name, index) => `node ${name} = work(${index}) into { log: log, seen: seen, by: by }`).join("\n")}
+      start -> ${names.join(", ")}  ${names.join(", ")} -> end }`;
+    const functions = {
+      work: async (index: number) => ({ log: `n${index}`, seen: [index % 3], by: { [`k${index % 2}`]: index } }),
+    };
+    const expected = { log: names, seen: [0, 1, 2], by: { k0: 6, k1: 7 } };
+    expect((await engineOf(text, functions).run({})).output).toEqual(expected);
+    const listening = engineOf(text, functions, { onEvent: () => {} });
+    expect((await listening.run({})).output).toEqual(expected);
+  });
+});
+
+describe("5.12: a checkpoint stores the items that a reducer has appended", () => {
+  class WatchedStore extends MemoryStore {
+    readonly changes: ChannelChange[] = [];
+
+    override save(claim: Claim, request: SaveRequest): void {
+      this.changes.push(...request.changes.filter(({ channel }) => channel === "log"));
+      super.save(claim, request);
+    }
+  }
+
+  const text = (reducer: string): string => `graph g { output log: json[] = [] reduce ${reducer}  output n: int = 0
+    node a = work(n) into log  node count = n + 1 into n
+    start -> a  a -> count  count -> a when n < 3  count -> end otherwise }`;
+  const kinds = async (reducer: string, functions: Record<string, unknown>): Promise<string[]> => {
+    const store = new WatchedStore();
+    const engine = engineOf(text(reducer), { work: (n: number) => [{ n }, "x"], ...functions }, { store });
+    expect((await engine.run({}, { thread: "t" })).status).toBe("completed");
+    expect((await engine.state("t"))?.state["log"]).toEqual(store.loadLatest("t")?.values["log"]);
+    return store.changes.map((change) =>
+      `${change.kind} ${change.kind === "append" ? change.items.length : ""}`.trim(),
+    );
+  };
+
+  test("union", async () => {
+    expect((await kinds("union", {})).slice(1)).toEqual(["append 1", "append 1"]);
+  });
+
+  test("an imported reducer that appends", async () => {
+    const join = (current: Json[], update: Json[]): Json[] => [...current, ...update];
+    expect((await kinds("join", { join })).slice(1)).toEqual(["append 2", "append 2"]);
+  });
+
+  test("an imported reducer that changes an item stores the whole list", async () => {
+    const replace = (current: Json[], update: Json[]): Json[] => [...current.map(() => "old"), ...update];
+    expect((await kinds("replace", { replace })).slice(1)).toEqual(["set", "set"]);
+  });
+});
