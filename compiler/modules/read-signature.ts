@@ -4,6 +4,7 @@ import type { LoadedModule } from "../load/load-module.ts";
 import { opaque } from "../types/construct.ts";
 import { findExport } from "./find-declaration.ts";
 import { findFunctions } from "./find-function.ts";
+import { findNotJson } from "./not-json.ts";
 import { isTypeScript, type FunctionNode, type Statement, type TsType } from "./parse-module.ts";
 import { readFunctionDoc, type FunctionDoc } from "./read-jsdoc.ts";
 import { readType, type ReadTypes, type TypeScope } from "./read-type.ts";
@@ -92,8 +93,15 @@ function readSignature(
       rest = read.kind === "list" ? read.item : opaque("unknown", "");
       break;
     }
+    // The engine passes the context after the arguments. A last parameter whose type is not that of JSON may be the context.
+    const mayBeContext =
+      index === node.params.length - 1 &&
+      (takesAnything(type) || read.kind === "opaque" || findNotJson(read, scope.types.table) !== undefined);
     const optional =
-      written.optional || documented?.optional === true || (doc !== undefined && documented === undefined);
+      mayBeContext ||
+      written.optional ||
+      documented?.optional === true ||
+      (doc !== undefined && documented === undefined);
     parameters.push({ name: written.name, type: read, optional, place: placeOf(whole) });
   }
   const annotation = returnTypeOf(node) ?? doc?.result;
@@ -133,6 +141,10 @@ function describeParameter(whole: FunctionNode["params"][number], index: number)
     optional: whole.type === "AssignmentPattern" || holder.optional === true,
     isRest: whole.type === "RestElement",
   };
+}
+
+function takesAnything(type: TsType | undefined): boolean {
+  return type === undefined || type.type === "TSAnyKeyword" || type.type === "TSUnknownKeyword";
 }
 
 function isContext(type: TsType): boolean {

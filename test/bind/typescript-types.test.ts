@@ -94,6 +94,31 @@ graph g { input t: Ticket  node a = print(t.title ?? "none")  node b = print("b"
   });
 });
 
+describe("a last parameter that may be the context", () => {
+  it.each([
+    "c: any",
+    "c: unknown",
+    "c",
+    "{ goto }: any",
+    "c: { goto(...names: string[]): unknown }",
+    "c: Context",
+    "c: Map<string, string>",
+  ])("`%s` need not be given", (parameter) => {
+    const module = `interface Context { stop(): unknown }\nexport function f(x: string, ${parameter}): any { return x; }`;
+    const text = `import { f } from "./nodes.ts"\ngraph g { node a = f("x")  start -> a -> end }`;
+    const { diagnostics } = compileWith(text, { "nodes.ts": module });
+    expect(explain(diagnostics.filter(({ severity }) => severity === "error"))).toBe("");
+  });
+
+  it.each(["c: string", "c: { a: string }", "c: string[]", "c: number | null"])("`%s` has to be given", (parameter) => {
+    const text = `import { f } from "./nodes.ts"\ngraph g { node a = f("x")  start -> a -> end }`;
+    const { diagnostics } = compileWith(text, {
+      "nodes.ts": `export function f(x: string, ${parameter}): any { return x; }`,
+    });
+    expect(diagnostics.map(({ code }) => code)).toContain("NG114");
+  });
+});
+
 interface Case {
   readonly about: string;
   readonly module: string;
