@@ -245,9 +245,13 @@ function acceptedUpdates(channel: ChannelEntry, isEach: boolean, context: GraphC
     case "sum":
     case "min":
     case "max":
-      return [plain];
-    case "merge":
-      return [unionOf(alternatives(plain, context.types).map((member) => partial(resolveType(member, context.types))))];
+      return [isEach ? listOf(plain) : plain];
+    case "merge": {
+      const update = unionOf(
+        alternatives(plain, context.types).map((member) => partial(resolveType(member, context.types))),
+      );
+      return [isEach ? listOf(update) : update];
+    }
     case "function":
       return [JSON_TYPE];
     default:

@@ -94,6 +94,24 @@ graph g { input t: Ticket  node a = print(t.title ?? "none")  node b = print("b"
   });
 });
 
+describe("results of a `for` node", () => {
+  it.each([
+    ["int reduce max", "number", true],
+    ["float reduce sum", "number", true],
+    ["int reduce min", "string", false],
+    ["int[] reduce append", "number", true],
+    ["string[] reduce union", "string[]", true],
+    ["map<int> reduce merge", "Record<string, number>", true],
+    ["map<int> reduce merge", "number", false],
+    ["int[]", "number", true],
+    ["int[]", "string", false],
+  ])("into `%s` from a function of `%s`", (channel, result, fits) => {
+    const text = `import { f } from "./nodes.ts"\ngraph g { input xs: string[]  output out: ${channel}  node a = f(x) for x in xs into out  start -> a -> end }`;
+    const { diagnostics } = compileWith(text, { "nodes.ts": `export function f(x: string): ${result} { throw x; }` });
+    expect(diagnostics.some(({ code }) => code === "NG408")).toBe(!fits);
+  });
+});
+
 describe("a last parameter that may be the context", () => {
   it.each([
     "c: any",
