@@ -160,3 +160,87 @@ export function driftingBranches(length: number): string {
     "join -> end",
   ]);
 }
+
+/** Repeatable pseudo-random numbers (mulberry32). */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+/**
+ * A business process of about `size` nodes: sequences, choices, parallel branches and loops inside each other. One in three has
+ * the mistakes of real models: a choice that is joined by a barrier, or parallel branches that meet without one.
+ */
+export function processModel(seed: number, size: number): string {
+  const random = randomOf(seed);
+  const lines: string[] = [];
+  let count = 0;
+  const isWrong = random() < 1 / 3;
+  const fresh = (call: string): string => {
+    const name = `t${count++}`;
+    lines.push(`node ${name} = ${call}`);
+    return name;
+  };
+  const flag = (): { name: string; node: string } => {
+    const name = `f${count}`;
+    lines.push(`state ${name}: bool = false`);
+    return { name, node: fresh(`check() into ${name}`) };
+  };
+  const sequence = (budget: number): { first: string; last: string } => {
+    const first = fresh("act()");
+    let last = first;
+    let left = budget - 1;
+    while (left > 0) {
+      const share = Math.max(1, Math.min(left, Math.floor(random() * left) + 1));
+      const inner = block(share);
+      lines.push(`${last} -> ${inner.first}`);
+      last = inner.last;
+      left -= share;
+    }
+    return { first, last };
+  };
+  const block = (budget: number): { first: string; last: string } => {
+    if (budget < 4) return sequence(budget);
+    const kind = random();
+    if (kind < 0.25) return sequence(budget);
+    const branches = range(2 + Math.floor(random() * 2)).map(() => sequence(Math.max(1, Math.floor(budget / 4))));
+    if (kind < 0.35) {
+      const { name, node: last } = flag();
+      const body = branches[0]!;
+      for (const other of branches.slice(1)) lines.push(`${body.last} -> ${other.first}`, `${other.last} -> ${last}`);
+      const after = fresh("act()");
+      lines.push(`${last} -> ${body.first} when ${name}`, `${last} -> ${after} otherwise`);
+      return { first: body.first, last: after };
+    }
+    const join = fresh("act()");
+    const swaps = isWrong && random() < 0.15;
+    const barrier = `all(${branches.map(({ last }) => last).join(", ")}) -> ${join}`;
+    const meet = branches.map(({ last }) => `${last} -> ${join}`).join("\n");
+    if (kind < 0.7) {
+      const split = fresh("act()");
+      lines.push(`${split} -> ${branches.map(({ first }) => first).join(", ")}`, swaps ? meet : barrier);
+      return { first: split, last: join };
+    }
+    const { name, node: split } = flag();
+    const [taken, ...others] = branches;
+    lines.push(
+      `${split} -> ${taken!.first} when ${name}`,
+      ...others.map(({ first }) => `${split} -> ${first} when !${name}`),
+      swaps || others.length === 1
+        ? swaps
+          ? barrier
+          : meet
+        : `all(${others.map(({ last }) => last).join(", ")}) -> ${join}`,
+      ...(swaps || others.length === 1 ? [] : [`${taken!.last} -> ${join}`]),
+    );
+    return { first: split, last: join };
+  };
+  const { first } = sequence(size);
+  lines.push(`start -> ${first}`);
+  return graph(lines);
+}

@@ -17,11 +17,14 @@ export interface AssertionToCheck {
 
 export function assertionsOf(context: CheckContext): AssertionToCheck[] {
   const indexOf = new Map(context.graph.nodes.map((node, index) => [node.name, index]));
+  const seen = new Set<string>();
+  const isRepeated = (text: string): boolean => seen.size === seen.add(text).size;
   return context.graph.assertions.flatMap((bound): AssertionToCheck[] => {
     const node = indexOf.get(bound.node);
     const other = bound.other === END_NAME ? END_TARGET : indexOf.get(bound.other ?? "");
     if (node === undefined) return [];
-    const item = (assertion: Assertion, text: string): AssertionToCheck[] => [{ bound, assertion, text }];
+    const item = (assertion: Assertion, text: string): AssertionToCheck[] =>
+      isRepeated(text) ? [] : [{ bound, assertion, text }];
     switch (bound.form) {
       case "once":
       case "eventually":

@@ -104,12 +104,17 @@ function reportTraps(context: CheckContext, successors: readonly (readonly numbe
     const signals = [...(alwaysFails ? [] : signalsOf(routing)), ...signalsOf(errorRouting)];
     if (signals.length === 0 && jumps === undefined) return true;
     if (jumps?.includes(END_TARGET) === true) return true;
-    // A signal that a barrier swallows ends the branch, too: that barrier has a finding of its own.
+    // Conditions of which none may hold fail the run, which is a finding about the conditions.
+    const mayStick = routing.groups.every(
+      (group) => group.kind === "several" && group.otherwise === undefined && group.branches.length > 0,
+    );
+    if (mayStick && routing.groups.length > 0) return true;
+    // A signal that waits in a barrier ends the branch, too: whether the others come is for the search of states to say.
     return signals.some(
       ({ place, node: target }) =>
         target === END_TARGET ||
         place === undefined ||
-        (model.barrierOfPlace[place] !== -1 && reach.barrierOpens[model.barrierOfPlace[place]!] === 0),
+        (model.barriers[model.barrierOfPlace[place]!]?.members.length ?? 0) > 1,
     );
   };
   const canEnd = new Uint8Array(model.nodes.length);

@@ -9,7 +9,8 @@ import {
   waitsForExclusiveArms,
 } from "../../diagnostics/catalog/barriers.ts";
 import { exitNeverHolds, type ShownRun } from "../../diagnostics/catalog/reachability.ts";
-import type { Fix, Label, Place } from "../../diagnostics/diagnostic.ts";
+import type { Severity } from "../../diagnostics/codes.ts";
+import type { Diagnostic, Fix, Label, Place } from "../../diagnostics/diagnostic.ts";
 import type { Defects } from "../explore/defects.ts";
 import { type ExclusiveMembers, findExclusiveMembers } from "../explore/exclusive-members.ts";
 import { shortestCycle } from "../algorithms/components.ts";
@@ -35,7 +36,7 @@ export function reportDefects(context: CheckContext, graph: StateGraph, defects:
 export function reportExclusiveMembers(context: CheckContext): void {
   for (const found of findExclusiveMembers(context.model)) {
     if (!found.repeats && context.reach.barrierOpens[found.barrier.index] === 1)
-      reportExclusive(context, found, undefined);
+      reportExclusive(context, found, undefined, undefined, "error");
   }
 }
 
@@ -72,15 +73,20 @@ function reportNeverComplete(
     const barrier = model.barriers[index]!;
     const shown = run === undefined ? undefined : shownRun(graph, run, stuckText(graph, run, index));
     const found = exclusive.get(index);
-    if (found !== undefined) reportExclusive(context, found, shown);
+    // That it never fires holds for every run; that a run gets as far as to wait may not be known.
+    const severity = run === undefined || run.feasible ? "error" : "warning";
+    if (found !== undefined) reportExclusive(context, found, shown, run, severity);
     else {
       const missing = barrier.members.filter(({ place }) => graph.placeMarked[place] === 0);
       const failing = missing.filter(({ nodes }) => nodes.every((node) => model.nodes[node]!.alwaysFails));
-      context.report(
+      reportWith(
+        context,
+        run,
         neverComplete(barrierPlace(context, barrier), {
           ...targetOf(context, barrier),
           missing: missing.map((member) => memberName(graph, member.nodes)),
           failing: failing.map((member) => memberName(graph, member.nodes)),
+          severity,
           run: shown,
         }),
       );
@@ -110,15 +116,29 @@ function stuckText(graph: StateGraph, run: Run, barrier: number): string {
   return describeStuck(graph, barrier, graph.states[run.states.at(-1) ?? 0]!.places);
 }
 
-function reportExclusive(context: CheckContext, found: ExclusiveMembers, run: ShownRun | undefined): void {
+function reportWith(context: CheckContext, run: Run | undefined, diagnostic: Diagnostic): void {
+  if (run === undefined) context.report(diagnostic);
+  else context.reportFinding(diagnostic, run);
+}
+
+function reportExclusive(
+  context: CheckContext,
+  found: ExclusiveMembers,
+  shown: ShownRun | undefined,
+  run: Run | undefined,
+  severity: Severity,
+): void {
   const { barrier } = found;
   const names = found.members.map((member) => memberName(context, barrier.members[member]!.nodes));
-  context.report(
+  reportWith(
+    context,
+    run,
     waitsForExclusiveArms(barrierPlace(context, barrier), {
       ...targetOf(context, barrier),
       members: names,
       arms: armLabels(context, found),
-      run,
+      run: shown,
+      severity,
       fixes: eitherFix(context, barrier),
     }),
   );

@@ -88,7 +88,7 @@ function runWithout(graph: StateGraph, first: number, then: number, exactOnly: b
   for (const id of search.order) {
     if (then !== END_TARGET) {
       if (runsAtAll(graph, graph.states[id]!, then))
-        return { states: pathTo(search, id), last: undefined, feasible: exactOnly };
+        return { states: pathTo(search, id), last: undefined, feasible: exactOnly, without: first };
       continue;
     }
     const edge = (graph.flags[id] ?? []).findIndex((flags, index) => (flags & FLAG_ENDS) !== 0 && allow(id, index));
@@ -105,7 +105,7 @@ function runWithout(graph: StateGraph, first: number, then: number, exactOnly: b
           candidate.exact === isExact &&
           (!failed || !runs(graph.states[id]!, first) || candidate.failed.includes(first)),
       );
-    return { states: pathTo(search, id), last: step, feasible: exactOnly };
+    return { states: pathTo(search, id), last: step, feasible: exactOnly, without: first };
   }
   return undefined;
 }
@@ -117,7 +117,9 @@ function completionWithout(graph: StateGraph, node: number, exactOnly: boolean):
     (state, edge) => !finishes(graph, state, edge, node) && (!exactOnly || isExactEdge(graph, state, edge)),
   );
   const end = search.order.find((id) => endingOf(graph, id) === "completed");
-  return end === undefined ? undefined : { states: pathTo(search, end), last: undefined, feasible: exactOnly };
+  return end === undefined
+    ? undefined
+    : { states: pathTo(search, end), last: undefined, feasible: exactOnly, without: node };
 }
 
 /** Searches states twice over: before the node has run, and after. */

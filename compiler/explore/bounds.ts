@@ -39,6 +39,7 @@ export function findStretches(graph: StateGraph, perAnswer: boolean): Stretches 
   // Sinks come first, and without cycles every component is one state.
   const order = Int32Array.from(findComponents(states.length, leads).members, ([id = 0]) => id);
   const sums = new Float64Array(states.length);
+  const pauses = perAnswer ? graph.states.filter(({ id }) => isPause(graph, id)).map(({ id }) => id) : [];
   // Successors of all states in one array: there is one walk for each loop.
   const firstEdge = new Int32Array(order.length + 1);
   order.forEach((id, index) => (firstEdge[index + 1] = firstEdge[index]! + leads(id).length));
@@ -58,6 +59,12 @@ export function findStretches(graph: StateGraph, perAnswer: boolean): Stretches 
         sums[id] = sum;
         if (sum > most) most = sum;
       }
+      // A pause may come before its step or after it: the step counts with the stretch on either side.
+      for (const id of pauses) {
+        let behind = 0;
+        for (const next of graph.successors[id] ?? []) behind = Math.max(behind, sums[next]!);
+        most = Math.max(most, behind + (weights[id] ?? 0));
+      }
       return most;
     },
   };
@@ -68,10 +75,10 @@ function steps(graph: StateGraph): Uint8Array {
   return Uint8Array.from(graph.states, ({ id, ready }) => (id > 0 && ready > 0 ? 1 : 0));
 }
 
-/** Whether some node that runs in a state waits for a person. */
+/** Whether every run that gets past a state has waited for a person. */
 export function isPause(graph: StateGraph, id: number): boolean {
   const { places, ready } = graph.states[id]!;
-  for (let index = 0; index < ready; index++) if (graph.model.nodes[places[index]!]!.pauses) return true;
+  for (let index = 0; index < ready; index++) if (graph.model.nodes[places[index]!]!.alwaysPauses) return true;
   return false;
 }
 

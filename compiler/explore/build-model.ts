@@ -1,4 +1,5 @@
 import type { Span } from "../../diagnostics/source.ts";
+import { compileExpression } from "../../runtime/expression/compile-expression.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import {
   type BoundEdge,
@@ -68,12 +69,18 @@ export function buildModel(graph: BoundGraph, jumps: JumpReading = "one"): Contr
       errorRouting: onError === undefined ? undefined : finish(onError),
       // A `for` without items does nothing, so it does not fail either.
       alwaysFails: node.call.kind === "builtin" && node.call.signature.name === "fail" && node.each === undefined,
-      fails: isForeignCall(node) ? "freely" : cannotFail(terms, node) ? "never" : "perhaps",
+      fails:
+        isForeignCall(node) && mayHaveItems(graph, data, node)
+          ? "freely"
+          : cannotFail(terms, node)
+            ? "never"
+            : "perhaps",
       defined: definedWhere(terms, node),
       jumps: targets,
       sends: (targets ?? []).flatMap((target) => (target === END_TARGET ? [] : (places.sent.get(target) ?? []))),
       waits: places.waits.get(declared) ?? -1,
       pauses: waitsForPerson(node),
+      alwaysPauses: !isSent && alwaysWaits(node, onError !== undefined),
     };
   };
   const nodes = [
@@ -105,6 +112,27 @@ const FOREIGN_BUILTINS = new Set(["llm", "http", "shell", "tool", "ask", "receiv
 /** The outside world makes the result: any value of its type is possible, and so is a failure. */
 function isForeignCall({ call }: BoundNode): boolean {
   return call.kind === "function" || (call.kind === "builtin" && FOREIGN_BUILTINS.has(call.signature.name));
+}
+
+/** Whether the list of a `for` node is known to have items in some run: without any, its function is not called. */
+function mayHaveItems(graph: BoundGraph, data: DataModel, { each }: BoundNode): boolean {
+  if (each === undefined) return true;
+  const { expression } = each.list;
+  const channels = channelsOf(expression);
+  if (channels.length === 0) {
+    try {
+      const list = compileExpression(expression)({ state: [] });
+      return Array.isArray(list) && list.length > 0;
+    } catch {
+      // An imported function makes the list, or none can be made.
+      return graph.functions.length > 0;
+    }
+  }
+  return channels.some(
+    (channel) =>
+      data.channels[channel]!.isGiven ||
+      data.writes.some((writes) => writes.some((write) => write.channel === channel && write.isFree)),
+  );
 }
 
 /** Of a node that computes an expression: where the expression has a value. */
@@ -159,6 +187,15 @@ function graphWaitsForPerson(graph: BoundGraph): boolean {
 }
 
 const waitingGraphs = new WeakMap<BoundGraph, boolean>();
+
+/**
+ * Whether each run of the node waits. A pause after it is skipped where it fails, an `ask` over an empty list asks nothing, and
+ * a called graph may take a way without a pause.
+ */
+function alwaysWaits({ call, each, cache, pauseBefore, pauseAfter }: BoundNode, handlesFailure: boolean): boolean {
+  if (pauseBefore || (pauseAfter && !handlesFailure)) return true;
+  return call.kind === "builtin" && call.signature.pauses === true && each === undefined && cache === undefined;
+}
 
 interface Places {
   readonly nodeIndex: ReadonlyMap<string, number>;

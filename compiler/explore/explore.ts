@@ -32,7 +32,7 @@ export interface ExploreOptions {
 
 export const MAX_STATES = 100_000;
 /** Nodes that all steps together may run, for each state that is allowed: what time goes into. */
-const WORK_A_STATE = 8;
+const WORK_A_STATE = 4;
 
 /** Places and values that all states together may hold, which bounds the memory. */
 const MAX_SIZE = 6_000_000;
@@ -107,7 +107,7 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
     }
     const state = states[id]!;
     const { transitions, isCut, work: own = 0 } = stepsFrom(context, state);
-    work += transitions.length * (1 + state.ready) + (own >> 3);
+    work += transitions.length * (1 + state.ready + (state.environment.size >> 1)) + (own >> 3);
     const ready = id === 0 ? [START_NODE] : state.places.slice(0, state.ready);
     const large = outcomes.tooMany.size === 0 ? undefined : ready.find((node) => outcomes.tooMany.has(node));
     if (large !== undefined) giveUp({ kind: "node", node: large });

@@ -59,8 +59,10 @@ export interface ControlNode {
   readonly sends: readonly number[];
   /** The barrier that gates every signal into it, or -1. */
   readonly waits: number;
-  /** It waits for a person: `pause`, `ask`. */
+  /** It may wait for a person: `pause`, `ask`, a called graph that does. */
   readonly pauses: boolean;
+  /** A run that gets past its step has waited for a person. */
+  readonly alwaysPauses: boolean;
 }
 
 export interface ControlBarrier {

@@ -129,7 +129,8 @@ function outcomesOfNode(model: ControlModel, node: ControlNode, known: Cube): Fo
     const isUnwritten = silent && !node.jumps.includes(END_TARGET);
     for (const item of own.outcomes) found.push(isUnwritten ? { ...item, exact: false, silent: true as const } : item);
     if (node.jumps !== undefined) {
-      for (const each of singleJumps(model, node)) found.push(each);
+      const isSure = node.fails === "freely";
+      for (const each of singleJumps(model, node)) found.push(isSure ? each : { ...each, exact: false });
       if (model.jumps === "any") isCut = addJumps(model, node, own.outcomes, found) || isCut;
     }
   }

@@ -17,7 +17,7 @@ export interface DoubleRuns {
 }
 
 /** States of the second search, over all nodes. */
-const MAX_VISITS = 50_000;
+const MAX_VISITS = 20_000;
 const MAX_PARTIAL = 2000;
 /** Nodes reported; a graph with more has one problem, not many. */
 const MAX_FOUND = 50;

@@ -6,6 +6,8 @@ import { FLAG_INEXACT, type State, type StateGraph, type Step } from "./state-gr
 export interface Run {
   readonly states: readonly number[];
   readonly last: Step | undefined;
+  /** A node that does not finish on it: where it runs, it fails. */
+  readonly without?: number;
   /** Its conditions can be met, as far as is known; otherwise they could not be decided together. */
   readonly feasible: boolean;
 }
@@ -114,7 +116,7 @@ export function traceOf(graph: StateGraph, run: Run): TraceStep[] {
   run.states.forEach((id, position) => {
     const state = graph.states[id]!;
     const next = run.states[position + 1];
-    const step = next === undefined ? run.last : stepBetween(graph, id, next);
+    const step = next === undefined ? run.last : stepBetween(graph, id, next, run.without);
     if (id === 0) {
       startChoice = step?.outcomes[0]?.label;
       return;
@@ -170,7 +172,12 @@ function heldByBarrier(graph: StateGraph, held: ReadonlyMap<number, string>): [s
   return [...found];
 }
 
-function stepBetween(graph: StateGraph, from: number, to: number): Step | undefined {
-  const steps = graph.steps(from).filter((step) => step.to === to);
+function stepBetween(graph: StateGraph, from: number, to: number, without: number | undefined): Step | undefined {
+  const { places, ready } = graph.states[from]!;
+  const position = without === undefined ? -1 : places.indexOf(without);
+  const mustFail = position !== -1 && position < ready && graph.watched.includes(without ?? -1);
+  const steps = graph
+    .steps(from)
+    .filter((step) => step.to === to && (!mustFail || step.failed.includes(without ?? -1)));
   return steps.find((step) => step.exact) ?? steps[0];
 }

@@ -25,6 +25,7 @@ export function waitsForExclusiveArms(
     arms: readonly Label[];
     run?: ShownRun | undefined;
     fixes: readonly Fix[];
+    severity?: Severity | undefined;
   },
 ): Diagnostic {
   const which = facts.members.length === 2 ? "both arms" : "several arms";
@@ -33,6 +34,7 @@ export function waitsForExclusiveArms(
     labels: facts.arms,
     help: `signal it from either: \`${facts.members.join(", ")} -> ${facts.target}\``,
     fixes: facts.fixes,
+    ...(facts.severity === undefined ? {} : { severity: facts.severity }),
     ...facts.run,
   });
 }
@@ -73,6 +75,7 @@ export function neverComplete(
     missing: readonly MemberName[];
     /** Those of them that always fail. */
     failing: readonly MemberName[];
+    severity?: Severity | undefined;
   },
 ): Diagnostic {
   const { missing, failing } = facts;
@@ -85,6 +88,7 @@ export function neverComplete(
   return diagnostic("NG301", place, `${neverFires(facts)} ${why}`, {
     label: "never complete",
     help: "wait only for nodes that every run signals from, or use `any(…)` for nodes that replace each other",
+    ...(facts.severity === undefined ? {} : { severity: facts.severity }),
     ...facts.run,
   });
 }
