@@ -89,7 +89,17 @@ function sourcesOf({ source }: BoundEdge): number {
 }
 
 function targetsOf({ to }: BoundEdge): number {
-  if (to.kind !== "match" && to.kind !== "cases") return to.targets.length;
-  const arms: readonly { readonly targets: readonly unknown[] }[] = to.arms;
-  return arms.reduce((sum, arm) => sum + arm.targets.length, to.otherwise?.targets.length ?? 0);
+  switch (to.kind) {
+    case "plain":
+    case "when":
+    case "otherwise":
+      return to.targets.length;
+    case "match":
+    case "cases": {
+      const arms: readonly { readonly targets: readonly unknown[] }[] = to.arms;
+      return arms.reduce((sum, arm) => sum + arm.targets.length, to.otherwise?.targets.length ?? 0);
+    }
+    default:
+      return to satisfies never;
+  }
 }

@@ -28,9 +28,19 @@ function usesStart({ source }: Ast.EdgeDecl): boolean {
 }
 
 function targetsOf({ to }: BoundEdge): readonly BoundReference[] {
-  if (to.kind !== "match" && to.kind !== "cases") return to.targets;
-  const arms: readonly { readonly targets: readonly BoundReference[] }[] = to.arms;
-  return [...arms, ...(to.otherwise === undefined ? [] : [to.otherwise])].flatMap(({ targets }) => targets);
+  switch (to.kind) {
+    case "plain":
+    case "when":
+    case "otherwise":
+      return to.targets;
+    case "match":
+    case "cases": {
+      const arms: readonly { readonly targets: readonly BoundReference[] }[] = to.arms;
+      return [...arms, ...(to.otherwise === undefined ? [] : [to.otherwise])].flatMap(({ targets }) => targets);
+    }
+    default:
+      return to satisfies never;
+  }
 }
 
 /** Pairs of source and target in one statement; a statement with more is not searched for duplicates. */
