@@ -62,9 +62,6 @@ export default defineConfig({
           hookTimeout: 120_000,
         },
       },
-      ...(process.argv.includes("source")
-        ? [{ test: { name: "source", include: ["test/**/*.test.ts"], exclude: [...EXCLUDE, ...CLI, PEERS] } }]
-        : []),
       ...(existsSync(peers) ? [projectOfPeers()] : []),
     ],
   },

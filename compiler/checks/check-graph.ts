@@ -18,7 +18,7 @@ import { reportOpen, SOUNDNESS, type Verdict, verdictOf } from "./verdict.ts";
 import type { GraphSummary } from "./worst-case.ts";
 
 export type { Proof } from "./check-context.ts";
-export type { OpenProperty, Verdict } from "./verdict.ts";
+export type { Verdict } from "./verdict.ts";
 
 export interface CheckResult {
   readonly diagnostics: readonly Diagnostic[];
