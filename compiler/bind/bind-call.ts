@@ -19,7 +19,8 @@ import type { BoundPlan, BoundTaskCall } from "./plan/bound-plan.ts";
 import { librarySignatures } from "../expressions/library-signatures.ts";
 import type { ExpressionScope, Typed } from "../expressions/scope.ts";
 import { typeFunctionArguments } from "../expressions/type-call.ts";
-import { reportUnwritten, typeExpression } from "../expressions/type-expression.ts";
+import { reportUnwritten } from "../expressions/typed.ts";
+import { typeExpression } from "../expressions/type-expression.ts";
 import { nullable, recordOf } from "../types/construct.ts";
 import { isPoisoned, namesOf, KIND_NAMES, type Declared, markMeantAsUsed } from "./file-scope.ts";
 import { reportMisfit } from "../expressions/fit-value.ts";
@@ -78,7 +79,7 @@ function bindDeclared(
   switch (declared.kind) {
     case "import": {
       useFunction(declared.spec, context);
-      const { args: typed, signature } = typeFunctionArguments(syntax, declared.signatures(), scope);
+      const { args: typed, signature } = typeFunctionArguments(syntax, declared.signatures(), scope, typeExpression);
       const args = typed.map((arg) => toTypedExpression(arg, context));
       const call: BoundTaskCall = { kind: "function", function: declared.spec, args };
       return { call, result: signature?.result, effects: ["code"], callee: callee.name };

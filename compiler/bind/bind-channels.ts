@@ -15,7 +15,7 @@ import type { Json } from "../../runtime/value/json.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { BoundChannel } from "./bound-graph.ts";
 import { evaluateConstant } from "../expressions/constant.ts";
-import { listItem } from "../expressions/type-expression.ts";
+import { listItem } from "../expressions/typed.ts";
 import { findNotJson } from "../modules/not-json.ts";
 import type { FunctionSignature } from "../modules/read-signature.ts";
 import { isAssignable } from "../types/assignable.ts";

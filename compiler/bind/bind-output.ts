@@ -7,7 +7,7 @@ import type * as Ast from "../../grammar/ast.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { BoundNode } from "./bound-graph.ts";
 import { findNotJson } from "../modules/not-json.ts";
-import { listItem } from "../expressions/type-expression.ts";
+import { listItem } from "../expressions/typed.ts";
 import { isAssignable } from "../types/assignable.ts";
 import { isBroken, JSON_TYPE, listOf, nullable, recordOf, unionOf } from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";

@@ -80,3 +80,6 @@ export interface Typed {
   readonly unwritten?: string;
   readonly syntax: Ast.Expr;
 }
+
+/** Types a part of an expression: `typeExpression`, which rules of other files call back. */
+export type TypePart = (syntax: Ast.Expr, scope: ExpressionScope) => Typed;

@@ -8,26 +8,27 @@ import { typeToText } from "../types/type-text.ts";
 import { alternatives, knownNotNull, resolveType } from "../types/type-table.ts";
 import { checkComparable, checkEquality } from "./equality.ts";
 import { expectNotNull, expectType, JSON_HELP, leaveToTypeScript, placeOf, reportType } from "./expect-type.ts";
-import type { ExpressionScope, Typed } from "./scope.ts";
-import { broken, conditionHelp, listItem, numberKind, typeExpression, within } from "./type-expression.ts";
+import type { ExpressionScope, Typed, TypePart } from "./scope.ts";
+import { broken, conditionHelp, listItem, numberKind, within } from "./typed.ts";
 
 /**
  * Types binary operators: `a + b`, `a && b`, `a in b`. Chains (`a + b + c + …`) nest to the left as deep as they are
  * long, so a loop in place of recursion types the left side.
  */
-export function typeBinary(syntax: Ast.BinaryExpr, scope: ExpressionScope): Typed {
+export function typeBinary(syntax: Ast.BinaryExpr, scope: ExpressionScope, typePart: TypePart): Typed {
   const chain: Ast.BinaryExpr[] = [syntax];
   let first = syntax.left;
   for (; first.kind === "Binary"; first = first.left) chain.push(first);
-  let result = typeExpression(first, scope);
-  for (let link = chain.pop(); link !== undefined; link = chain.pop()) result = typeOperation(link, result, scope);
+  let result = typePart(first, scope);
+  for (let link = chain.pop(); link !== undefined; link = chain.pop())
+    result = typeOperation(link, result, scope, typePart);
   return result;
 }
 
-function typeOperation(syntax: Ast.BinaryExpr, left: Typed, scope: ExpressionScope): Typed {
+function typeOperation(syntax: Ast.BinaryExpr, left: Typed, scope: ExpressionScope, typePart: TypePart): Typed {
   const { operator } = syntax;
   const isLogical = operator === "&&" || operator === "||";
-  const right = typeExpression(syntax.right, isLogical ? within(scope, syntax.left, operator === "&&") : scope);
+  const right = typePart(syntax.right, isLogical ? within(scope, syntax.left, operator === "&&") : scope);
   const expression: Expression = { op: "binary", operator, left: left.expression, right: right.expression };
   switch (operator) {
     case "&&":
@@ -44,7 +45,7 @@ function typeOperation(syntax: Ast.BinaryExpr, left: Typed, scope: ExpressionSco
       if (!checkEquality(left, right, operator, syntax.operatorSpan, scope)) return broken(syntax);
       return { expression, type: BOOL, syntax };
     case "in":
-      if (!checkMembership(left, right, scope)) return broken(syntax);
+      if (!checkMembership(left, right, scope, typePart)) return broken(syntax);
       return { expression, type: BOOL, syntax };
     case "<":
     case "<=":
@@ -126,7 +127,7 @@ function checkOrder(syntax: Ast.BinaryExpr, left: Typed, right: Typed, scope: Ex
 }
 
 /** Checks `x in list` and `key in map`. Returns `false` after an error. */
-function checkMembership(left: Typed, right: Typed, scope: ExpressionScope): boolean {
+function checkMembership(left: Typed, right: Typed, scope: ExpressionScope, typePart: TypePart): boolean {
   const what = "`in` looks into a list or a map";
   const type = expectNotNull(right, what, scope, "write `… in (list ?? [])` for that case");
   if (isBroken(type)) return true;
@@ -137,7 +138,7 @@ function checkMembership(left: Typed, right: Typed, scope: ExpressionScope): boo
     const silent: ExpressionScope = { ...scope, report: () => {}, reads: new Set() };
     let isPossible = true;
     for (const syntax of right.syntax.items) {
-      const value = typeExpression(syntax, silent);
+      const value = typePart(syntax, silent);
       if (!checkComparable(value, left.declared ?? left.type, syntax.span, scope)) isPossible = false;
     }
     return isPossible;

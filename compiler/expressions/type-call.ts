@@ -14,18 +14,18 @@ import type { FunctionSignature } from "../modules/read-signature.ts";
 import { checkFunctionCall } from "./check-function-call.ts";
 import { placeOf } from "./expect-type.ts";
 import { librarySignatures } from "./library-signatures.ts";
-import type { ExpressionScope, Typed } from "./scope.ts";
-import { broken, reportUnwritten, typeExpression } from "./type-expression.ts";
+import type { ExpressionScope, Typed, TypePart } from "./scope.ts";
+import { broken, reportUnwritten } from "./typed.ts";
 
 /**
  * Types a call inside an expression: of a library function, or of an imported function, which must be pure and
  * synchronous.
  */
-export function typeCall(syntax: Ast.CallExpr, scope: ExpressionScope): Typed {
+export function typeCall(syntax: Ast.CallExpr, scope: ExpressionScope, typePart: TypePart): Typed {
   const { callee } = syntax;
   const binding = scope.names.callee(callee.name, callee.span);
   if (binding?.kind === "import") {
-    const { args, signature } = typeFunctionArguments(syntax, binding.signatures, scope);
+    const { args, signature } = typeFunctionArguments(syntax, binding.signatures, scope, typePart);
     const [declared] = binding.signatures;
     if (declared?.isAsync === true) {
       scope.report(asyncInExpression(placeOf(callee.span, scope), { name: callee.name, declared: declared.place }));
@@ -36,7 +36,7 @@ export function typeCall(syntax: Ast.CallExpr, scope: ExpressionScope): Typed {
     scope.names.leaveToTypeScript({ kind: "call", function: binding.spec, args: given, span: syntax.span });
     return { expression, type: signature?.result ?? resultOf(binding.spec), syntax };
   }
-  const args = syntax.args.map((argument) => typeExpression(argument.value, scope));
+  const args = syntax.args.map((argument) => typePart(argument.value, scope));
   if (binding?.kind === "node") {
     scope.report(nodeInExpression(placeOf(callee.span, scope), { name: callee.name, where: scope.where }));
     return broken(syntax);
@@ -70,8 +70,9 @@ export function typeFunctionArguments(
   syntax: Ast.CallExpr,
   signatures: readonly FunctionSignature[],
   scope: ExpressionScope,
+  typePart: TypePart,
 ): { readonly args: readonly Typed[]; readonly signature: FunctionSignature | undefined } {
-  const { args, parts, isMixed } = typeArguments(syntax, scope);
+  const { args, parts, isMixed } = typeArguments(syntax, scope, typePart);
   const isChecked = signatures.length > 0 && !isMixed;
   const signature = isChecked ? checkFunctionCall(syntax, args, signatures, scope) : undefined;
   const isNamed = parts.length !== args.length || args[0] !== parts[0];
@@ -87,6 +88,7 @@ export function typeFunctionArguments(
 function typeArguments(
   syntax: Ast.CallExpr,
   scope: ExpressionScope,
+  typePart: TypePart,
 ): { readonly args: readonly Typed[]; readonly parts: readonly Typed[]; readonly isMixed: boolean } {
   const named = syntax.args.filter((argument) => argument.name !== undefined);
   if (named.length > 0 && named.length < syntax.args.length) {
@@ -94,7 +96,7 @@ function typeArguments(
     scope.report(mixedArguments(placeOf(at, scope), syntax.callee.name));
   }
   if (named.length === 0 || named.length < syntax.args.length) {
-    const parts = syntax.args.map((argument) => typeExpression(argument.value, scope));
+    const parts = syntax.args.map((argument) => typePart(argument.value, scope));
     return { args: parts, parts, isMixed: named.length > 0 };
   }
   const fields: { name: string; value: Expression }[] = [];
@@ -103,7 +105,7 @@ function typeArguments(
   const parts: Typed[] = [];
   for (const argument of named) {
     const name = argument.name?.name ?? "";
-    const typed = typeExpression(argument.value, scope);
+    const typed = typePart(argument.value, scope);
     parts.push(typed);
     const first = seen.get(name);
     if (first !== undefined) {

@@ -11,23 +11,11 @@ import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import type { FieldType, ValueType } from "../../runtime/table/value-type.ts";
-import {
-  BOOL,
-  BROKEN_TYPE,
-  FLOAT,
-  INT,
-  listOf,
-  literal,
-  NULL,
-  opaquePart,
-  recordOf,
-  STRING,
-  unionOf,
-} from "../types/construct.ts";
-import { alternatives, resolveType } from "../types/type-table.ts";
+import { BOOL, BROKEN_TYPE, FLOAT, INT, listOf, literal, NULL, recordOf, STRING, unionOf } from "../types/construct.ts";
 import { bothFacts, factsOf, hideFacts, narrow, pathOf } from "./facts.ts";
 import { expectNotNull, expectType, leaveContainerToTypeScript, placeOf, reportType } from "./expect-type.ts";
 import type { ExpressionScope, Typed } from "./scope.ts";
+import { broken, conditionHelp, listItem, mapHelp, numberKind, reportUnwritten, within } from "./typed.ts";
 import { typeBinary } from "./type-binary.ts";
 import { typeCall } from "./type-call.ts";
 import { typeIndex, typeMember } from "./type-access.ts";
@@ -48,11 +36,6 @@ export function typeCondition(syntax: Ast.Expr, scope: ExpressionScope): Typed {
   const typed = typeExpression(syntax, scope);
   expectType(typed, BOOL, { what: "a condition is a bool", help: conditionHelp(typed, scope) }, scope);
   return typed;
-}
-
-/** The result for an expression that could not be typed: a call of an invalid function, with the broken type. */
-export function broken(syntax: Ast.Expr): Typed {
-  return { expression: { op: "call", function: -1, args: [] }, type: BROKEN_TYPE, syntax };
 }
 
 function typeByKind(syntax: Ast.Expr, scope: ExpressionScope): Typed {
@@ -88,11 +71,11 @@ function typeByKind(syntax: Ast.Expr, scope: ExpressionScope): Typed {
         scope,
       );
     case "Call":
-      return typeCall(syntax, scope);
+      return typeCall(syntax, scope, typeExpression);
     case "Unary":
       return typeUnary(syntax, scope);
     case "Binary":
-      return typeBinary(syntax, scope);
+      return typeBinary(syntax, scope, typeExpression);
     case "Conditional":
       return typeConditional(syntax, scope);
     case "BrokenExpr":
@@ -157,13 +140,6 @@ function typeTemplate(syntax: Ast.TemplateExpr, scope: ExpressionScope): Typed {
   return { expression: { op: "template", parts }, type: STRING, syntax };
 }
 
-/**
- * Reports a value that is passed on where `null` is accepted although it comes from a channel that may be unwritten.
- */
-export function reportUnwritten(typed: Typed, scope: ExpressionScope): void {
-  if (typed.unwritten !== undefined) scope.names.unwrittenPassedOn(typed.unwritten, typed.syntax.span);
-}
-
 function typeList(syntax: Ast.ListExpr, scope: ExpressionScope): Typed {
   const items = syntax.items.map((item) => typeExpression(item, scope));
   return {
@@ -225,26 +201,6 @@ function typeComprehension(syntax: Ast.ComprehensionExpr, scope: ExpressionScope
   };
 }
 
-/** The item type of a list; `undefined` if the type is not a list. */
-export function listItem(type: ValueType, scope: Pick<ExpressionScope, "types">): ValueType | undefined {
-  const items: ValueType[] = [];
-  for (const member of alternatives(type, scope.types)) {
-    const plain = resolveType(member, scope.types);
-    if (plain.kind === "opaque") items.push(opaquePart(plain, "number"));
-    else if (plain.kind === "list") items.push(plain.item);
-    else return undefined;
-  }
-  return unionOf(items);
-}
-
-export function mapHelp(type: ValueType, scope: Pick<ExpressionScope, "types">): string | undefined {
-  const isMap = alternatives(type, scope.types).some((member) => {
-    const { kind } = resolveType(member, scope.types);
-    return kind === "map" || kind === "record";
-  });
-  return isMap ? "go over `keys(…)` or `values(…)`" : undefined;
-}
-
 function typeUnary(syntax: Ast.UnaryExpr, scope: ExpressionScope): Typed {
   if (syntax.operator === "-" && syntax.operand.kind === "Number") {
     const value = -syntax.operand.value + 0;
@@ -263,15 +219,6 @@ function typeUnary(syntax: Ast.UnaryExpr, scope: ExpressionScope): Typed {
   return { expression, type: isInt ? INT : FLOAT, syntax };
 }
 
-/** Whether a numeric type holds whole numbers only. */
-export function numberKind(type: ValueType, scope: Pick<ExpressionScope, "types">): "int" | "float" {
-  const isInt = alternatives(type, scope.types).every((member) => {
-    const plain = resolveType(member, scope.types);
-    return plain.kind === "int" || (plain.kind === "literal" && Number.isInteger(plain.value));
-  });
-  return isInt ? "int" : "float";
-}
-
 function typeConditional(syntax: Ast.ConditionalExpr, scope: ExpressionScope): Typed {
   const condition = typeCondition(syntax.condition, scope);
   const then = typeExpression(syntax.then, within(scope, syntax.condition, true));
@@ -286,23 +233,6 @@ function typeConditional(syntax: Ast.ConditionalExpr, scope: ExpressionScope): T
     type: unionOf([then.type, otherwise.type]),
     syntax,
   };
-}
-
-/** The scope of what is evaluated only when a condition holds (or does not). */
-export function within(scope: ExpressionScope, condition: Ast.Expr, holds: boolean): ExpressionScope {
-  const facts = factsOf(condition, holds);
-  return facts.size === 0 ? scope : { ...scope, facts: bothFacts(scope.facts, facts) };
-}
-
-/** Help for a value of another type that is used as a condition. */
-export function conditionHelp(typed: Typed, scope: ExpressionScope): string | undefined {
-  const kinds = new Set(alternatives(typed.type, scope.types).map((member) => resolveType(member, scope.types).kind));
-  if (kinds.has("null")) return 'nothing is "truthy" here: write `… != null`';
-  if (kinds.has("list") || kinds.has("map")) return 'nothing is "truthy" here: write `len(…) > 0`';
-  if (kinds.has("string") || kinds.has("literal"))
-    return 'nothing is "truthy" here: compare it with a value: `… == "…"`';
-  if (kinds.has("int") || kinds.has("float")) return 'nothing is "truthy" here: write `… != 0`';
-  return undefined;
 }
 
 /** Folds a list of constants into one constant, which makes tables shorter and evaluation faster. */
