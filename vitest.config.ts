@@ -5,7 +5,7 @@ import { isFull } from "./test/support/depth.ts";
 import { testsWithoutDepth } from "./test/support/depth-readers.ts";
 
 /** Tests of the built program (`dist/`). They share one build, which is made before the first of them. */
-const CLI = ["test/cli/**/*.test.ts", "test/package/**/*.test.ts"];
+const CLI = ["test/cli/**/*.test.ts", "test/hostile/**/*.test.ts", "test/package/**/*.test.ts"];
 
 /** Tests that start processes or database servers, or that take seconds of processor time. */
 const DEEP = [

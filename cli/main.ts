@@ -1,3 +1,4 @@
+import { writeSync } from "node:fs";
 import { CommanderError } from "commander";
 import { NgraphError } from "../runtime/interface/errors.ts";
 import { CommandError } from "./process/command-error.ts";
@@ -40,9 +41,13 @@ export async function main(args: readonly string[]): Promise<void> {
   let exitCode: ExitCode = EXIT.ok;
   const json = args.includes("--json");
   const fail = (error: unknown): void => {
-    if (currentStage().name !== "over") endProcess(report(error, json));
-    // An error of user code after the end of the run does not change its result.
-    say(`warning: after the run's end: ${describeUserError(error) ?? messageOf(error)}`);
+    try {
+      if (currentStage().name !== "over") endProcess(report(error, json));
+      // An error of user code after the end of the run does not change its result.
+      say(`warning: after the run's end: ${describeUserError(error) ?? messageOf(error)}`);
+    } catch {
+      endBroken();
+    }
   };
   watchOutputStreams();
   reportEarlyExit(json);
@@ -53,7 +58,11 @@ export async function main(args: readonly string[]): Promise<void> {
   try {
     await program.parseAsync(args, { from: "user" });
   } catch (error) {
-    exitCode = report(error, json);
+    try {
+      exitCode = report(error, json);
+    } catch {
+      endBroken();
+    }
   }
   await flushed(process.stdout);
   // A stream is destroyed before it emits its error.
@@ -67,6 +76,15 @@ export async function main(args: readonly string[]): Promise<void> {
   await flushed(process.stderr);
   // User code may have left timers and connections open; the command ends nevertheless.
   endProcess(exitCode);
+}
+
+/** Ends the process if not even an error can be reported: user code has replaced functions such as `Array.prototype.map`. */
+function endBroken(): never {
+  try {
+    writeSync(2, "error: user code has broken built-in objects of JavaScript, and the run cannot continue\n");
+  } finally {
+    endProcess(EXIT.failed);
+  }
 }
 
 /** If the process ends before its command does, reports a failure whatever the exit code is. */
@@ -186,6 +204,15 @@ function explain(error: unknown): Explanation {
     };
   }
   const { message } = error;
+  // V8's limit of the length of a string, 512 MiB: JSON of a value of the run, or of the whole document.
+  if (error instanceof RangeError && message === "Invalid string length") {
+    return {
+      exitCode: EXIT.failed,
+      code: "too_large",
+      message: "a value is too large to be written as JSON",
+      help: "store large data in files, and pass their names between nodes",
+    };
+  }
   return {
     exitCode: EXIT.bug,
     code: "bug",

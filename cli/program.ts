@@ -17,6 +17,8 @@ import { runCommand } from "./commands/run.ts";
 import { showCommand } from "./commands/show.ts";
 import { threadsCommand } from "./commands/threads.ts";
 import { updateCommand } from "./commands/update.ts";
+import { writeTo } from "./output/output.ts";
+import { printableText } from "./output/printable-text.ts";
 import { addCommonOptions } from "./start/define-command.ts";
 import type { ExitCode } from "./process/exit-codes.ts";
 import { VERSION } from "./start/version.ts";
@@ -49,7 +51,8 @@ export function createProgram(finish: (code: ExitCode) => void): Command {
     .version(VERSION, "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
     .helpCommand("help [command]", "print help for a command")
-    .exitOverride();
+    .exitOverride()
+    .configureOutput({ writeErr: (text) => writeTo(process.stderr, printableText(text)) });
   addCommonOptions(program);
   for (const addCommand of COMMANDS) addCommand(program, finish);
   program.addHelpText(

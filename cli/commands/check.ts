@@ -1,6 +1,7 @@
 import type { CompileResult } from "../../compiler/compile.ts";
 import { hasErrors, type Diagnostic, type Place } from "../../diagnostics/diagnostic.ts";
 import { diagnosticsDocument } from "../documents/check-document.ts";
+import { jsonText } from "../output/json-text.ts";
 import { CommandError } from "../process/command-error.ts";
 import { compileText } from "../sources/compile-source.ts";
 import { defineCommand } from "../start/define-command.ts";
@@ -58,7 +59,7 @@ export const checkCommand = defineCommand<CheckOptions>({
         ...(unreadable.length === 0 ? {} : { ok: false, unreadable }),
         ...fixesDocument(fixed, fixedText),
       };
-      given.raw(`${JSON.stringify(document, null, 2)}\n`);
+      given.raw(`${jsonText(document, 2)}\n`);
     } else {
       if (fixedText !== undefined) output.raw(fixedText);
       for (const line of fixLines(fixed ?? [])) output.note(line);

@@ -1,5 +1,5 @@
 import { drawPlan } from "../drawing/plan.ts";
-import { drawTable, type Drawing } from "../drawing/drawing.ts";
+import { drawTable, printableDrawing, type Drawing } from "../drawing/drawing.ts";
 import { renderDot } from "../drawing/dot.ts";
 import { renderHtml } from "../drawing/html.ts";
 import { renderMermaid } from "../drawing/mermaid.ts";
@@ -9,6 +9,7 @@ import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { loadGraphOrPlan } from "../sources/load-graph.ts";
 import { parseChoice } from "../run/parse-values.ts";
+import { jsonText } from "../output/json-text.ts";
 import { writeAtomically } from "../output/write-atomically.ts";
 
 const FORMATS = ["text", "mermaid", "dot", "svg", "html", "json"] as const;
@@ -36,7 +37,10 @@ export const graphCommand = defineCommand<GraphOptions>({
     const table = await loadGraphOrPlan(file, options.graph, output);
     if (table === undefined) return EXIT.invalid;
     const drawing = table.kind === "plan" ? drawPlan(table) : drawTable(table);
-    const picture = await render(drawing, options.format ?? "text");
+    const picture = await render(
+      options.format === "json" ? drawing : printableDrawing(drawing),
+      options.format ?? "text",
+    );
     if (options.output !== undefined) {
       writeAtomically(options.output, `${picture}\n`);
       output.note(`wrote ${options.output}`);
@@ -63,6 +67,6 @@ async function render(drawing: Drawing, format: PictureFormat): Promise<string> 
     case "html":
       return renderHtml(drawing);
     case "json":
-      return JSON.stringify({ version: 1, ...drawing }, null, 2);
+      return jsonText({ version: 1, ...drawing }, 2);
   }
 }

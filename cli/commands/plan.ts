@@ -12,6 +12,7 @@ import { scheduleMermaid } from "../schedule/schedule-mermaid.ts";
 import { scheduleSvg } from "../schedule/schedule-svg.ts";
 import { scheduleText } from "../schedule/schedule-text.ts";
 import { viewSchedule, type ScheduleView } from "../schedule/schedule-view.ts";
+import { jsonText } from "../output/json-text.ts";
 import { writeAtomically } from "../output/write-atomically.ts";
 
 const FORMATS = ["text", "json", "mermaid", "svg"] as const;
@@ -130,7 +131,7 @@ function render(view: ScheduleView, format: ScheduleFormat): string {
     case "text":
       return scheduleText(view);
     case "json":
-      return JSON.stringify(view, null, 2);
+      return jsonText(view, 2);
     case "mermaid":
       return scheduleMermaid(view);
     case "svg":

@@ -1,3 +1,4 @@
+import { printable } from "../../diagnostics/render/index.ts";
 import { printExpression, type ExpressionNames } from "../../runtime/expression/print-expression.ts";
 import {
   END,
@@ -166,4 +167,13 @@ function mergeEdges(edges: readonly DrawnEdge[]): DrawnEdge[] {
 function shorten(text: string): string {
   const line = text.replace(/\s+/g, " ");
   return line.length <= MAX_LABEL ? line : `${line.slice(0, MAX_LABEL - 1)}…`;
+}
+
+/** A drawing whose texts contain no characters that act on a terminal or change the direction of text; for written pictures. */
+export function printableDrawing(drawing: Drawing): Drawing {
+  return {
+    name: printable(drawing.name),
+    nodes: drawing.nodes.map((node) => ({ ...node, label: printable(node.label), detail: printable(node.detail) })),
+    edges: drawing.edges.map((edge) => ({ ...edge, label: printable(edge.label) })),
+  };
 }

@@ -1,6 +1,7 @@
 import { writeSync } from "node:fs";
 import { ansiStyles, plainStyles, type Styles } from "../../diagnostics/render/index.ts";
 import { reportStdoutFailure } from "../process/output-streams.ts";
+import { jsonText } from "./json-text.ts";
 import { printablePainted, printableText } from "./printable-text.ts";
 
 /** Options of every command. */
@@ -80,7 +81,7 @@ let hasDocument = false;
 export function writeDocument(value: unknown): void {
   if (hasDocument) return;
   hasDocument = true;
-  writeTo(process.stdout, `${JSON.stringify(value, null, 2)}\n`);
+  writeTo(process.stdout, `${jsonText(value, 2)}\n`);
 }
 
 /**

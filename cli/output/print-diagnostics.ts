@@ -6,7 +6,9 @@ import {
   renderSarif,
   type SarifOptions,
 } from "../../diagnostics/render/index.ts";
+import { jsonText } from "./json-text.ts";
 import type { Output } from "./output.ts";
+import { printableText } from "./printable-text.ts";
 import { VERSION } from "../start/version.ts";
 
 export const FORMATS = ["pretty", "plain", "json", "github", "sarif"] as const;
@@ -42,10 +44,10 @@ export function printDiagnostics(diagnostics: readonly Diagnostic[], options: Pr
       break;
     case "github":
       // Actions reads commands from stdout.
-      if (shown.length > 0) output.verbatim(renderGithub(shown, max));
+      if (shown.length > 0) output.verbatim(printableText(renderGithub(shown, max)));
       break;
     case "sarif":
-      output.verbatim(renderSarif(shown, { ...options.sarif, version: VERSION }));
+      output.verbatim(jsonText(JSON.parse(renderSarif(shown, { ...options.sarif, version: VERSION })), 2));
       break;
     case "json":
       break;

@@ -1,6 +1,7 @@
 import type { PlanEvent } from "../../runtime/plan/plan-events.ts";
 import { liveBlock } from "../output/live-block.ts";
 import type { Output } from "../output/output.ts";
+import { jsonText } from "../output/json-text.ts";
 import { printableText } from "../output/printable-text.ts";
 import { duration } from "../run/progress.ts";
 import type { PlanView } from "./plan-view.ts";
@@ -17,7 +18,7 @@ export interface PlanProgress {
 /** `--events`: every event as a JSON line on stderr. */
 export function planEventLines(): PlanProgress {
   return {
-    onEvent: (event) => void process.stderr.write(`${JSON.stringify(event)}\n`),
+    onEvent: (event) => void process.stderr.write(`${jsonText(event)}\n`),
     above: (write) => write(),
     stop: () => {},
   };

@@ -1,6 +1,7 @@
 import type { EventListener, RunEvent } from "../../runtime/interface/events.ts";
 import { liveBlock } from "../output/live-block.ts";
 import type { Output } from "../output/output.ts";
+import { jsonText } from "../output/json-text.ts";
 import { printableText } from "../output/printable-text.ts";
 
 /** Shows the progress of a run. */
@@ -15,7 +16,7 @@ export interface Progress {
 /** `--events`: every event as a JSON line on stderr. */
 export function eventLines(): Progress {
   return {
-    onEvent: (event) => void process.stderr.write(`${JSON.stringify(event)}\n`),
+    onEvent: (event) => void process.stderr.write(`${jsonText(event)}\n`),
     above: (write) => write(),
     stop: () => {},
   };

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { BuiltinNode } from "../../runtime/interface/context.ts";
 import type { EngineOptions, ExecuteOptions } from "../../runtime/interface/engine-options.ts";
@@ -115,7 +116,14 @@ export async function openRunSession(
         await new Promise((next) => setImmediate(next));
       }
     },
-    close: async () => store.store.close?.(),
+    async close() {
+      await store.store.close?.();
+      if (store.path !== undefined && !existsSync(store.path))
+        throw new CommandError(`the store ${store.path} was deleted during the run: nothing of the run is stored`, {
+          exitCode: EXIT.failed,
+          code: "NG_STORE_FAILED",
+        });
+    },
   };
 }
 

@@ -20,6 +20,8 @@ export interface OpenStore {
   readonly flag: string;
   /** Whether the store is lost when this process ends. */
   readonly isMemory: boolean;
+  /** The file of a SQLite store. */
+  readonly path?: string;
 }
 
 /** Opens a store (see `openStore`), runs `work`, and closes the store in any case. */
@@ -60,7 +62,10 @@ export async function openStore(given: string | undefined, options: { mustExist:
   }
   if (spec.startsWith("sqlite:") && spec.length > "sqlite:".length) {
     const path = spec.slice("sqlite:".length);
-    return { store: await openSqlite(path, options), flag, isMemory: path === ":memory:" };
+    const store = await openSqlite(path, options);
+    return path === ":memory:"
+      ? { store, flag, isMemory: true }
+      : { store, flag, isMemory: false, path: resolve(path) };
   }
   const url = spec.replace(/^postgres:(?=postgres(?:ql)?:)/, "");
   if (/^postgres(?:ql)?:\/\/./.test(url)) {

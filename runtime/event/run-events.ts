@@ -57,6 +57,14 @@ export function eventError(run: Run, error: unknown): EventError {
 
 /** A thrown value as text. Reading the value may run user code, which may throw. */
 export function describeError(error: unknown): string {
+  const text = fullDescription(error);
+  return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text;
+}
+
+/** Longer messages are cut: they are stored in checkpoints and repeated in events and in the errors that wrap them. */
+const MAX_MESSAGE = 20_000;
+
+function fullDescription(error: unknown): string {
   try {
     if (error instanceof Error) return `${error.message || error.name}`;
     // Errors of other realms, and error-like objects of libraries.

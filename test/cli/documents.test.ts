@@ -36,7 +36,9 @@ test("the document of `ngc check --json` always has the shape of the interface",
   const sorted = keys.toSorted((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : a[1] - b[1] || a[2] - b[2]));
   expect(keys).toEqual(sorted);
 
-  const sarif = JSON.parse(project.ngc(["check", "all", "broken.ngraph", "-v", "--format", "sarif"]).stdout);
+  const sarif = JSON.parse(
+    project.ngc(["check", "all", "broken.ngraph", "empty.ngraph", "-v", "--format", "sarif"]).stdout,
+  );
   expect(sarifProblems(sarif)).toEqual([]);
   expect(sarif.runs[0].results.length).toBe(found.length);
   const flows = sarif.runs[0].results.flatMap((result: Document) => result.codeFlows ?? []);

@@ -1,0 +1,10 @@
+/**
+ * JSON text in which nothing acts on a terminal: `JSON.stringify` escapes the control characters below U+0020, but not DEL, the C1
+ * controls, line separators and bidirectional controls. The value of the text does not change.
+ */
+export function jsonText(value: unknown, indent?: number): string {
+  return JSON.stringify(value, null, indent).replace(
+    /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
