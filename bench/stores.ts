@@ -1,35 +1,46 @@
 /**
- * What a save costs: saves a second beside bare transactions of the same count and bytes in the same run, batch by batch in
- * turns; whether saves slow down as a conversation grows; what it takes on disk, and how long reading takes.
+ * The cost of saves, of history, and of runs on a store. Saves are compared with bare transactions of the same count and bytes,
+ * batch by batch in one process; runs with a store are compared with runs without one.
  */
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { SaveRequest } from "../runtime/interface/store.ts";
+import { compile } from "../compiler/compile.ts";
+import { memoryHost } from "../compiler/load/host.ts";
+import { createEngine } from "../runtime/engine/create-engine.ts";
+import type { SaveRequest, Store } from "../runtime/interface/store.ts";
 import { SampleRun } from "../runtime/stores/conformance/sample-run.ts";
 import { MemoryStore } from "../runtime/stores/memory.ts";
 import { SqliteStore } from "../runtime/stores/sqlite.ts";
 import { loadSqlite } from "../runtime/stores/sqlite/driver.ts";
+import type { Table } from "../runtime/table/table.ts";
 
-/** Short turns, so that what else the machine does falls on both alike. */
+/** Short turns, so that other work of the machine affects both alike. */
 const BATCH = 20;
 const BATCHES = 200;
 const WARM_UP = 50;
 const TURNS = 1000;
+const functions = { add: async (x: number): Promise<number> => x + 1 };
+const CHAIN = `graph chain { input n: int  state x: int = 0  state y: int = 0  output z: int = 0
+  node a = add(n) into x  node b = add(x) into y  node c = add(y) into z  start -> a -> b -> c }`;
 const directory = mkdtempSync(join(tmpdir(), "ngraph-bench-"));
 
 try {
   for (const journal of ["wal", "rollback"] as const) await besideBareTransactions(journal);
   for (const journal of ["wal", "rollback"] as const) await conversation(journal);
   await inMemory();
+  await history();
+  await chains();
+  await items();
+  await concurrentRuns();
 } finally {
   rmSync(directory, { recursive: true, force: true });
 }
 
 /**
- * A step of one task: its result lands in one channel, its checkpoint supersedes the former. The bare ones write what ours has
- * stored, to the byte: one row of that length a transaction, through the same driver, journal and `synchronous`.
+ * A step of one task writes one channel and one checkpoint. Each bare transaction writes one row with the same number of bytes,
+ * through the same driver, journal and `synchronous`.
  */
 async function besideBareTransactions(journal: "wal" | "rollback"): Promise<void> {
   const path = join(directory, `saves-${journal}.db`);
@@ -70,7 +81,7 @@ async function besideBareTransactions(journal: "wal" | "rollback"): Promise<void
   );
 }
 
-/** What a step leaves in the tables on average: the bytes of all columns. */
+/** Average size of a step in the tables: the bytes of all columns. */
 function storedBytes(path: string): number {
   const { DatabaseSync } = loadSqlite();
   const database = new DatabaseSync(path);
@@ -115,6 +126,118 @@ async function inMemory(): Promise<void> {
     for (let n = 0; n < 10_000; n++) await run.save([{ channel: "value", set: text(n) }]);
   });
   console.log(`memory: ${Math.round(10_000_000 / time).toLocaleString("en")} saves/s`);
+}
+
+/** Reading 20,000 checkpoints in pages of 500, of a thread with a list of 10,000 items. */
+async function history(): Promise<void> {
+  const stores = [new MemoryStore(), new SqliteStore({ path: join(directory, "history.db"), journal: "wal" })];
+  for (const store of stores) {
+    const run = await SampleRun.start(store);
+    const { id, values: _, versions: __, ...rest } = await run.save([{ channel: "log", append: [] }]);
+    let head = id;
+    for (let step = 1; step < 20_000; step++) {
+      const header = { ...rest, id: `checkpoint ${step}`, parentId: head, step };
+      const items = step % 2 === 0 ? [] : [`item ${step}`];
+      const changes = [{ channel: "log", version: step + 1, kind: "append", items } as const];
+      store.save(run.claim, { header, changes, snapshot: noSnapshot, expectedHead: head });
+      head = header.id;
+    }
+    let count = 0;
+    const time = await milliseconds(() => {
+      for (let before: string | undefined; ;) {
+        const page = store.list("thread", { limit: 500, ...(before === undefined ? {} : { before }) });
+        if (page.length === 0) break;
+        count += page.length;
+        before = page.at(-1)!.id;
+      }
+    });
+    store.close();
+    console.log(`${nameOf(store)}: history of ${count}: ${(time / count).toFixed(3)} ms a checkpoint (target 0.1)`);
+  }
+}
+
+function tableOf(text: string): Table {
+  const host = memoryHost({ "nodes.ts": "export const add = async (x: number): Promise<number> => x + 1;" });
+  const { table, diagnostics } = compile(`import { add } from "./nodes.ts"\n${text}`, { path: "bench.ngraph", host });
+  if (table === undefined) throw new Error(diagnostics.map(({ message }) => message).join("\n"));
+  return table;
+}
+
+/** CPU time of a run of three nodes, each on a new thread. */
+async function chains(): Promise<void> {
+  const table = tableOf(CHAIN);
+  const measure = async (makeStore: () => Store | undefined): Promise<number> => {
+    const times: number[] = [];
+    for (let round = 0; round < 10; round++) {
+      const store = makeStore();
+      const engine = createEngine(table, { functions, ...(store === undefined ? {} : { store }) });
+      const before = process.cpuUsage();
+      for (let n = 0; n < 2000; n++) await engine.run({ n }, store === undefined ? {} : { thread: `thread ${n}` });
+      const { user, system } = process.cpuUsage(before);
+      times.push((user + system) / 2000);
+    }
+    return Math.min(...times);
+  };
+  const [bare, memory] = [await measure(() => undefined), await measure(() => new MemoryStore())];
+  console.log(`chain of 3: ${bare.toFixed(1)} µs CPU without a store, ${memory.toFixed(1)} in memory (target 12)`);
+}
+
+/** A `for` node over 1,000 items: their results are pending writes. */
+async function items(): Promise<void> {
+  const table = tableOf(`graph items { input xs: int[]  output out: int[] = []
+    node each = add(x) for x in xs into out  start -> each }`);
+  const xs = Array.from({ length: 1000 }, (_, index) => index);
+  const times = new Map<string, number[]>();
+  for (let round = 0; round < 10; round++) {
+    for (const durability of ["sync", "async", "exit"] as const) {
+      const store = new SqliteStore({ path: join(directory, `items-${durability}-${round}.db`), journal: "wal" });
+      const engine = createEngine(table, { functions, store });
+      const time = await milliseconds(() => engine.run({ xs }, { thread: "thread", durability }));
+      times.set(durability, [...(times.get(durability) ?? []), time]);
+      store.close();
+    }
+  }
+  const shown = [...times].map(([durability, all]) => `${durability} ${Math.min(...all).toFixed(1)} ms`);
+  console.log(`1,000 items of a \`for\` over SQLite: ${shown.join(", ")} (target for sync 25 ms)`);
+}
+
+/** Runs of three nodes on one SQLite file, and the longest time without a turn of the event loop. */
+async function concurrentRuns(): Promise<void> {
+  const table = tableOf(CHAIN);
+  const rates: number[] = [];
+  for (const threads of [1, 200]) {
+    const store = new SqliteStore({ path: join(directory, `threads-${threads}.db`), journal: "wal" });
+    const engine = createEngine(table, { functions, store });
+    let next = 0;
+    const work = async (): Promise<void> => {
+      while (next < 600) {
+        const n = next++;
+        await engine.run({ n }, { thread: `thread ${n}` });
+      }
+    };
+    let last = performance.now();
+    let longest = 0;
+    const timer = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 1);
+    const time = await milliseconds(() => Promise.all(Array.from({ length: threads }, work)));
+    clearInterval(timer);
+    store.close();
+    rates.push((600 * 1000) / time);
+    console.log(
+      `sqlite wal, ${threads} at a time: ${rates.at(-1)!.toFixed(0)} runs/s, no turn for ${longest.toFixed(0)} ms at most`,
+    );
+  }
+  console.log(`sqlite wal: 200 at a time are ${(rates[1]! / rates[0]!).toFixed(1)}x as fast as 1 (target 3x)`);
+}
+
+function nameOf(store: Store): string {
+  return store instanceof MemoryStore ? "memory" : "sqlite wal";
+}
+
+function noSnapshot(): never {
+  throw new Error("a snapshot is only due at the start of a chain");
 }
 
 /** One insert between BEGIN IMMEDIATE and COMMIT, all three prepared. */
