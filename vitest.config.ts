@@ -1,8 +1,12 @@
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { isFull } from "./test/support/depth.ts";
 import { testsWithoutDepth } from "./test/support/depth-readers.ts";
+
+// Sources import the validator of tables, which is generated.
+execFileSync(process.execPath, [fileURLToPath(new URL("scripts/generate-table-validator.mjs", import.meta.url))]);
 
 /** Tests of the built program (`dist/`). They share one build, which is made before the first of them. */
 const CLI = ["test/cli/**/*.test.ts", "test/hostile/**/*.test.ts", "test/package/**/*.test.ts"];

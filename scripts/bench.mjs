@@ -29,6 +29,7 @@ if (!existsSync(join(folder, "peers/node_modules"))) {
   if (install.status !== 0) console.error("they could not be installed: rows that need them are left out");
 }
 
+await import("./generate-table-validator.mjs");
 for (const name of wanted.length > 0 ? wanted : known) {
   const outfile = join(root, "node_modules/.cache/ngraph-bench", `${name}.mjs`);
   await build({

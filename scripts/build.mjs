@@ -27,6 +27,7 @@ const onlyCli = process.argv.includes("--cli");
 const next = join(root, `dist-${process.pid}`);
 
 try {
+  await import("./generate-table-validator.mjs");
   if (!onlyCli) await buildModules(next);
   await buildCli(join(next, "cli"));
   const target = onlyCli ? "dist/cli" : "dist";

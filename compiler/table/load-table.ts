@@ -5,6 +5,7 @@ import { deepFreeze } from "../../runtime/table/deep-freeze.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
 import type { Table } from "../../runtime/table/table.ts";
 import { planDigest, tableDigest } from "./digest.ts";
+import { validatePlan, validateTable } from "./table-validator.js";
 
 /** Nesting of the JSON of one table, its called graphs apart. Deeper than any expression the compiler accepts. */
 const MAX_JSON_DEPTH = 4000;
@@ -38,7 +39,10 @@ function readTable(json: unknown, kind: "graph" | "plan"): unknown {
     checkPlainJson(value);
     const tables = [...checkTables(value, kind)];
     // From the innermost outwards: the digest of a table covers those of the graphs and plans it calls.
-    for (const table of tables.reverse()) checkDigest(table);
+    for (const table of tables.reverse()) {
+      checkSchema(table);
+      checkDigest(table);
+    }
   } catch (error) {
     if (!(error instanceof ShapeProblem)) throw error;
     throw new TableError("NG_BAD_TABLE", `bad table at ${pointer(error.path) || "its top"}: ${error.message}`, {
@@ -71,6 +75,19 @@ function checkPlainJson(value: unknown): void {
     }
     level = next;
   }
+}
+
+/**
+ * Validates a table with the published JSON Schema. `checkTables` has checked the same shape with better messages; the two
+ * are independent implementations, and a table has to pass both.
+ */
+function checkSchema({ value, path, kind }: InnerTable): void {
+  const validate = kind === "plan" ? validatePlan : validateTable;
+  if (validate(value)) return;
+  const [error] = validate.errors ?? [];
+  const at = `${pointer(path)}${error?.instancePath ?? ""}`;
+  const message = `bad table at ${at || "its top"}: it violates \`${error?.keyword}\` of the JSON Schema`;
+  throw new TableError("NG_BAD_TABLE", message);
 }
 
 function checkDigest({ value, path }: InnerTable): void {
