@@ -1,22 +1,23 @@
 /**
- * The graph of control as the analyses of this folder see it: which node's signal leads where. Nodes are numbered as they
- * are declared, then `start`, then joints (below). All work on it is done in loops, never by recursion over edges.
+ * The control-flow graph of the analyses in this folder. Its vertices are the nodes in the order of their declarations,
+ * then `start`, then joints (see `ControlGraphBuilder.signal`). The algorithms iterate instead of recursing over edges,
+ * so a deep graph does not overflow the stack.
  */
 import type { Facts } from "../expressions/facts.ts";
 
-/** How a node was left: its result was applied, it failed, or it jumped (and then gave no result). */
+/** How the step of a node ended: its result was applied, it failed, or it jumped (and returned no result). */
 export type Exit = "done" | "error" | "jump";
 
-/** Each arrival starts its target. */
+/** One way to start a target: a single signal, or a barrier that fires. */
 export type Arrival =
   | {
       readonly kind: "signal";
       readonly from: number;
       readonly exit: Exit;
-      /** What the conditions on the way say of the state. */
+      /** Facts about the state that follow from the condition of the edge. */
       readonly facts?: Facts;
     }
-  /** All members have signalled, each by one of its sources. */
+  /** All members have signalled. Each member lists the sources that can signal it. */
   | {
       readonly kind: "barrier";
       readonly members: readonly (readonly { readonly from: number; readonly exit: Exit }[])[];
@@ -29,11 +30,10 @@ export interface ControlGraph {
   readonly start: number;
   /** By target. */
   readonly arrivals: readonly (readonly Arrival[])[];
-  /** By source; a target may stand several times. */
+  /** By source; a target can occur several times. */
   readonly successors: readonly (readonly number[])[];
 }
 
-/** Collects arrivals. */
 export class ControlGraphBuilder {
   readonly #nodes: number;
   readonly #arrivals: Arrival[][];
@@ -52,8 +52,8 @@ export class ControlGraphBuilder {
   }
 
   /**
-   * Every source signals every target. Through a joint, a vertex without a node, where both are many: a statement with m
-   * sources and n targets stays of size m + n.
+   * Adds a signal from each source to each target. If there are several of both, the signals pass through a joint: a
+   * vertex without a node. A statement with m sources and n targets then has m + n arrivals instead of m * n.
    */
   signal(sources: readonly number[], targets: readonly number[], exit: Exit, facts: Facts | undefined): void {
     const from = (source: number, via: Exit): Arrival =>
@@ -81,7 +81,7 @@ export class ControlGraphBuilder {
   }
 }
 
-/** Vertices that `start` reaches, in reverse postorder: a vertex stands before those it leads to, cycles apart. */
+/** Vertices reachable from `start` in reverse postorder: outside of cycles, a vertex precedes its successors. */
 export function reversePostorder(graph: ControlGraph): number[] {
   const seen = new Uint8Array(graph.size);
   const order: number[] = [];

@@ -1,17 +1,19 @@
 import { reversePostorder, type ControlGraph } from "./control-graph.ts";
 
 export interface Dominators {
-  /** Whether every way from `start` to `b` leads through `a` (a vertex dominates itself). Unreachable ones: no. */
+  /**
+   * Whether every path from `start` to `b` contains `a` (a vertex dominates itself). `false` for unreachable vertices.
+   */
   readonly dominates: (a: number, b: number) => boolean;
 }
 
 /**
- * Dominators by Lengauer and Tarjan's algorithm (the simple version with path compression, all in loops): O(m log n), so
- * no generated graph is too large.
+ * Dominators by the algorithm of Lengauer and Tarjan (1979), in the simple version with path compression: O(m log n).
+ * It is written without recursion, so the size of a generated graph is not limited by the stack.
  */
 export function findDominators(graph: ControlGraph): Dominators {
   const idom = immediateDominators(graph);
-  // Numbers by a walk over the tree: a dominates b when b's interval lies in a's.
+  // Preorder intervals of the dominator tree: a dominates b if b's interval lies in a's.
   const children: number[][] = Array.from({ length: graph.size }, () => []);
   for (let vertex = 0; vertex < graph.size; vertex++) {
     const parent = idom[vertex] ?? -1;
@@ -39,7 +41,7 @@ export function findDominators(graph: ControlGraph): Dominators {
   };
 }
 
-/** By vertex; -1 for `start` and for what it does not reach. */
+/** The immediate dominator of each vertex; -1 for `start` and for unreachable vertices. */
 export function immediateDominators(graph: Pick<ControlGraph, "size" | "start" | "successors">): Int32Array {
   const { size, start } = graph;
   const { preorder, parent, number } = depthFirst(graph);
@@ -57,7 +59,7 @@ export function immediateDominators(graph: Pick<ControlGraph, "size" | "start" |
   const at = (array: Int32Array, i: number): number => array[i] as number;
   const evaluate = (v: number): number => {
     if (at(ancestor, v) === -1) return v;
-    // Path compression: from the top of the forest's path down to v.
+    // Path compression, from the root of the forest's path down to v.
     const path: number[] = [];
     for (let u = v; at(ancestor, at(ancestor, u)) !== -1; u = at(ancestor, u)) path.push(u);
     for (let u = path.pop(); u !== undefined; u = path.pop()) {
@@ -117,8 +119,8 @@ function depthFirst(graph: Pick<ControlGraph, "size" | "start" | "successors">):
 }
 
 /**
- * Strongly connected components by Kosaraju's two walks: vertices on a common cycle have equal numbers. `isCyclic` says
- * whether a vertex can be reached from itself.
+ * Strongly connected components by Kosaraju's algorithm (two depth-first searches): vertices on a common cycle have the
+ * same component number. `isCyclic` returns whether a vertex is reachable from itself.
  */
 export function findCycles(graph: ControlGraph): {
   readonly component: Int32Array;

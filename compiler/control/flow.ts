@@ -1,4 +1,6 @@
-/** What holds where: which channels may be unwritten, and what conditions on the way say. */
+/**
+ * Data flow at each node and edge: channels that may be unwritten, and facts that follow from the conditions before it.
+ */
 import type * as Ast from "../../grammar/ast.ts";
 import { bothFacts, factsOf, matchFacts, meetFacts, NO_FACTS, type Facts, type Scalar } from "../expressions/facts.ts";
 import { collectNames } from "../bind/collect-names.ts";
@@ -7,17 +9,17 @@ import type { ChannelEntry, NodeEntry } from "../bind/graph-context.ts";
 import { END_INDEX, START_INDEX, targetsOf, type Reference, type ResolvedEdge } from "../bind/resolve-edges.ts";
 import { findUnwritten, type Site, type Unwritten } from "./unwritten.ts";
 
-/** Conditions before an arm that still narrow it; further ones are left out of account. */
+/** Earlier conditions of a statement that add facts to an arm. More of them are ignored, which loses facts only. */
 const MAX_EARLIER = 32;
-/** Ways into a node whose facts are compared. */
-const MAX_WAYS = 16;
-/** Sources of one edge at which its condition is looked at. */
+/** Arrivals of a node whose facts are intersected; a node with more has no facts. */
+const MAX_ARRIVALS = 16;
+/** Sources of one edge after which its condition is analysed. */
 const MAX_SOURCES = 64;
 
 export interface Flow {
-  /** As a node starts. */
+  /** The state when a node starts. */
   readonly atNode: (node: number) => SiteFlow;
-  /** As the edges of a statement's link are chosen. */
+  /** The state when the conditions of an edge are evaluated. */
   readonly atEdge: (edge: ResolvedEdge) => SiteFlow;
 }
 
@@ -25,7 +27,7 @@ export interface SiteFlow {
   /** By channel index. */
   readonly unwritten: ReadonlyMap<number, Unwritten>;
   readonly facts: Facts;
-  /** Whether the failure that led here is readable: on every way, on some, on none. */
+  /** Whether `error` is readable here: after all arrivals, after some, or after none. */
   readonly error: "always" | "sometimes" | "never";
 }
 
@@ -38,9 +40,9 @@ export interface FlowInput {
   readonly goes: ReadonlyMap<number, readonly number[]>;
   /** By node: channels that it writes. */
   readonly writes: readonly (readonly string[])[];
-  /** By node: channels that it may write; a `for` over an empty list writes no number. */
+  /** By node: channels that it may write. For example, a `for` over an empty list writes no number. */
   readonly mayWrite: readonly (readonly string[])[];
-  /** Edges are missing: nothing is concluded from how control flows. */
+  /** Edges are missing because of errors. The analysis then returns no facts. */
   readonly isPartial: boolean;
 }
 
@@ -109,22 +111,25 @@ export function analyseFlow(input: FlowInput): Flow {
   }
 }
 
-/** What holds on each way into a node. Barriers, jumps and dynamic tasks come later than the conditions they passed. */
+/**
+ * The facts that hold after every arrival of a node. A barrier or a jump has no facts, because nodes can write between
+ * the evaluation of a condition and the start of the target.
+ */
 function arrivalFacts(graph: ControlGraph, node: number): { facts: Facts; error: SiteFlow["error"] } {
   const arrivals = graph.arrivals[node] ?? [];
-  const ways: Facts[] = [];
+  const factsOfArrivals: Facts[] = [];
   let failed = 0;
   for (const arrival of arrivals) {
     if (arrival.kind === "barrier" || arrival.exit === "jump") continue;
     if (arrival.exit === "error" || isFailedJoint(graph, arrival.from)) failed++;
-    ways.push(arrival.facts ?? NO_FACTS);
+    factsOfArrivals.push(arrival.facts ?? NO_FACTS);
   }
   const error = failed === 0 ? "never" : failed === arrivals.length ? "always" : "sometimes";
-  const isKnown = ways.length === arrivals.length && ways.length <= MAX_WAYS;
-  return { facts: isKnown ? meetFacts(ways) : NO_FACTS, error };
+  const isKnown = factsOfArrivals.length === arrivals.length && arrivals.length <= MAX_ARRIVALS;
+  return { facts: isKnown ? meetFacts(factsOfArrivals) : NO_FACTS, error };
 }
 
-/** A joint stands for the sources of one statement; what is true of the first is true of all. */
+/** A joint represents the sources of one statement, which all have the same exit: the first one decides. */
 function isFailedJoint(graph: ControlGraph, vertex: number): boolean {
   if (vertex <= graph.start) return false;
   const [first] = graph.arrivals[vertex] ?? [];
@@ -170,7 +175,7 @@ function buildControlGraph(input: FlowInput): ControlGraph {
       continue;
     }
     const sources = edge.source.nodes.map(({ index }) => (index === START_INDEX ? builder.start : index));
-    for (const { targets, facts } of waysOf(edge, whens)) signal(sources, targets, exit, facts);
+    for (const { targets, facts } of branchesOf(edge, whens)) signal(sources, targets, exit, facts);
   }
   for (const [node, members] of gated) {
     builder.arrive(node, { kind: "barrier", members: [...members].map(([from, exit]) => [{ from, exit }]) });
@@ -183,8 +188,8 @@ function buildControlGraph(input: FlowInput): ControlGraph {
   return builder.build();
 }
 
-/** The alternatives of an edge, each with what its condition says. */
-function waysOf(
+/** The branches of an edge, each with the facts that its condition implies. */
+function branchesOf(
   edge: ResolvedEdge,
   whens: ReadonlyMap<string, readonly Ast.Expr[]>,
 ): readonly { readonly targets: readonly Reference[]; readonly facts: Facts }[] {
@@ -229,7 +234,7 @@ function waysOf(
   }
 }
 
-/** Conditions by source and kind of edge: when `otherwise` is taken none of them held. */
+/** The `when` conditions of each source and exit. All of them are false where `otherwise` is taken. */
 function collectWhens(edges: readonly ResolvedEdge[]): ReadonlyMap<string, readonly Ast.Expr[]> {
   const whens = new Map<string, Ast.Expr[]>();
   for (const edge of edges) {

@@ -1,15 +1,19 @@
 /**
- * Which channels may still hold their first `null` when they are read. A channel counts as written where every way to the
- * reader passes a node that writes it: after a barrier, where one of its members has; on an error edge, what the failed
- * node writes does not count; and a condition like `x != null` on the way is as good as a write.
+ * Channels that may still have their initial `null` when they are read. A channel is written at a reader if every path
+ * from `start` to the reader passes a node that writes it. After a barrier, it is written if one of the members has
+ * written it. On an error edge, the writes of the failed node do not count. A condition such as `x != null` counts as a
+ * write.
  *
- * The ways are not followed one by one: for 32 channels at a time, bits that say "may be null" spread from `start`.
+ * A forward data-flow analysis ("may" analysis, Kildall): one bit for each channel means "may be null". The bits of 32
+ * channels propagate from `start` at a time.
  */
 import { nonNullPaths, type Facts } from "../expressions/facts.ts";
 import { reversePostorder, type Arrival, type ControlGraph } from "./control-graph.ts";
 import { findCycles, findDominators } from "./dominators.ts";
 
-/** A place where expressions are evaluated: as a node starts, or as its edges are chosen after it (`start`'s too). */
+/**
+ * A point where expressions are evaluated: when a node starts, or when its edges are evaluated (also those of `start`).
+ */
 export interface Site {
   readonly vertex: number;
   readonly when: "before" | "after" | "failed";
@@ -19,16 +23,16 @@ export interface NullChannel {
   readonly name: string;
   /** Nodes that write it. */
   readonly writers: readonly number[];
-  /** These, and nodes that write it in some of their runs. */
+  /** `writers`, and nodes that write it in some of their runs. */
   readonly mayWrite?: readonly number[];
 }
 
-/** `always`: no run has written it here, at least not the first time. */
+/** `always`: no run has written the channel when it reaches this point for the first time. */
 export type Unwritten = "always" | "sometimes";
 
 /**
- * Answers for reads that are known beforehand. `reads[i]` lists channels (by index) for `sites[i]`; the result lists what
- * is unwritten there. Where nothing leads nothing is unwritten.
+ * The unwritten channels of each read: `reads[i]` has a site and the channels (by index) that are read there, and the
+ * result at `i` maps those that may be unwritten. At an unreachable site, no channel is unwritten.
  */
 export function findUnwritten(
   graph: ControlGraph,
@@ -59,7 +63,7 @@ export function findUnwritten(
   return results;
 }
 
-/** The least solution for the channels from `base` on: bits of what may be null at a site. */
+/** The least fixed point for the 32 channels from `base` on: the bits of the channels that may be null at a site. */
 function spread(
   graph: FlatGraph,
   channels: readonly NullChannel[],
@@ -73,7 +77,7 @@ function spread(
     const bit = 1 << (channel & 31);
     for (const writer of channels[channel]?.writers ?? []) writes[writer] = (writes[writer] as number) | bit;
   }
-  const cleared = facts.map((list) => known(list, indexes, base));
+  const cleared = facts.map((list) => nonNullBits(list, indexes, base));
   const leaving = (vertex: number, done: number): number => {
     const bits = before[vertex] as number;
     return done === 1 ? bits & ~(writes[vertex] as number) : bits;
@@ -83,15 +87,15 @@ function spread(
     for (let at = first[vertex] as number, end = first[vertex + 1] as number; at < end; at++) {
       const source = from[at] as number;
       if (source >= 0) {
-        const known = graph.factsAt[at] as number;
+        const factsIndex = graph.factsAt[at] as number;
         const arrived = leaving(source, isDone[at] as number);
-        bits |= known < 0 ? arrived : arrived & ~(cleared[known] as number);
+        bits |= factsIndex < 0 ? arrived : arrived & ~(cleared[factsIndex] as number);
       } else bits |= passBarrier(barriers[-source - 1] as Barrier, leaving);
     }
     return bits;
   };
   before[graph.start] = -1;
-  // One walk over all settles what has no cycle; from then on only what a change leads to.
+  // One pass in reverse postorder solves the acyclic part; later passes visit successors of changed vertices only.
   const stale = new Uint8Array(graph.size);
   let changed = false;
   const settle = (vertex: number, isFirst: boolean): void => {
@@ -118,7 +122,7 @@ function spread(
 
 type Barrier = Extract<Arrival, { kind: "barrier" }>["members"];
 
-/** May be null after a barrier: what may be null by way of every member. */
+/** Bits after a barrier: a channel may be null if it may be null after every member. */
 function passBarrier(members: Barrier, leaving: (vertex: number, done: number) => number): number {
   let all = -1;
   for (const member of members) {
@@ -129,12 +133,12 @@ function passBarrier(members: Barrier, leaving: (vertex: number, done: number) =
   return all;
 }
 
-/** Arrivals in flat arrays: the walks above go over them once for every 32 channels. */
+/** Arrivals in flat arrays, because the analysis reads all of them once for every 32 channels. */
 interface FlatGraph {
   readonly size: number;
   readonly start: number;
   readonly order: readonly number[];
-  /** Place in `order`. */
+  /** Index in `order`. */
   readonly rank: Int32Array;
   /** Arrivals of a vertex: from `first[vertex]` to `first[vertex + 1]`. */
   readonly first: Int32Array;
@@ -151,7 +155,7 @@ interface FlatGraph {
 function flatten(graph: ControlGraph): FlatGraph {
   const order = reversePostorder(graph);
   const rank = new Int32Array(graph.size).fill(-1);
-  for (const [place, vertex] of order.entries()) rank[vertex] = place;
+  for (const [index, vertex] of order.entries()) rank[vertex] = index;
   const count = graph.arrivals.reduce((sum, list) => sum + list.length, 0);
   const first = new Int32Array(graph.size + 1);
   const from = new Int32Array(count);
@@ -177,7 +181,8 @@ function flatten(graph: ControlGraph): FlatGraph {
   return { size, start, order, rank, first, from, isDone, factsAt, facts, barriers, successors };
 }
 
-function known(facts: Facts, indexes: ReadonlyMap<string, number>, base: number): number {
+/** The bits of the channels that the facts exclude from being null. */
+function nonNullBits(facts: Facts, indexes: ReadonlyMap<string, number>, base: number): number {
   let bits = 0;
   for (const path of nonNullPaths(facts)) {
     const channel = indexes.get(path);
@@ -187,8 +192,8 @@ function known(facts: Facts, indexes: ReadonlyMap<string, number>, base: number)
 }
 
 /**
- * Whether the first read at a site must find `null`: the site's node comes before every writer on all ways. In a loop later
- * reads may find more, so there it is only "sometimes".
+ * Whether the first read at a site must find `null`: the site's node dominates every writer. If the site and a writer
+ * are in the same loop, a later read can find a value, so the channel is "sometimes" unwritten.
  */
 function alwaysUnwritten(
   graph: ControlGraph,

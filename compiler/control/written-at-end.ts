@@ -1,7 +1,8 @@
 /**
- * Which channels every completed run has written. Backward from the ends: what a node leads to for certain is what it
- * writes, and what all of its alternatives lead to, each with all that runs in parallel in it. A run that is completed has
- * no barrier partly filled, so a signal into a barrier leads through it.
+ * Channels that every completed run has written: a backward "must" analysis from the ends of the graph. A node
+ * certainly leads to its own writes, and to the intersection of what its alternatives lead to. An alternative leads to
+ * the union of what its parallel targets lead to. A completed run leaves no barrier partly filled, so a signal into a
+ * barrier counts as a signal into the target of the barrier.
  */
 import { END_INDEX, START_INDEX, targetsOf, type Reference, type ResolvedEdge } from "../bind/resolve-edges.ts";
 
@@ -15,7 +16,7 @@ export interface EndInput {
   readonly writes: readonly (readonly string[])[];
 }
 
-/** Those of `channels` that some completed run may not have written. */
+/** The channels of `channels` that some completed run may not have written. */
 export function unwrittenAtEnd(input: EndInput, channels: readonly string[]): Set<string> {
   const unwritten = new Set<string>();
   const routes = collectRoutes(input);
@@ -27,7 +28,7 @@ export function unwrittenAtEnd(input: EndInput, channels: readonly string[]): Se
   return unwritten;
 }
 
-/** What leaves one vertex: done or failed, the edges in the order of the text. */
+/** The edges that leave one vertex after success and after a failure, in the order of the text. */
 interface Routes {
   readonly done: ResolvedEdge[];
   readonly failed: ResolvedEdge[];
@@ -47,13 +48,13 @@ function collectRoutes({ nodes, edges }: EndInput): readonly Routes[] {
 
 const ALL = -1;
 
-/** Bits of the channels of a block that every completed run writes. */
+/** The bits of the channels of a block that every completed run writes: the greatest fixed point. */
 function certainWrites(input: EndInput, routes: readonly Routes[], block: readonly string[]): number {
   const { nodes } = input;
   const position = new Map(block.map((channel, i) => [channel, 1 << i]));
   const certain = new Int32Array(nodes + 1).fill(ALL);
   const gates = new Map([...input.waits].map(([node, members]) => [node, new Set(members)]));
-  /** An edge's alternatives under the present assumption, worked out once a round for all its sources. */
+  /** The result for an edge in the current iteration, shared by its sources. */
   const memo = new Map<ResolvedEdge, number>();
   const after = (edge: ResolvedEdge, from: number): number => {
     const isGated = targetsOf(edge.to).some(({ index }) => gates.has(index));
@@ -78,7 +79,7 @@ function certainWrites(input: EndInput, routes: readonly Routes[], block: readon
   for (let changed = true; changed;) {
     changed = false;
     memo.clear();
-    // Later declarations mostly come later in a run: backward that is the shorter way to the solution.
+    // Later declarations mostly run later, so a backward pass over the declarations converges fast.
     for (let vertex = nodes - 1; vertex >= -1; vertex--) {
       const at = vertex === -1 ? nodes : vertex;
       const own = routes[at];
@@ -95,7 +96,7 @@ function certainWrites(input: EndInput, routes: readonly Routes[], block: readon
   return certain[nodes] ?? 0;
 }
 
-/** Everything unconditional, and what each way to decide the conditions has in common. */
+/** The union of the unconditional edges, and the intersection of the conditional ones. */
 function leaving(edges: readonly ResolvedEdge[], after: (edge: ResolvedEdge) => number): number {
   let bits = 0;
   let hasPlain = false;
@@ -110,7 +111,7 @@ function leaving(edges: readonly ResolvedEdge[], after: (edge: ResolvedEdge) => 
       hasPlain ||= edge.to.kind === "plain";
     }
   }
-  // Beside a plain edge no condition need hold.
+  // Beside a plain edge, all conditions may be false.
   if (conditional !== undefined && (hasOtherwise || !hasPlain)) bits |= conditional;
   return bits;
 }

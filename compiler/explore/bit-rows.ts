@@ -1,8 +1,8 @@
-/** One set of small numbers for each of many rows: bits in one array. */
+/** A bit matrix: one set of small numbers for each row. */
 export interface BitRows {
   has(row: number, bit: number): boolean;
   add(row: number, bit: number): void;
-  /** All rows, one behind the other, `words` words each. */
+  /** All rows, one after the other, of `words` words each. */
   readonly all: Int32Array;
   readonly words: number;
 }

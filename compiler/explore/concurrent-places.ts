@@ -1,15 +1,16 @@
 import type { ControlModel } from "./model.ts";
 import type { Outcomes } from "./outcomes.ts";
 
-/** Whether two nodes may ever run in the same step; never false for two that do. */
+/** Whether two nodes can run in the same step. An over-approximation: `false` is a proof that they cannot. */
 export type MayRunTogether = (a: number, b: number) => boolean;
 
-/** Larger graphs are not looked at: the relation grows with the square of the places. */
+/** Limit for the analysis, because the relation is quadratic in the number of places. */
 const MAX_PLACES = 1500;
 
 /**
- * Places that may be marked at the same time, by their connections alone (A. Kovalyov's concurrency relation): exact for
- * sound graphs with free choices, and never too small for any. `undefined` for graphs that are too large.
+ * The concurrency relation of a Petri net (A. Kovalyov): pairs of places that can be marked at the same time, computed
+ * from the structure without conditions. It is exact for sound free-choice nets and an over-approximation for all
+ * others. `undefined` for graphs that are too large, and for nets in which a place can be marked twice.
  */
 export function findConcurrentPlaces(model: ControlModel, outcomes: Outcomes): MayRunTogether | undefined {
   const size = model.placeCount;
@@ -30,11 +31,11 @@ export function findConcurrentPlaces(model: ControlModel, outcomes: Outcomes): M
   for (const outcome of outcomes.start) addAll(outcome.places);
   for (const list of outcomes.nodes) for (const outcome of list) addAll(outcome.places);
   const after = outcomes.nodes.map((list) => [...new Set(list.flatMap((outcome) => outcome.places))]);
-  /** One of the two moves on while the other stays. */
-  const move = (moving: number, staying: number): void => {
-    const barrier = model.barriers[model.barrierOfPlace[moving]!];
+  /** Fires the transitions of one place of a concurrent pair while the other place stays marked. */
+  const fire = (firing: number, staying: number): void => {
+    const barrier = model.barriers[model.barrierOfPlace[firing]!];
     if (barrier === undefined) {
-      for (const place of after[moving]!)
+      for (const place of after[firing]!)
         if (place === staying) selfConcurrent.add(place);
         else add(place, staying);
       return;
@@ -44,12 +45,12 @@ export function findConcurrentPlaces(model: ControlModel, outcomes: Outcomes): M
     if (barrier.target === staying) selfConcurrent.add(staying);
     else add(barrier.target, staying);
   };
-  // A place that may be marked twice over: what comes of it may meet itself.
+  // Places that can be marked twice: the net is not 1-safe there, and the relation would be wrong.
   const selfConcurrent = new Set<number>();
   for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
     const [a, b] = [Math.floor(pair / size), pair % size];
-    move(a, b);
-    move(b, a);
+    fire(a, b);
+    fire(b, a);
   }
   if (selfConcurrent.size > 0) return undefined;
   return has;

@@ -1,4 +1,4 @@
-/** What keeps a graph from being sound, as the exploration shows it; the checks make diagnostics of it. */
+/** Soundness defects of a workflow net (van der Aalst) in an explored state graph. `compiler/checks/` reports them. */
 import { END_TARGET } from "./model.ts";
 import { createRunFinder, type Run, type RunFinder } from "./runs.ts";
 import { type DoubleRun, findDoubleRuns } from "./runs-twice.ts";
@@ -10,27 +10,27 @@ export interface Defects {
   readonly neverFire: readonly {
     readonly barrier: number;
     readonly run: Run | undefined;
-    /** Some run ends while a member has signalled; otherwise all of them go round forever. */
+    /** Some run ends while a member is marked; otherwise all such runs stay in a loop. */
     readonly ends: boolean;
   }[];
   readonly leftIncomplete: readonly {
     readonly barrier: number;
     readonly run: Run;
-    /** It has fired before on every such run. */
+    /** It has fired before on every run to such an end. */
     readonly firesFirst: boolean;
   }[];
   readonly lostSignals: readonly { readonly place: number; readonly sameStep: boolean; readonly run: Run }[];
   readonly livelocks: readonly {
     readonly nodes: readonly number[];
-    /** States from which runs do not get out. */
+    /** The states of the loop, from which no run ends. */
     readonly states: readonly number[];
     readonly run: Run;
   }[];
-  /** States of loops that are left only if conditions hold of which nobody knows whether they can. */
+  /** States of loops whose exits depend on conditions that cannot be decided. */
   readonly mayGoOn: readonly number[];
   readonly doubleRuns: readonly DoubleRun[];
   readonly accidentalJoins: readonly DoubleRun[];
-  /** Every possibility was looked at: no defect here means that there is none. */
+  /** All states were explored: a defect that is not listed does not exist. */
   readonly complete: boolean;
 }
 
@@ -51,7 +51,10 @@ export function findDefects(graph: StateGraph, finder: RunFinder = createRunFind
   };
 }
 
-/** Every reachable state can complete, nothing is left behind, and arms meet only at barriers. */
+/**
+ * Soundness: every reachable state can complete, no barrier stays partly filled, and parallel branches join at barriers
+ * only.
+ */
 export function isSound(defects: Defects): boolean {
   return (
     defects.complete &&
@@ -100,7 +103,7 @@ function findLeftIncomplete(
     }
     return reach;
   };
-  /** Barriers of a state whose members are not missing merely because another barrier of it never fired. */
+  /** Incomplete barriers of a state, without those that are incomplete only because another one did not fire. */
   const rootsOf = (places: readonly number[]): number[] => {
     const partial = [...new Set(places.map((place) => model.barrierOfPlace[place]!))];
     const isFollowUp = (barrier: number): boolean =>
@@ -157,7 +160,7 @@ function findLostSignals(graph: StateGraph, finder: RunFinder): Defects["lostSig
   const byPlace = new Map<number, boolean>();
   for (const { kind, place, sources } of graph.collisions) {
     if (kind !== "lost") continue;
-    // A member that is filled over and over is the clearer story than two that fill it at once.
+    // A trace in which one member signals in two steps is easier to read than one with two signals in the same step.
     byPlace.set(place, (byPlace.get(place) ?? true) && sources[0] !== -1);
   }
   return [...byPlace]
@@ -189,7 +192,7 @@ function findAccidentalJoins(graph: StateGraph, finder: RunFinder, known: Readon
     });
 }
 
-/** States from which no run ends, one finding for each way of going round. */
+/** States from which no run ends, one finding for each loop. */
 function findLivelocks(graph: StateGraph, finder: RunFinder): Defects["livelocks"] {
   if (!graph.complete) return [];
   const endless = new Set(statesWithoutEnd(graph, () => true));
@@ -215,18 +218,18 @@ function findLivelocks(graph: StateGraph, finder: RunFinder): Defects["livelocks
 }
 
 /**
- * States from which no run ends, ascending, where only steps that are allowed can be relied on. Where every step leads to a
- * state that ends, the state ends, too: one of them will be taken.
+ * States from which no run ends, ascending, by backward reachability from the ends. A run can use an allowed step to
+ * end. A state also ends if all its steps, allowed or not, lead to states that end, because one of them is taken.
  */
 function statesWithoutEnd(graph: StateGraph, allow: (state: number, edge: number) => boolean): readonly number[] {
   const predecessors: number[][] = graph.states.map(() => []);
-  const relied: boolean[][] = graph.states.map(() => []);
+  const allowed: boolean[][] = graph.states.map(() => []);
   const open = new Int32Array(graph.states.length);
   graph.successors.forEach((targets, from) => {
     open[from] = targets.length;
     targets.forEach((target, edge) => {
       predecessors[target]?.push(from);
-      relied[target]?.push(allow(from, edge));
+      allowed[target]?.push(allow(from, edge));
     });
   });
   const canEnd = new Uint8Array(graph.states.length);
@@ -241,7 +244,7 @@ function statesWithoutEnd(graph: StateGraph, allow: (state: number, edge: number
     const target = pending[at]!;
     predecessors[target]!.forEach((from, index) => {
       open[from]!--;
-      if (relied[target]![index] === true || open[from] === 0) ends(from);
+      if (allowed[target]![index] === true || open[from] === 0) ends(from);
     });
   }
   return graph.states.filter(({ id }) => canEnd[id] === 0).map(({ id }) => id);

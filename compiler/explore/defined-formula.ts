@@ -6,11 +6,12 @@ import { domainOf, hasKnownType, termOf, type TermTable } from "./terms.ts";
 import { numbersAsValues, type ValueSet } from "./value-set.ts";
 
 /**
- * Where an expression has a value, as far as arithmetic goes: a divisor is not 0, and a sum of ints stays within the safe
- * integers. An expression without a value fails what evaluates it: a node, or (in a condition) the run.
+ * The formula under which an expression has a value, as far as arithmetic is concerned: a divisor is not 0, and a sum
+ * of ints is a safe integer. An expression without a value fails the node that evaluates it or, in a condition, the
+ * run.
  *
- * What types rule out is left out (a field of `null`), and so are failures of imported functions, which may fail like any
- * node, and sizes beyond the runtime's limits.
+ * The formula does not cover errors that types exclude (a field of `null`), failures of imported functions, and values
+ * that exceed the runtime's limits.
  */
 export function definedFormula(table: TermTable, expression: Expression): Formula {
   const inner = (part: Expression): Formula => definedFormula(table, part);
@@ -39,7 +40,7 @@ export function definedFormula(table: TermTable, expression: Expression): Formul
         default:
           return both([inner(expression.left), inner(expression.right)]);
       }
-    // Variables of its own: what its parts ask has no single answer.
+    // Its parts are evaluated once for each item, so no single formula describes them.
     case "comprehension":
       return inner(expression.list);
     default:
@@ -47,14 +48,14 @@ export function definedFormula(table: TermTable, expression: Expression): Formul
   }
 }
 
-/** `left && right`: the right side is only evaluated where the left one does not decide. */
+/** `left && right`, `left || right`: the right side is evaluated only if the left side does not decide the result. */
 function guarded(table: TermTable, left: Expression, decided: Formula, right: Expression): Formula {
   const after = definedFormula(table, right);
   const before = definedFormula(table, left);
   return after === ALWAYS ? before : both([before, either([decided, after])]);
 }
 
-/** Functions of the library that have a value for every argument of the right type. */
+/** Library functions that return a value for every argument of the declared type. */
 const TOTAL_FUNCTIONS = new Set([
   ...["len", "first", "last", "contains", "startsWith", "endsWith", "lower", "upper", "trim", "keys", "values"],
 ]);
@@ -97,10 +98,12 @@ function isNotZero(table: TermTable, divisor: Expression): Formula {
   return within(table, divisor, numbersAsValues(complementNumbers(ZERO)));
 }
 
-/** Of ints within what a list or a text can count nobody needs to ask. */
+/** Sums of ints up to this bound are always safe integers. It exceeds the length of every list and text. */
 const COUNTABLE = 2 ** 40;
 
-/** An int sum of bounded parts is safe; a sum with a constant is where the other part is far enough from the limits. */
+/**
+ * The formula under which an int operation returns a safe integer. A sum with a constant restricts the other operand.
+ */
 function isSafe(table: TermTable, expression: Expression & { readonly op: "binary" }): Formula {
   const { left, right, operator } = expression;
   if (expression.int !== true) return ALWAYS;

@@ -1,7 +1,7 @@
 /**
- * What the proofs know of tracked terms in one state of a run. Values are sets, terms independent of each
- * other. A set is `exact` while every value in it is known to be possible there, which is what makes a
- * trace feasible and not merely possible.
+ * Environments: the values of the tracked terms in one abstract state. Each term has a set of possible values, and
+ * different terms are treated as independent. A set is `exact` if every value in it is known to be possible. A trace
+ * whose sets are all exact is feasible; other traces may be impossible.
  */
 import { addKnown, type Evaluation, evaluateAbstractly } from "./evaluate-abstractly.ts";
 import type { ChannelWrite, ControlModel, DataChannel } from "./model.ts";
@@ -31,22 +31,22 @@ export interface Known {
 }
 
 /**
- * By position in `TermLiveness.tracked`; what is not in it has the value that it has at the start of a run. So long graphs, where
- * few values matter at a time, cost little.
+ * Maps positions in `TermLiveness.tracked` to values. A term without an entry has its value at the start of a run.
+ * Environments therefore stay small in long graphs, where few terms are live at a time.
  */
 export type Environment = ReadonlyMap<number, Known>;
 
 export interface Tracker {
-  /** Of the start of a run. */
+  /** The environment at the start of a run. */
   readonly initial: Environment;
   valueOf(environment: Environment, position: number): Known;
-  /** With other values at some positions. */
+  /** Returns the environment with other values at some positions. */
   update(environment: Environment, changes: ReadonlyMap<number, Known>): Environment;
-  /** By term id: its position in environments. */
+  /** Term id -> position in environments. */
   readonly positions: ReadonlyMap<number, number>;
   /** The environment after these nodes have written. */
   write(environment: Environment, nodes: readonly number[]): Environment;
-  /** With everything forgotten that matters to none of these places: no condition asks for it before it is written again. */
+  /** Removes the terms that are dead at all of these places. */
   forget(environment: Environment, places: readonly number[]): Environment;
   key(environment: Environment): string;
 }
@@ -61,7 +61,7 @@ export function createTracker(model: ControlModel, liveness: TermLiveness): Trac
     if (term.channel !== undefined) ofChannel.set(term.channel, position);
     else for (const channel of term.channels) dependents.set(channel, [...(dependents.get(channel) ?? []), position]);
   });
-  const anything = liveness.tracked.map((term): Known => ({ set: term.domain, exact: true }));
+  const domains = liveness.tracked.map((term): Known => ({ set: term.domain, exact: true }));
   const windows = liveness.tracked.map((term) =>
     term.channel === undefined ? undefined : windowOf(model, liveness, ofChannel, term.channel),
   );
@@ -92,10 +92,10 @@ export function createTracker(model: ControlModel, liveness: TermLiveness): Trac
 
   const write = (environment: Environment, nodes: readonly number[]): Environment => {
     const updates = new Map<number, ChannelWrite[]>();
-    const renewed = new Set<number>();
+    const overwritten = new Set<number>();
     for (const node of nodes) {
       for (const item of writes[node] ?? []) {
-        for (const dependent of dependents.get(item.channel) ?? []) renewed.add(dependent);
+        for (const dependent of dependents.get(item.channel) ?? []) overwritten.add(dependent);
         const position = ofChannel.get(item.channel);
         if (position === undefined) continue;
         const known = updates.get(position);
@@ -103,9 +103,9 @@ export function createTracker(model: ControlModel, liveness: TermLiveness): Trac
         else known.push(item);
       }
     }
-    if (updates.size === 0 && renewed.size === 0) return environment;
+    if (updates.size === 0 && overwritten.size === 0) return environment;
     const changes = new Map<number, Known>();
-    for (const position of renewed) changes.set(position, anything[position]!);
+    for (const position of overwritten) changes.set(position, domains[position]!);
     for (const [position, items] of updates) {
       const index = liveness.tracked[position]!.channel!;
       const context: Evaluation = {
@@ -159,7 +159,7 @@ function unite(a: Known, b: Known): Known {
   return { set: uniteValues(a.set, b.set), exact: a.exact && b.exact };
 }
 
-/** What does not fit its channel fails the node; nothing of it is ever stored. */
+/** Restricts a value to the domain of its channel. A value outside of the domain fails the node and is never stored. */
 function within(known: Known, domain: ValueSet): Known {
   const set = intersectValues(known.set, domain);
   return isNothing(set) ? { set: domain, exact: false } : { set, exact: known.exact };
@@ -170,12 +170,13 @@ interface Written extends Known {
   readonly optional: boolean;
 }
 
-/** What a channel holds after the writes of one step, in the order of tasks. */
+/** The value of a channel after the writes of one step, in the order of the tasks. */
 function reduce(channel: DataChannel, current: Known, values: readonly Written[]): Known {
   const isSure = values.some((value) => !value.optional);
   switch (channel.reducer) {
     case undefined: {
-      // Two writers fail the step, which is reported; to go on with either value shows what else there is to see.
+      // Two writers fail the step, which is reported. The exploration continues with either value to find other
+      // defects.
       const written = values.reduce<Known>(unite, values[0]!);
       return isSure ? written : unite(current, written);
     }
@@ -202,29 +203,30 @@ function reduce(channel: DataChannel, current: Known, values: readonly Written[]
   }
 }
 
-/** Numbers outside are not told apart: no condition does so either. */
+/** All numbers above `above` are one abstract value, and all numbers below `below`: no condition distinguishes them. */
 interface Window {
   readonly above: number;
   readonly below: number;
 }
 
-/** Beyond the outermost numbers that a counter is compared with, a channel that moves both ways is still followed this far. */
+/** Margin of the window around the compared numbers, for a counter that both grows and shrinks. */
 const MARGIN = 16;
+/** Margin for a counter from which other tracked channels are computed. */
 const WIDE_MARGIN = 256;
 
 /**
- * Counters would otherwise make endless new states. A channel that only grows need not be followed beyond the largest number
- * that a condition compares it with; below the smallest it must be, since it comes from there.
+ * The window of a counter: a widening that keeps the number of states finite. A channel that only grows is tracked up
+ * to the largest number that a condition compares it with. It has no lower limit, because it grows from there.
  */
 function windowOf(
   model: ControlModel,
   liveness: TermLiveness,
-  followed: ReadonlyMap<number, number>,
+  tracked: ReadonlyMap<number, number>,
   channel: number,
 ): Window {
   let low = Infinity;
   let high = -Infinity;
-  for (const set of liveness.asked.get(channel) ?? []) {
+  for (const set of liveness.comparedSets.get(channel) ?? []) {
     for (const interval of set.numbers.intervals) {
       for (const bound of [interval.low, interval.high]) {
         if (!Number.isFinite(bound)) continue;
@@ -246,8 +248,8 @@ function windowOf(
     }
   }
   if (low > high) low = high = 0;
-  // Where others that conditions look at are computed from it, its values tell theirs apart.
-  const isSource = model.data.computedFrom[channel]!.some((write) => followed.has(write.channel));
+  // The values of other tracked channels depend on this one.
+  const isSource = model.data.computedFrom[channel]!.some((write) => tracked.has(write.channel));
   const margin = isSource ? WIDE_MARGIN : grows && shrinks ? MARGIN : 0;
   return {
     above: grows ? high + margin : Infinity,
@@ -255,7 +257,7 @@ function windowOf(
   };
 }
 
-/** How far one write moves a counter; `undefined` when it does not simply add a constant. */
+/** The constant that a write adds to a counter; `undefined` for any other write. */
 function stepOf({ expression }: ChannelWrite, channel: number, sums: boolean): number | undefined {
   if (expression === undefined) return undefined;
   if (sums) return expression.op === "const" && typeof expression.value === "number" ? expression.value : undefined;
@@ -269,14 +271,14 @@ function stepOf({ expression }: ChannelWrite, channel: number, sums: boolean): n
   return undefined;
 }
 
-/** Counting this far takes longer than any run. */
+/** No run counts to this number: it would take too long. */
 const MOST_COUNTED = 2 ** 52;
-/** What one write may add to it. */
+/** The largest number that one write adds to a counter. */
 const FARTHEST_STEP = 2 ** 40;
 
 /**
- * Numbers beyond the window become all numbers beyond it, so that a counter has finitely many values. No run counts as far
- * as `MOST_COUNTED`; what is larger came from elsewhere and may be anything.
+ * Widening: replaces the numbers beyond the window by all numbers beyond it, so a counter has finitely many abstract
+ * values. A counted number stays within `MOST_COUNTED`. A number beyond it has another source and can be any number.
  */
 function clamp(known: Known, window: Window | undefined): Known {
   const { numbers } = known.set;

@@ -22,17 +22,17 @@ import {
 
 export interface Evaluation {
   readonly model: ControlModel;
-  /** By term id, and by channel: its position in environments. */
+  /** Term id -> position in environments, and channel -> position. */
   readonly positions: ReadonlyMap<number, number>;
   readonly ofChannel: ReadonlyMap<number, number>;
   readonly entangled: ReadonlySet<number>;
-  /** What is known of a position. */
+  /** The value at a position. */
   valueOf(position: number): Known;
-  /** The channel that the value is written to: its old value is gone afterwards. */
+  /** The channel to which the value is written, which overwrites its old value. */
   readonly writes: number;
 }
 
-/** Every value that an expression may have where only this much is known. */
+/** Abstract interpretation of an expression: all values that it can have in an environment. */
 export function evaluateAbstractly(context: Evaluation, expression: Expression): Known {
   const inner = (part: Expression): Known => evaluateAbstractly(context, part);
   switch (expression.op) {
@@ -42,7 +42,7 @@ export function evaluateAbstractly(context: Evaluation, expression: Expression):
       const position = context.ofChannel.get(expression.channel);
       const known = position === undefined ? undefined : context.valueOf(position);
       if (known === undefined) return { set: domainOf(context.model.terms, expression), exact: false };
-      // A copy follows its original: the two are not free of each other, unless the original is overwritten by it.
+      // A copy depends on its original, so their sets are not independent, unless the write replaces the original.
       if (expression.channel === context.writes || onlyValue(known.set) !== undefined) return known;
       return { set: known.set, exact: false };
     }
@@ -92,17 +92,17 @@ function isNumeric(set: ValueSet): boolean {
   return set.numbers.intervals.length > 0 && sameValues(set, numbersAsValues(set.numbers));
 }
 
-/** Whether a condition can be true, false, or both; exact when it may freely be either. */
+/** Whether a condition can be true, false, or both. It is exact if both values are known to be possible. */
 function truth(context: Evaluation, expression: Expression): Known {
   const { model, positions } = context;
   const formula = formulaOf(model.terms, expression);
   const isTrue = isPossible(true);
   const isFalse = isPossible(false);
   if (isTrue && isFalse) {
-    const free = [...termsOf(formula)].every(
+    const isFree = [...termsOf(formula)].every(
       (term) => term.isSteady && term.path !== undefined && !positions.has(term.id) && !context.entangled.has(term.id),
     );
-    return { set: BOTH_BOOLEANS, exact: free };
+    return { set: BOTH_BOOLEANS, exact: isFree };
   }
   return { set: isTrue ? TRUE_ONLY : FALSE_ONLY, exact: true };
 
@@ -118,7 +118,9 @@ function truth(context: Evaluation, expression: Expression): Known {
   }
 }
 
-/** The sum of two values; not every number of a float interval is one. */
+/**
+ * The sum of two values. It is exact only if every number of the result is a sum, which is not so for float intervals.
+ */
 export function addKnown(a: Known, b: Known, areInts: boolean): Known {
   const single = (known: Known): boolean => onlyNumber(known.set.numbers) !== undefined;
   return {

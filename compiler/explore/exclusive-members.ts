@@ -4,25 +4,25 @@ import { isUnsatisfiable, both } from "./formula.ts";
 import { type Branch, type ControlBarrier, type ControlModel, END_TARGET, type Routing, type Signal } from "./model.ts";
 import { branchesOf, signalsOf, successorsOf } from "./signals.ts";
 
-/** Members of one barrier that lie behind different arms of one choice. */
+/** Members of one barrier that exclude each other: they follow different arms of one choice. */
 export interface ExclusiveMembers {
   readonly barrier: ControlBarrier;
   /** Positions in the barrier's members, ascending; the first two exclude each other. */
   readonly members: readonly number[];
-  /** The node whose choice it is; -1 for `start`. */
+  /** The node that makes the choice; -1 for `start`. */
   readonly choice: number;
-  /** By position in `members`: a signal of its arm, to point at. */
+  /** By position in `members`: a signal of its arm, as the place of a label. */
   readonly arms: readonly (Signal | undefined)[];
-  /** The choice can be made again before the run ends. */
+  /** The choice is in a loop, so a run can make it again. */
   readonly repeats: boolean;
 }
 
-/** Steps up the tree of dominators, over all members: a large barrier at the end of a long chain has its bounds. */
+/** Limit of steps in the dominator tree, for all members together. */
 const MAX_WALK = 5_000_000;
 
 /**
- * Barriers that wait for what one choice lets happen only one at a time: each way from `start` to one member passes one
- * arm, each way to the other another. By dominators over nodes, arms and members.
+ * Barriers that wait for mutually exclusive arms of one choice: one arm dominates one member, and another arm of the
+ * same choice dominates another member. The dominator tree covers places, `start` and arms.
  */
 export function findExclusiveMembers(model: ControlModel): ExclusiveMembers[] {
   if (model.barriers.every((barrier) => barrier.members.length < 2)) return [];
@@ -35,9 +35,9 @@ export function findExclusiveMembers(model: ControlModel): ExclusiveMembers[] {
   const budget = { left: MAX_WALK };
   const depths = depthsOf(idom, arms.start);
   for (const barrier of model.barriers) {
-    // By choice: the arm and member seen first.
+    // Choice -> the first arm and member.
     const seen = new Map<string, { vertex: number; member: number }>();
-    // What is on the way to all of them tells none of them apart.
+    // The nearest common dominator: arms above it dominate all members and exclude none.
     const common = barrier.members
       .map(({ place }) => place)
       .reduce((a, b) => nearestCommon(idom, depths, a, b, budget));
@@ -46,7 +46,7 @@ export function findExclusiveMembers(model: ControlModel): ExclusiveMembers[] {
         const other = seen.get(choice);
         if (other === undefined) seen.set(choice, { vertex, member });
         else if (other.vertex !== vertex) {
-          // Made before already, and then again: the arms of different rounds say nothing.
+          // The choice is also above the common dominator, so the arms may belong to different rounds of a loop.
           if (armsBefore(arms, idom, common, arms.start, budget, true).has(choice)) continue;
           const [first, second] = [arms.arms.get(other.vertex)!, arms.arms.get(vertex)!];
           if (!excludes(first, second)) continue;
@@ -68,8 +68,8 @@ export function findExclusiveMembers(model: ControlModel): ExclusiveMembers[] {
 }
 
 /**
- * By choice: the one arm that every way from `until` to a vertex passes. Choices of which it passes several arms say nothing.
- * With `inclusive` the vertex itself counts.
+ * Choice -> the arm that dominates a vertex, for arms below `until`. Choices with several such arms are left out. With
+ * `inclusive`, the vertex itself is included, and so are choices with several arms.
  */
 function armsBefore(
   arms: Arms,
@@ -94,7 +94,7 @@ function armsBefore(
   return found;
 }
 
-/** By vertex: how many vertices are on every way to it; -1 for what nothing leads to. */
+/** By vertex: its depth in the dominator tree; -1 for unreachable vertices. */
 function depthsOf(idom: Int32Array, start: number): Int32Array {
   const depths = new Int32Array(idom.length).fill(-1);
   depths[start] = 0;
@@ -113,7 +113,7 @@ function depthsOf(idom: Int32Array, start: number): Int32Array {
   return depths;
 }
 
-/** The last vertex that every way to either passes; `a` itself where nothing leads to one of them. */
+/** The nearest common dominator of two vertices; the first vertex if one of them is unreachable. */
 function nearestCommon(
   idom: Int32Array,
   depths: Int32Array,
@@ -147,24 +147,24 @@ interface Arms {
   readonly arms: ReadonlyMap<number, Arm>;
 }
 
-/** Vertices: places, then `start`, then arms. */
+/** Builds the flow graph for the dominators. Its vertices are the places, then `start`, then the arms of choices. */
 function layOutArms(model: ControlModel): Arms {
   const successors: number[][] = Array.from({ length: model.placeCount + 1 }, () => []);
   const arms = new Map<number, Arm>();
   const start = model.placeCount;
-  const lead = (from: number, signals: readonly Signal[]): void => {
+  const connect = (from: number, signals: readonly Signal[]): void => {
     for (const { place } of signals) if (place !== undefined && place !== END_TARGET) successors[from]?.push(place);
   };
   const addArm = (from: number, arm: Arm, signals: readonly Signal[]): number => {
     const vertex = successors.push([]) - 1;
     arms.set(vertex, arm);
     successors[from]?.push(vertex);
-    lead(vertex, signals);
+    connect(vertex, signals);
     return vertex;
   };
   const addRouting = (from: number, choice: number, routing: Routing, kind: string): void => {
     routing.groups.forEach((group, index) => {
-      if (group.kind === "always") return lead(from, group.signals);
+      if (group.kind === "always") return connect(from, group.signals);
       for (const branch of branchesOf(group)) {
         addArm(
           from,
@@ -205,7 +205,7 @@ function layOutArms(model: ControlModel): Arms {
     for (const jump of node.jumps ?? []) {
       if (jump === END_TARGET) continue;
       successors[node.index]?.push(jump);
-      // It may also count as a signal into the barrier that gates the target.
+      // A jump can also count as a signal into the barrier that gates the target.
       const gate = model.barriers[model.nodes[jump]?.waits ?? -1];
       for (const member of gate?.members ?? []) {
         if (member.nodes.includes(node.index)) successors[node.index]?.push(member.place);
@@ -219,6 +219,7 @@ function layOutArms(model: ControlModel): Arms {
   return { size: successors.length, start, successors, arms };
 }
 
+/** Whether two arms of one choice can never be taken together. */
 function excludes(a: Arm, b: Arm): boolean {
   if (a.group !== b.group) return [a.group, b.group].sort().join() === "error,success";
   if (a.isChoiceOfOne || a.isOtherwise || b.isOtherwise) return true;

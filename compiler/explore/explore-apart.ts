@@ -1,36 +1,40 @@
 /**
- * Proofs for graphs with too many states to look at one by one. Super-steps are taken apart: nodes run one at a time, in
- * any order, choices are free, and of nodes that cannot affect each other only one order is looked at. That parallel
- * branches have choices of their own then costs the sum of their states, not the product.
+ * Proofs for graphs with too many states for `explore.ts`, by interleaving with partial-order reduction (stubborn sets,
+ * Valmari). Nodes run one at a time instead of in super-steps, and conditions are nondeterministic. For nodes that are
+ * independent of each other, only one order is explored. Parallel branches with choices then cost the sum of their
+ * states instead of the product.
  *
- * Every run by super-steps is one of these runs with its steps regrouped as long as no place is ever signalled twice, so
- * what is shown here holds there (the nets are free-choice: a node's token is nobody else's to take, and each barrier member
- * has a place of its own). What is not shown here may still hold: conditions and step lengths are not looked at.
+ * As long as no place is signalled twice, every run in super-steps is one of these runs with its steps regrouped. A
+ * proof about the interleaved runs therefore holds for super-steps. It relies on the nets being free-choice: only the
+ * node itself consumes its token, and each barrier member has its own place. A failed proof shows nothing, because
+ * conditions and the grouping into steps are ignored.
  */
 import { type ControlModel } from "./model.ts";
 import { type Outcome, type Outcomes, START_NODE } from "./outcomes.ts";
 
 export interface ApartOptions {
   readonly maxStates: number;
-  /** This node never finishes (it may fail): does every run come to it? */
+  /**
+   * Proves that every completed run finishes this node: explores the runs in which it does not finish (it may fail).
+   */
   readonly without?: number;
-  /** Does this node run at most once? */
+  /** Proves that this node runs at most once. */
   readonly once?: number;
 }
 
 export interface Apart {
   /**
-   * No place is ever signalled twice, every run can end, and none leaves anything behind. With `without`: no run completes.
-   * With `once`: it does not run again. False: not shown.
+   * No place is signalled twice, every run can end, and no run leaves a barrier partly filled. With `without`: no run
+   * completes. With `once`: the node does not run again. `false`: not proven.
    */
   readonly holds: boolean;
   readonly states: number;
 }
 
-/** Places that states hold and questions go through, in all. */
+/** Limit of the visited places, over all states and searches. */
 const MAX_WORK = 20_000_000;
 
-/** Looks at all runs of a graph with its nodes taken one at a time. */
+/** Explores the interleaved runs of a graph. */
 export function exploreApart(model: ControlModel, outcomes: Outcomes, options: ApartOptions): Apart {
   if (
     outcomes.tooMany.size > 0 ||
@@ -45,7 +49,7 @@ export function exploreApart(model: ControlModel, outcomes: Outcomes, options: A
     const all = routed[node + 1]!;
     return node === without ? all.filter((outcome) => outcome.kind === "error") : all;
   };
-  // A run that fails for want of a route completes nothing, and runs no node twice.
+  // A run that fails because no edge is taken does not complete and runs no node twice.
   const mayStick = (node: number): boolean =>
     without === undefined && once === undefined && routed[node + 1]!.length < outcomesAt(outcomes, node).length;
   if (mayStick(START_NODE)) return { holds: false, states: 0 };
@@ -104,14 +108,14 @@ interface Budget {
   left: number;
 }
 
-/** Nothing is left, or a node that always fails stops the run. */
+/** Whether no place is marked, or a node that always fails ends the run. */
 function endsWell(model: ControlModel, outcomes: Outcomes, places: readonly number[]): boolean {
   return (
     places.length === 0 || places.some((place) => place < model.nodes.length && outcomes.nodes[place]!.length === 0)
   );
 }
 
-/** The places after more signals, with complete barriers fired; `undefined` when one would be signalled twice. */
+/** The marking after more signals, with complete barriers fired; `undefined` if a place would be marked twice. */
 function signal(model: ControlModel, places: readonly number[], signals: readonly number[]): number[] | undefined {
   const marked = new Set(places);
   const touched = new Set<number>();
@@ -133,8 +137,8 @@ function signal(model: ControlModel, places: readonly number[], signals: readonl
 }
 
 /**
- * One node that nothing else can signal while it waits: whatever the others do, they do it the same before and after it, so
- * it may as well run now. All of them, where there is no such node.
+ * A stubborn set of the marking. A node that the other places cannot signal is independent of them: it can run first,
+ * and the other orders need not be explored. If there is no such node, all ready nodes are returned.
  */
 function chooseNodes(
   model: ControlModel,
@@ -151,6 +155,7 @@ function chooseNodes(
   return ready;
 }
 
+/** Whether the other places of a marking can lead to a signal into the node. */
 function canBeSignalled(
   model: ControlModel,
   allowed: (node: number) => readonly Outcome[],
@@ -182,6 +187,7 @@ function canBeSignalled(
   return false;
 }
 
+/** Backward reachability: whether every state leads to an end. */
 function canAllEnd(predecessors: readonly (readonly number[])[], ends: readonly number[]): boolean {
   const canEnd = new Uint8Array(predecessors.length);
   const pending = [...ends];

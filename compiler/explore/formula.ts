@@ -1,6 +1,7 @@
 /**
- * Conditions as formulas over terms: `and`, `or`, `not` of "the term's value lies in this set". What the
- * domain does not know becomes a term of its own, so a formula is always exact; only independence of terms is assumed.
+ * Conditions as propositional formulas. An atom states that the value of a term is in a set. An expression that the
+ * abstract domain does not model becomes an opaque term, so a formula is equivalent to its condition. Terms are assumed
+ * to be independent.
  */
 import type { Expression } from "../../runtime/expression/expression.ts";
 import type { Json } from "../../runtime/value/json.ts";
@@ -22,15 +23,15 @@ import {
 
 export type Formula =
   | { readonly kind: "const"; readonly value: boolean }
-  /** `domain`: every value that the term can have here, where this place knows more than the term itself. */
+  /** `domain`: all values of the term at this condition, if they are fewer than the values in the term's own domain. */
   | { readonly kind: "in"; readonly term: Term; readonly set: ValueSet; readonly domain?: ValueSet }
   | { readonly kind: "and" | "or"; readonly parts: readonly Formula[] }
   | { readonly kind: "not"; readonly of: Formula };
 
-/** A conjunction: a set for each term that it restricts (by term id); no set is empty. */
+/** A conjunction of atoms: term id -> set of values. No set is empty. */
 export type Cube = ReadonlyMap<number, ValueSet>;
 
-/** A disjunction of cubes. Inexact where it had to be widened because it became too large. */
+/** A disjunction of cubes (disjunctive normal form). It is inexact if it was widened because it was too large. */
 export interface Cubes {
   readonly cubes: readonly Cube[];
   readonly exact: boolean;
@@ -39,7 +40,7 @@ export interface Cubes {
 export const ALWAYS: Formula = { kind: "const", value: true };
 export const NEVER: Formula = { kind: "const", value: false };
 
-/** Disjunctions beyond this many cubes are widened to "anything". */
+/** A disjunction with more cubes is widened to "always true". */
 const MAX_CUBES = 256;
 const EMPTY_CUBE: Cube = new Map();
 
@@ -68,7 +69,7 @@ export function formulaOf(table: TermTable, expression: Expression): Formula {
   }
 }
 
-/** "The subject is one of these values", as an arm of a `match` asks. */
+/** The condition of a `match` arm: the subject is one of these values. */
 export function formulaOfArm(
   table: TermTable,
   subject: Expression,
@@ -110,7 +111,7 @@ export function negation(formula: Formula): Formula {
   return formula.kind === "not" ? formula.of : { kind: "not", of: formula };
 }
 
-/** The ways in which a formula (or, with `holds` false, its negation) can be true. None: it cannot. */
+/** The disjunctive normal form of a formula or, with `holds` false, of its negation. No cubes: it is unsatisfiable. */
 export function cubesOf(formula: Formula, holds = true): Cubes {
   switch (formula.kind) {
     case "const":
@@ -138,7 +139,7 @@ export function cubesOf(formula: Formula, holds = true): Cubes {
   }
 }
 
-/** Both at once; `undefined` when that cannot be. */
+/** The conjunction of two cubes; `undefined` if it is unsatisfiable. */
 export function meetCubes(a: Cube, b: Cube): Cube | undefined {
   if (a.size === 0) return b;
   if (b.size === 0) return a;
@@ -152,12 +153,12 @@ export function meetCubes(a: Cube, b: Cube): Cube | undefined {
   return result;
 }
 
-/** Whether a formula can be shown never (or, negated, always) to hold. */
+/** Whether a formula (with `holds` false: its negation) is proven to be unsatisfiable. */
 export function isUnsatisfiable(formula: Formula, holds = true): boolean {
   return cubesOf(formula, holds).cubes.length === 0;
 }
 
-/** Terms that a formula mentions. */
+/** The terms of a formula. */
 export function termsOf(formula: Formula): Set<Term> {
   const found = new Set<Term>();
   const pending: Formula[] = [formula];
@@ -176,7 +177,7 @@ export function cubeKey(cube: Cube): string {
     .join(";");
 }
 
-/** What holds when both do. */
+/** The conjunction. */
 export function productOf(a: Cubes, b: Cubes): Cubes {
   const found = new Map<string, Cube>();
   for (const left of a.cubes) {
@@ -189,12 +190,12 @@ export function productOf(a: Cubes, b: Cubes): Cubes {
   return simplified([...found.values()], a.exact && b.exact);
 }
 
-/** What holds when either does. */
+/** The disjunction. */
 export function sumOf(a: Cubes, b: Cubes): Cubes {
   return simplified([...a.cubes, ...b.cubes], a.exact && b.exact);
 }
 
-/** Cubes over one and the same term become one; a cube without restrictions makes the others needless. */
+/** Unites cubes over one and the same term, and removes cubes that another cube contains. */
 function simplified(cubes: readonly Cube[], exact: boolean): Cubes {
   const single = new Map<number, ValueSet>();
   const others: Cube[] = [];
@@ -237,7 +238,7 @@ function operands(expression: Expression, operator: "&&" | "||"): Expression[] {
   return found.reverse();
 }
 
-/** Whether the expression is one that yields true or false by its form. */
+/** Whether the form of an expression shows that its value is a boolean. */
 export function isCondition(expression: Expression): boolean {
   if (expression.op === "not") return true;
   return (
@@ -290,7 +291,7 @@ function equality(table: TermTable, left: Expression, right: Expression): Formul
   return order(table, "==", left, right);
 }
 
-/** How two values that are both unknown compare: one term with the values "<", "=" and ">". */
+/** A comparison of two unknown values: an atom over their order, a term with the values "<", "=" and ">". */
 function order(
   table: TermTable,
   operator: "<" | "<=" | ">" | ">=" | "==",
@@ -304,7 +305,7 @@ function order(
   return membership(term, valueSetOf(wanted[effective]));
 }
 
-/** "The expression's value lies in the set", seen through `??` with a constant and through `x + 1`. */
+/** States that the value of an expression is in a set. Resolves `??` with a constant and sums such as `x + 1`. */
 function inSet(table: TermTable, expression: Expression, set: ValueSet): Formula {
   if (expression.op === "const") {
     const inside = intersectValues(isScalar(expression.value) ? valueSetOf([expression.value]) : NOTHING, set);
@@ -337,7 +338,7 @@ const IDEMPOTENT: ReadonlyMap<string, (text: string) => string> = new Map([
   ["trim", (text) => text.trim()],
 ]);
 
-/** Texts that a function leaves as they are: `lower(x)` is never `"Yes"`, because a second `lower` changes nothing. */
+/** Removes strings that the function cannot return: `lower(x)` is never `"Yes"`, because `lower` is idempotent. */
 function possibleResults(expression: Expression, set: ValueSet): ValueSet {
   const apply = expression.op === "library" ? IDEMPOTENT.get(expression.name) : undefined;
   if (apply === undefined || set.strings.negated) return set;

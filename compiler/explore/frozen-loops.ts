@@ -4,22 +4,22 @@ import { type Branch, type ControlModel, type ControlNode, END_TARGET } from "./
 import { branchesOf, signalsOf, successorsOf } from "./signals.ts";
 import type { StateGraph } from "./state-graph.ts";
 
-/** A loop whose choices look only at what the loop leaves alone: taken once, it is taken forever. */
+/** A loop whose conditions read only channels that the loop does not write: once taken, it never ends. */
 export interface FrozenLoop {
   readonly nodes: ReadonlySet<number>;
-  /** A node of it that could lead out. */
+  /** A node of the loop with an edge out of it. */
   readonly decides: number;
   readonly branches: readonly Branch[];
-  /** Channels that its conditions ask about. */
+  /** Channels that its conditions read. */
   readonly reads: readonly number[];
 }
 
-/** Sets of channels that are looked at; each costs a walk over its loop. */
+/** Limit of the analysed sets of channels; each costs a search over its loop. */
 const MAX_CANDIDATES = 100;
 
 /**
- * For each node that can lead out of a loop: the part of the loop in which nothing writes what the node asks about. Where no
- * other choice there can change either, a run that comes back to the node once comes back forever.
+ * Finds, for each node with an edge out of a loop, the part of the loop that writes no channel which the node reads. If
+ * the other choices in this part cannot change either, a run that returns to the node once returns to it forever.
  */
 export function findFrozenLoops(graph: StateGraph): FrozenLoop[] {
   const { model } = graph;
@@ -40,7 +40,7 @@ export function findFrozenLoops(graph: StateGraph): FrozenLoop[] {
     const loop = loopThrough(node.index, successors, inside);
     if (loop === undefined || found.some((other) => other.nodes.has(node.index))) continue;
     if (!canLeave(node, loop) || !isFrozen(model, loop) || runsBesideOthers(graph, loop)) continue;
-    // A loop that no run takes ends at once.
+    // A loop that no run takes is not reported.
     if (!goesRound(graph, node, loop)) continue;
     found.push({ nodes: loop, decides: node.index, branches: choicesOf(node), reads: [...reads] });
   }
@@ -51,7 +51,7 @@ function choicesOf(node: ControlNode): readonly Branch[] {
   return node.routing.groups.flatMap((group) => (group.kind === "always" ? [] : branchesOf(group)));
 }
 
-/** Channels that decide where a node leads; `undefined` where more than channels does. */
+/** Channels that decide which edges of a node are taken; `undefined` if failures, jumps or pauses decide as well. */
 function readsOf(node: ControlNode): ReadonlySet<number> | undefined {
   if (node.jumps !== undefined || node.errorRouting !== undefined || node.pauses || node.alwaysFails) return undefined;
   const found = new Set<number>();
@@ -90,7 +90,7 @@ function canLeave(node: ControlNode, loop: ReadonlySet<number>): boolean {
   return choices.some(leaves) && !choices.every(leaves);
 }
 
-/** Every choice of the loop asks only about what the loop leaves alone. */
+/** Whether no condition of the loop reads a channel that the loop writes. */
 function isFrozen(model: ControlModel, loop: ReadonlySet<number>): boolean {
   const written = new Set<number>();
   for (const node of loop) for (const write of model.data.writes[node]!) written.add(write.channel);
@@ -98,7 +98,7 @@ function isFrozen(model: ControlModel, loop: ReadonlySet<number>): boolean {
     const node = model.nodes[index]!;
     const reads = readsOf(node);
     if (reads === undefined || [...reads].some((channel) => written.has(channel))) return false;
-    // A barrier of the loop may wait for others, and an end is a way out.
+    // A barrier inside the loop can wait for nodes outside of it.
     for (const { place, node: target } of signalsOf(node.routing)) {
       if (place !== undefined && place !== END_TARGET && model.barrierOfPlace[place] !== -1 && loop.has(target))
         return false;
@@ -107,14 +107,14 @@ function isFrozen(model: ControlModel, loop: ReadonlySet<number>): boolean {
   return true;
 }
 
-/** Whether some run that can be taken stays in the loop when the node decides. */
+/** Whether a feasible run takes a branch of the node that stays in the loop. */
 function goesRound({ taken }: StateGraph, node: ControlNode, loop: ReadonlySet<number>): boolean {
   return choicesOf(node).some(
     (branch) => taken.get(branch) === true && branch.signals.some(({ node: target }) => loop.has(target)),
   );
 }
 
-/** Something else runs at the same time, and may write what the loop waits for. */
+/** Whether a node outside of the loop runs in the same step. It could write a channel that the loop reads. */
 function runsBesideOthers(graph: StateGraph, loop: ReadonlySet<number>): boolean {
   return graph.states.some(({ places, ready }) => {
     if (ready < 2) return false;

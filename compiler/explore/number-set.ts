@@ -1,7 +1,7 @@
 /**
- * Sets of finite numbers as sorted, disjoint intervals: what the proofs know of a numeric value. Sets
- * that come from conditions are over the reals; a set over the integers keeps closed, whole bounds, so that
- * `x > 2` and `x >= 3` are one set there.
+ * The interval domain: sets of finite numbers as sorted, disjoint intervals. Sets that are built from conditions are
+ * over the reals. A set over the integers has closed bounds that are integers, so `x > 2` and `x >= 3` are the same
+ * set.
  */
 export interface Interval {
   readonly low: number;
@@ -59,7 +59,7 @@ export function uniteNumbers(a: NumberSet, b: NumberSet): NumberSet {
   return normalize(integer, [...a.intervals, ...b.intervals].sort(compareLows));
 }
 
-/** Over the reals: meant for sets that come from conditions. */
+/** The complement over the reals. Use it for sets that are built from conditions. */
 export function complementNumbers(set: NumberSet): NumberSet {
   const result: Interval[] = [];
   let low = -Infinity;
@@ -73,13 +73,13 @@ export function complementNumbers(set: NumberSet): NumberSet {
   return normalize(false, result);
 }
 
-/** Every number of the set moved by `by`. */
+/** The set of `x + by` for every x of the set. */
 export function shiftNumbers(set: NumberSet, by: number): NumberSet {
   const intervals = set.intervals.map((item) => ({ ...item, low: item.low + by, high: item.high + by }));
   return normalize(set.integer && Number.isInteger(by), intervals);
 }
 
-/** Every number of the set times -1. */
+/** The set of `-x` for every x of the set. */
 export function negateNumbers(set: NumberSet): NumberSet {
   const intervals = set.intervals.map((item) => ({
     low: 0 - item.high,
@@ -91,9 +91,10 @@ export function negateNumbers(set: NumberSet): NumberSet {
 }
 
 /**
- * Every sum of one number of each, as floating point computes it. Rounding is monotone: a sum never leaves the interval
- * between the rounded sums of the bounds, but it may reach them where the bounds themselves are excluded
- * (`1e-20 + 1.0` is `1.0`). So finite bounds are closed. A sum that is not finite fails the node, and is left out.
+ * The set of `x + y` in floating point, for every x of `a` and every y of `b`. Rounding is monotone, so a sum stays
+ * between the rounded sums of the bounds. It can be equal to such a bound even if the operands exclude theirs (`1e-20 +
+ * 1.0` is `1.0`), so finite bounds of the result are closed. A sum that is not finite fails the node and is not part of
+ * the result.
  */
 export function addNumbers(a: NumberSet, b: NumberSet): NumberSet {
   const result: Interval[] = [];
@@ -108,13 +109,13 @@ export function addNumbers(a: NumberSet, b: NumberSet): NumberSet {
   return normalize(a.integer && b.integer, result.sort(compareLows));
 }
 
-/** The only number of the set, if it has exactly one. */
+/** The number of a set that has exactly one. */
 export function onlyNumber(set: NumberSet): number | undefined {
   const [first, second] = set.intervals;
   return first !== undefined && second === undefined && first.low === first.high ? first.low : undefined;
 }
 
-/** Some number of the set that people like to read: whole and near zero where possible. */
+/** An example for messages: a number of the set that is, if possible, an integer near zero. */
 export function someNumber(set: NumberSet): number | undefined {
   let best: number | undefined;
   for (const interval of set.intervals) {
@@ -163,7 +164,7 @@ function someNumberOf(interval: Interval): number {
   return (interval.low + interval.high) / 2;
 }
 
-/** Bounds made whole where the set is of integers; empty intervals dropped, touching ones joined. Expects them sorted. */
+/** Rounds the bounds of an integer set, drops empty intervals and joins touching ones. The input is sorted by `low`. */
 function normalize(integer: boolean, intervals: readonly Interval[]): NumberSet {
   const result: Interval[] = [];
   for (const given of intervals) {

@@ -1,6 +1,7 @@
 /**
- * Where conditions look at what, and for how long what they learnt may matter again: the proofs forget the value of a
- * term as soon as no condition can ask for it before its channels are written anew.
+ * Liveness analysis of terms (backward, as for variables in a compiler). A term is live at a place if a condition may
+ * read it before its channels are written again. The exploration removes dead terms from the abstract state, which
+ * merges states.
  */
 import { expressionParts } from "../../runtime/expression/expression-depth.ts";
 import { type BitRows, createBitRows } from "./bit-rows.ts";
@@ -15,32 +16,38 @@ import { createWitnesses } from "./witnesses.ts";
 import { channelsWrittenAfter } from "./written-before.ts";
 
 export interface TermLiveness {
-  /** Terms whose values are followed, in the order of environments. */
+  /** Terms that environments store, by position. All other terms are nondeterministic. */
   readonly tracked: readonly Term[];
-  /** By place: which tracked terms (by position) matter while it is marked. */
+  /** By place: the tracked terms (by position) that are live while the place is marked. */
   readonly live: BitRows;
-  /** Terms (by id) that say something about each other, which this domain does not follow. */
+  /**
+   * Terms (by id) that depend on each other, such as `len(x)` and `x`. The abstract domain does not model this
+   * dependence.
+   */
   readonly entangled: ReadonlySet<number>;
   /**
-   * Whether a term that this domain does not look into may have a value of the set when a node asks for it: what it is made
-   * of came from outside by then, and a sample shows such a value.
+   * Whether an opaque term can have a value of the set when a node evaluates it. This is so if its channels have been
+   * written from outside the graph, and if a sample (`witnesses.ts`) has such a value.
    */
   isOpen(node: number, term: number, set: ValueSet): boolean;
-  /** Whether it may have one whatever came before: only channels decide it that the node itself has just written. */
+  /**
+   * Whether the value of a term is independent of earlier steps, because the node itself has just written all its
+   * channels.
+   */
   isFresh(node: number, term: number): boolean;
-  /** By channel index: the sets that conditions ask about. */
-  readonly asked: ReadonlyMap<number, readonly ValueSet[]>;
+  /** By channel index: the sets that conditions compare it with. */
+  readonly comparedSets: ReadonlyMap<number, readonly ValueSet[]>;
 }
 
-/** What each node's conditions read. */
+/** The conditions of one node. */
 interface NodeReads {
-  /** Conditions of its edges, asked after its step. */
+  /** Conditions of its edges, evaluated after its step. */
   readonly edges: readonly Formula[];
-  /** Conditions inside expressions that it writes to channels, asked before. */
+  /** Conditions inside the expressions that it writes to channels, evaluated during its step. */
   readonly inside: readonly Formula[];
-  /** Where its expression has a value, asked before; no bound of a counter. */
+  /** The condition under which its expression has a value. Its constants do not bound counters (`windowOf`). */
   readonly defined: readonly Formula[];
-  /** Terms of its edges' conditions. */
+  /** Terms of `edges`. */
   readonly after: ReadonlySet<Term>;
 }
 
@@ -59,7 +66,7 @@ export function findTermLiveness(model: ControlModel, track: boolean): TermLiven
       const { channels } = model.terms.terms[id]!;
       return channels.length < 2 || channels.every((channel) => isWrittenFreely(model, node, channel));
     },
-    asked: setsAsked([startReads, ...reads]),
+    comparedSets: setsByChannel([startReads, ...reads]),
   };
 }
 
@@ -75,7 +82,7 @@ function readsOf(routings: readonly (Routing | undefined)[], inside: readonly Fo
   return { edges, inside, defined: [], after };
 }
 
-/** `x < 3 ? x + 1 : 0` asks whether `x < 3`. */
+/** Conditions inside written expressions: `x < 3` in `x < 3 ? x + 1 : 0`. */
 function conditionsInside(model: ControlModel, node: number): Formula[] {
   const found: Formula[] = [];
   const pending = (model.data.writes[node] ?? []).flatMap((write) => write.expression ?? []);
@@ -89,7 +96,7 @@ function conditionsInside(model: ControlModel, node: number): Formula[] {
   return found;
 }
 
-function setsAsked(reads: readonly NodeReads[]): ReadonlyMap<number, readonly ValueSet[]> {
+function setsByChannel(reads: readonly NodeReads[]): ReadonlyMap<number, readonly ValueSet[]> {
   const found = new Map<number, ValueSet[]>();
   for (const { edges, inside } of reads) {
     const pending: Formula[] = [...edges, ...inside];
@@ -107,8 +114,9 @@ function setsAsked(reads: readonly NodeReads[]): ReadonlyMap<number, readonly Va
 }
 
 /**
- * Channels that a condition asks about, those that their values are computed from, and whatever else is asked about more
- * than once. What is asked about once is a free choice.
+ * The terms to track: channels that a condition reads, channels from which their values are computed, and opaque terms
+ * that are evaluated more than once. A term that is evaluated once is a nondeterministic choice and need not be
+ * tracked.
  */
 function trackedTerms(
   model: ControlModel,
@@ -127,11 +135,14 @@ function trackedTerms(
   }
   return [
     ...[...channels].sort((a, b) => a - b).map((channel) => termOf(model.terms, { op: "channel", channel })),
-    ...termsAskedAgain(model, startReads, reads, successors),
+    ...termsReadAgain(model, startReads, reads, successors),
   ].slice(0, mostTracked(model));
 }
 
-/** Asked about by one node only, which has just written it, with a value that the graph does not know: a free choice. */
+/**
+ * Whether only one node reads a channel, and that node has just written it with an unknown value: a nondeterministic
+ * choice.
+ */
 function isFreshEachTime(model: ControlModel, channel: number, readers: ReadonlySet<number>): boolean {
   const [reader] = readers;
   if (reader === undefined || reader === START_NODE || readers.size > 1) return false;
@@ -158,17 +169,17 @@ function liveness(
     else for (const channel of term.channels) dependents.set(channel, [...(dependents.get(channel) ?? []), position]);
   });
   const overwritten = createBitRows(model.nodes.length, tracked.length);
-  // Asked after the node's step, whatever it writes in it.
+  // Terms that are read after the node's step, so its own writes do not kill them.
   const needed = createBitRows(model.nodes.length, tracked.length);
   for (const { index, errorRouting } of model.nodes) {
-    const ask = (rows: BitRows, terms: Iterable<Term>): void => {
+    const addTerms = (rows: BitRows, terms: Iterable<Term>): void => {
       for (const term of terms) {
         const position = positions.get(term);
         if (position !== undefined) rows.add(index, position);
       }
     };
-    ask(needed, reads[index]!.after);
-    for (const formula of [...reads[index]!.inside, ...reads[index]!.defined]) ask(live, termsOf(formula));
+    addTerms(needed, reads[index]!.after);
+    for (const formula of [...reads[index]!.inside, ...reads[index]!.defined]) addTerms(live, termsOf(formula));
     for (const { channel, expression, optional } of model.data.writes[index] ?? []) {
       const own = ofChannel.get(channel);
       if (own !== undefined && expression !== undefined) {
@@ -178,7 +189,8 @@ function liveness(
         }
       }
       if (optional || errorRouting !== undefined) continue;
-      // What a reducer makes of a counter depends on what it was; any other term is a new one after a write.
+      // The result of a reducer depends on the old value, so such a write does not kill the channel. It kills opaque
+      // terms.
       if (own !== undefined && model.data.channels[channel]?.reducer === undefined) overwritten.add(index, own);
       for (const position of dependents.get(channel) ?? []) overwritten.add(index, position);
     }
@@ -191,12 +203,12 @@ function liveness(
   const pending = new Set(model.nodes.map((node) => node.index).reverse());
   for (const node of pending) {
     pending.delete(node);
-    const behind = successors[node] ?? [];
+    const targets = successors[node] ?? [];
     let grew = false;
     for (let word = 0; word < words; word++) {
       const at = node * words + word;
       let after = needed.all[at]!;
-      for (const successor of behind) after |= live.all[successor * words + word]!;
+      for (const successor of targets) after |= live.all[successor * words + word]!;
       const next = live.all[at]! | (after & ~overwritten.all[at]!);
       if (next === live.all[at]) continue;
       live.all[at] = next;
@@ -212,10 +224,10 @@ function liveness(
   return live;
 }
 
-/** Bits that say which terms matter where. */
+/** Bits of the matrix `live`: places x tracked terms. */
 const MAX_LIVENESS = 2 ** 28;
 
-/** Terms that are followed; what is asked about beyond that is a free choice each time. */
+/** The largest number of tracked terms; all other conditions are nondeterministic. */
 function mostTracked(model: ControlModel): number {
   return Math.max(256, Math.floor(MAX_LIVENESS / Math.max(1, model.placeCount)));
 }
@@ -229,14 +241,14 @@ function countOpaque(reads: readonly NodeReads[]): number {
   return found.size;
 }
 
-/** Terms outside the domain that are followed one by one; each costs a walk over its loop. */
+/** Opaque terms that are analysed; each costs a search over its loop. */
 const MAX_OPAQUE = 200;
 
 /**
- * A term outside the domain is a free choice only where it is asked for once: not by another condition too, nor by the same
- * one in a later round that did not write its channels again.
+ * Opaque terms that can be evaluated twice with the same value: by two nodes, or by one node in two rounds of a loop
+ * that does not write their channels. All other opaque terms are nondeterministic choices.
  */
-function termsAskedAgain(
+function termsReadAgain(
   model: ControlModel,
   startReads: NodeReads,
   reads: readonly NodeReads[],
@@ -245,11 +257,11 @@ function termsAskedAgain(
   return [...readersByTerm(startReads, reads)]
     .filter(([term]) => term.channel === undefined && term.isSteady)
     .slice(0, MAX_OPAQUE)
-    .filter(([term, readers]) => isAskedAgain(model, successors, term, readers))
+    .filter(([term, readers]) => isReadAgain(model, successors, term, readers))
     .map(([term]) => term);
 }
 
-function isAskedAgain(
+function isReadAgain(
   model: ControlModel,
   successors: readonly (readonly number[])[],
   term: Term,
@@ -276,8 +288,8 @@ function readersByTerm(startReads: NodeReads, reads: readonly NodeReads[]): Read
 }
 
 /**
- * Whether every choice inside a loop is made anew in every round, by values that only imported functions, models or people
- * know. A search that does not follow conditions can then tell, too, whether loops can be left.
+ * Whether every choice inside a loop depends on values that the outside world (imported functions, models, people)
+ * writes again in each round. Then an exploration without conditions also decides whether each loop can be left.
  */
 export function hasFreeLoops(model: ControlModel): boolean {
   const successors = successorsOf(model);
@@ -292,7 +304,7 @@ export function hasFreeLoops(model: ControlModel): boolean {
   let budget = MAX_OPAQUE;
   for (const node of looping) {
     for (const term of reads[node]!.after) {
-      if (budget-- <= 0 || isAskedAgain(model, successors, term, readers.get(term) ?? new Set())) return false;
+      if (budget-- <= 0 || isReadAgain(model, successors, term, readers.get(term) ?? new Set())) return false;
       if (term.channel !== undefined && isComputed(model, term.channel)) return false;
       if (term.channels.length > 1 && !term.channels.every((channel) => isWrittenFreely(model, node, channel)))
         return false;
@@ -305,7 +317,7 @@ export function hasFreeLoops(model: ControlModel): boolean {
   return true;
 }
 
-/** The questions that a formula is made of. */
+/** The atoms of a formula. */
 function membershipsOf(formula: Formula): (Formula & { readonly kind: "in" })[] {
   if (formula.kind === "in") return [formula];
   if (formula.kind === "not") return membershipsOf(formula.of);
@@ -316,14 +328,14 @@ function isComputed(model: ControlModel, channel: number): boolean {
   return !model.data.channels[channel]!.isForeign;
 }
 
-/** Whether the node's own step gives the channel a value that nothing before it restricts. */
+/** Whether the node's own step writes the channel with an arbitrary value. */
 function isWrittenFreely(model: ControlModel, node: number, channel: number): boolean {
   const { reducer } = model.data.channels[channel]!;
   if (reducer !== undefined && reducer !== "last") return false;
   return (model.data.writes[node] ?? []).some((write) => write.channel === channel && write.isFree && !write.optional);
 }
 
-/** Different questions about one channel may have answers that exclude each other. Fields of a record are apart. */
+/** Different terms of one channel can exclude each other's values. Disjoint fields of a record cannot. */
 function entangledTerms(reads: readonly NodeReads[], isCut: boolean): ReadonlySet<number> {
   const byChannel = new Map<number, Set<Term>>();
   for (const { edges, inside } of reads) {
@@ -339,7 +351,7 @@ function entangledTerms(reads: readonly NodeReads[], isCut: boolean): ReadonlySe
   }
   const found = new Set<number>();
   for (const terms of byChannel.values()) {
-    // Where not all can be followed, what a run shows is possible at best.
+    // If not all terms are tracked, no run is exact.
     if (isCut) for (const term of terms) found.add(term.id);
     if (terms.size < 2 || isCut) continue;
     const paths = [...terms].map((term) => term.path);
@@ -354,8 +366,8 @@ function entangledTerms(reads: readonly NodeReads[], isCut: boolean): ReadonlySe
 }
 
 /**
- * What the graph itself computes, or what nobody has written yet, has one value that merely is not known here: that a choice
- * by it can go either way is possible, and no more.
+ * Creates `isOpen`. A channel that the graph itself computes, or that has not been written, has one definite value
+ * which the analysis does not know. A choice that depends on it may have both outcomes, but neither is proven possible.
  */
 function openTerms(model: ControlModel, reads: readonly NodeReads[]): TermLiveness["isOpen"] {
   const channels = new Set<number>();
@@ -378,7 +390,7 @@ function openTerms(model: ControlModel, reads: readonly NodeReads[]): TermLivene
   };
 }
 
-/** Whether a node can come round to itself without any of the channels being written again. */
+/** Whether a path from a node to itself writes none of the channels. */
 function repeatsUnwritten(
   model: ControlModel,
   successors: readonly (readonly number[])[],

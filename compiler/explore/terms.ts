@@ -1,6 +1,7 @@
 /**
- * What conditions speak about: a channel, or an expression that this domain does not look into
- * (`len(notes)`, `isGood(draft)`). Terms are taken as independent of each other; equal expressions are one term.
+ * Terms: the variables of the abstract state. A term is a channel, or an opaque expression that the abstract domain
+ * does not model further (`len(notes)`, `isGood(draft)`). Equal expressions are the same term. Different terms are
+ * treated as independent.
  */
 import { expressionParts } from "../../runtime/expression/expression-depth.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
@@ -29,31 +30,31 @@ import {
 
 export interface Term {
   readonly id: number;
-  /** How people write it. */
+  /** The source form, for messages. */
   readonly text: string;
-  /** Index of the channel that it is. */
+  /** The index of the channel; `undefined` for an opaque expression. */
   readonly channel: number | undefined;
   /** Channels that its value depends on. */
   readonly channels: readonly number[];
   /** Every value it can have. */
   readonly domain: ValueSet;
-  /** Nothing but channels decides its value: asked again in the same state it has the same one. */
+  /** Its value depends on channels only: two evaluations in the same state have the same result. */
   readonly isSteady: boolean;
-  /** An imported function is asked, of which nothing is known. */
+  /** It calls an imported function, whose result is unknown. */
   readonly isCall: boolean;
-  /** Of a channel or a field of a record: where it is. */
+  /** The path of a channel or of a field of a record, such as `2.name`; `undefined` for other expressions. */
   readonly path: string | undefined;
-  /** How two values compare (`<`, `=` or `>`): the two, as people write them. */
+  /** The source forms of both sides, if the term is the order of two values (`<`, `=` or `>`). */
   readonly compares: readonly [string, string] | undefined;
-  /** What is evaluated; of a comparison, a call of `<=>` with both sides. */
+  /** The evaluated expression. For the order of two values, a call of `<=>` with both sides. */
   readonly expression: Expression;
 }
 
-/** A channel as far as conditions are concerned. */
+/** A channel, as far as terms need it. */
 export interface TermChannel {
   readonly name: string;
   readonly type: ValueType;
-  /** Values that it can have at any time of a run: those of its type, and the one it starts with. */
+  /** All values that it can have during a run: the values of its type and its initial value. */
   readonly domain: ValueSet;
 }
 
@@ -65,7 +66,7 @@ export interface TermTable {
   readonly resolve: TypeNames;
 }
 
-/** The type behind a name of the file. */
+/** Returns the declared type with a name. */
 export type TypeNames = (name: string) => ValueType | undefined;
 
 export function createTermTable(
@@ -78,17 +79,17 @@ export function createTermTable(
 }
 
 /**
- * The term for an expression. Its domain holds at every place that reads it; what only one place knows (a `match` behind a
- * write, say) belongs to the formula there.
+ * The term of an expression. Its domain holds wherever it is read. Knowledge that holds at one condition only, such as
+ * a narrower type, is stored in the `domain` of the formula there.
  */
 export function termOf(table: TermTable, expression: Expression): Term {
   const key = JSON.stringify(expression);
   return table.byKey.get(key) ?? addTerm(table, key, expression, undefined, undefined);
 }
 
-/** The term for how two values compare; its values are the strings "<", "=" and ">". */
+/** The term of the order of two values. Its values are the strings "<", "=" and ">". */
 export function comparisonTerm(table: TermTable, left: Expression, right: Expression): Term {
-  // No function of the library has this name, so no expression has this key.
+  // The library has no function with this name, so the key is unique.
   const expression: Expression = { op: "library", name: "<=>", args: [left, right] };
   const key = JSON.stringify(expression);
   const sides = [textOf(table, left), textOf(table, right)] as const;
@@ -141,7 +142,7 @@ function pathOf(expression: Expression): string | undefined {
   return at.op === "channel" ? `${at.channel}${path}` : undefined;
 }
 
-/** Whether a value depends on nothing but channels: the failure that led here is not read. Imported functions are pure here. */
+/** Whether a value depends on channels only, and not on `error`. Imported functions in conditions are pure. */
 function readsOnlyChannels(expression: Expression): boolean {
   const pending: Expression[] = [expression];
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
@@ -160,13 +161,13 @@ function someCall(expression: Expression): boolean {
   return false;
 }
 
-/** The longest string or list that fits into memory, and more. */
+/** An upper bound for the length of a string or list that fits into memory. */
 const LONGEST = 2 ** 32;
 const TEXTS = new Set(["lower", "upper", "trim", "join"]);
 const CONDITIONS = new Set(["contains", "startsWith", "endsWith", "matches"]);
 const LISTS = new Set(["split", "keys", "values", "range", "unique", "sort"]);
 
-/** Every value that an expression of this form can have. */
+/** All values that an expression of this form can have. */
 export function domainOf(table: TermTable, expression: Expression): ValueSet {
   switch (expression.op) {
     case "const":
@@ -258,7 +259,7 @@ function domainOfLibrary(table: TermTable, { name, args }: Expression & { readon
   }
 }
 
-/** Whether an expression is a path through declared types: what it reads is there. */
+/** Whether an expression is a path through declared types. Such a path always has a value. */
 export function hasKnownType(table: TermTable, expression: Expression): boolean {
   return typeOf(table, expression) !== undefined;
 }

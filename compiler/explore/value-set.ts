@@ -1,6 +1,6 @@
 /**
- * What is known of one value: an enum x interval x boolean x null domain. Lists, records and maps are one
- * lump (`other`). Every operation is exact on these sets.
+ * The abstract domain of one JSON value: the product of a string set, an interval set, the booleans and null. All
+ * lists, records and maps are one element, `other`. Every operation is exact on these sets.
  */
 import type { Json } from "../../runtime/value/json.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
@@ -71,7 +71,7 @@ export function valueSetOf(values: readonly (string | number | boolean | null)[]
   };
 }
 
-/** By halves, so that a union of thousands of values is not made over and over. */
+/** A balanced reduction: a union of thousands of sets costs O(n log n) instead of O(n^2). */
 function uniteAll<T>(items: readonly T[], unite: (a: T, b: T) => T): T | undefined {
   let level = items;
   while (level.length > 1) {
@@ -85,7 +85,7 @@ function uniteAll<T>(items: readonly T[], unite: (a: T, b: T) => T): T | undefin
   return level[0];
 }
 
-/** The union of sets no two of which have a value in common; `undefined` where some have. */
+/** The union of pairwise disjoint sets; `undefined` if two of them have a common value. */
 export function uniteDisjoint(sets: readonly ValueSet[]): ValueSet | undefined {
   const union = uniteAll(sets, uniteValues) ?? NOTHING;
   const count = (size: (set: ValueSet) => number): boolean =>
@@ -105,12 +105,12 @@ export function numbersAsValues(numbers: NumberSet): ValueSet {
   return { ...NOTHING, numbers };
 }
 
-/** One JSON value; lists and records only as far as this domain goes. */
+/** The smallest set that contains a JSON value; a list or a record is `other`. */
 export function valueSetOfJson(value: Json): ValueSet {
   return typeof value === "object" && value !== null ? { ...NOTHING, other: true } : valueSetOf([value]);
 }
 
-/** All values of a type. `resolve` gives the type behind a name. */
+/** All values of a type. `resolve` returns the type with a name. */
 export function valueSetOfType(type: ValueType, resolve: (name: string) => ValueType | undefined): ValueSet {
   // A named union may mention itself only inside a list or record, so this depth is never reached by a valid type.
   return ofType(type, resolve, 32);
@@ -138,7 +138,7 @@ export function uniteValues(a: ValueSet, b: ValueSet): ValueSet {
   };
 }
 
-/** Meant for sets that come from conditions: numbers are taken as reals. `other` stays: a list may or may not be it. */
+/** The complement, with numbers over the reals. Use it for sets that are built from conditions. */
 export function complementValues(set: ValueSet): ValueSet {
   return {
     null: !set.null,
@@ -150,7 +150,7 @@ export function complementValues(set: ValueSet): ValueSet {
   };
 }
 
-/** Whether the sets have no value in common: without making the set of what they have. */
+/** Whether the sets have no common value, without allocating their intersection. */
 export function areDisjoint(a: ValueSet, b: ValueSet): boolean {
   if ((a.null && b.null) || (a.true && b.true) || (a.false && b.false) || (a.other && b.other)) return false;
   if (
@@ -214,7 +214,7 @@ export function sameValues(a: ValueSet, b: ValueSet): boolean {
   );
 }
 
-/** The only value of the set, if it has exactly one (never a list or record). */
+/** The value of a set that has exactly one. A list or a record is never returned. */
 export function onlyValue(set: ValueSet): { readonly value: string | number | boolean | null } | undefined {
   if (set.other || set.strings.negated) return undefined;
   const found: (string | number | boolean | null)[] = [];
@@ -231,7 +231,7 @@ export function onlyValue(set: ValueSet): { readonly value: string | number | bo
   return found.length === 1 ? { value: found[0]! } : undefined;
 }
 
-/** Some values of the set, as people write them: at most `limit`. */
+/** At most `limit` examples of values of the set, in source form. */
 export function sampleValues(set: ValueSet, limit: number): string[] {
   const found: string[] = [];
   if (set.null) found.push("null");
@@ -295,7 +295,7 @@ function intersectStrings(a: StringSet, b: StringSet): StringSet {
   return values.length === few.values.length ? few : { negated: false, values };
 }
 
-/** In a sorted list: one arm's value is looked up among thousands. */
+/** Binary search: a `match` can have thousands of values. */
 function hasString(sorted: readonly string[], wanted: string): boolean {
   let low = 0;
   let high = sorted.length;

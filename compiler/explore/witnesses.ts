@@ -1,7 +1,7 @@
 /**
- * Values that show that a condition can hold: the runtime's own evaluator computes terms that the domain does not look into
- * (`len(notes) * 2`) for samples of the channels that they read. What a sample shows is possible; what none shows may be
- * possible or not.
+ * Witnesses: sample values which show that a condition can be true. The runtime's evaluator computes opaque terms,
+ * which the abstract domain does not model (`len(notes) * 2`), for samples of the channels that they read. A sample
+ * proves that a value is possible. The absence of a sample proves nothing.
  */
 import { compileExpression } from "../../runtime/expression/compile-expression.ts";
 import { expressionParts } from "../../runtime/expression/expression-depth.ts";
@@ -13,10 +13,10 @@ import { replaceParts } from "./replace-parts.ts";
 import type { Term, TermTable, TypeNames } from "./terms.ts";
 import { areDisjoint, type ValueSet, valueSetKey, valueSetOfJson } from "./value-set.ts";
 
-/** Whether some sample gives the term a value of the set. */
+/** Whether the term has a value of the set for some sample. */
 export type Witnesses = (term: Term, set: ValueSet) => boolean;
 
-/** Evaluations for one question. */
+/** Evaluations for one term and set. */
 const MAX_SAMPLES = 600;
 const MAX_PER_CHANNEL = 200;
 const LONGEST_SAMPLE = 40;
@@ -35,7 +35,7 @@ export function createWitnesses(table: TermTable): Witnesses {
 }
 
 function isWitnessed(table: TermTable, { expression }: Term, set: ValueSet): boolean {
-  // A call is up to the outside world, like a channel of any type that it writes.
+  // An imported function can return any value, so each call becomes an additional channel of type `json`.
   const calls = new Map<string, number>();
   const free = replaceParts(expression, (part) => {
     if (part.op !== "call") return undefined;
@@ -54,7 +54,7 @@ function isWitnessed(table: TermTable, { expression }: Term, set: ValueSet): boo
   const count = Math.min(total, MAX_SAMPLES);
   const state: Json[] = [];
   for (let sample = 0; sample < count; sample++) {
-    // Spread over all combinations where there are too many of them.
+    // If there are too many combinations, the samples are spread over all of them.
     let at = total <= MAX_SAMPLES ? sample : Math.floor((sample * total) / count) + (sample % 7);
     for (const { channel, values } of variables) {
       state[channel] = values[at % values.length]!;
@@ -64,7 +64,7 @@ function isWitnessed(table: TermTable, { expression }: Term, set: ValueSet): boo
     try {
       value = evaluate(state);
     } catch {
-      // No value for this sample.
+      // The expression has no value for this sample.
       continue;
     }
     if (!areDisjoint(valueSetOfJson(value), set)) return true;
@@ -81,7 +81,7 @@ function evaluatorOf(expression: Expression): (state: readonly Json[]) => Json {
   return (state) => {
     const [a, b] = [left!({ state }), right!({ state })];
     if (equal(a, b)) return "=";
-    // Values without an order are unequal; either sign says so.
+    // Values without an order are unequal, which both `<` and `>` represent.
     return (typeof a !== "number" && typeof a !== "string") || less(a, b) ? "<" : ">";
   };
 }
@@ -101,7 +101,7 @@ interface Constants {
   readonly numbers: readonly number[];
 }
 
-/** What the condition compares with: values near these decide it. */
+/** The constants of a condition. Values near them decide it. */
 function constantsOf(expression: Expression, set: ValueSet): Constants {
   const texts = new Set<string>(set.strings.values.slice(0, 8));
   const numbers = new Set<number>();
@@ -121,7 +121,7 @@ function constantsOf(expression: Expression, set: ValueSet): Constants {
   return { texts: [...texts], numbers: withCombined([...numbers]) };
 }
 
-/** `len(x) * 2 == 8` is decided at 4: what two of the numbers come to. */
+/** Adds differences, sums and quotients of two constants: `len(x) * 2 == 8` is decided at 8 / 2. */
 function withCombined(numbers: readonly number[]): number[] {
   const few = numbers.slice(0, 5);
   const combined = few.flatMap((a) => few.flatMap((b) => [a - b, a + b, a / b]));

@@ -1,17 +1,17 @@
 import { type BitRows, createBitRows } from "./bit-rows.ts";
 import { type ControlModel, END_TARGET, type Routing } from "./model.ts";
 
-/** Whether a channel has certainly been written once a node's own step is over, on every way from `start`. */
+/** Whether every path from `start` has written a channel when the step of a node ends. */
 export type WrittenAfter = (node: number, channel: number) => boolean;
 
 /**
- * For some channels, at every node: whether they have been written by then. A channel that starts as `null` is not null any
- * more where it has.
+ * Computes for each node which of the `wanted` channels have been written. A channel with the initial value `null` is
+ * not null where it has been written.
  *
- * A forward "must" analysis (Kildall): one bit for each channel and node, which begin as "written" everywhere. A node keeps
- * the bits that all its arrivals have; an arrival by a barrier has the bits of any member, since all have signalled. Both
- * are monotone, so bits are only ever cleared. A node is looked at again only when a bit of a predecessor was cleared, which
- * happens at most nodes x channels times.
+ * A forward "must" analysis (Kildall): one bit for each channel and node, initially 1 ("written"). The bits of a node
+ * are the intersection of its arrivals. An arrival through a barrier is the union of its members, because all have
+ * signalled. Both operations are monotone, so bits are only cleared. A node is visited again when a bit of a
+ * predecessor was cleared, at most nodes x channels times.
  */
 export function channelsWrittenAfter(model: ControlModel, wanted: ReadonlySet<number>): WrittenAfter {
   const count = model.nodes.length;
@@ -45,9 +45,9 @@ export function channelsWrittenAfter(model: ControlModel, wanted: ReadonlySet<nu
 interface Arrivals {
   fromStart: boolean;
   readonly direct: Set<number>;
-  /** Nodes whose failure leads here: what they write does not count. */
+  /** Nodes whose `on error` edges lead here. A failed node has written nothing. */
   readonly failed: Set<number>;
-  /** By barrier and member: who fills it. */
+  /** By barrier and member: the nodes that signal the member. */
   readonly barriers: (readonly (readonly number[])[])[];
   readonly leadsTo: Set<number>;
 }
@@ -103,7 +103,7 @@ interface Written {
   readonly own: BitRows;
 }
 
-/** Fills `result` with what has been written however the node is reached: everything where nothing leads to it. */
+/** Fills `result` with the channels that all arrivals have written: all channels if there is no arrival. */
 function writtenBefore(arrivals: Arrivals, result: Int32Array, { before, own }: Written): void {
   const words = result.length;
   const after = (node: number, word: number): number =>
@@ -117,7 +117,7 @@ function writtenBefore(arrivals: Arrivals, result: Int32Array, { before, own }: 
   }
   for (const members of arrivals.barriers) {
     for (let word = 0; word < words; word++) {
-      // All members have signalled; of the nodes that can fill one, at least one has.
+      // All members have signalled, and each of them by at least one of its nodes.
       let all = 0;
       for (const nodes of members) {
         let common = -1;
