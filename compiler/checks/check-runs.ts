@@ -5,6 +5,7 @@ import type { BoundGraph } from "../bind/bound-graph.ts";
 import { watchedNodes } from "../explore/assertions.ts";
 import { type Defects, findDefects, isSound } from "../explore/defects.ts";
 import { explore } from "../explore/explore.ts";
+import { exploreApart } from "../explore/explore-apart.ts";
 import { outcomesOf, START_NODE } from "../explore/outcomes.ts";
 import { createRunFinder, type RunFinder } from "../explore/runs.ts";
 import { endingOf, type GaveUp, type StateGraph } from "../explore/state-graph.ts";
@@ -67,7 +68,9 @@ function lookAt(context: CheckContext, maxStates: number): Look {
   const { model } = context;
   const assertions = assertionsOf(context);
   const watched = watchedNodes(assertions.map((item) => item.assertion));
-  const states = explore(model, outcomesOf(model), { data: true, maxStates, watched });
+  const outcomes = outcomesOf(model);
+  const isEnough = (): boolean => exploreApart(model, outcomes, { maxStates }).isUnsafe === true;
+  const states = explore(model, outcomes, { data: true, maxStates, watched, isEnough });
   const finder = createRunFinder(states);
   return { assertions, states, finder, defects: findDefects(states, finder) };
 }

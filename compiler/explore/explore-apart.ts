@@ -28,6 +28,8 @@ export interface Apart {
    * completes. With `once`: the node does not run again. `false`: not proven.
    */
   readonly holds: boolean;
+  /** It does not hold because some place can be signalled twice, as far as free choices show. */
+  readonly isUnsafe?: true;
   readonly states: number;
 }
 
@@ -70,7 +72,7 @@ export function exploreApart(model: ControlModel, outcomes: Outcomes, options: A
   };
   for (const outcome of routed[0]!) {
     const next = signal(model, [], outcome.places);
-    if (next === undefined) return { holds: false, states: states.length };
+    if (next === undefined) return { holds: false, isUnsafe: true, states: states.length };
     reach(next, false, -1);
   }
   const budget: Budget = { left: MAX_WORK };
@@ -92,7 +94,7 @@ export function exploreApart(model: ControlModel, outcomes: Outcomes, options: A
       const rest = places.filter((place) => place !== node);
       for (const outcome of allowed(node)) {
         const next = signal(model, rest, outcome.places);
-        if (next === undefined) return { holds: false, states: states.length };
+        if (next === undefined) return { holds: false, isUnsafe: true, states: states.length };
         reach(next, hasRun || node === once, id);
       }
     }

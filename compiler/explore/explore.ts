@@ -24,6 +24,11 @@ export interface ExploreOptions {
   /** Follow the values that conditions ask about; otherwise every choice is free. */
   readonly data: boolean;
   readonly maxStates?: number;
+  /**
+   * Asked once, when the search has become large: whether it has shown enough. Nothing can be proven of a graph whose parallel
+   * arms meet without a barrier, and its states are the most numerous.
+   */
+  readonly isEnough?: () => boolean;
   /** Nodes whose failures assertions must tell apart (at most 24). */
   readonly watched?: readonly number[];
   /** How a state's steps are found; tests plant errors here, to see that they are noticed. */
@@ -36,6 +41,9 @@ const WORK_A_STATE = 4;
 
 /** Places and values that all states together may hold, which bounds the memory. */
 const MAX_SIZE = 6_000_000;
+
+/** States whose transitions are found before a search counts as large. */
+const LARGE = 1000;
 
 /** States looked at where nothing can be proven any more: they may still show what is wrong. */
 const FEW_STATES = 1000;
@@ -103,6 +111,10 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
     }
     if (work > mostWork || size > MAX_SIZE) {
       gaveUp ??= { kind: "work", count: states.length };
+      break;
+    }
+    if (id === LARGE && gaveUp === undefined && options.isEnough?.() === true) {
+      gaveUp = { kind: "states", count: states.length };
       break;
     }
     const state = states[id]!;

@@ -18,6 +18,7 @@ export interface DoubleRuns {
 
 /** States of the second search, over all nodes. */
 const MAX_VISITS = 20_000;
+const MORE_VISITS = 1000;
 const MAX_PARTIAL = 2000;
 /** Nodes reported; a graph with more has one problem, not many. */
 const MAX_FOUND = 50;
@@ -36,13 +37,16 @@ export function findDoubleRuns(graph: StateGraph, finder: RunFinder): DoubleRuns
   if (candidates.size === 0) return { found: [], complete: !isCut };
   const found = new Map<number, DoubleRun>();
   let visits = 0;
+  let most = MAX_VISITS;
   let complete = !isCut;
   for (const { node, source, entries } of findFirstSignals(graph, candidates)) {
     if (found.has(node)) continue;
     if (found.size >= MAX_FOUND) break;
-    const result = follow(graph, entries, node, source, () => ++visits <= MAX_VISITS);
+    const result = follow(graph, entries, node, source, () => ++visits <= most);
     if (result === "too many") complete = false;
     else if (result !== undefined) {
+      // One is enough to know that the graph is not sound; the others are worth a little more.
+      most = Math.min(most, visits + MORE_VISITS);
       const before = finder.to(result.before);
       found.set(node, {
         node,
