@@ -53,6 +53,9 @@ export function checkRuns(
   return proveRuns(any, lookAt(any, fewer), fewer, summaryOf);
 }
 
+/** Nodes of a graph that is looked at as a whole although parallel arms meet in it. */
+const SMALL = 40;
+
 /** The second search, in which jumps may do all that the engine allows, has this part of the states. */
 const JUMP_SHARE = 8;
 
@@ -69,7 +72,9 @@ function lookAt(context: CheckContext, maxStates: number): Look {
   const assertions = assertionsOf(context);
   const watched = watchedNodes(assertions.map((item) => item.assertion));
   const outcomes = outcomesOf(model);
-  const isEnough = (): boolean => exploreApart(model, outcomes, { maxStates }).isUnsafe === true;
+  // A small graph is looked at as a whole: what else is wrong with it is worth a second.
+  const isEnough = (): boolean =>
+    model.nodes.length > SMALL && exploreApart(model, outcomes, { maxStates }).isUnsafe === true;
   const states = explore(model, outcomes, { data: true, maxStates, watched, isEnough });
   const finder = createRunFinder(states);
   return { assertions, states, finder, defects: findDefects(states, finder) };

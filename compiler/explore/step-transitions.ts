@@ -395,7 +395,7 @@ function partialKey(context: StepContext, partial: Partial): string {
     partial.decided.size === 0
       ? ""
       : [...partial.decided].map(([term, set]) => `${term}:${valueSetKey(set)}`).join(";");
-  const exclusive = partial.exclusive === undefined ? "" : partial.exclusive.places.join();
+  const exclusive = partial.exclusive === undefined ? "" : `!${partial.exclusive.places.join()}`;
   const collisions = partial.collisions.length === 0 ? "" : partial.collisions.map(collisionKey).join();
   return `${places.join()}/${partial.flags}/${environment}/${decided}/${exclusive}/${collisions}`;
 }
