@@ -9,6 +9,7 @@ import { forkCommand } from "./commands/fork.ts";
 import { graphCommand } from "./commands/graph.ts";
 import { historyCommand } from "./commands/history.ts";
 import { labelCommand } from "./commands/label.ts";
+import { migrateCommand } from "./commands/migrate.ts";
 import { newCommand } from "./commands/new.ts";
 import { planCommand } from "./commands/plan.ts";
 import { pruneCommand } from "./commands/prune.ts";
@@ -33,6 +34,7 @@ const COMMANDS = [
   forkCommand,
   labelCommand,
   updateCommand,
+  migrateCommand,
   threadsCommand,
   pruneCommand,
   deleteCommand,

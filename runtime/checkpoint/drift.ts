@@ -23,8 +23,8 @@ export async function refuseDrift(
 ): Promise<void> {
   const { table } = program;
   if (head.graph !== undefined && head.graph !== table.name) throw otherGraph(head, table.name);
-  const problems = driftProblems(program, head, writes);
-  if (head.digest !== table.digest) problems.push(...channelProblems(program, await recordedShapes(store, head)));
+  const shapes = head.digest === table.digest ? undefined : await recordedShapes(store, head);
+  const problems = driftProblems(program, head, writes, shapes);
   // Mutation point: drift
   if (problems.length === 0) return;
   throw drift(
@@ -66,7 +66,17 @@ function channelProblems(program: Program, shapes: ChannelShapes | undefined): s
   });
 }
 
-function driftProblems(program: Program, head: Checkpoint, writes: readonly PendingWrite[]): string[] {
+/**
+ * The parts of a checkpoint that do not fit a table, one line for each.
+ *
+ * @param shapes the channels of the graph that wrote the checkpoint; `undefined` if they are not known
+ */
+export function driftProblems(
+  program: Program,
+  head: Checkpoint,
+  writes: readonly PendingWrite[],
+  shapes: ChannelShapes | undefined,
+): string[] {
   const { table, nodeIndex, channelIndex, channels } = program;
   const problems: string[] = [];
   const needNode = (name: string, why: string): void => {
@@ -98,7 +108,23 @@ function driftProblems(program: Program, head: Checkpoint, writes: readonly Pend
     const admitted = value === null ? null : channels[index]!.admit(value);
     if (admitted instanceof Mismatch) problems.push(`channel \`${name}\` has another type: ${admitted.describe()}`);
   }
-  return problems;
+  return [...problems, ...channelProblems(program, shapes)];
+}
+
+/**
+ * A checkpoint without what a run that continues at a chosen node does not need: its next nodes, tasks, pauses and results, and
+ * the signals of barriers that the table does not have.
+ */
+export function withoutNext({ table }: Program, head: Checkpoint): Checkpoint {
+  const { finished: _, passedGates: __, unrouted: ___, ...kept } = head;
+  const signals = Object.entries(head.barrierState).flatMap(([id, names]) => {
+    const barrier = table.barriers.find((spec) => spec.id === id);
+    const members = new Set(barrier?.members.flat().map((node) => table.nodes[node]?.name));
+    const known = names.filter((name) => members.has(name));
+    return known.length === 0 ? [] : [[id, known] as const];
+  });
+  const barrierState = Object.fromEntries(signals);
+  return { ...kept, nextNodes: [], pendingSends: [], pauses: [], answers: [], errors: {}, barrierState };
 }
 
 /** The parts of a stored result that do not fit the table. */

@@ -5,6 +5,7 @@ import type {
   ExecuteOptions,
   ForkOptions,
   HistoryOptions,
+  MigrateOptions,
   RunOptions,
   RunResult,
   StreamOptions,
@@ -24,6 +25,7 @@ import {
   FORK_OPTIONS,
   HISTORY_OPTIONS,
   LABEL_OPTIONS,
+  MIGRATE_OPTIONS,
   RUN_OPTIONS,
   STREAM_OPTIONS,
   STREAM_RESUME_OPTIONS,
@@ -53,6 +55,7 @@ import { Run } from "../run/run.ts";
 import { newId } from "../checkpoint/ids.ts";
 import { asRunner, checkThreadId, storeOf } from "../thread/thread-access.ts";
 import { findCheckpoint, loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
+import { migrateThread } from "../thread/migrate-thread.ts";
 import { updateThread } from "../thread/update-thread.ts";
 
 /**
@@ -86,6 +89,7 @@ export function createEngine<Input = JsonObject, Output = JsonObject, State = Js
     label: (thread, label, settings = {}) => labelCheckpoint(core, thread, label, settings),
     fork: (thread, settings = {}) => forkThread(core, thread, settings),
     update: (thread, values, settings = {}) => update(core, thread, values, settings),
+    migrate: (thread, settings = {}) => migrate(core, thread, settings),
   };
   // The caller declares the types of inputs and outputs; at run time both are checked records.
   return engine as unknown as Engine<Input, Output, State>;
@@ -263,6 +267,16 @@ async function update(
   await loadHead(storeOf(core, "threads are kept in a store"), checkThreadId(thread));
   return asRunner(core, thread, { durability: "sync" }, async (durable, cancellation) => {
     const checkpointId = await updateThread(core, durable, cancellation, values, options);
+    return { thread, checkpointId };
+  });
+}
+
+async function migrate(core: EngineCore, thread: ThreadId, options: MigrateOptions): ReturnType<Engine["migrate"]> {
+  checkOptions("a migration", options, MIGRATE_OPTIONS);
+  checkMetadata(options.metadata);
+  await loadHead(storeOf(core, "threads are kept in a store"), checkThreadId(thread));
+  return asRunner(core, thread, { durability: "sync" }, async (durable) => {
+    const checkpointId = await migrateThread(core, durable, options);
     return { thread, checkpointId };
   });
 }

@@ -197,6 +197,25 @@ export interface UpdateOptions {
   readonly metadata?: JsonObject;
 }
 
+export interface MigrateOptions {
+  /** New names by old name: of nodes, of channels, and of the graph itself. A name that the thread does not use has no effect. */
+  readonly rename?: Readonly<Record<string, string>>;
+  /** Channels, by their old names, whose values are removed. A channel that still exists has its start value again. */
+  readonly drop?: readonly string[];
+  /**
+   * Functions by channel, under its new name, that convert the stored value. Where the thread has no value that the type allows,
+   * the function receives `null`.
+   */
+  readonly map?: Readonly<Record<string, (value: Json) => Json>>;
+  /** New values by channel, under its new name. */
+  readonly set?: JsonObject;
+  /** The former name of the graph, if it was renamed. */
+  readonly graph?: string;
+  /** Checks whether the migration succeeds, and writes nothing. */
+  readonly dryRun?: boolean;
+  readonly metadata?: JsonObject;
+}
+
 export interface CheckpointRef {
   readonly thread: ThreadId;
   readonly checkpointId: CheckpointId;
@@ -253,4 +272,13 @@ export interface Engine<Input = JsonObject, Output = JsonObject, State = JsonObj
   fork(thread: ThreadId, options?: ForkOptions): Promise<CheckpointRef>;
   /** Edits the state of a thread that is not running. */
   update(thread: ThreadId, values: JsonObject, options?: UpdateOptions): Promise<CheckpointRef>;
+  /**
+   * Moves a thread to this version of the graph (NG_DRIFT says what does not fit): renames, drops or converts what an edit of the
+   * graph has changed, and writes a checkpoint of phase `updated`. Returns the head, unchanged, if this version wrote it.
+   *
+   * @throws ThreadError NG_DRIFT with what still does not fit; the thread is unchanged
+   * @example
+   * await engine.migrate("42", { rename: { draft: "write" }, drop: ["score"], map: { notes: (note) => [note] } });
+   */
+  migrate(thread: ThreadId, options?: MigrateOptions): Promise<CheckpointRef>;
 }

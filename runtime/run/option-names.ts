@@ -3,6 +3,7 @@ import type {
   ExecuteOptions,
   ForkOptions,
   HistoryOptions,
+  MigrateOptions,
   ResumeOptions,
   RunOptions,
   StreamOptions,
@@ -79,6 +80,15 @@ export const HISTORY_OPTIONS: OptionNames<HistoryOptions> = { limit: true, befor
 export const LABEL_OPTIONS: OptionNames<{ readonly checkpoint?: string }> = { checkpoint: true };
 export const FORK_OPTIONS: OptionNames<ForkOptions> = { from: true, as: true, at: true, metadata: true };
 export const UPDATE_OPTIONS: OptionNames<UpdateOptions> = { as: true, replace: true, metadata: true };
+export const MIGRATE_OPTIONS: OptionNames<MigrateOptions> = {
+  rename: true,
+  drop: true,
+  map: true,
+  set: true,
+  graph: true,
+  dryRun: true,
+  metadata: true,
+};
 
 export const PLAN_RUNNER_OPTIONS = PLAN_ENGINE;
 export const PLAN_RUN_OPTIONS: OptionNames<PlanRunOptions> = { ...PLAN_EXECUTE, thread: true, abandon: true };

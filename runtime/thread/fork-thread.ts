@@ -3,7 +3,7 @@ import type { JsonObject } from "../value/json.ts";
 import { RunError } from "../interface/errors.ts";
 import { asStoreError, Journal } from "../checkpoint/journal.ts";
 import type { Cancellation } from "../run/cancellation.ts";
-import { refuseDrift } from "../checkpoint/drift.ts";
+import { refuseDrift, withoutNext } from "../checkpoint/drift.ts";
 import type { Program } from "../program/program.ts";
 import { migrateCheckpoint, restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
 import { unfinishedNodes } from "../run/run-end.ts";
@@ -36,8 +36,10 @@ export async function forkCheckpoint(
   // A fork is stored at once, whatever the durability of the run that continues it.
   const durable: Durable = { ...runner, durability: "sync", journal: new Journal(false, core.clock) };
   const writes = await loadWrites(durable.store, request.source.threadId, request.source.id);
-  const source = withAnswers(request.source, writes);
-  await refuseDrift(program, durable.store, source, writes);
+  // Only the state and the barriers matter to a fork at a chosen node.
+  const source = at === undefined ? withAnswers(request.source, writes) : withoutNext(program, request.source);
+  const results = at === undefined ? writes : [];
+  await refuseDrift(program, durable.store, source, results);
   const runId = newId();
   const renew = (id: string): string => renewPauseId(id, source.runId, runId);
   const isSameThread = source.threadId === durable.threadId;
@@ -57,7 +59,7 @@ export async function forkCheckpoint(
   );
   const run = new Run(program, shared, { cancellation, maxSteps: null });
   // Mutation point: forked-results
-  restoreRun(run, source, writes);
+  restoreRun(run, source, results);
   const writer = run.writer!;
   writer.hasRecordedChannels = false;
   writer.headId = head?.id ?? null;

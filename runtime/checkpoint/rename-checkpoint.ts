@@ -1,0 +1,94 @@
+import type { Checkpoint, PauseItem, PendingWrite } from "../interface/checkpoint.ts";
+import { setField } from "../expression/operations.ts";
+import type { Json } from "../value/json.ts";
+import type { StoredOutcome } from "../run/shared.ts";
+
+/** New names of nodes and channels; a name without an entry stays. */
+export interface Renaming {
+  readonly nodes: ReadonlyMap<string, string>;
+  readonly channels: ReadonlyMap<string, string>;
+}
+
+/** A checkpoint of the outermost graph with other names: wherever it names a node or a channel, in ids of tasks and pauses too. */
+export function renameCheckpoint(head: Checkpoint, renaming: Renaming): Checkpoint {
+  const node = (name: string): string => renaming.nodes.get(name) ?? name;
+  const task = (id: string): string => renameFirst(id, node);
+  const { currentNode, finished, passedGates, failure, unrouted, children, channels } = head;
+  return {
+    ...head,
+    currentNodes: head.currentNodes.map(node),
+    ...(typeof currentNode === "string" ? { currentNode: node(currentNode) } : {}),
+    nextNodes: head.nextNodes.map(node),
+    pendingSends: head.pendingSends.map((send) => ({ ...send, taskId: task(send.taskId), node: node(send.node) })),
+    // The id of a barrier is the name of its target.
+    barrierState: renameKeys(head.barrierState, task, (names) => names.map(node).sort()),
+    pauses: head.pauses.map((pause) => renamePause(pause, task, node)),
+    answers: head.answers.map((answer) => ({ ...answer, id: task(answer.id) })),
+    errors: renameKeys(head.errors, node, (error) => renameError(error, node)),
+    ...(finished && { finished: finished.map((write) => renameWrite(write, renaming)) }),
+    ...(passedGates && { passedGates: passedGates.map(node) }),
+    ...(failure && { failure: failure.node === undefined ? failure : { ...failure, node: node(failure.node) } }),
+    ...(unrouted && { unrouted: unrouted.map((name) => (name === "start" ? name : node(name))) }),
+    ...(children && { children: renameKeys(children, task, (id) => id) }),
+    ...(channels && { channels: renameChannels(channels, renaming) }),
+    values: renameChannels(head.values, renaming),
+    versions: renameChannels(head.versions, renaming),
+  };
+}
+
+/** A record by channel under the new names. */
+export function renameChannels<T>(record: Readonly<Record<string, T>>, { channels }: Renaming): Record<string, T> {
+  return renameKeys(
+    record,
+    (name) => channels.get(name) ?? name,
+    (value) => value,
+  );
+}
+
+/** A stored result under the new names. */
+export function renameWrite({ taskId, node, result }: PendingWrite, { nodes, channels }: Renaming): PendingWrite {
+  const rename = (name: string): string => nodes.get(name) ?? name;
+  const stored = result as unknown as StoredOutcome;
+  const renamed: StoredOutcome = {
+    ...stored,
+    updates: stored.updates.map(([name, value]) => [channels.get(name) ?? name, value] as const),
+    ...(stored.goto && { goto: stored.goto.map(rename) }),
+    ...(stored.sends && { sends: stored.sends.map((send) => ({ ...send, node: rename(send.node) })) }),
+  };
+  return { taskId: renameFirst(taskId, rename), node: rename(node), result: renamed as unknown as Json };
+}
+
+function renamePause(pause: PauseItem, task: (id: string) => string, node: (name: string) => string): PauseItem {
+  const id = task(pause.id);
+  const [call, ...inner] = pause.namespace;
+  // A pause of a called graph names nodes of that graph.
+  if (call !== undefined) return { ...pause, id, namespace: [task(call), ...inner] };
+  const { taskId } = pause;
+  return { ...pause, id, node: node(pause.node), ...(taskId === undefined ? {} : { taskId: task(taskId) }) };
+}
+
+function renameError(error: Json, node: (name: string) => string): Json {
+  if (typeof error !== "object" || error === null || Array.isArray(error)) return error;
+  const { node: failed } = error as { readonly node?: Json };
+  return typeof failed === "string" ? { ...error, node: node(failed) } : error;
+}
+
+/** Renames the node that the id of a task, a pause, a barrier or a called graph begins with. Ids of gates have a prefix. */
+function renameFirst(id: string, node: (name: string) => string): string {
+  return id.replace(
+    /^(before:|after:)?(\w+)/,
+    (_, gate: string | undefined, name: string) => `${gate ?? ""}${node(name)}`,
+  );
+}
+
+function renameKeys<T, R>(
+  record: Readonly<Record<string, T>>,
+  rename: (name: string) => string,
+  value: (value: T) => R,
+): Record<string, R> {
+  const renamed: Record<string, R> = {};
+  // Not an assignment: a name may be `__proto__`.
+  for (const [name, each] of Object.entries(record))
+    setField(renamed as Record<string, Json>, rename(name), value(each) as unknown as Json);
+  return renamed;
+}

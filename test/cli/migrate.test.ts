@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { createProject, type Project } from "./project.ts";
+
+const graph = (node: string, channel: string, type = "string"): string => `graph g {
+  output verdict: "a" | "b"
+  state ${channel}: ${type} = ${type === "string" ? '"x"' : "0"}
+  node first = ${type === "string" ? '"y"' : "1"} into ${channel}
+  node ${node} = ask(\`${channel}?\`) into verdict
+  start -> first -> ${node}
+}
+`;
+
+function paused(...threads: readonly string[]): Project {
+  const project = createProject({ "g.ngraph": graph("sure", "note") });
+  for (const thread of threads) expect(project.ngc(["run", "g.ngraph", "--thread", thread]).status).toBe(3);
+  return project;
+}
+
+test("5.7: migrate moves a thread to an edited graph", () => {
+  const project = paused("t");
+  project.write("g.ngraph", graph("certain", "remark"));
+  const refused = project.ngc(["resume", "t", "--answer", "a"]);
+  expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining("ngc migrate") as string });
+  const renames = ["--rename", "sure=certain", "--rename", "note=remark"];
+  expect(project.json(["migrate", "t", ...renames, "--dry-run"])).toMatchObject({
+    status: 0,
+    document: { dryRun: true, migrated: [{ thread: "t" }], unchanged: [], failed: [] },
+  });
+  expect(project.ngc(["migrate", "t", "--rename", "sure=certain"])).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining("channel `note` no longer exists") as string,
+  });
+  expect(project.ngc(["migrate", "t", ...renames]).stdout).toMatch(/^thread t: migrated, checkpoint /);
+  expect(project.ngc(["migrate", "t", ...renames]).stdout).toBe("thread t: fits already\n");
+  expect(project.json(["resume", "t", "--answer", "a"]).document.output).toEqual({ verdict: "a" });
+});
+
+test("5.7: migrate --all moves every thread of the graph, and reports those that do not fit", () => {
+  const project = paused("t", "u");
+  project.write("other.ngraph", graph("sure", "note").replace("graph g", "graph other"));
+  expect(project.ngc(["run", "other.ngraph", "--thread", "o"]).status).toBe(3);
+  project.write("g.ngraph", graph("sure", "note", "int"));
+  const all = ["migrate", "--all", "--file", "g.ngraph"];
+  expect(project.json(all)).toMatchObject({
+    status: 1,
+    document: { failed: [{ code: "NG_DRIFT" }, { code: "NG_DRIFT" }] },
+  });
+  const { status, document } = project.json([...all, "--set", "note=7"]);
+  expect(status).toBe(0);
+  expect(document.migrated.map(({ thread }: { thread: string }) => thread).sort()).toEqual(["t", "u"]);
+  expect(project.json(["resume", "u", "--answer", "b"]).document.state).toEqual({ verdict: "b", note: 7 });
+});
+
+test("migrate refuses usage that means nothing", () => {
+  const project = paused("t");
+  for (const args of [
+    [],
+    ["t", "--all"],
+    ["--all"],
+    ["t", "--rename", "x"],
+    ["t", "--set", "note"],
+    ["t", "--set", "note=x"],
+    ["none"],
+  ]) {
+    expect(project.ngc(["migrate", ...args]).status).toBe(64);
+  }
+});

@@ -1,0 +1,251 @@
+/** 5.7, the way forward: threads that follow an edit of their graph (`migrate`), or leave a place that no longer exists. */
+import { describe, expect, test } from "vitest";
+import type { NodeContext } from "../../runtime/interface/context.ts";
+import { MemoryStore } from "../../runtime/stores/memory.ts";
+import { engineOf } from "../support/graph.ts";
+
+const fail = (): never => {
+  throw new Error("down");
+};
+
+describe("migrate", () => {
+  test("renames a waiting node and its channel: the answer by the new id reaches it", async () => {
+    const store = new MemoryStore();
+    const asked: string[] = [];
+    const choose = (context: NodeContext): string => {
+      asked.push(context.thread);
+      return context.interrupt<string>("which?");
+    };
+    const before = engineOf(
+      `graph g { state choice: string | null  output out: string | null  node choose = choose() into choice
+        node done = choice into out  start -> choose -> done }`,
+      { choose },
+      { store },
+    );
+    await before.run({}, { thread: "t" });
+    const after = engineOf(
+      `graph g { state picked: string | null  output out: string | null  node pick = choose() into picked
+        node done = picked into out  start -> pick -> done }`,
+      { choose },
+      { store },
+    );
+    await expect(after.resume("t", "x")).rejects.toMatchObject({ code: "NG_DRIFT" });
+    const { checkpointId } = await after.migrate("t", { rename: { choose: "pick", choice: "picked" } });
+    const state = await after.state("t");
+    expect(state).toMatchObject({
+      checkpointId,
+      status: "paused",
+      next: ["pick"],
+      pauses: [{ node: "pick", taskId: "pick" }],
+    });
+    expect(state?.pauses[0]?.id).toMatch(/^pick@0\./);
+    expect((await after.history("t"))[0]).toMatchObject({ phase: "updated", digest: after.table.digest });
+    expect(await after.resume("t", { answers: { [state!.pauses[0]!.id]: "left" } })).toMatchObject({
+      status: "completed",
+      output: { out: "left" },
+    });
+  });
+
+  test("keeps stored results, signals of barriers, sent items and errors under the new names", async () => {
+    const store = new MemoryStore();
+    const ran: string[] = [];
+    let broken = true;
+    const functions = {
+      a: () => {
+        ran.push("a");
+        return "from a";
+      },
+      b: () => (broken ? fail() : "from b"),
+    };
+    const text = (a: string, d: string, log: string): string => `graph g { output ${log}: string[] = [] reduce append
+      node ${a} = a() into ${log}  node b = b() into ${log}  node c = "from c" into ${log}  node ${d} = "from d" into ${log}
+      start -> ${a}, b  b -> c  all(${a}, c) -> ${d} }`;
+    const old = engineOf(text("a", "d", "log"), functions, { store });
+    expect((await old.run({}, { thread: "t" })).status).toBe("failed");
+    const renamed = engineOf(text("first", "last", "lines"), functions, { store });
+    const rename = { a: "first", d: "last", log: "lines" };
+    await renamed.migrate("t", { rename });
+    broken = false;
+    expect(await renamed.resume("t")).toMatchObject({
+      status: "completed",
+      output: { lines: ["from a", "from b", "from c", "from d"] },
+    });
+    expect(ran).toEqual(["a"]);
+
+    // A signal that waits at a barrier.
+    broken = true;
+    const late = (names: readonly [string, string]): string => `graph g { output log: string[] = [] reduce append
+      node ${names[0]} = a() into log  node x = 1  node b = b() into log  node ${names[1]} = "from d" into log
+      start -> ${names[0]}, x  x -> b  all(${names[0]}, b) -> ${names[1]} }`;
+    const first = engineOf(late(["a", "d"]), functions, { store });
+    expect((await first.run({}, { thread: "u" })).status).toBe("failed");
+    const second = engineOf(late(["first", "last"]), functions, { store });
+    await second.migrate("u", { rename: { a: "first", d: "last" } });
+    expect((await second.history("u"))[0]?.barrierState).toEqual({ last: ["first"] });
+    broken = false;
+    expect((await second.resume("u")).output).toEqual({ log: ["from a", "from b", "from d"] });
+  });
+
+  test("keeps released gates and the results of items", async () => {
+    const store = new MemoryStore();
+    let broken = true;
+    const ran: string[] = [];
+    const work = (x: string): string => {
+      ran.push(x);
+      return x === "b" && broken ? fail() : x;
+    };
+    const text = (node: string): string => `graph g { output out: string[] = [] reduce append
+      node ${node} = work(x) for x in ["a", "b"] into out { pause before }  start -> ${node} }`;
+    const old = engineOf(text("each"), { work }, { store });
+    await old.run({}, { thread: "t" });
+    expect((await old.resume("t")).status).toBe("failed");
+    const now = engineOf(text("every"), { work }, { store });
+    await now.migrate("t", { rename: { each: "every" } });
+    broken = false;
+    expect(await now.resume("t")).toMatchObject({ status: "completed", output: { out: ["a", "b"] } });
+    expect(ran).toEqual(["a", "b", "b"]);
+  });
+
+  test("drops and converts channels, and gives new ones a value", async () => {
+    const store = new MemoryStore();
+    const old = engineOf(
+      `graph g { state n: string = "3"  state junk: int = 1  output out: int = 0  node a = "7" into n  node j = 2 into junk
+        node b = b() into out  start -> a, j  all(a, j) -> b }`,
+      { b: fail },
+      { store },
+    );
+    await old.run({}, { thread: "t" });
+    const text = `graph g { input who: string  state n: int = 3  output out: int = 0  node a = 1 into n  node j = 2
+        node b = b(n, who) into out  start -> a, j  all(a, j) -> b }`;
+    const now = engineOf(text, { b: (n: number, who: string) => n + who.length }, { store });
+    const before = await store.loadLatest("t");
+    await expect(now.migrate("t")).rejects.toMatchObject({
+      code: "NG_DRIFT",
+      details: [
+        expect.stringContaining("channel `n` has another type"),
+        "channel `junk` no longer exists",
+        "input `who` is new and has no default",
+      ],
+    });
+    await expect(now.migrate("t", { drop: ["junk"], map: { n: Number } })).rejects.toMatchObject({
+      code: "NG_DRIFT",
+      details: ["input `who` is new and has no default"],
+    });
+    const all = { drop: ["junk"], map: { n: Number }, set: { who: "me" } };
+    expect(await now.migrate("t", { ...all, dryRun: true })).toEqual({ thread: "t", checkpointId: before?.id });
+    expect(await store.loadLatest("t")).toEqual(before);
+    const { checkpointId } = await now.migrate("t", all);
+    expect(await now.migrate("t", all)).toEqual({ thread: "t", checkpointId });
+    expect((await now.state("t"))?.state).toEqual({ who: "me", n: 7, out: 0 });
+    expect(await now.resume("t")).toMatchObject({ status: "completed", output: { out: 9 } });
+  });
+
+  test("memory of a completed thread takes a new type", async () => {
+    const store = new MemoryStore();
+    const chat = (type: string, message: string): string => `type Msg = ${type}
+      graph chat { memory messages: Msg[] = [] reduce append  output n: int = 0
+        node say = ${message} into messages  node count = len(messages) into n  start -> say -> count }`;
+    const old = engineOf(chat("{ text: string }", '{ text: "hi" }'), {}, { store });
+    await old.run({}, { thread: "t" });
+    const now = engineOf(chat("{ text: string, role: string }", '{ text: "hi", role: "user" }'), {}, { store });
+    await expect(now.run({}, { thread: "t" })).rejects.toMatchObject({ code: "NG_DRIFT" });
+    const map = {
+      messages: (value: unknown) => (value as { text: string }[]).map((one) => ({ ...one, role: "user" })),
+    };
+    await now.migrate("t", { map });
+    expect((await now.run({}, { thread: "t" })).output).toEqual({ n: 2 });
+  });
+
+  test("rebinds the thread of a graph that was renamed, and of no other", async () => {
+    const store = new MemoryStore();
+    const text = (name: string): string =>
+      `graph ${name} { memory n: int = 0 reduce sum  node a = 1 into n  output out: int = 0  node b = n into out  start -> a -> b }`;
+    await engineOf(text("old"), {}, { store }).run({}, { thread: "t" });
+    const now = engineOf(text("new"), {}, { store });
+    await expect(now.migrate("t")).rejects.toThrow(/belongs to graph `old`/);
+    await expect(now.migrate("t", { graph: "another" })).rejects.toThrow(/belongs to graph `old`/);
+    await now.migrate("t", { graph: "old" });
+    expect((await now.run({}, { thread: "t" })).output).toEqual({ out: 2 });
+    await engineOf(text("old"), {}, { store }).run({}, { thread: "u" });
+    await now.migrate("u", { rename: { old: "new" } });
+    expect((await now.run({}, { thread: "u" })).output).toEqual({ out: 2 });
+  });
+
+  test("a changed reducer needs a decision about the value", async () => {
+    const store = new MemoryStore();
+    const text = (reducer: string): string =>
+      `graph g { output n: int = 0 reduce ${reducer}  node a = 5 into n  node b = b() into n  start -> a -> b }`;
+    await engineOf(text("sum"), { b: fail }, { store }).run({}, { thread: "t" });
+    const now = engineOf(text("max"), { b: () => 3 }, { store });
+    await expect(now.migrate("t")).rejects.toThrow(/the reducer of channel `n` was sum and is max/);
+    await now.migrate("t", { map: { n: (value) => value } });
+    expect((await now.resume("t")).output).toEqual({ n: 5 });
+  });
+
+  test("refuses to rename a node whose called graph is unfinished or has memory", async () => {
+    const store = new MemoryStore();
+    const text = (node: string, inner: string): string => `graph child { ${inner} }
+      graph g { output out: int = 0  node ${node} = child() into { n: out }  start -> ${node} }`;
+    const ask = (context: NodeContext): number => context.interrupt("?");
+    const asks = "output n: int = 0  node a = ask() into n  start -> a";
+    await engineOf(text("call", asks), { ask }, { store }).run({}, { thread: "t" });
+    const now = engineOf(text("invoke", asks), { ask }, { store });
+    await expect(now.migrate("t", { rename: { call: "invoke" } })).rejects.toThrow(
+      /node `call` cannot be renamed to `invoke`: the graph that it calls has not finished/,
+    );
+    const remembers =
+      "memory m: int = 0 reduce sum  output n: int = 0  node a = 1 into m  node b = m into n  start -> a -> b";
+    await engineOf(text("call", remembers), {}, { store }).run({}, { thread: "u" });
+    const later = engineOf(text("invoke", remembers), {}, { store });
+    await expect(later.migrate("u", { rename: { call: "invoke" } })).rejects.toThrow(
+      /the graph that it calls has memory/,
+    );
+  });
+
+  test("swaps two names; refuses names that are not there, and two names that become one", async () => {
+    const store = new MemoryStore();
+    const text = (a: string, b: string): string =>
+      `graph g { state ${a}: int = 0  state ${b}: string = ""  output out: int = 0  node n = 1 into ${a}  node m = "x" into ${b}
+        node end_ = stop() into out  start -> n, m  all(n, m) -> end_ }`;
+    await engineOf(text("p", "q"), { stop: fail }, { store }).run({}, { thread: "t" });
+    const now = engineOf(text("q", "p"), { stop: () => 1 }, { store });
+    await expect(now.migrate("t", { rename: { p: "r" } })).rejects.toThrow(/neither a node nor a channel `r`/);
+    await expect(now.migrate("t", { rename: { n: "m" } })).rejects.toThrow(/still has `n`/);
+    await expect(now.migrate("t", { map: { r: (value) => value } })).rejects.toThrow(/`r` is not a channel/);
+    await expect(now.migrate("t", { map: { p: fail } })).rejects.toThrow(/converts channel `p` failed: down/);
+    await now.migrate("t", { rename: { p: "q", q: "p" } });
+    expect((await now.state("t"))?.state).toEqual({ q: 1, p: "x", out: 0 });
+    expect((await now.resume("t")).status).toBe("completed");
+  });
+});
+
+describe("5.9 a chosen node needs the state only", () => {
+  const old = "graph g { output n: int = 0  node a = 1 into n  node b = b() into n  start -> a -> b }";
+  const edited = "graph g { output n: int = 0  node a = 1 into n  node c = n + 10 into n  start -> a -> c }";
+
+  test.each(["resume", "fork"] as const)("%s at a node, though the next node no longer exists", async (how) => {
+    const store = new MemoryStore();
+    await engineOf(old, { b: fail }, { store }).run({}, { thread: "t" });
+    const now = engineOf(edited, {}, { store });
+    await expect(now.resume("t")).rejects.toMatchObject({ code: "NG_DRIFT" });
+    if (how === "resume") {
+      expect((await now.resume("t", { at: "c" })).output).toEqual({ n: 11 });
+      return;
+    }
+    await now.fork("t", { as: "u", at: "c" });
+    expect((await now.resume("u")).output).toEqual({ n: 11 });
+  });
+
+  test("still refuses values that do not fit, and another graph", async () => {
+    const store = new MemoryStore();
+    await engineOf(old, { b: fail }, { store }).run({}, { thread: "t" });
+    const typed = engineOf(
+      edited.replace("n: int = 0", 'n: string = ""').replace("1 into", '"1" into').replace("n + 10", '"x"'),
+      {},
+      { store },
+    );
+    await expect(typed.resume("t", { at: "c" })).rejects.toThrow(/channel `n` has another type/);
+    const other = engineOf(edited.replace("graph g", "graph h"), {}, { store });
+    await expect(other.resume("t", { at: "c" })).rejects.toThrow(/belongs to graph `g`/);
+  });
+});
