@@ -26,6 +26,8 @@ export interface SaveDetails {
   readonly current: readonly string[];
   readonly pauses?: readonly PauseItem[];
   readonly error?: NgraphError | undefined;
+  /** A fork: nothing runs until a resume. */
+  readonly prepared?: boolean;
   /** Set if the step is unfinished: its results are part of the checkpoint (6.3), and these nodes still have to run. */
   readonly unfinished?: { readonly next: readonly string[]; readonly children: Readonly<Record<string, string>> };
 }
@@ -168,6 +170,7 @@ export class CheckpointWriter {
       graph: table.name,
       ...(this.#recordsChannels(details) ? { channels: channelShapes(run.program) } : {}),
       ...passedGatesOf(run, phase),
+      ...(details.status === "running" && (phase === "updated" || details.prepared === true) ? { prepared: true } : {}),
       ...(finished.length === 0 ? {} : { finished }),
       ...(error === undefined ? {} : { failure: this.#failure(error) }),
       ...(run.unrouted.length === 0

@@ -56,6 +56,8 @@ import { newId } from "../checkpoint/ids.ts";
 import { asRunner, checkThreadId, storeOf } from "../thread/thread-access.ts";
 import { findCheckpoint, loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import { migrateThread } from "../thread/migrate-thread.ts";
+import { listThreads } from "../thread/list-threads.ts";
+import { recoverThreads } from "../thread/recover-threads.ts";
 import { updateThread } from "../thread/update-thread.ts";
 
 /**
@@ -90,6 +92,8 @@ export function createEngine<Input = JsonObject, Output = JsonObject, State = Js
     fork: (thread, settings = {}) => forkThread(core, thread, settings),
     update: (thread, values, settings = {}) => update(core, thread, values, settings),
     migrate: (thread, settings = {}) => migrate(core, thread, settings),
+    threads: (settings = {}) => listThreads(core, settings),
+    recover: (settings = {}) => recoverThreads(core, settings),
   };
   // The caller declares the types of inputs and outputs; at run time both are checked records.
   return engine as unknown as Engine<Input, Output, State>;

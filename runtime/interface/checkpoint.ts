@@ -88,6 +88,8 @@ export interface CheckpointHeader {
   readonly graph?: string;
   /** The channels of that graph and the nature of each, in checkpoints at which a run starts or stops (`channelShapes`). */
   readonly channels?: Readonly<Record<string, string>>;
+  /** Written by a fork or an edit of the state with work left: no run has been cut off, a resume is to come. */
+  readonly prepared?: true;
   /** Why the run failed. */
   readonly failure?: {
     readonly code: string;

@@ -216,6 +216,60 @@ export interface MigrateOptions {
   readonly metadata?: JsonObject;
 }
 
+/** The status of a thread in a listing; `interrupted`: its run was cut off by a crash, and no process runs it. */
+export type ThreadStatus = CheckpointHeader["status"] | "interrupted";
+
+/** Which threads `threads` lists: those that have all of the given properties. */
+export interface ThreadListOptions {
+  /** Default 100. */
+  readonly limit?: number;
+  /** The `position` of the last thread of a page, to list the next page. */
+  readonly after?: number;
+  readonly status?: ThreadStatus;
+  /** The graph that the thread belongs to. Default: the threads of all graphs. */
+  readonly graph?: string;
+  /** The label of the newest checkpoint. */
+  readonly label?: string;
+  /** Fields that the metadata of the newest checkpoint contains, with equal values. */
+  readonly metadata?: JsonObject;
+}
+
+/** A thread in a listing. All but `thread`, `position` and `checkpoints` describes its newest checkpoint. */
+export interface ThreadSummary {
+  readonly thread: ThreadId;
+  readonly checkpointId: CheckpointId;
+  readonly status: ThreadStatus;
+  readonly step: number;
+  /** Of the thread, those of called graphs included. */
+  readonly checkpoints: number;
+  /** Milliseconds since 1970. */
+  readonly timestamp: number;
+  readonly metadata: JsonObject;
+  readonly label: string | null;
+  /** `null` for a thread of an older version. */
+  readonly graph: string | null;
+  /** The place in the listing; `after` of the next page. */
+  readonly position: number;
+}
+
+export interface RecoverOptions {
+  /** At most this many threads (default: all). */
+  readonly limit?: number;
+  /** Threads that run at once (default 4). */
+  readonly concurrency?: number;
+  /** Aborting it cancels the runs under way, and starts no more. */
+  readonly signal?: AbortSignal;
+}
+
+export interface RecoverResult<Output = JsonObject, State = JsonObject> {
+  /** The runs that this call resumed, with their `thread`. */
+  readonly results: readonly RunResult<Output, State>[];
+  /** Threads that another process was faster to resume. */
+  readonly conflicts: number;
+  /** Threads that could not be resumed: NG_DRIFT, for example. */
+  readonly failures: readonly { readonly thread: ThreadId; readonly error: NgraphError }[];
+}
+
 export interface CheckpointRef {
   readonly thread: ThreadId;
   readonly checkpointId: CheckpointId;
@@ -281,4 +335,11 @@ export interface Engine<Input = JsonObject, Output = JsonObject, State = JsonObj
    * await engine.migrate("42", { rename: { draft: "write" }, drop: ["score"], map: { notes: (note) => [note] } });
    */
   migrate(thread: ThreadId, options?: MigrateOptions): Promise<CheckpointRef>;
+  /** The threads of the store, most recently written first. Needs a store that lists threads. */
+  threads(options?: ThreadListOptions): Promise<readonly ThreadSummary[]>;
+  /**
+   * Resumes the threads of this graph whose runs a crash has cut off: for a process that starts again. Several processes may call
+   * it at once; each thread is resumed by one of them. It answers no pause and opens no gate.
+   */
+  recover(options?: RecoverOptions): Promise<RecoverResult<Output, State>>;
 }

@@ -76,10 +76,34 @@ export interface ThreadInfo {
   /** Of the head, in milliseconds since 1970. */
   readonly timestamp: number;
   readonly metadata: CheckpointHeader["metadata"];
+  /** Of the head. Absent in listings of older stores. */
+  readonly label?: string | null;
+  /** The graph that wrote the head. Absent for checkpoints of older versions. */
+  readonly graph?: string;
+  /**
+   * The place in the listing: falls from each thread to the next, and rises when the thread is written again. A store that sets
+   * it supports all of `ThreadsOptions`; other stores support `limit` alone.
+   */
+  readonly position?: number;
+  /** Whether a runner holds the claim: its lease has not ended, and it is not known to be dead. */
+  readonly held?: boolean;
+  /** As in the header of the head. */
+  readonly prepared?: true;
 }
 
+/** Which threads a listing contains: those that have all of the given properties. */
 export interface ThreadsOptions {
+  /** Default 100. 0 or less returns nothing; a fraction is truncated. */
   readonly limit?: number;
+  /** Only threads behind this `position` of the listing: the last one of a page continues with the next page. */
+  readonly after?: number;
+  readonly status?: CheckpointHeader["status"];
+  /** The graph that wrote the head. */
+  readonly graph?: string;
+  /** The label of the head. */
+  readonly label?: string;
+  /** Fields that the metadata of the head contains, with equal values. */
+  readonly metadata?: CheckpointHeader["metadata"];
   /**
    * Called for each damaged thread, which the list then leaves out. Without it, a damaged thread fails the call with
    * NG_CORRUPT_RECORD. The id is undefined if the damage hides it.

@@ -4,9 +4,11 @@ import type {
   ForkOptions,
   HistoryOptions,
   MigrateOptions,
+  RecoverOptions,
   ResumeOptions,
   RunOptions,
   StreamOptions,
+  ThreadListOptions,
   UpdateOptions,
 } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
@@ -89,6 +91,15 @@ export const MIGRATE_OPTIONS: OptionNames<MigrateOptions> = {
   dryRun: true,
   metadata: true,
 };
+export const THREADS_OPTIONS: OptionNames<ThreadListOptions> = {
+  limit: true,
+  after: true,
+  status: true,
+  graph: true,
+  label: true,
+  metadata: true,
+};
+export const RECOVER_OPTIONS: OptionNames<RecoverOptions> = { limit: true, concurrency: true, signal: true };
 
 export const PLAN_RUNNER_OPTIONS = PLAN_ENGINE;
 export const PLAN_RUN_OPTIONS: OptionNames<PlanRunOptions> = { ...PLAN_EXECUTE, thread: true, abandon: true };

@@ -10,7 +10,16 @@ import {
 import { setField } from "../expression/operations.ts";
 import type { Json } from "../value/json.ts";
 import { refuseUnknown } from "../interface/known-phase.ts";
-import type { Claim, ListOptions, PrunePolicy, Runner, SaveRequest, Store, ThreadInfo } from "../interface/store.ts";
+import type {
+  Claim,
+  ListOptions,
+  ThreadsOptions,
+  PrunePolicy,
+  Runner,
+  SaveRequest,
+  Store,
+  ThreadInfo,
+} from "../interface/store.ts";
 import { frozenJson } from "./contract/frozen-json.ts";
 import { checkName, checkNames } from "./contract/key.ts";
 import { checkPrunePolicy, rowLimit } from "./contract/limits.ts";
@@ -27,6 +36,7 @@ import {
   unknownCheckpoint,
   unknownVersion,
 } from "./contract/store-error.ts";
+import { isListed } from "./contract/listed-thread.ts";
 import { keptCheckpoints, superseded } from "./contract/retention.ts";
 
 export interface MemoryStoreOptions {
@@ -197,16 +207,39 @@ export class MemoryStore implements Store {
     return read(this.#find(threadId)?.labels?.get(label));
   }
 
-  threads(options: { readonly limit?: number } = {}): readonly ThreadInfo[] {
+  threads(options: ThreadsOptions = {}): readonly ThreadInfo[] {
     this.#checkOpen();
-    return [...this.#threads]
-      .filter(([, thread]) => thread.heads.has(""))
-      .sort(([, a], [, b]) => b.written - a.written)
-      .slice(0, rowLimit(options.limit))
-      .map(([threadId, thread]) => {
-        const { id, status, step, timestamp, metadata } = readable(thread.heads.get("")!).header;
-        return { threadId, headId: id, status, step, checkpoints: thread.checkpoints.size, timestamp, metadata };
-      });
+    const limit = rowLimit(options.limit);
+    const { after = Number.POSITIVE_INFINITY } = options;
+    const threads = [...this.#threads]
+      .filter(([, thread]) => thread.heads.has("") && thread.written < after)
+      .sort(([, a], [, b]) => b.written - a.written);
+    const found: ThreadInfo[] = [];
+    for (const [threadId, thread] of threads) {
+      if (found.length >= limit) break;
+      const info = this.#info(threadId, thread);
+      if (isListed(info, options)) found.push(info);
+    }
+    return found;
+  }
+
+  #info(threadId: ThreadId, { heads, checkpoints, written, holder }: ThreadRecord): ThreadInfo {
+    const stored = readable(heads.get("")!);
+    const { id, status, step, timestamp, metadata, graph, prepared } = stored.header;
+    return {
+      threadId,
+      headId: id,
+      status,
+      step,
+      checkpoints: checkpoints.size,
+      timestamp,
+      metadata,
+      label: stored.label ?? null,
+      ...(graph === undefined ? {} : { graph }),
+      position: written,
+      held: holder !== undefined && holder.expiresAt > this.#now(),
+      ...(prepared === true ? { prepared } : {}),
+    };
   }
 
   prune(threadId: ThreadId, policy: PrunePolicy): number {

@@ -120,8 +120,8 @@ export class PostgresStore implements Store {
     return this.#load(threadId, (transaction, thread) => findLabelled(transaction, thread, label));
   }
 
-  async threads({ limit, onCorrupt }: ThreadsOptions = {}): Promise<readonly ThreadInfo[]> {
-    return listThreads(this.#connection, rowLimit(limit), onCorrupt);
+  async threads(options: ThreadsOptions = {}): Promise<readonly ThreadInfo[]> {
+    return listThreads(this.#connection, options);
   }
 
   async prune(threadId: ThreadId, policy: PrunePolicy): Promise<number> {

@@ -135,8 +135,8 @@ export class SqliteStore implements Store {
     return this.#load(threadId, (thread) => findLabelled(this.#connection, thread, label));
   }
 
-  threads({ limit, onCorrupt }: ThreadsOptions = {}): readonly ThreadInfo[] {
-    return listThreads(this.#connection, rowLimit(limit), onCorrupt);
+  threads(options: ThreadsOptions = {}): readonly ThreadInfo[] {
+    return listThreads(this.#connection, options, this.#now());
   }
 
   prune(threadId: ThreadId, policy: PrunePolicy): number {

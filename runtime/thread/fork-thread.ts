@@ -71,6 +71,7 @@ export async function forkCheckpoint(
       source.status === "completed" || source.status === "incomplete" || pauses.length > 0 ? source.status : "running";
     await writer.save(source.phase, {
       status,
+      prepared: true,
       step: source.step,
       current: source.currentNodes,
       pauses,

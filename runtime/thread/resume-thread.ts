@@ -8,7 +8,7 @@ import { refuseDrift } from "../checkpoint/drift.ts";
 import { forkCheckpoint, renewPauseId } from "./fork-thread.ts";
 import { snapshotOptions } from "../run/copy-arguments.ts";
 import { checkOptions, RESUME_OPTIONS } from "../run/option-names.ts";
-import { answerWrite, restoreRun } from "../checkpoint/restore-run.ts";
+import { answerWrite, restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
 import { continueRun } from "../step/run-loop.ts";
 import { nextStop } from "../run/run-end.ts";
 import { createShared, maxStepsOf, type EngineCore } from "../run/run-settings.ts";
@@ -34,6 +34,22 @@ export async function resumeThread(
     return asRunner(core, threadId, options, (durable, cancellation) =>
       resumeClaimed(core, durable, cancellation, options),
     );
+  });
+}
+
+/** Resumes a thread if its run was cut off; otherwise returns `undefined`: another process has resumed it in the meantime. */
+export async function resumeInterrupted(
+  core: EngineCore,
+  threadId: ThreadId,
+  options: Pick<ResumeOptions, "signal">,
+): Promise<RunResult | undefined> {
+  return asRunner(core, threadId, options, async (durable, cancellation) => {
+    const { store } = durable;
+    const head = await loadHead(store, threadId);
+    const { status, prepared } = withAnswers(head, await loadWrites(store, threadId, head.id));
+    if (status !== "running" || prepared === true) return undefined;
+    // An empty record of answers opens no gate.
+    return resumeHead(core, durable, cancellation, head, { ...options, answers: {} });
   });
 }
 

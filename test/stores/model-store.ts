@@ -117,8 +117,8 @@ export class ModelStore implements Store {
   threads({ limit = 100 }: { readonly limit?: number } = {}): readonly ThreadInfo[] {
     const written = this.#threads.filter(({ heads }) => heads.has("")).reverse();
     return written.slice(0, limit).map(({ threadId, checkpoints }) => {
-      const { id: headId, status, step, timestamp, metadata } = this.loadLatest(threadId)!;
-      return { threadId, headId, status, step, checkpoints: checkpoints.length, timestamp, metadata };
+      const { id: headId, status, step, timestamp, metadata, label } = this.loadLatest(threadId)!;
+      return { threadId, headId, status, step, checkpoints: checkpoints.length, timestamp, metadata, label };
     });
   }
 

@@ -127,7 +127,9 @@ class Actor {
   async everything(): Promise<unknown> {
     const answers: unknown[] = [];
     for (const store of this.#stores) {
-      answers.push(await store.threads!());
+      const threads = await store.threads!();
+      // Positions and claims of the model are other numbers.
+      answers.push(threads.map(({ position: _, held: __, ...info }) => info));
       for (const thread of THREADS) {
         for (const namespace of NAMESPACES) {
           answers.push(await store.loadLatest(thread, namespace), await store.list(thread, { namespace }));

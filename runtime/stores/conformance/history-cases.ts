@@ -1,4 +1,5 @@
 import type { Checkpoint } from "../../interface/checkpoint.ts";
+import type { ThreadsOptions } from "../../interface/store.ts";
 import { expectCode, expectEqual, expectTrue } from "./expect.ts";
 import { LEASE, SampleRun } from "./sample-run.ts";
 import { optionalCase, storeCase, type StoreCase } from "./store-case.ts";
@@ -206,7 +207,8 @@ export const HISTORY: readonly StoreCase[] = [
       ["a", "c", "b"],
       "order",
     );
-    const { headId, ...info } = threads[0]!;
+    const { headId, threadId, status, step, checkpoints, metadata } = threads[0]!;
+    const info = { threadId, status, step, checkpoints, timestamp: threads[0]!.timestamp, metadata };
     expectEqual(headId, runs[1]!.head()!.id, "head");
     const expected = { threadId: "a", status: "paused", step: 7, checkpoints: 2, timestamp, metadata: { who: "me" } };
     expectEqual(info, expected, "the entry of a thread");
@@ -220,6 +222,48 @@ export const HISTORY: readonly StoreCase[] = [
     for (let n = 0; n < 100; n++) await (await SampleRun.start(store, `more ${n}`)).save();
     expectEqual((await store.threads()).length, 100, "threads without a limit");
     expectEqual((await store.threads({ limit: 1e9 })).length, 102, "all threads");
+  }),
+
+  optionalCase("threads are listed in pages, by status, graph, label and metadata", ["threads"], async (store) => {
+    const statuses = ["completed", "paused", "completed", "running", "completed"] as const;
+    for (const [n, status] of statuses.entries()) {
+      const run = await SampleRun.start(store, `thread ${n}`);
+      const graph = n < 3 ? "one" : "two";
+      const label = n === 2 ? "labelled" : null;
+      await run.save([], { status, graph, label, metadata: { parity: n % 2, list: [n] } });
+      if (status !== "running") await store.release(run.claim);
+    }
+    const all = await store.threads();
+    // A store that sets no positions supports `limit` alone.
+    if (all.some(({ position }) => position === undefined)) return;
+    const names = async (options: ThreadsOptions): Promise<readonly string[]> =>
+      (await store.threads(options)).map(({ threadId }) => threadId.slice("thread ".length));
+    for (const [what, options, expected] of [
+      ["status", { status: "completed" }, ["4", "2", "0"]],
+      ["status and limit", { status: "completed", limit: 2 }, ["4", "2"]],
+      ["graph", { graph: "one" }, ["2", "1", "0"]],
+      ["label", { label: "labelled" }, ["2"]],
+      ["metadata", { metadata: { parity: 1 } }, ["3", "1"]],
+      ["a list in metadata", { metadata: { list: [4] } }, ["4"]],
+      ["metadata that no thread has", { metadata: { other: 1 } }, []],
+      ["all filters", { status: "completed", graph: "two", metadata: { parity: 0 } }, ["4"]],
+      ["the rest behind a position", { after: all[1]!.position! }, ["2", "1", "0"]],
+      ["a page", { after: all[0]!.position!, limit: 2 }, ["3", "2"]],
+      ["nothing behind the last", { after: all[4]!.position! }, []],
+    ] as const) {
+      expectEqual(await names(options), expected, `threads by ${what}`);
+    }
+    expectEqual(
+      all.map(({ held, graph, label }) => [held, graph, label]),
+      [
+        [false, "two", null],
+        [true, "two", null],
+        [false, "one", "labelled"],
+        [false, "one", null],
+        [false, "one", null],
+      ],
+      "claims, graphs and labels",
+    );
   }),
 
   storeCase("deleting a thread removes all its data and no other data", async (store) => {

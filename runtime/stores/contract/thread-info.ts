@@ -34,8 +34,21 @@ function nameOf(thread: ThreadRow): string | undefined {
 }
 
 /** The entry of a thread in a listing. Both rows must have been verified. */
-export function threadInfo(thread: ThreadRow, head: CheckpointRow): ThreadInfo {
+export function threadInfo(thread: ThreadRow, head: CheckpointRow, isHeld: boolean): ThreadInfo {
   const threadId = decodeKey(thread.name);
-  const { id: headId, status, step, timestamp, metadata } = decodeHeader(head, threadId);
-  return { threadId, headId, status, step, checkpoints: thread.checkpoints, timestamp, metadata };
+  const { id: headId, status, step, timestamp, metadata, label, graph, prepared } = decodeHeader(head, threadId);
+  return {
+    threadId,
+    headId,
+    status,
+    step,
+    checkpoints: thread.checkpoints,
+    timestamp,
+    metadata,
+    label,
+    ...(graph === undefined ? {} : { graph }),
+    position: thread.last,
+    held: isHeld,
+    ...(prepared === true ? { prepared } : {}),
+  };
 }

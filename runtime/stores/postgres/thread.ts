@@ -17,7 +17,7 @@ import { checkCount, describeHolder, holds, isHeld, leaseEnd, newThread, UNCLAIM
 import type { Connection, Transaction } from "./connection.ts";
 
 /** Leases use the server's clock, which all processes share. */
-const NOW = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now";
+export const NOW = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now";
 
 export async function findThread(transaction: Transaction, threadId: ThreadId): Promise<ThreadRow | undefined> {
   const name = encodeKey(threadId);

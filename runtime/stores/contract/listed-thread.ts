@@ -1,0 +1,13 @@
+import { equal } from "../../expression/equal.ts";
+import type { ThreadInfo, ThreadsOptions } from "../../interface/store.ts";
+import type { Json } from "../../value/json.ts";
+
+/** Whether a thread has the properties that a listing asks for. */
+export function isListed(info: ThreadInfo, { status, graph, label, metadata }: ThreadsOptions): boolean {
+  if (status !== undefined && info.status !== status) return false;
+  if (graph !== undefined && info.graph !== graph) return false;
+  if (label !== undefined && info.label !== label) return false;
+  return Object.entries(metadata ?? {}).every(
+    ([name, value]) => Object.hasOwn(info.metadata, name) && equal(info.metadata[name] as Json, value),
+  );
+}

@@ -1,0 +1,95 @@
+import type { ThreadListOptions, ThreadStatus, ThreadSummary } from "../interface/engine-options.ts";
+import { StoreError } from "../interface/errors.ts";
+import type { Store, ThreadInfo, ThreadsOptions } from "../interface/store.ts";
+import { asStoreError } from "../checkpoint/journal.ts";
+import { isAnswer, withAnswers } from "../checkpoint/restore-run.ts";
+import { checkMetadata } from "../run/check-options.ts";
+import { checkOptions, THREADS_OPTIONS } from "../run/option-names.ts";
+import type { EngineCore } from "../run/run-settings.ts";
+import { isListed } from "../stores/contract/listed-thread.ts";
+import { storeOf } from "./thread-access.ts";
+
+/** Threads that are read from the store at a time. */
+const PAGE = 500;
+
+/**
+ * The threads of a store, most recently written first. The status is that of now: a thread whose answers were all stored no longer
+ * waits, and one that no process runs is interrupted.
+ *
+ * @throws StoreError NG_STORE_FAILED for a store that cannot list its threads
+ */
+export async function listThreads(core: EngineCore, options: ThreadListOptions): Promise<readonly ThreadSummary[]> {
+  checkOptions("a listing of threads", options, THREADS_OPTIONS);
+  checkMetadata(options.metadata);
+  return threadsOf(core.options.store ?? storeOf(core, "threads are kept in a store"), options);
+}
+
+/** As `listThreads`, for a store without an engine. */
+export async function threadsOf(store: Store, options: ThreadListOptions): Promise<readonly ThreadSummary[]> {
+  const { limit = 100, status } = options;
+  const found: ThreadSummary[] = [];
+  let { after } = options;
+  for (;;) {
+    const page = await readPage(store, { ...options, after });
+    for (const info of page.threads) {
+      const summary = summarise(info, await statusOf(store, info));
+      if (status !== undefined && summary.status !== status) continue;
+      if (found.length < limit) found.push(summary);
+    }
+    after = page.threads.at(-1)?.position;
+    if (page.isLast || after === undefined || found.length >= limit) return found;
+  }
+}
+
+type ListedThread = ThreadInfo & { readonly position: number };
+
+async function readPage(
+  store: Store,
+  { status, after, graph, label, metadata }: Omit<ThreadListOptions, "after"> & { readonly after: number | undefined },
+): Promise<{ readonly threads: readonly ListedThread[]; readonly isLast: boolean }> {
+  if (store.threads === undefined) throw new StoreError("NG_STORE_FAILED", "this store cannot list its threads");
+  const isStored = status !== "interrupted" && status !== "running" && status !== undefined;
+  const filter: ThreadsOptions = {
+    ...(after === undefined ? {} : { after }),
+    ...(graph === undefined ? {} : { graph }),
+    ...(label === undefined ? {} : { label }),
+    ...(metadata === undefined ? {} : { metadata }),
+    // Whether a run continues is only known after its answers and its claim have been read.
+    ...(isStored ? { status } : {}),
+  };
+  const page = await asStoreError(() => store.threads!({ ...filter, limit: PAGE }));
+  if (page.every(({ position }) => position !== undefined)) {
+    return { threads: page as readonly ListedThread[], isLast: page.length < PAGE };
+  }
+  // A store of an older version knows only `limit`. The position of a thread is then its place among all, from the oldest.
+  const all = await asStoreError(() => store.threads!({ limit: Number.MAX_SAFE_INTEGER }));
+  const threads = all.map((info, index) => ({ ...info, position: all.length - index }));
+  const isBehind = ({ position }: ListedThread): boolean => after === undefined || position < after;
+  return { threads: threads.filter((info) => isBehind(info) && isListed(info, filter)), isLast: true };
+}
+
+function summarise(info: ListedThread, status: ThreadStatus): ThreadSummary {
+  const { threadId, headId, step, checkpoints, timestamp, metadata, label = null, graph = null, position } = info;
+  return {
+    thread: threadId,
+    checkpointId: headId,
+    status,
+    step,
+    checkpoints,
+    timestamp,
+    metadata,
+    label,
+    graph,
+    position,
+  };
+}
+
+async function statusOf(store: Store, { threadId, headId, status, held, prepared }: ThreadInfo): Promise<ThreadStatus> {
+  const running = held === false && prepared !== true ? "interrupted" : "running";
+  if (status !== "paused") return status === "running" ? running : status;
+  // Only a thread whose answers were stored before a crash has its newest checkpoint read.
+  const writes = (await asStoreError(() => store.getWrites?.(threadId, headId))) ?? [];
+  if (!writes.some(isAnswer)) return status;
+  const head = await asStoreError(() => store.loadById(threadId, headId));
+  return head === undefined || withAnswers(head, writes).status === "paused" ? status : running;
+}

@@ -1,0 +1,52 @@
+import type { RecoverOptions, RecoverResult, RunResult } from "../interface/engine-options.ts";
+import { NgraphError } from "../interface/errors.ts";
+import { checkCount } from "../run/check-options.ts";
+import { checkOptions, RECOVER_OPTIONS } from "../run/option-names.ts";
+import type { EngineCore } from "../run/run-settings.ts";
+import { listThreads } from "./list-threads.ts";
+import { resumeInterrupted } from "./resume-thread.ts";
+
+const DEFAULT_CONCURRENCY = 4;
+
+/**
+ * Resumes the interrupted threads of a graph, the longest interrupted first. A thread that another process holds or has resumed is
+ * counted and left alone; the claim decides.
+ */
+export async function recoverThreads(core: EngineCore, options: RecoverOptions): Promise<RecoverResult> {
+  checkOptions("a recovery", options, RECOVER_OPTIONS);
+  const { limit = null, concurrency = DEFAULT_CONCURRENCY, signal } = options;
+  const most = checkCount("limit", limit, 0) ?? Number.MAX_SAFE_INTEGER;
+  const parallel = checkCount("concurrency", concurrency, 1) ?? Number.MAX_SAFE_INTEGER;
+  const graph = core.program.table.name;
+  const threads = await listThreads(core, { graph, status: "interrupted", limit: Number.MAX_SAFE_INTEGER });
+  const open = threads.map(({ thread }) => thread).reverse();
+  const results: RunResult[] = [];
+  const failures: { readonly thread: string; readonly error: NgraphError }[] = [];
+  let conflicts = 0;
+  let started = 0;
+  const work = async (): Promise<void> => {
+    for (;;) {
+      const thread = open.shift();
+      if (thread === undefined || started >= most || signal?.aborted === true) return;
+      started++;
+      try {
+        const result = await resumeInterrupted(core, thread, signal === undefined ? {} : { signal });
+        if (result !== undefined) {
+          results.push(result);
+          continue;
+        }
+      } catch (error) {
+        if (!(error instanceof NgraphError)) throw error;
+        if (error.code !== "NG_THREAD_CONFLICT") {
+          failures.push({ thread, error });
+          continue;
+        }
+      }
+      // A thread that is not resumed here does not count.
+      started--;
+      conflicts++;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(parallel, open.length) }, work));
+  return { results, conflicts, failures };
+}
