@@ -74,7 +74,11 @@ describe("threads", () => {
     // A store that knows only `limit`: the engine filters.
     const plain = Object.assign(Object.create(store) as MemoryStore, {
       threads: (options: { limit?: number }) =>
-        store.threads({ limit: options.limit ?? 100 }).map(({ position: _, held: __, ...info }) => info),
+        store.threads({ limit: options.limit ?? 100 }).map((info) => {
+          const { position, held, ...older } = info;
+          expect([position, held]).toEqual([expect.any(Number), false]);
+          return older;
+        }),
     });
     const older = engineOf("graph ok { output n: int = 0  node a = 1 into n  start -> a }", {}, { store: plain });
     const first = await older.threads({ limit: 2, graph: "ok" });
@@ -113,7 +117,7 @@ describe("recover", () => {
     const engines = [engineOf(TEXT, { step }, { store }), engineOf(TEXT, { step }, { store })] as const;
     expect(await engines[0].recover()).toEqual({ results: [], conflicts: 0, failures: [] });
     advance(60_000);
-    const [first] = await Promise.all([engines[0].recover({ limit: 1, concurrency: 1 })]);
+    const first = await engines[0].recover({ limit: 1, concurrency: 1 });
     expect(first.results.map(({ thread, status }) => [thread, status])).toEqual([["t0", "completed"]]);
     const both = await Promise.all(engines.map((engine) => engine.recover({ concurrency: 2 })));
     expect(both.flatMap(({ results }) => results.map(({ thread }) => thread)).sort()).toEqual(["t1", "t2", "t3", "t4"]);

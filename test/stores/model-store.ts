@@ -118,7 +118,18 @@ export class ModelStore implements Store {
     const written = this.#threads.filter(({ heads }) => heads.has("")).reverse();
     return written.slice(0, limit).map(({ threadId, checkpoints }) => {
       const { id: headId, status, step, timestamp, metadata, label } = this.loadLatest(threadId)!;
-      return { threadId, headId, status, step, checkpoints: checkpoints.length, timestamp, metadata, label };
+      return {
+        threadId,
+        headId,
+        status,
+        step,
+        checkpoints: checkpoints.length,
+        timestamp,
+        metadata,
+        label,
+        position: 0,
+        held: false,
+      };
     });
   }
 

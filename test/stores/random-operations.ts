@@ -129,7 +129,7 @@ class Actor {
     for (const store of this.#stores) {
       const threads = await store.threads!();
       // Positions and claims of the model are other numbers.
-      answers.push(threads.map(({ position: _, held: __, ...info }) => info));
+      answers.push(threads.map((info) => ({ ...info, position: 0, held: false })));
       for (const thread of THREADS) {
         for (const namespace of NAMESPACES) {
           answers.push(await store.loadLatest(thread, namespace), await store.list(thread, { namespace }));
