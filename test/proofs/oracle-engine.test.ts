@@ -2,7 +2,7 @@
  * Every verdict of `check` on random graphs, compared with what the real engine does under an adversary.
  *
  * - `NGRAPH_TEST_DEPTH=full` compares 20,000 graphs.
- * - `SEED=1234 npx vitest run --project source test/proofs/engine-oracle.test.ts` compares one graph, and prints it with what is wrong.
+ * - `SEED=1234 npx vitest run --project deep test/proofs/oracle-engine.test.ts` compares one graph, and prints it with what is wrong.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
