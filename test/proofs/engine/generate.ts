@@ -92,15 +92,15 @@ class Draft {
 
   text(): string {
     const { random } = this;
-    if (random.chance(0.12)) this.unstructured();
+    if (random.chance(0.08)) this.unstructured();
     else this.structured();
-    const mutations = random.chance(0.65) ? 0 : 1 + random.below(3);
+    const mutations = random.chance(0.75) ? 0 : 1 + random.below(3);
     for (let count = 0; count < mutations; count++) this.mutate();
     this.decorate();
     const names = this.nodes.map(({ name }) => name);
     const asserted = new Set<string>();
     for (let count = 1 + random.below(2); count > 0; count--) {
-      asserted.add(mutations === 0 && random.chance(0.85) ? this.likelyAssertion(names) : this.assertion(names));
+      asserted.add(mutations === 0 && random.chance(0.94) ? this.likelyAssertion(names) : this.assertion(names));
     }
     this.extra.push(...asserted);
     if (random.chance(0.08)) this.extra.push(`limit steps ${1 + random.below(12)}`);
@@ -219,7 +219,21 @@ class Draft {
     }
     const main = this.block(writable, 0);
     this.edge("start", main.entry);
-    this.finish(main.exit, undefined);
+    if (random.chance(0.12)) this.dispatch(main.exit);
+    else this.finish(main.exit, undefined);
+  }
+
+  /** A last node that starts others by its code alone: jumps of every kind are sound there. */
+  dispatch(from: string): void {
+    const { random } = this;
+    const decides = this.add(`act("$NAME")`);
+    this.edge(from, decides.name);
+    const others = Array.from(
+      { length: 1 + random.below(2) },
+      () => this.add(random.chance(0.7) ? `act("$NAME")` : `act("$NAME", 1)`).name,
+    );
+    decides.policies.push(`goes ${[...others, ...(random.chance(0.5) ? ["end"] : [])].join(", ")}`);
+    for (const name of others) this.finish(name, undefined);
   }
 
   finish(exit: string, next: string | undefined): void {
@@ -235,8 +249,8 @@ class Draft {
     if (roll < 0.44) return this.choice(writable, depth);
     if (roll < 0.62) return this.parallel(writable, depth);
     if (roll < 0.74) return this.loop(writable, depth);
-    if (roll < 0.84) return this.handled(writable, depth);
-    if (roll < 0.91) return this.jump(writable, depth);
+    if (roll < 0.85) return this.handled(writable, depth);
+    if (roll < 0.89) return this.jump(writable, depth);
     return this.single(writable);
   }
 
@@ -512,18 +526,22 @@ class Draft {
   /** What holds in most structured graphs: about the node that runs first. */
   likelyAssertion(names: readonly string[]): string {
     const { random } = this;
-    const first =
-      /^start -> (?:match [^{]*\{ \S+ -> )?(n\d+)/.exec(
-        this.edges.find((edge) => edge.startsWith("start ->")) ?? "",
-      )?.[1] ?? "n0";
-    const other = random.pick(names.filter((name) => name !== first).concat(names.length === 1 ? [first] : []));
-    return random.pick([
-      `assert ${first} before ${other}`,
-      `assert ${first} before end`,
-      `assert eventually ${first}`,
-      `assert never ${first} with ${other}`,
-      `assert once ${first}`,
-    ]);
+    const start = this.edges.filter((edge) => edge.startsWith("start ->"));
+    const first = /\bn\d+/.exec(start[0] ?? "")?.[0] ?? "n0";
+    const isAlone = start.length === 1 && start[0] === `start -> ${first}`;
+    const own = new RegExp(`-> .*\\b${first}\\b`);
+    const repeats =
+      this.edges.some((edge) => !edge.startsWith("start") && own.test(edge)) ||
+      this.nodes.some(({ policies }) => policies.some((policy) => /^goes/.test(policy) && policy.includes(first)));
+    const mayFail = this.edges.some((edge) => edge.startsWith(`${first} ->`) && edge.includes("on error"));
+    const other = random.pick(names);
+    const likely = [
+      ...(repeats ? [] : [`assert once ${first}`]),
+      ...(mayFail || !isAlone ? [] : [`assert eventually ${first}`, `assert ${first} before end`]),
+      ...(mayFail || !isAlone || other === first ? [] : [`assert ${first} before ${other}`]),
+      ...(repeats || !isAlone || other === first ? [] : [`assert never ${first} with ${other}`]),
+    ];
+    return likely.length === 0 ? this.assertion(names) : random.pick(likely);
   }
 
   assertion(names: readonly string[]): string {

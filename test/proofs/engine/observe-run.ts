@@ -14,6 +14,8 @@ export interface Observed {
   readonly violated: ReadonlySet<string>;
   readonly completed: boolean;
   readonly cut: boolean;
+  /** Somebody answered a pause. */
+  readonly isAnswered: boolean;
   /** Parallel branches met without a barrier, or a signal was lost: what soundness rules out. */
   readonly meetings: readonly string[];
   /** Most nodes of one step. */
@@ -110,6 +112,7 @@ export function observe(wiring: Wiring, run: RanGraph): Observed {
     violated: new Set(wiring.assertions.filter(({ spec }) => violates(wiring, run, spec)).map(({ text }) => text)),
     completed: result.status === "completed",
     cut: result.status === "step_limit",
+    isAnswered: run.did.has("answer"),
     meetings: meetings(wiring, run),
     parallel: Math.max(0, ...steps.map(({ nodes }) => new Set(nodes).size)),
     rounds,
@@ -215,9 +218,10 @@ function meetings(wiring: Wiring, { steps, start }: RanGraph): string[] {
       if (discarded) continue;
       const from = new Set([`${node}@${index}`]);
       for (const target of new Set(targets)) {
-        if (target === "end") continue;
-        const isDirect = via === "send" || via === "exclusive" || direct.get(node)?.has(target) === true;
-        const isGated = via !== "send" && via !== "exclusive" && gated.get(node)?.has(target) === true;
+        // What is sent runs beside what edges signal, on purpose.
+        if (target === "end" || via === "send") continue;
+        const isDirect = via === "exclusive" || direct.get(node)?.has(target) === true;
+        const isGated = via !== "exclusive" && gated.get(node)?.has(target) === true;
         if (isDirect) signal(target, node, from);
         if (!isGated) continue;
         for (const barrier of table.barriers) {
