@@ -15,6 +15,8 @@ interface Channel {
   readonly kind: Kind;
   readonly role: "input" | "state" | "output" | "memory";
   readonly reducer?: string;
+  /** It is null until something writes it. */
+  readonly isNullAtFirst: boolean;
 }
 
 type Kind =
@@ -78,6 +80,8 @@ export interface Conditions {
   /** A choice of `start`. */
   givenChoice(): Choice;
   condition(): string;
+  /** A choice by the value of one channel. */
+  choiceAbout(channel: string): Choice;
   /** An expression that fits a channel. */
   valueFor(channel: string): string;
   intTarget(writable: readonly string[]): string | undefined;
@@ -125,6 +129,7 @@ export function createConditions(random: Random): Conditions {
       const given = channels.filter(({ role }) => role === "input");
       return choiceOn(random, random.pick(given.length === 0 ? channels : given), channels);
     },
+    choiceAbout: (name) => choiceOn(random, named.get(name) ?? random.pick(channels), channels),
     condition: () => conditionOn(random, random.pick(channels), channels),
     valueFor: (name) => {
       const channel = named.get(name);
@@ -179,7 +184,8 @@ function drawChannels(random: Random): readonly Channel[] {
             ? ""
             : ` = ${start}`;
     const declaration = `${role} ${name}: ${type}${initial}${reducer === undefined ? "" : ` reduce ${reducer}`}`;
-    channels.push({ name, declaration, kind, role, ...(reducer === undefined ? {} : { reducer }) });
+    const isNullAtFirst = (reducer === "min" || reducer === "max") && initial === "";
+    channels.push({ name, declaration, kind, role, isNullAtFirst, ...(reducer === undefined ? {} : { reducer }) });
   };
   add("given", random.pick(["bool", "enum", "int", "list", "float"]), "input");
   add("flag", "bool", "state");
@@ -214,6 +220,9 @@ function choiceOn(random: Random, channel: Channel, channels: readonly Channel[]
   const edges = (...arms: readonly string[]): Choice => ({ form: "edges", arms });
   const values = (...arms: readonly string[]): Choice => ({ form: "value", subject: name, arms });
   const cases = (...arms: readonly string[]): Choice => ({ form: "cases", arms });
+  if (channel.isNullAtFirst && random.chance(0.5)) {
+    return random.pick([values("null", "else"), edges(`when ${name} == null`, `when ${name} != null`)]);
+  }
   switch (kind) {
     case "bool":
       return random.pick([

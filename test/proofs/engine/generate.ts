@@ -251,6 +251,7 @@ class Draft {
     if (roll < 0.74) return this.loop(writable, depth);
     if (roll < 0.85) return this.handled(writable, depth);
     if (roll < 0.89) return this.jump(writable, depth);
+    if (roll < 0.91) return this.failures();
     return this.single(writable);
   }
 
@@ -325,6 +326,11 @@ class Draft {
   /** A barrier over exits: `all(…)`, with stand-ins for arms that fail, or `waits`. */
   join(exits: readonly string[], end: DraftNode): void {
     const { random } = this;
+    if (random.chance(0.06)) {
+      // No barrier: the arms meet as they come.
+      for (const exit of exits) this.edge(exit, end.name);
+      return;
+    }
     if (random.chance(0.3)) {
       for (const exit of exits) {
         // A gate counts whichever edge leads to it.
@@ -343,6 +349,29 @@ class Draft {
       return `any(${exit}, ${stand.name})`;
     });
     this.edges.push(`all(${members.join(", ")}) -> ${end.name}`);
+  }
+
+  /** Nodes that may fail in one step, each with edges that ask for its own failure. */
+  failures(): Block {
+    const { random } = this;
+    const fork = this.add(`act("$NAME")`);
+    const end = this.add(`act("$NAME")`);
+    const members = [0, 1].map(() => {
+      const risky = this.add(random.pick([`fail("x")`, `fail("y")`, `act("$NAME")`]));
+      const helps = [this.add(`act("$NAME")`), this.add(`act("$NAME")`)].map(({ name }) => name);
+      this.edges.push(`${risky.name} -> ${helps[0] ?? ""} on error when error.message == "x"`);
+      this.edges.push(`${risky.name} -> ${helps[1] ?? ""} on error otherwise`);
+      return { name: risky.name, helps };
+    });
+    this.edge(fork.name, members.map(({ name }) => name).join(", "));
+    if (random.chance(0.5)) {
+      const shown = members.map(({ name, helps }) => `any(${[name, ...helps].join(", ")})`);
+      this.edges.push(`all(${shown.join(", ")}) -> ${end.name}`);
+    } else {
+      const [first, second] = members;
+      this.edges.push(`all(${first?.helps[0] ?? ""}, ${second?.helps[random.below(2)] ?? ""}) -> ${end.name}`);
+    }
+    return { entry: fork.name, exit: end.name };
   }
 
   loop(writable: Writable, depth: number): Block {
@@ -384,7 +413,20 @@ class Draft {
     const risky = random.chance(0.12) ? this.add(random.pick([`fail("x")`, `fail("y")`])) : this.work(writable);
     const end = this.plain(writable);
     this.edge(risky.name, end.name);
-    if (random.chance(0.25)) this.edges.push(`${risky.name} -> ${end.name} on error`);
+    if (risky.into !== undefined && !risky.into.startsWith("{") && random.chance(0.4)) {
+      // Whether it has written decides where the run goes on.
+      const help = this.add(`act("$NAME")`);
+      const choice = this.conditions.choiceAbout(risky.into);
+      this.edges.push(`${risky.name} -> ${help.name} on error`);
+      this.route(
+        help.name,
+        choice,
+        choice.arms.map((_, index) => (index === 0 ? end.name : this.add(`act("$NAME")`).name)),
+      );
+      const { nodes } = this;
+      for (let count = choice.arms.length - 1; count > 0; count--)
+        this.edge(nodes[nodes.length - count]?.name ?? "", end.name);
+    } else if (random.chance(0.25)) this.edges.push(`${risky.name} -> ${end.name} on error`);
     else {
       const help = this.block(writable, depth + 1);
       const roll = random.next();

@@ -8,6 +8,7 @@ import { lowerGraph } from "../../../compiler/lower/lower-graph.ts";
 import { bindText } from "../../checks/support/bind-text.ts";
 import { createChooser, nextScript } from "./choices.ts";
 import { followTrace } from "./follow-trace.ts";
+import type { Checker } from "./plant-compiler.ts";
 import { type Observed, observe, type Wiring, wiringOf } from "./observe-run.ts";
 import { type Claims, readClaims } from "./read-verdict.ts";
 import { createRunner, type ContextUse, type GraphRunner, type RanGraph } from "./run-graph.ts";
@@ -50,15 +51,17 @@ export interface JudgeOptions {
   readonly seed: number;
   /** Runs of a graph that has more choices than can be tried. */
   readonly runs: number;
-  readonly check?: (graph: BoundGraph) => CheckResult;
+  /** The compiler under test; default this one. */
+  readonly checker?: Checker;
 }
 
 /** `undefined` for a text that does not bind. */
 export async function judge(text: string, options: JudgeOptions): Promise<Judged | undefined> {
-  const { graphs } = bindText(text);
+  const checker = options.checker ?? { bindText, checkGraph };
+  const { graphs } = checker.bindText(text);
   const graph = graphs.at(-1);
   if (graph === undefined || graphs.some(({ hasErrors }) => hasErrors)) return undefined;
-  const checked = (options.check ?? checkGraph)(graph);
+  const checked = checker.checkGraph(graph);
   const table = lowerGraph(graph);
   const wiring = wiringOf(table);
   const claims = readClaims(checked.proofs, checked.diagnostics);
@@ -161,7 +164,8 @@ async function runMany(
       for (const run of await runner.run(chooser)) look(run);
       script = nextScript(chooser.made);
     }
-    if (script === undefined) return { runs, exhausted: true };
+    // Memory may hold what earlier runs of the thread have left there: that is never exhausted.
+    if (script === undefined) return { runs, exhausted: !runner.table.channels.some(({ role }) => role === "memory") };
   }
   for (let count = 0; count < most; count++, runs++) {
     for (const run of await runner.run(createChooser([], seed * 1000 + count))) look(run);
@@ -230,7 +234,13 @@ function unreported({ diagnostics }: CheckResult, graph: BoundGraph, seen: Obser
   }
   const hasLimit = graph.declaration.statements.some((item) => item.kind === "Limit" && item.of === "steps");
   // What goes round through a pause is bounded by people.
-  if (seen.cut && !seen.isAnswered && !hasLimit && !has("NG203", "NG204", "NG205", "NG206", "NG208", "NG311") && !open(""))
+  if (
+    seen.cut &&
+    !seen.isAnswered &&
+    !hasLimit &&
+    !has("NG203", "NG204", "NG205", "NG206", "NG208", "NG311") &&
+    !open("")
+  )
     found.push(["silent: a run goes round without end", ""]);
   if (seen.nullRead !== undefined && !has("NG403", "NG509")) found.push(["silent: a null is read", seen.nullRead]);
   return found;

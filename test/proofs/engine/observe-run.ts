@@ -207,7 +207,7 @@ function meetings(wiring: Wiring, { steps, start }: RanGraph): string[] {
       if (new Set(signals.map(({ source }) => source)).size > 1)
         found.push(`${name} runs once in step ${index} for ${signals.map(({ source }) => source).join(", ")}`);
       for (const before of known.get(name) ?? []) {
-        if (!from.has(before.id) && first !== undefined && before.source !== first.source)
+        if (!from.has(before.id) && first !== undefined && before.source !== "" && before.source !== first.source)
           found.push(`${name} runs again in step ${index}, for ${first.source} after ${before.source}`);
       }
       known.set(name, [...(known.get(name) ?? []), { id, source: first?.source ?? "" }]);

@@ -1,0 +1,234 @@
+/**
+ * Mistakes that the proofs could make, at least one for each construct of the language; each is a mutation of the compiler's
+ * source text (`test/support/mutate.ts`). A change to the code moves the mutation point along.
+ */
+import { mutation, swap, type Mutation } from "../../support/mutate.ts";
+
+export interface PlantedMistake {
+  readonly name: string;
+  /** Files are relative to `compiler/`. */
+  readonly mutations: readonly Mutation[];
+  /** Graphs in which it can show. */
+  readonly where?: RegExp;
+}
+
+const BUILD = "explore/build-model.ts";
+const ENVIRONMENT = "explore/environment.ts";
+const EVALUATE = "explore/evaluate-abstractly.ts";
+const NUMBERS = "explore/number-set.ts";
+const OUTCOMES = "explore/outcomes.ts";
+const STEPS = "explore/step-transitions.ts";
+const WORST_CASE = "checks/worst-case.ts";
+const WRITTEN = "explore/written-before.ts";
+
+const GOES = /\bgoes /;
+const CHOICE = / when | match /;
+
+export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
+  {
+    name: "of several targets only the first is signalled",
+    mutations: [
+      mutation(OUTCOMES, "signalled-places", `if (place !== undefined && places.size === 0) places.add(place);`),
+    ],
+  },
+  {
+    name: "the last arm of a match on values is never taken",
+    mutations: [mutation(OUTCOMES, "value-arms", `apart.branches.slice(0, -1)`, "right")],
+    where: / match [^{ ]+ \{/,
+  },
+  {
+    name: "`else` of a match on conditions is never taken",
+    mutations: [mutation(OUTCOMES, "condition-arms", `branches.slice(0, -1)`, "right")],
+    where: / match \{/,
+  },
+  {
+    name: "`otherwise` is never taken",
+    mutations: [mutation(OUTCOMES, "otherwise", `return [];`)],
+    where: / otherwise$/m,
+  },
+  {
+    name: "a `when` that holds is always taken",
+    mutations: [
+      mutation(
+        OUTCOMES,
+        "when-passed",
+        `if (passed !== undefined && taken === undefined) next.push({ ...passed, ...mergedWith(item, undefined) });`,
+      ),
+    ],
+    where: / when /,
+  },
+  {
+    name: "a condition always has a value",
+    mutations: [mutation(OUTCOMES, "condition-without-value", `void withoutValue;`)],
+    where: /10 \//,
+  },
+  {
+    name: "error edges are dropped",
+    mutations: [
+      mutation(
+        OUTCOMES,
+        "error-edges",
+        `node.errorRouting !== undefined && node.fails === "perhaps" && node.alwaysFails`,
+        "test",
+      ),
+    ],
+    where: / on error/,
+  },
+  {
+    name: "a `goto` to one node is dropped",
+    mutations: [mutation(OUTCOMES, "goto-one", `void singleJumps;`)],
+    where: GOES,
+  },
+  {
+    name: "`send` is dropped",
+    mutations: [mutation(OUTCOMES, "sent-nodes", `const sent = [[]] as readonly (readonly number[])[];`)],
+    where: GOES,
+  },
+  {
+    name: "an exclusive `goto` leaves the other routes of its step alone",
+    mutations: [mutation(STEPS, "exclusive-jump", `false`, "test")],
+    where: GOES,
+  },
+  {
+    name: "`stop` is dropped",
+    mutations: [
+      mutation(OUTCOMES, "stop", `const canStop = false;`),
+      mutation(OUTCOMES, "goto-one", swap("found.push", "if (each.places.length > 0) found.push")),
+    ],
+    where: /goes [^}]*end/,
+  },
+  {
+    name: "all conditions on `error` of a step speak of one failure",
+    mutations: [mutation(STEPS, "steady-term", `const isSteady = true;`)],
+    where: /on error when/,
+  },
+  {
+    name: "a barrier keeps its signals when it fires",
+    mutations: [mutation(STEPS, "barrier-cleared", `void members;`)],
+    where: /all\(|waits/,
+  },
+  {
+    name: "a barrier fires when one member has signalled",
+    mutations: [mutation(STEPS, "barrier-complete", swap("members.every", "members.some"))],
+    where: /all\(|waits/,
+  },
+  {
+    name: "signals that meet are not noticed",
+    mutations: [mutation(STEPS, "collisions", swap("fired, collisions,", "fired, collisions: NO_COLLISIONS,"))],
+  },
+  {
+    name: "of `any(a, b)` only the first can fill the member",
+    mutations: [mutation(BUILD, "barrier-members", swap("[...nodes,", "[...nodes.slice(0, 1),"))],
+    where: /any\(/,
+  },
+  {
+    name: "`waits` takes signals from every node",
+    mutations: [
+      mutation(
+        BUILD,
+        "gate-signals",
+        `if (members === undefined || members.length === 0) return [{ place: places.barriers[gate]!.members[0]!.place, node, origin }];`,
+      ),
+    ],
+    where: /waits /,
+  },
+  {
+    name: "a failed node counts as finished",
+    mutations: [mutation(STEPS, "failed-flag", `const bit = undefined as number | undefined;`)],
+    where: /assert (eventually|n\d+ before)[^]* on error|on error[^]*assert (eventually|n\d+ before)/,
+  },
+  {
+    name: "an input has its default in every run",
+    mutations: [
+      mutation(
+        BUILD,
+        "input-values",
+        swap("return declared", "return channel.initial === undefined ? declared : valueSetOfJson(channel.initial)"),
+      ),
+    ],
+    where: /^ *input \w+: .*=/m,
+  },
+  {
+    name: "memory starts with its default in every run",
+    mutations: [mutation(BUILD, "memory-values", `return start;`)],
+    where: /^ *memory /m,
+  },
+  {
+    name: "an empty `for` writes",
+    mutations: [mutation(BUILD, "empty-for", `return false;`)],
+    where: / for item in .* into /,
+  },
+  {
+    name: "a node that jumps always writes",
+    mutations: [mutation(BUILD, "optional-write", swap("node.goes !== undefined || ", ""))],
+    where: GOES,
+  },
+  {
+    name: "a channel without a reducer keeps its first value",
+    mutations: [mutation(ENVIRONMENT, "plain-write", `return current;`)],
+    where: CHOICE,
+  },
+  {
+    name: "`reduce last` takes the first writer",
+    mutations: [mutation(ENVIRONMENT, "last-write", `return values[0] ?? current;`)],
+    where: /reduce last/,
+  },
+  {
+    name: "`reduce sum` forgets what was there",
+    mutations: [mutation(ENVIRONMENT, "sum-write", swap("addKnown(before, value", "addKnown(value, value"))],
+    where: /reduce sum/,
+  },
+  {
+    name: "`reduce min` and `max` keep the start value",
+    mutations: [mutation(ENVIRONMENT, "least-write", `return current;`)],
+    where: /reduce (min|max)/,
+  },
+  {
+    name: "an imported reducer keeps the start value",
+    mutations: [mutation(ENVIRONMENT, "imported-write", `return current;`)],
+    where: /reduce fold/,
+  },
+  {
+    name: "states with other values are taken for the same",
+    mutations: [mutation(STEPS, "state-key", `const key = places.join();`)],
+    where: CHOICE,
+  },
+  {
+    name: "a difference is a sum",
+    mutations: [mutation(EVALUATE, "subtraction", swap(`expression.operator === "+"`, `expression.operator !== "??"`))],
+    where: / - 1/,
+  },
+  {
+    name: "`?:` has the value of its first branch",
+    mutations: [mutation(EVALUATE, "conditional-value", swap("expression.else", "expression.then"))],
+    where: / \? /,
+  },
+  {
+    name: "sums of floats are those of real numbers",
+    mutations: [
+      mutation(
+        NUMBERS,
+        "rounded-sum",
+        `result.push({ low, lowOpen: x.lowOpen || y.lowOpen, high, highOpen: x.highOpen || y.highOpen });`,
+      ),
+    ],
+    where: /float/,
+  },
+  {
+    name: "what a failed node should have written is not null",
+    mutations: [mutation(WRITTEN, "written-by-failed", swap("before.all[node * words + word]!", "after(node, word)"))],
+    where: / on error/,
+  },
+  {
+    name: "retries are no calls",
+    mutations: [mutation(WORST_CASE, "attempts", `const attempts = 1;`)],
+    where: /(llm|http|shell|tool)\(.*tries/,
+  },
+  {
+    name: "what a called graph calls is no call",
+    mutations: [
+      mutation(WORST_CASE, "called-graphs", `if (call.kind !== "plan" || node.tries === undefined) return new Map();`),
+    ],
+    where: /inner\(/,
+  },
+];
