@@ -81,11 +81,13 @@ const KINDS: ReadonlyMap<string, string> = new Map([
 /** Of one run of a node, retries included. */
 function callsOf(node: BoundNode, summaryOf: (graph: BoundGraph) => GraphSummary | undefined): Calls | undefined {
   const { call } = node;
+  // Mutation point: attempts
   const attempts = node.tries?.attempts ?? 1;
   if (call.kind === "builtin") {
     const kind = KINDS.get(call.signature.name);
     return kind === undefined ? new Map() : new Map([[kind, attempts]]);
   }
+  // Mutation point: called-graphs
   if (call.kind !== "graph") return new Map();
   const inner = summaryOf(call.graph)?.calls;
   return inner === undefined ? undefined : new Map([...inner].map(([kind, count]) => [kind, count * attempts]));

@@ -230,6 +230,7 @@ function layOutPlaces(graph: BoundGraph, sentTo: readonly number[]): Places {
     const index = barriers.length;
     const laidOut = members.map((nodes): BarrierMember => {
       barrierOfPlace.push(index);
+      // Mutation point: barrier-members
       return { place: barrierOfPlace.length - 1, nodes: [...nodes, ...nodes.flatMap((node) => sent.get(node) ?? [])] };
     });
     const name = target === END_TARGET ? END_NAME : (graph.nodes[target]?.name ?? "");
@@ -437,6 +438,7 @@ function signalOf(places: Places, source: BoundReference, edge: BoundEdge, targe
   if (gate === undefined) return [{ place: node, node, origin }];
   const from = places.nodeIndex.get(source.name);
   const members = places.barriers[gate]?.members.filter((member) => from !== undefined && member.nodes.includes(from));
+  // Mutation point: gate-signals
   if (members === undefined || members.length === 0) return [{ place: undefined, node, origin }];
   return members.map((member) => ({ place: member.place, node, origin }));
 }
@@ -466,6 +468,7 @@ function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly number[
       const index = indexOf.get(channel);
       if (index === undefined) return [];
       const { declared, reducer } = channels[index]!;
+      // Mutation point: optional-write
       const optional = node.goes !== undefined || mayWriteNothing(node, reducer);
       return [{ channel: index, expression, domain: declared, optional, isFree: isForeignCall(node) }];
     }),
@@ -485,10 +488,12 @@ function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly number[
 }
 
 function initialValues(channel: BoundGraph["channels"][number], declared: ValueSet): ValueSet {
+  // Mutation point: input-values
   if (channel.role === "input") return declared;
   const start =
     channel.initial !== undefined ? valueSetOfJson(channel.initial) : startOfReducer(channel.reducer?.kind, declared);
   // A memory channel begins with whatever an earlier run of the thread left in it.
+  // Mutation point: memory-values
   return channel.role === "memory" ? uniteValues(declared, start) : start;
 }
 
@@ -517,6 +522,7 @@ export function mayWriteNothing({ each }: BoundNode, reducer: DataChannel["reduc
   if (reducer !== "sum" && reducer !== "min" && reducer !== "max" && reducer !== "merge") return false;
   const { expression } = each.list;
   const isFilled = expression.op === "list" || (expression.op === "const" && Array.isArray(expression.value));
+  // Mutation point: empty-for
   if (!isFilled) return true;
   return expression.op === "list" ? expression.items.length === 0 : (expression.value as readonly Json[]).length === 0;
 }

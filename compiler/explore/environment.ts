@@ -178,12 +178,15 @@ function reduce(channel: DataChannel, current: Known, values: readonly Written[]
       // Two writers fail the step, which is reported. The exploration continues with either value to find other
       // defects.
       const written = values.reduce<Known>(unite, values[0]!);
+      // Mutation point: plain-write
       return isSure ? written : unite(current, written);
     }
     case "last":
+      // Mutation point: last-write
       return values.reduce<Known>((before, value) => (value.optional ? unite(before, value) : value), current);
     case "sum":
       return values.reduce<Known>((before, value) => {
+        // Mutation point: sum-write
         const sum = addKnown(before, value, channel.declared.numbers.integer);
         return value.optional ? unite(before, sum) : sum;
       }, current);
@@ -196,9 +199,11 @@ function reduce(channel: DataChannel, current: Known, values: readonly Written[]
     case "min":
     case "max": {
       const known: Known = { set: channel.declared, exact: false };
+      // Mutation point: least-write
       return isSure || !current.set.null ? known : unite(current, known);
     }
     default:
+      // Mutation point: imported-write
       return { set: channel.declared, exact: false };
   }
 }

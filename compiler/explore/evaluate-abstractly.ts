@@ -53,6 +53,7 @@ export function evaluateAbstractly(context: Evaluation, expression: Expression):
     case "if": {
       const condition = truth(context, expression.condition);
       if (!condition.set.false) return inner(expression.then);
+      // Mutation point: conditional-value
       if (!condition.set.true) return inner(expression.else);
       const then = inner(expression.then);
       const otherwise = inner(expression.else);
@@ -66,6 +67,7 @@ export function evaluateAbstractly(context: Evaluation, expression: Expression):
         const left = inner(expression.left);
         const right = inner(expression.right);
         if (!isNumeric(left.set) || !isNumeric(right.set)) return UNKNOWN;
+        // Mutation point: subtraction
         const moved =
           expression.operator === "+" ? right : { ...right, set: numbersAsValues(negateNumbers(right.set.numbers)) };
         return addKnown(left, moved, expression.int === true);

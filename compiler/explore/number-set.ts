@@ -103,6 +103,7 @@ export function addNumbers(a: NumberSet, b: NumberSet): NumberSet {
       const low = x.low + y.low;
       const high = x.high + y.high;
       if (low === Infinity || high === -Infinity) continue;
+      // Mutation point: rounded-sum
       result.push({ low, lowOpen: low === -Infinity, high, highOpen: high === Infinity });
     }
   }

@@ -130,10 +130,12 @@ function outcomesOfNode(model: ControlModel, node: ControlNode, known: Cube): Fo
     for (const item of own.outcomes) found.push(isUnwritten ? { ...item, exact: false, silent: true as const } : item);
     if (node.jumps !== undefined) {
       const isSure = node.fails === "freely";
+      // Mutation point: goto-one
       for (const each of singleJumps(model, node)) found.push(isSure ? each : { ...each, exact: false });
       if (model.jumps === "any") isCut = addJumps(model, node, own.outcomes, found) || isCut;
     }
   }
+  // Mutation point: error-edges
   if (node.errorRouting !== undefined && (node.fails !== "never" || node.defined !== undefined)) {
     const failed = combine(node.errorRouting, "error", new Map());
     isCut ||= failed.isCut;
@@ -195,12 +197,14 @@ function oneOf(partial: Partial, branches: readonly Branch[], extend: Extend): P
   const apart = branchesApart(branches);
   if (apart !== undefined) {
     const always = branches[0]?.defined ?? ALWAYS;
+    // Mutation point: value-arms
     for (const { branch, formula } of apart.branches) add(extend(partial, [branch], [always, formula]));
     add(extend(partial, [], [always, apart.none]));
     return found;
   }
   // What is left for the branches that follow: kept as it shrinks.
   let left: Partial | undefined = partial;
+  // Mutation point: condition-arms
   for (const branch of branches) {
     const { formula, defined = ALWAYS } = branch;
     add(left && extend(left, [branch], [defined, formula]));
@@ -295,6 +299,7 @@ function combine(routing: Routing, kind: "own" | "error", known: Cube): Found {
       branches: partial.merged ?? branches,
     };
   });
+  // Mutation point: condition-without-value
   if (kind === "own") for (const each of withoutValue(routing, everything)) outcomes.push(each);
   if (isCut) outcomes.push(everySignal(routing, kind));
   return { outcomes, isCut };
@@ -321,12 +326,14 @@ function someOf(
       const taken = extend(item, [branch], [branch.formula]);
       const passed = extend(item, [], [negation(branch.formula)]);
       if (taken !== undefined) next.push({ ...taken, ...mergedWith(item, branch) });
+      // Mutation point: when-passed
       if (passed !== undefined) next.push({ ...passed, ...mergedWith(item, undefined) });
     }
     partials = cut(next.length > MERGE_ABOVE ? mergeEqual(next, partial) : next);
   }
   return partials.flatMap((item) => {
     if (item.branches.length > partial.branches.length || group.otherwise === undefined) return [item];
+    // Mutation point: otherwise
     return extend(item, [group.otherwise], [ALWAYS]) ?? [];
   });
 }
@@ -414,7 +421,8 @@ function placesOf(signals: readonly Signal[]): { places: readonly number[]; ends
   let ends = signals.length === 0;
   for (const { place } of signals) {
     if (place === END_TARGET) ends = true;
-    else if (place !== undefined) places.add(place);
+    // Mutation point: signalled-places
+    if (place !== undefined && place !== END_TARGET) places.add(place);
   }
   return { places: [...places].sort((a, b) => a - b), ends: ends || places.size === 0 };
 }
@@ -434,9 +442,11 @@ const MAX_JUMPS = 4;
  */
 function addJumps(model: ControlModel, node: ControlNode, own: readonly Outcome[], found: Outcome[]): boolean {
   const targets = (node.jumps ?? []).filter((target) => target !== END_TARGET);
+  // Mutation point: stop
   const canStop = node.jumps?.includes(END_TARGET) === true;
   const isCut = targets.length > MAX_JUMPS;
   const sets = subsetsOf(targets.slice(0, MAX_JUMPS));
+  // Mutation point: sent-nodes
   const sent = subsetsOf(node.sends.slice(0, MAX_JUMPS));
   const names = (nodes: readonly number[]): string => nodes.map((target) => nameOf(model, target)).join(", ");
   const withSent = (outcome: Outcome, nodes: readonly number[]): Outcome => ({

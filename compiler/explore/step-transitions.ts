@@ -302,6 +302,7 @@ function narrow(context: StepContext, partial: Partial, node: number, outcome: O
     let isPossible = true;
     for (const [id, set] of cube) {
       // `error` is another one for each node that failed in the step.
+      // Mutation point: steady-term
       const isSteady = context.model.terms.terms[id]!.isSteady;
       const key = isSteady ? id : -1 - (id * (context.model.nodes.length + 1) + node + 1);
       const position = context.tracker.positions.get(id);
@@ -384,6 +385,7 @@ function flagsOf(context: StepContext, node: number, outcome: Outcome): number {
   let flags = 0;
   if (outcome.ends) flags |= FLAG_ENDS;
   if (!outcome.exact) flags |= outcome.silent === true ? FLAG_INEXACT : FLAG_INEXACT | FLAG_UNDECIDED;
+  // Mutation point: failed-flag
   const bit = outcome.kind === "error" ? context.watched.get(node) : undefined;
   return bit === undefined ? flags : flags | (FLAG_FAILED << bit);
 }
@@ -409,6 +411,7 @@ function finishTransition(context: StepContext, state: State, partial: Partial):
   let collisions = partial.collisions;
   let signalled = partial.places;
   let { flags } = partial;
+  // Mutation point: exclusive-jump
   if (partial.exclusive !== undefined) {
     // The jump takes the whole step over: of the others only error routes count, and barriers collect nothing else.
     const kept = new Set<number>();
@@ -434,8 +437,10 @@ function finishTransition(context: StepContext, state: State, partial: Partial):
   const firedInto = new Map<number, number>();
   for (const index of touched.size < 2 ? touched : [...touched].sort((a, b) => a - b)) {
     const { members, target } = model.barriers[index]!;
+    // Mutation point: barrier-complete
     if (!members.every((member) => marked.has(member.place))) continue;
     fired.push(index);
+    // Mutation point: barrier-cleared
     for (const member of members) marked.delete(member.place);
     if (target === END_TARGET) {
       flags |= FLAG_ENDS;
@@ -449,7 +454,9 @@ function finishTransition(context: StepContext, state: State, partial: Partial):
   for (const target of firedInto.keys()) marked.add(target);
   const places = [...marked].sort((a, b) => a - b);
   const environment = tracker.forget(partial.environment, places);
+  // Mutation point: state-key
   const key = environment.size === 0 ? places.join() : `${places.join()}|${tracker.key(environment)}`;
+  // Mutation point: collisions
   return { key, places, environment, flags, signalled, fired, collisions, chosen: partial.chosen };
 }
 

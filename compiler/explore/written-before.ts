@@ -113,6 +113,7 @@ function writtenBefore(arrivals: Arrivals, result: Int32Array, { before, own }: 
     for (let word = 0; word < words; word++) result[word]! &= after(node, word);
   }
   for (const node of arrivals.failed) {
+    // Mutation point: written-by-failed
     for (let word = 0; word < words; word++) result[word]! &= before.all[node * words + word]!;
   }
   for (const members of arrivals.barriers) {

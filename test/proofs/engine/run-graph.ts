@@ -374,6 +374,8 @@ function optionsOf(
   const nodes = names.filter((name) => name !== "end");
   for (const name of names) {
     found.push({ weight: 8, use: "goto one", label: `goto ${name}`, act: ({ goto }) => goto(name) });
+    // `KNOWN_GAPS.exclusiveEnd`
+    if (name === "end") continue;
     found.push({
       weight: 3,
       use: "exclusive goto",
