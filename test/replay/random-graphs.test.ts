@@ -40,7 +40,8 @@ async function replayAll(
   return { wrong, shown };
 }
 
-const total = (shown: ReadonlyMap<string, number>): number => [...shown.values()].reduce((sum, count) => sum + count, 0);
+const total = (shown: ReadonlyMap<string, number>): number =>
+  [...shown.values()].reduce((sum, count) => sum + count, 0);
 
 test("traces of dense graphs replay", { timeout: 600_000 }, async () => {
   const seeds = scale(250, 20);

@@ -28,7 +28,11 @@ export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
   {
     name: "of several targets only the first is signalled",
     mutations: [
-      mutation(OUTCOMES, "signalled-places", `if (place !== undefined && place !== END_TARGET && places.size === 0) places.add(place);`),
+      mutation(
+        OUTCOMES,
+        "signalled-places",
+        `if (place !== undefined && place !== END_TARGET && places.size === 0) places.add(place);`,
+      ),
     ],
   },
   {
