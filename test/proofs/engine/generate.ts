@@ -574,7 +574,7 @@ class Draft {
     const own = new RegExp(`-> .*\\b${first}\\b`);
     const repeats =
       this.edges.some((edge) => !edge.startsWith("start") && own.test(edge)) ||
-      this.nodes.some(({ policies }) => policies.some((policy) => /^goes/.test(policy) && policy.includes(first)));
+      this.nodes.some(({ policies }) => policies.some((policy) => policy.startsWith("goes") && policy.includes(first)));
     const mayFail = this.edges.some((edge) => edge.startsWith(`${first} ->`) && edge.includes("on error"));
     const other = random.pick(names);
     const likely = [
