@@ -47,7 +47,7 @@ export function createOutput(options: CommonOptions): Output {
   const stdoutStyles = mayColor(process.stdout, options) ? ansiStyles : plainStyles;
   const stderrStyles = mayColor(process.stderr, options) ? ansiStyles : plainStyles;
   const onStdout = (text: string): void => writeTo(process.stdout, `${shownBy(stdoutStyles, text)}\n`);
-  const onStderr = (text: string): void => writeTo(process.stderr, `${shownBy(stderrStyles, text)}\n`);
+  const onStderr = (text: string): void => writeTo(process.stderr, `${shownBy(stderrStyles, withShortLines(text))}\n`);
   return {
     json,
     quiet,
@@ -69,6 +69,17 @@ export function quietly(output: Output): Output {
 }
 
 type Write = typeof process.stdout.write;
+
+/** Longer lines of messages are cut: a name or an error text may have any length. */
+const MAX_LINE = 4000;
+
+function withShortLines(text: string): string {
+  if (text.length <= MAX_LINE) return text;
+  return text
+    .split("\n")
+    .map((line) => (line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line))
+    .join("\n");
+}
 
 /** Escapes everything that acts on a terminal, except our own colours. */
 function shownBy(styles: Styles, text: string): string {

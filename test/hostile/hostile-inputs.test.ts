@@ -1,0 +1,84 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { sample } from "../support/depth.ts";
+import { HOSTILE_INPUTS, type HostileInput } from "./hostile-inputs.ts";
+
+/** The exit code and the first line of the message of each input. `UPDATE=1` writes it, for review. */
+const EXPECTED = "test/hostile/expected.json";
+const isUpdate = process.env["UPDATE"] === "1";
+const expected = readExpected();
+const actual: Record<string, Outcome> = {};
+
+interface Outcome {
+  readonly exit: number;
+  readonly message: string;
+}
+
+/** The limits of the shell and of V8 stand for assertions: a command that exceeds one is killed and has no valid exit code. */
+const CPU_SECONDS = 5;
+const HEAP_MEGABYTES = 900;
+
+const program = join(process.cwd(), "dist/cli/ngc.js");
+
+test("there are at least 200 inputs, each with a name of its own", () => {
+  expect(HOSTILE_INPUTS.length).toBeGreaterThanOrEqual(200);
+  expect(new Set(HOSTILE_INPUTS.map(({ name }) => name)).size).toBe(HOSTILE_INPUTS.length);
+});
+
+describe.runIf(process.platform === "linux")("a hostile input", () => {
+  test.each(isUpdate ? HOSTILE_INPUTS : sample(HOSTILE_INPUTS))("$name", (input) => {
+    const { exit, stdout, stderr } = run(input);
+    const text = stdout + stderr;
+    const outcome = { exit, message: messageOf(stderr) };
+    actual[input.name] = outcome;
+    expect([0, 1, 2, 3, 64], text.slice(0, 500)).toContain(exit);
+    // oxlint-disable-next-line no-control-regex -- they are what must not occur
+    expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/);
+    expect(text).not.toMatch(/this is a bug|^\s+at .*(?:main\.cjs|node:internal)|Hunter2PW|TOP LEVEL RAN/m);
+    expect(stderr.length).toBeLessThan(200_000);
+    if (!isUpdate) expect(outcome).toEqual(expected[input.name]);
+  });
+
+  afterAll(() => {
+    if (isUpdate) writeFileSync(EXPECTED, `${JSON.stringify(actual, null, 2)}\n`);
+  });
+});
+
+function run({ files = {}, setup = ":", args, redirect = "" }: HostileInput): {
+  readonly exit: number;
+  readonly stdout: string;
+  readonly stderr: string;
+} {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), "ngraph-hostile-")));
+  try {
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(directory, name), content);
+    const script = `${setup}\nulimit -t ${CPU_SECONDS}\nexec "$0" --max-old-space-size=${HEAP_MEGABYTES} "$@" ${redirect}`;
+    const { status, stdout, stderr, error } = spawnSync("sh", ["-c", script, process.execPath, program, ...args], {
+      cwd: directory,
+      encoding: "utf8",
+      timeout: 100_000,
+      maxBuffer: 64 * 1024 * 1024,
+      input: "",
+      env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: "", NODE_OPTIONS: "", PGCONNECT_TIMEOUT: "2" },
+    });
+    if (error !== undefined) throw error;
+    return { exit: status ?? -1, stdout, stderr: stderr.replaceAll(directory, "DIR") };
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** The first line that reports something, without places and numbers that change. */
+function messageOf(stderr: string): string {
+  const lines = stderr.split("\n");
+  const line = lines.find((each) => /error|warning/.test(each)) ?? lines[0] ?? "";
+  return line.replace(/\b\d+ms\b/g, "Nms").slice(0, 160);
+}
+
+function readExpected(): Readonly<Record<string, Outcome>> {
+  if (isUpdate) return {};
+  return JSON.parse(readFileSync(EXPECTED, "utf8")) as Readonly<Record<string, Outcome>>;
+}
