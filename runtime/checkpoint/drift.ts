@@ -47,7 +47,7 @@ export function drift(head: Checkpoint, what: string, problems: readonly string[
 }
 
 /** Reducers that have changed, and channels that are new and have no value that their type allows. */
-function channelProblems(program: Program, shapes: ChannelShapes | undefined): string[] {
+function channelProblems(program: Program, head: Checkpoint, shapes: ChannelShapes | undefined): string[] {
   if (shapes === undefined) return [];
   const { channels, initial } = program;
   const now = channelShapes(program);
@@ -62,6 +62,9 @@ function channelProblems(program: Program, shapes: ChannelShapes | undefined): s
     }
     const [before, after] = [reducerOf(shapes[name]!), reducerOf(now[name]!)];
     if (before === after) return [];
+    // A value of another type is reported for itself: the reducer has changed with the type.
+    const value = Object.hasOwn(head.values, name) ? head.values[name]! : null;
+    if (value !== null && channel.admit(value) instanceof Mismatch) return [];
     return [`the reducer of channel \`${name}\` was ${before ?? "none"} and is ${after ?? "none"}`];
   });
 }
@@ -108,7 +111,7 @@ export function driftProblems(
     const admitted = value === null ? null : channels[index]!.admit(value);
     if (admitted instanceof Mismatch) problems.push(`channel \`${name}\` has another type: ${admitted.describe()}`);
   }
-  return [...problems, ...channelProblems(program, shapes)];
+  return [...problems, ...channelProblems(program, head, shapes)];
 }
 
 /**
