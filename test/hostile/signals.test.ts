@@ -8,7 +8,7 @@ import { isFull } from "../support/depth.ts";
 const GRAPH = "graph g {\n  input x: int = 1\n  output o: int\n  node n = 1 into o\n  start -> n\n}\n";
 const SLOW_NODE = 'console.error("READY");\nexport const f = () => new Promise(() => setInterval(() => {}, 1000));\n';
 const USES_F = 'import { f } from "./nodes.ts"\ngraph g {\n  output o: json\n  node n = f() into o\n  start -> n\n}\n';
-const PLAN = `plan p {\n  max parallel 3\n${Array.from({ length: 60 }, (_, i) => `  task t${i} = shell("true") { estimate ${((i * 7) % 13) + 1}m${i < 8 ? "" : `  after t${(i * 5) % 8}`} }\n`).join("")}}\n`;
+const PLAN = `plan p {\n  max parallel 3\n${Array.from({ length: 60 }, (_, i) => `  task t${i} = shell("true")${i < 8 ? "" : ` after t${(i * 5) % 8}`} { estimate ${((i * 7) % 13) + 1}m }\n`).join("")}}\n`;
 
 interface Phase {
   readonly name: string;
