@@ -1,18 +1,28 @@
-import { isAnswer, withAnswers } from "../../runtime/checkpoint/restore-run.ts";
-import type { Store, ThreadInfo } from "../../runtime/interface/store.ts";
+import type { ThreadStatus } from "../../runtime/interface/engine-options.ts";
+import { threadsOf } from "../../runtime/thread/list-threads.ts";
+import type { Json, JsonObject } from "../../runtime/value/json.ts";
 import { CommandError } from "../process/command-error.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
-import { isDamage } from "../threads/damage.ts";
 import { formatTable, formatTime } from "../output/format-values.ts";
 import { withStore, STORE_FLAG, STORE_HELP } from "../threads/open-store.ts";
-import { parseCount } from "../run/parse-values.ts";
+import { parseChoice, parseCount } from "../run/parse-values.ts";
 
 interface ThreadsOptions {
   readonly store?: string;
   readonly limit?: number;
+  readonly after?: number;
+  readonly status?: ThreadStatus;
+  readonly graph?: string;
+  readonly label?: string;
+  readonly metadata?: JsonObject;
 }
+
+const STATUSES = [
+  ...(["running", "interrupted", "paused", "completed", "incomplete"] as const),
+  ...(["failed", "step_limit", "cancelled"] as const),
+] satisfies readonly ThreadStatus[];
 
 export const threadsCommand = defineCommand<ThreadsOptions>({
   usage: "threads",
@@ -20,36 +30,36 @@ export const threadsCommand = defineCommand<ThreadsOptions>({
   configure: (command) => {
     command
       .option("--limit <n>", "list at most this number (default 100)", parseCount("--limit", 1))
+      .option("--after <position>", "continue a listing behind this position", parseCount("--after", 0))
+      .option("--status <status>", `only threads with this status: ${STATUSES.join(", ")}`, (text) =>
+        parseChoice("--status", STATUSES, text),
+      )
+      .option("--graph <name>", "only threads of this graph")
+      .option("--label <label>", "only threads whose newest checkpoint has this label")
+      .option("--metadata <key=value>", "only threads with this metadata; may be repeated", collectMetadata)
       .option(STORE_FLAG, STORE_HELP);
   },
-  run: async (_, options, output) => {
+  examples: ["ngc threads --status interrupted", "ngc threads --graph support --metadata tenant=acme"],
+  run: async (_, { store: place, limit = 100, ...filter }, output) => {
     const damaged: { readonly thread: string | null; readonly message: string }[] = [];
     const report = (error: Error, thread: string | undefined): void =>
       void damaged.push({ thread: thread ?? null, message: error.message });
-    const threads = await withStore(options.store, { mustExist: true }, async ({ store }) => {
+    const threads = await withStore(place, { mustExist: true }, async ({ store }) => {
       if (store.threads === undefined) throw new CommandError("this store cannot list its threads");
-      const list = await store.threads({ limit: options.limit ?? 100, onCorrupt: report });
-      const read: ThreadInfo[] = [];
-      for (const thread of list) {
-        try {
-          read.push({ ...thread, status: await statusOf(store, thread) });
-        } catch (error) {
-          if (!isDamage(error)) throw error;
-          report(error, thread.threadId);
-        }
-      }
-      return read;
+      return threadsOf(store, { ...filter, limit }, report);
     });
     output.document({
       version: 1,
       threads: threads.map((thread) => ({
-        thread: thread.threadId,
+        thread: thread.thread,
         status: thread.status,
         step: thread.step,
         checkpoints: thread.checkpoints,
-        head: thread.headId,
+        head: thread.checkpointId,
         timestamp: thread.timestamp,
         metadata: thread.metadata,
+        label: thread.label,
+        position: thread.position,
       })),
       ...(damaged.length === 0 ? {} : { damaged }),
     });
@@ -63,7 +73,7 @@ export const threadsCommand = defineCommand<ThreadsOptions>({
         formatTable(
           ["thread", "status", "step", "checkpoints", "graph", "time"],
           threads.map((thread) => [
-            thread.threadId,
+            thread.thread,
             thread.status,
             // A plan has no steps.
             typeof thread.metadata["plan"] === "string" ? "" : String(thread.step),
@@ -74,15 +84,22 @@ export const threadsCommand = defineCommand<ThreadsOptions>({
         ),
       );
     }
+    if (threads.length === limit) output.note(`more: --after ${threads.at(-1)!.position}`);
     return damaged.length === 0 ? EXIT.ok : EXIT.failed;
   },
 });
 
-/** A thread whose answers were all stored before a crash no longer waits. Only for such a thread its newest checkpoint is read. */
-async function statusOf(store: Store, { threadId, headId, status }: ThreadInfo): Promise<ThreadInfo["status"]> {
-  if (status !== "paused") return status;
-  const writes = (await store.getWrites?.(threadId, headId)) ?? [];
-  if (!writes.some(isAnswer)) return status;
-  const head = await store.loadById(threadId, headId);
-  return head === undefined ? status : withAnswers(head, writes).status;
+/** A value is JSON if it can be read as such, otherwise text. */
+function collectMetadata(text: string, before: JsonObject = {}): JsonObject {
+  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined) throw new CommandError(`--metadata takes KEY=VALUE, not \`${text}\``);
+  return { ...before, [name]: readJson(value) };
+}
+
+function readJson(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
 }

@@ -24,15 +24,39 @@ export async function listThreads(core: EngineCore, options: ThreadListOptions):
   return threadsOf(core.options.store ?? storeOf(core, "threads are kept in a store"), options);
 }
 
-/** As `listThreads`, for a store without an engine. */
-export async function threadsOf(store: Store, options: ThreadListOptions): Promise<readonly ThreadSummary[]> {
+/**
+ * As `listThreads`, for a store without an engine.
+ *
+ * @param onCorrupt receives the damage of threads that the listing leaves out; without it, damage fails the call
+ */
+export async function threadsOf(
+  store: Store,
+  options: ThreadListOptions,
+  onCorrupt?: ThreadsOptions["onCorrupt"],
+): Promise<readonly ThreadSummary[]> {
   const { limit = 100, status } = options;
+  const reported = new Set<string>();
+  // A store may report the same damage with each page.
+  const report: typeof onCorrupt =
+    onCorrupt &&
+    ((error, thread) => {
+      if (reported.has(error.message)) return;
+      reported.add(error.message);
+      onCorrupt(error, thread);
+    });
   const found: ThreadSummary[] = [];
   let { after } = options;
   for (;;) {
-    const page = await readPage(store, { ...options, after });
+    const page = await readPage(store, { ...options, after }, report);
     for (const info of page.threads) {
-      const summary = summarise(info, await statusOf(store, info));
+      const present = await statusOf(store, info).catch((error: unknown) => {
+        const isDamage = error instanceof StoreError && DAMAGE.has(error.code);
+        if (report === undefined || !isDamage) throw error;
+        report(error, info.threadId);
+        return undefined;
+      });
+      if (present === undefined) continue;
+      const summary = summarise(info, present);
       if (status !== undefined && summary.status !== status) continue;
       if (found.length < limit) found.push(summary);
     }
@@ -41,11 +65,14 @@ export async function threadsOf(store: Store, options: ThreadListOptions): Promi
   }
 }
 
+const DAMAGE: ReadonlySet<string> = new Set(["NG_CORRUPT_RECORD", "NG_UNKNOWN_VERSION"]);
+
 type ListedThread = ThreadInfo & { readonly position: number };
 
 async function readPage(
   store: Store,
   { status, after, graph, label, metadata }: Omit<ThreadListOptions, "after"> & { readonly after: number | undefined },
+  onCorrupt: ThreadsOptions["onCorrupt"],
 ): Promise<{ readonly threads: readonly ListedThread[]; readonly isLast: boolean }> {
   if (store.threads === undefined) throw new StoreError("NG_STORE_FAILED", "this store cannot list its threads");
   const isStored = status !== "interrupted" && status !== "running" && status !== undefined;
@@ -56,6 +83,7 @@ async function readPage(
     ...(metadata === undefined ? {} : { metadata }),
     // Whether a run continues is only known after its answers and its claim have been read.
     ...(isStored ? { status } : {}),
+    ...(onCorrupt === undefined ? {} : { onCorrupt }),
   };
   const page = await asStoreError(() => store.threads!({ ...filter, limit: PAGE }));
   if (page.every(({ position }) => position !== undefined)) {

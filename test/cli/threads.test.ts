@@ -21,9 +21,36 @@ describe("threads of a store", () => {
     store.close();
     expect(project.json(["show", paused.checkpoint]).document).toMatchObject({ status: "running", pauses: [] });
     expect(project.json(["history", "t"]).document.checkpoints[0]).toMatchObject({ status: "running", pauses: [] });
-    expect(project.json(["threads"]).document.threads).toMatchObject([{ thread: "t", status: "running" }]);
+    expect(project.json(["threads"]).document.threads).toMatchObject([{ thread: "t", status: "interrupted" }]);
     expect(project.ngc(["resume", "t", "--answer", "no"]).stderr).toContain("answered already");
     expect(project.ngc(["resume", "t", "--answer", "yes"]).status).toBe(0);
+  });
+
+  test("ngc threads filters them, and continues a listing", () => {
+    const project = done();
+    for (const args of [
+      ["--status", "completed"],
+      ["--graph", "flow"],
+      ["--metadata", "graph=flow"],
+    ]) {
+      expect(project.json(["threads", ...args]).document.threads).toHaveLength(1);
+    }
+    for (const args of [
+      ["--status", "paused"],
+      ["--graph", "x"],
+      ["--label", "x"],
+      ["--metadata", "graph=1"],
+    ]) {
+      expect(project.json(["threads", ...args]).document.threads).toEqual([]);
+    }
+    const [{ position }] = project.json(["threads", "--limit", "1"]).document.threads;
+    expect(project.json(["threads", "--after", String(position)]).document.threads).toEqual([]);
+    for (const args of [
+      ["--status", "done"],
+      ["--metadata", "x"],
+    ]) {
+      expect(project.ngc(["threads", ...args]).status).toBe(64);
+    }
   });
 
   test("ngc threads lists them", () => {
