@@ -62,7 +62,9 @@ export function sampleValues({ type, types }: ExpectedType, constants: Constants
       case "list": {
         const items = depth > 2 ? [] : sample(of.item, depth + 1);
         const [first, second = first] = items;
-        return first === undefined || second === undefined ? [[]] : [[], [first], [second], [first, second]];
+        return first === undefined || second === undefined
+          ? [[]]
+          : [[], [first], [second], [first, second], [items.at(-1) ?? first]];
       }
       case "map": {
         const [first, second = first] = depth > 2 ? [] : sample(of.value, depth + 1);
