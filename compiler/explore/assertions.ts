@@ -1,19 +1,22 @@
-/** Assertions over every run, answered from a state graph. */
+/** Model checking of assertions: searches a state graph for a run that violates one. */
 import { END_TARGET } from "./model.ts";
 import { createRunFinder, isExactEdge, pathTo, type Run, type RunFinder, searchFrom } from "./runs.ts";
 import { endingOf, FLAG_ENDS, FLAG_FAILED, type State, type StateGraph } from "./state-graph.ts";
 
 export type Assertion =
-  /** Each time `then` runs (or, with `END_TARGET`, a branch ends), `first` has finished in an earlier step (or this one). */
+  /**
+   * When `then` runs (or, with `END_TARGET`, when a branch ends), `first` has finished in an earlier step or in this
+   * one.
+   */
   | { readonly form: "before"; readonly first: number; readonly then: number }
-  /** It runs at most once. */
+  /** The node runs at most once. */
   | { readonly form: "once"; readonly node: number }
-  /** Every run that completes has run it, and it did not fail. */
+  /** Every completed run has run the node without a failure. */
   | { readonly form: "eventually"; readonly node: number }
-  /** The two never run in one step. */
+  /** The two nodes never run in the same step. */
   | { readonly form: "never"; readonly node: number; readonly with: number };
 
-/** Nodes whose failure makes a difference to assertions: the exploration must tell it apart. */
+/** Nodes whose failures decide assertions. The exploration must watch them (`ExploreOptions.watched`). */
 export function watchedNodes(assertions: readonly Assertion[]): number[] {
   const found = new Set<number>();
   for (const assertion of assertions) {
@@ -23,7 +26,7 @@ export function watchedNodes(assertions: readonly Assertion[]): number[] {
   return [...found].sort((a, b) => a - b);
 }
 
-/** A shortest run that violates an assertion; feasible where there is one. `undefined`: none in this graph. */
+/** A shortest run that violates an assertion, preferably a feasible one; `undefined` if the state graph has none. */
 export function findViolation(
   graph: StateGraph,
   assertion: Assertion,
@@ -43,7 +46,7 @@ export function findViolation(
   }
 }
 
-/** Whether the graph can answer: nodes that may fail must be among those it watches. */
+/** Whether the state graph decides an assertion: it must have watched the nodes that may fail. */
 export function canAnswer(graph: StateGraph, assertion: Assertion): boolean {
   return watchedNodes([assertion]).every(
     (node) => graph.watched.includes(node) || graph.model.nodes[node]?.errorRouting === undefined,
@@ -55,12 +58,12 @@ function runs(state: State, node: number): boolean {
   return position !== -1 && position < state.ready;
 }
 
-/** Whether a node runs in a state, or tasks that were sent to it. */
+/** Whether a node, or a task that was sent to it, runs in a state. */
 function runsAtAll(graph: StateGraph, state: State, node: number): boolean {
   return countRuns(graph, state, node) > 0;
 }
 
-/** How often a node runs in a state: what is sent to it may be several tasks. */
+/** How many times a node runs in a state. A `send` can create several tasks, so it counts as two. */
 function countRuns({ model }: StateGraph, state: State, node: number): number {
   let count = runs(state, node) ? 1 : 0;
   for (let index = 0; index < state.ready; index++) {
@@ -74,7 +77,7 @@ function firstOf(search: (exactOnly: boolean) => Run | undefined): Run | undefin
   return search(true) ?? search(false);
 }
 
-/** Whether a node finishes in a step. */
+/** Whether a node finishes in a step, that is, runs without a failure. */
 function finishes(graph: StateGraph, state: number, edge: number, node: number): boolean {
   if (!runs(graph.states[state]!, node)) return false;
   const bit = graph.watched.indexOf(node);
@@ -122,7 +125,7 @@ function completionWithout(graph: StateGraph, node: number, exactOnly: boolean):
     : { states: pathTo(search, end), last: undefined, feasible: exactOnly, without: node };
 }
 
-/** Searches states twice over: before the node has run, and after. */
+/** A breadth-first search over pairs of a state and whether the node has run before. */
 function secondRun(graph: StateGraph, node: number, exactOnly: boolean): Run | undefined {
   const size = graph.states.length;
   const parents = new Int32Array(2 * size).fill(-2);

@@ -1,16 +1,16 @@
 /**
- * How long runs can take and how often nodes can run, from a complete state graph. States in which somebody is waited for
- * cut runs into stretches: what comes round only through a pause is bounded by people.
+ * Bounds for the number of steps of a run and of the runs of a node, from a complete state graph. A loop that contains
+ * a pause is bounded by the person who answers. Runs are therefore split into stretches: the parts between two pauses.
  */
 import { findComponents, isCyclic } from "../algorithms/components.ts";
 import type { StateGraph } from "./state-graph.ts";
 
 export interface Bounds {
-  /** Ways to go round without a pause that conditions do not end: states of each. */
+  /** Loops without a pause that conditions do not bound: the states of each. */
   readonly endless: readonly (readonly number[])[];
-  /** Runs can go round through pauses, so what follows holds between two of them. */
+  /** Runs have loops through pauses, so the bounds hold between two pauses. */
   readonly perAnswer: boolean;
-  /** Most steps of one stretch; `undefined` where some loop is endless. */
+  /** The largest number of steps of one stretch; `undefined` if a loop is endless. */
   readonly steps: number | undefined;
 }
 
@@ -24,58 +24,60 @@ export function findBounds(graph: StateGraph): Bounds {
   };
 }
 
-/** Stretches of runs: from one pause to the next where `perAnswer` says so, otherwise whole runs. */
+/** Stretches of runs: with `perAnswer` from one pause to the next, otherwise whole runs. */
 export interface Stretches {
-  /** Most often that a weight of states can add up along one stretch. By state; states that are not in it weigh nothing. */
+  /**
+   * The largest sum of the weights of states along one stretch. `weights` is indexed by state; missing weights are 0.
+   */
   heaviest(weights: ArrayLike<number>): number;
 }
 
-/** Only for graphs in which no loop is endless. */
+/** Requires a graph without endless loops. */
 export function findStretches(graph: StateGraph, perAnswer: boolean): Stretches {
   const { states } = graph;
-  // A stretch ends with the pause; the next begins behind it.
-  const leads = (state: number): ArrayLike<number> =>
+  // A stretch ends with a pause.
+  const next = (state: number): ArrayLike<number> =>
     perAnswer && isPause(graph, state) ? NONE : (graph.successors[state] ?? NONE);
-  // Sinks come first, and without cycles every component is one state.
-  const order = Int32Array.from(findComponents(states.length, leads).members, ([id = 0]) => id);
+  // Without cycles, every component is one state. Tarjan's algorithm returns them in reverse topological order.
+  const order = Int32Array.from(findComponents(states.length, next).members, ([id = 0]) => id);
   const sums = new Float64Array(states.length);
   const pauses = perAnswer ? graph.states.filter(({ id }) => isPause(graph, id)).map(({ id }) => id) : [];
-  // Successors of all states in one array: there is one walk for each loop.
+  // The successors of all states in one array, because `heaviest` reads all of them once for each loop.
   const firstEdge = new Int32Array(order.length + 1);
-  order.forEach((id, index) => (firstEdge[index + 1] = firstEdge[index]! + leads(id).length));
+  order.forEach((id, index) => (firstEdge[index + 1] = firstEdge[index]! + next(id).length));
   const edges = new Int32Array(firstEdge[order.length]!);
-  order.forEach((id, index) => edges.set(Array.from(leads(id)), firstEdge[index]));
+  order.forEach((id, index) => edges.set(Array.from(next(id)), firstEdge[index]));
   return {
     heaviest(weights) {
       let most = 0;
       for (let index = 0; index < order.length; index++) {
         const id = order[index]!;
-        let behind = 0;
+        let longest = 0;
         for (let edge = firstEdge[index]!; edge < firstEdge[index + 1]!; edge++) {
-          const beyond = sums[edges[edge]!]!;
-          if (beyond > behind) behind = beyond;
+          const sum = sums[edges[edge]!]!;
+          if (sum > longest) longest = sum;
         }
-        const sum = behind + (weights[id] ?? 0);
+        const sum = longest + (weights[id] ?? 0);
         sums[id] = sum;
         if (sum > most) most = sum;
       }
-      // A pause may come before its step or after it: the step counts with the stretch on either side.
+      // A pause can come before or after its step, so the step counts in the stretch before it and in the one after it.
       for (const id of pauses) {
-        let behind = 0;
-        for (const next of graph.successors[id] ?? []) behind = Math.max(behind, sums[next]!);
-        most = Math.max(most, behind + (weights[id] ?? 0));
+        let longest = 0;
+        for (const target of graph.successors[id] ?? []) longest = Math.max(longest, sums[target]!);
+        most = Math.max(most, longest + (weights[id] ?? 0));
       }
       return most;
     },
   };
 }
 
-/** By state, whether it is a step of the run: neither the start nor one in which nothing is left to run. */
+/** By state, 1 if the state is a step of a run: not the start, and with a node to run. */
 function steps(graph: StateGraph): Uint8Array {
   return Uint8Array.from(graph.states, ({ id, ready }) => (id > 0 && ready > 0 ? 1 : 0));
 }
 
-/** Whether every run that gets past a state has waited for a person. */
+/** Whether every run that continues after a state has waited for a person. */
 export function isPause(graph: StateGraph, id: number): boolean {
   const { places, ready } = graph.states[id]!;
   for (let index = 0; index < ready; index++) if (graph.model.nodes[places[index]!]!.alwaysPauses) return true;
@@ -85,7 +87,7 @@ export function isPause(graph: StateGraph, id: number): boolean {
 const NONE: ArrayLike<number> = [];
 
 function endlessLoops(graph: StateGraph): readonly (readonly number[])[] {
-  // Nothing leads out of a pause here, so no way round passes one.
+  // A pause has no successors here, so no component contains one.
   const leads = (state: number): ArrayLike<number> =>
     isPause(graph, state) ? NONE : (graph.successors[state] ?? NONE);
   const { members } = findComponents(graph.states.length, leads);

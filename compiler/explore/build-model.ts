@@ -41,7 +41,7 @@ import {
   valueSetOfType,
 } from "./value-set.ts";
 
-/** The control flow of a bound graph. Linear in its size. */
+/** Builds the Petri net of a bound graph, in linear time. */
 export function buildModel(graph: BoundGraph, jumps: JumpReading = "one"): ControlModel {
   const types = new Map(graph.types.map((item) => [item.name, item.type]));
   const resolve: TypeNames = (name) => types.get(name);
@@ -101,7 +101,7 @@ export function buildModel(graph: BoundGraph, jumps: JumpReading = "one"): Contr
   };
 }
 
-/** Nodes that some other may send items to. */
+/** Nodes to which another node can send tasks. */
 function sentNodes(graph: BoundGraph): readonly number[] {
   const targets = new Set(graph.nodes.flatMap((node) => node.goes ?? []));
   return graph.nodes.flatMap((node, index) => (targets.has(node.name) ? [index] : []));
@@ -109,12 +109,12 @@ function sentNodes(graph: BoundGraph): readonly number[] {
 
 const FOREIGN_BUILTINS = new Set(["llm", "http", "shell", "tool", "ask", "receive"]);
 
-/** The outside world makes the result: any value of its type is possible, and so is a failure. */
+/** Whether the outside world decides the result: any value of its type is possible, and so is a failure. */
 function isForeignCall({ call }: BoundNode): boolean {
   return call.kind === "function" || (call.kind === "builtin" && FOREIGN_BUILTINS.has(call.signature.name));
 }
 
-/** Whether the list of a `for` node is known to have items in some run: without any, its function is not called. */
+/** Whether the list of a `for` node is known to have items in some run. Without items, its function is not called. */
 function mayHaveItems(graph: BoundGraph, data: DataModel, { each }: BoundNode): boolean {
   if (each === undefined) return true;
   const { expression } = each.list;
@@ -124,7 +124,7 @@ function mayHaveItems(graph: BoundGraph, data: DataModel, { each }: BoundNode): 
       const list = compileExpression(expression)({ state: [] });
       return Array.isArray(list) && list.length > 0;
     } catch {
-      // An imported function makes the list, or none can be made.
+      // An imported function computes the list, or the expression has no value.
       return graph.functions.length > 0;
     }
   }
@@ -135,21 +135,21 @@ function mayHaveItems(graph: BoundGraph, data: DataModel, { each }: BoundNode): 
   );
 }
 
-/** Of a node that computes an expression: where the expression has a value. */
+/** The formula under which the expression of a node has a value; `undefined` if it always has one. */
 function definedWhere(terms: TermTable, { call, each }: BoundNode): Formula | undefined {
   if (call.kind !== "expression" || each !== undefined) return undefined;
   const defined = definedFormula(terms, call.expression.expression);
   return defined === ALWAYS ? undefined : defined;
 }
 
-/** The node's value is an expression that has one wherever it is defined, of a type that its channels are known to take. */
+/** Whether a node fails only where its `defined` formula is false: a total expression whose type fits its channels. */
 function cannotFail(terms: TermTable, { call, each, timeout }: BoundNode): boolean {
   if (call.kind !== "expression" || each !== undefined || timeout !== undefined) return false;
   const { expression, type } = call.expression;
   return isTotal(terms, expression) && !hasOpaquePart(type);
 }
 
-/** Values of TypeScript types that the language cannot express are only checked when they are written. */
+/** Whether a value of the type is checked only when it is written, as for TypeScript types outside of the language. */
 function hasOpaquePart(type: ValueType): boolean {
   switch (type.kind) {
     case "opaque":
@@ -169,7 +169,7 @@ function hasOpaquePart(type: ValueType): boolean {
   }
 }
 
-/** Whether a node's step can last as long as a person takes. */
+/** Whether a node's step can wait for a person. */
 export function waitsForPerson(node: BoundNode): boolean {
   if (node.pauseBefore || node.pauseAfter) return true;
   if (node.call.kind === "builtin") return node.call.signature.pauses === true;
@@ -189,8 +189,8 @@ function graphWaitsForPerson(graph: BoundGraph): boolean {
 const waitingGraphs = new WeakMap<BoundGraph, boolean>();
 
 /**
- * Whether each run of the node waits. A pause after it is skipped where it fails, an `ask` over an empty list asks nothing, and
- * a called graph may take a way without a pause.
+ * Whether each run of the node waits for a person. A failed node skips its pause after the step, an `ask` over an empty
+ * list does not pause, and a called graph can have a run without a pause.
  */
 function alwaysWaits({ call, each, cache, pauseBefore, pauseAfter }: BoundNode, handlesFailure: boolean): boolean {
   if (pauseBefore || (pauseAfter && !handlesFailure)) return true;
@@ -201,11 +201,11 @@ interface Places {
   readonly nodeIndex: ReadonlyMap<string, number>;
   readonly barriers: readonly ControlBarrier[];
   readonly barrierOfPlace: readonly number[];
-  /** Node -> the barrier that gates it. */
+  /** Node -> the `waits` barrier that gates it. */
   readonly waits: ReadonlyMap<number, number>;
-  /** Barrier edge and target -> barrier. */
+  /** Barrier edge -> its barriers, one for each target. */
   readonly ofEdge: ReadonlyMap<BoundEdge, readonly ControlBarrier[]>;
-  /** Declared node -> the node that stands for what is sent to it. */
+  /** Declared node -> the model node for the tasks that are sent to it. */
   readonly sent: ReadonlyMap<number, number>;
   readonly unsupported: readonly string[];
 }
@@ -235,7 +235,7 @@ function layOutPlaces(graph: BoundGraph, sentTo: readonly number[]): Places {
     });
     const name = target === END_TARGET ? END_NAME : (graph.nodes[target]?.name ?? "");
     const id = count === 1 ? name : `${name}#${count}`;
-    // It would signal the gate on behalf of its members, in an order that the model does not follow.
+    // Such a barrier signals the gate on behalf of its members, in an order that the model does not represent.
     if (kind === "all" && waits.has(target))
       unsupported.push(`a barrier into \`${name}\`, which has \`waits\` of its own`);
     const barrier = { index, id, kind, target, members: laidOut, origin };
@@ -287,7 +287,7 @@ function finish(draft: RoutingDraft | undefined): Routing {
   return { groups: [...groups, ...draft.choices] };
 }
 
-/** Names of nodes hold no blanks, so this is nobody's. */
+/** The key of a node's error edges. Node names contain no spaces, so it differs from every name. */
 function errorKey(name: string): string {
   return `${name} on error`;
 }
@@ -312,7 +312,7 @@ function addEdge(
     for (const barrier of places.ofEdge.get(edge) ?? []) {
       for (const member of barrier.members) {
         for (const node of member.nodes) {
-          // What is sent to a node has the node's edges.
+          // The model node for sent tasks uses the edges of its declared node.
           if (node >= graph.nodes.length) continue;
           const draft = draftOf(drafts, graph.nodes[node]?.name ?? "");
           draft.always.push({ place: member.place, node: barrier.target, origin: barrier.origin });
@@ -324,16 +324,16 @@ function addEdge(
   for (const source of edge.source.nodes) {
     const key = edge.onError ? errorKey(source.name) : source.name;
     const failed = edge.onError ? graph.nodes[places.nodeIndex.get(source.name) ?? -1] : undefined;
-    const read = failed === undefined ? asWritten : (expression: Expression) => withKnownError(expression, failed);
+    const read = failed === undefined ? unchanged : (expression: Expression) => withKnownError(expression, failed);
     addRoute(graph, terms, draftOf(drafts, key), edge, read, (targets) =>
       targets.flatMap((target) => signalOf(places, source, edge, target)),
     );
   }
 }
 
-const asWritten = (expression: Expression): Expression => expression;
+const unchanged = (expression: Expression): Expression => expression;
 
-/** A condition of an error edge, with what is known of the failure in its place: the node, and what `fail("…")` says. */
+/** A condition of an error edge with the known parts of `error` replaced: the node, and the message of `fail("…")`. */
 function withKnownError(expression: Expression, { name, call, each }: BoundNode): Expression {
   const known = new Map<string, Json>([["node", name]]);
   if (call.kind === "builtin" && call.signature.name === "fail" && each === undefined) {
@@ -371,7 +371,7 @@ function addRoute(
       });
       return;
     case "otherwise":
-      // A second one is the binder's to report; signals of both are kept so that nothing seems unreachable.
+      // The binder reports a second `otherwise`. The signals of both are kept, so no target becomes unreachable.
       draft.otherwise = {
         formula: ALWAYS,
         signals: [...(draft.otherwise?.signals ?? []), ...signals(to.targets)],
@@ -420,7 +420,9 @@ function conditionOf(terms: TermTable, expression: Expression): Pick<Branch, "fo
   return defined === ALWAYS ? { formula } : { formula, defined };
 }
 
-/** A channel keeps its own domain (it may be `null` at first); for anything else the binder knows the type best. */
+/**
+ * The domain of a `match` subject by its bound type. A channel has its own domain, because it can be `null` initially.
+ */
 export function subjectDomain(
   expression: Expression,
   type: Parameters<typeof valueSetOfType>[0],
@@ -453,14 +455,14 @@ function jumpTargets(names: readonly string[], places: Places): number[] {
 }
 
 function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly number[]): DataModel {
-  const madeHere = new Set(graph.nodes.flatMap((node) => (isForeignCall(node) ? [] : node.writes)));
+  const computedChannels = new Set(graph.nodes.flatMap((node) => (isForeignCall(node) ? [] : node.writes)));
   const indexOf = new Map(graph.channels.map((channel, index) => [channel.name, index]));
   const channels = graph.channels.map((channel): DataChannel => {
     const declared = valueSetOfType(channel.type, resolve);
     const initial = initialValues(channel, declared);
     const domain = uniteValues(declared, initial);
     const isGiven = channel.role === "input" || channel.role === "memory";
-    const isForeign = !madeHere.has(channel.name);
+    const isForeign = !computedChannels.has(channel.name);
     return { name: channel.name, declared, domain, initial, isGiven, isForeign, reducer: channel.reducer?.kind };
   });
   const own = graph.nodes.map((node) =>
@@ -473,7 +475,7 @@ function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly number[
       return [{ channel: index, expression, domain: declared, optional, isFree: isForeignCall(node) }];
     }),
   );
-  // Of what is sent nobody knows how often it runs, nor with which items.
+  // The number and the items of sent tasks are unknown, so their writes have no expression.
   const writes = [...own, ...sent.map((node) => own[node]!.map((write) => ({ ...write, expression: undefined })))];
   const computed: ChannelWrite[][] = channels.map(() => []);
   const computedFrom: ChannelWrite[][] = channels.map(() => []);
@@ -492,7 +494,7 @@ function initialValues(channel: BoundGraph["channels"][number], declared: ValueS
   if (channel.role === "input") return declared;
   const start =
     channel.initial !== undefined ? valueSetOfJson(channel.initial) : startOfReducer(channel.reducer?.kind, declared);
-  // A memory channel begins with whatever an earlier run of the thread left in it.
+  // A memory channel starts with the value of an earlier run of the thread.
   // Mutation point: memory-values
   return channel.role === "memory" ? uniteValues(declared, start) : start;
 }
@@ -514,8 +516,8 @@ function startOfReducer(
 }
 
 /**
- * Whether a `for` node may leave a channel as it was. An empty list makes an empty update: nothing for a number or a record
- * (7.1), an empty list where lists are written.
+ * Whether a `for` node can leave a channel unchanged. An empty list creates an empty update, which leaves a number or a
+ * record unchanged (7.1). In a channel of another kind, it writes an empty list.
  */
 export function mayWriteNothing({ each }: BoundNode, reducer: DataChannel["reducer"]): boolean {
   if (each === undefined) return false;

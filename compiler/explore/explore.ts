@@ -21,50 +21,51 @@ import {
 } from "./step-transitions.ts";
 
 export interface ExploreOptions {
-  /** Follow the values that conditions ask about; otherwise every choice is free. */
+  /** Track the values that conditions read; otherwise every condition is nondeterministic. */
   readonly data: boolean;
   readonly maxStates?: number;
   /**
-   * Asked once, when the search has become large: whether it has shown enough. Nothing can be proven of a graph whose parallel
-   * arms meet without a barrier, and its states are the most numerous.
+   * Called once, when the search has become large. Returns whether the defects found so far are sufficient. A graph whose
+   * parallel branches meet without a barrier is not sound, and it has the largest number of states.
    */
   readonly isEnough?: () => boolean;
-  /** Nodes whose failures assertions must tell apart (at most 24). */
+  /** Nodes whose failures are recorded in transitions, for assertions (at most 24). */
   readonly watched?: readonly number[];
-  /** How a state's steps are found; tests plant errors here, to see that they are noticed. */
+  /** Computes the transitions of a state. Tests replace it to plant mistakes. */
   readonly stepsFrom?: typeof transitionsFrom;
 }
 
 export const MAX_STATES = 100_000;
-/** Nodes that all steps together may run, for each state that is allowed: what time goes into. */
-const WORK_A_STATE = 4;
+/** Limit of the work for each allowed state, in nodes that steps run. It bounds the time. */
+const WORK_PER_STATE = 4;
 
-/** Places and values that all states together may hold, which bounds the memory. */
+/** Limit of the places and values of all states together. It bounds the memory. */
 const MAX_SIZE = 6_000_000;
 
-/** States whose transitions are found before a search counts as large. */
+/** Number of states from which a search counts as large. */
 const LARGE = 1000;
 
-/** States looked at where nothing can be proven any more: they may still show what is wrong. */
+/** States that are still explored after a limit was reached: they can show defects, but prove nothing. */
 const FEW_STATES = 1000;
 
 /**
- * Every state that super-steps can reach, breadth first, so that a state's number never exceeds that of a state further
- * from `start`. Stops at `maxStates`; the graph is then not `complete`, and what it holds is true as far as it goes.
+ * Reachability analysis of the Petri net of a graph: explores all states that super-steps can reach, breadth first, so
+ * runs to a state are shortest ones. Stops at `maxStates`. The state graph is then not `complete`: its states are
+ * reachable, but others may be missing.
  */
 export function explore(model: ControlModel, outcomes: Outcomes, options: ExploreOptions): StateGraph {
   const maxStates = options.maxStates ?? MAX_STATES;
   const stepsFrom = options.stepsFrom ?? transitionsFrom;
   const watched = (options.watched ?? []).slice(0, 24);
   const liveness = findTermLiveness(model, options.data);
-  const followed = new Set(liveness.tracked.flatMap((term) => term.channels));
+  const trackedChannels = new Set(liveness.tracked.flatMap((term) => term.channels));
   const context: StepContext = {
     model,
     outcomes,
     liveness,
     tracker: createTracker(model, liveness),
     watched: new Map(watched.map((node, bit) => [node, bit])),
-    writesFollowed: model.data.writes.map((writes) => writes.some((write) => followed.has(write.channel))),
+    writesTracked: model.data.writes.map((writes) => writes.some((write) => trackedChannels.has(write.channel))),
     taken: new Map(),
     stuck: new Map(),
   };
@@ -78,12 +79,12 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
   const collisions = new Map<string, Collision>();
   const [unsupported] = model.unsupported;
   let gaveUp: GaveUp | undefined = unsupported === undefined ? undefined : { kind: "unsupported", what: unsupported };
-  // Of a model that leaves something out nothing true can be said about runs.
+  // A model that does not represent a construct says nothing about the runs of the graph.
   let limit = unsupported === undefined ? maxStates : 0;
-  const mostWork = limit * WORK_A_STATE;
+  const mostWork = limit * WORK_PER_STATE;
   let work = 0;
   let size = 0;
-  /** Goes a little further, for what there is to see, where nothing can be proven any more. */
+  /** Records why the state graph is incomplete, and lowers the limit to a few more states. */
   const giveUp = (why: GaveUp): void => {
     gaveUp ??= why;
     limit = Math.min(limit, states.length + FEW_STATES);
@@ -163,7 +164,7 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
   };
 }
 
-/** Searches that follow runs ask for the same steps over and over; those of some thousand states are kept. */
+/** Caches the steps of some thousand states: searches along runs compute the same steps many times. */
 function remember(steps: (id: number) => readonly Step[]): (id: number) => readonly Step[] {
   const known = new Map<number, readonly Step[]>();
   return (id) => {

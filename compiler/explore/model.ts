@@ -1,10 +1,10 @@
 /**
- * The control flow of a graph, indexed: what the checks and the proofs work on. Places are small integers:
- * `0 .. nodes-1` mean "this node runs in the next step", the rest mean "this member of that barrier has
- * signalled". A state of a run is a set of places.
+ * The control flow of a graph as a 1-safe Petri net, which the checks and proofs analyse. Places are small integers. A
+ * place in `0 .. nodes-1` means that this node runs in the next step. Any other place means that one member of a
+ * barrier has signalled. A marking is a set of places.
  *
- * The model is made from a bound graph (`build-model.ts`) or by hand in tests. It knows nothing of syntax but
- * `Origin`, which leads back to the places that diagnostics point at.
+ * `build-model.ts` builds the model from a bound graph; tests build it by hand. It contains no syntax except `Origin`,
+ * the source position for diagnostics.
  */
 import type { Span } from "../../diagnostics/source.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
@@ -30,7 +30,7 @@ export interface ControlModel {
   readonly barrierOfPlace: Int32Array;
   readonly terms: TermTable;
   readonly data: DataModel;
-  /** What the model cannot express, for people; nothing is proven where there is any. */
+  /** Descriptions of constructs that the model cannot represent. If there are any, nothing is proven. */
   readonly unsupported: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export interface ControlNode {
   readonly name: string;
   /** Its position among the declared nodes. */
   readonly declared: number;
-  /** It stands for the tasks that `send` makes of a node: one or more of them, all in the same step. */
+  /** It represents the tasks that `send` creates for a node: one or more, all in the same step. */
   readonly isSent: boolean;
   readonly routing: Routing;
   /** `on error` edges; `undefined` where a failure fails the run. */
@@ -47,27 +47,27 @@ export interface ControlNode {
   /** It always fails (`fail`). */
   readonly alwaysFails: boolean;
   /**
-   * `freely`: the outside world decides (an imported function, a model, a request). `never`: an expression that has a value
-   * wherever it is defined. `perhaps`: a failure cannot be ruled out, and nothing shows that there is one.
+   * `freely`: a failure is known to be possible (an imported function, a model, a request). `never`: an expression that
+   * fails only where `defined` is false. `perhaps`: a failure is neither excluded nor known to be possible.
    */
   readonly fails: "freely" | "perhaps" | "never";
-  /** Of an expression: where it has a value, when the node starts; elsewhere the node fails. Absent: everywhere. */
+  /** The formula under which the expression of the node has a value; otherwise the node fails. Absent: always. */
   readonly defined: Formula | undefined;
-  /** Where `goto` may lead, with `END_TARGET` for `end` (and `stop()`); `undefined` where the node cannot jump. */
+  /** The targets of `goto`, with `END_TARGET` for `end` and `stop()`; `undefined` if the node cannot jump. */
   readonly jumps: readonly number[] | undefined;
-  /** Nodes that stand for what it may send; empty where the model reads jumps as one at a time. */
+  /** The model nodes for the tasks that it may send (`isSent`); empty with `jumps: "one"`. */
   readonly sends: readonly number[];
-  /** The barrier that gates every signal into it, or -1. */
+  /** The `waits` barrier that receives every signal into it, or -1. */
   readonly waits: number;
   /** It may wait for a person: `pause`, `ask`, a called graph that does. */
   readonly pauses: boolean;
-  /** A run that gets past its step has waited for a person. */
+  /** Every run that continues after its step has waited for a person. */
   readonly alwaysPauses: boolean;
 }
 
 export interface ControlBarrier {
   readonly index: number;
-  /** As in checkpoints. */
+  /** The id in checkpoints. */
   readonly id: string;
   readonly kind: "all" | "waits";
   /** A node, or `END_TARGET`. */
@@ -78,55 +78,55 @@ export interface ControlBarrier {
 
 export interface BarrierMember {
   readonly place: number;
-  /** Nodes that may fill it. */
+  /** Nodes that can signal it. */
   readonly nodes: readonly number[];
 }
 
-/** Where something stands in the source. */
+/** A position in the source. */
 export interface Origin {
   readonly edge?: BoundEdge;
   readonly target?: BoundReference;
 }
 
-/** A signal that a route sends: to a place, to `end`, or (`undefined` place) nowhere, because a `waits` ignores it. */
+/** A signal of a route: to a place, to `end`, or to no place (`undefined`), because a `waits` ignores it. */
 export interface Signal {
   readonly place: number | typeof END_TARGET | undefined;
-  /** The node that it is meant for, whatever gates it; `END_TARGET` for `end`. */
+  /** The target node, also if a barrier gates it; `END_TARGET` for `end`. */
   readonly node: number;
   readonly origin: Origin | undefined;
 }
 
-/** All that decides where one node's signals go. No groups: the branch ends. */
+/** The routes of one node. Without groups, the branch ends. */
 export interface Routing {
   readonly groups: readonly RouteGroup[];
 }
 
-/** Groups are independent of each other: each contributes its signals. */
+/** Groups are independent: the signals of a node are the union over its groups. */
 export type RouteGroup =
   | { readonly kind: "always"; readonly signals: readonly Signal[] }
-  /** Any number of branches may hold; `otherwise` where none does. */
+  /** All branches whose conditions are true; `otherwise` if none is. */
   | { readonly kind: "several"; readonly branches: readonly Branch[]; readonly otherwise: Branch | undefined }
-  /** The first branch that holds; `else` is a branch whose formula is always true. */
+  /** The first branch whose condition is true. `else` is a branch whose formula is always true. */
   | { readonly kind: "one"; readonly branches: readonly Branch[] };
 
 export interface Branch {
   readonly formula: Formula;
-  /** Where its condition has a value at all (`10 / x` has none where `x` is 0); absent: always. */
+  /** The formula under which its condition has a value (`10 / x` has none if `x` is 0); absent: always. */
   readonly defined?: Formula;
   readonly signals: readonly Signal[];
   /** In source form: `"billing"`, `when score < 0.8`, `otherwise`. */
   readonly label: string;
-  /** Of its condition, or of the arm. */
+  /** The position of its condition, or of the arm. */
   readonly span: Span | undefined;
 }
 
 /**
- * How the model reads `goes`. `one`: a jump leads to one node, as most functions jump. `any`: all that the engine allows, also
- * to several nodes at once, exclusively, and by `send`. Findings are shown with the first, proofs need the second.
+ * How the model represents `goes`. `one`: a jump has one target, as in most functions. `any`: all jumps that the engine
+ * allows, also to several nodes, exclusive ones, and `send`. Findings use the first model, and proofs the second.
  */
 export type JumpReading = "one" | "any";
 
-/** What nodes do to channels, as far as conditions depend on it. By channel index. */
+/** The data flow that conditions depend on. Channels are indexes. */
 export interface DataModel {
   readonly channels: readonly DataChannel[];
   /** By node: the channels it writes when it succeeds. */
@@ -140,25 +140,28 @@ export interface DataChannel {
   readonly name: string;
   /** Values of its declared type. */
   readonly declared: ValueSet;
-  /** The same, with the value it starts with. */
+  /** `declared` and the initial value. */
   readonly domain: ValueSet;
-  /** What it holds when a run starts. */
+  /** Values at the start of a run. */
   readonly initial: ValueSet;
-  /** It comes from outside: an input, or memory. */
+  /** The caller or an earlier run sets it: an input, or memory. */
   readonly isGiven: boolean;
-  /** Every write of it is up to the outside world. */
+  /** The outside world decides the value of every write. */
   readonly isForeign: boolean;
   readonly reducer: "last" | "append" | "sum" | "min" | "max" | "merge" | "union" | "function" | undefined;
 }
 
 export interface ChannelWrite {
   readonly channel: number;
-  /** The value written, where the graph itself says what it is; otherwise anything of the type. */
+  /** The expression that computes the value; `undefined` if any value of `domain` is possible. */
   readonly expression: Expression | undefined;
-  /** Every value that it may write. */
+  /** All values that it can write. */
   readonly domain: ValueSet;
-  /** It may also succeed without writing: a jump can stand in for the result, and a `for` may have no items. */
+  /** The node can succeed without this write: a jump can replace the result, and a `for` may have no items. */
   readonly optional: boolean;
-  /** Each value of the domain is possible, because the outside world makes it: an imported function, a model, a person. */
+  /**
+   * Each value of `domain` is known to be possible, because the outside world (a function, a model, a person) decides
+   * it.
+   */
   readonly isFree: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * What one node's step can lead to: every set of signals that its routes allow, with the conditions under which
- * it comes about. Contradictory combinations (`x < 1` and `x > 2`) are left out here already.
+ * The outcomes of one node's step: every set of signals that its routes allow, with the conditions of each.
+ * Contradictory combinations (`x < 1` and `x > 2`) are already removed here.
  */
 import {
   ALWAYS,
@@ -35,48 +35,48 @@ import {
 } from "./value-set.ts";
 import { channelsWrittenAfter, type WrittenAfter } from "./written-before.ts";
 
-/** More combinations than this at one node are not looked at one by one. */
+/** Limit of the combinations of one node that are enumerated. */
 const MAX_OUTCOMES = 4096;
 
 export interface Outcome {
   /**
-   * `own`: its edges; `error`: its `on error` edges; `jump`: a `goto`, `stop` or `send`; `stuck`: none of its edges is taken,
-   * or a condition has no value, which fails the run.
+   * `own`: its edges; `error`: its `on error` edges; `jump`: a `goto`, `stop` or `send`; `stuck`: none of its edges is
+   * taken, or a condition has no value, which fails the run.
    */
   readonly kind: "own" | "error" | "jump" | "stuck";
   /** Places that get a signal, each once, ascending. */
   readonly places: readonly number[];
   /** The branch ends here (`end`, or no edge at all). */
   readonly ends: boolean;
-  /** Which way choices went, in source form; empty where there was none. */
+  /** The taken branches, in source form; empty if the node has no choice. */
   readonly label: string;
-  /** One of them holds; `undefined` where nothing is asked. */
+  /** The condition in disjunctive normal form; `undefined` if it is always true. */
   readonly cubes: readonly Cube[] | undefined;
-  /** Whether the conditions are known to be meetable, each on its own. */
+  /** Whether each condition by itself is known to be satisfiable. */
   readonly exact: boolean;
-  /** It is not `exact` merely because nobody wrote that the branch may end here. */
+  /** It is inexact only because the text does not state that the branch can end here. */
   readonly silent?: true;
-  /** It takes the whole step over: everything else that the step would signal is dropped, but for error edges. */
+  /** An exclusive jump: the other signals of the step are dropped, except those of error edges. */
   readonly exclusive: boolean;
-  /** Places that error edges signal, where some of what was sent to a node fails and some does not; kept in any case. */
+  /** Places that error edges signal, if some of the sent tasks fail and others do not. An exclusive jump keeps them. */
   readonly errorPlaces?: readonly number[];
   /** The branches that it takes. */
   readonly branches: readonly Branch[];
 }
 
 export interface Outcomes {
-  /** Of `start`. */
+  /** The outcomes of `start`. */
   readonly start: readonly Outcome[];
   /** By node. */
   readonly nodes: readonly (readonly Outcome[])[];
   /**
-   * Nodes (`START_NODE` for `start`) with more combinations than can be looked at. Their outcomes are some of them, and one
-   * that signals everything, for questions that only ask what can be signalled at all.
+   * Nodes (`START_NODE` for `start`) with too many combinations. Their outcomes are some of the combinations, and one
+   * that signals all places, for analyses that need only the set of places that can be signalled.
    */
   readonly tooMany: ReadonlySet<number>;
 }
 
-/** Stands for `start` where nodes are given by index. */
+/** The index of `start` among nodes. */
 export const START_NODE = -1;
 
 export function outcomesOf(model: ControlModel): Outcomes {
@@ -97,7 +97,7 @@ export function outcomesOf(model: ControlModel): Outcomes {
   return { start: start.outcomes, nodes, tooMany };
 }
 
-/** Channels that have been written are not null any more: what the conditions of this node may rely on. */
+/** Channels that have been written when a node ends, and so are not null in its conditions. */
 function notNull(model: ControlModel, node: ControlNode, written: WrittenAfter | undefined): Cube {
   const known = new Map<number, ValueSet>();
   if (written === undefined) return known;
@@ -114,7 +114,7 @@ function notNull(model: ControlModel, node: ControlNode, written: WrittenAfter |
 /** Outcomes of one routing or node. */
 interface Found {
   readonly outcomes: readonly Outcome[];
-  /** There are more than can be looked at; the last one signals everything. */
+  /** There are too many combinations; the last outcome signals all places. */
   readonly isCut: boolean;
 }
 
@@ -124,7 +124,7 @@ function outcomesOfNode(model: ControlModel, node: ControlNode, known: Cube): Fo
   if (!node.alwaysFails) {
     const own = combine(node.routing, "own", known);
     isCut ||= own.isCut;
-    // Edges that say nothing for a node that always jumps: that it also ends there is possible, but nobody wrote it.
+    // A node with `goes` and without edges may always jump. It can also end its branch, but the text does not state it.
     const silent = node.jumps !== undefined && node.routing.groups.length === 0;
     const isUnwritten = silent && !node.jumps.includes(END_TARGET);
     for (const item of own.outcomes) found.push(isUnwritten ? { ...item, exact: false, silent: true as const } : item);
@@ -139,7 +139,7 @@ function outcomesOfNode(model: ControlModel, node: ControlNode, known: Cube): Fo
   if (node.errorRouting !== undefined && (node.fails !== "never" || node.defined !== undefined)) {
     const failed = combine(node.errorRouting, "error", new Map());
     isCut ||= failed.isCut;
-    // A failure that none of its edges takes fails the run, as it does without any.
+    // A failure that no error edge takes fails the run, as it does without error edges.
     const isSure = node.fails === "freely" || node.alwaysFails;
     for (const item of failed.outcomes) {
       if (item.kind !== "stuck") found.push(isSure ? item : { ...item, exact: false });
@@ -148,7 +148,7 @@ function outcomesOfNode(model: ControlModel, node: ControlNode, known: Cube): Fo
   return { outcomes: found, isCut };
 }
 
-/** Of what is sent to a node several tasks may run: each succeeds or fails for itself. */
+/** The outcomes of several sent tasks in one step: each succeeds or fails independently. */
 function outcomesOfMany({ outcomes }: Found, giveUp: () => void): readonly Outcome[] {
   const failed = outcomes.filter(({ kind }) => kind === "error");
   const others = outcomes.filter(({ kind }) => kind !== "error");
@@ -176,33 +176,33 @@ function outcomesOfMany({ outcomes }: Found, giveUp: () => void): readonly Outco
   return [...others, ...some, ...mixed];
 }
 
-/** What some of a routing's groups contribute. */
+/** A combination of the groups of a routing that have been processed so far. */
 interface Partial {
   readonly signals: readonly Signal[];
   readonly branches: readonly Branch[];
   readonly cubes: Cubes;
-  /** Set where several combinations became one: the branches that any of them takes. */
+  /** Set if several combinations were merged: the branches that any of them takes. */
   readonly merged?: readonly Branch[];
 }
 
-/** With more branches taken, where their conditions can hold. */
+/** Adds taken branches and conditions to a combination; `undefined` if the conditions are unsatisfiable. */
 type Extend = (from: Partial, branches: readonly Branch[], conditions: readonly Formula[]) => Partial | undefined;
 
-/** The first branch that holds, or none. */
+/** Adds a group `one`: the first branch whose condition is true, or none. */
 function oneOf(partial: Partial, branches: readonly Branch[], extend: Extend): Partial[] {
   const found: Partial[] = [];
   const add = (extended: Partial | undefined): void => {
     if (extended !== undefined) found.push(extended);
   };
-  const apart = branchesApart(branches);
-  if (apart !== undefined) {
+  const disjoint = disjointBranches(branches);
+  if (disjoint !== undefined) {
     const always = branches[0]?.defined ?? ALWAYS;
     // Mutation point: value-arms
-    for (const { branch, formula } of apart.branches) add(extend(partial, [branch], [always, formula]));
-    add(extend(partial, [], [always, apart.none]));
+    for (const { branch, formula } of disjoint.branches) add(extend(partial, [branch], [always, formula]));
+    add(extend(partial, [], [always, disjoint.none]));
     return found;
   }
-  // What is left for the branches that follow: kept as it shrinks.
+  // The combination in which no earlier branch is taken.
   let left: Partial | undefined = partial;
   // Mutation point: condition-arms
   for (const branch of branches) {
@@ -216,10 +216,11 @@ function oneOf(partial: Partial, branches: readonly Branch[], extend: Extend): P
 }
 
 /**
- * Arms of a `match` ask for different values of one term: each holds by itself, and what none asks for is worked out once. So
- * a choice among thousands of values does not cost millions of comparisons.
+ * The branches of a `match`, if their conditions are disjoint sets of values of one term. Each branch is then
+ * independent of the order, and the remaining values are computed once. A `match` with thousands of values costs linear
+ * instead of quadratic time.
  */
-function branchesApart(
+function disjointBranches(
   branches: readonly Branch[],
 ):
   | { readonly branches: readonly { readonly branch: Branch; readonly formula: Formula }[]; readonly none: Formula }
@@ -244,12 +245,12 @@ function branchesApart(
     : { branches: [...found, { branch: fallback, formula: rest }], none: NEVER };
 }
 
-/** Combinations of independent conditions above this number are merged where they signal the same places. */
+/** Above this number, combinations of independent conditions that signal the same places are merged. */
 const MERGE_ABOVE = 64;
-/** Outcomes that are kept of a routing with too many. */
+/** Outcomes that are kept if a routing has too many. */
 const FEW_OUTCOMES = 64;
 
-/** Every combination of one routing's groups. */
+/** All combinations of the groups of a routing. */
 function combine(routing: Routing, kind: "own" | "error", known: Cube): Found {
   const everything: Cubes = { cubes: [known], exact: true };
   let partials: Partial[] = [{ signals: [], branches: [], cubes: everything }];
@@ -284,7 +285,7 @@ function combine(routing: Routing, kind: "own" | "error", known: Cube): Found {
   }
   const outcomes = partials.map((partial): Outcome => {
     const { signals, branches, cubes } = partial;
-    // Edges of which none is taken fail the run; a node without edges ends its branch.
+    // A run fails if a node has edges and none is taken. A node without edges ends its branch.
     const isStuck = routing.groups.length > 0 && signals.length === 0;
     const { places, ends } = isStuck ? { places: [], ends: false } : placesOf(signals);
     const free = cubes.cubes.some((cube) => cube.size === 0) || cubes.cubes.every((cube) => cube === known);
@@ -305,7 +306,7 @@ function combine(routing: Routing, kind: "own" | "error", known: Cube): Found {
   return { outcomes, isCut };
 }
 
-/** Any of the branches that hold; `otherwise` where none does. */
+/** Adds a group `several`: all branches whose conditions are true, or `otherwise` if none is. */
 function someOf(
   partial: Partial,
   group: RouteGroup & { readonly kind: "several" },
@@ -343,7 +344,7 @@ function mergedWith({ merged }: Partial, branch: Branch | undefined): { readonly
   return { merged: branch === undefined ? merged : [...merged, branch] };
 }
 
-/** Of combinations that signal the same places, one; whether the conditions of all hold at once is no longer known. */
+/** Merges combinations that signal the same places. The result is inexact. */
 function mergeEqual(items: readonly Partial[], before: Partial): Partial[] {
   const found = new Map<string, Partial>();
   for (const item of items) {
@@ -360,7 +361,7 @@ function mergeEqual(items: readonly Partial[], before: Partial): Partial[] {
   return [...found.values()];
 }
 
-/** Where a condition has no value: the run fails at this node, whatever its other conditions say. */
+/** Outcomes in which a condition has no value. The run then fails at this node. */
 function withoutValue(routing: Routing, everything: Cubes): Outcome[] {
   const found: Outcome[] = [];
   const add = (branch: Branch, where: readonly Formula[]): void => {
@@ -380,21 +381,23 @@ function withoutValue(routing: Routing, everything: Cubes): Outcome[] {
   return found;
 }
 
-/** Arms whose conditions did not hold where a later one is evaluated; leaving some out only adds possibilities. */
+/** Limit of the earlier arms whose false conditions restrict a later arm. Fewer of them over-approximate. */
 const MAX_EARLIER = 32;
 
+/** An outcome that signals all places of a routing. */
 function everySignal(routing: Routing, kind: "own" | "error"): Outcome {
   const { places } = placesOf(signalsOf(routing));
   return { kind, places, ends: true, label: "", cubes: undefined, exact: false, exclusive: false, branches: [] };
 }
 
-/** Whether a formula about one term cannot hold there: most of a long list of `x == …` cannot. */
+/** Whether cubes contradict an atom: a fast path for long lists of `x == …`. */
 function isOutside({ cubes }: Cubes, formula: Formula): boolean {
   if (formula.kind !== "in" || cubes.length !== 1) return false;
   const known = cubes[0]?.get(formula.term.id);
   return known !== undefined && areDisjoint(known, formula.set);
 }
 
+/** The conjunction of cubes and a formula. */
 function restrict(cubes: Cubes, formula: Formula): Cubes {
   if (formula.kind === "const") return formula.value ? cubes : { cubes: [], exact: true };
   const part = formula.kind === "not" ? formula.of : formula;
@@ -432,13 +435,13 @@ function singleJumps(model: ControlModel, node: ControlNode): readonly Outcome[]
   return (node.jumps ?? []).map((target) => jump(model, node, [target], [], `goto ${nameOf(model, target)}`, false));
 }
 
-/** Nodes that a node may jump to, beyond which not all sets of them are looked at. */
+/** Limit of the jump targets of which all subsets are enumerated. */
 const MAX_JUMPS = 4;
 
 /**
- * All else that a node which jumps may do: a `goto` to several nodes, an exclusive one, and each of these and the own edges
- * with `send`. The items of a `for` may each do something else, which comes to the same sets. Returns whether there are
- * more than were added.
+ * Adds the other jumps of a node to `found`: a `goto` to several nodes, an exclusive `goto`, and each of these, and the
+ * node's own edges, with `send`. The items of a `for` can jump differently, which results in the same sets. Returns
+ * whether combinations are missing.
  */
 function addJumps(model: ControlModel, node: ControlNode, own: readonly Outcome[], found: Outcome[]): boolean {
   const targets = (node.jumps ?? []).filter((target) => target !== END_TARGET);
@@ -477,7 +480,7 @@ function addJumps(model: ControlModel, node: ControlNode, own: readonly Outcome[
       found.push(endsIf(canStop, withSent(exclusive, nodes)));
     }
   }
-  // Of several tasks of one node some may follow its edges while others jump.
+  // Some of several sent tasks can take the edges of the node while others jump.
   if (node.isSent) {
     for (const outcome of own) {
       if (outcome.kind === "stuck") continue;

@@ -1,14 +1,14 @@
-/** Which nodes signals can reach at all, whatever the conditions: linear, and the basis of all other findings. */
+/** Nodes that signals can reach if all conditions are ignored. Linear in the graph. */
 import { type ControlModel, END_TARGET, type Routing } from "./model.ts";
 import type { Outcome, Outcomes } from "./outcomes.ts";
 import { signalsOf } from "./signals.ts";
 
 export interface Reach {
-  /** By node: some signal leads there, counting a barrier as open as soon as one member can signal. */
+  /** By node: reachable if a barrier opens as soon as one of its members can signal. */
   readonly possible: Uint8Array;
-  /** By node: reached when barriers wait for all their members. */
+  /** By node: reachable if a barrier opens only when all its members can signal. */
   readonly actual: Uint8Array;
-  /** By barrier: all members can signal, given enough time. */
+  /** By barrier: all members can signal, possibly in different steps. */
   readonly barrierOpens: Uint8Array;
   /** By place: some reachable node signals it. */
   readonly placeFilled: Uint8Array;
@@ -58,15 +58,15 @@ function spread(
     const node = model.nodes[pending[index]!]!;
     if (!node.alwaysFails) follow(node.routing);
     follow(node.errorRouting);
-    // A jump may also be exclusive, which opens what a barrier gates.
+    // An exclusive jump runs its target without the barrier that gates it.
     for (const target of node.jumps ?? []) if (target !== END_TARGET) reach(target);
   }
   return { reached, opened, filled };
 }
 
 /**
- * Whether a node may run (with `END_TARGET`: a branch may end) although another has not finished before. Never false when it
- * may: choices are free, and whatever has signalled once stays.
+ * Whether a node can run (with `END_TARGET`: a branch can end) before another node has finished. An over-approximation,
+ * so `false` is a proof: conditions are ignored, and a marked place stays marked.
  */
 export function canRunWithout(model: ControlModel, outcomes: Outcomes, without: number, wanted: number): boolean {
   const marked = new Set<number>();

@@ -1,6 +1,8 @@
 import type { Expression } from "../../runtime/expression/expression.ts";
 
-/** An expression with some of its parts replaced, from the outside in; the same object where nothing is. */
+/**
+ * Replaces parts of an expression, from the outermost part inwards. `replace` returns `undefined` for a part to keep.
+ */
 export function replaceParts(
   expression: Expression,
   replace: (part: Expression) => Expression | undefined,

@@ -2,32 +2,34 @@ import { type ControlModel, END_TARGET } from "./model.ts";
 import type { Run, RunFinder } from "./runs.ts";
 import { type State, type StateGraph, type Step } from "./state-graph.ts";
 
-/** A node that runs twice although neither run comes from the other. */
+/** A node that runs twice in one round although neither run is a consequence of the other. */
 export interface DoubleRun {
   readonly node: number;
-  /** Who signalled it the first and the second time: nodes, or barriers counted from the number of nodes on. */
+  /** The sources of the two signals. An index from the number of nodes on is a barrier. */
   readonly sources: readonly [number, number];
   readonly run: Run;
 }
 
 export interface DoubleRuns {
   readonly found: readonly DoubleRun[];
-  /** Whether every possibility was looked at. */
+  /** Whether all states were searched. */
   readonly complete: boolean;
 }
 
-/** States of the second search, over all nodes. */
+/** Limit of the states of the second search, over all nodes. */
 const MAX_VISITS = 20_000;
 const MORE_VISITS = 1000;
+/** States that are searched if the state graph is incomplete. */
 const MAX_PARTIAL = 2000;
-/** Nodes reported; a graph with more has one problem, not many. */
+/** Limit of the reported nodes. */
 const MAX_FOUND = 50;
-/** Places that all questions of the first look may go through. */
+/** Limit of the places that `findCandidates` visits. */
 const MAX_LOOKS = 5_000_000;
 
 /**
- * Where parallel arms meet in a node in different steps. The first run is followed through everything that comes of it;
- * a signal to the same node from something that does not come of it, and from another source, starts the second.
+ * Finds nodes in which parallel branches meet in different steps, by taint propagation. The first run of the node marks
+ * all places that it leads to. A second signal into the node from an unmarked place and from another source is a double
+ * run.
  */
 export function findDoubleRuns(graph: StateGraph, finder: RunFinder): DoubleRuns {
   const { model } = graph;
@@ -89,7 +91,7 @@ function directTargets(model: ControlModel, from: number): readonly number[] {
   return found;
 }
 
-/** States in which a merge runs while something else that could signal it is still on its way. */
+/** States in which a merge node runs while other places of the marking can still lead to a signal into it. */
 function findCandidates(
   graph: StateGraph,
   merges: ReadonlySet<number>,
@@ -98,14 +100,14 @@ function findCandidates(
   const candidates = new Map<number, number[]>();
   let looks = 0;
   for (const state of graph.states) {
-    // What a search that gave up has not seen is not proven anyway: a look at its beginning shows what there is to see.
+    // An incomplete state graph proves nothing, so only its beginning is searched for defects.
     if (!graph.complete && state.id > MAX_PARTIAL) break;
     if (state.ready < 2) continue;
     for (let index = 0; index < state.ready; index++) {
       const node = state.places[index]!;
       if (!merges.has(node)) continue;
       const others = state.places.filter((place) => place !== node);
-      // States that differ in what is known of values only ask the same again.
+      // The result depends on the marking only, so states that differ in values share it.
       const key = others.length > 64 ? `${state.id}|${node}` : `${node}|${others.join()}`;
       let reaches = known.get(key);
       if (reaches === undefined) {
@@ -124,7 +126,7 @@ function findCandidates(
   return { candidates, isCut: false };
 }
 
-/** Whether these places alone could ever signal a node; barriers wait for all their members. */
+/** Whether these places alone can lead to a signal into a node, if barriers wait for all their members. */
 function canSignal(
   graph: StateGraph,
   places: readonly number[],
@@ -153,18 +155,20 @@ function canSignal(
   return { reaches: false, looks: marked.size };
 }
 
-/** How a node came to run first: signalled by one source, in these steps. */
+/** The steps in which one source starts the first run of a node. */
 interface FirstSignals {
   readonly node: number;
   readonly source: number;
-  /** State before and state in which the node runs, nearest to `start` first. */
+  /** In breadth-first order, so the entry nearest to `start` is the first. */
   readonly entries: readonly Entry[];
 }
 
 interface Entry {
+  /** The state before the node runs. */
   readonly before: number;
+  /** The state in which the node runs. */
   readonly state: number;
-  /** The step between the two can be taken. */
+  /** The step between the two is exact. */
   readonly exact: boolean;
 }
 
@@ -200,17 +204,18 @@ function sourcesOf(graph: StateGraph, state: State, step: Step, node: number): n
   return found;
 }
 
+/** An element of the search of `follow`. */
 interface Followed {
   readonly id: number;
-  /** Places that come of the first run. */
+  /** Places that are consequences of the first run. */
   readonly marked: ReadonlySet<number>;
-  /** Where this way began: the state before the first run. */
+  /** The state before the first run. */
   readonly before: number;
   readonly parent: Followed | undefined;
   readonly exact: boolean;
 }
 
-/** One search for all first runs that one source starts: what has been seen from one need not be seen from another. */
+/** One breadth-first search from all first runs of one source, which share the visited states. */
 function follow(
   graph: StateGraph,
   entries: FirstSignals["entries"],
@@ -220,7 +225,7 @@ function follow(
 ): { before: number; source: number; states: readonly number[]; last: Step; exact: boolean } | "too many" | undefined {
   const queue: Followed[] = [];
   const seen = new Set<string>();
-  // Steps that can be taken come first: one of each state is enough.
+  // Exact steps come first, and one entry for each state is sufficient.
   for (const { before, state, exact } of [...entries].sort((a, b) => Number(b.exact) - Number(a.exact))) {
     if (seen.has(`${state}|${node}`)) continue;
     seen.add(`${state}|${node}`);
@@ -247,7 +252,7 @@ function follow(
         };
       }
       const next = graph.states[step.to]!;
-      // What is not marked and runs is all that could still signal from outside.
+      // Without an unmarked node that runs, no second signal is possible.
       let outside = false;
       for (let index = 0; index < next.ready; index++) if (!marked.has(next.places[index]!)) outside = true;
       if (!outside) continue;
@@ -260,12 +265,12 @@ function follow(
   return undefined;
 }
 
-/** What is sent to a node counts as the node. */
+/** Sent tasks count as their declared node. */
 function declaredOf({ nodes }: ControlModel, source: number): number {
   return nodes[source]?.declared ?? source;
 }
 
-/** What comes of the first run after one more step, and who signals its node without coming of it. */
+/** The marked places after one more step, and the unmarked sources that signal the node in it. */
 function spreadMark(
   graph: StateGraph,
   state: State,
@@ -293,6 +298,6 @@ function spreadMark(
     if (isMarked) next.add(barrier.target);
     else if (barrier.target === node) fresh.push(model.nodes.length + index);
   }
-  // Signalled from both sides in one step it runs once, and that is another finding.
+  // Two signals in the same step run the node once, which is another finding (an accidental join).
   return { marked: next, freshSources: next.has(node) ? [] : fresh };
 }

@@ -1,21 +1,21 @@
-/** Runs that show something: shortest ways through a state graph, and how they are told to people. */
+/** Runs as evidence: shortest paths through a state graph, and their traces for messages. */
 import type { TraceStep } from "../../diagnostics/diagnostic.ts";
 import { FLAG_INEXACT, type State, type StateGraph, type Step } from "./state-graph.ts";
 
-/** A way from `start`: states one after the other, and (where a step is what matters) one more step from the last. */
+/** A path of states from `start`, optionally with one more step from its last state. */
 export interface Run {
   readonly states: readonly number[];
   readonly last: Step | undefined;
-  /** A node that does not finish on it: where it runs, it fails. */
+  /** A node that does not finish on this run: if it runs, it fails. */
   readonly without?: number;
-  /** Its conditions can be met, as far as is known; otherwise they could not be decided together. */
+  /** Its conditions are known to be satisfiable together; otherwise they could not be decided. */
   readonly feasible: boolean;
 }
 
-/** Parents of a breadth-first search; -1 for the states it began with, -2 for what it did not reach. */
+/** The result of a breadth-first search. A parent is -1 for a root, and -2 for a state that was not reached. */
 export interface Search {
   readonly parents: Int32Array;
-  /** In the order they were reached. */
+  /** The reached states, in the order of the search. */
   readonly order: readonly number[];
 }
 
@@ -49,20 +49,20 @@ export function isExactEdge(graph: StateGraph, state: number, edge: number): boo
   return (graph.flags[state]![edge]! & FLAG_INEXACT) === 0;
 }
 
-/** The way that a search took to a state. */
+/** The path of a search to a state. */
 export function pathTo(search: Search, state: number): number[] {
   const path: number[] = [];
   for (let at = state; at >= 0; at = search.parents[at]!) path.push(at);
   return path.reverse();
 }
 
-/** Answers questions about one state graph; searches are made once. */
+/** Finds shortest runs in one state graph. Both searches (exact edges, all edges) run once and are shared. */
 export interface RunFinder {
-  /** The nearest state that is accepted; one with a feasible run where there is one. */
+  /** A shortest run to an accepted state, preferably a feasible one. */
   toState(accept: (state: State) => boolean): Run | undefined;
-  /** The nearest step that is accepted, likewise. `worth` says which states' steps need to be looked at. */
+  /** A shortest run to an accepted step, preferably a feasible one. Only steps of states with `worth` are computed. */
   toStep(accept: (step: Step) => boolean, worth?: (state: State) => boolean): Run | undefined;
-  /** The shortest run to a state. */
+  /** A shortest run to a state, preferably a feasible one. */
   to(state: number): Run;
 }
 
@@ -106,12 +106,12 @@ export function createRunFinder(graph: StateGraph): RunFinder {
   };
 }
 
-/** A run, step by step, with who chose what and what barriers hold. */
+/** The trace of a run: for each step its nodes, their choices, and the signals in barriers. */
 export function traceOf(graph: StateGraph, run: Run): TraceStep[] {
   const { model } = graph;
   const trace: TraceStep[] = [];
-  /** Barrier member -> who filled it. */
-  const held = new Map<number, string>();
+  /** Barrier member -> the name of the node that signalled it. */
+  const signalled = new Map<number, string>();
   let startChoice: string | undefined;
   run.states.forEach((id, position) => {
     const state = graph.states[id]!;
@@ -130,16 +130,16 @@ export function traceOf(graph: StateGraph, run: Run): TraceStep[] {
       if (outcome === undefined) return;
       const name = model.nodes[node]!.name;
       if (outcome.label !== "") chose.push([name, outcome.label]);
-      for (const place of outcome.places) if (model.barrierOfPlace[place] !== -1) held.set(place, name);
+      for (const place of outcome.places) if (model.barrierOfPlace[place] !== -1) signalled.set(place, name);
     });
     for (const index of step?.fired ?? []) {
-      for (const member of model.barriers[index]!.members) held.delete(member.place);
+      for (const member of model.barriers[index]!.members) signalled.delete(member.place);
     }
     trace.push({
       step: state.depth,
       ran: nodes.map((node) => model.nodes[node]!.name),
       chose: Object.fromEntries(chose),
-      barriers: Object.fromEntries(heldByBarrier(graph, held)),
+      barriers: Object.fromEntries(signalsByBarrier(graph, signalled)),
     });
   });
   return trace;
@@ -160,9 +160,9 @@ export function memberName(graph: Pick<StateGraph, "model">, nodes: readonly num
   return names.length === 1 ? (names[0] ?? "") : `any(${names.join(", ")})`;
 }
 
-function heldByBarrier(graph: StateGraph, held: ReadonlyMap<number, string>): [string, string[]][] {
+function signalsByBarrier(graph: StateGraph, signalled: ReadonlyMap<number, string>): [string, string[]][] {
   const found = new Map<string, string[]>();
-  for (const [place, name] of held) {
+  for (const [place, name] of signalled) {
     const barrier = graph.model.barriers[graph.model.barrierOfPlace[place]!];
     if (barrier === undefined) continue;
     const names = found.get(barrier.id);

@@ -1,8 +1,8 @@
-/** Questions about a model's routes that several checks ask. */
+/** Signals, branches and successors of the nodes of a model. */
 import type { Formula } from "./formula.ts";
 import { type Branch, type ControlModel, END_TARGET, type Routing, type Signal } from "./model.ts";
 
-/** Every branch of a routing; an unconditional group counts as one. */
+/** All signals of a routing. The result is cached, because many checks need it. */
 export function signalsOf(routing: Routing | undefined): readonly Signal[] {
   if (routing === undefined) return NO_SIGNALS;
   let found = known.get(routing);
@@ -15,7 +15,6 @@ export function signalsOf(routing: Routing | undefined): readonly Signal[] {
   return found;
 }
 
-/** A dozen checks ask for the same. */
 const known = new WeakMap<Routing, readonly Signal[]>();
 const NO_SIGNALS: readonly Signal[] = [];
 
@@ -25,14 +24,14 @@ export function branchesOf(group: Exclude<Routing["groups"][number], { kind: "al
     : group.branches;
 }
 
-/** Conditions of a routing. */
+/** The conditions of a routing. */
 export function formulasOf(routing: Routing | undefined): Formula[] {
   return (routing?.groups ?? []).flatMap((group) =>
     group.kind === "always" ? [] : group.branches.map((branch) => branch.formula),
   );
 }
 
-/** By node: the nodes that its signals may start, directly or by completing a barrier. Each once. */
+/** By node: the nodes that its signals can start, directly or through a barrier. Without duplicates. */
 export function successorsOf(model: ControlModel): readonly (readonly number[])[] {
   return model.nodes.map((node) => {
     const found = new Set<number>();

@@ -1,7 +1,7 @@
 /**
- * All states that runs of a graph can reach, super-step by super-step, as the breadth-first search found them.
- * State 0 stands before `start`; every other is a set of places (nodes that run next, barrier members that have
- * signalled) with what is known of tracked channels. An edge is one super-step.
+ * The reachability graph of the Petri net, in breadth-first order. State 0 is the state before `start`. Every other
+ * state is a marking (nodes that run next, barrier members that have signalled) with an environment (the values of
+ * tracked terms). An edge is one super-step.
  */
 import type { Environment } from "./environment.ts";
 import type { Branch, ControlModel } from "./model.ts";
@@ -15,7 +15,7 @@ export interface State {
   /** How many of `places` are nodes. */
   readonly ready: number;
   readonly environment: Environment;
-  /** Super-steps that have run before it; the state that `start` leads to has 0. */
+  /** The number of super-steps before it; 0 for the states that `start` leads to. */
   readonly depth: number;
 }
 
@@ -24,7 +24,7 @@ export interface StepEdge {
   readonly to: number;
   /** Some branch ends in this step. */
   readonly ends: boolean;
-  /** Its conditions can be met, together with those of other exact steps that lead here. */
+  /** Its conditions are known to be satisfiable, together with those of the exact steps before it. */
   readonly exact: boolean;
   /** Watched nodes that failed in it. */
   readonly failed: readonly number[];
@@ -32,12 +32,14 @@ export interface StepEdge {
   readonly outcomes: readonly Outcome[];
 }
 
-/** Two signals where one is expected. */
+/** Two signals into one place. */
 export interface Collision {
-  /** `collapse`: into a node, in one step. `lost`: into a barrier member that is already filled. */
+  /** `collapse`: into a node, in the same step. `lost`: into a barrier member that is already marked. */
   readonly kind: "collapse" | "lost";
   readonly place: number;
-  /** Nodes, or barriers counted from the number of nodes on; -1 for a signal of an earlier step. */
+  /**
+   * The sources of the signals. An index from the number of nodes on is a barrier; -1 is a signal of an earlier step.
+   */
   readonly sources: readonly [number, number];
 }
 
@@ -47,11 +49,13 @@ export interface Step extends StepEdge {
   readonly fired: readonly number[];
 }
 
-/** What made the search too large: all states, the transitions of one step, or a construct that the model leaves out. */
+/**
+ * Why a search is incomplete: too many states, too many transitions of one step, or a construct that is not modelled.
+ */
 export type GaveUp =
   | { readonly kind: "states"; readonly count: number }
   | { readonly kind: "work"; readonly count: number }
-  /** So many nodes run in one step, each with a choice. */
+  /** The nodes of one step have too many combinations of outcomes. */
   | { readonly kind: "step"; readonly nodes: readonly number[] }
   /** One node has too many combinations of conditions or jumps. */
   | { readonly kind: "node"; readonly node: number }
@@ -60,16 +64,16 @@ export type GaveUp =
 export interface StateGraph {
   readonly model: ControlModel;
   readonly outcomes: Outcomes;
-  /** Whether every reachable state is in it. */
+  /** Whether it contains every reachable state. */
   readonly complete: boolean;
-  /** Whether the values of conditions were followed: otherwise every choice was free. */
+  /** Whether terms were tracked; otherwise every condition was nondeterministic. */
   readonly followsValues: boolean;
   readonly states: readonly State[];
-  /** By state: the states that one step leads to, each edge once; aligned with `flags`. */
+  /** By state: its successors, one for each edge; aligned with `flags`. */
   readonly successors: readonly Int32Array[];
   /** By state, by edge: bit 0 `ends`, bit 1 not `exact`, bit 2 undecided, further bits: watched nodes that failed. */
   readonly flags: readonly Int32Array[];
-  /** Nodes whose failures are told apart. */
+  /** Nodes whose failures are recorded in `flags`. */
   readonly watched: readonly number[];
   /** By node: it runs in some state. By barrier: it fires in some step. */
   readonly nodeRuns: Uint8Array;
@@ -78,25 +82,25 @@ export interface StateGraph {
   readonly placeMarked: Uint8Array;
   /** Branches that some step takes, and whether one such step is exact. */
   readonly taken: ReadonlyMap<Branch, boolean>;
-  /** By node (`START_NODE` for `start`): where runs fail for want of a route. */
+  /** By node (`START_NODE` for `start`): where a run fails because no edge can be taken. */
   readonly stuck: ReadonlyMap<number, Stuck>;
-  /** Why it is not complete; the first reason. */
+  /** The first reason why it is not complete. */
   readonly gaveUp: GaveUp | undefined;
-  /** Collisions of any step, each (kind, place, sources) once. */
+  /** The collisions of all steps, without duplicates. */
   readonly collisions: readonly Collision[];
-  /** The steps that leave a state; several may lead to one successor. */
+  /** The steps from a state. Several of them can lead to the same successor. */
   steps(state: number): readonly Step[];
 }
 
 export const FLAG_ENDS = 1;
 export const FLAG_INEXACT = 2;
-/** Whether runs that reach the state can take it depends on values that are not known. */
+/** It depends on unknown values whether a run that reaches the state can take this step. */
 export const FLAG_UNDECIDED = 4;
 export const FLAG_FAILED = 8;
 
 export type Ending = "completed" | "incomplete" | "failed";
 
-/** How runs that reach a state end there; `undefined` where they go on, or where nobody looked further. */
+/** How runs end in a state; `undefined` if they continue, or if the state was not explored. */
 export function endingOf(graph: StateGraph, id: number): Ending | undefined {
   const state = graph.states[id]!;
   const followed = graph.successors[id];

@@ -1,6 +1,6 @@
 /**
- * The transitions of one super-step: every combination of what the nodes that run may do, as far as conditions allow
- * them together. Combinations that come to the same are kept once, as they arise.
+ * The transitions of one super-step: every combination of the outcomes of its nodes whose conditions are satisfiable
+ * together. Equal combinations are merged while they are built.
  */
 import type { Environment, Known, Tracker } from "./environment.ts";
 import { type Cube, cubesOf } from "./formula.ts";
@@ -17,33 +17,33 @@ export interface StepContext {
   readonly tracker: Tracker;
   /** Watched node -> its bit. */
   readonly watched: ReadonlyMap<number, number>;
-  /** By node: it writes something that is followed. */
-  readonly writesFollowed: readonly boolean[];
-  /** Branches that can be taken, and whether one such step is exact; noted before equal combinations are dropped. */
+  /** By node: it writes a channel that a tracked term reads. */
+  readonly writesTracked: readonly boolean[];
+  /** Branches that can be taken, and whether one such step is exact. Recorded before equal combinations are merged. */
   readonly taken: Map<Branch, boolean>;
   /** By node (`START_NODE` for `start`): a step in which none of its edges is taken, or a condition has no value. */
   readonly stuck: Map<number, Stuck>;
 }
 
-/** The run fails at a node for want of a route. */
+/** The run fails at a node because no edge can be taken. */
 export interface Stuck {
   readonly state: number;
   readonly exact: boolean;
-  /** The condition without a value; absent where none of the conditions holds. */
+  /** The condition without a value; `undefined` if all conditions are false. */
   readonly branch: Branch | undefined;
 }
 
 export interface Transitions {
   readonly transitions: readonly Transition[];
-  /** There were more than are looked at; these are some of them. */
+  /** There are too many transitions; these are some of them. */
   readonly isCut: boolean;
-  /** What it took to find them, in the units of the search's budget. */
+  /** The work of finding them, in the unit of `MAX_STEP_WORK`. */
   readonly work?: number;
 }
 
-/** One way that a super-step can end. */
+/** A transition to one successor state. */
 export interface Transition {
-  /** Of the state that it leads to. */
+  /** The key of the successor state. */
   readonly key: string;
   readonly places: readonly number[];
   readonly environment: Environment;
@@ -54,20 +54,23 @@ export interface Transition {
   readonly chosen: Chosen | undefined;
 }
 
-/** What each node did, the last one decided first. */
+/** The outcomes of the nodes, as a linked list from the last one to the first. */
 export interface Chosen {
-  /** Among the nodes that ran. */
+  /** The position among the nodes that ran. */
   readonly position: number;
   readonly outcome: Outcome;
   readonly before: Chosen | undefined;
 }
 
-/** Transitions of one step that are looked at. Where there are more nothing can be proven, and a few show what there is to see. */
+/**
+ * Limit of the transitions of one step. If there are more, nothing is proven, and a few of them are explored for
+ * defects.
+ */
 const MAX_TRANSITIONS = 8192;
 const FEW_TRANSITIONS = 64;
-/** Places of the transitions that are followed on after there were too many. */
+/** Limit of the places of the transitions that are explored after the limit was reached. */
 const FEW_PLACES = 10_000;
-/** Outcomes, cubes and places that one step may look at. */
+/** Limit of the outcomes, cubes and places that one step enumerates. */
 const MAX_STEP_WORK = 500_000;
 
 export function transitionsFrom(context: StepContext, state: State): Transitions {
@@ -77,14 +80,14 @@ export function transitionsFrom(context: StepContext, state: State): Transitions
   const cut: Cut = { isCut: false, left: MAX_STEP_WORK };
   const ready = isStart ? [START_NODE] : state.places.slice(0, state.ready);
   const found = new Map<string, Transition>();
-  // Which nodes fail decides what is written, and with it the values that all conditions of the step see.
+  // A failed node writes nothing, so the set of failed nodes decides the environment of all conditions of the step.
   const values = ready.map((node) => valuesAt(context, state, node));
-  for (const failing of isStart ? [NOBODY] : failurePatterns(context, ready, values, cut)) {
+  for (const failing of isStart ? [NO_NODES] : failurePatterns(context, ready, values, cut)) {
     const writers = failing.size === 0 ? ready : ready.filter((node) => !failing.has(node));
     const environment = isStart ? state.environment : tracker.write(state.environment, writers);
     const options = ready.map((node, position) => {
       const all = outcomesAt(outcomes, node, values[position]!);
-      return context.writesFollowed[node] === true
+      return context.writesTracked[node] === true
         ? all.filter((outcome) => (outcome.kind === "error") === failing.has(node))
         : all;
     });
@@ -103,7 +106,7 @@ export function transitionsFrom(context: StepContext, state: State): Transitions
   return { transitions, isCut: false, work: MAX_STEP_WORK - cut.left };
 }
 
-/** Whether a node's expression has a value in a state: always, never, or only for some values of what it reads. */
+/** Whether a node's expression has a value in a state: for all values of its terms, for none, or for some. */
 type HasValue = "always" | "never" | "perhaps";
 
 function valuesAt(context: StepContext, state: State, node: number): HasValue {
@@ -122,7 +125,7 @@ function valuesAt(context: StepContext, state: State, node: number): HasValue {
   return holds(false) || fails !== "never" ? "perhaps" : "always";
 }
 
-/** What a node may do where its expression has a value, has none, or may have one. */
+/** The outcomes of a node, depending on whether its expression has a value. */
 function outcomesAt({ start, nodes }: Outcomes, node: number, value: HasValue): readonly Outcome[] {
   if (node === START_NODE) return start;
   const all = nodes[node]!;
@@ -130,10 +133,10 @@ function outcomesAt({ start, nodes }: Outcomes, node: number, value: HasValue): 
   return all.filter(({ kind }) => (kind === "error") === (value === "never"));
 }
 
-/** Noted where combinations are dropped. */
+/** The remaining budget of a step, and whether combinations were dropped. */
 interface Cut {
   isCut: boolean;
-  /** Outcomes and places that this step may still look at. */
+  /** The remaining work. */
   left: number;
 }
 
@@ -148,17 +151,17 @@ export function collisionKey(collision: Collision): string {
   return `${collision.kind}${collision.place}:${collision.sources[0]}:${collision.sources[1]}`;
 }
 
-const NOBODY: ReadonlySet<number> = new Set();
+const NO_NODES: ReadonlySet<number> = new Set();
 const NO_DECISIONS: Cube = new Map();
 const NO_COLLISIONS: readonly Collision[] = [];
 
-/** What the nodes handled so far lead to. */
+/** A combination of the outcomes of the nodes that have been processed so far. */
 interface Partial {
-  /** Each once, in no order; aligned with `sources`. */
+  /** Without duplicates, unordered; aligned with `sources`. */
   readonly places: readonly number[];
   readonly sources: readonly number[];
   readonly environment: Environment;
-  /** What was decided about terms that are not followed: one decision a step. */
+  /** The values chosen for terms that are not tracked. Within one step, a term has one value. */
   readonly decided: Cube;
   readonly flags: number;
   readonly collisions: readonly Collision[];
@@ -166,16 +169,16 @@ interface Partial {
   readonly chosen: Chosen | undefined;
 }
 
-/** Sets of nodes that fail while the others do not, as far as that changes what is written. */
+/** The possible sets of failed nodes, for nodes that write tracked channels. */
 function failurePatterns(
   context: StepContext,
   ready: readonly number[],
   values: readonly HasValue[],
   cut: Cut,
 ): readonly ReadonlySet<number>[] {
-  let patterns: readonly ReadonlySet<number>[] = [NOBODY];
+  let patterns: readonly ReadonlySet<number>[] = [NO_NODES];
   for (const [position, node] of ready.entries()) {
-    if (!context.writesFollowed[node]) continue;
+    if (!context.writesTracked[node]) continue;
     const possible = outcomesAt(context.outcomes, node, values[position]!);
     const kinds = new Set(possible.map((outcome) => outcome.kind === "error"));
     if (!kinds.has(true)) continue;
@@ -188,7 +191,7 @@ function failurePatterns(
   return patterns;
 }
 
-/** Every combination of what the nodes may do. */
+/** All combinations of the outcomes of the nodes. */
 function combine(
   context: StepContext,
   state: number,
@@ -197,7 +200,7 @@ function combine(
   options: readonly (readonly Outcome[])[],
   cut: Cut,
 ): readonly Partial[] {
-  // Where there is nothing to choose, no combinations arise: those nodes come first.
+  // Nodes with a single outcome create no combinations and are processed first.
   const open: number[] = [];
   const certain: number[] = [];
   options.forEach((choices, position) => {
@@ -216,7 +219,7 @@ function combine(
         for (const narrowed of narrow(context, partial, ready[position]!, outcome)) {
           const isExact = outcome.exact && (narrowed.flags & FLAG_INEXACT) === 0;
           if (outcome.kind === "stuck") {
-            // The run fails in this step: nothing follows.
+            // The run fails in this step, so it has no successor.
             const known = context.stuck.get(ready[position]!);
             if (known === undefined || (isExact && !known.exact))
               context.stuck.set(ready[position]!, { state, exact: isExact, branch: outcome.branches[0] });
@@ -226,7 +229,8 @@ function combine(
           const next = addSignals(context, narrowed, position, ready[position]!, outcome);
           const key = partialKey(context, next);
           if (!found.has(key)) found.set(key, next);
-          // Tasks that were sent run in the order of sending, which the model does not know: either jump may win.
+          // Sent tasks run in the order of sending, which the model does not represent: either exclusive jump can be
+          // the last.
           if (!outcome.exclusive || narrowed.exclusive === undefined || !isSent(context, ready[position]!)) continue;
           const earlier: Partial = { ...next, exclusive: narrowed.exclusive };
           const earlierKey = partialKey(context, earlier);
@@ -238,7 +242,7 @@ function combine(
     partials = [...found.values()];
     if (partials.length <= MAX_TRANSITIONS && cut.left >= 0) continue;
     cut.isCut = true;
-    // Goes on with a few of them, to the end of the step.
+    // Continues with a few combinations to the end of the step.
     cut.left = Infinity;
     const largest = partials.reduce((most, { places }) => Math.max(most, places.length), 1);
     partials = partials.slice(0, Math.min(FEW_TRANSITIONS, 1 + Math.floor(FEW_PLACES / largest)));
@@ -254,7 +258,7 @@ function noteTaken({ taken }: StepContext, branch: Branch, isExact: boolean): vo
   taken.set(branch, isExact || taken.get(branch) === true);
 }
 
-/** What the nodes without a choice do, all at once: there may be thousands. */
+/** The combination of all nodes with a single outcome. There can be thousands of them. */
 function startWith(
   context: StepContext,
   environment: Environment,
@@ -290,27 +294,27 @@ function startWith(
   };
 }
 
-/** The ways in which an outcome's conditions can hold here: one for each cube that is not ruled out. */
+/** The combination with the conditions of an outcome added: one result for each satisfiable cube. */
 function narrow(context: StepContext, partial: Partial, node: number, outcome: Outcome): readonly Partial[] {
   if (outcome.cubes === undefined) return [partial];
   const found: Partial[] = [];
   for (const cube of outcome.cubes) {
-    let followedNow: Map<number, Known> | undefined;
+    let narrowed: Map<number, Known> | undefined;
     let decided: Map<number, ValueSet> | undefined;
     let isExact = true;
     let isDecided = true;
     let isPossible = true;
     for (const [id, set] of cube) {
-      // `error` is another one for each node that failed in the step.
+      // `error` has a different value for each node that failed in the step.
       // Mutation point: steady-term
       const isSteady = context.model.terms.terms[id]!.isSteady;
       const key = isSteady ? id : -1 - (id * (context.model.nodes.length + 1) + node + 1);
       const position = context.tracker.positions.get(id);
-      const followed =
+      const tracked =
         position === undefined
           ? undefined
-          : (followedNow?.get(position) ?? context.tracker.valueOf(partial.environment, position));
-      const known = followed === undefined ? (decided ?? partial.decided).get(key) : followed.set;
+          : (narrowed?.get(position) ?? context.tracker.valueOf(partial.environment, position));
+      const known = tracked === undefined ? (decided ?? partial.decided).get(key) : tracked.set;
       const met = known === undefined ? set : intersectValues(known, set);
       if (isNothing(met)) {
         isPossible = false;
@@ -319,10 +323,10 @@ function narrow(context: StepContext, partial: Partial, node: number, outcome: O
       if (known !== undefined && sameValues(met, known)) continue;
       if (context.liveness.entangled.has(id) || !context.liveness.isOpen(node, id, met)) isExact = false;
       if (!context.liveness.isFresh(node, id)) isDecided = false;
-      if (position !== undefined && followed !== undefined) {
-        if (!followed.exact) isExact = false;
-        followedNow ??= new Map();
-        followedNow.set(position, { set: met, exact: followed.exact });
+      if (position !== undefined && tracked !== undefined) {
+        if (!tracked.exact) isExact = false;
+        narrowed ??= new Map();
+        narrowed.set(position, { set: met, exact: tracked.exact });
       } else {
         decided ??= new Map(partial.decided);
         decided.set(key, met);
@@ -331,8 +335,7 @@ function narrow(context: StepContext, partial: Partial, node: number, outcome: O
     if (!isPossible) continue;
     found.push({
       ...partial,
-      environment:
-        followedNow === undefined ? partial.environment : context.tracker.update(partial.environment, followedNow),
+      environment: narrowed === undefined ? partial.environment : context.tracker.update(partial.environment, narrowed),
       decided: decided ?? partial.decided,
       flags: partial.flags | (isExact ? 0 : FLAG_INEXACT | FLAG_UNDECIDED) | (isDecided ? 0 : FLAG_UNDECIDED),
     });
@@ -365,13 +368,15 @@ function addSignals(context: StepContext, partial: Partial, position: number, no
     decided: partial.decided,
     flags: partial.flags | flagsOf(context, node, outcome),
     collisions,
-    // Of several exclusive jumps the last in task order wins.
+    // The last of several exclusive jumps, in task order, takes effect.
     exclusive: outcome.exclusive ? outcome : partial.exclusive,
     chosen: { position, outcome, before: partial.chosen },
   };
 }
 
-/** A node and what is sent to it run in one step and lead to the same: that they meet there is what `send` is for. */
+/**
+ * A node and the tasks sent to it have the same edges. Their signals into one place are intended, and are no collision.
+ */
 function areOneNode({ model }: StepContext, a: number, b: number): boolean {
   const [first, second] = [model.nodes[a], model.nodes[b]];
   return first !== undefined && second !== undefined && first.declared === second.declared;
@@ -402,7 +407,7 @@ function partialKey(context: StepContext, partial: Partial): string {
   return `${places.join()}/${partial.flags}/${environment}/${decided}/${exclusive}/${collisions}`;
 }
 
-/** Adds what barriers already hold, lets complete ones fire, and forgets what no longer matters. */
+/** Adds the marked barrier members of the state, fires complete barriers, and removes dead terms. */
 function finishTransition(context: StepContext, state: State, partial: Partial): Transition {
   const { model, tracker } = context;
   const nodeCount = model.nodes.length;
@@ -413,7 +418,7 @@ function finishTransition(context: StepContext, state: State, partial: Partial):
   let { flags } = partial;
   // Mutation point: exclusive-jump
   if (partial.exclusive !== undefined) {
-    // The jump takes the whole step over: of the others only error routes count, and barriers collect nothing else.
+    // An exclusive jump drops all other signals of the step, except those of error edges.
     const kept = new Set<number>();
     for (let at = partial.chosen; at !== undefined; at = at.before) {
       const isKept = at.outcome === partial.exclusive || at.outcome.kind === "error";
