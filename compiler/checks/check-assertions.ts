@@ -11,7 +11,7 @@ import { shownRun } from "./check-soundness.ts";
 export interface AssertionToCheck {
   readonly bound: BoundAssertion;
   readonly assertion: Assertion;
-  /** As in the text, without the word `assert`. */
+  /** The source text without the word `assert`. */
   readonly text: string;
 }
 
@@ -39,7 +39,10 @@ export function assertionsOf(context: CheckContext): AssertionToCheck[] {
   });
 }
 
-/** NG213, or a proof (NG214). Returns the assertions that the graph of states is too small to answer. */
+/**
+ * Reports NG213 for a violated assertion, and NG214 for a proven one. Returns the assertions that the state graph does
+ * not decide.
+ */
 export function checkAssertions(
   context: CheckContext,
   assertions: readonly AssertionToCheck[],

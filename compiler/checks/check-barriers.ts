@@ -14,7 +14,10 @@ import { type CheckContext, targetOf } from "./check-context.ts";
 import { memberSpan } from "./check-reachability.ts";
 import { isNgraph } from "./route-fixes.ts";
 
-/** NG305, NG315, and NG301 as far as edges alone show it: a barrier that waits for itself, or for what never signals. */
+/**
+ * Reports NG305, NG315, and the NG301 that need no exploration: a barrier that waits for itself or for a node without
+ * an edge.
+ */
 export function checkBarriers(context: CheckContext): void {
   reportDegenerate(context);
   if (!context.isComplete || signalsOf(context.model.start).length === 0) return;
@@ -57,7 +60,7 @@ function reportDegenerateEdge(
     const inner = edge.syntax.source.members.length === 1 ? edge.syntax.source.members[0] : undefined;
     const names = only.map((reference) => reference.name).join(", ");
     const written = inner === undefined ? names : text.slice(inner.span.start, inner.span.end);
-    // `a, b -> c` is what `all(any(a, b)) -> c` means, but for signals that wait until the next one clears them.
+    // No fix for `all(any(a, b)) -> c`: its barrier stores signals, so it differs from `a, b -> c`.
     const fixes: Fix[] =
       only.length === 1 && isNgraph(context.graph.file)
         ? [{ title: "remove the barrier", edits: [{ span: source.span, text: names }] }]
@@ -92,9 +95,9 @@ function reportRepeated(
   );
 }
 
-/** Takes a name and the comma before it out of a list. */
+/** Removes a name and the comma before it from a list. */
 function removal(text: string, span: Span): Fix[] {
-  // Backwards by hand: a pattern that ends in `$` would read all text before the member, for each member.
+  // A loop instead of a pattern that ends in `$`, which would read all text before each member.
   let start = span.start - 1;
   while (start >= 0 && /\s/.test(text[start] ?? "")) start--;
   if (text[start] !== ",") return [];
@@ -128,7 +131,7 @@ function reportIgnoredSignals(context: CheckContext): void {
   }
 }
 
-/** NG301: `waits b`, and no edge leads from b. Returns the barriers that are spoken for. */
+/** Reports NG301 for `waits b` without an edge from b. Returns the reported barriers. */
 function reportMissingEdges(context: CheckContext): ReadonlySet<number> {
   const { model } = context;
   const signalled = new Set<number>();
@@ -171,8 +174,9 @@ function reportMissingEdges(context: CheckContext): ReadonlySet<number> {
 }
 
 /**
- * NG301: barriers that cannot open although something leads to each member. What is blocked and has nothing blocked before
- * it but itself is where the wait begins; the rest follows from it.
+ * Reports NG301 for barriers that cannot open although each member is reachable. The graph of blocked nodes and
+ * barriers is reduced to its strongly connected components (Tarjan). Only components without a blocked predecessor are
+ * reported, because the others are consequences of them.
  */
 function reportWaitsForItself(context: CheckContext, silent: ReadonlySet<number>): void {
   const { model, reach } = context;

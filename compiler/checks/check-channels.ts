@@ -1,4 +1,4 @@
-/** Channels that something does not use: NG406 for graphs and plans, NG405 for the state of a plan. */
+/** Unused channels: NG406 for graphs and plans, NG405 for the state of a plan. */
 import { writeNeverRead } from "../../diagnostics/catalog/data.ts";
 import { unusedChannel } from "../../diagnostics/catalog/types.ts";
 import type { Diagnostic, Place } from "../../diagnostics/diagnostic.ts";
@@ -53,7 +53,10 @@ function conditionsOf({ to }: BoundEdge): readonly { readonly reads: readonly st
   }
 }
 
-/** NG406: an input that nothing reads, an output that nothing writes, another channel with neither. Returns whether it is one. */
+/**
+ * Reports NG406: an input without a reader, an output without a writer, or another channel without both. Returns
+ * whether it did.
+ */
 function reportUnused(
   { name, role, declaration }: BoundChannel,
   reads: ReadonlySet<string>,
@@ -85,7 +88,7 @@ function problemOf(
   }
 }
 
-/** NG405 at the first place where a task writes the channel. */
+/** Reports NG405 at the first output that writes the channel. */
 function reportUnread(
   { name, declaration }: BoundChannel,
   tasks: readonly BoundTask[],

@@ -11,38 +11,38 @@ import type { OpenProperty } from "./verdict.ts";
 import type { Run } from "../explore/runs.ts";
 import { signalsOf } from "../explore/signals.ts";
 
-/** What every check of one graph works on. */
+/** The input and shared results of the checks of one graph. */
 export interface CheckContext {
   readonly graph: BoundGraph;
   readonly model: ControlModel;
   readonly reach: Reach;
-  /** All edges and nodes could be read and bound: what seems to be missing is missing. */
+  /** All nodes and edges of the text are bound. Otherwise a missing edge may be the consequence of an error. */
   readonly isComplete: boolean;
-  /** Edges by the name of a source, barriers among them. */
+  /** Source name -> edges, including the edges of barriers with this member. */
   readonly edgesFrom: ReadonlyMap<string, readonly BoundEdge[]>;
-  /** Nodes that findings about endless loops (NG203 to NG205, NG208, NG311) speak of. */
+  /** Nodes that a reported endless loop (NG203 to NG205, NG208, NG311) contains. */
   readonly trapped: Set<number>;
-  /** Conditions that a worse finding speaks of: nothing else is said about them. */
-  readonly spoken: Set<Span>;
-  /** Findings whose run may be ruled out by conditions that could not be decided. */
+  /** Conditions that a more severe finding covers. Other findings about them are not reported. */
+  readonly reportedConditions: Set<Span>;
+  /** Findings whose run may be impossible, because its conditions could not be decided. */
   readonly undecided: Set<Diagnostic>;
-  /** Barriers that never fire, as edges alone show and a finding says. */
+  /** Barriers that never fire and have been reported without an exploration. */
   readonly explained: Set<number>;
-  /** Properties that were looked for and not decided. */
+  /** Properties that are neither proven nor refuted. */
   readonly open: OpenProperty[];
-  /** Of these, some that a finding refutes. */
+  /** Assertions that a finding refutes. */
   readonly refuted: Set<string>;
   report(diagnostic: Diagnostic): void;
-  /** A finding that a run shows; where the run's conditions could not be decided together, that is said too (NG901). */
+  /** Reports a finding that a run shows, and NG901 if the conditions of the run could not be decided together. */
   reportFinding(diagnostic: Diagnostic, run: Run): void;
-  /** Notes what holds for every run; `span` is what it is about, by default the graph's name. */
+  /** Records a property that holds for every run. `span` is its place, by default the graph's name. */
   prove(code: DiagnosticCode, message: string, span?: Span): void;
   place(span: Span): Place;
   label(span: Span, message: string): Label;
   /** Where a node's name is declared. */
   nodePlace(index: number): Place;
   nodeName(index: number): string;
-  /** The declared node that a node of the model stands for. */
+  /** The declared node of a model node. */
   node(index: number): BoundNode;
   /** Where the graph's name is declared. */
   graphPlace(): Place;
@@ -52,7 +52,7 @@ export interface CheckContext {
 export interface Proof {
   readonly code: DiagnosticCode;
   readonly message: string;
-  /** What it is about. */
+  /** The place of the property. */
   readonly span: Span;
 }
 
@@ -73,7 +73,7 @@ export function createCheckContext(
     isComplete: isCompletelyBound(graph),
     edgesFrom: groupEdges(graph),
     trapped: new Set(),
-    spoken: new Set(),
+    reportedConditions: new Set(),
     undecided,
     explained: new Set(),
     open: [],
@@ -112,7 +112,7 @@ export function targetOf(
   return { target: nodeName(target), runsOtherwise };
 }
 
-/** Why a property that only some jumps break is not proven. */
+/** The reason why a property that only some jumps violate is not proven. */
 export function jumpReason({ model, nodeName }: CheckContext): string | undefined {
   if (model.jumps !== "any") return undefined;
   const node = model.nodes.find((candidate) => candidate.jumps !== undefined);
@@ -132,8 +132,8 @@ function groupEdges(graph: BoundGraph): ReadonlyMap<string, readonly BoundEdge[]
 }
 
 /**
- * Whether the bound graph holds every node and edge that the text has. Where something is left out because it could not be
- * read, nothing can be said about what leads where: it would only follow from that first error.
+ * Whether the bound graph contains every node and edge of the text. If one is missing because of an error, findings
+ * about control flow could be consequences of that error.
  */
 function isCompletelyBound(graph: BoundGraph): boolean {
   if (!graph.hasErrors) return true;

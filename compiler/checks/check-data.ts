@@ -7,10 +7,10 @@ import type { CheckContext } from "./check-context.ts";
 import { isNgraph } from "./route-fixes.ts";
 import { shownRun } from "./check-soundness.ts";
 
-/** NG404 is only worth knowing: not looked for where very much runs at once. */
+/** NG404 is informational, so it is not searched for in steps with more nodes. */
 const MAX_READERS = 50;
 
-/** NG401, NG402 and NG404: what nodes of one step do to the same channel. */
+/** Reports NG401, NG402 and NG404: nodes of one step that write, or write and read, the same channel. */
 export function checkSharedSteps(context: CheckContext, graph: StateGraph, finder: RunFinder): void {
   const { channels } = context.graph;
   const byName = new Map(channels.map((channel) => [channel.name, channel]));
@@ -54,7 +54,7 @@ export function checkSharedSteps(context: CheckContext, graph: StateGraph, finde
   }
 }
 
-/** By channel: who writes it in this step. What is sent to a node may be several tasks, which write side by side. */
+/** Channel -> its writers in a step. Sent tasks count as two writers, because a `send` can create several tasks. */
 function writersOf({ model, node: nodeAt }: CheckContext, state: State): Map<string, number[]> {
   const found = new Map<string, number[]>();
   for (let index = 0; index < state.ready; index++) {
@@ -71,7 +71,7 @@ function writersOf({ model, node: nodeAt }: CheckContext, state: State): Map<str
   return found;
 }
 
-/** Each writer with the one before it: enough to name them all, and linear in their number. */
+/** Adds each pair of neighbouring writers. The pairs name all writers and are linear in their number. */
 function notePairs(
   clashes: Map<string, Map<string, readonly [number, number]>>,
   channel: string,
@@ -94,7 +94,7 @@ function isReady(state: State, node: number): boolean {
   return position !== -1 && position < state.ready;
 }
 
-/** One finding a channel: the pair that the shortest run shows, and who else. */
+/** One finding for each channel: the pair of a shortest run, and the other writers. */
 function reportClash(
   context: CheckContext,
   graph: StateGraph,
@@ -134,14 +134,14 @@ function reportClash(
   );
 }
 
-/** Lists are most often meant to be appended to. */
+/** The fix for a list: most lists that several nodes write are meant to be appended to. */
 function reducerFix(context: CheckContext, channel: BoundChannel): Fix[] {
   if (channel.type.kind !== "list" || !isNgraph(context.graph.file)) return [];
   const at = channel.declaration.span.end;
   return [{ title: "append what each writes", edits: [{ span: { start: at, end: at }, text: " reduce append" }] }];
 }
 
-/** Where a node's text says that it writes a channel. */
+/** The place in the text where a node writes a channel. */
 export function outputPlace(context: CheckContext, node: number, channel: string): Place {
   const { output } = context.node(node).declaration;
   if (output === undefined) return context.nodePlace(node);
@@ -150,7 +150,7 @@ export function outputPlace(context: CheckContext, node: number, channel: string
   return field === undefined ? context.nodePlace(node) : context.place(field.channel.span);
 }
 
-/** NG405: state that is written and that no node, no condition and no result looks at. */
+/** Reports NG405: state that is written, and that no node and no condition reads. */
 export function checkUnreadWrites(context: CheckContext): void {
   const { graph } = context;
   const read = new Set<string>();

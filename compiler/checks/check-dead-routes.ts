@@ -8,8 +8,8 @@ import type { StateGraph } from "../explore/state-graph.ts";
 import type { CheckContext } from "./check-context.ts";
 
 /**
- * NG202, and NG502 where only the values that the graph itself writes show it. Needs a complete graph of states without
- * other defects: what never runs because a barrier never fires, say, follows from that.
+ * Reports NG202, and NG502 for conditions that are never true for the values that the graph writes. Requires a complete
+ * state graph without barriers that never fire, because their consequences would be reported as well.
  */
 export function checkDeadRoutes(context: CheckContext, graph: StateGraph): void {
   const { model } = context;
@@ -45,15 +45,15 @@ export function checkDeadRoutes(context: CheckContext, graph: StateGraph): void 
   }
 }
 
-/** What contradicts itself is told where conditions are looked at one by one; `else` may well be there in case of need. */
+/** Reports NG502. `checkRoutes` reports contradictory conditions, and an `else` may be defensive. */
 function reportNeverTaken(context: CheckContext, branch: Branch): void {
-  if (branch.span === undefined || context.spoken.has(branch.span)) return;
+  if (branch.span === undefined || context.reportedConditions.has(branch.span)) return;
   if (branch.label === "otherwise" || branch.label === "else" || isUnsatisfiable(branch.formula)) return;
   if (branch.formula.kind === "const") return;
   context.report(
     routeNeverTaken(context.place(branch.span), {
       condition: `\`${branch.label.replace(/^when /, "")}\``,
-      why: "never holds when it is asked, on any run",
+      why: "is never true when a run evaluates it",
     }),
   );
 }

@@ -23,18 +23,18 @@ export type { Verdict } from "./verdict.ts";
 export interface CheckResult {
   readonly diagnostics: readonly Diagnostic[];
   readonly proofs: readonly Proof[];
-  /** Absent where errors keep runs from being looked at. */
+  /** Absent if errors prevent the exploration. */
   readonly verdict?: Verdict;
 }
 
 export interface CheckOptions {
-  /** States that the exploration may look at before it gives up (NG900); default 100,000. */
+  /** States that are explored before the search stops (NG900); default 100,000. */
   readonly maxStates?: number;
 }
 
 /**
- * Checks one bound graph and proves what it can: routes, barriers, loops, data, policies, assertions. Never throws; what
- * only follows from an error that binding reported is left out. Graphs that it calls are looked at once, however many call them.
+ * Checks one bound graph: routes, barriers, loops, data, policies, assertions. Also proves properties of its runs.
+ * Never throws. Consequences of errors that binding has reported are not reported. Each called graph is checked once.
  */
 export function checkGraph(graph: BoundGraph, options: CheckOptions = {}): CheckResult {
   return checked(graph, options.maxStates ?? MAX_STATES).result;
@@ -46,15 +46,15 @@ interface CheckedGraph {
   readonly summary: GraphSummary | undefined;
 }
 
-/** Bound graphs never change, so neither does what is found about them. */
+/** Results by graph. Bound graphs are immutable. */
 const known = new WeakMap<BoundGraph, CheckedGraph>();
-const UNDER_WAY: CheckedGraph = { maxStates: 0, result: { diagnostics: [], proofs: [] }, summary: undefined };
+const IN_PROGRESS: CheckedGraph = { maxStates: 0, result: { diagnostics: [], proofs: [] }, summary: undefined };
 
 function checked(graph: BoundGraph, maxStates: number): CheckedGraph {
   const before = known.get(graph);
-  if (before !== undefined && (before === UNDER_WAY || before.maxStates === maxStates)) return before;
-  // Graphs that call each other have been refused; this only keeps them from going round here.
-  known.set(graph, UNDER_WAY);
+  if (before !== undefined && (before === IN_PROGRESS || before.maxStates === maxStates)) return before;
+  // Binding reports recursive calls. This entry prevents an endless recursion here.
+  known.set(graph, IN_PROGRESS);
   const found = check(graph, maxStates);
   known.set(graph, found);
   return found;
@@ -85,7 +85,7 @@ function check(graph: BoundGraph, maxStates: number): CheckedGraph {
     if (graph.hasErrors) reportExclusiveMembers(context);
     else runs = checkRuns(context, maxStates, summaryOf);
   }
-  // After the loops: what is wrong with a loop is reported first, and then not again of its condition.
+  // After the loops, because a reported loop covers the findings about its conditions.
   checkRoutes(context);
   if (runs === undefined) return { maxStates, result: { diagnostics, proofs }, summary: undefined };
   const { open } = context;

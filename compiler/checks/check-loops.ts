@@ -11,10 +11,10 @@ import type { CheckContext } from "./check-context.ts";
 import { outputPlace } from "./check-data.ts";
 import { shownRun } from "./check-soundness.ts";
 
-/** Loops looked at one by one. */
+/** Limit of the analysed loops. */
 const MAX_LOOPS = 50;
 
-/** NG208: found before livelocks are told, which would be the same thing said less well. */
+/** Reports NG208. It runs before the livelocks, because NG208 explains the same loop better. */
 export function checkFrozenLoops(context: CheckContext, graph: StateGraph): void {
   const successors = successorsOf(context.model);
   for (const loop of findFrozenLoops(graph)) {
@@ -37,7 +37,7 @@ export function checkFrozenLoops(context: CheckContext, graph: StateGraph): void
   }
 }
 
-/** NG206, NG207, NG210, NG211 and NG410. Only for a complete graph of states that follows conditions. */
+/** Reports NG206, NG207, NG210, NG211 and NG410. Requires a complete state graph that tracks conditions. */
 export function checkBounds(context: CheckContext, graph: StateGraph, finder: RunFinder): Bounds {
   const bounds = findBounds(graph);
   const successors = successorsOf(context.model);
@@ -55,7 +55,7 @@ export function checkBounds(context: CheckContext, graph: StateGraph, finder: Ru
 
 interface StepLimit {
   readonly steps: number | null;
-  /** Where the text states it. */
+  /** The `limit` in the text. */
   readonly span: { readonly start: number; readonly end: number } | undefined;
 }
 
@@ -84,7 +84,7 @@ function reportEndless(
       if (seen.has(key) || cycle.nodes.some((node) => context.trapped.has(node))) continue;
       seen.add(key);
       const names = cycle.shown.map(context.nodeName);
-      // Whoever states how many steps a run may take has bounded its loops.
+      // A stated step limit bounds the loop.
       if (limit.span === undefined || limit.steps === null) {
         context.report(noLoopBound(context.nodePlace(cycle.shown[0] ?? 0), { cycle: names, limit: limit.steps }));
       }
@@ -93,7 +93,7 @@ function reportEndless(
   }
 }
 
-/** Loops of the text among nodes that go round together. */
+/** The loops of the graph among nodes that run in one endless component of states. */
 function cyclesWithin(
   context: CheckContext,
   nodes: ReadonlySet<number>,
@@ -109,7 +109,7 @@ function cyclesWithin(
     .filter((group) => nodes.has(group[0]!) && isCyclic(group, inside))
     .slice(0, most)
     .map((group) => {
-      // The first of these nodes that runs come to.
+      // The node of the loop nearest to `start`.
       const entry = group.reduce((a, b) => (rank(b) < rank(a) ? b : a));
       const own = new Set(group);
       const shown = shortestCycle(entry, inside, (node) => own.has(node));
@@ -117,7 +117,7 @@ function cyclesWithin(
     });
 }
 
-/** Nodes by how early runs come to them. */
+/** Nodes in breadth-first order from `start`. */
 function ranksFromStart(
   context: CheckContext,
   successors: readonly (readonly number[])[],
@@ -164,7 +164,7 @@ function proveLoopBounds(
     for (const id of states) weights[id] = 1;
     const rounds = stretches.heaviest(weights);
     for (const id of states) weights[id] = 0;
-    // A loop that never ends once it is taken has been reported.
+    // A reported endless loop has no bound.
     if (rounds < 1 || context.trapped.has(node)) continue;
     context.prove(
       "NG207",
@@ -203,7 +203,7 @@ function reportLowLimit(
   );
 }
 
-/** Over feasible steps; only where nothing goes round. */
+/** The longest completed run, by exact steps; `undefined` if there are loops. */
 function longestCompletion(graph: StateGraph): { steps: number; run: Run } | undefined {
   const { members } = findComponents(graph.states.length, (id) => graph.successors[id] ?? []);
   const steps = new Int32Array(graph.states.length).fill(-1);
@@ -214,7 +214,7 @@ function longestCompletion(graph: StateGraph): { steps: number; run: Run } | und
     for (let edge = 0; edge < (targets?.length ?? 0); edge++) {
       const target = targets![edge]!;
       if (steps[target] === -1 || (graph.flags[id]![edge]! & FLAG_INEXACT) !== 0) continue;
-      // What `start` does is no step.
+      // The edge from `start` is not a step.
       const length = steps[target]! + (id === 0 ? 0 : 1);
       if (length <= steps[id]!) continue;
       steps[id] = length;

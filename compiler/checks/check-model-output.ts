@@ -6,8 +6,8 @@ import type { CheckContext } from "./check-context.ts";
 import { outputPlace } from "./check-data.ts";
 
 /**
- * NG412: what a model wrote and nobody has seen is carried out. Followed along the edges: a person's answer in between
- * clears it, and so does whatever overwrites the channel; a function of one's own that makes something of it is trusted.
+ * Reports NG412: a command or request contains the output of a model that no person has seen. A forward taint analysis
+ * along the edges: the answer of a person and an overwritten channel clear the taint, and so does an imported function.
  */
 export function checkModelOutput(context: CheckContext): void {
   const { graph, model } = context;
@@ -18,7 +18,7 @@ export function checkModelOutput(context: CheckContext): void {
     return;
   }
   const successors = successorsOf(model);
-  /** By node: channels that hold unseen model output when it starts, and the node that wrote it. */
+  /** By node: channel with unseen model output when the node starts -> the node that wrote it. */
   const before = model.nodes.map(() => new Map<number, number>());
   const seen = new Set<number>(startTargets(model));
   const pending = new Set<number>(seen);
@@ -68,7 +68,7 @@ function passThrough(
   before: ReadonlyMap<number, number>,
 ): ReadonlyMap<number, number> {
   const node = context.graph.nodes[index]!;
-  // Whoever answers has seen what there is to see.
+  // A person who answers has seen the output.
   const waits = node.pauseBefore || (node.call.kind === "builtin" && node.call.signature.pauses === true);
   const known = waits ? NOTHING_UNSEEN : before;
   if (node.pauseAfter) return NOTHING_UNSEEN;

@@ -1,4 +1,7 @@
-/** Findings about names that need no types: no start edge (NG103), duplicate edges (NG108), unused imports and secrets (NG111). */
+/**
+ * Findings about names that need no types: no start edge (NG103), duplicate edges (NG108), unused imports and secrets
+ * (NG111).
+ */
 import { duplicateEdge, noStartEdge, unusedDeclaration } from "../../diagnostics/catalog/names.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
@@ -8,7 +11,7 @@ import { START, type BoundEdge, type BoundGraph, type BoundReference } from "../
 import { FEATURES } from "../bind/features.ts";
 import type { CheckContext } from "./check-context.ts";
 
-/** Reports NG103. Returns whether the graph has an edge from `start`, as far as its text could be read. */
+/** Reports NG103. Returns whether the bound part of the graph has an edge from `start`. */
 export function checkStart({ graph, isComplete, report, graphPlace }: CheckContext): boolean {
   const hasStart = graph.declaration.statements.some((statement) => statement.kind === "Edge" && usesStart(statement));
   // An edge that could not be read may be the one from `start`.
@@ -80,8 +83,8 @@ function sourcesOf({ source }: BoundEdge): readonly { readonly key: string; read
 }
 
 /**
- * Reports NG111 for imports and secrets of the entry file. Types, graphs and plans may be declared for other files; graphs and
- * plans are also what a file is run by.
+ * Reports NG111 for imports and secrets of the entry file. Types, graphs and plans may be declared for other files;
+ * graphs and plans are also what a file is run by.
  */
 export function checkUnusedNames({ scope, entry }: BoundProject, report: (diagnostic: Diagnostic) => void): void {
   const { names, used } = scope;

@@ -4,7 +4,7 @@ import { endingOf, type StateGraph } from "../explore/state-graph.ts";
 import type { CheckContext } from "./check-context.ts";
 import { shownRun } from "./check-soundness.ts";
 
-/** NG308, NG312 and NG314: worth knowing in a graph with parallel branches. */
+/** Reports NG308, NG312 and NG314: information about parallel branches. */
 export function checkParallelBranches(context: CheckContext, graph: StateGraph, finder: RunFinder): void {
   const { model } = context;
   const siblings = (places: readonly number[], node: number): string[] =>
@@ -39,7 +39,7 @@ export function checkParallelBranches(context: CheckContext, graph: StateGraph, 
   reportEarlyEnds(context, graph, finder);
 }
 
-/** States whose steps are looked at for branches that end early: only worth knowing, so not worth much time. */
+/** Limit of the states whose steps are searched for branches that end early (NG308 is informational). */
 const MAX_LOOKED_AT = 2000;
 
 /** NG308. */

@@ -1,6 +1,6 @@
 /**
- * Checks of a bound plan: what keeps tasks apart that could run together (NG705), and what graphs are checked for as well, secrets,
- * model output that is carried out, and the policies of calls.
+ * Checks of a bound plan: tasks that lock each other out (NG705), and the checks that plans share with graphs: secrets,
+ * model output in commands, and policies of calls.
  */
 import { neverBeside } from "../../diagnostics/catalog/plans.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
@@ -14,16 +14,16 @@ import { checkModelOutput } from "./check-model-output.ts";
 import { checkPolicies } from "./check-policies.ts";
 import { checkSecrets } from "./check-secrets.ts";
 
-/** Tasks of a plan whose pairs are looked at. */
+/** Limit of the tasks whose pairs are compared. */
 const MOST_TASKS = 500;
 
-/** What is wrong with a plan beyond what binding it reported. Never throws. */
+/** Returns the findings about a bound plan, in addition to those of binding. Never throws. */
 export function checkPlan(plan: BoundPlan): readonly Diagnostic[] {
   const found: Diagnostic[] = [];
   const graph = planAsGraph(plan);
   const context = createCheckContext(
     graph,
-    // A plan says itself what a failure means: no task has to handle one.
+    // The plan's policy handles failures, so NG607 does not apply.
     (diagnostic) => void (diagnostic.code === "NG607" ? undefined : found.push(diagnostic)),
     () => undefined,
   );
@@ -36,7 +36,7 @@ export function checkPlan(plan: BoundPlan): readonly Diagnostic[] {
   return found;
 }
 
-/** NG705, for tasks that could run beside some other one as far as their order goes. */
+/** Reports NG705 for tasks whose order allows them to run in parallel with others, but whose locks do not. */
 function reportNeverBeside(plan: BoundPlan, found: Diagnostic[]): void {
   const { tasks } = plan;
   if (!tasks.some((task) => task.touches.length > 0)) return;
@@ -44,18 +44,18 @@ function reportNeverBeside(plan: BoundPlan, found: Diagnostic[]): void {
   const patterns = tasks.map((task) =>
     task.touches.map(({ path, mode }) => ({ pattern: parsePathPattern(path), mode })),
   );
-  const told = new Set<Ast.TaskDecl>();
+  const reported = new Set<Ast.TaskDecl>();
   for (const [index, task] of tasks.entries()) {
-    if (task.alone || task.touches.length === 0 || told.has(task.declaration)) continue;
+    if (task.alone || task.touches.length === 0 || reported.has(task.declaration)) continue;
     const others = tasks.flatMap((other, at) =>
       at === index || other.alone || before[index]?.has(at) === true || before[at]?.has(index) === true
         ? []
         : [{ name: other.name, at }],
     );
-    // Two tasks over one path are the common case, and meant: only what keeps out several is worth a word.
+    // Two tasks with one path are common and intended. Only a task that excludes several others is reported.
     if (others.length < 2) continue;
     if (!others.every(({ at }) => conflict(patterns[index] ?? [], patterns[at] ?? []))) continue;
-    told.add(task.declaration);
+    reported.add(task.declaration);
     const place = { file: plan.file, span: task.touches[0]?.span ?? task.declaration.name.span };
     found.push(neverBeside(place, { task: task.name, others: others.map(({ name }) => name) }));
   }

@@ -9,7 +9,7 @@ import type { Span } from "../../diagnostics/source.ts";
 import type { BoundCall, BoundGraph, BoundNode } from "../bind/bound-graph.ts";
 import type { CheckContext } from "./check-context.ts";
 
-/** NG601 to NG604 and NG607: what policies say, and what calls need. */
+/** Reports NG601 to NG604 and NG607: policies that do not fit their calls, and failures without a handler. */
 export function checkPolicies(context: CheckContext): void {
   context.graph.nodes.forEach((node, index) => {
     const { call } = node;
@@ -33,7 +33,7 @@ export function checkPolicies(context: CheckContext): void {
   reportUnhandled(context);
 }
 
-/** What a second attempt would do a second time; `undefined` where that does no harm by its nature. */
+/** The effect that a second attempt would repeat; `undefined` if it can be repeated safely. */
 function repeatableEffect(call: Extract<BoundCall, { kind: "builtin" }>): string | undefined {
   switch (call.signature.name) {
     case "shell":
@@ -42,7 +42,7 @@ function repeatableEffect(call: Extract<BoundCall, { kind: "builtin" }>): string
       return "a tool call";
     case "http": {
       const method = call.args.find((argument) => argument.name === "method")?.value.expression;
-      // HTTP says so itself: GET, HEAD, OPTIONS, PUT and DELETE may be repeated.
+      // GET, HEAD, OPTIONS, PUT and DELETE are idempotent (RFC 9110).
       if (method === undefined) return undefined;
       if (method.op !== "const") return "a request";
       return method.value === "POST" || method.value === "PATCH" ? `a ${method.value} request` : undefined;
@@ -56,7 +56,7 @@ function policySpan(node: BoundNode, kind: "Tries" | "Timeout"): Span | undefine
   return node.declaration.policies.find((policy) => policy.kind === kind)?.span;
 }
 
-/** NG604: of each node that is called under a timeout, in any depth. */
+/** Reports NG604 for the nodes of a graph that is called with a timeout, at any depth. */
 function checkTriesWithin(context: CheckContext, caller: BoundNode, graph: BoundGraph): void {
   const limit = caller.timeout ?? 0;
   const span = policySpan(caller, "Timeout");
@@ -87,7 +87,7 @@ function checkTriesWithin(context: CheckContext, caller: BoundNode, graph: Bound
   }
 }
 
-/** Milliseconds that all attempts and the waits between them can take; 0 where nothing is retried. */
+/** The longest time of all attempts and the waits between them, in milliseconds; 0 without retries. */
 function longestTries({ tries, timeout }: BoundNode): number {
   if (tries === undefined || tries.attempts < 2) return 0;
   let total = tries.attempts * (timeout ?? 0);
@@ -103,7 +103,7 @@ function formatDuration(milliseconds: number): string {
   return milliseconds % 1000 === 0 ? `${milliseconds / 1000}s` : `${milliseconds}ms`;
 }
 
-/** NG607: one finding for all, since most graphs leave most failures to the run. */
+/** Reports NG607 once for all nodes, because most graphs let most failures fail the run. */
 function reportUnhandled(context: CheckContext): void {
   const open = context.model.nodes.filter(({ index, errorRouting, alwaysFails }) => {
     const kind = context.graph.nodes[index]!.call.kind;

@@ -8,7 +8,7 @@ import { checkPlan } from "./check-plan.ts";
 export interface ProjectCheck {
   /** Findings about the entry file, and errors of the graphs and plans of other files that it calls. Sorted. */
   readonly diagnostics: readonly Diagnostic[];
-  /** By graph: what holds for every run of it, and what all its checks come to. */
+  /** By graph: its proofs and its verdict. */
   readonly results: ReadonlyMap<BoundGraph, Pick<CheckResult, "proofs" | "verdict">>;
 }
 

@@ -8,8 +8,8 @@ import { signalsOf, successorsOf } from "../explore/signals.ts";
 import { type CheckContext, targetOf } from "./check-context.ts";
 
 /**
- * NG201, NG203, NG204, NG304 and NG106: what follows from edges alone, whatever the conditions. One finding a problem:
- * what is cut off only because something before it is gets no finding of its own.
+ * Reports NG201, NG203, NG204, NG304 and NG106, which follow from the edges without conditions. Each problem has one
+ * finding: a node that is unreachable only because its predecessor is has none.
  */
 export function checkReachability(context: CheckContext): void {
   if (!context.isComplete || signalsOf(context.model.start).length === 0) return;
@@ -19,7 +19,7 @@ export function checkReachability(context: CheckContext): void {
   reportNoEnd(context);
 }
 
-/** NG201, or NG304 where a barrier waits for what nothing leads to. */
+/** Reports NG201, or NG304 if a barrier waits for an unreachable node. */
 function reportUnreachable(context: CheckContext, successors: readonly (readonly number[])[]): void {
   const { model, reach } = context;
   const isCut = (node: number): boolean => reach.possible[node] === 0;
@@ -66,7 +66,7 @@ function namesBehind(context: CheckContext, nodes: readonly number[], inside: (n
   return [...seen].filter((node) => !nodes.includes(node)).map(context.nodeName);
 }
 
-/** A barrier that somebody does reach, and that waits for one of these nodes directly. */
+/** A barrier that has a reachable member and waits for one of these nodes. */
 function findWaiting(
   context: CheckContext,
   nodes: readonly number[],
@@ -84,7 +84,7 @@ function findWaiting(
   return undefined;
 }
 
-/** Where a barrier names a node. */
+/** The position of a member's name in a barrier. */
 export function memberSpan(context: CheckContext, barrier: ControlBarrier, node: number): Span | undefined {
   const name = context.nodeName(node);
   const source = barrier.origin?.edge?.source;
@@ -95,7 +95,7 @@ export function memberSpan(context: CheckContext, barrier: ControlBarrier, node:
   return undefined;
 }
 
-/** NG203 and NG204: nodes from which every way leads back among themselves. */
+/** Reports NG203 and NG204: nodes from which every path stays among these nodes. */
 function reportTraps(context: CheckContext, successors: readonly (readonly number[])[]): void {
   const { model, reach } = context;
   const leavesHere = (node: ControlNode): boolean => {
@@ -104,12 +104,12 @@ function reportTraps(context: CheckContext, successors: readonly (readonly numbe
     const signals = [...(alwaysFails ? [] : signalsOf(routing)), ...signalsOf(errorRouting)];
     if (signals.length === 0 && jumps === undefined) return true;
     if (jumps?.includes(END_TARGET) === true) return true;
-    // Conditions of which none may hold fail the run, which is a finding about the conditions.
+    // If all conditions are false, the run fails. That is a finding about the conditions.
     const mayStick = routing.groups.every(
       (group) => group.kind === "several" && group.otherwise === undefined && group.branches.length > 0,
     );
     if (mayStick && routing.groups.length > 0) return true;
-    // A signal that waits in a barrier ends the branch, too: whether the others come is for the search of states to say.
+    // A signal into a barrier can end the branch. The exploration decides whether the other members signal.
     return signals.some(
       ({ place, node: target }) =>
         target === END_TARGET ||
@@ -168,7 +168,7 @@ function reportTrap(
   );
 }
 
-/** The first of these nodes, as runs from `start` come to them. */
+/** The node of the set nearest to `start`. */
 function entryOf(context: CheckContext, nodes: ReadonlySet<number>): number {
   const { model } = context;
   const seen = new Set<number>();
@@ -187,7 +187,7 @@ function entryOf(context: CheckContext, nodes: ReadonlySet<number>): number {
   return least;
 }
 
-/** NG106: nothing in the text mentions `end`. */
+/** Reports NG106: the text does not mention `end`. */
 function reportNoEnd(context: CheckContext): void {
   const { model, graph, reach } = context;
   if (context.trapped.size > 0) return;

@@ -39,8 +39,8 @@ type Match = Extract<BoundEdge["to"], { kind: "match" }>;
 type Cases = Extract<BoundEdge["to"], { kind: "cases" }>;
 
 /**
- * NG501 to NG507 and NG515: each node's choices by themselves, whatever the rest of the graph does. Where binding found
- * errors only matches of sound subjects are looked at.
+ * Reports NG501 to NG507 and NG515: findings about the choices of one node, without the rest of the graph. If binding
+ * reported errors, only a `match` whose subject has no error is checked.
  */
 export function checkRoutes(context: CheckContext): void {
   const { graph } = context;
@@ -49,7 +49,7 @@ export function checkRoutes(context: CheckContext): void {
     graph.channels.map(({ name, type }, index) => ({
       name,
       type,
-      // At any time of a run: also the first `null`.
+      // All values during a run, including the initial `null`.
       domain: context.model.data.channels[index]?.domain ?? valueSetOfType(type, resolve),
     })),
     graph.functions.map((spec) => spec.name),
@@ -98,7 +98,7 @@ function checkMatch(context: CheckContext, terms: TermTable, edge: BoundEdge, to
     );
     return;
   }
-  // An arm with a value that cannot be has been reported; what is missing may be what was meant.
+  // An arm with an impossible value has been reported, and may be a misspelled missing value.
   if (to.arms.some((arm) => isNothing(intersectValues(valueSetOf(arm.values), domain)))) return;
   const seen = new Map<string, Span>();
   for (const arm of to.arms) {
@@ -172,7 +172,7 @@ function armFix(context: CheckContext, edge: BoundEdge, to: Match | Cases, value
 
 function checkCases(context: CheckContext, terms: TermTable, edge: BoundEdge, to: Cases): void {
   const earlier: { formula: Formula; span: Span }[] = [];
-  // What no arm has taken yet: kept as it shrinks, so that a long list stays cheap.
+  // The cases that no earlier arm covers, updated for each arm instead of computed again.
   const known = knownAt(context, terms, [edge]);
   let missing = cubesOf(known);
   for (const { condition, span } of to.arms) {
@@ -189,7 +189,7 @@ function checkCases(context: CheckContext, terms: TermTable, edge: BoundEdge, to
         );
       }
     }
-    // An arm that always holds ends the list; saying so once is enough.
+    // An arm that is always true hides all later arms, which is reported once.
     if (isUnsatisfiable(both([known, negation(formula)]))) return;
     earlier.push({ formula, span });
     missing = productOf(missing, cubesOf(formula, false));
@@ -237,7 +237,7 @@ function checkConditions(
     const { condition } = edge.to;
     const formula = formulaOf(terms, condition.expression);
     formulas.push(formula);
-    // An edge of several sources is looked at once for each.
+    // An edge with several sources is visited once for each source, and reported for the first one.
     if (sourceName(edge) === name) reportDecided(context, condition, formula, knownAt(context, terms, [edge]));
     last = { edge, condition };
   }
@@ -255,7 +255,7 @@ function checkConditions(
     }
     return;
   }
-  // A failure that no `on error` edge takes fails the run, which is what it would do without any.
+  // A failure that no `on error` edge takes fails the run, as it does without such edges.
   if (onError || missing.cubes.length === 0) return;
   if (edges.some((edge) => edge.to.kind !== "when")) return;
   reportMissing(context, terms, {
@@ -286,8 +286,8 @@ function reportMissing(
 }
 
 /**
- * What holds wherever the conditions of some edges are evaluated: channels that have certainly been written there are no
- * longer `null`.
+ * The formula that holds whenever the conditions of these edges are evaluated: channels that have been written there
+ * are not `null`.
  */
 function knownAt(context: CheckContext, terms: TermTable, edges: readonly BoundEdge[]): Formula {
   const read = new Set(edges.flatMap(({ to }) => readsOf(to)));
@@ -313,10 +313,12 @@ function readsOf(to: BoundEdge["to"]): readonly string[] {
   }
 }
 
-/** NG505 and NG502. Returns whether the condition is decided by what holds wherever it is evaluated. */
+/**
+ * Reports NG505 and NG502: conditions that are always or never true when they are evaluated. Returns whether it is one.
+ */
 function reportDecided(context: CheckContext, condition: TypedExpression, formula: Formula, known: Formula): boolean {
   const place = context.place(condition.span);
-  if (context.spoken.has(condition.span)) return true;
+  if (context.reportedConditions.has(condition.span)) return true;
   if (isUnsatisfiable(both([known, formula]))) {
     if (formula.kind === "const") context.report(constantCondition(place, { value: false, why: "depends on nothing" }));
     else {

@@ -20,18 +20,18 @@ import { proveApart } from "./prove-apart.ts";
 import { SOUNDNESS } from "./verdict.ts";
 import { type Calls, type GraphSummary, proveWorstCase } from "./worst-case.ts";
 
-/** What the runs of a graph show. */
+/** The result of exploring the runs of a graph. */
 export interface RunsResult {
-  /** States that the proof of soundness looked at; `undefined` where there is none. */
+  /** The number of states of the soundness proof; `undefined` without a proof. */
   readonly soundStates: number | undefined;
-  /** In the worst case; `undefined` where no bound is known. */
+  /** External calls of one run in the worst case; `undefined` without a bound. */
   readonly calls: Calls | undefined;
 }
 
 /**
- * Everything that follows from looking at all runs: soundness, loops, assertions, parallel writers, bounds. Findings are shown
- * with jumps to one node at a time. Proofs count all that a function may do which jumps; what only that shows is no more
- * than possible.
+ * The checks that explore the runs of a graph: soundness, loops, assertions, parallel writers, bounds. Findings come
+ * from a model in which each jump has one target. Proofs use a second model with all jumps that the engine allows.
+ * Findings that only the second model has are reported as possible.
  */
 export function checkRuns(
   context: CheckContext,
@@ -39,35 +39,35 @@ export function checkRuns(
   summaryOf: (graph: BoundGraph) => GraphSummary | undefined,
 ): RunsResult {
   const canJump = context.model.nodes.some((node) => node.jumps !== undefined);
-  if (!canJump) return proveRuns(context, lookAt(context, maxStates), maxStates, summaryOf);
+  if (!canJump) return proveRuns(context, exploreRuns(context, maxStates), maxStates, summaryOf);
   const found: Diagnostic[] = [];
   const shown = { ...context, ...withoutProofs(context, found) };
-  const look = lookAt(shown, maxStates);
-  reportRuns(shown, look);
-  if (look.states.complete) {
-    checkBounds(shown, look.states, look.finder);
-    if (look.defects.neverFire.length === 0) checkDeadRoutes(shown, look.states);
+  const exploration = exploreRuns(shown, maxStates);
+  reportRuns(shown, exploration);
+  if (exploration.states.complete) {
+    checkBounds(shown, exploration.states, exploration.finder);
+    if (exploration.defects.neverFire.length === 0) checkDeadRoutes(shown, exploration.states);
   }
   const any = contextOfAnyJump(context, found);
   const fewer = Math.ceil(maxStates / JUMP_SHARE);
-  return proveRuns(any, lookAt(any, fewer), fewer, summaryOf);
+  return proveRuns(any, exploreRuns(any, fewer), fewer, summaryOf);
 }
 
-/** Nodes of a graph that is looked at as a whole although parallel arms meet in it. */
+/** Graphs with at most this number of nodes are explored completely, even if parallel branches meet without a barrier. */
 const SMALL = 40;
 
-/** The second search, in which jumps may do all that the engine allows, has this part of the states. */
+/** The second exploration, with all jumps that the engine allows, may visit 1/8 of the states. */
 const JUMP_SHARE = 8;
 
-/** One search of the states of a graph, and what it shows. */
-interface Look {
+/** One exploration of a graph with its assertions and defects. */
+interface Exploration {
   readonly assertions: readonly AssertionToCheck[];
   readonly states: StateGraph;
   readonly finder: RunFinder;
   readonly defects: Defects;
 }
 
-function lookAt(context: CheckContext, maxStates: number): Look {
+function exploreRuns(context: CheckContext, maxStates: number): Exploration {
   const { model } = context;
   const assertions = assertionsOf(context);
   const watched = watchedNodes(assertions.map((item) => item.assertion));
@@ -80,8 +80,11 @@ function lookAt(context: CheckContext, maxStates: number): Look {
   return { assertions, states, finder, defects: findDefects(states, finder) };
 }
 
-/** Reports what runs show. Returns the assertions that the states cannot answer. */
-function reportRuns(context: CheckContext, { assertions, states, finder, defects }: Look): readonly AssertionToCheck[] {
+/** Reports the findings of an exploration. Returns the assertions that it does not decide. */
+function reportRuns(
+  context: CheckContext,
+  { assertions, states, finder, defects }: Exploration,
+): readonly AssertionToCheck[] {
   if (states.complete) checkFrozenLoops(context, states);
   else reportExclusiveMembers(context);
   reportDefects(context, states, defects);
@@ -92,14 +95,14 @@ function reportRuns(context: CheckContext, { assertions, states, finder, defects
 
 function proveRuns(
   context: CheckContext,
-  look: Look,
+  exploration: Exploration,
   maxStates: number,
   summaryOf: (graph: BoundGraph) => GraphSummary | undefined,
 ): RunsResult {
-  const { states, finder, defects } = look;
+  const { states, finder, defects } = exploration;
   const why = reasonOf(context, states);
   const { open } = context;
-  const unanswered = reportRuns(context, look);
+  const unanswered = reportRuns(context, exploration);
   let calls: Calls | undefined;
   let soundStates = isSound(defects) && states.stuck.size === 0 ? states.states.length - 1 : undefined;
   if (states.complete) {
@@ -123,7 +126,7 @@ function proveRuns(
   if (soundStates === undefined)
     open.push({
       property: SOUNDNESS,
-      why: reasonOfSoundness(context, look) ?? why,
+      why: reasonOfSoundness(context, exploration) ?? why,
       ...(states.complete ? {} : { isLarge: true }),
     });
   else if (states.complete && !states.states.some(({ id }) => endingOf(states, id) === "completed")) {
@@ -133,7 +136,7 @@ function proveRuns(
   return { soundStates, calls };
 }
 
-/** Why the search is not complete. */
+/** The reason why the exploration is incomplete. */
 function reasonOf(context: CheckContext, states: StateGraph): string {
   return states.gaveUp === undefined ? "a second search was given up" : gaveUpText(context, states.gaveUp);
 }
@@ -158,8 +161,8 @@ function gaveUpText(context: CheckContext, gaveUp: GaveUp): string {
   }
 }
 
-/** What keeps a graph from being sound although all of its states were looked at. */
-function reasonOfSoundness(context: CheckContext, { states, defects }: Look): string | undefined {
+/** The reason why a completely explored graph is not proven sound. */
+function reasonOfSoundness(context: CheckContext, { states, defects }: Exploration): string | undefined {
   if (!states.complete) return undefined;
   const name = (node: number): string => (node === START_NODE ? "start" : context.nodeName(node));
   const [stuck] = states.stuck;
@@ -181,7 +184,7 @@ function reasonOfSoundness(context: CheckContext, { states, defects }: Look): st
   return undefined;
 }
 
-/** The same checks, whose proofs do not count yet. */
+/** Overrides of a context for the first exploration: records its findings and drops its proofs. */
 function withoutProofs(
   context: CheckContext,
   found: Diagnostic[],
@@ -199,12 +202,12 @@ function withoutProofs(
   };
 }
 
-/** Findings that only the jumps show: possible, and no more. */
+/** Findings of the second exploration with severity `warning`; all others have `info`. */
 const WARNED: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>(["NG213"]);
-/** Remarks that the first look has made already. */
+/** Findings that are reported in the first exploration only. */
 const ONCE: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>(["NG308", "NG312", "NG314", "NG404", "NG901"]);
 
-/** A context for the same graph in which jumps may do all that the engine allows. */
+/** A context of the same graph for the second exploration, with all jumps that the engine allows. */
 function contextOfAnyJump(context: CheckContext, known: readonly Diagnostic[]): CheckContext {
   const keyOf = ({ code, span }: Diagnostic): string => `${code}/${span.start}`;
   const reported = new Set(known.map(keyOf));
@@ -225,14 +228,14 @@ function contextOfAnyJump(context: CheckContext, known: readonly Diagnostic[]): 
     report: (diagnostic) => (diagnostic.code === "NG900" ? context.report(diagnostic) : report(diagnostic)),
     reportFinding: report,
     trapped: context.trapped,
-    spoken: context.spoken,
+    reportedConditions: context.reportedConditions,
     undecided: context.undecided,
     open: context.open,
     refuted: context.refuted,
   };
 }
 
-/** NG310, once nothing else speaks against it. */
+/** Records NG310. The caller has verified all its conditions. */
 export function proveSound(context: CheckContext, soundStates: number): void {
   const { graph, model } = context;
   const failing = model.nodes.filter((node) => node.alwaysFails && node.errorRouting === undefined);

@@ -6,13 +6,13 @@ import { expressionParts } from "../../runtime/expression/expression-depth.ts";
 import type { BoundArgument, BoundCall } from "../bind/bound-graph.ts";
 import type { CheckContext } from "./check-context.ts";
 
-/** NG411 and NG413. */
+/** Reports NG411 (a secret reaches an output) and NG413 (a key in the text). */
 export function checkSecrets(context: CheckContext): void {
   if (!context.graph.hasErrors && context.graph.secrets.length > 0) reportLeaks(context);
   reportLiterals(context);
 }
 
-/** Where an argument of a built-in node ends up; `undefined` where a secret may go. */
+/** The place that an argument of a built-in node is sent to; `undefined` if a secret is allowed there. */
 export function sinkOf(
   call: Extract<BoundCall, { kind: "builtin" }>,
   argument: string,
@@ -46,7 +46,7 @@ export function sinkOf(
 
 interface Carried {
   readonly secret: string;
-  /** Channels on the way. */
+  /** The channels that carry it. */
   readonly through: readonly string[];
 }
 
@@ -72,7 +72,7 @@ function reportLeaks(context: CheckContext): void {
   }
 }
 
-/** The name of the secret, where the argument shows it; else the whole argument. */
+/** The name of the secret in the argument, or the whole argument if the name does not occur in it. */
 function leakSpan(argument: BoundArgument, found: Carried): Span {
   const wanted = found.through[0] ?? found.secret;
   return namesIn(argument.value.syntax).find((name) => name.name === wanted)?.span ?? argument.value.span;
@@ -100,7 +100,7 @@ function carriersOf(context: CheckContext): Map<number, Carried> {
   return carried;
 }
 
-/** A secret that the value of an expression contains. Comparing with one shows nothing, and functions of one's own are trusted. */
+/** A secret that the value of an expression contains. Comparisons and imported functions do not pass it on. */
 function secretIn(expression: Expression, carried: ReadonlyMap<number, Carried>): Carried | undefined {
   const pending: Expression[] = [expression];
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
@@ -115,7 +115,7 @@ function secretIn(expression: Expression, carried: ReadonlyMap<number, Carried>)
   return undefined;
 }
 
-/** Shapes of well-known keys. None of them is likely in other text. */
+/** Patterns of well-known keys, which are unlikely in other text. */
 const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----/, "a private key"],
   [/\bsk-(?:proj-|ant-)?[A-Za-z0-9_-]{20,}/, "an API key"],

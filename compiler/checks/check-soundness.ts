@@ -23,7 +23,7 @@ import { type CheckContext, targetOf } from "./check-context.ts";
 import { memberSpan } from "./check-reachability.ts";
 import { isNgraph } from "./route-fixes.ts";
 
-/** NG301 to NG303, NG306, NG307, NG309, NG311 and NG316: what keeps a graph from being sound. */
+/** Reports the soundness defects NG301 to NG303, NG306, NG307, NG309, NG311 and NG316. */
 export function reportDefects(context: CheckContext, graph: StateGraph, defects: Defects): void {
   const exclusive = new Map(findExclusiveMembers(context.model).map((found) => [found.barrier.index, found]));
   reportNeverComplete(context, graph, defects, exclusive);
@@ -32,7 +32,7 @@ export function reportDefects(context: CheckContext, graph: StateGraph, defects:
   reportLivelocks(context, graph, defects);
 }
 
-/** NG301 for barriers that the exploration could not look at, as far as edges alone show it. */
+/** Reports NG301 by dominators alone, for graphs that were not explored completely. */
 export function reportExclusiveMembers(context: CheckContext): void {
   for (const found of findExclusiveMembers(context.model)) {
     if (!found.repeats && context.reach.barrierOpens[found.barrier.index] === 1)
@@ -40,7 +40,7 @@ export function reportExclusiveMembers(context: CheckContext): void {
   }
 }
 
-/** Where a barrier stands in the text: `all(…)`, or the policy. */
+/** The place of a barrier in the text: `all(…)`, or the policy. */
 export function barrierPlace(context: CheckContext, barrier: ControlBarrier): Place {
   const source = barrier.origin?.edge?.source;
   if (source?.kind === "all") return context.place(source.span);
@@ -62,7 +62,7 @@ function reportNeverComplete(
 ): void {
   const { model } = context;
   const isLooping = defects.livelocks.length > 0 || context.trapped.size > 0;
-  // Where runs only go round, and never end with the barrier partly filled, the loop is the finding.
+  // If no run ends with the barrier partly filled, because all of them stay in a loop, the loop is reported instead.
   const silent = defects.neverFire.filter(
     ({ barrier, ends }) => !context.explained.has(barrier) && (ends || !isLooping),
   );
@@ -73,7 +73,7 @@ function reportNeverComplete(
     const barrier = model.barriers[index]!;
     const shown = run === undefined ? undefined : shownRun(graph, run, stuckText(graph, run, index));
     const found = exclusive.get(index);
-    // That it never fires holds for every run; that a run gets as far as to wait may not be known.
+    // No run fires the barrier. It may be unknown whether a run signals one of its members.
     const severity = run === undefined || run.feasible ? "error" : "warning";
     if (found !== undefined) reportExclusive(context, found, shown, run, severity);
     else {
@@ -95,20 +95,21 @@ function reportNeverComplete(
 }
 
 /**
- * Whether each member that never signals does so only because its nodes never run, which another finding explains: nothing
- * leads to them, or only another barrier that never fires does.
+ * Whether another finding explains why members never signal: their nodes never run, because no edge leads to them or
+ * only another barrier that never fires does.
  */
 function followsFromOthers({ model, reach }: CheckContext, graph: StateGraph, index: number): boolean {
   const missing = model.barriers[index]!.members.filter(({ place }) => graph.placeMarked[place] === 0);
   if (missing.length === 0) return false;
-  const behind = new Set<number>();
+  const downstream = new Set<number>();
   for (const other of model.barriers) {
-    if (other.index !== index && graph.barrierFires[other.index] === 0 && other.target >= 0) behind.add(other.target);
+    if (other.index !== index && graph.barrierFires[other.index] === 0 && other.target >= 0)
+      downstream.add(other.target);
   }
   const successors = successorsOf(model);
-  for (const node of behind) for (const next of successors[node]!) behind.add(next);
+  for (const node of downstream) for (const next of successors[node]!) downstream.add(next);
   return missing.every(({ nodes }) =>
-    nodes.every((node) => graph.nodeRuns[node] === 0 && (reach.possible[node] === 0 || behind.has(node))),
+    nodes.every((node) => graph.nodeRuns[node] === 0 && (reach.possible[node] === 0 || downstream.has(node))),
   );
 }
 
@@ -215,7 +216,7 @@ function reportExclusiveInRound(context: CheckContext, found: ExclusiveMembers):
   );
 }
 
-/** A member that is missing because it failed, and somebody handles the failure: that node can stand in for it. */
+/** The error handler of a failed member. The barrier can wait for it instead. */
 function errorHandlerOf(
   context: CheckContext,
   barrier: ControlBarrier,
@@ -275,18 +276,18 @@ function reportDoubleRuns(context: CheckContext, graph: StateGraph, defects: Def
   };
   for (const found of defects.doubleRuns) report(found, runsTwice, `${context.nodeName(found.node)} again`);
   for (const found of defects.accidentalJoins) report(found, accidentalJoin, `${context.nodeName(found.node)}, once`);
-  const behind = nodesBehind(
+  const downstream = nodesAfter(
     context,
     [...defects.doubleRuns, ...defects.accidentalJoins].map(({ node }) => node),
   );
-  const told = new Set<number>();
+  const reported = new Set<number>();
   for (const { place, sameStep, run } of defects.lostSignals) {
     const barrier = context.model.barriers[context.model.barrierOfPlace[place]!]!;
-    if (told.has(barrier.index)) continue;
+    if (reported.has(barrier.index)) continue;
     const member = barrier.members.find((candidate) => candidate.place === place)!;
-    // What runs twice signals twice.
-    if (member.nodes.some((node) => behind.has(node))) continue;
-    told.add(barrier.index);
+    // A node after a double run signals twice, which is a consequence of it.
+    if (member.nodes.some((node) => downstream.has(node))) continue;
+    reported.add(barrier.index);
     context.reportFinding(
       signalLost(barrierPlace(context, barrier), {
         target: context.nodeName(barrier.target),
@@ -299,7 +300,7 @@ function reportDoubleRuns(context: CheckContext, graph: StateGraph, defects: Def
   }
 }
 
-/** `a -> c` and `b -> c`, or `a, b -> c`, become `all(a, b) -> c`: where nothing else stands in those statements. */
+/** Replaces `a -> c` and `b -> c`, or `a, b -> c`, by `all(a, b) -> c`, if these statements have no other nodes. */
 function barrierFix(context: CheckContext, found: DoubleRun, names: readonly string[], target: string): Fix[] {
   const { file } = context.graph;
   const edges = found.sources.map((source) => plainEdge(context, source, found.node));
@@ -314,7 +315,7 @@ function barrierFix(context: CheckContext, found: DoubleRun, names: readonly str
   return [{ title: "wait for both", edits }];
 }
 
-/** An edge without a condition from nodes to this one alone. */
+/** An unconditional edge statement whose only target is this node. */
 function plainEdge(context: CheckContext, source: number, target: number) {
   if (source < 0 || source >= context.model.nodes.length) return undefined;
   const signal = signalsOf(context.model.nodes[source]!.routing).find(
@@ -328,7 +329,7 @@ function plainEdge(context: CheckContext, source: number, target: number) {
   return chain.length === 0 && doc === undefined ? { span, sources: edge.source.nodes } : undefined;
 }
 
-/** With the line break before it, where it has its line to itself. */
+/** A span with the line break before it, if nothing else is on its line. */
 function wholeLine(text: string, span: Label["span"]): Label["span"] {
   const start = text.lastIndexOf("\n", span.start - 1);
   const isAlone =
@@ -336,7 +337,8 @@ function wholeLine(text: string, span: Label["span"]): Label["span"] {
   return isAlone ? { start, end: span.end } : span;
 }
 
-function nodesBehind(context: CheckContext, nodes: readonly number[]): ReadonlySet<number> {
+/** Nodes that are reachable from these nodes, including themselves. */
+function nodesAfter(context: CheckContext, nodes: readonly number[]): ReadonlySet<number> {
   const seen = new Set<number>(nodes);
   for (const node of seen) {
     for (const routing of [context.model.nodes[node]?.routing, context.model.nodes[node]?.errorRouting]) {
@@ -347,7 +349,7 @@ function nodesBehind(context: CheckContext, nodes: readonly number[]): ReadonlyS
   return seen;
 }
 
-/** Where the text says that a node (or a barrier, counted from the number of nodes on) signals another. */
+/** The position of the signal from a node to another. A source index from the number of nodes on is a barrier. */
 function signalSpan(context: CheckContext, source: number, target: number): Label["span"] | undefined {
   const { model } = context;
   const barrier = model.barriers[source - model.nodes.length];
@@ -359,10 +361,10 @@ function signalSpan(context: CheckContext, source: number, target: number): Labe
     .find(({ place, node }) => place === target && node === target)?.origin?.target?.span;
 }
 
-/** NG311, or NG205 where the run could leave if only a condition held. */
+/** Reports NG311, or NG205 if a branch leads out of the loop but its condition is never true. */
 function reportLivelocks(context: CheckContext, graph: StateGraph, defects: Defects): void {
   for (const { nodes, states, run } of defects.livelocks) {
-    // What has no way out by its edges alone, or by what its conditions read, is reported without a run.
+    // Loops that have been reported without an exploration (NG203, NG204, NG208).
     if (nodes.some((node) => context.trapped.has(node))) continue;
     for (const node of nodes) context.trapped.add(node);
     const first = graph.states[run.states.at(-1) ?? 0]!.places[0] ?? nodes[0] ?? 0;
@@ -375,7 +377,7 @@ function reportLivelocks(context: CheckContext, graph: StateGraph, defects: Defe
       continue;
     }
     const { node, branch } = exit;
-    if (branch.span !== undefined) context.spoken.add(branch.span);
+    if (branch.span !== undefined) context.reportedConditions.add(branch.span);
     const inside = new Set(nodes);
     const successors = successorsOf(context.model);
     const cycle = shortestCycle(
@@ -396,7 +398,7 @@ function reportLivelocks(context: CheckContext, graph: StateGraph, defects: Defe
   }
 }
 
-/** The run goes on until it is back where it has been. */
+/** Extends a run until it reaches a state for the second time. */
 function onceAround(graph: StateGraph, run: Run): Run {
   const states = [...run.states];
   const seen = new Set(states);
@@ -408,7 +410,7 @@ function onceAround(graph: StateGraph, run: Run): Run {
   return { ...run, states };
 }
 
-/** A branch that leads out of these nodes and that no step from these states takes. */
+/** A branch out of these nodes that no step from these states takes. */
 function deadExit(
   context: CheckContext,
   graph: StateGraph,
@@ -434,5 +436,5 @@ function deadExit(
   return undefined;
 }
 
-/** States of one loop whose steps are looked at. */
+/** Limit of the states of one loop whose steps are searched. */
 const MAX_STATES_OF_LOOP = 1000;

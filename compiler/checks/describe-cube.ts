@@ -3,7 +3,7 @@ import { someNumber } from "../explore/number-set.ts";
 import type { TermTable } from "../explore/terms.ts";
 import { numbersAsValues, sameValues, sampleValues, type ValueSet } from "../explore/value-set.ts";
 
-/** A case in words that a reader can check: "`score` is 0.8 and `done` is false". */
+/** Describes an example of a cube, for messages: "`score` is 0.8 and `done` is false". */
 export function describeCube(terms: TermTable, cube: Cube): { readonly text: string; readonly isNumeric: boolean } {
   const parts: string[] = [];
   let isNumeric = cube.size > 0;

@@ -13,15 +13,16 @@ import type { AssertionToCheck } from "./check-assertions.ts";
 import type { CheckContext } from "./check-context.ts";
 
 export interface ProvenApart {
-  /** States that the proof of soundness looked at; `undefined` when there is none. */
+  /** The number of states of the soundness proof; `undefined` without a proof. */
   readonly soundStates: number | undefined;
-  /** What is still open beside soundness, in words. */
+  /** Names of the other properties that are not proven. */
   readonly open: readonly string[];
 }
 
 /**
- * What can be shown without all states of all super-steps: first without following conditions, then with the steps taken
- * apart.
+ * Proofs for graphs whose exploration is incomplete. They use the interleaved exploration (`exploreApart`), the
+ * concurrency relation, and an exploration that ignores conditions. The latter runs only if the first two leave a
+ * property open.
  */
 export function proveApart(
   context: CheckContext,
@@ -33,7 +34,6 @@ export function proveApart(
   const { model } = context;
   const apart = exploreApart(model, outcomes, { maxStates });
   const mayRunTogether = apart.holds ? findConcurrentPlaces(model, outcomes) : undefined;
-  // Only where that leaves something open are all states looked at once more.
   let whole: StateGraph | undefined;
   const wholeGraph = (): StateGraph | undefined => {
     if (!followed.followsValues) return undefined;
@@ -41,7 +41,8 @@ export function proveApart(
     return whole.complete ? whole : undefined;
   };
   const question: Question = { context, outcomes, isApart: apart.holds, mayRunTogether, wholeGraph, maxStates };
-  // Conditions may keep a run in a loop that free choices could leave.
+  // Without conditions, a run can leave every loop with an exit. This is a proof only if the conditions do not prevent
+  // it.
   const loopsAreFree = hasFreeLoops(model);
   let soundStates = apart.holds && loopsAreFree ? apart.states : undefined;
   if (soundStates === undefined && loopsAreFree) {
@@ -64,7 +65,7 @@ interface Question {
   readonly outcomes: Outcomes;
   readonly isApart: boolean;
   readonly mayRunTogether: MayRunTogether | undefined;
-  /** All states with free choices, where they are few enough. */
+  /** The exploration without conditions; `undefined` if it is incomplete. */
   wholeGraph(): StateGraph | undefined;
   readonly maxStates: number;
 }
@@ -92,7 +93,7 @@ function holdsApart(
   }
 }
 
-/** Whether no two writers of a channel that takes one value a step can run together. */
+/** Whether no two writers of a channel without a reducer can run in the same step. */
 function writersAreApart(question: Question): boolean {
   const { graph } = question.context;
   const pairs: [number, number][] = [];

@@ -1,4 +1,4 @@
-/** Edits that add a route to the text. Only for `.ngraph` text: in YAML the shape of what stands there varies. */
+/** Edits that add a route to a `.ngraph` text. There are none for YAML, where a route has several spellings. */
 import type { Fix } from "../../diagnostics/diagnostic.ts";
 import type { SourceFile, Span } from "../../diagnostics/source.ts";
 

@@ -3,17 +3,17 @@ import type { DiagnosticCode } from "../../diagnostics/codes.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { CheckContext } from "./check-context.ts";
 
-/** A property that was looked for and neither shown nor refuted. */
+/** A property that is neither proven nor refuted. */
 export interface OpenProperty {
   readonly property: string;
   readonly why: string;
-  /** Only worth knowing (a bound, a number): a graph without it can be sound. */
+  /** Informational (a bound, a number): soundness does not depend on it. */
   readonly isMinor?: true;
-  /** The graph is too large for a proof; otherwise it depends on values that are not known. */
+  /** The graph is too large for a proof. Otherwise the property depends on unknown values. */
   readonly isLarge?: true;
 }
 
-/** What all checks of a graph come to, in one line. */
+/** The summary of all checks of a graph. */
 export interface Verdict {
   readonly kind: "sound" | "unsound" | "not proven";
   /** `sound`, `unsound: …` or `not proven: …`. */
@@ -21,18 +21,18 @@ export interface Verdict {
   readonly open: readonly OpenProperty[];
 }
 
-/** Findings that a sound graph cannot have; an assertion that a run violates is one of them. */
+/** Findings that refute soundness or an assertion. */
 const REFUTES: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
   ...(["NG201", "NG203", "NG204", "NG205", "NG208", "NG213", "NG301", "NG302", "NG303", "NG304"] as const),
   ...(["NG307", "NG309", "NG311", "NG316", "NG401", "NG501", "NG515"] as const),
 ]);
 
-/** Properties that one line names. */
+/** Limit of the properties and reasons in the text of a verdict. */
 const MAX_SHOWN = 3;
 
 /**
- * NG900, one finding for each reason. What a graph is too large for is a warning; what depends on values that nothing here
- * knows is a remark. Of soundness nothing is left open where a finding refutes it.
+ * Reports NG900 once for each reason. It is a warning if the graph is too large, and `info` if the property depends on
+ * unknown values. Soundness is not reported as open if a finding refutes it.
  */
 export function reportOpen(context: CheckContext, { kind, open }: Verdict): void {
   const byReason = new Map<string, { readonly properties: Set<string>; isWarning: boolean }>();
@@ -61,7 +61,7 @@ const HELP =
 /** The property that NG310 proves. */
 export const SOUNDNESS = "soundness";
 
-/** @param undecided findings whose run may be ruled out by conditions that the proofs cannot compute */
+/** @param undecided findings whose run may be impossible, because its conditions cannot be decided */
 export function verdictOf(
   open: readonly OpenProperty[],
   diagnostics: readonly Diagnostic[],

@@ -4,17 +4,17 @@ import { type Bounds, findStretches } from "../explore/bounds.ts";
 import type { StateGraph } from "../explore/state-graph.ts";
 import type { CheckContext } from "./check-context.ts";
 
-/** Calls of the outside world in one run, by what they are: "model call", "request", … */
+/** The number of external calls in one run, by kind: "model call", "request", … */
 export type Calls = ReadonlyMap<string, number>;
 
-/** What callers need to know of a graph that has been checked. */
+/** The results of a checked graph that its callers need. */
 export interface GraphSummary {
   readonly isSound: boolean;
-  /** In the worst case; `undefined` where no bound is known. */
+  /** External calls of one run in the worst case; `undefined` without a bound. */
   readonly calls: Calls | undefined;
 }
 
-/** NG609, and NG605 where runs are bounded. Returns the worst case for callers. */
+/** Records NG609, and NG605 if runs are bounded. Returns the calls in the worst case. */
 export function proveWorstCase(
   context: CheckContext,
   graph: StateGraph,
@@ -26,7 +26,7 @@ export function proveWorstCase(
   proveParallelism(context, graph, perItem);
   if (bounds.endless.length > 0) return undefined;
   const { model } = context;
-  // How many tasks are sent to a node is up to what sends them.
+  // The number of sent tasks is unknown.
   const isSent = model.nodes.some((node) => node.isSent && graph.nodeRuns[node.index] === 1);
   const perNode = model.nodes.map(({ index, isSent }) => {
     const calls = callsOf(context.node(index), summaryOf);
@@ -58,7 +58,7 @@ function proveParallelism(context: CheckContext, graph: StateGraph, perItem: boo
   let most: readonly number[] = [];
   for (const { places, ready } of graph.states) {
     if (ready <= most.length) continue;
-    // A node and what is sent to it count once.
+    // A node and the tasks sent to it count once.
     const running = places.slice(0, ready).filter((place, _, all) => {
       const { isSent, declared } = nodes[place]!;
       return !isSent || !all.includes(declared);
@@ -78,7 +78,7 @@ const KINDS: ReadonlyMap<string, string> = new Map([
   ["tool", "tool call"],
 ]);
 
-/** Of one run of a node, retries included. */
+/** The calls of one run of a node, including retries. */
 function callsOf(node: BoundNode, summaryOf: (graph: BoundGraph) => GraphSummary | undefined): Calls | undefined {
   const { call } = node;
   // Mutation point: attempts

@@ -37,7 +37,7 @@ export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
   },
   {
     name: "the last arm of a match on values is never taken",
-    mutations: [mutation(OUTCOMES, "value-arms", `apart.branches.slice(0, -1)`, "right")],
+    mutations: [mutation(OUTCOMES, "value-arms", `disjoint.branches.slice(0, -1)`, "right")],
     where: / match [^{ ]+ \{/,
   },
   {
