@@ -1,11 +1,11 @@
-/** What a `PlainStore` keeps: text, and lists of text that checkpoints share. */
+/** Data of a `PlainStore`: JSON texts, and lists of JSON texts that checkpoints share. */
 import type { ChannelChange } from "../../runtime/interface/checkpoint.ts";
 import { StoreError } from "../../runtime/interface/errors.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import type { SaveRequest } from "../../runtime/interface/store.ts";
 
 export interface Disk {
-  /** Both count over all threads, so that one that was deleted and made again meets no old number. */
+  /** Counters over all threads: a thread that is deleted and created again has no number of its predecessor. */
   epoch: number;
   written: number;
   readonly threads: Map<string, Thread>;
@@ -14,7 +14,7 @@ export interface Disk {
 export interface Thread {
   readonly threadId: string;
   holder: { readonly owner: string; readonly epoch: number; readonly until: number } | undefined;
-  /** Order of the newest checkpoint. */
+  /** Value of `Disk.written` at the last save. */
   written: number;
   /** Namespace -> checkpoint. */
   readonly heads: Map<string, string>;
@@ -25,7 +25,7 @@ export interface Thread {
   readonly writes: Map<string, Map<string, string>>;
 }
 
-/** Channel -> its value as JSON: the items of a list one by one. */
+/** Channel -> its value as JSON. A list has one text per item. */
 export type Cells = ReadonlyMap<string, Cell>;
 
 interface Cell {
@@ -50,12 +50,17 @@ export function changedCells(parent: Cells, changes: readonly ChannelChange[]): 
   for (const change of changes) {
     const { channel, version } = change;
     if (change.kind === "set") {
+      // Mutation point: set-channel
       cells.set(channel, cell(version, change.value));
     } else if (change.kind === "reset") {
+      // Mutation point: reset-channel
       cells.set(channel, { version, kind: "none", texts: [] });
     } else {
+      // Mutation point: append
       const { kind, texts } = cells.get(channel) ?? { kind: "none", texts: [] };
+      // Mutation point: append-check
       if (kind === "value") throw new StoreError("NG_STORE_FAILED", `channel ${JSON.stringify(channel)} is no list`);
+      // Mutation point: appended-items
       cells.set(channel, { version, kind: "list", texts: [...texts, ...change.items.map(jsonText)] });
     }
   }
@@ -63,26 +68,32 @@ export function changedCells(parent: Cells, changes: readonly ChannelChange[]): 
 }
 
 export function readCells(cells: Cells): ReturnType<SaveRequest["snapshot"]> {
-  // A channel may be called `__proto__`.
+  // Without a prototype, because `__proto__` is a valid name of a channel.
+  // Mutation point: read-values
   const values: Record<string, Json> = Object.create(null);
   const versions: Record<string, number> = Object.create(null);
   for (const [channel, { version, kind, texts }] of cells) {
+    // Mutation point: read-version
     if (version !== 0) versions[channel] = version;
+    // Mutation point: cell-text
     const text = kind === "list" ? `[${texts.join(",")}]` : texts.join("");
+    // Mutation point: read-value
     if (kind !== "none") values[channel] = JSON.parse(text) as Json;
   }
   return { values, versions };
 }
 
 function cell(version: number, value: Json): Cell {
+  // Mutation point: stored-cell
   return Array.isArray(value)
     ? { version, kind: "list", texts: value.map(jsonText) }
     : { version, kind: "value", texts: [jsonText(value)] };
 }
 
-/** A copy that nobody can alter, of what JSON can hold. */
+/** @throws StoreError if the value cannot be written as JSON */
 export function jsonText(value: unknown): string {
   try {
+    // Mutation point: json-text
     const text = JSON.stringify(value) as string | undefined;
     if (text !== undefined) return text;
   } catch (cause) {

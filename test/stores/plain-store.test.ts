@@ -3,7 +3,7 @@ import { describeStore } from "../../runtime/stores/conformance/conformance.ts";
 import { newDisk } from "./plain-disk.ts";
 import { PlainStore } from "./plain-store.ts";
 
-describeStore({ describe, it }, "a store of somebody else's", () => {
+describeStore({ describe, it }, "PlainStore", () => {
   const disk = newDisk();
   const store = new PlainStore(disk);
   const reopen = (): PlainStore => {

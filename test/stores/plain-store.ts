@@ -1,6 +1,6 @@
 /**
- * A store as somebody else would write it, with all optional methods, over a disk that outlives it. `planted-faults.ts` plants
- * mistakes into its text.
+ * A simple store with all optional methods, written without code of the built-in stores. Its data is on a `Disk`, which
+ * outlives the store. Each mutation point has a mutation in `planted-*-faults.ts`.
  */
 import {
   CHECKPOINT_SCHEMA_VERSION,
@@ -22,19 +22,27 @@ import { type Cells, changedCells, type Disk, jsonText, readCells, snapshotCells
 
 export class PlainStore implements Store {
   readonly #disk: Disk;
+  // Mutation point: fields
   #closed = false;
 
   constructor(disk: Disk) {
+    // Mutation point: opened-disk
     this.#disk = disk;
   }
 
+  // Mutation point: claim
   claim(threadId: string, { owner, leaseMs }: Runner): Claim {
+    // Mutation point: claimed-thread
     const thread = this.#find(threadId) ?? newThread(threadId);
     const { holder } = thread;
+    // Mutation point: live-holder
     if (holder !== undefined && holder.owner !== owner && holder.until > Date.now()) {
+      // Mutation point: refused-claim
       throw conflict(threadId, `is being run by ${holder.owner}`);
     }
+    // Mutation point: next-epoch
     const epoch = ++this.#disk.epoch;
+    // Mutation point: lease
     thread.holder = { owner, epoch, until: Date.now() + leaseMs };
     this.#disk.threads.set(keyOf(threadId), thread);
     return { threadId, owner, epoch };
@@ -42,89 +50,131 @@ export class PlainStore implements Store {
 
   renew(claim: Claim, leaseMs: number): void {
     const thread = this.#claimed(claim);
+    // Mutation point: renewed-lease
     thread.holder = { ...claim, until: Date.now() + leaseMs };
   }
 
   release({ threadId, epoch }: Claim): void {
     const thread = this.#find(threadId);
+    // Mutation point: release
     if (thread?.holder?.epoch === epoch) thread.holder = undefined;
   }
 
+  // Mutation point: save
   save(claim: Claim, request: SaveRequest): void {
+    // Mutation point: claim-of-save
     const thread = this.#claimed(claim);
     const { header, expectedHead, clearWritesOf, releaseClaim } = request;
+    // Mutation point: current-head
     const head = thread.heads.get(header.namespace) ?? null;
+    // Mutation point: expected-head
     if (head !== expectedHead) throw conflict(claim.threadId, `stands at ${head}, not at ${expectedHead}`);
+    // Mutation point: existing-checkpoint
     if (thread.checkpoints.has(header.id)) throw failed(`there is a checkpoint ${header.id} already`);
+    // Mutation point: stored-header
     const text = jsonText({ ...header, label: null });
+    // Mutation point: parent
     const parent = head !== null && header.parentId === head ? thread.checkpoints.get(head) : undefined;
+    // Mutation point: stored-cells
     const cells: Cells =
       parent === undefined ? snapshotCells(request.snapshot()) : changedCells(parent.cells, request.changes);
 
+    // Mutation point: stored-checkpoint
     thread.checkpoints.set(header.id, { header: text, cells });
+    // Mutation point: new-head
     thread.heads.set(header.namespace, header.id);
     thread.written = ++this.#disk.written;
+    // Mutation point: saved-label
     if (header.label !== null) thread.labels.set(header.label, header.id);
+    // Mutation point: cleared-writes
     if (clearWritesOf !== undefined) thread.writes.delete(clearWritesOf);
+    // Mutation point: released-claim
     if (releaseClaim === true) thread.holder = undefined;
   }
 
   loadLatest(threadId: string, namespace = ""): Checkpoint | undefined {
+    // Mutation point: head-of-namespace
     const id = this.#find(threadId)?.heads.get(namespace);
+    // Mutation point: latest
     return id === undefined ? undefined : this.loadById(threadId, id);
   }
 
   loadById(threadId: string, id: string): Checkpoint | undefined {
     const thread = this.#find(threadId);
+    // Mutation point: found-checkpoint
     const stored = thread?.checkpoints.get(id);
     if (thread === undefined || stored === undefined) return undefined;
+    // Mutation point: read-header
     const header = JSON.parse(stored.header) as CheckpointHeader;
     const { schemaVersion } = header;
+    // Mutation point: version-check
     if (!Number.isInteger(schemaVersion) || schemaVersion < 0 || schemaVersion > CHECKPOINT_SCHEMA_VERSION) {
+      // Mutation point: version-problem
       const problem = `checkpoint ${id} has schema version ${schemaVersion}: update ngraph`;
       throw new StoreError("NG_UNKNOWN_VERSION", problem);
     }
+    // Mutation point: returned-checkpoint
     return { ...header, label: labelOf(thread, id), ...readCells(stored.cells) };
   }
 
+  // Mutation point: list
   list(threadId: string, { namespace = "", before, limit = 100 }: ListOptions = {}): readonly Checkpoint[] {
-    const from = before === undefined ? undefined : this.loadById(threadId, before);
-    if (before !== undefined && from?.namespace !== namespace) throw unknown(threadId, before);
+    const cursor = before === undefined ? undefined : this.loadById(threadId, before);
+    // Mutation point: cursor-check
+    if (before !== undefined && cursor?.namespace !== namespace) throw unknown(threadId, before);
+    // Mutation point: parent-of
     const parentOf = ({ parentId }: Checkpoint) => (parentId === null ? undefined : this.loadById(threadId, parentId));
     const found: Checkpoint[] = [];
-    let next = from === undefined ? this.loadLatest(threadId, namespace) : parentOf(from);
+    // Mutation point: first-of-page
+    let next = cursor === undefined ? this.loadLatest(threadId, namespace) : parentOf(cursor);
+    // Mutation point: page
     for (; next?.namespace === namespace && found.length < limit; next = parentOf(next)) found.push(next);
+    // Mutation point: returned-page
     return found;
   }
 
   deleteThread(threadId: string): void {
+    // Mutation point: deleted-thread
     this.#disk.threads.delete(keyOf(threadId));
   }
 
+  // Mutation point: put-writes
   putWrites(claim: Claim, checkpointId: string, writes: readonly PendingWrite[]): void {
+    // Mutation point: claim-of-put
     const thread = this.#claimed(claim);
+    // Mutation point: write-texts
     const texts = writes.map((write) => [write.taskId, jsonText(write)] as const);
+    // Mutation point: writes-of-checkpoint
     const pending = thread.writes.get(checkpointId) ?? new Map<string, string>();
+    // Mutation point: kept-writes
     thread.writes.set(checkpointId, pending);
+    // Mutation point: stored-write
     for (const [taskId, text] of texts) pending.set(taskId, text);
   }
 
   getWrites(threadId: string, checkpointId: string): readonly PendingWrite[] {
+    // Mutation point: found-writes
     const pending = this.#find(threadId)?.writes.get(checkpointId)?.values() ?? [];
+    // Mutation point: read-writes
     return [...pending].map((text) => JSON.parse(text) as PendingWrite);
   }
 
   clearWrites(claim: Claim, checkpointId: string, taskIds?: readonly string[]): void {
+    // Mutation point: claim-of-clear
     const { writes } = this.#claimed(claim);
+    // Mutation point: clear-writes
     if (taskIds === undefined) writes.delete(checkpointId);
     else for (const taskId of taskIds) writes.get(checkpointId)?.delete(taskId);
   }
 
   label(threadId: string, checkpointId: string, label: string): void {
     const thread = this.#find(threadId);
+    // Mutation point: labelled-checkpoint
     if (thread === undefined || !thread.checkpoints.has(checkpointId)) throw unknown(threadId, checkpointId);
     const former = labelOf(thread, checkpointId);
+    // Mutation point: former-label
     if (former !== null) thread.labels.delete(former);
+    // Mutation point: new-label
     thread.labels.set(label, checkpointId);
   }
 
@@ -133,21 +183,28 @@ export class PlainStore implements Store {
     return id === undefined ? undefined : this.loadById(threadId, id);
   }
 
+  // Mutation point: threads
   threads({ limit = 100 }: { readonly limit?: number } = {}): readonly ThreadInfo[] {
     this.#checkOpen();
-    return [...this.#disk.threads.values()]
-      .filter(({ heads }) => heads.has(""))
-      .sort((a, b) => b.written - a.written)
-      .slice(0, Math.max(0, limit))
-      .map(({ threadId, checkpoints }) => {
-        const { id: headId, status, step, timestamp, metadata } = this.loadLatest(threadId)!;
-        return { threadId, headId, status, step, checkpoints: checkpoints.size, timestamp, metadata };
-      });
+    let found = [...this.#disk.threads.values()];
+    // Mutation point: threads-with-head
+    found = found.filter(({ heads }) => heads.has(""));
+    // Mutation point: thread-order
+    found.sort((a, b) => b.written - a.written);
+    // Mutation point: thread-limit
+    found = found.slice(0, Math.max(0, limit));
+    return found.map(({ threadId, checkpoints }) => {
+      const { id: headId, status, step, timestamp, metadata } = this.loadLatest(threadId)!;
+      // Mutation point: thread-info
+      return { threadId, headId, status, step, checkpoints: checkpoints.size, timestamp, metadata };
+    });
   }
 
   prune(threadId: string, { keepLast, keepLabelled = true, olderThan = Infinity }: PrunePolicy): number {
+    // Mutation point: keep-last-check
     if (!Number.isSafeInteger(keepLast) || keepLast < 1)
       throw failed("`keepLast` must be a whole number of at least 1");
+    // Mutation point: older-than-check
     if (Number.isNaN(olderThan)) throw failed("`olderThan` must be a time");
     const thread = this.#find(threadId);
     if (thread === undefined) return 0;
@@ -157,27 +214,36 @@ export class PlainStore implements Store {
       if (stored === undefined || kept.has(id)) return;
       kept.add(id);
       const { children = {} } = JSON.parse(stored.header) as CheckpointHeader;
+      // Mutation point: kept-children
       for (const child of Object.values(children)) keep(child);
     };
     const newer = new Map<string, number>();
     for (const [id, stored] of [...thread.checkpoints].reverse()) {
       const { namespace, timestamp } = JSON.parse(stored.header) as CheckpointHeader;
+      // Mutation point: newer-checkpoints
       const count = newer.get(namespace) ?? 0;
+      // Mutation point: counted-checkpoint
       newer.set(namespace, count + 1);
+      // Mutation point: is-labelled
       const isLabelled = keepLabelled && labelOf(thread, id) !== null;
+      // Mutation point: kept-checkpoint
       if (count < keepLast || isLabelled || timestamp >= olderThan) keep(id);
     }
     const gone = [...thread.checkpoints.keys()].filter((id) => !kept.has(id));
     for (const id of gone) {
       const label = labelOf(thread, id);
       if (label !== null) thread.labels.delete(label);
+      // Mutation point: pruned-checkpoint
       thread.checkpoints.delete(id);
+      // Mutation point: pruned-writes
       thread.writes.delete(id);
     }
+    // Mutation point: pruned-count
     return gone.length;
   }
 
   close(): void {
+    // Mutation point: close
     this.#closed = true;
   }
 
@@ -186,9 +252,10 @@ export class PlainStore implements Store {
     return this.#disk.threads.get(keyOf(threadId));
   }
 
-  /** The thread, while the claim is the newest. */
+  /** @throws ThreadError if a newer claim exists, or none */
   #claimed({ threadId, owner, epoch }: Claim): Thread {
     const thread = this.#find(threadId);
+    // Mutation point: newest-claim
     if (thread?.holder?.epoch === epoch) return thread;
     throw conflict(threadId, `is no longer held by ${owner}: nothing was written`);
   }
@@ -204,6 +271,7 @@ function newThread(threadId: string): Thread {
 }
 
 function keyOf(threadId: string): string {
+  // Mutation point: thread-key
   return threadId;
 }
 
@@ -213,6 +281,7 @@ function labelOf({ labels }: Thread, id: string): string | null {
 }
 
 function conflict(threadId: string, problem: string): ThreadError {
+  // Mutation point: conflict
   return new ThreadError("NG_THREAD_CONFLICT", threadId, `thread ${JSON.stringify(threadId)} ${problem}`);
 }
 

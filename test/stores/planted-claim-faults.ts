@@ -1,173 +1,141 @@
-/** Mistakes of claims: who holds a thread, for how long, and who may write. */
-import type { PlantedFault } from "./planted-faults.ts";
+/** Mistakes of claims: owner, lease, epoch, and the check before a write. */
+import { after, before, swap } from "../support/mutate.ts";
+import { inStore, VALUE, type PlantedFault } from "./planted-fault.ts";
 
-const HELD = "if (holder !== undefined && holder.owner !== owner && holder.until > Date.now()) {";
-const CLAIMED = "if (thread?.holder?.epoch === epoch) return thread;";
-const RENEWED = "thread.holder = { ...claim, until: Date.now() + leaseMs };";
-const RELEASED = "if (thread?.holder?.epoch === epoch) thread.holder = undefined;";
+const ONE_RUNNER = "5.6 a thread has one runner; a second claim fails with an error that names the holder";
+const SAME_OWNER = "5.6 the same owner claims again";
+const TAKEN_OVER = "5.6 after an expired claim is taken over, it cannot write";
+const LEASE = "5.6 a claim holds for the time of its lease and no longer";
 
 export const CLAIM_FAULTS: readonly PlantedFault[] = [
   {
-    name: "the claim of a live owner is stolen",
-    edits: [[HELD, "if (false) {"]],
-    foundBy: "5.6 a thread has one runner; a second claim fails with an error that names the holder",
+    name: "a claim is taken from a live owner",
+    edits: [inStore("live-holder", "false", "test")],
+    foundBy: ONE_RUNNER,
   },
   {
-    name: "the claim of a dead owner is never given",
-    edits: [[HELD, HELD.replace(" && holder.until > Date.now()", "")]],
-    foundBy: "5.6 after an expired claim is taken over, it cannot write",
+    name: "a claim of a dead owner cannot be taken over",
+    edits: [inStore("live-holder", swap(" && holder.until > Date.now()", ""), "test")],
+    foundBy: TAKEN_OVER,
   },
   {
-    name: "the same owner is refused",
-    edits: [[HELD, HELD.replace(" && holder.owner !== owner", "")]],
-    foundBy: "5.6 the same owner claims again",
+    name: "a second claim of the same owner is refused",
+    edits: [inStore("live-holder", swap(" && holder.owner !== owner", ""), "test")],
+    foundBy: SAME_OWNER,
   },
   {
     name: "the epoch does not grow",
-    edits: [["const epoch = ++this.#disk.epoch;", "const epoch = 1;"]],
-    foundBy: "5.6 the same owner claims again",
+    edits: [inStore("next-epoch", "1", VALUE)],
+    foundBy: SAME_OWNER,
   },
   {
-    name: "epochs are counted by thread, and begin again when it was deleted",
-    edits: [["const epoch = ++this.#disk.epoch;", "const epoch = (holder?.epoch ?? 0) + 1;"]],
-    foundBy: "5.6 a thread has one runner; a second claim fails with an error that names the holder",
+    name: "each thread counts its epochs, and restarts the count after it is deleted",
+    edits: [inStore("next-epoch", "(holder?.epoch ?? 0) + 1", VALUE)],
+    foundBy: ONE_RUNNER,
   },
   {
-    name: "the epoch is ignored where somebody holds the thread",
-    edits: [[CLAIMED, "if (thread?.holder !== undefined) return thread;"]],
-    foundBy: "5.6 the same owner claims again",
+    name: "a write is accepted with any epoch while the thread is claimed",
+    edits: [inStore("newest-claim", "thread?.holder !== undefined", "test")],
+    foundBy: SAME_OWNER,
   },
   {
-    name: "the owner counts, not the epoch",
-    edits: [[CLAIMED, "if (thread?.holder?.owner === owner) return thread;"]],
-    foundBy: "5.6 the same owner claims again",
+    name: "a write is checked by owner instead of epoch",
+    edits: [inStore("newest-claim", "thread?.holder?.owner === owner", "test")],
+    foundBy: SAME_OWNER,
   },
   {
-    name: "older epochs write on",
-    edits: [[CLAIMED, "if (thread?.holder !== undefined && thread.holder.epoch >= epoch) return thread;"]],
-    foundBy: "5.6 the same owner claims again",
+    name: "a write with an older epoch is accepted",
+    edits: [inStore("newest-claim", "thread?.holder !== undefined && thread.holder.epoch >= epoch", "test")],
+    foundBy: SAME_OWNER,
   },
   {
-    name: "later epochs than the newest are taken",
-    edits: [[CLAIMED, "if (thread?.holder !== undefined && thread.holder.epoch <= epoch) return thread;"]],
+    name: "a write with an epoch later than the newest is accepted",
+    edits: [inStore("newest-claim", "thread?.holder !== undefined && thread.holder.epoch <= epoch", "test")],
     foundBy: "5.6 the epoch decides: a forged claim cannot write",
   },
   {
-    name: "nobody needs a claim to save",
-    edits: [
-      [
-        "save(claim: Claim, request: SaveRequest): void {\n    const thread = this.#claimed(claim);",
-        "save(claim: Claim, request: SaveRequest): void {\n    const thread = this.#find(claim.threadId)!;",
-      ],
-    ],
-    foundBy: "5.6 the same owner claims again",
+    name: "a save does not check the claim",
+    edits: [inStore("claim-of-save", "this.#find(claim.threadId)!", VALUE)],
+    foundBy: SAME_OWNER,
   },
   {
-    name: "nobody needs a claim to put writes",
-    edits: [
-      [
-        "const thread = this.#claimed(claim);\n    const texts",
-        "const thread = this.#find(claim.threadId)!;\n    const texts",
-      ],
-    ],
-    foundBy: "5.6 after an expired claim is taken over, it cannot write",
+    name: "putting writes does not check the claim",
+    edits: [inStore("claim-of-put", "this.#find(claim.threadId)!", VALUE)],
+    foundBy: TAKEN_OVER,
   },
   {
-    name: "nobody needs a claim to clear writes",
-    edits: [["const { writes } = this.#claimed(claim);", "const { writes } = this.#find(claim.threadId)!;"]],
-    foundBy: "5.6 after an expired claim is taken over, it cannot write",
+    name: "clearing writes does not check the claim",
+    edits: [inStore("claim-of-clear", "this.#find(claim.threadId)!", VALUE)],
+    foundBy: TAKEN_OVER,
   },
   {
     name: "a lease is not renewed",
-    edits: [[RENEWED, ""]],
-    foundBy: "5.6 a claim holds for the time of its lease and no longer",
+    edits: [inStore("renewed-lease", "")],
+    foundBy: LEASE,
   },
   {
-    name: "renewing always takes the first lease again",
-    edits: [[RENEWED, "thread.holder = { ...claim, until: Date.now() + 60_000 };"]],
-    foundBy: "5.6 after an expired claim is taken over, it cannot write",
+    name: "renewing ignores the length of the lease",
+    edits: [inStore("renewed-lease", swap("leaseMs", "60_000"))],
+    foundBy: TAKEN_OVER,
   },
   {
-    name: "an expired claim writes no more though nobody took it",
-    edits: [[CLAIMED, "if (thread?.holder?.epoch === epoch && thread.holder.until > Date.now()) return thread;"]],
+    name: "an expired claim that was not taken over cannot write",
+    edits: [inStore("newest-claim", "thread?.holder?.epoch === epoch && thread.holder.until > Date.now()", "test")],
     foundBy: "an expired claim that was not taken over still holds and can be renewed",
   },
   {
-    name: "the length of a lease is not looked at",
-    edits: [
-      [
-        "thread.holder = { owner, epoch, until: Date.now() + leaseMs };",
-        "thread.holder = { owner, epoch, until: Date.now() + 60_000 };",
-      ],
-    ],
-    foundBy: "5.6 a claim holds for the time of its lease and no longer",
+    name: "a claim ignores the length of the lease",
+    edits: [inStore("lease", swap("leaseMs", "60_000"))],
+    foundBy: LEASE,
   },
   {
     name: "a release does nothing",
-    edits: [[RELEASED, ""]],
-    foundBy: "5.6 a thread has one runner; a second claim fails with an error that names the holder",
+    edits: [inStore("release", "")],
+    foundBy: ONE_RUNNER,
   },
   {
-    name: "anybody may release",
-    edits: [[RELEASED, "if (thread !== undefined) thread.holder = undefined;"]],
-    foundBy: "5.6 a thread has one runner; a second claim fails with an error that names the holder",
+    name: "a release ignores the epoch",
+    edits: [inStore("release", "thread !== undefined", "test")],
+    foundBy: ONE_RUNNER,
   },
   {
-    name: "releasing a claim that is gone is an error",
-    edits: [[RELEASED, "this.#claimed({ threadId, epoch, owner: '' }).holder = undefined;"]],
-    foundBy: "5.6 a thread has one runner; a second claim fails with an error that names the holder",
+    name: "releasing a claim that no longer exists is an error",
+    edits: [inStore("release", `this.#claimed({ threadId, epoch, owner: "" }).holder = undefined;`)],
+    foundBy: ONE_RUNNER,
   },
   {
-    name: "a conflict does not say who holds the thread",
-    edits: [["throw conflict(threadId, `is being run by ${holder.owner}`);", "throw conflict(threadId, `is taken`);"]],
-    foundBy: "5.6 a thread has one runner; a second claim fails with an error that names the holder",
+    name: "a conflict does not name the holder",
+    edits: [inStore("refused-claim", "throw conflict(threadId, `is taken`);")],
+    foundBy: ONE_RUNNER,
   },
   {
-    name: "a conflict is an ordinary error",
-    edits: [
-      [
-        "throw conflict(threadId, `is being run by ${holder.owner}`);",
-        "throw new Error(`it is being run by ${holder.owner}`);",
-      ],
-    ],
-    foundBy: "5.6 a thread has one runner; a second claim fails with an error that names the holder",
+    name: "a conflict is an `Error` without a code",
+    edits: [inStore("refused-claim", "throw new Error(`it is being run by ${holder.owner}`);")],
+    foundBy: ONE_RUNNER,
   },
   {
-    name: "a conflict does not carry the thread",
-    edits: [
-      ['return new ThreadError("NG_THREAD_CONFLICT", threadId,', 'return new ThreadError("NG_THREAD_CONFLICT", "",'],
-    ],
-    foundBy: "5.6 a thread has one runner; a second claim fails with an error that names the holder",
+    name: "a conflict does not have the id of the thread",
+    edits: [inStore("conflict", `""`, "argument.arguments.1")],
+    foundBy: ONE_RUNNER,
   },
   {
-    name: "claims are forgotten when the store is opened again",
-    edits: [
-      [
-        "this.#disk = disk;",
-        "this.#disk = disk;\n    for (const thread of disk.threads.values()) thread.holder = undefined;",
-      ],
-    ],
+    name: "claims are lost when the store is reopened",
+    edits: [inStore("opened-disk", after("for (const thread of disk.threads.values()) thread.holder = undefined;"))],
     foundBy: "saved checkpoints, writes, labels and claims are read after reopening",
   },
   {
-    name: "the claim is made after a moment",
-    edits: [
-      [
-        "  claim(threadId: string, { owner, leaseMs }: Runner): Claim {",
-        "  async claim(threadId: string, { owner, leaseMs }: Runner): Promise<Claim> {",
-      ],
-      ["const epoch = ++this.#disk.epoch;", "await null; const epoch = ++this.#disk.epoch;"],
-    ],
+    name: "a claim is asynchronous between check and write",
+    edits: [inStore("claim", before("async")), inStore("next-epoch", before("await null;"))],
     foundBy: "of concurrent claims or saves, exactly one succeeds",
   },
   {
-    name: "the last save keeps the claim",
-    edits: [["if (releaseClaim === true) thread.holder = undefined;", ""]],
+    name: "the last save does not release the claim",
+    edits: [inStore("released-claim", "")],
     foundBy: "a released claim cannot write",
   },
   {
-    name: "every save gives the claim back",
-    edits: [["if (releaseClaim === true) thread.holder = undefined;", "thread.holder = undefined;"]],
+    name: "every save releases the claim",
+    edits: [inStore("released-claim", "thread.holder = undefined;")],
     foundBy: "5.1 a checkpoint is read as it was saved, in every phase",
   },
 ];

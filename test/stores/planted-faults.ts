@@ -1,6 +1,6 @@
 /**
- * Mistakes that a store could make, each a change of the text of `PlainStore`, with the case of the suite that finds it. An edit that
- * finds no place any more is an error: whoever rewrites the store moves the mistake along.
+ * Stores with planted faults: mistakes that a store could make, each a set of mutations of the text of `PlainStore`
+ * (`test/support/mutate.ts`).
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,18 +9,12 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { build, transform } from "esbuild";
 import type { Store } from "../../runtime/interface/store.ts";
 import type { StoreCase } from "../../runtime/stores/conformance/conformance.ts";
+import { mutate } from "../support/mutate.ts";
 import { CLAIM_FAULTS } from "./planted-claim-faults.ts";
+import { DISK_FILE, STORE_FILE, type PlantedFault } from "./planted-fault.ts";
 import { READ_FAULTS } from "./planted-read-faults.ts";
 import { REST_FAULTS } from "./planted-rest-faults.ts";
 import { SAVE_FAULTS } from "./planted-save-faults.ts";
-
-export interface PlantedFault {
-  readonly name: string;
-  /** Of `PlainStore`, or of its disk. */
-  readonly edits: readonly (readonly [from: string, to: string])[];
-  /** How the name of the case begins that finds it. */
-  readonly foundBy: string;
-}
 
 export const PLANTED_FAULTS: readonly PlantedFault[] = [
   ...READ_FAULTS,
@@ -29,17 +23,17 @@ export const PLANTED_FAULTS: readonly PlantedFault[] = [
   ...REST_FAULTS,
 ];
 
-/** The suite and a store with the fault: both know the same classes of errors. */
+/** The conformance suite and a store with the fault. Both use the same classes of errors. */
 export interface Planted {
   readonly storeConformance: readonly StoreCase[];
-  /** A store over a disk of its own, and how to open it again. */
+  /** A store with a new disk. `reopen` closes it and returns another store with the same disk. */
   makeStore(): { readonly store: Store; reopen(): Store };
 }
 
 const folder = dirname(fileURLToPath(import.meta.url));
-const FILES = ["plain-store.ts", "plain-disk.ts"];
+const FILES = [STORE_FILE, DISK_FILE];
 
-/** Plants faults until `dispose` is called. The suite is built once, for all of them. */
+/** Plants faults until `dispose` is called. All of them share one build of the suite. */
 export async function planter(): Promise<{ plant(edits: PlantedFault["edits"]): Promise<Planted>; dispose(): void }> {
   const directory = mkdtempSync(join(tmpdir(), "ngraph-planted-"));
   const contents = ["stores/conformance/conformance", "interface/errors", "interface/checkpoint"].map(
@@ -59,7 +53,7 @@ export async function planter(): Promise<{ plant(edits: PlantedFault["edits"]): 
     dispose: () => rmSync(directory, { recursive: true, force: true }),
     async plant(edits) {
       const number = ++planted;
-      for (const [file, text] of edited(edits)) {
+      for (const [file, text] of sourceTexts(edits)) {
         const { code } = await transform(text, { loader: "ts", format: "esm" });
         const linked = code
           .replaceAll(/"\.\.\/\.\.\/runtime\/[^"]*"/g, '"./suite.mjs"')
@@ -84,18 +78,9 @@ export async function planter(): Promise<{ plant(edits: PlantedFault["edits"]): 
   };
 }
 
-function edited(edits: PlantedFault["edits"]): ReadonlyMap<string, string> {
+/** Text of each source file, with its mutations. */
+export function sourceTexts(edits: PlantedFault["edits"] = []): ReadonlyMap<string, string> {
   const texts = new Map(FILES.map((file) => [file, readFileSync(join(folder, file), "utf8")]));
-  for (const [from, to] of edits) {
-    const places = FILES.filter((file) => texts.get(file)!.includes(from));
-    const [file] = places;
-    if (file === undefined || places.length > 1 || texts.get(file)!.split(from).length !== 2) {
-      throw new Error(`the store does not have once: ${from}`);
-    }
-    texts.set(
-      file,
-      texts.get(file)!.replace(from, () => to),
-    );
-  }
+  for (const edit of edits) texts.set(edit.file, mutate(texts.get(edit.file) ?? "", edit));
   return texts;
 }

@@ -1,202 +1,197 @@
-/** Mistakes of what is read: order, pages, namespaces, forms of values. */
-import type { PlantedFault } from "./planted-faults.ts";
+/** Mistakes of reading: order, pages, namespaces, kinds of values. */
+import { swap, type Mutation } from "../support/mutate.ts";
+import { inDisk, inStore, VALUE, type PlantedFault } from "./planted-fault.ts";
 
-const STEP = "for (; next?.namespace === namespace && found.length < limit; next = parentOf(next)) found.push(next);";
+const NEWEST_FIRST = "5.10 history is newest first along the parents, independent of ids and clocks";
+const PAGES = "history is paged: `limit`, `before`, 100 by default";
+const VERSIONS = "5.1 schema version 0 is read; 5.11 a newer version is refused, naming the row";
+const VALUES = "values of every kind are read as they were saved, in the first and in later checkpoints";
+const CHECKPOINT = "5.1 a checkpoint is read as it was saved, in every phase";
+
+/** Reads a stored value with a reviver of `JSON.parse`: an expression of the parsed `value`. */
+function revived(expression: string): Mutation {
+  return inDisk("read-value", swap("JSON.parse(text)", `JSON.parse(text, (_, value) => (${expression}))`));
+}
 
 export const READ_FAULTS: readonly PlantedFault[] = [
   {
-    name: "history is given oldest first",
-    edits: [[STEP, STEP.replace("push", "unshift")]],
-    foundBy: "5.10 history is newest first along the parents, independent of ids and clocks",
+    name: "history is oldest first",
+    edits: [inStore("page", swap("push", "unshift"))],
+    foundBy: NEWEST_FIRST,
   },
   {
     name: "history is sorted by timestamp",
-    edits: [["    return found;\n", "    return found.sort((a, b) => b.timestamp - a.timestamp);\n"]],
-    foundBy: "5.10 history is newest first along the parents, independent of ids and clocks",
+    edits: [inStore("returned-page", "found.sort((a, b) => b.timestamp - a.timestamp)", "argument")],
+    foundBy: NEWEST_FIRST,
   },
   {
     name: "history is sorted by id",
-    edits: [["    return found;\n", "    return found.sort((a, b) => (a.id < b.id ? 1 : -1));\n"]],
-    foundBy: "5.10 history is newest first along the parents, independent of ids and clocks",
+    edits: [inStore("returned-page", "found.sort((a, b) => (a.id < b.id ? 1 : -1))", "argument")],
+    foundBy: NEWEST_FIRST,
   },
   {
-    name: "the limit of a listing is ignored",
-    edits: [[STEP, STEP.replace(" && found.length < limit", "")]],
-    foundBy: "history is paged: `limit`, `before`, 100 by default",
+    name: "the limit of a page is ignored",
+    edits: [inStore("page", swap(" && found.length < limit", ""))],
+    foundBy: PAGES,
   },
   {
-    name: "a listing gives one more than its limit",
-    edits: [[STEP, STEP.replace("<", "<=")]],
-    foundBy: "history is paged: `limit`, `before`, 100 by default",
+    name: "a page has one checkpoint more than its limit",
+    edits: [inStore("page", swap("<", "<="), "test")],
+    foundBy: PAGES,
   },
   {
-    name: "a limit of 0 means all",
-    edits: [[STEP, STEP.replace("< limit", "< (limit || Infinity)")]],
-    foundBy: "history is paged: `limit`, `before`, 100 by default",
+    name: "a limit of 0 means no limit",
+    edits: [inStore("page", swap("< limit", "< (limit || Infinity)"), "test")],
+    foundBy: PAGES,
   },
   {
-    name: "a listing without limit gives everything",
-    edits: [["before, limit = 100 }", "before, limit = Infinity }"]],
-    foundBy: "history is paged: `limit`, `before`, 100 by default",
+    name: "a page without a limit has all checkpoints",
+    edits: [inStore("list", swap("limit = 100", "limit = Infinity"))],
+    foundBy: PAGES,
   },
   {
-    name: "a listing without limit gives 50",
-    edits: [["before, limit = 100 }", "before, limit = 50 }"]],
-    foundBy: "history is paged: `limit`, `before`, 100 by default",
+    name: "a page without a limit has 50 checkpoints",
+    edits: [inStore("list", swap("limit = 100", "limit = 50"))],
+    foundBy: PAGES,
   },
   {
-    name: "a page begins with the cursor itself",
-    edits: [["namespace) : parentOf(from);", "namespace) : from;"]],
-    foundBy: "history is paged: `limit`, `before`, 100 by default",
+    name: "a page begins with the cursor",
+    edits: [inStore("first-of-page", swap("parentOf(cursor)", "cursor"))],
+    foundBy: PAGES,
   },
   {
-    name: "a page begins one too late",
-    edits: [["namespace) : parentOf(from);", "namespace) : parentOf(parentOf(from) ?? from);"]],
-    foundBy: "history is paged: `limit`, `before`, 100 by default",
+    name: "a page begins one checkpoint too late",
+    edits: [inStore("first-of-page", swap("parentOf(cursor)", "parentOf(parentOf(cursor) ?? cursor)"))],
+    foundBy: PAGES,
   },
   {
-    name: "an unknown cursor gives an empty page",
-    edits: [["throw unknown(threadId, before);", "return [];"]],
+    name: "an unknown cursor returns an empty page",
+    edits: [inStore("cursor-check", "return [];", "consequent")],
     foundBy: "a missing record is `undefined` or an empty list, not an error",
   },
   {
-    name: "a cursor of another namespace is taken",
-    edits: [["from?.namespace !== namespace", "from === undefined"]],
+    name: "a cursor of another namespace is accepted",
+    edits: [inStore("cursor-check", swap("cursor?.namespace !== namespace", "cursor === undefined"), "test")],
     foundBy: "namespaces have heads",
   },
   {
-    name: "history crosses from a namespace into another",
-    edits: [[STEP, STEP.replace("next?.namespace === namespace", "next !== undefined")]],
+    name: "history continues in another namespace",
+    edits: [inStore("page", swap("next?.namespace === namespace", "next !== undefined"), "test")],
     foundBy: "history stays in its namespace, even if a parent is in another",
   },
   {
-    name: "history is whatever was written, not the chain of parents",
+    name: "history follows the order of the saves instead of the parents",
     edits: [
-      [
-        "const parentOf = ({ parentId }: Checkpoint) => (parentId === null ? undefined : this.loadById(threadId, parentId));",
-        "const parentOf = ({ id }: Checkpoint) => { const ids = [...this.#find(threadId).checkpoints.keys()].filter((other) => this.loadById(threadId, other).namespace === namespace); return this.loadById(threadId, ids[ids.indexOf(id) - 1]); };",
-      ],
+      inStore(
+        "parent-of",
+        `({ id }: Checkpoint) => {
+          const found = [...this.#find(threadId)!.checkpoints.keys()].filter(
+            (other: string) => this.loadById(threadId, other)!.namespace === namespace,
+          );
+          return this.loadById(threadId, found[found.indexOf(id) - 1]!);
+        }`,
+        VALUE,
+      ),
     ],
     foundBy: "5.12 a fork within a thread: branches share their past and nothing else",
   },
   {
-    name: "a parent without characters is none",
-    edits: [["(parentId === null ? undefined", "(!parentId ? undefined"]],
-    foundBy: "5.10 history is newest first along the parents, independent of ids and clocks",
+    name: "an empty parent id means no parent",
+    edits: [inStore("parent-of", swap("parentId === null", "!parentId"), VALUE)],
+    foundBy: NEWEST_FIRST,
   },
   {
-    name: "the latest is the one with the greatest timestamp",
+    name: "the latest checkpoint is the one with the greatest timestamp",
     edits: [
-      [
-        "return id === undefined ? undefined : this.loadById(threadId, id);\n  }\n\n  loadById",
-        "return id === undefined ? undefined : this.list(threadId, { namespace }).reduce((a, b) => (a.timestamp >= b.timestamp ? a : b));\n  }\n\n  loadById",
-      ],
+      inStore(
+        "latest",
+        swap(
+          "this.loadById(threadId, id)",
+          "this.list(threadId, { namespace }).reduce((a, b) => (a.timestamp >= b.timestamp ? a : b))",
+        ),
+      ),
     ],
-    foundBy: "5.10 history is newest first along the parents, independent of ids and clocks",
+    foundBy: NEWEST_FIRST,
   },
   {
-    name: "the head is looked for without its namespace",
-    edits: [["heads.get(namespace);", 'heads.get("");']],
+    name: "the head is read from the root namespace",
+    edits: [inStore("head-of-namespace", swap("(namespace)", `("")`))],
     foundBy: "namespaces have heads",
   },
   {
-    name: "a checkpoint from the future is read",
-    edits: [[" || schemaVersion > CHECKPOINT_SCHEMA_VERSION", ""]],
-    foundBy: "5.1 schema version 0 is read; 5.11 a newer version is refused, naming the row",
+    name: "a checkpoint of a newer schema version is read",
+    edits: [inStore("version-check", swap(" || schemaVersion > CHECKPOINT_SCHEMA_VERSION", ""), "test")],
+    foundBy: VERSIONS,
   },
   {
-    name: "a version that is no whole number is read",
+    name: "a schema version that is not an integer is accepted",
+    edits: [inStore("version-check", "schemaVersion < 0", "test")],
+    foundBy: VERSIONS,
+  },
+  {
+    name: "a checkpoint of schema version 0 is refused",
+    edits: [inStore("version-check", swap("schemaVersion < 0", "schemaVersion < 1"), "test")],
+    foundBy: VERSIONS,
+  },
+  {
+    name: "the error for a refused schema version does not name the checkpoint",
+    edits: [inStore("version-problem", swap("checkpoint ${id} has", "a checkpoint has"))],
+    foundBy: VERSIONS,
+  },
+  {
+    name: "versions of channels are lost",
+    edits: [inDisk("read-version", "")],
+    foundBy: CHECKPOINT,
+  },
+  {
+    name: "values of channels are in an object with a prototype",
+    edits: [inDisk("read-values", "{}", VALUE)],
+    foundBy: VALUES,
+  },
+  {
+    name: "a stored `__proto__` becomes a prototype",
     edits: [
-      ["!Number.isInteger(schemaVersion) ||", "schemaVersion === 4711 ||"],
-      [" || schemaVersion > CHECKPOINT_SCHEMA_VERSION", ""],
-    ],
-    foundBy: "5.1 schema version 0 is read; 5.11 a newer version is refused, naming the row",
-  },
-  {
-    name: "a checkpoint from before versions is refused",
-    edits: [["schemaVersion < 0", "schemaVersion < 1"]],
-    foundBy: "5.1 schema version 0 is read; 5.11 a newer version is refused, naming the row",
-  },
-  {
-    name: "a refused version does not name the checkpoint",
-    edits: [["const problem = `checkpoint ${id} has", "const problem = `a checkpoint has"]],
-    foundBy: "5.1 schema version 0 is read; 5.11 a newer version is refused, naming the row",
-  },
-  {
-    name: "versions of channels are forgotten",
-    edits: [["if (version !== 0) versions[channel] = version;", ""]],
-    foundBy: "5.1 a checkpoint is read as it was saved, in every phase",
-  },
-  {
-    name: "channels are kept in an ordinary object",
-    edits: [["const values: Record<string, Json> = Object.create(null);", "const values: Record<string, Json> = {};"]],
-    foundBy: "values of every kind are read as they were saved, in the first and in later checkpoints",
-  },
-  {
-    name: "what was stored becomes a prototype",
-    edits: [
-      [
-        "values[channel] = JSON.parse(text) as Json;",
-        "values[channel] = JSON.parse(text, (_, value) => (value && typeof value === 'object' && !Array.isArray(value) ? Object.entries(value).reduce((all, [key, one]) => ((all[key] = one), all), {}) : value));",
-      ],
+      revived(
+        `value && typeof value === "object" && !Array.isArray(value)
+          ? Object.entries(value).reduce((cells, item) => ((cells[item[0]] = item[1]), cells), {})
+          : value`,
+      ),
     ],
     foundBy: "5.11 loading returns plain data: a stored `__proto__` is an ordinary key",
   },
   {
-    name: "null is no value",
-    edits: [['if (kind !== "none") values', 'if (kind !== "none" && text !== "null") values']],
-    foundBy: "values of every kind are read as they were saved, in the first and in later checkpoints",
+    name: "null is read as no value",
+    edits: [inDisk("read-value", `kind !== "none" && text !== "null"`, "test")],
+    foundBy: VALUES,
   },
   {
     name: "numbers lose their last digits",
-    edits: [
-      [
-        "values[channel] = JSON.parse(text) as Json;",
-        "values[channel] = JSON.parse(text, (_, value) => (typeof value === 'number' ? Math.fround(value) : value));",
-      ],
-    ],
-    foundBy: "values of every kind are read as they were saved, in the first and in later checkpoints",
+    edits: [revived(`typeof value === "number" ? Math.fround(value) : value`)],
+    foundBy: VALUES,
   },
   {
-    name: "text is normalised",
-    edits: [["values[channel] = JSON.parse(text) as Json;", 'values[channel] = JSON.parse(text.normalize("NFC"));']],
-    foundBy: "values of every kind are read as they were saved, in the first and in later checkpoints",
+    name: "text is normalized",
+    edits: [inDisk("read-value", swap("JSON.parse(text)", `JSON.parse(text.normalize("NFC"))`))],
+    foundBy: VALUES,
   },
   {
-    name: "lone surrogates are replaced",
-    edits: [
-      [
-        "values[channel] = JSON.parse(text) as Json;",
-        "values[channel] = JSON.parse(text, (_, value) => (typeof value === 'string' ? value.toWellFormed?.() ?? value.replace(/\\p{Surrogate}/gu, '\\ufffd') : value));",
-      ],
-    ],
-    foundBy: "values of every kind are read as they were saved, in the first and in later checkpoints",
+    name: "lone surrogates in text are replaced",
+    edits: [revived(String.raw`typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\ufffd") : value`)],
+    foundBy: VALUES,
   },
   {
     name: "text ends at NUL",
-    edits: [
-      [
-        "values[channel] = JSON.parse(text) as Json;",
-        "values[channel] = JSON.parse(text, (_, value) => (typeof value === 'string' ? value.split('\\0')[0] : value));",
-      ],
-    ],
-    foundBy: "values of every kind are read as they were saved, in the first and in later checkpoints",
+    edits: [revived(String.raw`typeof value === "string" ? value.split("\0")[0] : value`)],
+    foundBy: VALUES,
   },
   {
-    name: "an empty list is no list",
-    edits: [
-      ['text = kind === "list" ? `[', 'text = kind === "list" && texts.length === 0 ? "null" : kind === "list" ? `['],
-    ],
-    foundBy: "values of every kind are read as they were saved, in the first and in later checkpoints",
+    name: "an empty list is read as null",
+    edits: [inDisk("cell-text", (code) => `kind === "list" && texts.length === 0 ? "null" : ${code}`, VALUE)],
+    foundBy: VALUES,
   },
   {
-    name: "header fields that are rare are lost",
-    edits: [
-      [
-        "const text = jsonText({ ...header, label: null });",
-        "const text = jsonText({ ...header, finished: undefined, label: null });",
-      ],
-    ],
-    foundBy: "5.1 a checkpoint is read as it was saved, in every phase",
+    name: "an optional field of the header is lost",
+    edits: [inStore("stored-header", swap("...header,", "...header, finished: undefined,"))],
+    foundBy: CHECKPOINT,
   },
 ];

@@ -1,375 +1,374 @@
-/** Mistakes of pending writes, labels, threads, deleting, pruning and names. */
-import type { PlantedFault } from "./planted-faults.ts";
+/** Mistakes of pending writes, labels, threads, deletion, pruning and names. */
+import { after, before, swap } from "../support/mutate.ts";
+import { inStore, VALUE, type PlantedFault } from "./planted-fault.ts";
 
-const CLEARED = "if (clearWritesOf !== undefined) thread.writes.delete(clearWritesOf);";
-const PUT = "for (const [taskId, text] of texts) pending.set(taskId, text);";
-const CLEAR = "if (taskIds === undefined) writes.delete(checkpointId);";
-const GIVEN = "return [...pending].map((text) => JSON.parse(text) as PendingWrite);";
-const KEPT = "if (count < keepLast || isLabelled || timestamp >= olderThan) keep(id);";
-const REMOVED = "this.#disk.threads.delete(keyOf(threadId));";
-const KEY = "function keyOf(threadId: string): string {\n  return threadId;";
-const SORTED = ".sort((a, b) => b.written - a.written)";
-const WITH_A_HEAD = '.filter(({ heads }) => heads.has(""))';
+const PENDING = "5.3 pending writes: in order, replaced by task, separate for each checkpoint";
+const WRITES_OF_THREAD = "5.3 pending writes belong to their thread";
+const ONE_CALL = "5.3 writes of one call are stored all or none";
+const TRANSACTION = "5.3 new checkpoint, head, clearing of writes and release are one transaction";
 
 const WRITES: readonly PlantedFault[] = [
   {
-    name: "pending writes of all threads are one",
+    name: "all threads share their pending writes",
     edits: [
-      [
-        "const pending = thread.writes.get(checkpointId) ?? new Map<string, string>();\n    thread.writes.set(checkpointId, pending);",
-        "const shared = [...this.#disk.threads.values()][0].writes; const pending = shared.get(checkpointId) ?? new Map(); shared.set(checkpointId, pending);",
-      ],
-      [
-        "this.#find(threadId)?.writes.get(checkpointId)?.values() ?? []",
-        "[...this.#disk.threads.values()][0]?.writes.get(checkpointId)?.values() ?? []",
-      ],
+      inStore(
+        "writes-of-checkpoint",
+        "[...this.#disk.threads.values()][0]!.writes.get(checkpointId) ?? new Map<string, string>()",
+        VALUE,
+      ),
+      inStore("kept-writes", "[...this.#disk.threads.values()][0]!.writes.set(checkpointId, pending);"),
+      inStore("found-writes", swap("this.#find(threadId)", "[...this.#disk.threads.values()][0]")),
     ],
-    foundBy: "5.3 pending writes belong to their thread",
+    foundBy: WRITES_OF_THREAD,
   },
   {
-    name: "a second write of a task stands beside the first",
-    edits: [[PUT, "for (const [taskId, text] of texts) pending.set(`${taskId} ${pending.size}`, text);"]],
-    foundBy: "5.3 pending writes: in order, replaced by task, separate for each checkpoint",
+    name: "a second write of a task is stored in addition to the first",
+    edits: [inStore("stored-write", swap("set(taskId,", "set(`${taskId} ${pending.size}`,"))],
+    foundBy: PENDING,
   },
   {
     name: "a second write of a task is dropped",
-    edits: [[PUT, "for (const [taskId, text] of texts) if (!pending.has(taskId)) pending.set(taskId, text);"]],
-    foundBy: "5.3 pending writes: in order, replaced by task, separate for each checkpoint",
+    edits: [inStore("stored-write", before("if (!pending.has(taskId))"), "body")],
+    foundBy: PENDING,
   },
   {
-    name: "a write that was replaced moves to the end",
-    edits: [[PUT, "for (const [taskId, text] of texts) pending.delete(taskId), pending.set(taskId, text);"]],
-    foundBy: "5.3 pending writes: in order, replaced by task, separate for each checkpoint",
+    name: "a replaced write moves to the end",
+    edits: [inStore("stored-write", "pending.delete(taskId), pending.set(taskId, text);", "body")],
+    foundBy: PENDING,
   },
   {
-    name: "writes are given by the names of their tasks",
+    name: "writes are sorted by task",
+    edits: [inStore("read-writes", (code) => `${code}.sort((a, b) => (a.taskId < b.taskId ? -1 : 1))`, "argument")],
+    foundBy: PENDING,
+  },
+  {
+    name: "writes are written as JSON one by one while they are stored",
     edits: [
-      [GIVEN, "return [...pending].map((text) => JSON.parse(text)).sort((a, b) => (a.taskId < b.taskId ? -1 : 1));"],
+      inStore("write-texts", ""),
+      inStore("stored-write", "for (const write of writes) pending.set(write.taskId, jsonText(write));"),
     ],
-    foundBy: "5.3 pending writes: in order, replaced by task, separate for each checkpoint",
+    foundBy: ONE_CALL,
   },
   {
-    name: "writes are put one by one",
+    name: "concurrent calls of `putWrites` overwrite each other",
     edits: [
-      ["const texts = writes.map((write) => [write.taskId, jsonText(write)] as const);", ""],
-      [PUT, "for (const write of writes) pending.set(write.taskId, jsonText(write));"],
-    ],
-    foundBy: "5.3 writes of one call are stored all or none",
-  },
-  {
-    name: "writes that are put at the same time overwrite each other",
-    edits: [
-      [
-        "  putWrites(claim: Claim, checkpointId: string, writes: readonly PendingWrite[]): void {",
-        "  async putWrites(claim: Claim, checkpointId: string, writes: readonly PendingWrite[]): Promise<void> {",
-      ],
-      [
-        "const pending = thread.writes.get(checkpointId) ?? new Map<string, string>();\n",
-        "const pending = new Map(thread.writes.get(checkpointId)); await null;\n",
-      ],
+      inStore("put-writes", before("async")),
+      inStore("writes-of-checkpoint", "new Map(thread.writes.get(checkpointId))", VALUE),
+      inStore("kept-writes", before("await null;")),
     ],
     foundBy: "5.3 concurrent writes of parallel tasks are all stored",
   },
   {
-    name: "putting no writes clears those that are there",
+    name: "putting no writes clears the stored ones",
+    edits: [inStore("kept-writes", before("if (texts.length === 0) pending.clear();"))],
+    foundBy: ONE_CALL,
+  },
+  {
+    name: "clearing one write clears all writes of its checkpoint",
+    edits: [inStore("clear-writes", "true", "test")],
+    foundBy: PENDING,
+  },
+  {
+    name: "clearing an empty list of tasks clears all writes",
+    edits: [inStore("clear-writes", "!taskIds?.length", "test")],
+    foundBy: PENDING,
+  },
+  {
+    name: "clearing the writes of one checkpoint clears those of all",
+    edits: [inStore("clear-writes", "writes.clear();", "consequent")],
+    foundBy: PENDING,
+  },
+  {
+    name: "a save does not clear writes",
+    edits: [inStore("cleared-writes", "")],
+    foundBy: TRANSACTION,
+  },
+  {
+    name: "a save clears the writes of all checkpoints",
+    edits: [inStore("cleared-writes", "thread.writes.clear();")],
+    foundBy: TRANSACTION,
+  },
+  {
+    name: "a save always clears the writes of the previous head",
+    edits: [inStore("cleared-writes", "thread.writes.delete(head!);")],
+    foundBy: TRANSACTION,
+  },
+  {
+    name: "a save clears the writes of other threads",
     edits: [
-      [
-        "thread.writes.set(checkpointId, pending);",
-        "if (texts.length === 0) pending.clear();\n    thread.writes.set(checkpointId, pending);",
-      ],
+      inStore(
+        "cleared-writes",
+        "for (const other of this.#disk.threads.values()) other.writes.delete(clearWritesOf!);",
+      ),
     ],
-    foundBy: "5.3 writes of one call are stored all or none",
-  },
-  {
-    name: "clearing one clears all of its checkpoint",
-    edits: [[CLEAR, "if (taskIds !== 1) writes.delete(checkpointId);"]],
-    foundBy: "5.3 pending writes: in order, replaced by task, separate for each checkpoint",
-  },
-  {
-    name: "clearing none clears all",
-    edits: [[CLEAR, "if (!taskIds?.length) writes.delete(checkpointId);"]],
-    foundBy: "5.3 pending writes: in order, replaced by task, separate for each checkpoint",
-  },
-  {
-    name: "clearing clears those of other checkpoints",
-    edits: [[CLEAR, "if (taskIds === undefined) writes.clear();"]],
-    foundBy: "5.3 pending writes: in order, replaced by task, separate for each checkpoint",
-  },
-  {
-    name: "a save clears no writes",
-    edits: [[CLEARED, ""]],
-    foundBy: "5.3 new checkpoint, head, clearing of writes and release are one transaction",
-  },
-  {
-    name: "a save clears all writes",
-    edits: [[CLEARED, "thread.writes.clear();"]],
-    foundBy: "5.3 new checkpoint, head, clearing of writes and release are one transaction",
-  },
-  {
-    name: "a save clears the writes of the former head, told or not",
-    edits: [[CLEARED, "thread.writes.delete(head);"]],
-    foundBy: "5.3 new checkpoint, head, clearing of writes and release are one transaction",
-  },
-  {
-    name: "a save clears writes of other threads",
-    edits: [[CLEARED, "for (const other of this.#disk.threads.values()) other.writes.delete(clearWritesOf!);"]],
-    foundBy: "5.3 pending writes belong to their thread",
+    foundBy: WRITES_OF_THREAD,
   },
   {
     name: "the node of a write is lost",
-    edits: [[GIVEN, "return [...pending].map((text) => ({ ...JSON.parse(text), node: '' }));"]],
-    foundBy: "5.3 pending writes: in order, replaced by task, separate for each checkpoint",
+    edits: [inStore("read-writes", (code) => `${code}.map((write) => ({ ...write, node: "" }))`, "argument")],
+    foundBy: PENDING,
   },
 ];
 
+const ONE_LABEL = "a label names one checkpoint and can move";
+
 const LABELS: readonly PlantedFault[] = [
   {
-    name: "a label that another has is refused",
+    name: "a label of another checkpoint is refused",
+    edits: [inStore("new-label", before(`if (thread.labels.has(label)) throw failed("taken");`))],
+    foundBy: ONE_LABEL,
+  },
+  {
+    name: "a label of another checkpoint does not move",
+    edits: [inStore("new-label", before("if (!thread.labels.has(label))"))],
+    foundBy: ONE_LABEL,
+  },
+  {
+    name: "a checkpoint keeps its former label in addition to the new one",
+    edits: [inStore("former-label", "")],
+    foundBy: ONE_LABEL,
+  },
+  {
+    name: "a checkpoint shows a label that it has lost",
     edits: [
-      [
-        "thread.labels.set(label, checkpointId);",
-        "if (thread.labels.has(label)) throw failed('taken');\n    thread.labels.set(label, checkpointId);",
-      ],
+      inStore("stored-header", "jsonText(header)", VALUE),
+      inStore("returned-checkpoint", swap("labelOf(thread, id)", "labelOf(thread, id) ?? header.label")),
     ],
-    foundBy: "a label names one checkpoint and can move",
+    foundBy: ONE_LABEL,
   },
   {
-    name: "a label that another has stays there, silently",
-    edits: [
-      [
-        "thread.labels.set(label, checkpointId);",
-        "if (!thread.labels.has(label)) thread.labels.set(label, checkpointId);",
-      ],
-    ],
-    foundBy: "a label names one checkpoint and can move",
-  },
-  {
-    name: "a checkpoint keeps its former label beside the new one",
-    edits: [["if (former !== null) thread.labels.delete(former);", ""]],
-    foundBy: "a label names one checkpoint and can move",
-  },
-  {
-    name: "who has lost a label still shows it",
-    edits: [
-      ["const text = jsonText({ ...header, label: null });", "const text = jsonText(header);"],
-      ["label: labelOf(thread, id), ...readCells", "label: labelOf(thread, id) ?? header.label, ...readCells"],
-    ],
-    foundBy: "a label names one checkpoint and can move",
-  },
-  {
-    name: "a label given while saving is not found",
-    edits: [["if (header.label !== null) thread.labels.set(header.label, header.id);", ""]],
+    name: "a label in the header of a save is not stored",
+    edits: [inStore("saved-label", "")],
     foundBy: "5.1 a checkpoint is read as it was saved, in every phase",
   },
   {
-    name: "a label without characters is none",
-    edits: [["if (header.label !== null) thread", "if (header.label) thread"]],
+    name: "an empty label means no label",
+    edits: [inStore("saved-label", "header.label", "test")],
     foundBy: "names of namespaces, checkpoints, channels, labels and tasks are never confused",
   },
   {
-    name: "an unknown checkpoint is labelled",
-    edits: [
-      [
-        "if (thread === undefined || !thread.checkpoints.has(checkpointId)) throw unknown(threadId, checkpointId);",
-        "if (thread === undefined) throw unknown(threadId, checkpointId);",
-      ],
-    ],
-    foundBy: "a label names one checkpoint and can move",
+    name: "an unknown checkpoint can be labelled",
+    edits: [inStore("labelled-checkpoint", "thread === undefined", "test")],
+    foundBy: ONE_LABEL,
   },
 ];
+
+const LISTED = "threads are listed, most recently written first";
+const DELETED = "deleting a thread removes all its data and no other data";
+
+/** Restores data of a deleted thread when it is claimed again. */
+const restored = (part: "writes" | "labels" | "heads", data: string): PlantedFault => ({
+  name: `a thread that is deleted and created again has its previous ${part}`,
+  edits: [
+    inStore("fields", after("readonly #gone = new Map();")),
+    inStore("deleted-thread", before("this.#gone.set(threadId, this.#find(threadId));")),
+    inStore("claimed-thread", swap("newThread(threadId)", `{ ...newThread(threadId), ${data} }`)),
+  ],
+  foundBy: DELETED,
+});
 
 const THREADS: readonly PlantedFault[] = [
   {
     name: "threads are listed oldest first",
-    edits: [[SORTED, ".sort((a, b) => a.written - b.written)"]],
-    foundBy: "threads are listed",
+    edits: [inStore("thread-order", swap("b.written - a.written", "a.written - b.written"))],
+    foundBy: LISTED,
   },
-  { name: "threads are listed as they were made", edits: [[SORTED, ""]], foundBy: "threads are listed" },
+  {
+    name: "threads are listed in the order of their creation",
+    edits: [inStore("thread-order", "")],
+    foundBy: LISTED,
+  },
   {
     name: "threads are listed by name",
-    edits: [[SORTED, ".sort((a, b) => (a.threadId < b.threadId ? -1 : 1))"]],
-    foundBy: "threads are listed",
+    edits: [inStore("thread-order", swap("b.written - a.written", "(a.threadId < b.threadId ? -1 : 1)"))],
+    foundBy: LISTED,
   },
-  { name: "all threads are listed", edits: [[".slice(0, Math.max(0, limit))", ""]], foundBy: "threads are listed" },
   {
-    name: "threads without a limit are all listed",
-    edits: [["threads({ limit = 100 }", "threads({ limit = Infinity }"]],
-    foundBy: "threads are listed",
+    name: "the limit of threads is ignored",
+    edits: [inStore("thread-limit", "")],
+    foundBy: LISTED,
+  },
+  {
+    name: "threads are listed without a default limit",
+    edits: [inStore("threads", swap("limit = 100", "limit = Infinity"))],
+    foundBy: LISTED,
   },
   {
     name: "the limit counts threads that are not listed",
     edits: [
-      [WITH_A_HEAD, ""],
-      [".slice(0, Math.max(0, limit))", `.slice(0, Math.max(0, limit))${WITH_A_HEAD}`],
+      inStore("threads-with-head", ""),
+      inStore("thread-limit", after(`found = found.filter(({ heads }) => heads.has(""));`)),
     ],
-    foundBy: "threads are listed",
+    foundBy: LISTED,
   },
   {
-    name: "a thread is said to have what its graph itself has",
-    edits: [["checkpoints: checkpoints.size,", "checkpoints: this.list(threadId, { limit: 1e9 }).length,"]],
-    foundBy: "threads are listed",
+    name: "the number of checkpoints of a thread lacks those of called graphs",
+    edits: [inStore("thread-info", swap("checkpoints.size", "this.list(threadId, { limit: 1e9 }).length"))],
+    foundBy: LISTED,
   },
   {
-    name: "nothing is deleted",
-    edits: [[REMOVED, ""]],
-    foundBy: "deleting a thread removes all its data and no other data",
+    name: "deleting a thread does nothing",
+    edits: [inStore("deleted-thread", "")],
+    foundBy: DELETED,
   },
   {
-    name: "all threads are deleted",
-    edits: [[REMOVED, "this.#disk.threads.clear();"]],
-    foundBy: "deleting a thread removes all its data and no other data",
+    name: "deleting a thread deletes all threads",
+    edits: [inStore("deleted-thread", "this.#disk.threads.clear();")],
+    foundBy: DELETED,
   },
   {
-    name: "the claim of a deleted thread stays good",
+    name: "the claim of a deleted thread stays valid",
     edits: [
-      [
-        REMOVED,
-        "const thread = this.#find(threadId);\n    if (thread) this.#disk.threads.set(keyOf(threadId), { ...newThread(threadId), holder: thread.holder });",
-      ],
+      inStore(
+        "deleted-thread",
+        `const thread = this.#find(threadId);
+        if (thread) {
+          this.#disk.threads.set(keyOf(threadId), { ...newThread(threadId), holder: thread.holder });
+        }`,
+      ),
     ],
-    foundBy: "deleting a thread removes all its data and no other data",
+    foundBy: DELETED,
   },
-  ...(["writes", "labels", "heads"] as const).map((part) => ({
-    name: `a thread that was deleted and made again has its ${part} back`,
-    edits: [
-      [REMOVED, `this.#gone.set(threadId, this.#find(threadId));\n    ${REMOVED}`],
-      ["#closed = false;", "#closed = false;\n  readonly #gone = new Map();"],
-      [
-        "const thread = this.#find(threadId) ?? newThread(threadId);",
-        part === "heads"
-          ? 'const thread = this.#find(threadId) ?? { ...newThread(threadId), checkpoints: this.#gone.get(threadId)?.checkpoints ?? new Map(), heads: new Map([...(this.#gone.get(threadId)?.heads ?? [])].filter(([namespace]) => namespace !== "")) };'
-          : part === "labels"
-            ? "const thread = this.#find(threadId) ?? { ...newThread(threadId), labels: this.#gone.get(threadId)?.labels ?? new Map() };"
-            : "const thread = this.#find(threadId) ?? { ...newThread(threadId), writes: this.#gone.get(threadId)?.writes ?? new Map() };",
-      ],
-    ] as const,
-    foundBy: "deleting a thread removes all its data and no other data",
-  })),
+  restored("writes", "writes: this.#gone.get(threadId)?.writes ?? new Map()"),
+  restored("labels", "labels: this.#gone.get(threadId)?.labels ?? new Map()"),
+  restored(
+    "heads",
+    `checkpoints: this.#gone.get(threadId)?.checkpoints ?? new Map(),
+    heads: new Map([...(this.#gone.get(threadId)?.heads ?? [])].filter((head) => head[0] !== ""))`,
+  ),
 ];
+
+const NEWEST_AND_LABELLED = "pruning keeps the newest checkpoints of each namespace and labelled ones";
+const BY_AGE = "pruning by age, with labelled checkpoints if the policy includes them";
+const EACH_NAMESPACE = "pruning counts in each namespace and does not touch other threads";
+const CALLED_GRAPH = "7.2 pruning keeps the checkpoint that a called graph resumes from";
 
 const PRUNING: readonly PlantedFault[] = [
   {
-    name: "pruning removes what has a label",
-    edits: [[KEPT, KEPT.replace(" || isLabelled", "")]],
-    foundBy: "pruning keeps the newest checkpoints of each namespace and labelled ones",
+    name: "pruning removes labelled checkpoints",
+    edits: [inStore("kept-checkpoint", swap(" || isLabelled", ""), "test")],
+    foundBy: NEWEST_AND_LABELLED,
   },
   {
-    name: "pruning keeps labels that the policy gives up",
-    edits: [["const isLabelled = keepLabelled && ", "const isLabelled = "]],
-    foundBy: "pruning by age, with labelled checkpoints if the policy includes them",
+    name: "pruning keeps labelled checkpoints despite the policy",
+    edits: [inStore("is-labelled", swap("keepLabelled && ", ""))],
+    foundBy: BY_AGE,
   },
   {
-    name: "pruning keeps one too few",
-    edits: [[KEPT, KEPT.replace("count < keepLast", "count + 1 < keepLast")]],
-    foundBy: "pruning keeps the newest checkpoints of each namespace and labelled ones",
+    name: "pruning keeps one checkpoint too few",
+    edits: [inStore("kept-checkpoint", swap("count < keepLast", "count + 1 < keepLast"), "test")],
+    foundBy: NEWEST_AND_LABELLED,
   },
   {
-    name: "pruning keeps one too many",
-    edits: [[KEPT, KEPT.replace("count < keepLast", "count <= keepLast")]],
-    foundBy: "pruning keeps the newest checkpoints of each namespace and labelled ones",
+    name: "pruning keeps one checkpoint too many",
+    edits: [inStore("kept-checkpoint", swap("count < keepLast", "count <= keepLast"), "test")],
+    foundBy: NEWEST_AND_LABELLED,
   },
   {
     name: "pruning counts over all namespaces",
     edits: [
-      [
-        "const count = newer.get(namespace) ?? 0;\n      newer.set(namespace, count + 1);",
-        'const count = newer.get("") ?? 0;\n      newer.set("", count + 1);',
-      ],
+      inStore("newer-checkpoints", swap("namespace", `""`)),
+      inStore("counted-checkpoint", swap("namespace", `""`)),
     ],
-    foundBy: "pruning counts in each namespace and does not touch other threads",
+    foundBy: EACH_NAMESPACE,
   },
   {
-    name: "pruning looks at no time",
-    edits: [[KEPT, KEPT.replace(" || timestamp >= olderThan", "")]],
-    foundBy: "pruning by age, with labelled checkpoints if the policy includes them",
+    name: "pruning ignores the age",
+    edits: [inStore("kept-checkpoint", swap(" || timestamp >= olderThan", ""), "test")],
+    foundBy: BY_AGE,
   },
   {
-    name: "pruning removes what is as old as the policy says",
-    edits: [[KEPT, KEPT.replace(">=", ">")]],
-    foundBy: "pruning by age, with labelled checkpoints if the policy includes them",
+    name: "pruning removes a checkpoint that is exactly as old as the policy allows",
+    edits: [inStore("kept-checkpoint", swap(">=", ">"), "test")],
+    foundBy: BY_AGE,
   },
   {
-    name: "pruning removes what a called graph goes on from",
-    edits: [["for (const child of Object.values(children)) keep(child);", ""]],
-    foundBy: "7.2 pruning keeps the checkpoint that a called graph resumes from",
+    name: "pruning removes the checkpoint that a called graph resumes from",
+    edits: [inStore("kept-children", "")],
+    foundBy: CALLED_GRAPH,
   },
   {
-    name: "pruning looks one call deep",
+    name: "pruning follows calls one level deep",
+    edits: [inStore("kept-children", swap("keep(child)", "kept.add(child)"))],
+    foundBy: CALLED_GRAPH,
+  },
+  {
+    name: "pruning accepts a `keepLast` of 0",
+    edits: [inStore("keep-last-check", "Number.isNaN(keepLast)", "test")],
+    foundBy: EACH_NAMESPACE,
+  },
+  {
+    name: "pruning accepts an `olderThan` that is not a number",
+    edits: [inStore("older-than-check", "")],
+    foundBy: BY_AGE,
+  },
+  {
+    name: "pruning returns the number of the kept checkpoints",
+    edits: [inStore("pruned-count", "kept.size", "argument")],
+    foundBy: NEWEST_AND_LABELLED,
+  },
+  {
+    name: "pruning does not remove pending writes",
+    edits: [inStore("pruned-writes", "")],
+    foundBy: NEWEST_AND_LABELLED,
+  },
+  {
+    name: "pruning removes the heads",
+    edits: [inStore("pruned-checkpoint", after("thread.heads.clear();"))],
+    foundBy: NEWEST_AND_LABELLED,
+  },
+  {
+    name: "pruning removes checkpoints of other threads",
     edits: [
-      [
-        "for (const child of Object.values(children)) keep(child);",
-        "for (const child of Object.values(children)) kept.add(child);",
-      ],
+      inStore(
+        "pruned-count",
+        before(
+          `for (const other of this.#disk.threads.values()) {
+            if (other === thread || gone.length === 0) continue;
+            for (const id of [...other.checkpoints.keys()].slice(0, -1)) other.checkpoints.delete(id);
+          }`,
+        ),
+      ),
     ],
-    foundBy: "7.2 pruning keeps the checkpoint that a called graph resumes from",
-  },
-  {
-    name: "pruning keeps nothing where it is told so",
-    edits: [["if (!Number.isSafeInteger(keepLast) || keepLast < 1)", "if (Number.isNaN(keepLast))"]],
-    foundBy: "pruning counts in each namespace and does not touch other threads",
-  },
-  {
-    name: "pruning takes any time",
-    edits: [["if (Number.isNaN(olderThan)) throw", "if (keepLast === 0) throw"]],
-    foundBy: "pruning by age, with labelled checkpoints if the policy includes them",
-  },
-  {
-    name: "pruning says what stayed",
-    edits: [["return gone.length;", "return kept.size;"]],
-    foundBy: "pruning keeps the newest checkpoints of each namespace and labelled ones",
-  },
-  {
-    name: "pruning leaves pending writes",
-    edits: [["thread.checkpoints.delete(id);\n      thread.writes.delete(id);", "thread.checkpoints.delete(id);"]],
-    foundBy: "pruning keeps the newest checkpoints of each namespace and labelled ones",
-  },
-  {
-    name: "pruning takes whatever was pruned along for its descendants",
-    edits: [
-      [
-        "thread.checkpoints.delete(id);\n      thread.writes",
-        "thread.checkpoints.delete(id);\n      thread.heads.clear();\n      thread.writes",
-      ],
-    ],
-    foundBy: "pruning keeps the newest checkpoints of each namespace and labelled ones",
-  },
-  {
-    name: "pruning prunes other threads",
-    edits: [
-      [
-        "    return gone.length;\n",
-        "    if (gone.length > 0) for (const other of this.#disk.threads.values()) { const last = [...other.checkpoints.keys()].slice(0, -1); if (other !== thread) for (const id of last) other.checkpoints.delete(id); }\n    return gone.length;\n",
-      ],
-    ],
-    foundBy: "pruning counts in each namespace and does not touch other threads",
+    foundBy: EACH_NAMESPACE,
   },
 ];
 
-const NAMES: readonly PlantedFault[] = [
-  ["the case of letters is ignored", "threadId.toLowerCase()"],
-  ["names are normalised", 'threadId.normalize("NFC")'],
-  ["names end at NUL", "threadId.split('\\0')[0]!"],
-  ["names are trimmed", "threadId.trim()"],
-  ["lone surrogates are replaced", "Buffer.from(threadId).toString()"],
-  ["names are cut after 255 characters", "threadId.slice(0, 255)"],
-  ["numbers are read as such", 'String(threadId.trim() === "" ? threadId : Number(threadId) || threadId)'],
-  ["backslashes are escapes", 'threadId.replace(/\\\\u0000/g, "\\0")'],
-].map(([name, key]) => ({
-  name: name!,
-  edits: [[KEY, KEY.replace("return threadId", `return ${key}`)]],
+/** Keys that are equal for some different ids of threads. */
+const NAMES: readonly PlantedFault[] = (
+  [
+    ["ignores case", "threadId.toLowerCase()"],
+    ["is normalized", `threadId.normalize("NFC")`],
+    ["ends at NUL", String.raw`threadId.split("\0")[0]!`],
+    ["is trimmed", "threadId.trim()"],
+    ["has no lone surrogates", String.raw`threadId.replace(/\p{Surrogate}/gu, "\ufffd")`],
+    ["is cut after 255 characters", "threadId.slice(0, 255)"],
+    ["is a number if it looks like one", `String(threadId.trim() === "" ? threadId : Number(threadId) || threadId)`],
+    ["has escape sequences", String.raw`threadId.replace(/\\u0000/g, "\0")`],
+  ] as const
+).map(([name, key]) => ({
+  name: `the key of a thread ${name}`,
+  edits: [inStore("thread-key", key, "argument")],
   foundBy: "names of threads are never confused",
 }));
 
-const JOINED: readonly PlantedFault[] = [":", "/", "|", "\\0", '","', "\\u001f", "-"].map((between) => ({
-  name: `checkpoints are found by thread and id, joined with ${between}`,
+const PAIRS = "pairs of names are never confused, even if joining them gives the same text";
+
+const JOINED: readonly PlantedFault[] = [":", "/", "|", "\\0", '","', "\\u001f", "-"].map((separator) => ({
+  name: `the key of a checkpoint is its thread and id, joined with ${separator}`,
   edits: [
-    [
-      "const stored = thread?.checkpoints.get(id);\n    if (thread === undefined",
-      `const joined = \`\${threadId}${between.replace("`", "")}\${id}\`;\n    const stored = [...this.#disk.threads.values()].flatMap((one) => [...one.checkpoints].filter(([other]) => \`\${one.threadId}${between}\${other}\` === joined))[0]?.[1];\n    if (thread === undefined`,
-    ],
+    inStore(
+      "found-checkpoint",
+      `[...this.#disk.threads.values()]
+        .flatMap((other) => [...other.checkpoints].map((found) => ({ key: \`\${other.threadId}${separator}\${found[0]}\`, found })))
+        .find(({ key }) => key === \`\${threadId}${separator}\${id}\`)?.found[1]`,
+      VALUE,
+    ),
   ],
-  foundBy: "pairs of names are never confused, even if joining them gives the same text",
+  foundBy: PAIRS,
 }));
+
+const CLOSED = "calls on a closed store fail, and closing it again is harmless";
 
 export const REST_FAULTS: readonly PlantedFault[] = [
   ...WRITES,
@@ -379,27 +378,34 @@ export const REST_FAULTS: readonly PlantedFault[] = [
   ...NAMES,
   ...JOINED,
   {
-    name: "writes are found by checkpoint and task, joined",
+    name: "the key of a write is its checkpoint and task, joined with :",
     edits: [
-      [
-        PUT,
-        "const flat = (this.#disk.flat ??= new Map()); for (const [taskId, text] of texts) flat.set(`${claim.threadId}\\n${checkpointId}:${taskId}`, text), pending.set(taskId, text);",
-      ],
-      [
-        GIVEN,
-        "return [...pending].map((text) => JSON.parse(this.#disk.flat.get(`${threadId}\\n${checkpointId}:${JSON.parse(text).taskId}`) ?? text));",
-      ],
+      inStore("fields", after("static readonly #written = new Map<string, string>();")),
+      inStore(
+        "stored-write",
+        after(
+          `for (const [taskId, text] of texts) {
+            PlainStore.#written.set(\`\${claim.threadId}\\n\${checkpointId}:\${taskId}\`, text);
+          }`,
+        ),
+      ),
+      inStore(
+        "read-writes",
+        `[...pending].map((text) =>
+          JSON.parse(PlainStore.#written.get(\`\${threadId}\\n\${checkpointId}:\${JSON.parse(text).taskId}\`) ?? text))`,
+        "argument",
+      ),
     ],
-    foundBy: "pairs of names are never confused, even if joining them gives the same text",
+    foundBy: PAIRS,
   },
   {
-    name: "a closed store answers",
-    edits: [["this.#closed = true;", ""]],
-    foundBy: "calls on a closed store fail, and closing it again is harmless",
+    name: "a closed store can be read",
+    edits: [inStore("close", "")],
+    foundBy: CLOSED,
   },
   {
-    name: "a store may be closed once",
-    edits: [["this.#closed = true;", "this.#checkOpen();\n    this.#closed = true;"]],
-    foundBy: "calls on a closed store fail, and closing it again is harmless",
+    name: "closing a closed store is an error",
+    edits: [inStore("close", before("this.#checkOpen();"))],
+    foundBy: CLOSED,
   },
 ];
