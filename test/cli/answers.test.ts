@@ -126,7 +126,7 @@ graph outer {
     });
     const { stdout } = project.ngc(["run", "calls.ngraph", "--thread", "it's"]);
     expect(stdout).toMatch(
-      /answer with: ngc resume 'it'\\''s' --answer 'each\[0\]@0\/ok@0\.\w+=VALUE' --answer 'each\[1\]@0/,
+      /answer with: ngc resume 'it'\\''s' --answer 'each\[0\]#\w+@0\/ok@0\.\w+=VALUE' --answer 'each\[1\]#\w+@0/,
     );
   });
 });

@@ -97,7 +97,7 @@ describe("4.4, 5.5: a body that continues after its attempt was aborted", () => 
     };
     const engine = engineOf(
       `graph g { output n: int = 0  output log: string[] reduce append
-        node a = body() into n { timeout 10ms  goes b }  node b = "b" into log  node again = "again" into log
+        node a = body() into n { timeout 10ms  goes b, end }  node b = "b" into log  node again = "again" into log
         start -> a -> end  a -> again on error  again -> a }`,
       { body: body as ImportedFunction },
       { clock, store: new MemoryStore(), onEvent: (event) => void events.push(event) },

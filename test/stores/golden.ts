@@ -15,7 +15,9 @@ export async function expectGolden(store: Store, version: number): Promise<void>
   const expected = JSON.parse(readFileSync(golden(`schema-${version}.json`), "utf8")) as Record<string, string>;
   const answers = await readStore(store);
   for (const [question, answer] of Object.entries(expected)) {
-    expect(plain(answers.get(question)!), question).toEqual(plain(answer));
+    // Later versions may add fields to what they list.
+    if (question === "threads") expect(plain(answers.get(question)!), question).toMatchObject(plain(answer) as object);
+    else expect(plain(answers.get(question)!), question).toEqual(plain(answer));
   }
   const { values, versions, ...header } = (await store.loadLatest("first"))!;
   const claim = await store.claim("first", { owner: "now", leaseMs: 1000 });
