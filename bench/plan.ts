@@ -1,6 +1,7 @@
 /**
- * Measures the quality of schedules: the mean excess of the makespan over the lower bound on generated graphs of four shapes, for file order,
- * for the priorities, and for an optimised order. It also measures the cost of planning and scheduling.
+ * Measures the quality of schedules: the mean excess of the makespan over the lower bound on generated graphs of four
+ * shapes, for file order, for the priorities, and for an optimised order. It also measures the cost of planning and
+ * scheduling.
  */
 import { PLAN_FORMAT, PLAN_VERSION, type PlanTable } from "../runtime/table/plan-table.ts";
 import { createPlanRunner } from "../runtime/plan/plan-runner.ts";
@@ -161,5 +162,7 @@ console.log(`scheduled with ${scheduling.toFixed(2)} µs a task`);
 const runner = createPlanRunner({ ...large, digest: `sha256:${"0".repeat(64)}` });
 const running = await leastCost(() => runner.run());
 let events = 0;
-const told = await leastCost(() => runner.run({}, { onEvent: () => events++ }));
-console.log(`run with ${running.toFixed(2)} µs a task, ${told.toFixed(2)} µs with its ${events / 9} events told`);
+const withEvents = await leastCost(() => runner.run({}, { onEvent: () => events++ }));
+console.log(
+  `run with ${running.toFixed(2)} µs a task, ${withEvents.toFixed(2)} µs with a listener for its ${events / 9} events`,
+);

@@ -1,7 +1,7 @@
 /**
- * What a proof costs: `check` of a sound graph of a hundred nodes and ten barriers, of realistic graphs of ten thousand nodes (chains,
- * diamonds, choices, loops), how cost grows with size up to the cap, and with the values of an enum. Parsing and binding stand
- * beside it, in the same run.
+ * What a proof costs: `check` of a sound graph of a hundred nodes and ten barriers, of realistic graphs of ten thousand
+ * nodes (chains, diamonds, choices, loops), how cost grows with size up to the cap, and with the values of an enum.
+ * Parsing and binding stand beside it, in the same run.
  */
 import { bindProject } from "../compiler/bind/bind-project.ts";
 import { loadProject } from "../compiler/load/load-project.ts";
@@ -34,7 +34,10 @@ function bind(text: string): BoundGraph {
   return graph;
 }
 
-/** The fastest of some rounds: the rest is the machine's noise. Each round binds anew, because results are remembered by graph. */
+/**
+ * The fastest of several rounds, because other load only adds time. Each round binds the graph again, because results
+ * are cached by bound graph.
+ */
 function measure(text: string, rounds: number): Measured {
   let best: Measured | undefined;
   for (let round = 0; round < rounds; round++) {
@@ -75,7 +78,7 @@ for (const values of [250, 500, 1000, 2000, 4000])
 for (const length of [2, 4, 8, 16, 32])
   row(`three branches that drift apart, ${length} choices each`, measure(driftingBranches(length), 1));
 
-/** Business processes: each model once, cold and warm alike, because nobody checks one file thirty times. */
+/** Business processes. Each model is checked once, without warm-up rounds, as users check a file. */
 for (const size of [50, 100, 150]) {
   const times = Array.from({ length: 100 }, (_, seed) => measure(processModel(seed, size), 1)).map(
     ({ check }) => check,

@@ -185,7 +185,7 @@ function whyNotCached(call: Ast.Expr, context: GraphContext): string | undefined
   if (name === undefined || (!isDeclared && librarySignatures.has(name) && !nodeSignatures.has(name))) {
     return "an expression is computed each time: there is nothing to keep";
   }
-  return name === "ask" && !isDeclared ? "an answer is asked for each time" : undefined;
+  return name === "ask" && !isDeclared ? "each run needs a new answer" : undefined;
 }
 
 function bindGoes(policy: Ast.Policy & { kind: "Goes" }, node: Ast.NodeDecl, context: GraphContext): readonly string[] {

@@ -14,12 +14,11 @@ export interface LlmOptions {
 }
 
 /**
- * Makes the `llm` node: `llm(prompt, system?, model?, temperature?, maxTokens?)`. Where the result goes into a channel that
- * is not plain text, the request asks for JSON of that type, and the answer is the value. Time is limited by the node's
- * `timeout`.
- *
- * @example
- * const engine = createEngine(table, { builtins: { ...builtinNodes, llm: createLlm({ apiKey, model: "…" }) } });
+ * Makes the `llm` node: `llm(prompt, system?, model?, temperature?, maxTokens?)`. Where the result goes into a channel
+ * that is not plain text, the request asks for JSON of that type, and the answer is the value. Time is limited by the
+ * node's `timeout`.
+ * @example const engine = createEngine(table, { builtins: { ...builtinNodes, llm: createLlm({ apiKey, model: "…" }) }
+ * });
  */
 export function createLlm(options: LlmOptions): BuiltinNode {
   const url = `${(options.baseUrl ?? "https://api.openai.com/v1").replace(/\/+$/, "")}/chat/completions`;
@@ -118,7 +117,7 @@ function readAnswer(text: string): Json {
   // Some servers put a Markdown fence around JSON.
   const document = parse(text.trim().replace(/^```(?:json)?\s*([\s\S]*?)\s*```$/, "$1"));
   if (typeof document !== "object" || document === null || !("answer" in document)) {
-    throw new NodeFailure(`the model's answer is not of the form asked for: ${cut(text.trim(), 200)}`);
+    throw new NodeFailure(`the model's answer does not have the requested form: ${cut(text.trim(), 200)}`);
   }
   return document.answer as Json;
 }

@@ -247,7 +247,7 @@ describe("NG117", () => {
       bindText(graph(`node x = ${call}`, `start -> x`)).diagnostics.map((item) => `${item.code} ${item.message}`);
     expect(marks(`1 + 2 { cache }`)).toEqual(["NG117 an expression is computed each time: there is nothing to keep"]);
     expect(marks(`len("x") { cache for 1h }`)).toHaveLength(1);
-    expect(marks(`ask("x") { cache for 1h }`)).toEqual(["NG117 an answer is asked for each time"]);
+    expect(marks(`ask("x") { cache for 1h }`)).toEqual(["NG117 each run needs a new answer"]);
     expect(marks(`print("x") { cache for 1h }`)).toEqual([]);
     expect(marks(`print("x") { cache }`)).toEqual([]);
   });

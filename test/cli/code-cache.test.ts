@@ -6,7 +6,7 @@ import { createProject, HELLO, PROGRAM } from "./project.ts";
 
 const ROOT = dirname(dirname(dirname(PROGRAM)));
 
-/** A copy of the program, whose cache nobody else writes. */
+/** A copy of the program, so that no other test writes its cache. */
 function installed() {
   const project = createProject({ "hello.ngraph": HELLO });
   const folder = join(project.directory, "ngraph");

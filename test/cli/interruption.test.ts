@@ -2,7 +2,7 @@ import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { expect, test } from "vitest";
 import { createProject, type Project } from "./project.ts";
 
-/** Says where it is, and stays there until it is told to end. */
+/** Prints its position and waits until it receives a signal. */
 const GRAPH = {
   "slow.ngraph": `import { quick, slow } from "./nodes.ts"
 

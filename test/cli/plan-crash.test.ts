@@ -1,6 +1,6 @@
 /**
- * 9.10 under SIGKILL: the program is killed when the log has got its n-th line, for every n, and resumed. The suite takes a sample;
- * with NGRAPH_TEST_DEPTH=soak all points are tried, and each again with a second kill in its recovery.
+ * 9.10 under SIGKILL: the program is killed when the log has got its n-th line, for every n, and resumed. The suite
+ * takes a sample; with NGRAPH_TEST_DEPTH=soak all points are tried, and each again with a second kill in its recovery.
  */
 import { spawn } from "node:child_process";
 import { appendFileSync, readdirSync, readFileSync } from "node:fs";
@@ -9,7 +9,10 @@ import { expect, test } from "vitest";
 import { isSoak, scale } from "../support/depth.ts";
 import { createProject, type Document, type Project } from "./project.ts";
 
-/** Every command notes its process group, which is its own id, then works for a while; whoever is killed leaves its child behind. */
+/**
+ * Every command records its process group, which is its own id, and then works for a while. A killed command leaves its
+ * child behind.
+ */
 const work = (name: string): string =>
   `echo ${name} >> ran; echo $$ >> groups; sleep 0.15; sleep 0.1; echo ${name} >> finished`;
 const PLAN = `plan p {

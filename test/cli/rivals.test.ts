@@ -1,4 +1,7 @@
-/** 5.6 Eight command lines on one thread at once: one runs it, each of the others is told who does; killed, one of the next eight takes over. */
+/**
+ * 5.6 Eight command lines resume one thread at the same time. One runs it, and the others report the owner. After the
+ * owner is killed, one of the next eight takes over.
+ */
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,7 +44,7 @@ async function race(project: Project, store: string): Promise<void> {
   const options = ["--store", store];
   const first = start(project, ["run", "flow.ngraph", "--thread", "t", "--json", ...options]);
   const winner = await winnerOf(first);
-  // Before anything has changed for the others: the winner is at the second node, and nobody else ran one.
+  // The winner is at the second node, and no other process has run a node.
   await until(() => expect(ranIn(project)).toEqual([`first ${winner.pid}`, `second ${winner.pid}`]));
   expect(project.json(["threads", ...options]).document.threads).toHaveLength(1);
   winner.child.kill("SIGKILL");
@@ -63,7 +66,7 @@ async function race(project: Project, store: string): Promise<void> {
   expect(history.map(({ step }) => step as number)).toEqual([2, 1, 0, -1]);
 }
 
-/** The others may have been told before the one that runs has got that far. */
+/** The others can be refused before the winner reaches this node. */
 async function until(check: () => void): Promise<void> {
   await vi.waitFor(check, { timeout: 60_000 });
 }
@@ -87,7 +90,7 @@ function start(project: Project, args: readonly string[]): readonly Rival[] {
   });
 }
 
-/** Waits until all but one have ended, which must have been told who it is. */
+/** Waits until all processes but one have ended. Each of them must have reported the owner. */
 async function winnerOf(rivals: readonly Rival[]): Promise<Rival> {
   const over = new Set<Rival>();
   await new Promise<void>((resolve) => {

@@ -26,7 +26,7 @@ const CALM = 'return "calm";';
 /** What ends the process or the run: exit 1, one document, the thread can be resumed. */
 const FATAL: readonly (readonly [name: string, body: string, message: string])[] = [
   ["process.exit", "process.exit(0);", "a node ended the process (`process.exit(0)`)"],
-  ["a promise that nobody settles", "await new Promise(() => {});", "waits for a promise that never settles"],
+  ["a promise that never settles", "await new Promise(() => {});", "waits for a promise that never settles"],
   ["null", "throw null;", "node `two` failed: it threw null"],
   ["a text", 'throw "plain";', "node `two` failed: it threw plain"],
   ["a record", "throw { status: 503 };", 'node `two` failed: it threw {"status":503}'],
@@ -41,7 +41,7 @@ const FATAL: readonly (readonly [name: string, body: string, message: string])[]
     "an error outside of a node call ended the run: late (nodes.ts:3:",
   ],
   [
-    "a rejection that nobody awaits",
+    "an unhandled rejection",
     "void Promise.reject(null); await new Promise((done) => setTimeout(done, 60_000));",
     "an error outside of a node call ended the run: null was thrown",
   ],

@@ -81,7 +81,7 @@ const cases: readonly Case[] = [
     says: ["nowhere"],
   },
   {
-    name: "C91: a channel that nobody uses (e6)",
+    name: "C91: an unused channel (e6)",
     graph: `state dead: int = 0  node a = 1  start -> a -> end`,
     found: ["NG406:warning"],
     says: ["dead"],
@@ -110,7 +110,7 @@ const cases: readonly Case[] = [
     says: ["trys"],
   },
   {
-    name: "C88: several mistakes are told together",
+    name: "C88: several mistakes are reported together",
     graph: `output x: strng = 0  node a = 1 into y  start -> b`,
     found: ["NG105:error", "NG104:error", "NG101:error"],
   },
@@ -144,9 +144,9 @@ const cases: readonly Case[] = [
 describe("mistakes in a graph are found before it runs", () => {
   test.each(cases)("$name", ({ graph, found, says = [] }) => {
     const { diagnostics } = compile(`graph g { ${graph} }`, { path: "case.ngraph", host: memoryHost({}) });
-    const told = diagnostics.filter(({ severity }) => severity !== "info");
-    expect(told.map(({ code, severity }) => `${code}:${severity}`)).toEqual(found);
-    const text = `${told[0]?.message ?? ""} ${told[0]?.help ?? ""}`;
+    const reported = diagnostics.filter(({ severity }) => severity !== "info");
+    expect(reported.map(({ code, severity }) => `${code}:${severity}`)).toEqual(found);
+    const text = `${reported[0]?.message ?? ""} ${reported[0]?.help ?? ""}`;
     for (const word of says) expect(text).toContain(word);
   });
 });

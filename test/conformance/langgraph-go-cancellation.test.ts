@@ -121,12 +121,12 @@ describe.each(stores)("a run that is cancelled, %s", (_name, open) => {
   ])("LG-53: with ten nodes at once that %s", async (_how, heeds) => {
     const abort = new AbortController();
     const names = Array.from({ length: 10 }, (_, index) => `p${index}`);
-    let told = 0;
+    let aborted = 0;
     const [engine] = engineFor(
       `graph g { ${names.map((name) => `node ${name} = work()`).join("  ")}  start -> ${names.join(", ")} }`,
       {
         work: (context: NodeContext) => {
-          context.signal.addEventListener("abort", () => told++);
+          context.signal.addEventListener("abort", () => aborted++);
           return heeds ? heeding(context) : never();
         },
       },
@@ -135,17 +135,17 @@ describe.each(stores)("a run that is cancelled, %s", (_name, open) => {
     await settle();
     abort.abort();
     expectCancelled(await run, 0, []);
-    expect(told).toBe(10);
+    expect(aborted).toBe(10);
   });
 
   test("LG-53: items that wait for their turn never begin", async () => {
     const abort = new AbortController();
     const started: number[] = [];
-    let told = 0;
+    let aborted = 0;
     const [engine] = engineFor(`graph g { node each = work(i) for i in range(10)  start -> each }`, {
       work: (item: number, context: NodeContext) => {
         started.push(item);
-        context.signal.addEventListener("abort", () => told++);
+        context.signal.addEventListener("abort", () => aborted++);
         return never();
       },
     });
@@ -153,7 +153,7 @@ describe.each(stores)("a run that is cancelled, %s", (_name, open) => {
     await settle();
     abort.abort();
     expect((await run).status).toBe("cancelled");
-    expect([started, told]).toEqual([[0, 1, 2], 3]);
+    expect([started, aborted]).toEqual([[0, 1, 2], 3]);
   });
 
   test.each(["synchronous", "asynchronous"])("LG-52: a deadline ends a run of quick %s nodes", async (kind) => {

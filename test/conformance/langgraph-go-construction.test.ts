@@ -32,7 +32,7 @@ describe("an engine", () => {
   test.each<[string, FunctionRegistry, readonly string[]]>([
     ["LG-02: a reducer that was not given", { make: () => "x" }, ["`join`", "./nodes.ts"]],
     ["LG-06: a node's function that was not given", { join: (a: string, b: string) => a + b }, ["`make`"]],
-    ["LG-02, LG-06: both, told at once", {}, ["`join`", "`make`"]],
+    ["LG-02, LG-06: both, in one error", {}, ["`join`", "`make`"]],
     ["LG-06: something that is no function", { make: 5 as never, join: null as never }, ["`join`", "`make`"]],
   ])("%s", (_name, functions, words) => {
     const table = compiledTable(CODE, ["join", "make"]);
@@ -163,7 +163,7 @@ describe("a graph's text", () => {
     ["a wait below 0", { attempts: 2, backoff: { min: -1, max: 5 } }],
     ["a longest wait below the first", { attempts: 2, backoff: { min: 5, max: 2 } }],
     ["half a wait", { attempts: 2, backoff: { min: 5 } }],
-    ["a wait in words", { attempts: 2, backoff: { min: "1s", max: "2s" } }],
+    ["waits that are strings", { attempts: 2, backoff: { min: "1s", max: "2s" } }],
   ])("LG-78: a table that was made by hand is refused: %s", (_name, tries) => {
     const table = compiledTable(`graph g { node a = print("1") { tries 2 }  start -> a }`);
     const changed = { ...table, nodes: [{ ...table.nodes[0], tries }] } as unknown as Table;

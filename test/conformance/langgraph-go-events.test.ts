@@ -24,7 +24,7 @@ async function record(
 }
 
 /** Starts, ends, errors and routes: the events of langgraph-go. */
-const told = (events: readonly RunEvent[]): string[] =>
+const lines = (events: readonly RunEvent[]): string[] =>
   events.flatMap((event) => {
     if (event.type === "node") return [`${event.step} ${event.phase} ${event.node}`];
     return event.type === "route" ? [`${event.step} ${event.via} ${event.node}: ${event.targets.join("+")}`] : [];
@@ -41,7 +41,7 @@ const chain = (count: number): string =>
 describe("nodes in a row", () => {
   test.each([1, 3, 10, 120])("LG-61, LG-62, LG-65: each of %i starts, ends and routes in its step", async (count) => {
     const events = await record(chain(count));
-    const found = told(events);
+    const found = lines(events);
     expect(found).toEqual(
       names(count).flatMap((name, step) => [
         `${step} start ${name}`,
@@ -77,7 +77,7 @@ describe("nodes in a row", () => {
     ["one that is not there", (event: RunEvent) => "node" in event && event.node === "nobody", 0],
   ])("LG-65: filtered by %s", async (_name, keep, count) => {
     const events = await record(chain(10));
-    expect(told(events.filter(keep))).toHaveLength(count);
+    expect(lines(events.filter(keep))).toHaveLength(count);
   });
 
   test("LG-65: two parallel runs each have their own events, numbered from 0", async () => {
@@ -92,7 +92,7 @@ describe("nodes in a row", () => {
       const own = events.filter((event) => event.thread === thread);
       expect(own.map(({ seq }) => seq)).toEqual(own.map((_, index) => index));
       expect(new Set(own.map(({ runId }) => runId)).size).toBe(1);
-      expect(told(own)).toHaveLength(6);
+      expect(lines(own)).toHaveLength(6);
     }
   });
 });
@@ -137,7 +137,7 @@ describe("routes", () => {
     const builtins = { print: () => null };
     const engine = compiledEngine(text, functions, { onEvent: (event) => events.push(event), builtins });
     expect((await engine.run({})).status).toBe("completed");
-    expect(told(events).filter((line) => / (edges|goto|exclusive|stop) a:/.test(line))).toEqual([`0 ${route}`]);
+    expect(lines(events).filter((line) => / (edges|goto|exclusive|stop) a:/.test(line))).toEqual([`0 ${route}`]);
   });
 });
 
@@ -160,7 +160,7 @@ describe("errors", () => {
     expect(failures).toMatchObject([
       { step, node: bad, attempt: 1, error: { code: "NG_NODE_FAILED", message, node: bad, attempts: 1 } },
     ]);
-    expect(told(events).slice(-2)).toEqual([`${step} start ${bad}`, `${step} error ${bad}`]);
+    expect(lines(events).slice(-2)).toEqual([`${step} start ${bad}`, `${step} error ${bad}`]);
     expect(
       events.filter((event) => event.type === "route" || event.type === "write").every((event) => event.step < step),
     ).toBe(true);
@@ -185,7 +185,7 @@ describe("errors", () => {
     const events = await record(`graph g { node a = jump()  start -> a }`, {
       jump: (context: NodeContext) => context.goto("nonexistent"),
     });
-    expect(told(events)).toEqual(["0 start a", "0 error a"]);
+    expect(lines(events)).toEqual(["0 start a", "0 error a"]);
   });
 
   test.each([

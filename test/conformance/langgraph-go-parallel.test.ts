@@ -123,7 +123,7 @@ describe("branches that fail", () => {
     ["LG-46: the last", ["nodeB"], "nodeB"],
     ["LG-47: two: the first on the page", ["nodeB", "nodeA"], "nodeA"],
     ["LG-73: all", LETTERS, "nodeZ"],
-  ])("%s", async (_name, bad, told) => {
+  ])("%s", async (_name, bad, reported) => {
     for (let round = 0; round < 10; round++) {
       const events: RunEvent[] = [];
       const causes = new Map(bad.map((name) => [name, new Error(`BRANCH_ERROR: ${name} processing failed`)]));
@@ -141,9 +141,9 @@ describe("branches that fail", () => {
       );
       const result = await engine.run({});
       expect(result).toMatchObject({ status: "failed", output: { counter: 10, log: ["start"] }, steps: [["fanout"]] });
-      expect(result.error).toMatchObject({ code: "NG_NODE_FAILED", nodeId: told, attempts: 1 });
-      expect(result.error?.cause).toBe(causes.get(told));
-      expect(result.error?.message).toBe(`node \`${told}\` failed: BRANCH_ERROR: ${told} processing failed`);
+      expect(result.error).toMatchObject({ code: "NG_NODE_FAILED", nodeId: reported, attempts: 1 });
+      expect(result.error?.cause).toBe(causes.get(reported));
+      expect(result.error?.message).toBe(`node \`${reported}\` failed: BRANCH_ERROR: ${reported} processing failed`);
       // The other nodes of the step finish (4.2), and each failure is reported.
       expect(finished).toBe(LETTERS.length - bad.length);
       const errors = events.flatMap((event) => (event.type === "node" && event.phase === "error" ? [event.node] : []));
@@ -183,14 +183,14 @@ describe("branches that fail", () => {
   test.each([
     ["LG-48: one that is not there", ["x", "nonexistent"], "nonexistent"],
     ["LG-48: one that was not declared", ["y", "x"], "y"],
-  ])("a jump to several of which %s", async (_name, targets, told) => {
+  ])("a jump to several of which %s", async (_name, targets, reported) => {
     const text = `graph g { output n: int = 0 reduce sum  node a = a() into n { goes x }  node x = 1 into n  node y = 1 into n
       start -> a, y  a, x, y -> end }`;
     const engine = compiledEngine(text, { a: (context: NodeContext) => (context.goto(...targets), 1) });
     const result = await engine.run({});
     expect(result).toMatchObject({ status: "failed", output: { n: 0 }, steps: [] });
     expect(result.error).toMatchObject({ code: "NG_UNDECLARED_GOTO", nodeId: "a" });
-    expect(result.error?.message).toContain(`\`${told}\``);
+    expect(result.error?.message).toContain(`\`${reported}\``);
   });
 
   test("LG-73: all branches fail at once, many times, and no run hangs", async () => {

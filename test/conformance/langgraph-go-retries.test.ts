@@ -33,7 +33,7 @@ describe("tries", () => {
     ["LG-76: nothing said", "", 1, {}, 1, "failed"],
     ["LG-77: not to be tried again", "tries 3", 9, { retryable: false }, 1, "failed"],
     ["LG-77: said to be", "tries 3", 2, { retryable: true }, 3, "completed"],
-    ["LG-77: said in words that mean nothing", "tries 2", 9, { retryable: "no" }, 2, "failed"],
+    ["LG-77: with a value that is not a boolean", "tries 2", 9, { retryable: "no" }, 2, "failed"],
   ])("%s", async (_name, policies, failures, mark, attempts, status) => {
     for (const later of [true, false]) {
       const clock = new VirtualClock();

@@ -31,7 +31,7 @@ describe("parallel nodes", () => {
     [["beta"], "beta"],
     [["alpha", "gamma"], "alpha"],
     [["gamma", "beta"], "beta"],
-  ])("C78: of %j that fail, the first in order is told", async (failing, told) => {
+  ])("C78: the first of the failed nodes %j is reported", async (failing, reported) => {
     const names = ["alpha", "beta", "gamma"];
     const engine = engineOf(
       `graph g { ${names.map((name) => `node ${name} = work("${name}")`).join("  ")}
@@ -44,8 +44,8 @@ describe("parallel nodes", () => {
       },
     );
     expect((await engine.run({})).error).toMatchObject({
-      nodeId: told,
-      message: expect.stringContaining(told) as string,
+      nodeId: reported,
+      message: expect.stringContaining(reported) as string,
     });
   });
 

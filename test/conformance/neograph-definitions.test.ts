@@ -12,9 +12,9 @@ type Case = readonly [name: string, text: string, code: string, at: string, says
 function firstError(text: string, path: string) {
   const { table, diagnostics } = compile(text, { path, host: memoryHost({}) });
   const error = diagnostics.find(({ severity }) => severity === "error");
-  const told = [error?.message, error?.help, error?.label, ...(error?.notes ?? [])].join(" ");
+  const messages = [error?.message, error?.help, error?.label, ...(error?.notes ?? [])].join(" ");
   const span = error?.span;
-  return { table, code: error?.code, at: span === undefined ? undefined : text.slice(span.start, span.end), told };
+  return { table, code: error?.code, at: span === undefined ? undefined : text.slice(span.start, span.end), messages };
 }
 
 const A = 'nodes: { a: { expr: "1" }, b: { expr: "1" } }';
@@ -159,8 +159,8 @@ const yaml: readonly Case[] = [
 const N = "node a = 1  node b = 1";
 const text: readonly Case[] = [
   ["C88: a barrier without members", `${N}  start -> a  all() -> b`, "NG301", "all()", ["`all()`", "no node"]],
-  ["C88: a member that nobody fills", `${N}  start -> a  all(a, any()) -> b`, "NG301", "any()", ["`any()`"]],
-  ["C88: `waits` for nobody", "node a = 1  node b = 1 { waits }  start -> a -> b", "NG001", "}", ["`waits`"]],
+  ["C88: a member without nodes", `${N}  start -> a  all(a, any()) -> b`, "NG301", "any()", ["`any()`"]],
+  ["C88: `waits` without nodes", "node a = 1  node b = 1 { waits }  start -> a -> b", "NG001", "}", ["`waits`"]],
   [
     "C92: a barrier that waits for itself",
     `${N}  start -> a  all(a, b) -> b`,
@@ -228,9 +228,9 @@ describe("as text", () => {
 function expectError(definition: string, path: string, code: string, at: string, says: readonly string[]): void {
   const found = firstError(definition, path);
   expect(found.table).toBeUndefined();
-  expect(found.code, found.told).toBe(code);
+  expect(found.code, found.messages).toBe(code);
   if (at !== "") expect(found.at).toBe(at);
-  for (const word of says) expect(found.told).toContain(word);
+  for (const word of says) expect(found.messages).toContain(word);
 }
 
 test("C88: several errors come together, in the order of the text, in both spellings alike on every call", () => {

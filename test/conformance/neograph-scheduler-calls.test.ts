@@ -241,7 +241,7 @@ describe("invalid arguments are errors", () => {
       /`exclusive` of node `a` is true or false/,
     ],
     ["an unknown barrier", (s) => s.planNextStep([], {}, { jon: [] }), /unknown barrier `jon`.*`join`/],
-    ["a barrier of nobody", (s) => s.planNextStep([], {}, { join: ["x"] }), /unknown node `x`/],
+    ["the barrier of an unknown node", (s) => s.planNextStep([], {}, { join: ["x"] }), /unknown node `x`/],
     [
       "no member",
       (s) => s.planNextStep([], {}, { join: ["c"] }),

@@ -83,13 +83,13 @@ describe("docs/runs.md", () => {
   test("its table of events has every type and field", () => {
     const source = readFileSync("runtime/interface/events.ts", "utf8");
     const table = markdown.slice(markdown.indexOf("## Events"), markdown.indexOf("```ts watch.ts"));
-    const told = new Set(table.match(/`(\w+)`/g)?.map((name) => name.slice(1, -1)));
+    const documented = new Set(table.match(/`(\w+)`/g)?.map((name) => name.slice(1, -1)));
     const types = [...source.matchAll(/readonly type: "(\w+)"/g)].map(([, type]) => type!);
     const fields = [...source.slice(0, source.indexOf("as plain data")).matchAll(/readonly (\w+)\??:/g)].map(
       ([, name]) => name!,
     );
     const missing = [...types, ...fields].filter(
-      (name) => !told.has(name) && !["type", "dropped", "count"].includes(name),
+      (name) => !documented.has(name) && !["type", "dropped", "count"].includes(name),
     );
     expect([...new Set(missing)]).toEqual([]);
   });

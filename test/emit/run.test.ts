@@ -9,7 +9,7 @@ import { SUPPORT, SUPPORT_NODES } from "./support-graph.ts";
 
 type Graph = (options?: object) => Engine;
 
-/** What must be the same, whoever runs the graph. */
+/** The observable result of a run, which is equal for the engine and for the generated module. */
 function outcome(result: RunResult): object {
   const { status, output, state, steps, pauses, incompleteBarriers, error } = result;
   return {

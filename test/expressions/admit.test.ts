@@ -129,7 +129,7 @@ describe("what JSON cannot hold", () => {
 });
 
 describe("the copy", () => {
-  test("is frozen all through, and nobody else's", () => {
+  test("is a deeply frozen copy", () => {
     const given = { a: [{ b: 1 }] };
     const copy = compileAdmit(record({ a: list(record({ b: INT })) }))(given) as typeof given;
     expect(copy).toEqual(given);
@@ -189,7 +189,7 @@ describe("named types", () => {
     expect(compileAdmit({ kind: "ref", name: "Nobody" })(1)).toBeInstanceOf(Mismatch);
   });
 
-  test("a union whose members cannot be told apart is still judged in bounded time", () => {
+  test("a union with indistinguishable members is validated in bounded time", () => {
     const wide = {
       name: "Wide",
       type: union(

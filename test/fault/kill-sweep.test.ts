@@ -1,7 +1,7 @@
 /**
- * 5.2 to 5.6 under SIGKILL, at every statement that a run asks of its store, with a second kill somewhere in the recovery. With
- * NGRAPH_TEST_DEPTH=soak (`npm run test:soak`) every point is followed by every point of the recovery; NGRAPH_TEST_SHARD=2/4 takes
- * the second quarter of the points.
+ * 5.2 to 5.6 under SIGKILL, at every statement that a run asks of its store, with a second kill somewhere in the
+ * recovery. With NGRAPH_TEST_DEPTH=soak (`npm run test:soak`) every point is followed by every point of the recovery;
+ * NGRAPH_TEST_SHARD=2/4 takes the second quarter of the points.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -83,7 +83,7 @@ async function sweep(name: string, nextPlace: () => KillPlace, choose: Choose, a
   const atCommits = new Map<number, string>();
   const known = new Set<string>();
   const begun = Date.now();
-  let [done, killedInTime, told] = [0, 0, begun];
+  let [done, killedInTime, lastReport] = [0, 0, begun];
   await Promise.all(Array.from({ length: abreast }, work));
   report();
   // A recovery may end before its own kill.
@@ -152,7 +152,7 @@ async function sweep(name: string, nextPlace: () => KillPlace, choose: Choose, a
     expect(end.result, where).toBe(expected);
     if (end.killed === kills.length) killedInTime++;
     done++;
-    if (isSoak && Date.now() - told > 10_000) report();
+    if (isSoak && Date.now() - lastReport > 10_000) report();
     return end;
   }
 
@@ -166,8 +166,8 @@ async function sweep(name: string, nextPlace: () => KillPlace, choose: Choose, a
   }
 
   function report(): void {
-    told = Date.now();
-    const seconds = Math.round((told - begun) / 1000);
+    lastReport = Date.now();
+    const seconds = Math.round((lastReport - begun) / 1000);
     process.stderr.write(
       `${name}: ${firsts.length - next.length} of ${firsts.length} points, ${known.size} states, ` +
         `${done} trials, ${killedInTime} killed, ${seconds} s\n`,

@@ -119,12 +119,12 @@ export class Ledger {
     this.#runs.add(header.runId);
     const from = root ?? before;
     if (from === undefined) {
-      this.#report(`a checkpoint of step ${header.step} follows ${header.parentId}, which nobody knows`);
+      this.#report(`a checkpoint of step ${header.step} follows ${header.parentId}, which does not exist`);
       return;
     }
     const steps = resumesAt(header) - from.step;
     if (steps < 0 || (root !== undefined && steps > 0) || (steps > 1 && !life.isExit)) {
-      this.#report(`a checkpoint goes on with step ${resumesAt(header)}, and its parent with ${from.step}`);
+      this.#report(`a checkpoint continues with step ${resumesAt(header)}, and its parent with ${from.step}`);
       return;
     }
     let at = from;
@@ -460,7 +460,7 @@ export class Ledger {
         if (isAsking && found.status === "failed") continue;
         if (isAsking !== (pause !== undefined)) {
           const isItem = failed !== undefined && id.endsWith("]");
-          if (isAsking) this.#report(`6.2: ${id} waits for an answer, and nobody is told ${where}`);
+          if (isAsking) this.#report(`6.2: ${id} waits for an answer that is not reported ${where}`);
           else if (!isItem && !(failed !== undefined && onError.length === 0))
             this.#report(`6.2: ${id} waits, and asks nothing any more ${where}`);
         } else if (isAsking && at.given[id] === undefined && pause!.payload !== questions[answered])

@@ -1,6 +1,7 @@
 /**
- * Section 9 over random plans: durations, conflicts, pools, failures, checks that pass late, and a process that dies at any of its
- * writes, before or after it is done, and goes on until the plan has ended. Virtual time; the suite takes a sample.
+ * Section 9 over random plans: durations, conflicts, pools, failures, checks that pass late, and a process that dies at
+ * any of its writes, before or after it is done, and goes on until the plan has ended. Virtual time; the suite takes a
+ * sample.
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -90,7 +91,7 @@ test("9.10: any plan, killed at any write until it has ended", { timeout: TIMEOU
         let lives = 0;
         const truth = new MemoryStore({ now: () => lives * 1e9 });
         const undisturbed = await new Life(plan, new MemoryStore()).run({});
-        /** What was done according to an event that somebody saw. */
+        /** Tasks that an emitted event has reported as done. */
         const seen = new Set<string>();
         const attempts = new Map<string, number>();
         for (const [left, when] of crashes) {
@@ -175,7 +176,10 @@ function checkEnd({ table, tasks }: RandomPlan, result: PlanRunResult): void {
   if (failed + blocked > 0) expect(["partial", "stuck", "catastrophic"]).toContain(outcome);
 }
 
-/** Legal transitions; no two conflicting tasks in flight, `alone` alone, never more than the slots; no slot idle that could be used. */
+/**
+ * Legal transitions; no two conflicting tasks in flight, `alone` alone, never more than the slots; no slot idle that
+ * could be used.
+ */
 function checkLog({ table }: RandomPlan, events: readonly PlanEvent[]): void {
   expectLegal(events);
   const locks = createTaskLocks(table);
@@ -195,7 +199,8 @@ function checkLog({ table }: RandomPlan, events: readonly PlanEvent[]): void {
       expect(running.size).toBeLessThanOrEqual(table.maxParallel);
       if ([...running].some(isAlone)) expect(running.size).toBe(1);
     } else if (running.delete(task)) locks.release(task);
-    // Work is conserved: whenever time passes, nobody who could run is left standing. An `alone` task that waits to be alone is.
+    // The schedule is work-conserving: while time passes, no ready task is idle, except an `alone` task that waits for
+    // the others.
     const next = events[at + 1];
     if (next === undefined || next.ts === event.ts || running.size >= table.maxParallel) continue;
     if ([...running, ...ready].some(isAlone)) continue;

@@ -306,7 +306,8 @@ function judge(
     if (!life.cancelled) world.report(`${life.name} says that it was cancelled`);
     return;
   }
-  if (head.id !== result.checkpointId) world.report(`5.8: the caller heard of ${result.status} before it was durable`);
+  if (head.id !== result.checkpointId)
+    world.report(`5.8: the result ${result.status} was returned before it was durable`);
   if (head.status !== result.status) world.report(`5.8: ${result.status}, but the thread says ${head.status}`);
   const at = ledger.at(head.id);
   if (at === undefined) return;

@@ -162,8 +162,7 @@ function watchStart(world: World, life: Life, task: TaskName, names: string): vo
 function watchGates(world: World, { runId, step }: TaskName, { name, pauseBefore }: ModelNode): void {
   if (!pauseBefore || world.hadRival || world.misled) return;
   const gate = gateKey(gateId(runId, name, step));
-  if (!world.opened.has(gate))
-    world.report(`6.2: ${name} runs in step ${step}, and nobody has opened its gate ${gate}`);
+  if (!world.opened.has(gate)) world.report(`6.2: ${name} runs in step ${step} before its gate ${gate} is open`);
 }
 
 /** 4.1, 4.4: checks the waits between attempts, and that aborted attempts received the signal. */

@@ -270,7 +270,7 @@ describe("a file with errors", () => {
     expect(graphs.map((graph) => graph.name)).toEqual(["good", "bad"]);
   });
 
-  test("an error in a graph that is called counts, one in a graph that nobody calls does not", () => {
+  test("an error in a called graph counts, and an error in another graph does not", () => {
     const child = `graph bad { node a = sleep(1)  node b = sleep(1)  start -> a  a -> a }\ngraph good { node a = sleep(1)  start -> a }`;
     const main = (name: string): string =>
       `import { ${name} } from "./child.ngraph"\ngraph main { node a = ${name}()  start -> a }`;

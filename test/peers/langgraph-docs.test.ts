@@ -1,4 +1,4 @@
-/** The program of docs/langgraph.md runs, and a second one goes on with its file. */
+/** The program of docs/langgraph.md runs, and a second program continues with its file. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

@@ -114,7 +114,7 @@ describe("threads", () => {
     [undefined, "has no `thread_id`"],
     [42, "has a `thread_id` that is of type number"],
     ["", "has a `thread_id` that is empty"],
-  ])("a thread_id that is %j is refused in words", async (id, words) => {
+  ])("the thread_id %j is refused with an explanation", async (id, words) => {
     const app = approvalGraph(new LangGraphSaver(new MemoryStore()));
     await expect(app.invoke({}, { configurable: { thread_id: id } as never })).rejects.toThrow(words);
   });

@@ -107,7 +107,7 @@ describe("4.4, 5.5: a body that continues after its attempt was aborted", () => 
     const result = await running;
     expect(result).toMatchObject({ status: "completed", output: { n: 2, log: ["again"] } });
     const [first, second] = contexts as [NodeContext, NodeContext];
-    const told = events.length;
+    const count = events.length;
     first.emit("late");
     first.goto("b");
     first.send("b", 1);
@@ -115,7 +115,7 @@ describe("4.4, 5.5: a body that continues after its attempt was aborted", () => 
     expect(() => first.interrupt("late")).toThrow();
     results[0]!(1);
     await settle();
-    expect(events.length).toBe(told);
+    expect(events.length).toBe(count);
     expect(await engine.state("t")).toMatchObject({ status: "completed", state: { n: 2, log: ["again"] } });
     expect(first.signal.aborted).toBe(true);
     expect([first.step, second.step]).toEqual([0, 2]);

@@ -1,6 +1,7 @@
 /**
- * Stands between a client and a Postgres server, and cuts one connection at the N-th answer that the client waits for: before the
- * question has reached the server, or when the server has answered and nobody has heard it.
+ * Stands between a client and a Postgres server, and cuts one connection at the N-th answer that the client waits for:
+ * before the question has reached the server, or when the server has answered and the client has not received the
+ * answer.
  */
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 

@@ -19,7 +19,7 @@ it("1.3 new namespaces are known to be new without another look at all heads, as
     known.add(1, `call/each[${n}]`);
   }
   expect(known.excludes(thread(10_000), "call/each[7]")).toBe(false);
-  // Written by somebody else, or never written because the transaction failed.
+  // Written by another process, or not written because the transaction failed.
   expect(known.excludes(thread(10_001), "new")).toBe(false);
   expect(known.excludes(thread(9_999), "new")).toBe(false);
   known.note(thread(2), heads("a", "b"));

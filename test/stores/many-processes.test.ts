@@ -1,4 +1,7 @@
-/** 5.6 Several processes on one thread: one runs it, all others are told so; when it dies or stands still, one of those left takes over. */
+/**
+ * 5.6 Several processes on one thread: one runs it, and the others are refused. If it dies or stops, one of the others
+ * takes over.
+ */
 import { writeFileSync } from "node:fs";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { openStore } from "../fault/kill-store.ts";
@@ -29,7 +32,7 @@ const PLACES = [
 
 describe.each(PLACES)("5.6 eight processes on one thread: %s", (_, nextPlace) => {
   it(
-    "one runs it, all others are told so; when it dies, one of those left takes over",
+    "one runs it, and the others are refused; if it dies, one of the others takes over",
     { timeout: 120_000 },
     async () => {
       await race(await nextPlace());
@@ -52,7 +55,7 @@ describe.each(PLACES)("5.6 eight processes on one thread: %s", (_, nextPlace) =>
       "0 completed",
       "-1 input",
     ]);
-    // Killed, it is anybody's: whoever comes first does what it wants, and there is one line of checkpoints after that too.
+    // After the kill, the first process takes over, and the checkpoints still form one chain.
     holder.process.kill("SIGKILL");
     await holder.ended;
     for (const other of others.slice(1, 4)) tell(other, ["resume", "update", "fork"][others.indexOf(other) - 1]!);
@@ -75,7 +78,7 @@ describe.each(PLACES)("5.6 eight processes on one thread: %s", (_, nextPlace) =>
     expect(await stopped.line()).toBe("at s0");
     stopped.process.kill("SIGSTOP");
     expect(await resumeLater(heir)).toBe("at s0");
-    // Its node finishes, and it does not know yet that the thread is somebody else's.
+    // Its node finishes before the process notices that another one owns the thread.
     tell(stopped, "step");
     stopped.process.kill("SIGCONT");
     expect(await stopped.line()).toBe("NG_THREAD_CONFLICT");

@@ -1,4 +1,4 @@
-/** Questions that nobody should ask, and names that nobody should give: asked of a store, with what it answers. */
+/** Calls of a store with invalid arguments and unusual names, and their results. */
 import type { Json } from "../../runtime/value/json.ts";
 import type { Store } from "../../runtime/interface/store.ts";
 import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
@@ -120,7 +120,7 @@ async function askAboutSaves(
   await ask("an id twice", async () => void (await run.save([], { id: head })));
   await ask("another head", async () => void (await run.save([], {}, { expectedHead: "other" })));
   await ask("no head", async () => void (await run.save([], {}, { expectedHead: null })));
-  await ask("a claim of nobody", async () => {
+  await ask("a claim of an unknown thread", async () => {
     await run.store.renew({ threadId: "nobody", owner: "o", epoch: 1 }, 1);
   });
 }

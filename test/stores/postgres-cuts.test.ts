@@ -1,6 +1,6 @@
 /**
- * 5.3 to 5.5 where the connection ends at any question of a run: before the server has it, or when it is done and nobody knows. The
- * run goes on, or fails by name; what the server took counts once, and a resume looks again.
+ * 5.3 to 5.5 where the connection ends at any question of a run: before the server has it, or when it is done and
+ * nobody knows. The run goes on, or fails by name; what the server took counts once, and a resume looks again.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { PostgresStore } from "../../runtime/stores/postgres.ts";
@@ -64,7 +64,7 @@ async function cutAt(at: number, when: "before" | "after") {
     const writes = head === undefined ? [] : await direct.getWrites(thread, head.id);
     const stored = new Set([...((head?.values["log"] ?? []) as string[]), ...writes.map(({ taskId }) => taskId)]);
     const before = ran.length;
-    // The same store: what it has claimed without knowing stands in nobody's way.
+    // The same store: an unknown claim of its own does not block it.
     const engine = engineOf(GRAPH, functions, { store });
     if (head === undefined) await engine.run({}, { thread });
     else if (head.status !== "completed") await engine.resume(thread);

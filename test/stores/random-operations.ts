@@ -79,7 +79,10 @@ const operation = fc.record({
   expired: fc.boolean(),
   claim: fc.nat({ max: 2 }),
   checkpoint: pick,
-  /** A save goes on from the head, forks from another checkpoint, also of another thread, starts anew, or is late. */
+  /**
+   * A save continues from the head, forks from another checkpoint (also of another thread), starts a new chain, or is
+   * late.
+   */
   from: fc.oneof(...weighted({ head: 8, fork: 1.5, elsewhere: 0.5, nothing: 1, "stale head": 1 })),
   log: fc.option(fc.array(json, { maxLength: 2 })),
   value: fc.option(fc.oneof(fc.record({ set: json }), fc.constant("reset" as const))),

@@ -54,7 +54,7 @@ describe.each(["wal", "rollback"] as const)("5.3 a crash (%s)", (journal) => {
       const store = new SqliteStore({ path, journal });
       const answers = await readStore(store);
       expect([states[acknowledged], states[acknowledged + 1]]).toContainEqual(answers);
-      // The dead process held the thread for a minute: nobody waits for that.
+      // The dead process claimed the thread for a minute, and the test does not wait for it.
       expect((await SampleRun.start(store, "first", "heir")).claim.epoch).toBeGreaterThan(0);
       store.close();
     }

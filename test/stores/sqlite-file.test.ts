@@ -85,7 +85,7 @@ describe("closing", () => {
     again.close();
   });
 
-  it("leaves the log to whoever else has the file open", async () => {
+  it("keeps the log while another connection has the file open", async () => {
     const path = inDirectory("runs.db");
     const [first, second] = [new SqliteStore({ path, journal: "wal" }), new SqliteStore({ path, journal: "wal" })];
     const run = await SampleRun.start(first);

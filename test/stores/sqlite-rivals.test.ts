@@ -52,7 +52,7 @@ it("a process counts as gone only where that is certain", () => {
   expect(hasExited(here)).toBe(false);
   expect(hasExited({ ...here, pid })).toBe(true);
   expect(hasExited({ ...here, pid, host: "elsewhere" })).toBe(false);
-  // Process 1 lives, and belongs to somebody else where tests do not run as root.
+  // Process 1 is alive, and belongs to another user unless tests run as root.
   expect(hasExited({ ...here, pid: 1, started: "" })).toBe(false);
 });
 

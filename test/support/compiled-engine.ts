@@ -20,8 +20,8 @@ export function compiledEngine(text: string, functions: FunctionRegistry = {}, o
 
 /** Errors and warnings of a text, as `code:severity`. */
 export function findingsOf(text: string, functions: readonly string[] = []): string[] {
-  const told = compileFor(text, functions).diagnostics.filter(({ severity }) => severity !== "info");
-  return told.map(({ code, severity }) => `${code}:${severity}`);
+  const reported = compileFor(text, functions).diagnostics.filter(({ severity }) => severity !== "info");
+  return reported.map(({ code, severity }) => `${code}:${severity}`);
 }
 
 function compileFor(text: string, functions: readonly string[]): ReturnType<typeof compile> {

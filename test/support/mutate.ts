@@ -1,6 +1,6 @@
 /**
- * Mutation of source text, for tests that show that a test suite finds mistakes. A comment in the source marks the place:
- *
+ * Mutation of source text, for tests that show that a test suite finds mistakes. A comment in the source marks the
+ * place:
  *     // Mutation point: pending-write
  *     return journal.write(() => store.putWrites!(claim, headId, [write]));
  *
@@ -17,9 +17,11 @@ export interface Mutation {
   readonly file: string;
   /** Name of the marker. */
   readonly point: string;
-  /** Path of fields in the syntax tree, from the marked node to the part to replace: `test` is the condition of an `if`. */
+  /**
+   * Path of fields in the syntax tree, from the marked node to the part to replace: `test` is the condition of an `if`.
+   */
   readonly part?: string;
-  /** Replaces the code, given as it stands in the file. */
+  /** Returns the new code for the marked code. */
   readonly change: (code: string) => string;
 }
 
@@ -123,7 +125,10 @@ function* nodesUnder(value: unknown): Generator<SyntaxNode> {
   for (const [field, child] of Object.entries(node)) if (!field.endsWith("Comments")) yield* nodesUnder(child);
 }
 
-/** Names in the new code that neither occur in the old file, nor are declared in the new code, nor belong to the language. */
+/**
+ * Names in the new code that neither occur in the old file, nor are declared in the new code, nor belong to the
+ * language.
+ */
 function unknownNames(
   old: string,
   mutated: string,

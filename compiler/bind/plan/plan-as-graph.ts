@@ -23,11 +23,11 @@ export function planAsGraph(plan: BoundPlan): BoundGraph {
     const checks = statement.policies.flatMap((policy) => (policy.kind === "DoneWhen" ? [policy.check] : []));
     return [asNode(statement, statement.call), ...checks.map((check) => asNode(statement, check))];
   });
-  const told = new Set<Ast.TaskDecl>();
+  const seen = new Set<Ast.TaskDecl>();
   for (const task of plan.tasks) {
     // A matrix is one node, so that each finding about it is reported once.
-    if (told.has(task.declaration)) continue;
-    told.add(task.declaration);
+    if (seen.has(task.declaration)) continue;
+    seen.add(task.declaration);
     const name = task.declaration.name.name;
     const { declaration, tries, timeout, output, idempotent } = task;
     const call: BoundCall = task.call.kind === "plan" ? { kind: "broken" } : task.call;

@@ -111,7 +111,8 @@ export const HISTORY: readonly StoreCase[] = [
     const branches: Checkpoint[][] = [];
     const all: Checkpoint[] = [await run.save([{ channel: "log", append: ["root"] }])];
     for (let n = 0; n < 24; n++) {
-      // Alternates between continuing a branch and forking from the middle of another. All branches write the same channels.
+      // Alternates between continuing a branch and forking from the middle of another. All branches write the same
+      // channels.
       const from = n % 3 === 0 ? all[Math.floor(all.length / 2)]! : branches[(n * 7) % branches.length]![0]!;
       const next = await run.save(
         [
@@ -280,8 +281,12 @@ export const HISTORY: readonly StoreCase[] = [
     expectEqual(await store.loadById("gone", first.id), undefined, "checkpoint");
     expectEqual((await store.getWrites?.("gone", first.id)) ?? [], [], "pending writes");
     expectEqual(await store.loadByLabel?.("gone", "label"), undefined, "label");
-    const anew = { expectedHead: null };
-    await expectCode("NG_THREAD_CONFLICT", () => run.save([], {}, anew), "writing with the claim of a deleted thread");
+    const afterDelete = { expectedHead: null };
+    await expectCode(
+      "NG_THREAD_CONFLICT",
+      () => run.save([], {}, afterDelete),
+      "writing with the claim of a deleted thread",
+    );
     await expectCode(
       "NG_THREAD_CONFLICT",
       () => store.renew(run.claim, LEASE),

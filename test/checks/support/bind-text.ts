@@ -4,7 +4,7 @@ import type { BoundGraph } from "../../../compiler/bind/bound-graph.ts";
 import { emptyHost } from "../../../compiler/load/host.ts";
 import type { Diagnostic } from "../../../diagnostics/diagnostic.ts";
 
-/** Parses and binds a text without files; functions come from packages, which nobody looks at. */
+/** Parses and binds a text without files. Functions come from packages, which the compiler does not read. */
 export function bindText(
   text: string,
   path = "test.ngraph",

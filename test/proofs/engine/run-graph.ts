@@ -1,6 +1,7 @@
 /**
- * Runs a graph in the real engine, against an adversary: each choice that the graph leaves open is made by a `Chooser`. These are
- * results of nodes within their types, failures, delays, jumps, answers, and what imported functions in expressions return.
+ * Runs a graph in the real engine, against an adversary: each choice that the graph leaves open is made by a `Chooser`.
+ * These are results of nodes within their types, failures, delays, jumps, answers, and what imported functions in
+ * expressions return.
  */
 import { ask } from "../../../stdlib/nodes/ask.ts";
 import { fail } from "../../../stdlib/nodes/fail.ts";
@@ -100,7 +101,9 @@ export interface GraphRunner {
 
 /** Leads a run along a trace. */
 export interface Guide {
-  /** What the trace says that a node chose; the empty text where it chose nothing, `undefined` where that is left open. */
+  /**
+   * What the trace says that a node chose; the empty text where it chose nothing, `undefined` where that is left open.
+   */
   readonly hint: (step: number, node: string) => string | undefined;
   readonly maxSteps: number;
   /** Whether the run goes as the trace in a step that starts. */
@@ -436,7 +439,7 @@ function optionsOf(
   return found;
 }
 
-/** What the events of a run tell. A step that a pause held is told twice, and counts once. */
+/** A summary of the events of a run. A step with a pause has its events twice and counts once. */
 function recordOf({ events, calls, did, chooser }: Current, result: RunResult): RanGraph {
   interface Open {
     nodes: string[];

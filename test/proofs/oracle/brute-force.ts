@@ -132,7 +132,7 @@ function allStates(graph: RandomGraph, scheduler: Scheduler, maxStates: number):
   const byName = new Map(graph.nodes.map((node) => [node.name, node]));
   const barriers = scheduler.barrierSpecs();
   const ids = barriers.map(({ id }) => id);
-  // Of a free choice nobody but the node that makes it ever asks: forgotten at once, it makes no states of its own.
+  // Only the deciding node reads a free choice. It is removed at once, so it creates no additional states.
   const forgotten = Object.keys(graph.domains)
     .filter((channel) => channel.startsWith("free"))
     .map((channel) => [channel, false] as const);
@@ -222,7 +222,10 @@ function toRouting({ node, outcome }: Task): NodeRouting {
   return { node: node.name };
 }
 
-/** Every state of channels that a step may leave. Of two writers of a channel either may win: a race is a verdict of its own. */
+/**
+ * Every state of channels that a step may leave. Of two writers of a channel either may win: a race is a verdict of its
+ * own.
+ */
 function writeAll(
   graph: RandomGraph,
   values: Readonly<Record<string, Value>>,
@@ -313,7 +316,9 @@ function everyStateEnds(list: readonly Concrete[]): boolean {
   return ends.size === list.length;
 }
 
-/** A barrier that is signalled in some run and fires in none, even where each of those runs fails before it could end. */
+/**
+ * A barrier that is signalled in some run and fires in none, even where each of those runs fails before it could end.
+ */
 function neverFires(list: readonly Concrete[], barriers: Barriers): boolean {
   const fired = new Set(list.flatMap((state) => state.next.flatMap((step) => step.fired)));
   const signalled = new Set(list.flatMap((state) => Object.keys(state.barriers)));

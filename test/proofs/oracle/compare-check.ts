@@ -2,7 +2,7 @@ import type { CheckResult } from "../../../compiler/checks/check-graph.ts";
 import type { Verdicts } from "./brute-force.ts";
 import type { RandomGraph } from "./random-graph.ts";
 
-/** What people are told, against what runs do: diagnostics and proofs as `ngc check` gives them. */
+/** Compares the diagnostics and proofs of `ngc check` with the runs of a graph. */
 export function differencesOfCheck(
   graph: RandomGraph,
   { diagnostics, proofs }: CheckResult,

@@ -28,7 +28,7 @@ export interface RandomNode {
 }
 
 /**
- * `free`: every choice is made by a function that nobody knows. `conditions`: choices ask about values that the graph itself
+ * `free`: every choice is made by an imported function. `conditions`: choices ask about values that the graph itself
  * writes, in terms that the proofs follow exactly. `beyond`: they also ask what the proofs can only approximate.
  */
 export type Family = "free" | "conditions" | "beyond";
@@ -94,7 +94,7 @@ export function randomGraph(seed: number, family: Family): RandomGraph {
       isFunction && chance(0.05) ? [pick([...names, "end"])].filter((target) => target !== name || chance(0.3)) : [];
     return { name, ...(writes === undefined ? {} : { writes }), canFail: chance(0.12), goes };
   });
-  // Without values to look at, a choice asks a function about a channel that nobody else looks at.
+  // Without values, a choice calls a function with a channel that no other node reads.
   let freeChoices = 0;
   const freeChannels: string[] = [];
   const target = (from: number): string => {

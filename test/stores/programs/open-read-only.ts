@@ -1,6 +1,6 @@
 /**
- * Opens the store at argv[2] as somebody who may not write there, and reads and writes. Prints what each gives: `ok`, or the error's
- * code and message.
+ * Opens the store at argv[2] as a user without write permission, and reads and writes. Prints the result of each call:
+ * `ok`, or the error's code and message.
  */
 import { writeSync } from "node:fs";
 import type { NgraphError } from "../../../runtime/interface/errors.ts";

@@ -1,8 +1,8 @@
 /**
- * One of several processes that want the same thread: of the store at argv[2] (see `kill-store.ts`), with the table in the file argv[3].
- * Each line `try` makes it run the thread or go on with it; it prints where it is, the code of the error that refuses it, or how the
- * run ended. `run`, `resume`, `update`, `fork` and `abandon` do what they say, and print the same. Each line `step` lets the node it is
- * at finish. argv[4] is the length of the lease in milliseconds.
+ * One of several processes that want the same thread: of the store at argv[2] (see `kill-store.ts`), with the table in
+ * the file argv[3]. Each line `try` makes it run the thread or go on with it; it prints where it is, the code of the
+ * error that refuses it, or how the run ended. `run`, `resume`, `update`, `fork` and `abandon` do what they say, and
+ * print the same. Each line `step` lets the node it is at finish. argv[4] is the length of the lease in milliseconds.
  */
 import { readFileSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -23,7 +23,7 @@ const store = openStore(place);
 const table = JSON.parse(readFileSync(tableFile, "utf8")) as Table;
 const engine = createEngine(table, { store, functions: { stop }, leaseMs: Number(leaseMs) });
 
-/** What it can be told to do; each gives what to print. */
+/** The commands of the program. Each returns the text to print. */
 const ACTIONS: Readonly<Record<string, () => Promise<string>>> = {
   try: async () => ((await engine.state("thread")) === undefined ? ACTIONS["run"]!() : ACTIONS["resume"]!()),
   run: async () => (await engine.run({}, { thread: "thread" })).status,
