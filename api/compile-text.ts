@@ -4,17 +4,17 @@ import { compile as compileText, type CompileOptions, type CompileResult } from 
 import { createNodeHost } from "./node-host.ts";
 
 /**
- * Compiles a text. Imports are read from the disk, relative to `path`. Never throws: for a text with errors there is no table,
- * and `diagnostics` has the errors.
- *
- * @example
- * const { table, diagnostics } = compile(text, { path: "support.ngraph" });
+ * Compiles a text. Imports are read from the disk, relative to `path`. Never throws: for a text with errors there is no
+ * table, and `diagnostics` has the errors.
+ * @example const { table, diagnostics } = compile(text, { path: "support.ngraph" });
  */
 export function compile(text: string, options: CompileOptions = {}): CompileResult {
   return compileText(text, { ...options, host: options.host ?? createNodeHost() });
 }
 
-/** Checks a text: what is wrong with it, and what is proven of its graphs. Reads imports as `compile` does; never throws. */
+/**
+ * Checks a text: returns its findings and the proofs about its graphs. Reads imports as `compile` does. Never throws.
+ */
 export function check(text: string, options: CompileOptions = {}): CheckReport {
   return checkText(text, { ...options, host: options.host ?? createNodeHost() });
 }

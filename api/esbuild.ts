@@ -17,7 +17,7 @@ import { hasErrors, type Diagnostic } from "../diagnostics/diagnostic.ts";
 import { createNodeHost } from "./node-host.ts";
 
 export interface NgraphPluginOptions {
-  /** Which files are graphs; default `*.ngraph`, `*.ngraph.yaml` and `*.ngraph.yml`. */
+  /** Matches the paths of graph files; default `*.ngraph`, `*.ngraph.yaml` and `*.ngraph.yml`. */
   readonly filter?: RegExp;
 }
 

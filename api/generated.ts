@@ -1,6 +1,6 @@
 /**
- * `ngraph/generated`: the imports of modules that `ngc compile` generates. Not for code written by hand: its names belong to
- * the generator of the same version.
+ * `ngraph/generated`: the imports of modules that `ngc compile` generates. Not for code written by hand: its names
+ * belong to the generator of the same version.
  */
 import type { Bindings, Engine, EngineOptions } from "../runtime/interface/engine-options.ts";
 import type { Command } from "../runtime/interface/context.ts";
@@ -30,7 +30,7 @@ export interface GeneratedGraph {
   readonly bindings: Bindings;
 }
 
-/** What the function of a generated graph takes: all of the engine's options but the code, which the module has. */
+/** The options of a generated graph's function: the engine's options without the code, which the module contains. */
 export interface GraphOptions extends Omit<EngineOptions, keyof Bindings> {}
 
 /** The engine of a generated graph. Secrets that the options lack are read from the environment, if there is one. */
@@ -91,7 +91,7 @@ export function largeTable(json: string, graphs: readonly Table[], plans?: reado
   return { ...(JSON.parse(json) as Omit<Table, "graphs" | "plans">), ...parts };
 }
 
-/** Likewise that of a plan. */
+/** The options of a generated plan's function. */
 export function largePlan(json: string, graphs: readonly Table[], plans: readonly PlanTable[]): PlanTable {
   return { ...(JSON.parse(json) as Omit<PlanTable, "graphs" | "plans">), graphs, plans };
 }

@@ -1,12 +1,15 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import type { CompilerHost } from "../compiler/load/host.ts";
 
-/** Nothing that a compiler reads is larger; what is longer is cut here and refused there (NG005). */
+/**
+ * Bytes to read: one more than the largest file that the compiler accepts. A longer file is cut, and then refused with
+ * NG005.
+ */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * Reads the files of this machine. Paths are relative to the working directory. A file is read once for each host, so one
- * compilation sees one state of the disk.
+ * Reads the files of this machine. Paths are relative to the working directory. A file is read once for each host, so
+ * one compilation sees one state of the disk.
  */
 export function createNodeHost(): CompilerHost {
   const texts = new Map<string, string | undefined>();

@@ -1,6 +1,7 @@
 /**
- * What `ngc check` costs as a program: a file of ten nodes, in both spellings, beside an empty Node start of the same run (the
- * built `dist/` is measured: `npm run build` first); and the compiler alone, from a thousand nodes to a hundred thousand.
+ * What `ngc check` costs as a program: a file of ten nodes, in both spellings, beside an empty Node start of the same
+ * run (the built `dist/` is measured: `npm run build` first); and the compiler alone, from a thousand nodes to a
+ * hundred thousand.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -73,7 +74,7 @@ function starts(): void {
       ["ngc check, ten nodes, YAML", [PROGRAM, "check", "ten.ngraph.yaml"]],
     ];
     const times = programs.map((): number[] => []);
-    // In turn, so that what else the machine does falls on all alike. The first round writes the code cache.
+    // The programs run in turn, so that other load affects all of them. The first round writes the code cache.
     for (let round = 0; round <= ROUNDS; round++) {
       for (const [index, [name, args]] of programs.entries()) {
         const begin = performance.now();

@@ -20,7 +20,7 @@ export interface GraphSummary {
   readonly edges: number;
   readonly effects: readonly Effect[];
   readonly proofs: readonly { readonly code: DiagnosticCode; readonly message: string; readonly range: Range }[];
-  /** What all checks come to, in one line, and what was not decided; `null` for plans, and where errors come first. */
+  /** The summary of all checks, with the undecided properties; `null` for plans and for files with errors. */
   readonly verdict: GraphVerdict | null;
 }
 
@@ -28,7 +28,7 @@ export interface GraphVerdict {
   readonly kind: "sound" | "unsound" | "not proven";
   /** `sound`, `unsound: …` or `not proven: …`. */
   readonly text: string;
-  /** Properties that were looked for and not decided, each with the reason. */
+  /** Properties that are neither proven nor refuted, each with the reason. */
   readonly open: readonly { readonly property: string; readonly why: string }[];
 }
 

@@ -1,6 +1,6 @@
 /**
  * The compiler as a pipeline: load (files, modules, syntax), bind (names, types, control flow), check and prove, lower.
- * Does no I/O but through the host, runs no user code, and never throws, whatever the text is.
+ * It does I/O through the host only, runs no user code, and never throws.
  */
 import { hasErrors, sortDiagnostics, type Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { PlanTable } from "../runtime/table/plan-table.ts";
@@ -48,7 +48,7 @@ export interface CompiledGraph {
   readonly table: Table | undefined;
   /** Properties that hold for every run. */
   readonly proofs: readonly Proof[];
-  /** What all checks come to; absent where errors keep its runs from being looked at. */
+  /** The summary of all checks; absent if errors prevent the exploration of its runs. */
   readonly verdict: Verdict | undefined;
 }
 
@@ -79,7 +79,7 @@ export interface CompileResult {
   readonly plans: readonly CompiledPlan[];
   /** The types that the file declares, in source order. */
   readonly types: readonly { readonly name: string; readonly type: ValueType; readonly doc?: string }[];
-  /** What `ref`s point to, over all files. */
+  /** The targets of `ref` types, in all files. */
   readonly namedTypes: ReadonlyMap<string, ValueType>;
   /** The named types that a graph file imports from a TypeScript module. */
   readonly importedTypes: ReadonlyMap<string, ImportedType>;

@@ -17,7 +17,7 @@ export interface RecordDraft {
   readonly phase?: Phase;
 }
 
-/** As much of a namespace's head as the next record needs. */
+/** The part of a namespace's head that the next record depends on. */
 export interface Head {
   readonly id: string;
   readonly values: Readonly<Record<string, Json>>;
@@ -27,7 +27,10 @@ export interface Head {
 
 /** Adds records to a thread's namespaces, each on top of the last, under a claim of the thread. */
 export interface ThreadRecords {
-  /** Saves what `draft` returns for the head, or nothing if it returns `undefined`. Calls `draft` again when another process was faster. */
+  /**
+   * Saves what `draft` returns for the head, or nothing if it returns `undefined`. Calls `draft` again when another
+   * process was faster.
+   */
   append(
     threadId: string,
     namespace: string,
@@ -39,7 +42,7 @@ export interface ThreadRecords {
 
 type MaybeDraft = RecordDraft | undefined;
 
-/** In the digest's place: an engine that finds one of these records says that it is not its own. */
+/** Stored as the digest, so that an engine refuses these records as those of another graph. */
 const FOREIGN_DIGEST = "langgraph";
 const LEASE_MS = 30_000;
 /** How long to wait for other processes that write to the thread. */
@@ -147,7 +150,7 @@ function changesBetween(head: Pick<Checkpoint, "values" | "versions"> | undefine
   return { changes, values, versions };
 }
 
-/** The items of `list` behind those of `start`, if it starts with them. */
+/** The items of `list` after the prefix `start`; `undefined` if `list` does not start with it. */
 function itemsAfter(start: readonly Json[], list: readonly Json[]): readonly Json[] | undefined {
   if (list.length < start.length) return undefined;
   // Compares from the end, where most lists differ.

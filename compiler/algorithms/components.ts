@@ -3,9 +3,9 @@
  * all that it leads to). Tarjan's algorithm, without recursion.
  */
 export interface Components {
-  /** By vertex. */
+  /** Vertex -> index of its component in `members`. */
   readonly componentOf: Int32Array;
-  /** Members, sinks first; vertices in the order they were entered. */
+  /** The vertices of each component, in reverse topological order of the components. */
   readonly members: readonly (readonly number[])[];
 }
 
@@ -45,7 +45,7 @@ export function findComponents(size: number, successors: (vertex: number) => Arr
   return { componentOf, members };
 }
 
-/** Whether a component is a cycle: more than one vertex, or one that leads to itself. */
+/** Whether a component contains a cycle: it has more than one vertex, or one with an edge to itself. */
 export function isCyclic(group: readonly number[], successors: (vertex: number) => ArrayLike<number>): boolean {
   const [first, second] = group;
   if (first === undefined) return false;

@@ -1,4 +1,4 @@
-/** An edge of the path that a search is on, with the vertex it leaves. */
+/** An edge on the current path of a search, with its source vertex. */
 export interface Step<Vertex, Edge> {
   readonly vertex: Vertex;
   readonly edge: Edge;
@@ -6,11 +6,14 @@ export interface Step<Vertex, Edge> {
 
 export interface DepthFirst<Vertex, Edge> {
   readonly edges: (vertex: Vertex) => readonly Edge[];
-  /** Where an edge leads; `undefined` for one that the search ignores. */
+  /** The target of an edge; `undefined` if the search ignores the edge. */
   readonly target: (edge: Edge) => Vertex | undefined;
-  /** Called in postorder: after all that the vertex leads to, cycles apart. */
+  /** Called in postorder: outside of cycles, after all successors of the vertex. */
   readonly leave?: (vertex: Vertex) => void;
-  /** Called for an edge that leads back to a vertex of the path: the path from that vertex on, with this edge last. */
+  /**
+   * Called for a back edge with the cycle that it closes: the path from its target on, and the back edge as the last
+   * element.
+   */
   readonly onCycle?: (cycle: readonly Step<Vertex, Edge>[]) => void;
 }
 

@@ -5,7 +5,7 @@ import type { ExpressionPool } from "./expression-pool.ts";
 
 const ROLES = ["input", "output", "state", "memory"] as const;
 
-/** Channels in the table's order (by role, then as declared), and that order as positions in the bound graph. */
+/** Channels in the table's order (by role, then by declaration), with their positions in the bound graph. */
 export function orderChannels(bound: Pick<BoundGraph, "channels">): {
   readonly ordered: readonly BoundChannel[];
   /** Position in the table by position in the bound graph. */

@@ -456,7 +456,7 @@ function mergeRecords(parts: readonly ValueType[], scope: TypeScope): ValueType 
   return recordOf([...fields.values()]);
 }
 
-/** How many parts a type has where it is written out. */
+/** The number of parts of a type after its names are expanded. */
 function weigh(type: ValueType): number {
   switch (type.kind) {
     case "list":

@@ -63,7 +63,7 @@ function readJson(json: unknown): unknown {
   }
 }
 
-/** Bounds the depth, and refuses the infinity that `JSON.parse` makes of `1e999`. */
+/** Limits the depth, and rejects `Infinity`, to which `JSON.parse` converts `1e999`. */
 function checkPlainJson(value: unknown): void {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
@@ -78,8 +78,8 @@ function checkPlainJson(value: unknown): void {
 }
 
 /**
- * Validates a table with the published JSON Schema. `checkTables` has checked the same shape with better messages; the two
- * are independent implementations, and a table has to pass both.
+ * Validates a table with the published JSON Schema. `checkTables` has checked the same shape with better messages; the
+ * two are independent implementations, and a table has to pass both.
  */
 function checkSchema({ value, path, kind }: InnerTable): void {
   const validate = kind === "plan" ? validatePlan : validateTable;

@@ -2,17 +2,17 @@ import type { BuiltinNode } from "../../runtime/interface/context.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import { NodeFailure } from "../node-failure.ts";
 
-/** Larger bodies fail the node: results are kept in every checkpoint that holds them. */
+/** Maximum size of a response. A larger one fails the node, because results are stored in checkpoints. */
 export const MAX_BODY_BYTES = 10 * 1024 * 1024;
 
-/** Statuses that another try may change. */
+/** Statuses for which another attempt can succeed. */
 export const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 /**
- * `http("https://example.com/items", method: "POST", body: { name })`: one request. The result is
- * `{ status, headers, body, json }`: header names in lower case, the body as text, and its value where the response says
- * that it is JSON (`null` otherwise). A body that is not a string is sent as JSON. A status outside 200-299 fails the node
- * unless `check: false`. Time is limited by the node's `timeout`.
+ * `http("https://example.com/items", method: "POST", body: { name })`: one request. The result is `{ status, headers,
+ * body, json }`: header names in lower case, the body as text, and its value where the response says that it is JSON
+ * (`null` otherwise). A body that is not a string is sent as JSON. A status outside 200-299 fails the node unless
+ * `check: false`. Time is limited by the node's `timeout`.
  */
 export const http: BuiltinNode = async ({ url, method = "GET", headers = {}, body = null, check = true }, context) => {
   const target = parseUrl(String(url));
@@ -80,7 +80,9 @@ function withoutCredentials(text: string): string {
   return text.replace(/[?#].*$/s, "").replace(/\/\/[^/]*@/g, "//***@");
 }
 
-/** The beginning of a text. The `…` marks the cut: the redactor also replaces the part of a secret that is left there. */
+/**
+ * The beginning of a text. The `…` marks the cut: the redactor also replaces the part of a secret that is left there.
+ */
 export function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}…` : text;
 }

@@ -10,7 +10,7 @@ import {
   type TargetSpec,
 } from "../../compiler/index.ts";
 
-/** Modules that the graphs of these tests import from: what they export is all that the compiler looks at. */
+/** Modules that the graphs of these tests import. The compiler reads their exports only. */
 const FILES = {
   "nodes.ts": [
     "export type Ticket = { id: number };",
@@ -27,7 +27,7 @@ export function compileText(
   return compile(text, { path: "test.ngraph", host: memoryHost({ ...FILES, ...files }), ...options });
 }
 
-/** The first table of a text that binds. Whether it also passes the checks is not asked: lowering is what is tested. */
+/** The first table of a text without binding errors. The checks do not run, because these tests are about lowering. */
 export function tableOf(text: string, files: Record<string, string> = {}): Table {
   const { graphs, diagnostics } = bindProject(
     loadProject(text, { path: "test.ngraph", host: memoryHost({ ...FILES, ...files }) }),

@@ -101,7 +101,7 @@ test("what goes wrong says why, and whether another try may help", async () => {
   await expect(run()).rejects.toThrow("gave no answer");
   answers("no JSON");
   await expect(run(intent)).rejects.toMatchObject({
-    message: expect.stringContaining("not of the form"),
+    message: expect.stringContaining("does not have the requested form"),
     retryable: true,
   });
   answers('{"answer":"bill', { finish_reason: "length" });
