@@ -91,7 +91,7 @@ export function largeTable(json: string, graphs: readonly Table[], plans?: reado
   return { ...(JSON.parse(json) as Omit<Table, "graphs" | "plans">), ...parts };
 }
 
-/** The options of a generated plan's function. */
+/** Parses the table of a plan that a module contains as text because it is large. */
 export function largePlan(json: string, graphs: readonly Table[], plans: readonly PlanTable[]): PlanTable {
   return { ...(JSON.parse(json) as Omit<PlanTable, "graphs" | "plans">), graphs, plans };
 }

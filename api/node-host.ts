@@ -1,10 +1,7 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import type { CompilerHost } from "../compiler/load/host.ts";
 
-/**
- * Bytes to read: one more than the largest file that the compiler accepts. A longer file is cut, and then refused with
- * NG005.
- */
+/** Bytes of the largest file that is read. It exceeds the limit of graph files (NG005), because modules can be larger. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
