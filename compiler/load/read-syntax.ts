@@ -13,6 +13,6 @@ export function readSyntax(
   spelling: Spelling = /\.ya?ml$/.test(path) ? "yaml" : "ngraph",
 ): { readonly file: File; readonly diagnostics: readonly Diagnostic[] } {
   const read = spelling === "yaml" ? parseYaml(text, { path }) : parse(text, { path });
-  if (/[^\ufeff \t\r\n]/.test(text)) return read;
+  if (read.diagnostics.length > 0 || /[^\ufeff \t\r\n]/.test(text)) return read;
   return { ...read, diagnostics: [emptyFile({ file: read.file.source, span: read.file.span })] };
 }

@@ -14,7 +14,7 @@ export function reduceAppend(current: Json, update: Json): Json {
 /** `reduceAppend` for several updates, in linear time. */
 export function appendAll(current: Json, updates: readonly Json[]): Json {
   const lists = [current, ...updates].filter((list) => Array.isArray(list) && list.length > 0) as (readonly Json[])[];
-  if (lists.length < 2) return lists[0] ?? current ?? updates[0]!;
+  if (lists.length < 2) return lists[0] ?? current ?? updates.find((update) => update !== null) ?? null;
   const items: Json[] = [];
   for (const list of lists) for (const item of list) items.push(item);
   return Object.freeze(items);

@@ -440,6 +440,8 @@ function extended(list: Json | GrowingList, added: readonly Json[]): GrowingList
  */
 function frozenHeader(header: CheckpointHeader): CheckpointHeader {
   const what = (): string => `the header of checkpoint ${quote(header.id)}`;
+  // Records from before versions lack some of these fields, and are kept as they are.
+  if (header.schemaVersion === 0) return frozenJson(header, what);
   const copy: { -readonly [K in keyof CheckpointHeader]: CheckpointHeader[K] } = {
     schemaVersion: header.schemaVersion,
     id: header.id,

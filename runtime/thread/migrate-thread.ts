@@ -172,9 +172,9 @@ function stateInStep(head: Checkpoint, writes: readonly PendingWrite[]): Partial
 
 /** Two channels of the thread that would become one. */
 function duplicates(head: Checkpoint, dropped: ReadonlySet<string>, { channels }: Renaming): string[] {
-  const kept = Object.keys(head.values).filter((name) => !dropped.has(name));
+  const kept = new Set(Object.keys(head.values).filter((name) => !dropped.has(name)));
   return [...channels].flatMap(([old, name]) =>
-    old !== name && kept.includes(old) && kept.includes(name) && !channels.has(name)
+    old !== name && kept.has(old) && kept.has(name) && !channels.has(name)
       ? [`channel \`${old}\` cannot become \`${name}\`, which has a value: drop one of them`]
       : [],
   );

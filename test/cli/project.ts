@@ -43,7 +43,7 @@ export function createProject(files: Readonly<Record<string, string>> = {}): Pro
 }
 
 function projectIn(directory: string): Project {
-  const environment = { ...process.env, NO_COLOR: "1", FORCE_COLOR: "", NODE_OPTIONS: "" };
+  const environment = { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, NODE_OPTIONS: "" };
   const project: Project = {
     directory,
     ngc: (args, options = {}) => {

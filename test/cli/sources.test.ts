@@ -139,7 +139,7 @@ describe("named files", () => {
       "large.ngraph(1,1): error NG005: this file is too large: 4194305 bytes, the limit is 4194304\nexit 2",
     );
     expect(check(project, "limit.ngraph")).toBe("exit 0");
-    expect(check(project, "empty.ngraph")).toBe("exit 0");
+    expect(check(project, "empty.ngraph")).toBe("empty.ngraph(1,1): warning NG001: this file is empty\nexit 0");
   });
 
   test("an unreadable file does not hide findings of the others: exit code 64, and every file is named", () => {

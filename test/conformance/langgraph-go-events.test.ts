@@ -131,7 +131,7 @@ describe("routes", () => {
       jump(({ goto }) => goto("c", { exclusive: true })),
       "exclusive a: c",
     ],
-    ["LG-63: by stopping", around(`jump()`, `a -> b, c`), jump(({ stop }) => stop()), "stop a: "],
+    ["LG-63: by stopping", around(`jump() { goes end }`, `a -> b, c`), jump(({ stop }) => stop()), "stop a: "],
   ])("%s", async (_name, text, functions, route) => {
     const events: RunEvent[] = [];
     const builtins = { print: () => null };

@@ -222,7 +222,7 @@ describe("jumps", () => {
     ["conditions", `a -> b when counter > 0  a -> x otherwise`],
     ["arms", `a -> match { counter > 0 -> b  else -> x }`],
   ])("LG-37: stop takes none of the edges: %s", async (_name, edges) => {
-    const text = `node a = a() into counter  ${adding({ b: 1, x: 100 })}  set -> a  ${edges}  b -> end  ${edges.includes("x") ? "x -> end" : "a -> x"}`;
+    const text = `node a = a() into counter { goes end }  ${adding({ b: 1, x: 100 })}  set -> a  ${edges}  b -> end  ${edges.includes("x") ? "x -> end" : "a -> x"}`;
     const { result, ran } = await runOf({ text, functions: { a: ({ stop }: NodeContext) => (stop(), 42) } });
     expect([result.status, ran, result.output["counter"]]).toEqual(["completed", "a", 42]);
   });

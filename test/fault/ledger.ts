@@ -161,6 +161,9 @@ export class Ledger {
       if (act.as !== undefined && this.#isInOpenStep(header.parentId!, before, act.as, had)) {
         const { name } = this.model.nodes[act.as]!;
         this.#keepsResults(header, header.parentId!, header.threadId, had, name);
+        // The results of its items are replaced: after a fault of the step they run again.
+        for (const id of Object.keys(this.step(before).leaves))
+          if (id.startsWith(`${name}[`)) world.durable.delete(`${header.runId}:${id}@${before.step}`);
         world.cover("an edit as a task of an unfinished step");
         return this.#withoutOldCalls(
           header,

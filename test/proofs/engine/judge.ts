@@ -132,7 +132,8 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
       add(`${code} error, and every run ends`, message);
     if (["NG501", "NG515"].includes(code) && !noRoute) add(`${code} error, and every run has a route`, message);
   }
-  // `KNOWN_GAPS.emptyForFails`
+  // Known gap (docs/proofs.md): NG310 counts the failure of a `for` node as a way out of a loop, even if its list is empty
+  // in every run. Graphs with a `for` over a channel need no run that completes.
   const mayStayEmpty = / for item in c\d/.test(text);
   if (claims.sound && !completed && cut && !mayStayEmpty) add("NG310 sound, and no run completes", "");
   return {
