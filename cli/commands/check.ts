@@ -34,7 +34,10 @@ export const checkCommand = defineCommand<CheckOptions>({
       .option("-v, --verbose", "also print proofs and remarks")
       .option("--max-diagnostics <n>", "print at most this number (default 50)", parseCount("--max-diagnostics", 1))
       .option("--fix", "apply suggested fixes that reduce the number of findings")
-      .option("--stdin-filepath <path>", "check standard input as the content of this file; with --fix, print it fixed")
+      .option(
+        "--stdin-filepath <path>",
+        "check standard input as the content of this file; with --fix, print the fixed text",
+      )
       .option(
         "--baseline <old>",
         "report changes since this older file or compiled table that break its threads (NG610)",

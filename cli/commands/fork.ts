@@ -27,7 +27,7 @@ export const forkCommand = defineCommand<ForkOptions>({
     command
       .option("--from <checkpoint>", "a checkpoint or label (default: the newest checkpoint)")
       .option("--as <thread>", "id of the new thread (default: generated)", parseName("--as"))
-      .option("--at <node>", "the node at which the fork resumes")
+      .option("--at <node>", "resume at this node (default: the nodes that are next at the checkpoint)")
       .option("--file <file>", "the graph's file (default: the file that the run recorded)")
       .option("--graph <name>", "the graph's name (default: the name that the run recorded)")
       .option(STORE_FLAG, STORE_HELP);

@@ -25,7 +25,7 @@ export const historyCommand = defineCommand<HistoryOptions>({
     command
       .option("--limit <n>", "list at most this number (default 100)", parseCount("--limit", 1))
       .option("--before <checkpoint>", "only checkpoints older than this one")
-      .option("--namespace <path>", "the checkpoints of a graph that a node calls")
+      .option("--namespace <path>", "list the checkpoints of a called graph, such as `review` or `each[3]`")
       .option(STORE_FLAG, STORE_HELP);
   },
   run: async ([thread = ""], options, output) => {

@@ -12,7 +12,7 @@ interface LabelOptions {
 
 export const labelCommand = defineCommand<LabelOptions>({
   usage: "label <thread> <label>",
-  summary: "name a checkpoint, for --from; an existing label of the thread moves",
+  summary: "label a checkpoint, for --from; moves the label if the thread already has it",
   configure: (command) => {
     command.option("--checkpoint <checkpoint>", "the checkpoint (default: the newest)").option(STORE_FLAG, STORE_HELP);
   },

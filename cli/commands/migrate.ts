@@ -38,10 +38,10 @@ export const migrateCommand = defineCommand<MigrateFlags>({
   summary: "move threads to an edited version of their graph; nothing runs until they are resumed",
   configure: (command) => {
     command
-      .option("--rename <old=new>", "a node, channel or graph has another name; may be repeated", collectRename)
+      .option("--rename <old=new>", "rename a node, channel or graph; may be repeated", collectRename)
       .option("--drop <channel>", "remove the value of a channel; may be repeated", collect)
       .option("--keep <channel>", "keep the value of a channel whose reducer changed; may be repeated", collect)
-      .option("--set <channel=json>", "give a channel a value; may be repeated", collectValue)
+      .option("--set <channel=json>", "set the value of a channel; may be repeated", collectValue)
       .option("--all", "migrate every thread of the graph in the store; needs --file")
       .option("--dry-run", "report what would happen, and change nothing")
       .option("--file <file>", "the graph's file (default: the file that the run recorded)")

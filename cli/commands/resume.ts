@@ -27,7 +27,7 @@ export const resumeCommand = defineCommand<ResumeOptions>({
   summary: "continue a run after a pause, a failure, an interruption or a crash",
   configure: (command) => {
     command
-      .option("--answer <answer>", "VALUE if one item waits, else ID=VALUE; may be repeated", collect)
+      .option("--answer <answer>", "VALUE if one pause waits for an answer, else ID=VALUE; may be repeated", collect)
       .option("--from <checkpoint>", "resume from this checkpoint or label instead of the newest")
       .option("--at <node>", "with --from: resume at this node instead of the nodes that were next")
       .option("--file <file>", "the graph's file (default: the file that the run recorded)")

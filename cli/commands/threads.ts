@@ -30,7 +30,11 @@ export const threadsCommand = defineCommand<ThreadsOptions>({
   configure: (command) => {
     command
       .option("--limit <n>", "list at most this number (default 100)", parseCount("--limit", 1))
-      .option("--after <position>", "continue a listing behind this position", parseCount("--after", 0))
+      .option(
+        "--after <position>",
+        "list threads after this position, which the previous listing printed",
+        parseCount("--after", 0),
+      )
       .option("--status <status>", `only threads with this status: ${STATUSES.join(", ")}`, (text) =>
         parseChoice("--status", STATUSES, text),
       )

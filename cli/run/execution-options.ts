@@ -24,7 +24,7 @@ export function addExecutionOptions(command: Command): void {
       parseStepLimit,
     )
     .option("--max-parallel <n>", "maximum tasks at the same time", parseCount("--max-parallel", 1))
-    .option("--allow <effects>", `refuse every effect but these: ${EFFECTS.join(",")} or none`, parseEffects)
+    .option("--allow <effects>", `allow only these effects: ${EFFECTS.join(",")} or none`, parseEffects)
     .option("--builtins <file>", "a module whose exports supply built-in nodes, such as `llm`")
     .option("--events", "print every event as a JSON line on stderr");
 }
