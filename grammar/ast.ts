@@ -33,7 +33,7 @@ export interface File {
   readonly source: SourceFile;
   readonly spelling: "ngraph" | "yaml";
   readonly items: readonly Item[];
-  /** In source order. The reader of YAML leaves them out: see `yaml/yaml-comments.ts`. */
+  /** In source order. Empty after `parseYaml`; `yamlComments` reads the comments of a YAML text. */
   readonly comments: readonly Comment[];
 }
 
@@ -43,10 +43,10 @@ export type Item = ImportDecl | TypeDecl | SecretDecl | GraphDecl | PlanDecl | T
 export interface Broken {
   readonly kind: "Broken";
   readonly span: Span;
-  /** Its kind, as far as its first words decide it. */
+  /** The kind of statement that the first words announce; `other` if they announce none. */
   readonly of:
     "import" | "type" | "secret" | "graph" | "plan" | "test" | "channel" | "node" | "task" | "edge" | "other";
-  /** Names that it may have declared or used: nothing is reported about them. */
+  /** Names that the unreadable text may declare or use. The compiler reports nothing about them. */
   readonly names: readonly string[];
 }
 
@@ -194,9 +194,9 @@ export interface FieldsOutput {
 export interface OutputField {
   readonly kind: "OutputField";
   readonly span: Span;
-  /** Of the result. */
+  /** The field of the node's result. */
   readonly field: Key;
-  /** Same name and span as `field` when written short. */
+  /** The channel that receives the field. In the short form it has the name and the span of `field`. */
   readonly channel: Identifier;
 }
 

@@ -3,11 +3,11 @@ import type { Comment, File, Item } from "./ast.ts";
 
 /** The comments of a statement, an item or a file: lines of text without `//`, `#` and the like. */
 export interface AttachedComments {
-  /** On their own lines above it, or inside of it. */
+  /** Comments on their own lines above the part, or inside it. */
   readonly before: readonly string[];
-  /** After it, on its line. */
+  /** The comment after the part, on the same line. */
   readonly behind: string | undefined;
-  /** Below the last statement of an item; for a file, below its last item. */
+  /** Comments below the last statement of an item; for a file, below its last item. */
   readonly after: readonly string[];
 }
 
@@ -15,9 +15,9 @@ export interface AttachedComments {
 export type CommentsOf = (part: object) => AttachedComments | undefined;
 
 /**
- * Binds each comment of a file to the statement that it is about, for spellings that put statements in other places and
- * know no tokens between which a comment could stay. (Formatting does not: there a comment stays between its two
- * tokens.)
+ * Attaches each comment of a file to the statement that it describes. Conversion between the spellings needs this,
+ * because it reorders statements and replaces their tokens. Formatting `.ngraph` text does not use it:
+ * `format/weave-comments.ts` keeps each comment between its two tokens.
  */
 export function attachComments(file: File): CommentsOf {
   const attached = new Map<object, { before: string[]; behind: string[]; after: string[] }>();
@@ -57,14 +57,17 @@ export function attachComments(file: File): CommentsOf {
   };
 }
 
-/** Whether no line ends between the end of a part and an offset. Block scalars of YAML end after their line break. */
+/**
+ * Whether an offset is on the line where a part ends. The span of a YAML block scalar includes its last line break, so
+ * no comment is on its line.
+ */
 function isSameLine(text: string, end: number, offset: number): boolean {
   return text[end - 1] !== "\n" && !text.slice(end, offset).includes("\n");
 }
 
 /**
- * Whether an offset after the last statement of an item is still in the item: before its brace, or before the next
- * document.
+ * Whether an offset after the last statement of an item belongs to the item: it is before the closing brace
+ * (`.ngraph`), or before the `---` line of the next document (YAML).
  */
 function isInside(offset: number, { item }: Part, following: Part | undefined, text: string): boolean {
   if (offset < item.span.end) return true;
@@ -72,13 +75,13 @@ function isInside(offset: number, { item }: Part, following: Part | undefined, t
 }
 
 interface Part {
-  /** The parts that comments are bound to; an item with statements represents its first line. */
+  /** The item or statement that receives the comments. For an item with statements, `span` covers its head only. */
   readonly node: object;
   readonly item: Item;
   readonly span: Span;
 }
 
-/** What comments are bound to, in the order of the text. */
+/** The items and statements that can receive comments, sorted by position. */
 function partsOf(file: File): Part[] {
   const parts = file.items.flatMap((item): Part[] => {
     if (item.kind !== "Graph" && item.kind !== "Plan" && item.kind !== "Test")
@@ -93,7 +96,7 @@ function partsOf(file: File): Part[] {
   return parts.sort((a, b) => a.span.start - b.span.start);
 }
 
-/** With the documentation above it. */
+/** The span of a statement together with the documentation above it. */
 function wholeSpan({ span, doc }: { readonly span: Span; readonly doc?: { readonly span: Span } }): Span {
   return doc === undefined
     ? span

@@ -16,7 +16,7 @@ export interface Completion {
 /** The parser with the recorded grammar; created on first use, because recording takes 20 ms. */
 let recorded: NgraphParser | undefined;
 
-/** Operators of other languages: read with an error. */
+/** Operators of other languages. `readTokens` reports and replaces them, so they are not suggested. */
 const FOREIGN: ReadonlySet<TokenType> = new Set([t.StrictEqual, t.StrictNotEqual]);
 
 /**
@@ -59,7 +59,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Words of the grammar get a type of their own, which is an identifier too. */
+/** Sets the token type of an identifier to the type of its word, so that it matches the keywords of the grammar. */
 function withWordType(token: IToken): IToken {
   if (token.tokenType !== t.Identifier) return token;
   const tokenType = t.wordType(token.image);
@@ -67,7 +67,8 @@ function withWordType(token: IToken): IToken {
 }
 
 /**
- * The head of the last item with its brace, and the tokens of its last statement: complete statements do not matter.
+ * The tokens that decide which tokens may follow: the head of the last item up to its brace, and its last statement.
+ * The complete statements between the two are left out.
  */
 function statementTokens(source: TokenText): readonly IToken[] {
   let item = 0;

@@ -36,10 +36,10 @@ export function convert(
   return { text: printed, diagnostics, lost: [...lostMarks(file, marks), ...unreadable(printed)] };
 }
 
-/** A comment for editors of YAML files. */
+/** The comment that names the JSON Schema of a YAML file for editors. It is not converted. */
 const MODELINE = /^#\s*yaml-language-server:/;
 
-/** Features that only YAML has. No value is lost: an alias becomes a copy, and tags repeat known types. */
+/** A sentence for each feature that only YAML has. No value is lost: an alias becomes a copy, a tag repeats a type. */
 function lostMarks({ source }: File, marks: readonly YamlMark[]): string[] {
   return marks.flatMap(({ kind, text, span }) => {
     const sentence = LOST_MARKS[kind];
@@ -53,7 +53,7 @@ const LOST_MARKS: Readonly<Partial<Record<YamlMark["kind"], (text: string) => st
   tag: (text) => `the tag \`${text}\``,
 };
 
-/** A name in YAML can be a keyword at the same place of the text. */
+/** Checks that the converted text can be read: a name that is valid in YAML can be a keyword in the text spelling. */
 function unreadable(text: string): string[] {
   const first = parse(text).diagnostics.find(({ severity }) => severity === "error");
   if (first === undefined) return [];

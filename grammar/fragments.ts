@@ -33,7 +33,7 @@ export interface Fragments {
   output: Output;
   /** `approve before send`, without `assert`. */
   assert: AssertDecl;
-  /** What follows `expect`: `ran a, [b, c]`, `status failed`, or an expression. */
+  /** The text after `expect`: `ran a, [b, c]`, `status failed`, or an expression. */
   expect: TestItem;
   /** A line of a test with its first word: `mock draft = a then b`. */
   testItem: TestItem;

@@ -1,4 +1,4 @@
 /** Limits of both spellings. */
 
-/** Bytes of the largest file that is read. */
+/** The maximum size of a file in bytes of UTF-8. A larger file is not read. */
 export const LARGEST_FILE = 4 * 1024 * 1024;

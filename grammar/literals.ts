@@ -57,7 +57,7 @@ const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h:
 export function durationValue(reading: Reading, image: string, offset: number): number {
   const parts = /^(\d+(?:\.\d+)?)([A-Za-z]*)/.exec(image);
   const written = (parts?.[2] ?? "").toLowerCase();
-  // A bad unit has been reported; it is read as the known unit that it begins with.
+  // `readTokens` has reported an unknown unit. Its first letters select a known unit.
   const unit = Object.hasOwn(UNITS, written) ? written : /^m(?:s|il)/.test(written) ? "ms" : written.slice(0, 1);
   const factor = UNITS[unit] ?? 1_000;
   const digits = parts?.[1] ?? "0";
@@ -73,7 +73,7 @@ export function durationValue(reading: Reading, image: string, offset: number): 
   return Number.isSafeInteger(milliseconds) ? milliseconds : Number.MAX_SAFE_INTEGER;
 }
 
-/** `08`: octal in some languages, decimal in others. */
+/** A leading zero is an error: `08` is octal in some languages and decimal in others. */
 function leadingZero(place: Place, digits: string): Diagnostic {
   const use = digits.replace(/^0+(?=\d)/, "");
   return badLiteral(place, {
@@ -83,7 +83,7 @@ function leadingZero(place: Place, digits: string): Diagnostic {
   });
 }
 
-/** A number and whether it is written as a float. What cannot be represented is reported. */
+/** A number and whether it is written as a float. Reports a number that cannot be represented. */
 export function numberValue(reading: Reading, image: string, offset: number): { value: number; isFloat: boolean } {
   const plain = /^\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/.exec(image)?.[0] ?? "0";
   const isFloat = /[.eE]/.test(plain);
@@ -98,9 +98,9 @@ export function numberValue(reading: Reading, image: string, offset: number): { 
 }
 
 /**
- * Takes the common indentation out of a template. `texts` are its pieces of text in order, with an expression between
- * each two. The rule: of all lines but the first, the lines with a character other than a blank (or an expression)
- * decide. The blanks that begin all of them are removed from each line. A line of blanks becomes empty. Line breaks
+ * Removes the common indentation of a template. `texts` are its pieces of text in order, with an expression between
+ * each two. The common indentation is the longest run of blanks that begins every line except the first line and
+ * except lines of blanks only (a line with an expression is not blank). A line of blanks becomes empty. Line breaks
  * become `\n`. Escapes are resolved afterwards, so `\t` and `\n` never count as indentation or lines.
  */
 export function removeIndentation(texts: readonly string[]): string[] {

@@ -42,7 +42,7 @@ export function parse(
 export interface Fragment {
   readonly text: string;
   readonly source: SourceFile;
-  /** From an offset of `text` (its end included) to one of `source`; increasing. */
+  /** Maps an offset of `text` (its end included) to an offset of `source`. Must never decrease. */
   readonly toSource: (offset: number) => number;
 }
 
@@ -92,7 +92,7 @@ function run<T>(
   }
 }
 
-/** Comments in source order, with the `///` lines that document nothing. */
+/** All comments in source order, including the `///` lines that document no declaration. */
 function allComments(reading: Reading, tokens: Tokens, attached: ReadonlySet<Tokens["docs"][number]>): Comment[] {
   const loose = tokens.docs.filter((doc) => !attached.has(doc));
   if (loose.length === 0) return tokens.comments;

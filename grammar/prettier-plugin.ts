@@ -2,7 +2,7 @@
  * The Prettier plugin: `"plugins": ["ngraph/prettier"]`. The same document as `ngc fmt`, printed by Prettier with its
  * own settings (`printWidth`, `tabWidth`, `useTabs`, `endOfLine`).
  *
- * The tree is handed to Prettier as one node: comments, blank lines and `// prettier-ignore` are woven into its
+ * Prettier receives the tree as one node: comments, blank lines and `// prettier-ignore` are woven into its
  * document (`format/weave-comments.ts`), because Prettier's attachment to nodes moves comments in odd places with every
  * run.
  */
@@ -11,7 +11,7 @@ import type { File } from "./ast.ts";
 import { FormatError, readForFormat } from "./format/format.ts";
 import { fileDocument, PRINT_WIDTH, TAB_WIDTH } from "./format/print-file.ts";
 
-/** What Prettier sees of a file. */
+/** The only node that Prettier receives for a file. */
 interface Root {
   readonly file: File;
 }

@@ -43,7 +43,7 @@ export function report(reading: Reading, diagnostic: Diagnostic): void {
 /** Text with the same meaning in every kind of YAML scalar: no quotes, commas, colons or line breaks. */
 const SAFE_IN_YAML = /^[\w!&|=<>.()+\- ]*$/;
 
-/** A fragment is part of another language: a fix must not insert text that has another meaning there. */
+/** Removes the fixes of a fragment that insert text with a meaning in the enclosing YAML. */
 function withSafeFixes(diagnostic: Diagnostic): Diagnostic {
   const fixes = diagnostic.fixes.filter(({ edits }) => edits.every(({ text }) => SAFE_IN_YAML.test(text)));
   return fixes.length === diagnostic.fixes.length ? diagnostic : { ...diagnostic, fixes };

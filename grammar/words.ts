@@ -3,25 +3,25 @@
  * keyword only where the grammar expects one, so that `node limit = …` and `input -> draft` stay possible.
  */
 
-/** Never an identifier, except as a field name after `.` or before `:`. */
+/** Words that are never an identifier, except as a field name after `.` or before `:`. */
 export const RESERVED_WORDS = ["true", "false", "null", "match", "else", "in", "when", "otherwise"] as const;
 
-/** Begin a file's items. */
+/** Words that begin an item of a file. */
 export const ITEM_WORDS: ReadonlySet<string> = new Set(["import", "type", "secret", "graph", "plan", "test"]);
 
-/** Declare a channel: the statement `state name: type`. */
+/** Words that declare a channel, as in `state name: type`. */
 export const CHANNEL_WORDS: ReadonlySet<string> = new Set(["input", "output", "state", "memory"]);
 
-/** Begin a statement of a graph (an edge begins with a node's name, or with `all`). */
+/** Words that begin a statement of a graph. An edge begins with the name of a node, or with `all`. */
 export const GRAPH_WORDS: ReadonlySet<string> = new Set([...CHANNEL_WORDS, "node", "limit", "max", "assert"]);
 
-/** Begin a statement of a plan. */
+/** Words that begin a statement of a plan. */
 export const PLAN_WORDS: ReadonlySet<string> = new Set([...CHANNEL_WORDS, "task", "max", "order", "pool", "on"]);
 
-/** Begin a line of a test. */
+/** Words that begin a line of a test. */
 export const TEST_WORDS: ReadonlySet<string> = new Set(["given", "mock", "answer", "expect"]);
 
-/** Begin a policy, in the order in which help texts list them. */
+/** Words that begin a policy, in the order in which help texts list them. */
 export const POLICY_WORDS: ReadonlySet<string> = new Set([
   "tries",
   "timeout",
@@ -38,7 +38,7 @@ export const POLICY_WORDS: ReadonlySet<string> = new Set([
   "estimate",
 ]);
 
-/** Words that may follow an expression: an expression never runs over them. */
+/** Words that may follow an expression. An expression ends before them. */
 export const CLAUSE_WORDS: ReadonlySet<string> = new Set([
   ...GRAPH_WORDS,
   ...PLAN_WORDS,

@@ -7,17 +7,17 @@ const { hardlineWithoutBreakParent, literallineWithoutBreakParent } = builders;
 /** Comments on one line between two tokens. */
 export interface CommentRun {
   readonly doc: Doc;
-  /** On another line than the token before it. */
+  /** A line break separates the run from the token before it. */
   readonly isOwnLine: boolean;
-  /** A line break follows. */
+  /** A line break separates the run from the token after it. */
   readonly endsLine: boolean;
   readonly blankBefore: boolean;
-  /** A blank line separates it from the next token. */
+  /** A blank line separates the run from the next token. */
   readonly blankAfter: boolean;
 }
 
 /**
- * The lines of comments between two tokens of a text. `isFirst`: no token precedes them. `isLast`: no token follows.
+ * Groups the comments between two tokens by line. `isFirst`: no token precedes them. `isLast`: no token follows.
  */
 export function commentRuns(
   text: string,
@@ -46,7 +46,7 @@ export function commentRuns(
   });
 }
 
-/** A comment as it was written; lines that begin with `*` keep to the indentation. */
+/** A comment as it is written. If every later line begins with `*`, the lines are indented with the first line. */
 export function layoutComment(comment: Comment): Doc {
   const lines = comment.text.split(/\r\n?|\n/);
   if (lines.length === 1) return comment.text.trimEnd();

@@ -1,7 +1,7 @@
 /**
- * The pieces that every layout is made of, on Prettier's document builders.
+ * Building blocks of the layouts, on top of Prettier's document builders.
  *
- * Two rules hold for all layouts, and the weaving of comments rests on them: every string in a document is either
+ * Two rules hold for all layouts, and `weave-comments.ts` depends on them: every string in a document is either
  * blank or exactly one token of the language, and tokens are in the order of the source. Text that is not a token (the
  * inside of a template) is marked `verbatim`.
  */
@@ -15,7 +15,7 @@ export type Doc = builders.Doc;
 export type Mark =
   /** Begins a line wherever the list around it is broken: a statement, an argument, an arm. */
   | { readonly kind: "element"; readonly span?: Span }
-  /** Text of no tokens. With a span: a part of the source that is copied, comments included. */
+  /** Text that is not a token. With a span, it is a copy of that part of the source, comments included. */
   | { readonly kind: "verbatim"; readonly span?: Span };
 
 export function element(doc: Doc, span?: Span): Doc {
@@ -23,7 +23,7 @@ export function element(doc: Doc, span?: Span): Doc {
   return label(mark, doc);
 }
 
-/** Text as it is, line breaks included. It never breaks the groups around it. */
+/** Unchanged text. Its line breaks do not break the enclosing groups. */
 export function verbatim(text: string, span?: Span): Doc {
   const mark: Mark = span === undefined ? { kind: "verbatim" } : { kind: "verbatim", span };
   return label(mark, join(builders.literallineWithoutBreakParent, text.split(/\r\n?|\n/)));
@@ -34,7 +34,7 @@ export function words(...parts: Doc[]): Doc {
   return join(" ", parts);
 }
 
-/** `(a, b)`, or an item a line with a trailing comma. */
+/** `(a, b)` on one line, or one item per line with a trailing comma. */
 export function bracketed(open: string, items: readonly Doc[], close: string, shouldBreak = false): Doc {
   if (items.length === 0) return [open, close];
   const list = join(
@@ -45,8 +45,8 @@ export function bracketed(open: string, items: readonly Doc[], close: string, sh
 }
 
 /**
- * `{ a, b }`. Where it does not fit, each line has as many items as fit, and a comma ends the last one. With comments inside
- * (`isCommented`) each line has one item, because a comment must stay with its item.
+ * `{ a, b }` on one line if it fits. Otherwise each line has as many items as fit, and a comma ends the last one. With
+ * comments inside (`isCommented`) each line has one item, because a comment must stay with its item.
  */
 export function braced(items: readonly Doc[], isCommented: boolean): Doc {
   if (items.length === 0) return ["{", "}"];
@@ -57,7 +57,7 @@ export function braced(items: readonly Doc[], isCommented: boolean): Doc {
   return group(["{", indent([line, list, ifBreak(",")]), line, "}"]);
 }
 
-/** `{ a  b }` without commas, two spaces apart, or an item a line: policies and arms. */
+/** Policies and arms: `{ a  b }` with two spaces between items, or one item per line. No commas. */
 export function bracedBlock(items: readonly { readonly doc: Doc; readonly span: Span }[], shouldBreak = false): Doc {
   if (items.length === 0) return ["{", "}"];
   const list = join(

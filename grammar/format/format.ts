@@ -3,10 +3,10 @@ import { hasErrors } from "../../diagnostics/diagnostic.ts";
 import type { File } from "../ast.ts";
 import { parse } from "../parse.ts";
 
-/** A text that cannot be formatted because it cannot be read: nothing was changed. */
+/** Thrown for a text with syntax errors. Such a text is not formatted. */
 export class FormatError extends Error {
   readonly code = "NG_FORMAT_SYNTAX";
-  /** What is wrong with the text, sorted by position. */
+  /** The syntax errors, sorted by position. */
   readonly diagnostics: readonly Diagnostic[];
 
   constructor(diagnostics: readonly Diagnostic[]) {
@@ -28,17 +28,17 @@ export class FormatError extends Error {
  */
 export async function format(text: string, options: { readonly path?: string } = {}): Promise<string> {
   const file = readForFormat(text, options.path);
-  // Formatting loads the printer on first use; reading a file does not need it.
+  // The printer is loaded on first use, because reading a file does not need it.
   const { printFile } = await import("./print-file.ts");
   return printFile(file);
 }
 
-/** The tree of a text without errors; its line breaks are `\n`, and no byte order mark is left. */
+/** Parses a text for formatting, with `\n` as line break and without the byte order mark. Throws a `FormatError`. */
 export function readForFormat(text: string, path?: string): File {
   const options = path === undefined ? {} : { path };
   const plain = text.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n");
   const { file, diagnostics } = parse(plain, options);
   if (!hasErrors(diagnostics)) return file;
-  // Spans are offsets of the original text.
+  // The spans of the diagnostics must be offsets of the original text.
   throw new FormatError(plain === text ? diagnostics : parse(text, options).diagnostics);
 }

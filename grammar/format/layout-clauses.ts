@@ -4,7 +4,7 @@ import { layoutExpression, layoutKey } from "./layout-expression.ts";
 import { stringText } from "./literal-text.ts";
 import type { SourceView } from "./source-view.ts";
 
-/** What nodes and tasks share: ` for x in xs`. */
+/** The clause of nodes and tasks ` for x in xs`. */
 export function layoutEach(each: Ast.NodeDecl["each"], source: SourceView): Doc {
   if (each === undefined) return "";
   return [wrap(), words("for", each.item.name, "in", layoutExpression(each.list, source))];
@@ -21,7 +21,7 @@ export function layoutOutput(output: Ast.Output | undefined, source: SourceView)
   return [wrap(), words("into", braced(fields, source.hasComment(output.span)))];
 }
 
-/** ` { tries 4  timeout 10s }`, or a policy a line. */
+/** ` { tries 4  timeout 10s }`, or one policy per line. */
 export function layoutPolicies(policies: readonly Ast.Policy[], source: SourceView): Doc {
   if (policies.length === 0) return "";
   return [" ", bracedBlock(policies.map((policy) => ({ doc: layoutPolicy(policy, source), span: policy.span })))];

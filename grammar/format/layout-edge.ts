@@ -5,7 +5,7 @@ import { names } from "./layout-clauses.ts";
 import { layoutPatterns } from "./layout-type.ts";
 import type { SourceView } from "./source-view.ts";
 
-/** Up to this many arms share a line if they fit; more arms are always written one a line. */
+/** Up to this many arms share a line if they fit. More arms are always written one per line. */
 const ARMS_ON_ONE_LINE = 2;
 
 export function layoutEdge(edge: Ast.EdgeDecl, source: SourceView): Doc {

@@ -17,8 +17,8 @@ import { stringText } from "./literal-text.ts";
 import type { SourceView } from "./source-view.ts";
 
 /**
- * How tightly each form binds, loosest first; a looser form inside a tighter one needs parentheses. Binary operators
- * are between them.
+ * Binding strength of each form, loosest first. A looser form inside a tighter one needs parentheses. The strengths in
+ * `BINARY_PRECEDENCE` are between `CONDITIONAL` and `UNARY`.
  */
 const CONDITIONAL = 0;
 const UNARY = 8;
@@ -65,13 +65,13 @@ export function layoutExpression(expr: Ast.Expr, source: SourceView): Doc {
   }
 }
 
-/** A field name, in quotes where it was written so or has to be. */
+/** A field name. Quoted if the source quotes it, or if it is not an identifier. */
 export function layoutKey(key: Ast.Key, source: SourceView): Doc {
   if (!key.quoted && /^[A-Za-z_]\w*$/.test(key.name)) return key.name;
   return stringText({ value: key.name, span: key.span }, source);
 }
 
-/** Whether an expression begins with `{`, which `match` would take for its own. */
+/** Whether an expression begins with `{`. After `match`, the parser would read that brace as the start of the arms. */
 export function beginsWithBrace(expr: Ast.Expr): boolean {
   let first = expr;
   for (;;) {
@@ -94,13 +94,13 @@ function bindingOf(expr: Ast.Expr): number {
   return POSTFIX;
 }
 
-/** An operand; without parentheses if it binds at least as tightly as `binding`. */
+/** An operand. It has parentheses if it binds less tightly than `binding`. */
 function operand(expr: Ast.Expr, binding: number, source: SourceView): Doc {
   const doc = layoutExpression(expr, source);
   return bindingOf(expr) >= binding ? doc : group(["(", indent([softline, doc]), softline, ")"]);
 }
 
-/** A chain of operators of one strength is one list, however deep the tree leans to the left. */
+/** A chain of operators of equal precedence is laid out as one list. A loop walks the left-leaning tree. */
 function layoutBinary(expr: Ast.BinaryExpr, source: SourceView): Doc {
   const binding = BINARY_PRECEDENCE[expr.operator];
   const rest: Doc[] = [];
@@ -112,7 +112,7 @@ function layoutBinary(expr: Ast.BinaryExpr, source: SourceView): Doc {
   return group([operand(first, binding, source), indent(rest.reverse())]);
 }
 
-/** `a ? b : c ? d : e` is one list of cases. */
+/** `a ? b : c ? d : e` is laid out as one list of cases. */
 function layoutConditional(expr: Ast.ConditionalExpr, source: SourceView): Doc {
   const parts: Doc[] = [];
   let last: Ast.Expr = expr;
@@ -159,7 +159,7 @@ function layoutComprehension(expr: Ast.ComprehensionExpr, source: SourceView): D
   return group(["[", indent([softline, join(line, clauses)]), softline, "]"]);
 }
 
-/** A single record or list as the only argument needs no indentation of its own. */
+/** An only argument that is a record or a list adds no level of indentation. */
 function layoutArguments(args: readonly Ast.Argument[], source: SourceView): Doc {
   const docs = args.map(({ name, value }) =>
     name === undefined ? layoutExpression(value, source) : [name.name, ":", " ", layoutExpression(value, source)],
@@ -177,7 +177,7 @@ function spansLines(expr: Ast.Expr): boolean {
   return expr.kind === "Template" && expr.parts.some((part) => part.kind === "TemplateText" && part.raw.includes("\n"));
 }
 
-/** Text as it was written; the expressions in it stay on their lines. */
+/** The text is unchanged. Each expression in it is laid out on one line. */
 function layoutTemplate(expr: Ast.TemplateExpr, source: SourceView): Doc {
   return [
     "`",

@@ -77,7 +77,7 @@ function layoutBody(item: Ast.Item, statements: readonly AnyStatement[], source:
   return [open, indent([statements.length === 0 ? "" : [hardline, body], end]), hardline, "}"];
 }
 
-/** Without blank lines of an author, one separates statements of different paragraphs. */
+/** The paragraph of a statement. Without a source, a blank line separates statements of different paragraphs. */
 function paragraphOf(statement: AnyStatement): string {
   switch (statement.kind) {
     case "Channel":
@@ -100,7 +100,7 @@ function paragraphOf(statement: AnyStatement): string {
   }
 }
 
-/** One a line, with at most one blank line between each two. */
+/** One statement per line, with at most one blank line between each two. */
 function layoutSequence<
   T extends { readonly span: Ast.File["span"]; readonly doc?: Ast.DocComment } & (AnyStatement | Ast.Item),
 >(
@@ -121,7 +121,10 @@ function layoutSequence<
   });
 }
 
-/** Comments go above the documentation, and after the statement; comments after the head of a graph go to its brace. */
+/**
+ * Adds the comments of a tree that was read from YAML: above the documentation, and after the statement. `layoutBody`
+ * prints the comment after the head of a graph, plan or test, behind its opening brace.
+ */
 function withComments(doc: Doc, statement: AnyStatement | Ast.Item, source: SourceView): Doc {
   const comments = source.commentsOf(statement);
   if (comments === undefined) return doc;

@@ -4,7 +4,7 @@ import type { SourceView } from "./source-view.ts";
 /** Invisible, reordering and line-breaking characters: legal inside strings, but printed as escapes. */
 const HIDDEN = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g;
 
-/** A string literal: the author's escapes where it was read from text, JSON's where it was not. */
+/** A string literal. It keeps the escapes of the source text; without a source text it has JSON's escapes. */
 export function stringText(literal: Pick<StringLiteral, "value" | "span">, source: SourceView): string {
   const spelled = source.spelled(literal.span);
   return spelled.startsWith('"') && valueOf(spelled) === literal.value ? spelled : quote(literal.value);
@@ -28,7 +28,7 @@ export function numberText(literal: LiteralType, source: SourceView): string {
   return plainNumber(value, literal.isFloat ?? false);
 }
 
-/** A number that is not negative, spelled so that it is read as a float exactly when it is one. */
+/** The spelling of a non-negative number. A float has a fraction or an exponent, so it is read as a float again. */
 export function plainNumber(value: number, isFloat: boolean): string {
   const text = String(value);
   return isFloat && !/[.e]/.test(text) ? `${text}.0` : text;

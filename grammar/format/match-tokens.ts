@@ -7,8 +7,8 @@ export interface SourceToken {
 }
 
 /**
- * Finds the token of the source for each token of the document. The source may have more (parentheses, a name that is
- * written twice) and less (a trailing comma); after each statement both are in step again.
+ * Finds the token of the source for each token of the document. The source may have additional tokens (parentheses, a
+ * name that is written twice) and may lack tokens (a trailing comma). Matching resynchronizes after each statement.
  */
 export function matchTokens({ leaves, elements }: TokenList, tokens: readonly SourceToken[]): void {
   const { limits, resumes } = statementBounds(leaves.length, elements);
@@ -38,14 +38,17 @@ export function matchTokens({ leaves, elements }: TokenList, tokens: readonly So
   });
 }
 
-/** Strings may be escaped in another way, documentation loses blanks. */
+/** Whether two tokens match. The escapes of a string and the blanks of a documentation line may differ. */
 function isSame(printed: string, written: string): boolean {
   if (printed === written) return true;
   if (printed.startsWith('"')) return written.startsWith('"');
   return printed.startsWith("///") && written.startsWith("///");
 }
 
-/** Where the statement around each token ends in the source, and after which tokens one has ended. */
+/**
+ * `limits`: for each token, the end of the enclosing statement in the source. `resumes`: for the first token after a
+ * statement, the end of that statement in the source.
+ */
 function statementBounds(length: number, elements: TokenList["elements"]) {
   const limits: (number | undefined)[] = Array.from({ length });
   const resumes = new Map<number, number>();
@@ -57,7 +60,7 @@ function statementBounds(length: number, elements: TokenList["elements"]) {
   return { limits, resumes };
 }
 
-/** By binary search. */
+/** The index of the first token at or after an offset, by binary search. */
 function firstTokenFrom(tokens: readonly SourceToken[], offset: number): number {
   let low = 0;
   let high = tokens.length;

@@ -11,7 +11,7 @@ import { weaveComments } from "./weave-comments.ts";
 /** Columns of a line. The one style has no options; Prettier's own settings win where the plugin runs in Prettier. */
 export const PRINT_WIDTH = 120;
 
-/** Spaces of one level. */
+/** Spaces per level of indentation. */
 export const TAB_WIDTH = 2;
 
 /**
@@ -36,7 +36,7 @@ export function fileDocument(file: File): Doc {
   return [weaveComments(doc, text, sourceTokens(file), file.comments), hardline];
 }
 
-/** The tokens of a file in order, documentation among them. */
+/** The tokens of a file in order, including its documentation lines. */
 function sourceTokens(file: File): SourceToken[] {
   const { tokens, docs } = readTokens(newReading(file.source, file.source.text));
   const comments = new Set(file.comments.map(({ span }) => span.start));

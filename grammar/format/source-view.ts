@@ -8,15 +8,15 @@ export interface SourceView {
   spelled(span: Span): string;
   /** Whether a span contains a comment. */
   hasComment(span: Span): boolean;
-  /** Whether the source has a blank line after this end; `undefined` if there is no source. */
+  /** Whether the source has a blank line after the offset `end`; `undefined` if there is no source. */
   blankAfter(end: number): boolean | undefined;
   /** The part of the source that a `// prettier-ignore` above a statement protects. */
   ignored(statement: { readonly span: Span; readonly doc?: DocComment }): Span | undefined;
-  /** Comments of a tree that was read from YAML; those of a text stay between its tokens (`weave-comments.ts`). */
+  /** Comments of a tree that was read from YAML. `weave-comments.ts` prints the comments of `.ngraph` text. */
   readonly commentsOf: CommentsOf;
 }
 
-/** For trees without a text: YAML, and trees that a program built. */
+/** The view for trees without `.ngraph` text: trees from YAML, and trees that a program builds. */
 export const noSource: SourceView = {
   spelled: () => "",
   hasComment: () => false,
@@ -61,7 +61,7 @@ function isFirstOnLine(text: string, offset: number): boolean {
   return text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset).trim() === "";
 }
 
-/** Comments on the same line belong to the element that ends there: the blank line may follow them. */
+/** Skips comments on the line of `end`: they belong to the element that ends there, so the blank line follows them. */
 function isBlankLineAfter(source: SourceFile, comments: ReadonlyMap<number, Comment>, end: number): boolean {
   const { text } = source;
   for (let at = end, breaks = 0; at < text.length; at += 1) {
@@ -79,7 +79,7 @@ function isBlankLineAfter(source: SourceFile, comments: ReadonlyMap<number, Comm
   return false;
 }
 
-/** Whether one of some comments, sorted by place, starts in a span. */
+/** Whether a comment starts in a span, by binary search. `comments` are sorted by position. */
 function startsWithin(comments: readonly Comment[], span: Span): boolean {
   let low = 0;
   let high = comments.length;

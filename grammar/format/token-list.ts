@@ -5,13 +5,13 @@ import type { Doc, Mark } from "./doc-parts.ts";
 export interface Leaf {
   readonly index: number;
   readonly text: string;
-  /** A trailing comma or a leading `|`: printed where lines are broken, and the source may lack it. */
+  /** A trailing comma or a leading `|`. It is printed only if its group is broken, and the source may lack it. */
   readonly isOptional: boolean;
-  /** A blank or a possible line break precedes it. */
+  /** A blank or a possible line break precedes the token. */
   readonly isApart: boolean;
-  /** For a part of the source that is copied: where it lies. */
+  /** The span in the source, for a part of the source that is copied. */
   readonly copied: Span | undefined;
-  /** The first and last index of its tokens in the source; absent if the source has none. */
+  /** The indices of the first and last matching token of the source; absent if none matches. */
   match?: { readonly first: number; readonly last: number };
 }
 
@@ -20,7 +20,7 @@ export interface Element {
   readonly from: number;
   /** Exclusive. */
   readonly to: number;
-  /** In the source. */
+  /** The span in the source, for an item, a statement, a policy or an arm. */
   readonly span: Span | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface TokenList {
   readonly elements: readonly Element[];
   isLeaf(text: string): boolean;
   markOf(label: { readonly label: unknown }): Mark;
-  /** How many tokens a part has. */
+  /** The number of tokens in a part. */
   countIn(part: Doc): number;
   /** The elements that hold a token, outermost first. */
   elementsAround(leaf: Leaf): Element[];

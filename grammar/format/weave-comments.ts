@@ -1,12 +1,14 @@
 /**
  * Puts comments back into the document of a file.
  *
- * Prettier's own attachment binds comments to nodes of the tree: they move over tokens that are no nodes and, in odd
- * places, move again with every run. Here a comment belongs between two tokens and stays there: the tokens of the
- * source are matched with those of the document (the same ones in the same order, parentheses and trailing commas
- * aside), and each comment is printed between its two. One that ended its line still does, one on a line of its own
- * still is. So none can get lost, and formatting twice changes nothing. The one exception: a comment that breaks the
- * line before a comma goes behind it.
+ * A comment stays between the same two tokens. The tokens of the source are matched with the tokens of the document:
+ * both have the same tokens in the same order, except for parentheses and trailing commas. Each comment is then printed
+ * between its two tokens. A comment at the end of a line stays there, and a comment on its own line stays on its own
+ * line. No comment is lost, and formatting twice changes nothing. There is one exception: a comment with a line break
+ * before a comma moves after the comma.
+ *
+ * Prettier's attachment is not used. It attaches comments to nodes, so comments move over tokens that are not nodes,
+ * and some comments move again with every run.
  */
 import { builders } from "prettier/doc";
 import type { Comment } from "../ast.ts";
@@ -32,7 +34,7 @@ export function weaveComments(
   return [rebuild(doc, list, weaving), standAlone(left)];
 }
 
-/** What is printed directly before and after a token or an element. */
+/** The documents printed directly before and after a token or an element. */
 interface Insertions {
   readonly before: Doc[];
   readonly after: Doc[];
@@ -46,7 +48,7 @@ function at(weaving: Weaving, place: Leaf | Element): Insertions {
   return insertions;
 }
 
-/** Walks over the gaps between tokens that have comments in them. Returns the comments of a file without tokens. */
+/** Places the comments of every gap between two tokens. Returns the comments of a file without tokens. */
 function placeAll(
   list: TokenList,
   text: string,
@@ -73,7 +75,7 @@ function placeAll(
       if (leaf.text === "," && runs.some((run) => run.endsLine || run.isOwnLine)) carried = gap;
       else placeRuns(runs, { previous, leaf, element: elementAt.get(leaf), list }, weaving);
     }
-    // Comments inside a part that is copied go with it.
+    // Comments inside a copied part are copied with it.
     if (match.last > match.first) takeUntil((tokens[match.last] as SourceToken).start);
     previous = leaf;
   }
@@ -105,7 +107,7 @@ function firstElements({ leaves, elements }: TokenList): Map<Leaf, Element> {
 interface Gap {
   readonly previous: Leaf | undefined;
   readonly leaf: Leaf;
-  /** That begins with `leaf`. */
+  /** The outermost element that begins with `leaf`. */
   readonly element: Element | undefined;
   readonly list: TokenList;
 }
@@ -119,7 +121,7 @@ function placeRuns(runs: readonly CommentRun[], gap: Gap, weaving: Weaving): voi
   const { previous, leaf, element } = gap;
   const isInside = previous !== undefined && OPENERS.has(previous.text);
   const leading: Doc[] = [];
-  // One suffix for all: the printer hands suffixes on as arguments, of which there may be only so many.
+  // All comments share one suffix: the printer passes suffixes as call arguments, and their number is limited.
   const own: Doc[] = [];
   let breaks = false;
   runs.forEach((run, index) => {
@@ -135,8 +137,8 @@ function placeRuns(runs: readonly CommentRun[], gap: Gap, weaving: Weaving): voi
     } else own.push(ownLine(run, run.blankBefore && !(index === 0 && isInside)));
   });
   if (own.length > 0 && previous !== undefined) {
-    // Before a closing bracket comments have the indentation of the list, elsewhere that of the element that ends
-    // there.
+    // Before a closing bracket, comments have the indentation of the list. Elsewhere they have the indentation of the
+    // element that ends there.
     const container = CLOSERS.has(leaf.text) && !isInside ? outermostWithout(gap.list, previous, leaf) : undefined;
     at(weaving, container ?? previous).after.push(lineSuffix(isInside ? indent(own) : own));
   }
@@ -158,7 +160,7 @@ function placeInline(run: CommentRun, breaks: boolean, gap: Gap, leading: Doc[],
     if (OPENERS.has(previous.text)) {
       at(weaving, previous).after.push(previous.text === "{" ? [" ", run.doc, " "] : run.doc);
     } else {
-      // Where the list is broken the closing bracket moves to the next line, and the comment ends its own.
+      // If the list is broken, the closing bracket moves to the next line, and the comment ends the line before it.
       const container = outermostWithout(list, previous, leaf);
       if (container === undefined) at(weaving, previous).after.push(" ", run.doc);
       else at(weaving, container).after.push(ifBreak(lineSuffix([" ", run.doc]), [" ", run.doc]));
@@ -202,7 +204,7 @@ function rebuild(doc: Doc, list: TokenList, weaving: Weaving): Doc {
       case "indent":
         return { ...part, contents: visit(part.contents) };
       case "if-break": {
-        // It may not be printed: comments of its tokens go around it.
+        // The part is not always printed, so the comments of its tokens are printed around it.
         const from = leafIndex;
         leafIndex += list.countIn(part);
         const insertions = list.leaves.slice(from, leafIndex).map((leaf) => weaving.get(leaf));

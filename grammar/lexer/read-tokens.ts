@@ -24,7 +24,10 @@ export interface Tokens {
   readonly comments: Comment[];
   /** `///` comments. Those that document no declaration become comments. */
   readonly docs: t.Token[];
-  /** The `;` by the start of the token after it. A `;` in place of a comma has another message. */
+  /**
+   * The `;` tokens, keyed by the start of the next token. They are reported after parsing, because a `;` in place of a
+   * comma has another message.
+   */
   readonly semicolons: Map<number, t.Token>;
 }
 
@@ -41,9 +44,10 @@ export function readTokens(reading: Reading): Tokens {
 }
 
 /**
- * The tokens of a text. A missing backtick closes a template at the next one, in a later line. What follows that one is then
- * either glued to it, or a template without an end in the same line. A template with such an end is the unclosed one: it ends
- * with its line, and the text is tokenized again.
+ * Tokenizes a text and recovers from missing backticks. A template without its closing backtick extends to the next
+ * backtick, on a later line. There are two signs of this: a letter, digit, `_` or backtick directly follows that
+ * backtick, or an unterminated template begins on its line. The first template is then ended at the end of its first
+ * line, and the text is tokenized again.
  */
 function tokenize(text: string) {
   lexer.instance ??= t.createLexer();
@@ -58,6 +62,7 @@ function tokenize(text: string) {
   }
 }
 
+/** Bounds the cost of missing backticks: each rescan tokenizes the whole text. */
 const MOST_RESCANS = 8;
 
 function startOfUnclosed(text: string, tokens: readonly t.Token[]): number | undefined {
@@ -80,7 +85,7 @@ function hasLineBreak(text: string, start: number, end: number): boolean {
   return t.lineEnd(text, start) < end;
 }
 
-/** Reports every `;`, as a wrong comma if the parser read it as one. */
+/** Reports every `;`. If the parser read it as a comma, the message asks for a comma. */
 export function reportSemicolons(
   reading: Reading,
   semicolons: Tokens["semicolons"],
@@ -99,7 +104,7 @@ export function endOf(token: t.Token): number {
   return token.startOffset + token.image.length;
 }
 
-/** Token types that are looked at before the parser sees them, by index. */
+/** Whether a token type needs a check or a replacement before parsing, by `tokenTypeIdx`. */
 const WATCHED: readonly boolean[] = watch([
   t.Stray,
   t.Semicolon,
@@ -172,7 +177,7 @@ function replaced(reading: Reading, token: t.Token, before: t.Token[]): t.Token 
       return foreign(doubleQuoted(token.image), t.Quoted, "strings are written in double quotes");
     case t.FatArrow:
     case t.LongArrow:
-      // Reported when the parser takes it as an arrow: `x => x.name` is another error.
+      // The parser reports the token where an arrow is valid. Elsewhere, as in `x => x.name`, the error is another one.
       return as(token, t.Arrow);
     case t.StrictEqual:
       return foreign("==", t.EqualEqual, "`===` is not an operator here", "`==` is strict already");
@@ -286,7 +291,7 @@ function stray(reading: Reading, token: t.Token, before: t.Token[]): t.Token | u
   return undefined;
 }
 
-/** Letters that look like ASCII letters in most fonts: the Cyrillic and Greek ones. */
+/** The Cyrillic and Greek letters that look like ASCII letters in most fonts. */
 const LOOK_ALIKES: ReadonlyMap<string, string> = new Map([
   ...pairs("аеорсухіѕјԁһԛԝАВЕКМНОРСТХУІЅЈ", "aeopcyxisjdhqwABEKMHOPCTXYISJ"),
   ...pairs("οναιΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ovaiABEZHIKMNOPTYX"),
@@ -296,7 +301,7 @@ function pairs(letters: string, ascii: string): [string, string][] {
   return [...letters].map((letter, at) => [letter, ascii[at] ?? ""]);
 }
 
-/** The name in ASCII if only look-alikes keep it from being one. */
+/** The ASCII spelling of a name in which every non-ASCII letter is a look-alike; otherwise `undefined`. */
 function withoutLookAlikes(name: string): string | undefined {
   const ascii = [...name].map((letter) => LOOK_ALIKES.get(letter) ?? letter).join("");
   return /^[A-Za-z_]\w*$/.test(ascii) ? ascii : undefined;
@@ -378,7 +383,7 @@ function checkLength(reading: Reading, token: t.Token): void {
 // Comments ------------------------------------------------------------------------------------------
 
 const FORBIDDEN_IN_COMMENT =
-  // eslint-disable-next-line no-control-regex -- these are the characters that it looks for
+  // eslint-disable-next-line no-control-regex -- the pattern looks for control characters
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
 /** Comments may contain any script, but no characters that make the surrounding text look different. */

@@ -4,21 +4,22 @@
  */
 
 /**
- * The most rescans after missing backticks: more would make reading quadratic. Later templates are read without a scan.
+ * The most searches for a missing backtick. Each one scans to the end of the text, so reading would be quadratic
+ * without a bound. After this many failures, the following templates count as unterminated without a search.
  */
 const MOST_FAILURES = 16;
 
 let scannedText = "";
 let closedUntil = 0;
 let failures = 0;
-/** The last literal that was found unterminated: two token patterns need the result. */
+/** The offset of the last unterminated template. The patterns of two token types query the same offset. */
 let failedAt = -1;
-/** Offsets of templates that count as unclosed. */
+/** Offsets of templates that `tokenize` treats as unterminated, whether or not a backtick follows. */
 let unclosed: ReadonlySet<number> = new Set();
 
 /**
- * Where the literal that opens at `offset` is to end if it is never closed (its line's end); `undefined` if it is
- * closed.
+ * The end of the template that opens at `offset` if the template is never closed: the end of its line. `undefined` if
+ * the template is closed.
  */
 export function unterminatedTemplateEnd(text: string, offset: number): number | undefined {
   if (scannedText !== text) {
@@ -37,7 +38,7 @@ export function unterminatedTemplateEnd(text: string, offset: number): number | 
   return restOfLine(text, offset);
 }
 
-/** Forgets the text of the last scan: call before and after reading one. */
+/** Clears the state of the last scan. Call it before and after a text is tokenized. */
 export function resetTemplateScan(unclosedTemplates: ReadonlySet<number> = new Set()): void {
   unclosed = unclosedTemplates;
   scannedText = "";
@@ -53,7 +54,7 @@ function restOfLine(text: string, offset: number): number {
   return LINE_BREAK.exec(text)?.index ?? text.length;
 }
 
-/** The tokens that matter inside `${…}`: quotes, comments, braces, templates. */
+/** Where the scan stops inside `${…}`: quotes, comments, braces, templates. */
 const CODE_STOP = /["'`{}]|\/\/|\/\*|#/g;
 const TEXT_STOP = /[`\\$]/g;
 const STRING_STOP = { '"': /["\\\n\r]/g, "'": /['\\\n\r]/g } as const;
@@ -108,7 +109,7 @@ function templateEnd(text: string, start: number): number | undefined {
   return at;
 }
 
-/** After the closing quote, or the end of the line for `"`; an apostrophe that does not close is only a character. */
+/** The offset after the closing quote. Without one, `"` ends at the end of its line, and `'` is a single character. */
 function stringEnd(text: string, from: number, quote: '"' | "'"): number {
   for (let at = from; ;) {
     const stop = STRING_STOP[quote];

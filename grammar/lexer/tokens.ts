@@ -4,7 +4,7 @@
  * Only the eight reserved words are keywords here; see `grammar/words.ts`. Two modes: `main`, and `template` between
  * backticks. `{` and `${` push `main`, `}` pops, so templates nest. Patterns without a bound on their length (strings,
  * comments, template text) are functions rather than regular expressions: linear, and without a backtracking stack.
- * Every character matches something (`Stray` at last): the lexer itself never reports an error.
+ * Every character matches a token type (`Stray` as a last resort), so the lexer itself never reports an error.
  */
 import { createToken, Lexer, type CustomPatternMatcherReturn, type IToken, type TokenType } from "chevrotain";
 import { RESERVED_WORDS } from "../words.ts";
@@ -87,7 +87,7 @@ export const BlockComment = createToken({
   group: "comments",
 });
 
-/** `# …`: a comment elsewhere; reported, then read as one. */
+/** `# …`: a comment in other languages. Reported, then read as a comment. */
 export const HashComment = createToken({
   name: "HashComment",
   pattern: (text: string, offset: number) => (text[offset] === "#" ? image(text, offset, lineEnd(text, offset)) : null),
@@ -96,7 +96,7 @@ export const HashComment = createToken({
   group: "comments",
 });
 
-/** Ends at its line's end when the closing quote is missing. */
+/** A string in double quotes. Without its closing quote it ends at the end of its line. */
 export const Quoted = createToken({
   name: "Quoted",
   label: "a string",
@@ -106,7 +106,7 @@ export const Quoted = createToken({
   line_breaks: false,
 });
 
-/** `'x'`, where it closes on its line; an apostrophe elsewhere is a stray character. */
+/** `'x'`: a string of other languages, closed on its line. Any other apostrophe is a `Stray`. */
 export const SingleQuoted = createToken({
   name: "SingleQuoted",
   pattern: (text: string, offset: number) => {
@@ -173,7 +173,7 @@ export const Comma = symbol("Comma", ",");
 export const Colon = symbol("Colon", ":");
 export const Semicolon = symbol("Semicolon", ";");
 export const Arrow = symbol("Arrow", "->");
-/** `-->`, `=>`: reported, then read as `->`. Bounded: a long row of dashes is looked at once. */
+/** `-->`, `=>`: reported, then read as `->`. The bound keeps matching a long row of dashes linear. */
 export const LongArrow = symbol("LongArrow", /-{2,8}>/, "-->");
 export const FatArrow = symbol("FatArrow", "=>");
 export const StrictEqual = symbol("StrictEqual", "===", undefined, BINARY);
@@ -254,11 +254,11 @@ export function wordType(word: string): TokenType {
   return type;
 }
 
-/** One character that nothing begins with, or a run of letters beyond ASCII: reported and left out. */
+/** A character that begins no other token, or a run with non-ASCII letters. Reported, then skipped or replaced. */
 export const Stray = createToken({
   name: "Stray",
   pattern: strayPattern,
-  // Chevrotain picks the candidate patterns by first character; beyond 255 it knows blocks of characters only.
+  // Chevrotain selects candidate patterns by first character. It groups characters beyond 255 into blocks.
   start_chars_hint: Array.from({ length: 256 + 512 }, (_, at) => (at < 256 ? at : (at - 256) * 128)),
   line_breaks: true,
 });
@@ -272,7 +272,7 @@ function strayPattern(text: string, offset: number): CustomPatternMatcherReturn 
   return [word === null ? text.slice(offset, offset + 1) : word[0]];
 }
 
-/** In order of preference; the first that matches wins. */
+/** The token types of the main mode. The first type that matches is used. */
 const MAIN: TokenType[] = [
   Whitespace,
   Identifier,
@@ -327,7 +327,7 @@ const MAIN: TokenType[] = [
   BadNumber,
   Stray,
 ];
-// Reserved words go before identifiers.
+// Reserved words precede `Identifier`, which matches them too.
 MAIN.splice(1, 0, True, False, Null, Match, Else, In, When, Otherwise);
 
 const MODES = { main: MAIN, template: [TemplateEnd, TemplateOpen, TemplateText, Stray] };
@@ -335,7 +335,7 @@ const MODES = { main: MAIN, template: [TemplateEnd, TemplateOpen, TemplateText, 
 /** Every token type, categories included: the parser's vocabulary. */
 export const VOCABULARY: TokenType[] = [...new Set([...MAIN, ...MODES.template, BinaryOperatorToken, ReservedWord])];
 
-/** A new lexer; `validate` checks the definitions above (a test does; start-up does not pay for it). */
+/** Creates a lexer. `validate` checks the token definitions; only a test sets it, because the check slows start-up. */
 export function createLexer(validate = false): Lexer {
   return new Lexer(
     { modes: MODES, defaultMode: "main" },

@@ -1,4 +1,4 @@
-/** What a node or task calls: `call` with `args` and `with`, or `expr`. */
+/** The call of a node or task: `call` with `args` and `with`, or `expr`. */
 import { wrongYamlShape } from "../../diagnostics/catalog/yaml.ts";
 import { coverSpans } from "../../diagnostics/source.ts";
 import type { Argument, Expr, Identifier, NodeDecl, Output, OutputField } from "../ast.ts";

@@ -44,7 +44,7 @@ export function needsQuotes(name: string): boolean {
   return !/^[A-Za-z_]\w*$/.test(name);
 }
 
-/** A scalar as the literal that the text spelling would have for it. */
+/** Converts a scalar to the literal of the text spelling. */
 export function literalFromScalar(node: YamlScalar, reader: FormReader): Expr | undefined {
   const { span, value } = node;
   switch (typeof value) {
@@ -81,7 +81,7 @@ function numberLiteral(node: YamlScalar, value: number, reader: FormReader): Exp
   return value < 0 || Object.is(value, -0) ? { kind: "Unary", span, operator: "-", operand: literal } : literal;
 }
 
-/** The digits of a number without its sign: YAML's own where the language writes them alike (`1.50`, not `0x1F`). */
+/** The digits of a number without its sign. They are kept as in YAML if the text spelling allows them (not `0x1F`). */
 function spelledNumber(
   node: YamlScalar,
   value: number,

@@ -4,7 +4,7 @@ import { complain, placeIn, scalarForm, wrongKind, type Form } from "./form.ts";
 import { scalarOffsets } from "./scalar-offsets.ts";
 
 const FORBIDDEN =
-  // eslint-disable-next-line no-control-regex -- these are the characters that it looks for
+  // eslint-disable-next-line no-control-regex -- the pattern looks for control characters
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
 /** Documentation (`///` in the text spelling): allows the characters of a comment. */

@@ -64,7 +64,7 @@ export const PLAN_FIELDS = {
   tasks: optional(tasksForm, "The tasks, by name."),
 } as const satisfies Fields;
 
-/** The declarations before a document's own: in the order of their keys. */
+/** The imports, types and secrets of a document, in the order of their keys. */
 function headerItems({ values, entries, brokenEntries, reader }: RecordRead<typeof HEADER_FIELDS>): Item[] {
   const broken = brokenEntries.flatMap((entry): Item[] => {
     const of = HEADERS[entry.key];

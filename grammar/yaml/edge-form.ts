@@ -130,7 +130,7 @@ function complainAbout(read: EdgeRead, at: Span, message: string, help?: string)
   return complain(read.reader, wrongYamlShape(placeIn(read.reader, at), { message, help }));
 }
 
-/** The first of some keys that is present together with a key that excludes it. */
+/** Whether one of `others` is present next to `key`, which excludes them. Reports the first one. */
 function excluded(read: EdgeRead, key: keyof typeof EDGE_FIELDS, others: readonly string[]): boolean {
   const rival = read.entries.find((entry) => others.includes(entry.key));
   if (rival === undefined) return false;
@@ -221,7 +221,7 @@ const edgeForm: Form<EdgeDecl> = named(
   }),
 );
 
-/** A list of edges; unreadable edges are in it as broken nodes. */
+/** A list of edges. An unreadable edge becomes a broken node. */
 export const edgesForm: Form<(EdgeDecl | Broken)[]> = {
   expected: "a list of edges",
   schema: (definitions) => ({ type: ["array", "null"], items: edgeForm.schema(definitions) }),

@@ -1,14 +1,14 @@
 /**
  * Writes YAML text. The emitter of the `yaml` package does not fit:
- * - It writes invisible and reordering characters (U+202E) as they are, and the reader refuses them outside of escapes.
- * - It breaks a flow collection that is too long inside its brackets. Here it becomes a block collection, so the width must be
- *   known before the style is chosen.
- * - Its padding is one option for `{ a: 1 }` and `[ a ]`; here lists have no padding.
+ * - It does not escape invisible and reordering characters such as U+202E. The reader accepts them only as escapes.
+ * - It breaks a long flow collection inside its brackets. This emitter writes a block collection instead, so it needs
+ *   the width before it chooses the style.
+ * - It has one padding option for both `{ a: 1 }` and `[ a ]`. This emitter writes lists without padding.
  * - It takes several times as long: 40 µs for a node of a graph, measured with 20,000 nodes.
  */
 
 export type YamlValue = string | number | boolean | null | RawScalar | YamlValueList | YamlValueMap | CommentedValue;
-/** A number as it was spelled. */
+/** A number in its original spelling. */
 export interface RawScalar {
   readonly kind: "raw";
   readonly text: string;
@@ -16,7 +16,7 @@ export interface RawScalar {
 export interface YamlValueList {
   readonly kind: "list";
   readonly items: readonly YamlValue[];
-  /** One item a line, however short. */
+  /** Always one item per line, even if all items fit on one line. */
   readonly isBlock?: boolean;
 }
 export interface YamlValueMap {
@@ -25,7 +25,7 @@ export interface YamlValueMap {
   readonly isBlock?: boolean;
 }
 
-/** A value with comment lines above its key or dash, and one after it. Its lists and maps are written in block style. */
+/** A value with comments above its key or dash, and one after it. Its lists and maps are written in block style. */
 export interface CommentedValue {
   readonly kind: "commented";
   readonly value: YamlValue;
@@ -58,7 +58,7 @@ function emitEntries(map: YamlValueMap, indent: number): string[] {
   return map.entries.flatMap(([key, value]) => emitAfter(`${" ".repeat(indent)}${emitKey(key)}:`, value, indent));
 }
 
-/** A value on one line keeps the comment after it; the comment of a longer value goes above it. */
+/** The comment after a value stays after a value of one line, and moves above a longer value. */
 function emitCommented(
   { value, before, behind }: CommentedValue,
   indent: number,
@@ -105,7 +105,7 @@ function sizeOf(value: YamlValueList | YamlValueMap): number {
   return value.kind === "list" ? value.items.length : value.entries.length;
 }
 
-/** Whether a part of it must be written in block style. */
+/** Whether the value, or a value inside it, must be written in block style. */
 function mustBreak(value: YamlValue): boolean {
   if (typeof value === "string") return isBlockText(value);
   if (typeof value !== "object" || value === null || value.kind === "raw") return false;
@@ -137,21 +137,21 @@ function emitKey(key: string): string {
 
 // Strings ---------------------------------------------------------------------------------------------
 
-/** Readable without quotes, also in flow collections. */
+/** Strings that need no quotes, even in a flow collection. */
 const PLAIN = /^[\w./(][\w ./()<>=!&|+*?%@~^$-]*$/;
-/** Readable without quotes on a line of its own. */
+/** Strings that need no quotes outside of a flow collection. */
 const PLAIN_ALONE = /^[\w./(][\u0020-\u007e]*$/;
-/** Plain scalars that YAML does not read as strings. */
+/** Strings that need quotes, because YAML reads the plain scalar as another type or as syntax. */
 const NO_STRING = /^(?:true|false|null|~|[-+]?(?:\.?\d|0[xo]).*|[-+]?\.(?:inf|nan)|\.{1,3}|---.*)$/i;
 
 function isPlain(text: string, plain = PLAIN): boolean {
   return plain.test(text) && !NO_STRING.test(text) && !/: | #/.test(text) && !/[\s:-]$/.test(text);
 }
 
-/** Strings that begin with a digit: durations and ranges. */
+/** Durations and ranges of durations. They need no quotes, although they begin with a digit. */
 const DIGITS_FIRST = /^\d+(?:\.\d+)?(?:ms|s|m|h|d)(?:\.\.\d+(?:\.\d+)?(?:ms|s|m|h|d))?$/;
 
-/** Invisible and reordering characters: escaped, and never written as they are. */
+/** Invisible and reordering characters. They are always escaped. */
 const HIDDEN = /[\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\uffff]/g;
 const VISIBLE_LINES = /^[\n\u0020-\u007e\u00a1-\ud7ff]*$/;
 
@@ -161,7 +161,7 @@ function isVisible(text: string): boolean {
 
 function emitString(text: string, plain = PLAIN): string {
   if (isPlain(text, plain) || DIGITS_FIRST.test(text)) return text;
-  // Single quotes where they save backslashes.
+  // Single quotes need no backslashes.
   if (/["\\]/.test(text) && !text.includes("\n") && isVisible(text)) return `'${text.replaceAll("'", "''")}'`;
   return JSON.stringify(text).replace(
     HIDDEN,
@@ -169,7 +169,7 @@ function emitString(text: string, plain = PLAIN): string {
   );
 }
 
-/** Text over several lines that a block can hold exactly. */
+/** Whether a text has several lines and a block scalar preserves it exactly. */
 function isBlockText(text: string): boolean {
   return (
     text.includes("\n") && isVisible(text) && /^\S/.test(text) && !/ (?:\n|$)/.test(text) && !text.endsWith("\n\n")

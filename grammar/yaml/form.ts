@@ -19,7 +19,7 @@ export interface Form<T> {
   /** Completes "expected …": "a list of names". */
   readonly expected: string;
   schema(definitions: Definitions): JsonSchema;
-  /** `undefined` if it cannot be read; an error has been reported then. */
+  /** Returns `undefined` after reporting an error if the value cannot be read. */
   read(node: YamlNode, reader: FormReader): T | undefined;
 }
 
@@ -46,7 +46,7 @@ export function wrongKind(node: YamlNode, reader: FormReader, expected: string, 
   return complain(reader, wrongYamlType(placeIn(reader, at), details));
 }
 
-/** A span for an empty value: the character before it, if it is on the same line. */
+/** The span of an empty value, extended by the character before it if that is on the same line. */
 function emptyPlace(span: Span, reader: FormReader): Span {
   const before = reader.reading.text[span.start - 1];
   return before === undefined || before === "\n" ? span : { start: span.start - 1, end: span.end };
@@ -198,9 +198,9 @@ export interface RecordRead<F extends Fields> {
   readonly entries: readonly YamlEntry[];
   readonly node: YamlMap;
   readonly reader: FormReader;
-  /** Some entry was reported and is missing from `values`. */
+  /** An entry has been reported and is missing from `values`, or a required key is missing. */
   readonly isBroken: boolean;
-  /** Those entries, the unknown keys among them. */
+  /** The reported entries, including unknown keys. */
   readonly brokenEntries: readonly YamlEntry[];
 }
 

@@ -9,12 +9,12 @@ import { scalarOffsets } from "./scalar-offsets.ts";
 import type { YamlScalar } from "./yaml-tree.ts";
 
 export interface FragmentOptions {
-  /** The help of messages without a help. */
+  /** The help for diagnostics that have none. */
   readonly help?: string | undefined;
   /** The part of the string to read. */
   readonly from?: number;
   readonly to?: number;
-  /** The word that the key replaces; it is put before the string. */
+  /** The word that the YAML key replaces. It is inserted before the string. */
   readonly prefix?: string;
 }
 
@@ -55,7 +55,7 @@ export function fragmentForm<Kind extends keyof Fragments>(
 const IDENTIFIER = /^[A-Za-z_]\w*$/;
 const RESERVED: ReadonlySet<string> = new Set(RESERVED_WORDS);
 
-/** A name. Plain words of YAML that are no strings (`true`, `null`) are reserved in the language too. */
+/** A name. The plain scalars `true`, `false` and `null`, which YAML does not read as strings, are reserved words. */
 export function nameForm(expected = "a name"): Form<Identifier> {
   return scalarForm(expected, { type: "string", pattern: "^[A-Za-z_][A-Za-z0-9_]*$" }, (node, reader) => {
     const { value } = node;
@@ -83,7 +83,7 @@ export function expressionForm(help: string = EXPRESSION_HELP): Form<Expr> {
   });
 }
 
-/** Text that stays text: a title, a path. */
+/** A string that is not parsed as an expression: a title, a path. */
 export function textForm(expected: string): Form<StringLiteral> {
   return scalarForm(expected, { type: "string" }, (node, reader) =>
     typeof node.value === "string"

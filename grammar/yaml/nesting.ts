@@ -1,8 +1,8 @@
 import type { CST } from "yaml";
 
 /**
- * The place where a YAML document nests deeper than `limit` levels, or `undefined`. Iterative, because composing such a
- * document would overflow the stack.
+ * The offset where a YAML document nests deeper than `limit` levels, or `undefined`. The check runs before composing,
+ * because composing such a document would overflow the stack; it is iterative for the same reason.
  */
 export function nestingOf(token: CST.Token, limit: number): number | undefined {
   const open: { readonly token: CST.Token; readonly depth: number }[] = [{ token, depth: 0 }];

@@ -53,14 +53,14 @@ function readItems({ root, isBroken, span }: YamlDocument, reading: Reading): It
     return [{ kind: "Broken", span, of: "other", names: wordsIn(reading.text.slice(span.start, span.end)) }];
   }
   const document = DOCUMENTS.find(([keys]) => root.entries.some(({ key }) => keys.includes(key)));
-  // Consequences of a syntax error are not reported.
+  // After a syntax error the content is unreliable, so nothing more is reported.
   if (isBroken) return [brokenDocument(document?.[2] ?? "other", root, reader)];
   if (document !== undefined) return document[1].read(root, reader) ?? [];
   reportNoDocument(root, reader);
   return [brokenDocument("other", root, reader)];
 }
 
-/** A document without a key that decides its kind: a key may be misspelled. */
+/** Reports a document without a key that decides its kind; such a key may be misspelled. */
 function reportNoDocument(root: YamlMap, reader: FormReader): void {
   const [first] = root.entries;
   if (first === undefined) {

@@ -1,4 +1,4 @@
-/** The policies of nodes and tasks, a key each. */
+/** The policies of nodes and tasks. Each policy has its own key. */
 import { wrongYamlShape } from "../../diagnostics/catalog/yaml.ts";
 import { coverSpans, type Span } from "../../diagnostics/source.ts";
 import type { Count, Duration, Identifier, Policy, StringLiteral } from "../ast.ts";

@@ -1,5 +1,5 @@
 /**
- * From YAML text to checked documents. Later stages rely on the checks here: size, depth, syntax errors, tags,
+ * Reads YAML text into checked documents. Later stages rely on these checks: size, depth, syntax errors, tags,
  * duplicate keys, aliases.
  */
 import { Composer, isAlias, isMap, isPair, isScalar, isSeq, Parser, type CST, type Document } from "yaml";
@@ -20,7 +20,7 @@ import { nestingOf } from "./nesting.ts";
 import { syntaxHelp } from "./syntax-help.ts";
 import { describeNode, entrySpan, type YamlEntry, type YamlMap, type YamlNode, type YamlScalar } from "./yaml-tree.ts";
 
-/** Levels of lists and maps. */
+/** The most levels of nested lists and maps. */
 const DEEPEST_NESTING = 64;
 /** The most values that all aliases of a file together may expand into. */
 const MOST_ALIASED = 10_000;
@@ -57,9 +57,9 @@ export function readDocuments(reading: Reading): YamlDocument[] {
     version: "1.2",
     schema: "core",
     merge: false,
-    // `!!binary` and similar tags are not data of graphs.
+    // Graphs have no data of `!!binary` and similar types.
     resolveKnownTags: false,
-    // The check of the library is quadratic; duplicates are found below.
+    // The library's check is quadratic. `TreeReader` finds duplicate keys.
     uniqueKeys: false,
     prettyErrors: false,
     logLevel: "silent",
@@ -77,7 +77,7 @@ function placeOf(reading: Reading, span: Span) {
 }
 
 const FORBIDDEN =
-  // eslint-disable-next-line no-control-regex -- these are the characters that it looks for
+  // eslint-disable-next-line no-control-regex -- the pattern looks for control characters
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u0084\u0086-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 const MOST_FORBIDDEN = 10;
 
@@ -138,7 +138,7 @@ function reportSyntax(reading: Reading, document: Document.Parsed, span: Span): 
     }
     if (error.name === "YAMLWarning") continue;
     isBroken = true;
-    // The rest after a part that could not be read.
+    // Follows from the first error: the text after the unreadable part is unexpected too.
     if (error.code === "UNEXPECTED_TOKEN" && count > 0) continue;
     count += 1;
     if (count <= MOST_SYNTAX_ERRORS) report(reading, yamlSyntax(place, syntaxHelp(error, reading.text)));
@@ -312,7 +312,7 @@ class TreeReader {
 
   #checkTag(node: unknown): boolean {
     const { tag } = node as { tag?: string };
-    // Tags that nothing resolves have been reported with the syntax.
+    // `reportSyntax` has reported tags that are not resolved.
     return tag === undefined || tag === "!" || KNOWN_TAGS.has(tag);
   }
 

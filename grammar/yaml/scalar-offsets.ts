@@ -1,9 +1,9 @@
 import type { YamlScalar } from "./yaml-tree.ts";
 
 /**
- * Maps the characters of a string scalar to offsets of the YAML text. Exact for plain and quoted scalars on one line.
- * An escape maps to its start; a character of a folded or block scalar maps into its word. Offsets never decrease and
- * stay in the scalar.
+ * Maps the characters of a string scalar to offsets of the YAML text. The map is exact for plain and quoted scalars on
+ * one line. An escape maps to its start; a character of a folded or block scalar maps into its word. Offsets never
+ * decrease and stay in the scalar.
  */
 export function scalarOffsets(text: string, scalar: YamlScalar): (offset: number) => number {
   const value = String(scalar.value);
@@ -18,7 +18,7 @@ export function scalarOffsets(text: string, scalar: YamlScalar): (offset: number
   };
 }
 
-/** One walk over value and text at once: they differ in blanks and escapes only. */
+/** Walks over the value and the text in parallel. The two differ only in blanks and escapes. */
 function alignScalar(text: string, { span, style }: YamlScalar, value: string): number[] {
   const table: number[] = [];
   const end = style === "plain" || style === "block" ? span.end : Math.max(span.start, span.end - 1);
@@ -40,7 +40,7 @@ function alignScalar(text: string, { span, style }: YamlScalar, value: string): 
       continue;
     }
     while (at < end && text[at] !== character && isBlank(text[at])) at += 1;
-    // The blanks that were skipped end at an escape: it is the character looked for.
+    // An escape follows the skipped blanks; it represents `character`.
     if (style === "double" && text[at] === "\\") continue;
     table.push(Math.min(at, end));
     if (text[at] === character) at += style === "single" && character === "'" ? 2 : 1;
@@ -50,7 +50,7 @@ function alignScalar(text: string, { span, style }: YamlScalar, value: string): 
   return table;
 }
 
-/** Past the quote, or past the header line of a block scalar. */
+/** The offset after the opening quote, or after the header line of a block scalar. */
 function contentStart(text: string, start: number, style: YamlScalar["style"]): number {
   if (style === "plain") return start;
   if (style !== "block") return start + 1;
@@ -58,7 +58,7 @@ function contentStart(text: string, start: number, style: YamlScalar["style"]): 
   return lineEnd === -1 ? text.length : lineEnd + 1;
 }
 
-/** A backslash at a line's end joins the lines without a blank. */
+/** Skips a backslash at the end of a line, which joins two lines without a blank. */
 function skipContinuation(text: string, from: number, end: number): number {
   let at = from;
   while (at < end && text[at] === "\\" && (text[at + 1] === "\n" || text[at + 1] === "\r")) {

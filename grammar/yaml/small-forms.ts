@@ -29,7 +29,7 @@ export function countForm(expected: string): Form<Count> {
   });
 }
 
-/** `true`; `false` is as good as leaving it out. */
+/** A boolean. `false` has the meaning of a missing key. */
 export const flagForm: Form<boolean> = scalarForm("true", { type: "boolean" }, (node, reader) =>
   typeof node.value === "boolean" ? node.value : wrongKind(node, reader, "true"),
 );

@@ -1,6 +1,6 @@
 import type { YAMLError } from "yaml";
 
-/** A syntax error of the YAML library in this project's words, with help for the mistakes that graphs invite. */
+/** The message for a syntax error of the YAML library, with help for mistakes that are common in graphs. */
 export function syntaxHelp(error: YAMLError, text: string): { message: string; help?: string } {
   const message = plain(error.message);
   const help = helpFor(error, text);

@@ -21,7 +21,7 @@ import {
 import { brokenAt } from "./graph-forms.ts";
 import { entrySpan } from "./yaml-tree.ts";
 
-/** `draft = "a" then "b"`: the line without its first word, which is the key. */
+/** `draft = "a" then "b"`: a line of a test without its first word. The YAML key replaces that word. */
 function lineForm(word: "given" | "mock" | "answer", example: string): Form<TestItem> {
   return scalarForm(`a line such as \`${example}\``, { type: "string" }, (node, reader) =>
     typeof node.value === "string"

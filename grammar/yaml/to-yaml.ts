@@ -48,7 +48,7 @@ interface WrittenDocument {
   readonly after: readonly string[];
 }
 
-/** Collects declarations into one document as long as their order allows it. */
+/** Collects adjacent declarations into one document if the document preserves their order (see `fits`). */
 function documentsOf(items: readonly Item[], writing: Writing): WrittenDocument[] {
   const documents: WrittenDocument[] = [];
   let header: Header | undefined;
@@ -81,7 +81,7 @@ function documentsOf(items: readonly Item[], writing: Writing): WrittenDocument[
 type HeaderKey = "imports" | "types" | "secrets";
 type Header = Map<HeaderKey, (Entry | YamlValue)[]>;
 
-/** The entries of a map: each key occurs once, in the order of the file. */
+/** Whether a document can take one more declaration: keys and names occur once, and the file's order is preserved. */
 function fits(header: Header, key: HeaderKey, value: Entry | YamlValue): boolean {
   const before = header.get(key);
   if (before === undefined) return true;
@@ -147,7 +147,7 @@ class Sections {
     this.#writing = writing;
   }
 
-  /** An entry of a map by name. A repeated name is lost: a YAML map cannot hold it. */
+  /** Adds an entry to the map `key`. Reports a repeated name as lost, because a YAML map cannot repeat a key. */
   declare(key: string, name: string, value: YamlValue, statement: Placed): void {
     const map = this.#maps.get(key) ?? new Map<string, YamlValue>();
     this.#maps.set(key, map);
@@ -182,7 +182,7 @@ class Sections {
   }
 }
 
-/** Maps that always have one entry a line. */
+/** Whether a map always has one entry per line. */
 function isSection(key: string): boolean {
   return key === "state" || key === "memory" || key === "nodes" || key === "tasks";
 }

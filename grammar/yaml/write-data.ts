@@ -4,7 +4,7 @@ import { yamlList, yamlMap, type YamlValue } from "./emit-yaml.ts";
 /** The longest key in the simple form; longer keys need the `?` form of YAML. */
 const LONGEST_KEY = 500;
 
-/** Literal data as plain YAML; `undefined` if it must stay an expression. Reading it creates the same tree. */
+/** Literal data as plain YAML; `undefined` if only an expression can represent it. Reading it creates an equal tree. */
 export function dataValue(expr: Expr): YamlValue | undefined {
   switch (expr.kind) {
     case "String":
@@ -37,7 +37,7 @@ export function dataValue(expr: Expr): YamlValue | undefined {
   }
 }
 
-/** All of them, or nothing. */
+/** The values if all are defined; otherwise `undefined`. */
 export function allOf<T>(values: readonly (T | undefined)[]): T[] | undefined {
   const found = values.filter((value) => value !== undefined);
   return found.length === values.length ? found : undefined;

@@ -68,7 +68,7 @@ function callEntries(call: Expr, { source }: Writing): Entry[] {
   const byName = named === -1 ? [] : call.args.slice(named);
   const names = new Set(byName.map(({ name }) => name?.name));
   if (byName.some(({ name }) => name === undefined) || names.size < byName.length) return fallback;
-  // What is data at the end goes under `with`.
+  // The trailing arguments with plain data are written under `with`.
   let split = byName.length;
   while (split > 0 && dataValue(byName[split - 1]?.value as Expr) !== undefined) split -= 1;
   const expressions = byName.slice(0, split);

@@ -44,7 +44,7 @@ function keyOf(item: Line): (typeof LINE_KEYS)[number] {
   }
 }
 
-/** A map by name, where each name has one value and all are plain data. */
+/** A map by name; `undefined` unless each name occurs once and has one value of plain data. */
 function byName(items: readonly Line[], writing: Writing): YamlValue | undefined {
   const entries = allOf(
     items.map((item): Entry | undefined => {
@@ -71,7 +71,7 @@ function valuesOf(item: Line): [name: string, values: readonly Expr[]] {
   }
 }
 
-/** A list of lines in the language, sequences of plain data as maps. */
+/** A list of lines in the language. A sequence of plain data is written as a map. */
 function asLines(items: readonly Line[], writing: Writing): YamlValue {
   return yamlList(
     items.map((item) => withComments(sequenceValue(item) ?? textBehindWord(item, writing.source), item, writing)),

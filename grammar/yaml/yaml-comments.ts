@@ -2,7 +2,7 @@ import { Lexer } from "yaml";
 import type { Span } from "../../diagnostics/source.ts";
 import type { Comment } from "../ast.ts";
 
-/** Marks of the lexer without text: start of a document, end of a flow, start of a scalar. */
+/** Markers that the lexer of `yaml` emits: start of a document, end of a flow collection, start of a scalar. */
 const MARK = /^[\u0002\u0018\u001f]$/;
 
 /** A YAML feature that the tree does not represent: an anchor, an alias, a tag, a directive. */

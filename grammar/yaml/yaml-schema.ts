@@ -19,7 +19,7 @@ export function yamlSchema(): JsonSchema {
     $id: ID,
     title: "ngraph",
     description: "A graph, a plan or a test as YAML, or the imports, types and secrets of a file.",
-    // By key rather than by trial: a mistake in a graph is not reported as a missing plan.
+    // `if` selects the schema by key. With `anyOf`, an editor would report a mistake in a graph as a missing plan.
     if: { type: "object", required: ["graph"] },
     // eslint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
     then: graph,

@@ -1,18 +1,18 @@
 import type { Span } from "../../diagnostics/source.ts";
 
 /**
- * A YAML document as the reader sees it: checked for duplicate keys, tags, aliases and depth, aliases followed. Nodes
- * that an alias names are shared, so this is a graph without cycles rather than a tree.
+ * A node of a YAML document. Duplicate keys, tags, aliases and depth have been checked, and aliases are resolved. The
+ * target of an alias is shared, so a document is an acyclic graph of nodes.
  */
 export type YamlNode = YamlScalar | YamlList | YamlMap | YamlBroken;
 
 export interface YamlScalar {
   readonly kind: "scalar";
-  /** Quotes included; for block scalars from the `|` or `>` on. */
+  /** Includes the quotes; for block scalars it begins at `|` or `>`. */
   readonly span: Span;
   readonly value: string | number | boolean | null;
   readonly style: "plain" | "single" | "double" | "block";
-  /** As written, for plain scalars. */
+  /** The source text of a plain scalar; empty for other styles. */
   readonly written: string;
 }
 
@@ -34,7 +34,7 @@ export interface YamlEntry {
   readonly value: YamlNode;
 }
 
-/** What could not be read; it has been reported. */
+/** A value that could not be read. An error has been reported. */
 export interface YamlBroken {
   readonly kind: "broken";
   readonly span: Span;
