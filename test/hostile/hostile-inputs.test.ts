@@ -62,7 +62,14 @@ function run({ files = {}, setup = ":", args, redirect = "" }: HostileInput): {
       timeout: 100_000,
       maxBuffer: 64 * 1024 * 1024,
       input: "",
-      env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, NODE_OPTIONS: "", PGCONNECT_TIMEOUT: "2" },
+      env: {
+        ...process.env,
+        NO_COLOR: "1",
+        FORCE_COLOR: undefined,
+        npm_command: undefined,
+        NODE_OPTIONS: "",
+        PGCONNECT_TIMEOUT: "2",
+      },
     });
     if (error !== undefined) throw error;
     return { exit: status ?? -1, stdout, stderr: stderr.replaceAll(directory, "DIR") };
