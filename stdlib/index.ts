@@ -1,4 +1,4 @@
-/** Built-in nodes, what the compiler knows of them, and the functions of the expression language. */
+/** Built-in nodes, their signatures for the compiler, and the functions of the expression language. */
 export { builtinNodes } from "./builtin-nodes.ts";
 export { NodeFailure } from "./node-failure.ts";
 export { ask } from "./nodes/ask.ts";

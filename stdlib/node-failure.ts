@@ -3,7 +3,7 @@
  */
 export class NodeFailure extends Error {
   readonly retryable: boolean;
-  /** Facts for handlers that look at the cause: an exit code, a status. */
+  /** Data for error handlers: an exit code, an HTTP status. */
   readonly details: Readonly<Record<string, string | number>>;
 
   constructor(

@@ -8,16 +8,16 @@ export interface Parameter {
   readonly optional?: true;
 }
 
-/** What the compiler knows of a built-in node: enough to check its calls. No code. */
+/** The signature of a built-in node, with which the compiler checks calls. It contains no code. */
 export interface NodeSignature {
   readonly name: string;
   /** One line, for hover texts and error messages. */
   readonly summary: string;
   /** In positional order: `shell("npm test")` binds the first. */
   readonly parameters: readonly Parameter[];
-  /** `infer`: the type of the channel or record it is stored into (`ask`, `llm`). */
+  /** `infer`: the result has the type of the channel or record that stores it (`ask`, `llm`). */
   readonly result: ValueType | "infer";
   readonly effects: readonly Effect[];
-  /** It waits for a person, so its graph needs a store. */
+  /** The node waits for a person, so its graph needs a store. */
   readonly pauses?: true;
 }

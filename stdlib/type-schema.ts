@@ -6,7 +6,7 @@ export function schemaOf({ type, types }: ExpectedType): { readonly [key: string
   const used = new Set<string>();
   const schema = convert(type, used);
   const definitions: [string, unknown][] = [];
-  // A definition may use further ones: the set grows while it is walked.
+  // Converting a definition may add names to `used`; the loop visits them, too.
   for (const name of used) {
     const named = types.find((candidate) => candidate.name === name);
     definitions.push([name, named === undefined ? {} : convert(named.type, used)]);
@@ -14,7 +14,9 @@ export function schemaOf({ type, types }: ExpectedType): { readonly [key: string
   return definitions.length === 0 ? schema : { ...schema, $defs: Object.fromEntries(definitions) };
 }
 
-/** Whether a server can be held to the schema strictly: every field there, nothing open. */
+/**
+ * Whether the schema fits a server's strict mode: all fields are required, and no part accepts any value or any key.
+ */
 export function isStrict({ type, types }: ExpectedType): boolean {
   const seen = new Set<string>();
   const strict = (part: ValueType): boolean => {
@@ -80,7 +82,7 @@ function convert(type: ValueType, used: Set<string>): Schema {
   }
 }
 
-/** `"a" | "b"` is one enumeration; other unions are alternatives. */
+/** A union of literals of one type (`"a" | "b"`) becomes `enum`; other unions become `anyOf`. */
 function convertUnion(members: readonly ValueType[], used: Set<string>): Schema {
   const values = members.map((member) => (member.kind === "literal" ? member.value : undefined));
   const [first] = values;

@@ -98,7 +98,7 @@ function compareBarriers({ before, now, graph }: Compared): Diagnostic[] {
   const barriers = new Map(now.barriers.map((barrier) => [barrier.id, barrier]));
   return before.barriers.flatMap((spec) => {
     const target = before.nodes[spec.target]?.name ?? "";
-    // A barrier of one member is never partly filled. A missing node is reported by itself.
+    // A barrier of one member is never partly filled. A missing node has its own finding.
     if (spec.members.length < 2 || !nodes.has(target)) return [];
     const members = memberNames(spec, before).filter((name) => nodes.has(name));
     const barrier = barriers.get(spec.id);
@@ -116,7 +116,7 @@ function memberNames(barrier: BarrierSpec, table: Table): string[] {
   return barrier.members.flat().flatMap((node) => table.nodes[node]?.name ?? []);
 }
 
-/** Graphs that a node calls before and after the edit: an unfinished call has checkpoints of its own. */
+/** Pairs of graphs that a node calls before and after the edit; an unfinished call has its own checkpoints. */
 function calledGraphs({ before, now, graph }: Compared): Compared[] {
   const nodes = new Map(now.nodes.map((node) => [node.name, node]));
   return before.nodes.flatMap(({ name, call }) => {

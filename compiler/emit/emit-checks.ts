@@ -125,14 +125,14 @@ function updateType(channel: BoundChannel, isItem: boolean, names: CheckNames): 
     }
     case undefined:
     case "last":
-      // The results of all items together are the channel's value.
+      // The channel's value is the list of the results of all items.
       return isItem && channel.type.kind === "list" ? names.expected(channel.type.item) : type;
     default:
       return type;
   }
 }
 
-/** The text of a check that the compiler has left to `tsc`. */
+/** The text of a check that the compiler leaves to `tsc`. */
 function writeCheck(check: TypeScriptCheck, names: CheckNames): readonly string[] {
   switch (check.kind) {
     case "call": {

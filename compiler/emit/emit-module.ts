@@ -2,8 +2,8 @@
  * Generates modules from graphs and plans: TypeScript, JavaScript or declarations. The target decides which parts are
  * written and how they are annotated.
  *
- * A module imports the node functions itself and `ngraph/generated`, as `$`; everything else that it declares for
- * itself begins with `$`, which no name of a graph does.
+ * A module imports the node functions, and `ngraph/generated` as `$`. Its internal names begin with `$`, which no name
+ * of a graph does.
  */
 import type { ImportedType } from "../modules/read-type.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
@@ -28,11 +28,11 @@ export interface ModuleSource {
   readonly path: string;
   /** Its types, in declaration order; records and recursive ones are `ref`s into `namedTypes`. */
   readonly types: readonly { readonly name: string; readonly type: ValueType; readonly doc?: string }[];
-  /** What `ref`s point to, over all files. */
+  /** The types that `ref`s name, of all files. */
   readonly namedTypes: ReadonlyMap<string, ValueType>;
-  /** By name of a `ref`: the types that come from a TypeScript module, and are imported from there. */
+  /** Types to import from a TypeScript module, by name of their `ref`. */
   readonly importedTypes?: ReadonlyMap<string, ImportedType>;
-  /** The file that imports a type of a TypeScript module; `from` where that is one of several. */
+  /** The graph file that imports a type of a TypeScript module; `from` if it is one of several such files. */
   readonly importerOf: (type: string, module: string, from: string) => string;
   /** Its graphs, in declaration order. All of them have tables: only files without errors become modules. */
   readonly graphs: readonly { readonly bound: BoundGraph; readonly table: Table | undefined }[];
@@ -42,11 +42,11 @@ export interface ModuleSource {
 
 type GraphUnit = { readonly kind: "graph"; readonly bound: BoundGraph; readonly table: Table };
 type PlanUnit = { readonly kind: "plan"; readonly bound: BoundPlan; readonly table: PlanTable };
-/** A graph or plan that the module holds. */
+/** A graph or plan in the module. */
 type Unit = GraphUnit | PlanUnit;
 
 export interface EmitOptions {
-  /** The path of the generated module. Default: beside the source. Relative imports start there. */
+  /** The path of the generated module. Default: beside the source. Imports are relative to it. */
   readonly outPath?: string;
   /** The package's entry point for generated modules. */
   readonly runtime?: string;
@@ -86,7 +86,7 @@ interface EmitContext {
   readonly exported: ReadonlyMap<string, string>;
   readonly identifiers: Identifiers;
   readonly types: TypeScope;
-  /** By graph or plan: the constant that holds its table and bindings. */
+  /** Names of the constants that contain a table and its bindings, by graph or plan. */
   readonly units: ReadonlyMap<Unit["bound"], string>;
   readonly called: readonly Unit[];
 }
@@ -123,7 +123,7 @@ function unitsOf({ path, graphs, plans = [] }: ModuleSource): readonly Unit[] {
   return units.sort((a, b) => a.bound.declaration.span.start - b.bound.declaration.span.start);
 }
 
-/** Graphs and plans and all that they call, each after those that it calls. */
+/** Graphs and plans with all that they call; a called graph or plan comes before its callers. */
 function collectUnits(units: readonly Unit[]): readonly Unit[] {
   const found = new Map<Unit["bound"], Unit>();
   const open = [...units].reverse();

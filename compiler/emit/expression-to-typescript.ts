@@ -1,7 +1,7 @@
 /**
  * Expressions as TypeScript: calls of the operations that the interpreter calls, in the same order, so both return the
  * same value or fail for the same reason. `$` is the module of the operations, `$s` the scope, `$f` the table's
- * functions by index, and `$fuel` the work that an evaluation may still do. Names from graphs end with `$`, so they
+ * functions by index, and `$fuel` the remaining rounds of comprehensions. Names from graphs end with `$`, so they
  * collide neither with these nor with keywords.
  */
 import type { BinaryOperator, Expression } from "../../runtime/expression/expression.ts";

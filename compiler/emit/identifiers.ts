@@ -1,4 +1,4 @@
-/** Allocates identifiers of a generated module: each name from a graph gets a valid one that nothing else uses. */
+/** Allocates a valid, unique identifier of a generated module for each name from a graph. */
 
 export interface Identifiers {
   /** The name itself if it is free and no keyword, else with `_` appended. */

@@ -12,10 +12,10 @@ export interface ImportOptions {
 
 /** The imports of a generated module, each name once. */
 export interface ModuleImports {
-  /** The module's name for a value that `module` exports, as written in the graph file `from`. */
+  /** Imports a value of `module`, a specifier in the graph file `from`. Returns its name in the generated module. */
   value(name: string, exported: string, module: string, from: string): string;
   type(exported: string, module: string, from: string): string;
-  /** `import` lines; values only as types in declarations, types not at all in JavaScript. */
+  /** `import` lines. Declarations import values as types; JavaScript does not import types. */
   lines(target: "ts" | "js" | "dts"): readonly string[];
 }
 
@@ -39,7 +39,7 @@ export function createModuleImports(identifiers: Identifiers, options: ImportOpt
   };
 }
 
-/** A specifier in the generated module: a relative one starts at the module's path. */
+/** Converts a relative specifier of a graph file to one relative to the generated module. */
 function rebase(specifier: string, from: string, { outPath, asJavaScript }: ImportOptions): string {
   if (!/^\.{1,2}(\/|$)/.test(specifier)) return specifier;
   const fromDirectory = directoryOf(from);

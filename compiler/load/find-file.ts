@@ -22,7 +22,7 @@ export function findFile(
   return { path: undefined, similar: findSimilarFile(path, host) };
 }
 
-/** `nodes.js` may be written by `nodes.ts`. */
+/** The TypeScript source of a JavaScript path: `nodes.ts` for `nodes.js`. */
 function sourceOf(path: string): string | undefined {
   const match = /^(.*)\.([cm]?)js$/.exec(path);
   return match === null ? undefined : `${match[1] ?? ""}.${match[2] ?? ""}ts`;

@@ -1,8 +1,8 @@
 import type { LoadedFile } from "./load-project.ts";
 
 /**
- * Finds the graph file that imports a type of a TypeScript module. An opaque type contains the module as its file
- * writes it, relative to that file, but types are used in other files, too.
+ * Finds the graph file that imports a type of a TypeScript module. An opaque type stores the module specifier, which is
+ * relative to the importing file. Other files use the type as well, so they cannot resolve the specifier by themselves.
  */
 export function createImporterIndex(
   files: readonly LoadedFile[],

@@ -9,15 +9,15 @@ import { directoryOf, joinPath } from "./paths.ts";
 export interface LoadedModule {
   readonly path: string;
   readonly source: SourceFile;
-  /** `undefined` for what could not be read as a module. */
+  /** `undefined` if the file could not be read as a module. */
   readonly scope: ModuleScope | undefined;
-  /** Every exported name, those of `export *` included; `undefined` where that is not certain. */
+  /** All exported names, including those of `export *`; `undefined` if the list may be incomplete. */
   readonly exports: ReadonlyMap<string, NameKind> | undefined;
-  /** The module that an import of this one names; `undefined` for packages and for what cannot be found. */
+  /** The module that an import of this module names; `undefined` for packages and missing files. */
   readonly imported: (specifier: string) => LoadedModule | undefined;
 }
 
-/** Modules that one module may lead to. */
+/** Maximum number of modules that a reader loads through imports of modules. */
 const MAX_MODULES = 500;
 
 /** Reads modules through a host, each once. Modules that a module imports are read when they are first used. */
@@ -57,10 +57,10 @@ function allExports(module: LoadedModule): LoadedModule["exports"] {
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { scope } = next;
     if (scope === undefined) return undefined;
-    // A script without exports may be CommonJS, which assigns them.
+    // A JavaScript file without exports may be CommonJS, which exports by assignment.
     if (scope.exports.size === 0 && scope.stars.length === 0 && !isTypeScript(next.path)) return undefined;
     for (const [name, { kind }] of scope.exports) {
-      // `export *` leaves the default export out.
+      // `export *` does not include the default export.
       if (name !== "default" || next === module) names.set(name, names.has(name) ? "both" : kind);
     }
     for (const specifier of scope.stars) {

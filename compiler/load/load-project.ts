@@ -1,6 +1,6 @@
 /**
  * Reads and parses a file and all graph files that it imports, in any depth, and reads the TypeScript modules that they
- * name. Nothing is executed. Each file is read once, whatever its imports call it.
+ * name. Nothing is executed. Each file is read once, even if imports name it by different paths.
  */
 import { importCycle } from "../../diagnostics/catalog/names.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
@@ -13,7 +13,7 @@ import { findProjectRoot, realPathOf } from "./project-root.ts";
 import { readSyntax, type Spelling } from "./read-syntax.ts";
 import { resolveImport } from "./resolve-import.ts";
 
-/** A graph file, with what its imports lead to. */
+/** A graph file and the targets of its imports. */
 export interface LoadedFile {
   readonly source: SourceFile;
   readonly syntax: Ast.File;
@@ -37,27 +37,27 @@ export type ImportTarget =
   | { readonly kind: "broken" };
 
 export interface LoadOptions {
-  /** Where the text is: imports are relative to it, and messages name it. */
+  /** The path of the text. Imports are relative to it, and messages name it. */
   readonly path: string;
   readonly host: CompilerHost;
   /**
-   * The directory that imports must not leave; default: the nearest one above with a `package.json`, else the file's
-   * own.
+   * The directory that imports must not leave. Default: the nearest directory above with a `package.json`, otherwise
+   * the file's directory.
    */
   readonly root?: string | undefined;
-  /** Default: by the path. `.yaml` and `.yml` are YAML, all others text. */
+  /** Default: from the path. `.yaml` and `.yml` are YAML; all other paths are text. */
   readonly spelling?: Spelling | undefined;
 }
 
 export interface LoadedProject {
   readonly entry: LoadedFile;
-  /** Each file after those that it imports; the entry file is the last. */
+  /** Imported files come before the files that import them; the entry file is the last. */
   readonly files: readonly LoadedFile[];
-  /** Syntax errors, and imports that lead nowhere, of all files. */
+  /** Syntax errors and broken imports of all files. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Never throws, whatever the text; reads files through `host` only. */
+/** Loads a project. Never throws for any text; reads files through `host` only. */
 export function loadProject(text: string, options: LoadOptions): LoadedProject {
   const { path, host, root, spelling } = options;
   const diagnostics: Diagnostic[] = [];
@@ -104,7 +104,7 @@ function parseFile(
   return { source: syntax.source, syntax, imports: [], errors };
 }
 
-/** Imported files first. Reports an import that closes a cycle (NG112) and breaks it. */
+/** Orders files so that imported files come first. Reports an import that closes a cycle (NG112) and breaks it. */
 function orderFiles(entry: LoadedFile, report: (diagnostic: Diagnostic) => void): LoadedFile[] {
   const ordered: LoadedFile[] = [];
   depthFirst<LoadedFile, LoadedImport>([entry], {
@@ -115,14 +115,14 @@ function orderFiles(entry: LoadedFile, report: (diagnostic: Diagnostic) => void)
       const closing = cycle.at(-1);
       if (closing === undefined) return;
       report(describeCycle(cycle, closing));
-      // All files here are `ParsedFile`s: only this function may break their imports.
+      // All files here are `ParsedFile`s, whose import targets can be assigned.
       (closing.edge as ParsedFile["imports"][number]).target = { kind: "broken" };
     },
   });
   return ordered;
 }
 
-/** Labels beyond this many only hide the first. */
+/** Maximum number of labels; more would hide the first ones. */
 const MAX_LABELS = 8;
 
 function describeCycle(

@@ -3,7 +3,7 @@
  * accepted and written with `/`, which Windows accepts as well.
  */
 
-/** With `/` only, without `.` and inner `..` segments; the current directory is `.`. */
+/** Normalises a path: only `/`, no `.` and inner `..` segments; the current directory is `.`. */
 export function normalisePath(path: string): string {
   const slashed = isWindowsPath(path) ? path.replaceAll("\\", "/") : path;
   const root = rootOf(slashed);
@@ -39,7 +39,7 @@ function isAbsolutePath(path: string): boolean {
   return rootOf(isWindowsPath(path) ? path.replaceAll("\\", "/") : path) !== "";
 }
 
-/** Whether `path` is `directory` or lies in it. Both in the same form (absolute, or relative to the same place). */
+/** Whether `path` is `directory` or lies in it. Both paths are absolute or relative to the same directory. */
 export function isInside(path: string, directory: string): boolean {
   const inner = normalisePath(path);
   const outer = normalisePath(directory);
@@ -48,7 +48,10 @@ export function isInside(path: string, directory: string): boolean {
   return inner.startsWith(outer.endsWith("/") ? outer : `${outer}/`);
 }
 
-/** The specifier by which a file in `directory` imports `path`: `./nodes.ts`. Both in the same form. */
+/**
+ * The specifier by which a file in `directory` imports `path`: `./nodes.ts`. Both paths are absolute or relative to the
+ * same directory.
+ */
 export function relativeSpecifier(directory: string, path: string): string {
   const from = segmentsOf(normalisePath(directory));
   const to = segmentsOf(normalisePath(path));

@@ -14,14 +14,14 @@ export interface ImportResolution {
   /** The directory that imports must not leave. */
   readonly root: string;
   readonly report: (diagnostic: Diagnostic) => void;
-  /** Parses a graph file and makes sure that its own imports are resolved later. */
+  /** Parses a graph file and queues it, so that its imports are resolved later. */
   readonly parse: (text: string, path: string) => LoadedFile;
   readonly readModule: (path: string) => LoadedModule;
   /** Files that have been read, by real path. */
   readonly files: Map<string, LoadedFile>;
 }
 
-/** Finds and reads what an import names; reports NG113 and files that are missing or unreadable. */
+/** Finds and reads the target of an import. Reports forbidden, escaping (NG113), missing and unreadable targets. */
 export function resolveImport(
   declaration: Ast.ImportDecl,
   file: LoadedFile,
@@ -62,8 +62,8 @@ export function resolveImport(
 }
 
 /**
- * Whether a specifier is empty, a URL (`data:` would carry code in the graph's own text) or a network path. Of the
- * schemes only `node:` is allowed; a letter and a colon begin a Windows path.
+ * Whether a specifier is empty, a URL (a `data:` URL would contain code) or a network path. `node:` is the only allowed
+ * scheme; a single letter and a colon begin a Windows path.
  */
 function isForbidden(specifier: string): boolean {
   if (specifier.trim() === "" || /^\s|\s$|[\u0000-\u001f]/.test(specifier)) return true;
@@ -71,7 +71,7 @@ function isForbidden(specifier: string): boolean {
   return /^[a-zA-Z][\w+.-]+:/.test(specifier) && !/^node:[\w/]+$/.test(specifier);
 }
 
-/** A specifier that would name a file that exists. */
+/** A specifier of an existing file that the import may mean, for suggestions. */
 function similarSpecifier(specifier: string, isPath: boolean, path: string, host: CompilerHost): string | undefined {
   const { path: found, similar } = findFile(path, host);
   if (!isPath) return found === undefined ? undefined : `./${specifier}`;

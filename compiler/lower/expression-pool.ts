@@ -1,6 +1,6 @@
 /**
- * Expressions, functions and called graphs of one table, each once, numbered in the order in which the table refers to
- * them. That order depends on the meaning of the graph, not on the order of its statements.
+ * Expressions and functions of one table, each once, numbered in the order in which the table refers to them. The
+ * numbers depend on the meaning of the graph, not on the order of its statements.
  */
 import type { Position } from "../../diagnostics/source.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
@@ -10,7 +10,7 @@ import { canonicalJson } from "../table/canonical-json.ts";
 
 export interface ExpressionPool {
   readonly expressions: readonly Expression[];
-  /** The first place of each expression. */
+  /** The first place of each expression; `shared` if the expression occurs in several places. */
   readonly positions: readonly (Position & { readonly shared?: true })[];
   readonly functions: readonly FunctionSpec[];
   expression(typed: TypedExpression): ExpressionIndex;
@@ -63,7 +63,7 @@ interface Renumber {
   function(index: number): number;
 }
 
-/** The same expression with other indexes. Sub-expressions are visited in order of evaluation. */
+/** Replaces the indexes of channels and functions. Visits sub-expressions in order of evaluation. */
 function renumberExpression(expression: Expression, to: Renumber): Expression {
   const visit = (part: Expression): Expression => renumberExpression(part, to);
   switch (expression.op) {

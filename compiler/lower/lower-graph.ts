@@ -1,7 +1,7 @@
 /**
- * Lowering: a bound graph without errors becomes its routing table. Linear in the graph. Everything in the table is
- * numbered in an order that follows from the graph's meaning (channels by role, nodes as declared, edges by source), so
- * that the order of statements in the file does not change the digest.
+ * Lowers a bound graph without errors to its routing table. Linear in the graph. The order of all parts of the table
+ * follows from the graph's meaning (channels by role, nodes as declared, edges by source), so that the order of other
+ * statements in the file does not change the digest.
  */
 import type { Table } from "../../runtime/table/table.ts";
 import { TABLE_FORMAT, TABLE_VERSION } from "../../runtime/table/table.ts";
@@ -16,10 +16,13 @@ import { collectEffects, lowerAssertion, lowerNode } from "./lower-nodes.ts";
 import { createCalled, lowerPlan, type LoweredPlans } from "./lower-plan.ts";
 import { lowerRoutes } from "./lower-routes.ts";
 
-/** Tables by the bound graphs they came from: a graph that several others call is lowered once. */
+/** Cache of tables by bound graph: a graph that several others call is lowered once. */
 export type LoweredGraphs = Map<BoundGraph, Table>;
 
-/** The frozen table of a graph and, in `known`, those of all graphs it calls. None of them may have errors. */
+/**
+ * Returns the frozen table of a graph. Adds the tables of all that it calls to the caches. None of them may have
+ * errors.
+ */
 export function lowerGraph(
   graph: BoundGraph,
   known: LoweredGraphs = new Map(),

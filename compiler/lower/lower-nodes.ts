@@ -109,7 +109,7 @@ export function lowerAssertion(assertion: BoundAssertion, nodeIndex: ReadonlyMap
   }
 }
 
-/** The effects of the nodes and of the called graphs, and `code` where imported functions are called. Sorted, each once. */
+/** The effects of nodes and called graphs, and `code` if imported functions are called. Sorted, each once. */
 export function collectEffects(
   parts: readonly { readonly effects: readonly Effect[] }[],
   called: readonly { readonly effects: readonly Effect[] }[],

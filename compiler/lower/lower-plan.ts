@@ -1,6 +1,7 @@
 /**
- * Lowering: a bound plan without errors becomes its table. Linear in the plan. Tasks keep the order of the file, which
- * decides between equals; what has no order (paths, secrets, effects) is sorted, so that both spellings have the same digest.
+ * Lowers a bound plan without errors to its table. Linear in the plan. Tasks keep the order of the file, because it
+ * breaks ties between tasks. Lists without an order (paths, secrets, effects) are sorted, so that the text and YAML
+ * spellings of a plan have the same digest.
  */
 import {
   DEFAULT_TRIES,
@@ -20,10 +21,12 @@ import { lowerChannel, orderChannels } from "./lower-channels.ts";
 import { lowerGraph, type LoweredGraphs } from "./lower-graph.ts";
 import { collectEffects, lowerCall, lowerOutput, lowerPlanCall, type CallContext } from "./lower-nodes.ts";
 
-/** Tables by the bound plans they came from: a plan that several others call is lowered once. */
+/** Cache of tables by bound plan: a plan that several others call is lowered once. */
 export type LoweredPlans = Map<BoundPlan, PlanTable>;
 
-/** The frozen table of a plan and, in `plans` and `graphs`, those of all it calls. None of them may have errors. */
+/**
+ * Returns the frozen table of a plan. Adds the tables of all that it calls to the caches. None of them may have errors.
+ */
 export function lowerPlan(plan: BoundPlan, plans: LoweredPlans, graphs: LoweredGraphs): PlanTable {
   const open = [plan];
   for (let next = open.at(-1); next !== undefined; next = open.at(-1)) {

@@ -1,7 +1,7 @@
 /**
- * Edges become routes of their sources and members of barriers. A signal into a node with `waits` becomes a signal to
- * that node's barrier where its source is a member. Other signals stay signals to the node, which the
- * scheduler ignores (3.2): the arm still exists, so a choice that leads there is exhaustive.
+ * Lowers edges to routes of their sources and members of barriers. If the target has `waits` and the source is a member
+ * of its barrier, the edge signals the barrier. Otherwise the edge signals the node, and the scheduler ignores signals
+ * to nodes with `waits` (3.2). The table still contains this arm, so that its choice is exhaustive.
  */
 import type {
   BarrierIndex,
@@ -21,14 +21,14 @@ export interface LoweredRoutes {
   readonly routes: readonly (readonly RouteSpec[])[];
   readonly onError: readonly (readonly ErrorRouteSpec[])[];
   readonly barriers: readonly BarrierSpec[];
-  /** By node: the barrier that gates it. */
+  /** The barrier of each node with `waits`, by node. */
   readonly waits: readonly (BarrierIndex | undefined)[];
 }
 
 /** An edge as one of its sources sees it. */
 interface OutEdge {
   readonly edge: BoundEdge;
-  /** Of `all(…)`: where the source's signal goes. */
+  /** The barriers that the source signals; only for edges from `all(…)`. */
   readonly barrierTargets?: readonly TargetSpec[];
 }
 
@@ -101,7 +101,7 @@ function createBarriers(): Barriers {
   };
 }
 
-/** Computed once for each gate: as many edges may lead into a node as the gate has members. */
+/** Computes each gate's index once. A search for each edge would be quadratic: n members may have n edges to a gate. */
 function createMemberIndex(barriers: Barriers): RouteContext["memberOf"] {
   const known = new Map<BarrierIndex, ReadonlyMap<NodeIndex, number>>();
   return (gate) => {
@@ -112,7 +112,7 @@ function createMemberIndex(barriers: Barriers): RouteContext["memberOf"] {
   };
 }
 
-/** Edges by source, in source order; each `all(…)` makes one barrier a target. */
+/** Edges by source, in source order. Each `all(…)` adds one barrier for each target. */
 function collectEdges(
   bound: BoundGraph,
   nodeIndex: ReadonlyMap<string, NodeIndex>,
@@ -129,7 +129,7 @@ function collectEdges(
       for (const { name } of edge.source.nodes) add(name, { edge });
       continue;
     }
-    // Barriers have no conditions: binding has reported them, and such graphs are not lowered.
+    // Edges from barriers have no conditions: binding reports them as errors, and graphs with errors are not lowered.
     const targets = edge.to.kind === "plain" ? edge.to.targets : [];
     const members = edge.source.members.map((member) => member.map(({ name }) => indexOf(nodeIndex, name)));
     const made = targets.map(({ name }) => barriers.add("all", indexOf(nodeIndex, name), name, members));

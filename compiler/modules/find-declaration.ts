@@ -2,17 +2,17 @@ import type { LoadedModule } from "../load/load-module.ts";
 import type { ModuleName } from "./module-scope.ts";
 import type { Statement } from "./parse-module.ts";
 
-/** The statements that declare a name, and the module that they are in. */
+/** The statements that declare a name, and the module that contains them. */
 export interface FoundDeclaration {
   readonly module: LoadedModule;
   readonly name: string;
   readonly statements: readonly Statement[];
 }
 
-/** Re-exports that one name may lead through. */
+/** Maximum number of re-exports between a name and its declaration. */
 const MAX_STEPS = 50;
 
-/** What a module exports under a name; through re-exports of other relative modules. */
+/** Finds the declaration that a module exports under a name. Follows re-exports from relative modules. */
 export function findExport(module: LoadedModule, name: string, steps = 0): FoundDeclaration | undefined {
   const { scope } = module;
   if (scope === undefined || steps > MAX_STEPS) return undefined;
@@ -27,13 +27,13 @@ export function findExport(module: LoadedModule, name: string, steps = 0): Found
   return undefined;
 }
 
-/** What a name means inside a module. */
+/** Finds the declaration of a name that is used inside a module. Follows imports from relative modules. */
 export function findLocal(module: LoadedModule, name: string): FoundDeclaration | undefined {
   const local = module.scope?.locals.get(name);
   return local === undefined ? undefined : follow(local, name, module, 0);
 }
 
-/** A member of a namespace: `types.Ticket` after `import * as types from "./types.ts"`. */
+/** Finds a member of a namespace: `types.Ticket` after `import * as types from "./types.ts"`. */
 export function findMember(module: LoadedModule, namespace: string, name: string): FoundDeclaration | undefined {
   const local = module.scope?.locals.get(namespace);
   if (local?.kind !== "imported" || local.name !== "*") return undefined;

@@ -1,6 +1,6 @@
 import type { FunctionNode } from "./parse-module.ts";
 
-/** A place that a function's code jumps or sends to. */
+/** A node that a function calls `goto` or `send` with. */
 export interface Jump {
   readonly target: string;
   readonly by: "goto" | "send";
@@ -8,8 +8,8 @@ export interface Jump {
 
 /**
  * The targets of `context.goto("x")` and `context.send("x", …)` in a function. `position` is the index of the parameter
- * that receives the context: the one after the arguments of the graph. Only string literals in calls of that very
- * parameter count.
+ * that receives the context: the one after the arguments of the graph. Finds string literals only, and only calls of
+ * methods of this parameter.
  */
 export function findJumps(body: FunctionNode, position: number): readonly Jump[] {
   const context = body.params[position];
@@ -40,7 +40,7 @@ interface AnyNode {
   readonly arguments?: readonly AnyNode[];
 }
 
-/** Recognises `context.goto`, or `goto` where the parameter is `{ goto }`; under another name it is not followed. */
+/** Recognises `context.goto`, and `goto` if the parameter is `{ goto }`. Does not recognise renamed methods. */
 function contextMethods(
   parameter: FunctionNode["params"][number],
 ): (callee: AnyNode | undefined) => Jump["by"] | undefined {
@@ -72,7 +72,7 @@ function asJump(name: string | undefined): Jump["by"] | undefined {
   return name === "goto" || name === "send" ? name : undefined;
 }
 
-/** `goto` takes several targets, `send` one and its input. */
+/** The targets of a call: `goto` takes several targets, `send` takes one target and its input. */
 function targetsOf(call: AnyNode, by: Jump["by"]): readonly string[] {
   const targets: string[] = [];
   for (const argument of call.arguments ?? []) {

@@ -1,12 +1,12 @@
 import type { Program, Statement } from "./parse-module.ts";
 
-/** Whether a name is a value, a type, or both: a class, an enum, or a name that is declared elsewhere. */
+/** Whether a name is a value, a type, or both. Classes, enums and names of other modules count as both. */
 export type NameKind = "value" | "type" | "both";
 
 /** The meaning of a name of a module. */
 export type ModuleName =
   | { readonly kind: "declared"; readonly statements: readonly Statement[] }
-  /** A name of another module; `*` for all of it, under one name. */
+  /** A name of another module; `*` for the namespace of the whole module. */
   | { readonly kind: "imported"; readonly specifier: string; readonly name: string; readonly isType: boolean };
 
 export interface ModuleExport {
@@ -19,7 +19,7 @@ export interface ModuleScope {
   /** Names that the module itself can use. */
   readonly locals: ReadonlyMap<string, ModuleName>;
   readonly exports: ReadonlyMap<string, ModuleExport>;
-  /** Modules all of whose exports are exported again: `export * from "./more.ts"`. */
+  /** Specifiers of modules whose exports are all exported again: `export * from "./more.ts"`. */
   readonly stars: readonly string[];
 }
 

@@ -2,10 +2,10 @@ import type { ValueType } from "../../runtime/table/value-type.ts";
 import { opaque } from "../types/construct.ts";
 import { resolveType, type TypeTable } from "../types/type-table.ts";
 
-/** Opaque types whose values JSON cannot hold, with what they are: "a `Date`". */
+/** Descriptions of opaque types whose values JSON cannot hold, such as "a `Date`". */
 const descriptions = new WeakMap<ValueType, string>();
 
-/** An opaque type whose values JSON cannot hold. */
+/** Creates an opaque type whose values JSON cannot hold. */
 export function notJson(name: string, module: string, description: string): ValueType {
   const type = opaque(name, module);
   descriptions.set(type, description);

@@ -11,12 +11,12 @@ export type FunctionNode =
   | Extract<Statement, { type: "TSDeclareFunction" }>
   | Extract<Initialiser, { type: "ArrowFunctionExpression" | "FunctionExpression" }>;
 
-/** Code units of a module that is read; a longer one counts as unreadable. */
+/** Maximum length of a module in UTF-16 code units; a longer module counts as unreadable. */
 const MAX_LENGTH = 2 * 1024 * 1024;
 
 /**
- * Parses a TypeScript or JavaScript module; never runs it. Returns `undefined` for CommonJS files and where the text is
- * no module of the language.
+ * Parses a TypeScript or JavaScript module; never runs it. Returns `undefined` for CommonJS files and for text that has
+ * syntax errors.
  */
 export function parseModule(text: string, path: string): Program | undefined {
   if (text.length > MAX_LENGTH || /\.c[jt]s$/.test(path)) return undefined;
@@ -25,10 +25,11 @@ export function parseModule(text: string, path: string): Program | undefined {
       sourceType: "module",
       allowUndeclaredExports: true,
       plugins: pluginsFor(path),
-      // Only comments of JavaScript say something: JSDoc types.
+      // JSDoc types are read in JavaScript only.
       attachComment: !isTypeScript(path),
     });
-    // A script without imports and exports may be CommonJS: what it exports is not certain, whatever its types are.
+    // A JavaScript file without imports and exports may be CommonJS. Its typedefs are skipped: as exports they would
+    // make the file look like an ES module.
     const isScript = !program.body.some(({ type }) => /^(Import|Export)/.test(type));
     if (!isTypeScript(path) && !isScript) program.body.push(...readTypedefs(comments));
     return program;
@@ -44,7 +45,7 @@ export function isTypeScript(path: string): boolean {
 function pluginsFor(path: string): ParserPlugin[] {
   const plugins: ParserPlugin[] = ["decorators", "explicitResourceManagement"];
   if (isTypeScript(path)) plugins.push(["typescript", { dts: /\.d\.[cm]?ts$/.test(path) }]);
-  // In plain TypeScript `<T>x` is a cast.
+  // JSX is not parsed in `.ts` files, where `<T>x` is a cast.
   if (!isTypeScript(path) || path.endsWith("x")) plugins.push("jsx");
   return plugins;
 }

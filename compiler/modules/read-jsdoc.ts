@@ -12,7 +12,7 @@ interface Comment {
   readonly value: string;
 }
 
-/** The types that the comment above a function states; `undefined` where it states none. */
+/** The types in the JSDoc comment above a function; `undefined` if it contains no types. */
 export function readFunctionDoc(comments: readonly Comment[] | null | undefined): FunctionDoc | undefined {
   const text = comments?.findLast(isDoc)?.value;
   if (text === undefined) return undefined;
@@ -48,7 +48,7 @@ function isDoc({ type, value }: Comment): boolean {
 interface Tag {
   readonly tag: string;
   readonly type: string;
-  /** What follows the type. */
+  /** The text after the type. */
   readonly rest: string;
 }
 
@@ -70,7 +70,7 @@ function parseDocType(text: string): TsType | undefined {
   return statement?.type === "TSTypeAliasDeclaration" ? statement.typeAnnotation : undefined;
 }
 
-/** The forms that JSDoc has besides those of TypeScript: `?T`, `!T`, `*`, `Object.<K, V>`, `Array.<T>`. */
+/** Converts the forms of JSDoc that TypeScript does not have: `?T`, `!T`, `*`, `Object.<K, V>`, `Array.<T>`. */
 function toTypeScript(text: string): string {
   const plain = text
     .replaceAll(/\bObject\.?<\s*string\s*,/g, "Record<string,")

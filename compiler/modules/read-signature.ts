@@ -9,19 +9,19 @@ import { isTypeScript, type FunctionNode, type Statement, type TsType } from "./
 import { readFunctionDoc, type FunctionDoc } from "./read-jsdoc.ts";
 import { readType, type ReadTypes, type TypeScope } from "./read-type.ts";
 
-/** What an imported function takes and returns, as its module declares it. */
+/** The signature of an imported function, as its module declares it. */
 export interface FunctionSignature {
-  /** Without the context, which the engine passes. */
+  /** The parameters without the context, which the engine passes. */
   readonly parameters: readonly SignatureParameter[];
-  /** The type of further arguments (`...rest`); absent where there are none. */
+  /** The type of further arguments (`...rest`); absent if the function takes none. */
   readonly rest?: ValueType;
-  /** Its last parameter is a `NodeContext`. */
+  /** Whether the last parameter is a `NodeContext`. */
   readonly takesContext: boolean;
-  /** Without its promise; `undefined` where it is not declared. */
+  /** The type of the result, `T` for `Promise<T>`; `undefined` if it is not declared. */
   readonly result: ValueType | undefined;
-  /** It returns a promise. */
+  /** Whether the function returns a promise. */
   readonly isAsync: boolean;
-  /** Where it is declared. */
+  /** The place of the declaration. */
   readonly place: Place;
 }
 
@@ -33,8 +33,9 @@ export interface SignatureParameter {
 }
 
 /**
- * The signatures of a function that a module exports, overloads in their order. Empty where its text does not say
- * enough: a value that is no function, a function with a declared type of its own, JavaScript without JSDoc.
+ * The signatures of a function that a module exports, overloads in their order. Empty if the text of the module does
+ * not contain the signature: the value is no function, its variable has a type annotation, or it is JavaScript without
+ * JSDoc.
  */
 export function readSignatures(
   module: LoadedModule,
@@ -84,7 +85,7 @@ function readSignature(
       takesContext = true;
       break;
     }
-    // What the graph passes is JSON: what only TypeScript knows takes all of it here, and `tsc` checks the rest.
+    // A type that only TypeScript knows accepts all JSON here; `tsc` checks the argument.
     const read =
       type === undefined
         ? opaque("unknown", "")
@@ -93,7 +94,8 @@ function readSignature(
       rest = read.kind === "list" ? read.item : opaque("unknown", "");
       break;
     }
-    // The engine passes the context after the arguments. A last parameter whose type is not that of JSON may be the context.
+    // The engine passes the context after the arguments. A last parameter may be the context if its type is not a JSON
+    // type.
     const mayBeContext =
       index === node.params.length - 1 &&
       (takesAnything(type) || read.kind === "opaque" || findNotJson(read, scope.types.table) !== undefined);
@@ -126,7 +128,7 @@ interface WrittenParameter {
   readonly isRest: boolean;
 }
 
-/** `limit?: number`, `limit = 3`, `{ a, b }: Options`, `...rest: string[]`. */
+/** Reads the forms of a parameter: `limit?: number`, `limit = 3`, `{ a, b }: Options`, `...rest: string[]`. */
 function describeParameter(whole: FunctionNode["params"][number], index: number): WrittenParameter {
   const inner = whole.type === "AssignmentPattern" ? whole.left : whole.type === "RestElement" ? whole.argument : whole;
   const holder = (whole.type === "RestElement" ? whole : inner) as {
@@ -156,7 +158,7 @@ function returnTypeOf(node: FunctionNode): TsType | undefined {
   return returnType?.type === "TSTypeAnnotation" ? returnType.typeAnnotation : undefined;
 }
 
-/** `T` of `Promise<T>`. */
+/** Returns `T` of `Promise<T>`; `undefined` for other types. */
 function promisedBy(type: TsType): TsType | undefined {
   if (type.type !== "TSTypeReference" || type.typeName.type !== "Identifier") return undefined;
   if (type.typeName.name !== "Promise" && type.typeName.name !== "PromiseLike") return undefined;
@@ -168,7 +170,7 @@ function typeParametersOf(node: FunctionNode): TypeScope["parameters"] {
   return new Map(list.map((parameter) => [parameter.name, parameter.constraint ?? undefined]));
 }
 
-/** `const f: Handler = …`: the type of the variable counts, and it may be anything. */
+/** Whether the variable of a function has a type annotation (`const f: Handler = …`), which is not read. */
 function hasDeclaredType(node: FunctionNode, statements: readonly Statement[]): boolean {
   return statements.some(
     (statement) =>
@@ -180,7 +182,7 @@ function hasDeclaredType(node: FunctionNode, statements: readonly Statement[]): 
   );
 }
 
-/** The comment above a function: above its `export` where there is one. */
+/** The JSDoc types of the comment above a function or above its `export`. */
 function docOf(node: FunctionNode, statements: readonly Statement[]): FunctionDoc | undefined {
   for (const holder of [node, ...statements]) {
     const doc = readFunctionDoc(holder.leadingComments);

@@ -1,6 +1,6 @@
 /**
- * Types of TypeScript as types of the language. What JSON can hold is read: interfaces, aliases, unions, arrays,
- * records, enums. All else (generics, conditional types, classes, types of packages) stays opaque.
+ * Converts TypeScript types to types of the language. Converts types whose values JSON can hold: interfaces, aliases,
+ * unions, arrays, records, enums. All other types (generics, conditional types, classes, types of packages) are opaque.
  */
 import type { FieldType, ValueType } from "../../runtime/table/value-type.ts";
 import type { LoadedModule } from "../load/load-module.ts";
@@ -25,15 +25,15 @@ import type { StatementOf, TsType } from "./parse-module.ts";
 
 /** The named types of all modules that a compilation reads. */
 export interface ReadTypes {
-  /** What `ref`s point to; filled while types are read. */
+  /** The types that `ref`s name, by name of the `ref`; filled while types are read. */
   readonly table: Map<string, ValueType>;
-  /** By module and name of a type. */
+  /** Types by the module and the name of their declaration. */
   readonly known: Map<string, NamedType>;
   /** Names of the types that graph files declare. */
   readonly reserved: ReadonlySet<string>;
-  /** Names that `ref`s to types of modules have. */
+  /** Names of `ref`s to types of modules. */
   readonly refs: Set<string>;
-  /** By the name of a `ref`: the import of a graph file that it came from, for generated code. */
+  /** Imports of graph files by the name of the `ref` that they lead to. Generated code imports these types. */
   readonly imports: Map<string, ImportedType>;
 }
 
@@ -45,44 +45,44 @@ export interface ImportedType {
 }
 
 interface NamedType {
-  /** The name of its `ref`, once something needs one. */
+  /** The name of the `ref` to this type; `undefined` until a `ref` is needed. */
   ref: string | undefined;
-  /** `undefined` while it is read. */
+  /** `undefined` while the type is being read. */
   type: ValueType | undefined;
 }
 
-/** Where a type is written. */
+/** The context in which a type is read. */
 export interface TypeScope {
   readonly types: ReadTypes;
   readonly module: LoadedModule;
-  /** The specifier by which a graph file imports what is read: opaque parts keep it. */
+  /** The specifier by which a graph file imports the type or function. Opaque types store it. */
   readonly specifier: string;
   /** Type parameters by name, with their constraints. */
   readonly parameters: ReadonlyMap<string, TsType | undefined>;
   readonly depth: number;
-  /** A result, which is checked at run time: what may be anything stays opaque, and fits everywhere. */
+  /** The type is a function's result. `any` and `unknown` are opaque here, because results are checked at run time. */
   readonly isResult?: true;
 }
 
-/** Nesting of types; deeper ones are opaque. */
+/** Maximum nesting of types; deeper types are opaque. */
 const MAX_DEPTH = 100;
-/** Types with more parts stay names, as those that graph files declare. */
+/** Types with more parts become `ref`s, like types that graph files declare. */
 const MAX_WRITTEN_OUT = 8;
 const NO_PARAMETERS: ReadonlyMap<string, TsType | undefined> = new Map();
 
-/** Marks `undefined`, which is no value of JSON: it makes a field optional, and any other value nullable. */
+/** Marks `undefined`, which JSON cannot hold: it makes a field optional, and any other value nullable. */
 const UNDEFINED: ValueType = opaque("undefined", "");
 
 /**
- * Reads a type. `at` is how TypeScript writes it, starting from an imported name (`Ticket["tags"][number]`): the name
- * of what stays opaque.
+ * Reads a type. `at` is the type as TypeScript text that starts with an imported name (`Ticket["tags"][number]`).
+ * Opaque types use `at` as their name.
  */
 export function readType(syntax: TsType, at: string, scope: TypeScope): ValueType {
   const { type, mayBeMissing } = readPossible(syntax, at, scope);
   return mayBeMissing ? nullable(type) : type;
 }
 
-/** A type without `undefined`, and whether that is among its values. */
+/** Reads a type without `undefined`, and whether `undefined` is among its values. */
 function readPossible(syntax: TsType, at: string, scope: TypeScope): { type: ValueType; mayBeMissing: boolean } {
   const type = readAny(syntax, at, scope);
   if (type === UNDEFINED) return { type: NULL, mayBeMissing: true };
@@ -90,14 +90,14 @@ function readPossible(syntax: TsType, at: string, scope: TypeScope): { type: Val
   return { type: unionOf(type.members.filter((member) => member !== UNDEFINED)), mayBeMissing: true };
 }
 
-/** Reads what an exported or local name declares. */
+/** Reads the type that an exported or local name declares. */
 export function readDeclared(found: FoundDeclaration, at: string, scope: TypeScope): ValueType {
   const key = `${found.module.path}#${found.name}`;
   const { known } = scope.types;
   const before = known.get(key);
   if (before?.type !== undefined) return before.type;
   if (before !== undefined) {
-    // It contains itself.
+    // The type contains itself.
     before.ref ??= freeName(found.name, scope.types);
     return { kind: "ref", name: before.ref };
   }
@@ -112,15 +112,15 @@ export function readDeclared(found: FoundDeclaration, at: string, scope: TypeSco
 }
 
 /**
- * Records and recursive types become names, as those that graph files declare; others are written out where they are
- * used.
+ * Returns a `ref` for records, recursive types and large types, as for types that graph files declare. Returns other
+ * types unchanged.
  */
 function nameIfNeeded(body: ValueType, name: string, entry: NamedType, types: ReadTypes): ValueType {
   if (entry.ref === undefined) {
     if (body.kind !== "record" && weigh(body) <= MAX_WRITTEN_OUT) return body;
     entry.ref = freeName(name, types);
   }
-  // The body of a name is never just another name.
+  // A `ref` never names a type that is only another `ref`.
   types.table.set(entry.ref, body.kind === "ref" ? (types.table.get(body.name) ?? JSON_TYPE) : body);
   return { kind: "ref", name: entry.ref };
 }
@@ -169,7 +169,7 @@ function readInterface(
   return mergeRecords(parts, scope) ?? opaque(at, scope.specifier);
 }
 
-/** The values of an enum; opaque where one is computed. */
+/** The values of an enum; opaque if one of them is computed. */
 function readEnum(declaration: StatementOf<"TSEnumDeclaration">, at: string, scope: TypeScope): ValueType {
   const values: ValueType[] = [];
   let next: number | undefined = 0;
@@ -298,7 +298,7 @@ function readMembers(members: Members, at: string, scope: TypeScope): ValueType 
     switch (member.type) {
       case "TSIndexSignature": {
         const annotation = member.typeAnnotation?.typeAnnotation;
-        // A record with further fields of any name has no form in the language.
+        // The language has no records with additional fields of any name.
         if (members.length > 1 || annotation === undefined) return opaque(at, scope.specifier);
         return mapOf(readType(annotation, `${at}[string]`, scope));
       }
@@ -311,7 +311,7 @@ function readMembers(members: Members, at: string, scope: TypeScope): ValueType 
         break;
       }
       default:
-        // A value that can be called.
+        // Call and construct signatures: the value is a function.
         return notJson(at, scope.specifier, "a function");
     }
   }
@@ -337,7 +337,7 @@ function readField(member: Member, name: string, at: string, scope: TypeScope): 
   return member.optional === true || mayBeMissing ? { name, type, optional: true } : { name, type };
 }
 
-/** Names of TypeScript's own types whose values JSON cannot hold. */
+/** Names of global TypeScript types whose values JSON cannot hold. */
 const NOT_JSON: ReadonlySet<string> = new Set(
   "Date Map Set WeakMap WeakSet RegExp Error Function Promise PromiseLike URL Buffer ArrayBuffer Uint8Array Symbol BigInt ReadonlyMap ReadonlySet AbortSignal ReadableStream Response Request Blob File FormData Headers Iterator Generator AsyncIterable AsyncGenerator".split(
     " ",
@@ -365,7 +365,7 @@ function readReference(syntax: Extract<TsType, { type: "TSTypeReference" }>, at:
   }
   const found = findLocal(scope.module, name);
   if (found !== undefined) return args.length > 0 ? opaque(at, scope.specifier) : readDeclared(found, at, scope);
-  // An import that cannot be followed: a package's type.
+  // The name is an import that cannot be followed, such as a type of a package.
   if (scope.module.scope?.locals.has(name) === true) return opaque(at, scope.specifier);
   const [first, second] = args;
   switch (name) {
@@ -444,7 +444,7 @@ function asRecord(type: ValueType, { types }: TypeScope): Extract<ValueType, { k
   return plain?.kind === "record" ? plain : undefined;
 }
 
-/** One record with the fields of several, later ones first; `undefined` where one is no record. */
+/** Merges records; later fields replace earlier ones of the same name. Returns `undefined` if a part is no record. */
 function mergeRecords(parts: readonly ValueType[], scope: TypeScope): ValueType | undefined {
   if (parts.length === 1) return parts[0];
   const fields = new Map<string, FieldType>();
@@ -456,7 +456,7 @@ function mergeRecords(parts: readonly ValueType[], scope: TypeScope): ValueType 
   return recordOf([...fields.values()]);
 }
 
-/** The number of parts of a type after its names are expanded. */
+/** The number of parts of a type: lists, maps, records and `ref`s. */
 function weigh(type: ValueType): number {
   switch (type.kind) {
     case "list":

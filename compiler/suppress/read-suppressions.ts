@@ -16,7 +16,7 @@ export interface Suppression {
   readonly codes: readonly { readonly code: DiagnosticCode; readonly span: Span }[];
   readonly reason: string;
   readonly comment: Ast.Comment;
-  /** Where the suppressed findings begin. */
+  /** The range of suppressed findings: a finding is suppressed if it begins in this range. */
   readonly range: Span;
 }
 
@@ -24,13 +24,13 @@ const SUPPRESSION_WORD = "ngraph-ignore";
 
 export interface Suppressions {
   readonly suppressions: readonly Suppression[];
-  /** What is wrong with suppressions that cannot be read (NG118). */
+  /** Errors of suppressions that cannot be read (NG118). */
   readonly diagnostics: readonly Diagnostic[];
 }
 
 export function readSuppressions(file: Ast.File): Suppressions {
   const { source } = file;
-  // Most files have none: comments need not be searched.
+  // Fast path: most files have no suppressions.
   if (!source.text.includes(SUPPRESSION_WORD)) return { suppressions: [], diagnostics: [] };
   const comments = file.spelling === "yaml" ? yamlComments(source.text) : file.comments;
   const rangeOf = createReach(file, comments);

@@ -8,14 +8,14 @@ import type { Suppression, Suppressions } from "./read-suppressions.ts";
 /** A finding that a comment in the text suppresses. */
 export interface SuppressedDiagnostic {
   readonly diagnostic: Diagnostic;
-  /** As the comment states it. */
+  /** The reason in the comment. */
   readonly reason: string;
 }
 
 /**
- * Removes the warnings and remarks that comments suppress. Errors stay, whatever a comment says. Comments that cannot
- * be read are errors (NG118). Comments that suppress nothing are warnings (NG119), unless the file has errors: a check
- * that did not run may be the one that reports the finding. Nor is NG119 reported for the codes in `notLookedFor`.
+ * Removes the warnings and remarks that comments suppress. Errors cannot be suppressed. Comments that cannot be read
+ * are errors (NG118). Comments that suppress nothing are warnings (NG119). NG119 is not reported if the file has
+ * errors, because some checks did not run, and not for the codes in `notLookedFor`.
  */
 export function suppressFindings(
   found: readonly Diagnostic[],
@@ -60,7 +60,7 @@ interface Match {
   readonly reason: string;
 }
 
-/** Finds the suppression of a finding: by its code, then by its place, the nearest one above first. */
+/** Finds the suppression of a finding by code and place. If several match, the range that begins last wins. */
 function createLookup(suppressions: readonly Suppression[]): (diagnostic: Diagnostic) => Match | undefined {
   const byCode = new Map<DiagnosticCode, (Match & { readonly range: Span; furthest: number })[]>();
   const inOrder = [...suppressions].sort((a, b) => a.range.start - b.range.start);
@@ -112,7 +112,7 @@ function reportUnused(
   });
 }
 
-/** The span of a comment with the blanks before it, and with its whole line if nothing else is on it. */
+/** The span of a comment and the blanks before it; the whole line if nothing else is on it. */
 function commentWithBlanks({ span }: Ast.Comment, { source: { text } }: Ast.File): Span {
   let { start, end } = span;
   while (start > 0 && (text[start - 1] === " " || text[start - 1] === "\t")) start--;

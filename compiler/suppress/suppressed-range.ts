@@ -2,9 +2,9 @@ import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 
 /**
- * The range that a comment refers to. After code: its own line. On a line of its own: the statement that begins on the
- * next line of code, or that line if no statement begins there (an arm of a `match`). Above a graph or plan: only its
- * head.
+ * The range that a comment refers to. A comment after code refers to its own line. A comment on a line of its own
+ * refers to the statement that begins on the next line of code, or to this next line if no statement begins there (an
+ * arm of a `match`). A comment above a graph or plan refers to its head only.
  */
 export function createReach(file: Ast.File, comments: readonly Ast.Comment[]): (comment: Ast.Comment) => Span {
   const { source } = file;
@@ -31,7 +31,7 @@ interface CodeLines {
   nextCode(line: number): number | undefined;
 }
 
-/** Visits each line once, however many comments there are. */
+/** Visits each line once for any number of comments. */
 function createCodeLines(file: Ast.File, comments: readonly Ast.Comment[]): CodeLines {
   const { source } = file;
   const { text } = source;

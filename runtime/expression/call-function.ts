@@ -5,7 +5,7 @@ import type { Json } from "../value/json.ts";
 import { ExpressionError, fail } from "./expression-error.ts";
 import type { Expression } from "./expression.ts";
 
-/** An imported function as expressions use it: pure and synchronous. What it returns is checked, not trusted. */
+/** An imported function as expressions use it: pure and synchronous. `callFunction` checks that the result is JSON. */
 export type ExpressionFunction = (...args: readonly never[]) => unknown;
 
 export function callFunction(

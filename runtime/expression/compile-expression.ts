@@ -17,13 +17,13 @@ import * as operations from "./operations.ts";
 import { printExpression, type ExpressionNames } from "./print-expression.ts";
 import { endWork, startWork } from "./work-meter.ts";
 
-/** What an expression reads. */
+/** The values that an expression can read. */
 export interface Scope {
   /** Channel values by channel index, as of the snapshot: frozen plain JSON. */
   readonly state: readonly Json[];
   /** The item of a `for`, by name. */
   readonly locals?: ReadonlyMap<string, Json> | undefined;
-  /** The failure that led here; absent reads as `null`. */
+  /** The failure that an `on error` edge handles; if absent, expressions read `null`. */
   readonly error?: Json | undefined;
   readonly secrets?: ReadonlyMap<string, string> | undefined;
 }
@@ -34,7 +34,7 @@ export type Evaluate = (scope: Scope) => Json;
 export interface ExpressionEnvironment {
   /** Imported functions by function index; a missing one fails where it is called. */
   readonly functions?: readonly (ExpressionFunction | undefined)[];
-  /** For messages. */
+  /** Names of channels and functions, for messages. */
   readonly names?: ExpressionNames;
   /** Position of the expression: `file:line:column`. */
   readonly place?: string | undefined;
@@ -259,7 +259,9 @@ function usesSlots(expression: Expression): boolean {
   return expression.op === "comprehension" || expressionParts(expression).some(usesSlots);
 }
 
-/** The error with the source text of the part at fault; anything unforeseen becomes an `ExpressionError` as well. */
+/**
+ * Adds the source text of the part at fault to an error. Other exceptions become an `ExpressionError` `call_failed`.
+ */
 function locate(error: unknown, whole: Expression, { names, place }: ExpressionEnvironment): ExpressionError {
   if (error instanceof ExpressionError) {
     const at = error.at ?? whole;

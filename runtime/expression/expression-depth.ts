@@ -1,6 +1,6 @@
 import type { Expression } from "./expression.ts";
 
-/** Levels of nesting. Iterative, so that a hostile table cannot exhaust the call stack. */
+/** The nesting depth of an expression. Iterative, so that a hostile table cannot exhaust the call stack. */
 export function expressionDepth(expression: Expression): number {
   let depth = 0;
   let level: readonly Expression[] = [expression];
@@ -13,7 +13,7 @@ export function expressionDepth(expression: Expression): number {
   return depth;
 }
 
-/** The expressions that one is made of, in order of evaluation. */
+/** The direct subexpressions of an expression, in order of evaluation. */
 export function expressionParts(expression: Expression): readonly Expression[] {
   switch (expression.op) {
     case "member":

@@ -11,7 +11,7 @@ export type ExpressionProblem =
   | "wrong_type"
   | "missing_field"
   | "bad_index"
-  /** A list, a string or the work itself is beyond its bound. */
+  /** A list, a string or the work of the evaluation exceeds its limit. */
   | "too_large"
   | "bad_pattern"
   | "missing_function"
@@ -23,8 +23,8 @@ export type ExpressionProblem =
   | "unknown_operation";
 
 /**
- * An expression has no value. The only exception that evaluation throws. `message` names the part at fault as source text;
- * `reason` is the same without it.
+ * Thrown when an expression has no value; evaluation throws no other exception. `message` is `reason` with the source
+ * text of the part at fault.
  */
 export class ExpressionError extends Error {
   readonly problem: ExpressionProblem;
@@ -56,18 +56,18 @@ export class ExpressionError extends Error {
   }
 }
 
-/** Throws an `ExpressionError` that still lacks its source text: `compileExpression` adds it. */
+/** Throws an `ExpressionError` without source text, which `compileExpression` adds. */
 export function fail(problem: ExpressionProblem, reason: string, at: Expression | undefined): never {
   throw new ExpressionError(problem, reason, { at });
 }
 
-/** A value in the wrong place: `null` has its own code, because it is by far the most common. */
+/** Reports a value of a wrong type. `null` has its own code, because it is the most common case. */
 export function failType(value: unknown, expected: string, at: Expression | undefined): never {
   if (value === null || value === undefined) return fail("null_value", `expected ${expected}, found null`, at);
   return fail("wrong_type", `expected ${expected}, found ${describeKind(value)}`, at);
 }
 
-/** "a string", "a list", …: what a value is, for messages. */
+/** Describes the kind of a value for messages: "a string", "a list", …. */
 export function describeKind(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";

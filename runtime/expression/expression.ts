@@ -14,8 +14,8 @@ export type Expression =
   | { readonly op: "error" }
   | { readonly op: "secret"; readonly name: string }
   /**
-   * A field. Of `null` it is an error, or `null` where `optional` (`?.`); a missing field is an error, or `null` where
-   * `absent` says that its type declares it optional.
+   * A field of a record. A field of `null` is an error, or `null` with `optional` (`?.`). A missing field is an error,
+   * or `null` with `absent`, which means that the type declares the field optional.
    */
   | {
       readonly op: "member";
@@ -24,10 +24,10 @@ export type Expression =
       readonly optional?: true;
       readonly absent?: true;
     }
-  /** A list's item by position (negative from the end) or a map's value by key; missing is `null`. */
+  /** A list's item by position (negative from the end) or a map's value by key; `null` if it does not exist. */
   | { readonly op: "index"; readonly of: Expression; readonly at: Expression }
   | { readonly op: "not" | "negate"; readonly of: Expression }
-  /** `int`: arithmetic of two ints whose type is int: a result outside the safe integers is an error. */
+  /** With `int`, both operands have type int, and a result outside the safe integers is an error. */
   | {
       readonly op: "binary";
       readonly operator: BinaryOperator;
@@ -38,7 +38,7 @@ export type Expression =
   | { readonly op: "if"; readonly condition: Expression; readonly then: Expression; readonly else: Expression }
   | { readonly op: "list"; readonly items: readonly Expression[] }
   | { readonly op: "record"; readonly fields: readonly { readonly name: string; readonly value: Expression }[] }
-  /** Strings as they are, other values as JSON. */
+  /** A template: strings are unchanged, other values become JSON. */
   | { readonly op: "template"; readonly parts: readonly (string | Expression)[] }
   | {
       readonly op: "comprehension";
@@ -49,7 +49,7 @@ export type Expression =
     }
   /** A function of the library, by name. */
   | { readonly op: "library"; readonly name: string; readonly args: readonly Expression[] }
-  /** An imported function, pure and synchronous here. */
+  /** A call of an imported function, which must be pure and synchronous. */
   | { readonly op: "call"; readonly function: number; readonly args: readonly Expression[] };
 
 export type BinaryOperator =

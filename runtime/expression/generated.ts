@@ -1,4 +1,4 @@
-/** What expressions of generated modules call: the operations, under the names that `compiler/emit/` writes. */
+/** The operations that expressions of generated modules call, under the names that `compiler/emit/` writes. */
 import type { Json } from "../value/json.ts";
 
 export { callFunction } from "./call-function.ts";

@@ -1,4 +1,7 @@
-/** The library of the expression language, by name. The prototype is null, so that a name from a table finds only these. */
+/**
+ * The library of the expression language, by name. The prototype is null, so that a name from a table finds only
+ * library functions.
+ */
 import { contains, first, keys, last, len, range, sort, unique, values } from "./library/lists.ts";
 import { spend } from "./work-meter.ts";
 import type { LibraryFunction } from "./library/library-function.ts";

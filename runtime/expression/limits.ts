@@ -3,16 +3,16 @@
  * or an `ExpressionError` `too_large`.
  */
 
-/** Items of a list that one operation makes (`range`, `split`). */
+/** Maximum number of items of a list that one operation makes (`range`, `split`). */
 export const MAX_ITEMS = 1_000_000;
-/** UTF-16 code units of a string that one operation makes (16 Mi). */
+/** Maximum length of a string that one operation makes, in UTF-16 code units (16 Mi). */
 export const MAX_TEXT = 16 * 1024 * 1024;
-/** Rounds of all comprehensions in one evaluation, nested ones multiplied; long strings count for more. */
+/** Maximum rounds of all comprehensions in one evaluation, including nested ones; long strings count as more rounds. */
 export const MAX_ROUNDS = 10_000_000;
 /**
- * Units of work in one evaluation, about a nanosecond each: items that an operator or a library function visits, weighted by their
- * cost. Limits what rounds do not count, such as `x in list` within a comprehension.
+ * Maximum units of work in one evaluation, about a nanosecond each. Counts the items that an operator or a library
+ * function visits, weighted by their cost. Bounds work inside a round, such as `x in list` in a comprehension.
  */
 export const MAX_WORK = 500_000_000;
-/** Nesting of an expression in a table. Source text is held far below by the parser. */
+/** Maximum nesting of an expression in a table. The parser limits source text to far less. */
 export const MAX_EXPRESSION_DEPTH = 1000;

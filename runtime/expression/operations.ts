@@ -3,8 +3,8 @@
  * the generated TypeScript call these same functions, so the two cannot disagree.
  *
  * Operands come from state and imported functions, so operations check their types although the compiler has done so.
- * New lists and records are frozen, so a value of an expression may be stored and shared as it is. `at` is the part of the
- * expression to name in an error; generated code leaves it out.
+ * New lists and records are frozen, so a value of an expression can be stored and shared without a copy. `at` is the
+ * part of the expression to name in an error; generated code leaves it out.
  */
 import { fail, failType } from "./expression-error.ts";
 import type { Expression } from "./expression.ts";
@@ -90,7 +90,7 @@ export function notEqual(left: Json, right: Json): boolean {
   return !equal(left, right);
 }
 
-/** A condition: bools only, nothing is "truthy". */
+/** Checks a condition, which must be a bool: other values are not converted. */
 export function truth(value: Json, at?: Site): boolean {
   return typeof value === "boolean" ? value : failType(value, "a bool", at);
 }
@@ -109,7 +109,7 @@ export function has(value: Json, container: Json, at?: Site): boolean {
   return failType(container, "a list or a map", at);
 }
 
-/** `of.name`, or `of?.name` with `optional`; with `absent` a field that is not there is `null`. */
+/** `of.name`, or `of?.name` with `optional`; with `absent`, a missing field is `null`. */
 export function member(of: Json, name: string, optional: boolean, absent: boolean, at?: Site): Json {
   if (of === null) return optional ? null : fail("null_value", `\`.${name}\` of null`, at);
   if (!isRecord(of)) return failType(of, `a record with a field \`${name}\``, at);
@@ -142,7 +142,7 @@ export function index(of: Json, position: Json, at?: Site): Json {
   return failType(of, "a list or a map", at);
 }
 
-/** What a value looks like inside a template: strings as they are, other values as JSON. */
+/** Converts a value to text for a template: strings are unchanged, other values become JSON. */
 export function text(value: Json): string {
   if (typeof value === "string") return value;
   const json = JSON.stringify(value);
@@ -150,7 +150,7 @@ export function text(value: Json): string {
   return json;
 }
 
-/** The parts of a template, already as text, put together. */
+/** Joins the parts of a template, which are already text. */
 export function concat(parts: readonly string[], at?: Site): string {
   let length = 0;
   for (const part of parts) length += part.length;
@@ -163,7 +163,7 @@ export function list(items: readonly Json[]): readonly Json[] {
   return Object.freeze(items);
 }
 
-/** A record from alternating names and values. The last value of a repeated name is kept. */
+/** Makes a record from pairs of name and value. The last value of a repeated name is kept. */
 export function record(fields: readonly (readonly [string, Json])[]): JsonObject {
   const result: Record<string, Json> = {};
   for (const [name, value] of fields) setField(result, name, value);
@@ -177,7 +177,7 @@ export function setField(target: Record<string, Json>, name: string, value: Json
   } else target[name] = value;
 }
 
-/** The work that one evaluation may still do: comprehensions count down. */
+/** Remaining rounds of comprehensions in one evaluation. */
 export interface Fuel {
   left: number;
 }
@@ -199,19 +199,19 @@ export function comprehension(
     if (--remaining.left < 0) return fail("too_large", `more than ${MAX_ROUNDS} rounds of comprehensions`, at);
     if (condition !== undefined && !truth(condition(item), at)) continue;
     const next = value(item);
-    // Long strings are work as well: 100,000 copies of 16 Mi characters would not end.
+    // Long strings count as more rounds: 100,000 copies of 16 Mi characters would take too long.
     if (typeof next === "string") remaining.left -= next.length >> 6;
     result.push(next);
   }
   return Object.freeze(result);
 }
 
-/** A list, or the error that it is none. */
+/** Returns the value if it is a list; otherwise throws `wrong_type` or `null_value`. */
 export function listOf(value: Json, at?: Site): readonly Json[] {
   return Array.isArray(value) ? (value as readonly Json[]) : failType(value, "a list", at);
 }
 
-/** A number, or the error that it is none. */
+/** Returns the value if it is a number; otherwise throws `wrong_type` or `null_value`. */
 export function number(value: Json, at?: Site): number {
   return typeof value === "number" ? value : failType(value, "a number", at);
 }
@@ -224,7 +224,7 @@ export function isRecord(value: Json): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A number that JSON can hold; -0 becomes 0, because JSON text would make it so at the next resume. */
+/** Checks that JSON can hold a number. -0 becomes 0, because a resume from JSON text would change it to 0. */
 export function finite(value: number, at?: Site): number {
   if (Number.isFinite(value)) return value + 0;
   return fail("not_finite", `the result is ${Number.isNaN(value) ? "not a number" : "infinite"}`, at);

@@ -1,6 +1,6 @@
 import type { BinaryOperator, Expression } from "./expression.ts";
 
-/** Names for what expressions refer to by index. */
+/** Names of the channels and functions that expressions refer to by index. */
 export interface ExpressionNames {
   readonly channels: readonly string[];
   readonly functions: readonly string[];

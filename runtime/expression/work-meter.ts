@@ -7,7 +7,7 @@ import { fail } from "./expression-error.ts";
 import type { Expression } from "./expression.ts";
 import { MAX_WORK } from "./limits.ts";
 
-/** Infinite while no evaluation runs: operations that are called outside of an evaluation are not limited. */
+/** Units left. Infinite while no evaluation runs: operations called outside of an evaluation are not limited. */
 let left = Infinity;
 
 /** Starts the meter of an evaluation; returns the state that `endWork` restores, for evaluations inside of imported functions. */

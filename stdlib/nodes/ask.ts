@@ -3,9 +3,9 @@ import type { Json } from "../../runtime/value/json.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 
 /**
- * `ask("Send this?", choices: ["send", "again"])`: pauses the run until it is answered. The pause carries
- * `{ question, choices?, details? }`; without `choices` they are taken from the type of the channel that the answer goes
- * into. A resume with an answer that does not fit is refused.
+ * `ask("Send this?", choices: ["send", "again"])`: pauses the run until an answer arrives. The payload of the pause is
+ * `{ question, choices?, details? }`. Without `choices`, the choices come from the type of the channel that stores the
+ * answer. A resume is refused if the answer is not a choice or does not have the type.
  */
 export const ask: BuiltinNode = ({ question = null, choices, details }, context) => {
   const given = textList(choices);
@@ -23,7 +23,7 @@ function textList(value: Json | undefined): readonly string[] | undefined {
   return value.filter((item): item is string => typeof item === "string");
 }
 
-/** The values of a type that has few: string literals. */
+/** The values of a type that consists of string literals; `undefined` for other types. */
 function choicesOf(expected: ExpectedType | undefined): readonly string[] | undefined {
   if (expected === undefined) return undefined;
   const choices: string[] = [];

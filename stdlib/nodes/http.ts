@@ -75,13 +75,13 @@ function parseUrl(text: string): URL {
   return url;
 }
 
-/** A text that is no valid URL, without what may be a user, a password or a query. */
+/** Removes possible credentials and the query from a text that is no valid URL. */
 function withoutCredentials(text: string): string {
   return text.replace(/[?#].*$/s, "").replace(/\/\/[^/]*@/g, "//***@");
 }
 
 /**
- * The beginning of a text. The `…` marks the cut: the redactor also replaces the part of a secret that is left there.
+ * The beginning of a text. The `…` marks the cut: the redactor also replaces a part of a secret next to this mark.
  */
 export function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)}…` : text;
@@ -94,7 +94,7 @@ function requestBody(given: Json, body: Json): { headers: Headers; body?: string
       try {
         headers.set(name, String(value));
       } catch (error) {
-        // The value may be a secret: only the name is repeated.
+        // The value may be a secret, so the message contains only the name.
         throw new NodeFailure(`the header ${JSON.stringify(name)} is not one that can be sent`, {
           retryable: false,
           cause: error instanceof Error ? error.name : error,
@@ -108,7 +108,7 @@ function requestBody(given: Json, body: Json): { headers: Headers; body?: string
   return { headers, body: JSON.stringify(body) };
 }
 
-/** The text of a response; too much of it is a failure. */
+/** Reads the text of a response. Fails if the response is larger than `MAX_BODY_BYTES`. */
 export async function readBounded(response: Response, what: string): Promise<string> {
   if (response.body === null) return "";
   const decoder = new TextDecoder();
@@ -139,7 +139,7 @@ function parseJson(response: Response, text: string): Json {
   }
 }
 
-/** `fetch` hides the reason in the cause ("fetch failed"). */
+/** The reason of a failed `fetch`. It is in the error's `cause`; the message is only "fetch failed". */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;

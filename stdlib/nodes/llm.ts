@@ -9,7 +9,7 @@ export interface LlmOptions {
   /** Default `https://api.openai.com/v1`. */
   readonly baseUrl?: string;
   readonly apiKey?: string;
-  /** For calls that name none. */
+  /** The model for calls without `model`. */
   readonly model?: string;
 }
 
@@ -48,12 +48,12 @@ export function createLlm(options: LlmOptions): BuiltinNode {
   };
 }
 
-/** Text is what a model writes anyway. */
+/** Whether the result is plain text, which needs no response format. */
 function isText(expects: ExpectedType | undefined): boolean {
   return expects === undefined || expects.type.kind === "string";
 }
 
-/** Servers want an object at the top: the answer is its only field. */
+/** Servers require an object at the top level, so the answer is the only field of an object. */
 function responseFormat(expects: ExpectedType): object {
   const { $defs, ...schema } = schemaOf(expects);
   return {
@@ -112,7 +112,7 @@ async function send(url: string, apiKey: string | undefined, body: object, signa
   return content;
 }
 
-/** A model that does not keep to the schema may do so at the next try. */
+/** Reads the answer. A failure can be retried: the model may follow the schema at the next try. */
 function readAnswer(text: string): Json {
   // Some servers put a Markdown fence around JSON.
   const document = parse(text.trim().replace(/^```(?:json)?\s*([\s\S]*?)\s*```$/, "$1"));

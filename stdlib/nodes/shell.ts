@@ -3,37 +3,37 @@ import type { BuiltinNode } from "../../runtime/interface/context.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import { NodeFailure } from "../node-failure.ts";
 
-/** Of each stream. More fails the node: results are kept in every checkpoint that holds them. */
+/** Maximum size of each output stream. More output fails the node, because results are stored in checkpoints. */
 export const MAX_OUTPUT_BYTES = 10 * 1024 * 1024;
 /** Time between SIGTERM and SIGKILL. */
 const GRACE_MS = 3000;
-/** How much of a failed command's error output its message repeats. */
+/** Maximum length of a failed command's output in the error message, in characters. */
 const EXCERPT = 2000;
 
-/** Groups that must not outlive this process. */
+/** Process groups that must not outlive this process. */
 const liveGroups = new Set<number>();
 let cleansUpOnExit = false;
 
 /**
  * `shell("npm test", cwd: "app", env: { CI: "1" }, input: text)`: runs a command in the system's shell (`/bin/sh`, or
- * `cmd.exe`). The result is `{ code, stdout, stderr }`, output as it was written, line breaks included. An exit code other
- * than 0 fails the node unless `check: false`; a command ended by signal N has code 128 + N. `env` is added to the
- * environment, where the command also finds `NGRAPH_THREAD` and `NGRAPH_IDEMPOTENCY_KEY`. On timeout and cancellation the
- * command and everything it started is ended.
+ * `cmd.exe`). The result is `{ code, stdout, stderr }`, with the output unchanged, including line breaks. An exit code
+ * other than 0 fails the node unless `check: false`; a command ended by signal N has code 128 + N. `env` is added to
+ * the environment, where the command also finds `NGRAPH_THREAD` and `NGRAPH_IDEMPOTENCY_KEY`. On timeout and
+ * cancellation the command and all processes it started are terminated.
  */
 export const shell: BuiltinNode = createShell();
 
-/** A running command, with what is needed to end it after a crash of this process. */
+/** A running command, with the data that is needed to end it after a crash of this process. */
 export interface RunningCommand {
-  /** Its process group, which is the id of its first process. */
+  /** The process group of the command, which is the id of its first process. */
   readonly group: number;
   readonly command: string;
-  /** What the command finds as `NGRAPH_IDEMPOTENCY_KEY`. */
+  /** The value of `NGRAPH_IDEMPOTENCY_KEY` in the environment of the command. */
   readonly key: string;
 }
 
 export interface ShellOptions {
-  /** Called before the command does anything: it waits until this has returned. Not on Windows, which has no process groups. */
+  /** The command starts after this function has returned. Not called on Windows, which has no process groups. */
   readonly onStart?: (command: RunningCommand) => void;
   readonly onEnd?: (command: RunningCommand) => void;
 }
@@ -58,7 +58,7 @@ export function createShell(watch: ShellOptions = {}): BuiltinNode {
     );
     if (check !== false && code !== 0) {
       const output = (stderr.trim() === "" ? stdout : stderr).trim();
-      // The `…` marks the cut: the redactor also replaces the part of a secret that is left there.
+      // The `…` marks the cut: the redactor also replaces a part of a secret next to this mark.
       const excerpt = output.length > EXCERPT ? `…${output.slice(-EXCERPT)}` : output;
       throw new NodeFailure(`\`${line}\` ended with exit code ${code}${excerpt === "" ? "" : `:\n${excerpt}`}`, {
         details: { code },
@@ -82,8 +82,8 @@ interface CommandResult {
 }
 
 /**
- * Delays a command until a line arrives on descriptor 3. If the process that must write it dies first, the descriptor closes and
- * the command never runs. So every command that runs has been recorded.
+ * Delays a command until a line arrives on file descriptor 3. If this process dies before it writes the line, the
+ * descriptor closes and the command does not run. So `onStart` has returned for every command that runs.
  */
 const GATE = 'read -r go <&3 || exit 125; exec 3<&-; exec /bin/sh -c "$1"';
 
@@ -190,7 +190,7 @@ function endGroup(child: ChildProcess, posix: boolean, signal: "SIGTERM" | "SIGK
     if (posix) process.kill(-child.pid, signal);
     else child.kill(signal);
   } catch {
-    // It has ended by itself.
+    // The command has already ended.
   }
 }
 
@@ -204,7 +204,7 @@ function watchGroup(pid: number): void {
       try {
         process.kill(-group, "SIGKILL");
       } catch {
-        // It has ended by itself.
+        // The command has already ended.
       }
     }
   });
@@ -215,7 +215,7 @@ function textEntries(value: Json | undefined): Record<string, string> {
   return Object.fromEntries(Object.entries(value).map(([name, text]) => [name, String(text)]));
 }
 
-/** Asked for when a command is run, so that importing this module needs no Node. */
+/** Loads Node modules when a command is run, so that this module can be imported outside of Node. */
 function nodeModules(): {
   spawn: typeof import("node:child_process").spawn;
   signals: typeof import("node:os").constants.signals;

@@ -1,7 +1,7 @@
 import type { BuiltinNode } from "../../runtime/interface/context.ts";
 import { NodeFailure } from "../node-failure.ts";
 
-/** Timers take 32-bit delays; a longer sleep is slept in parts. */
+/** Timers take 32-bit delays; a longer sleep uses several timers. */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
 /** `sleep(30s)`: waits for that duration, or until the run is cancelled. */

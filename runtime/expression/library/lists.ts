@@ -20,7 +20,7 @@ export const len: LibraryFunction = (args, at) => {
   return failType(value, "a string, a list or a map", at);
 };
 
-/** The first item; `null` of an empty list. */
+/** The first item; `null` for an empty list. */
 export const first: LibraryFunction = (args, at) => listOf(argument(args, 0, at), at)[0] ?? null;
 export const last: LibraryFunction = (args, at) => listOf(argument(args, 0, at), at).at(-1) ?? null;
 
@@ -33,11 +33,11 @@ export const contains: LibraryFunction = (args, at) => {
   return failType(whole, "a string or a list", at);
 };
 
-/** In the order of JavaScript: integer keys first, then insertion order. */
+/** The keys of a map in JavaScript's order: integer keys first, then the others in insertion order. */
 export const keys: LibraryFunction = (args, at) => Object.freeze(Object.keys(mapOf(argument(args, 0, at), at)));
 export const values: LibraryFunction = (args, at) => Object.freeze(Object.values(mapOf(argument(args, 0, at), at)));
 
-/** `range(end)`, `range(start, end)`, `range(start, end, step)`: ints, the end left out. */
+/** `range(end)`, `range(start, end)`, `range(start, end, step)`: a list of ints without the end. */
 export const range: LibraryFunction = (args, at) => {
   const numbers = args.map((value) => int(value, at));
   const [start, end] = numbers.length > 1 ? [numbers[0] ?? 0, numbers[1] ?? 0] : [0, int(argument(args, 0, at), at)];
@@ -50,13 +50,13 @@ export const range: LibraryFunction = (args, at) => {
   return Object.freeze(Array.from({ length }, (_, i) => start + i * step));
 };
 
-/** Each value once, by deep equality, at its first place. */
+/** Removes repeated values (by deep equality) and keeps the first of each. */
 export const unique: LibraryFunction = (args, at) => {
   const seen = new Set<Json>();
   spend(64 * listOf(argument(args, 0, at), at).length, at);
   return Object.freeze(
     listOf(argument(args, 0, at), at).filter((item) => {
-      // Lists and records by their canonical text; the prefix keeps them apart from strings.
+      // The key of a list or record is its canonical text; the prefix makes it different from string items.
       const key = typeof item === "object" && item !== null ? `\u0000${canonical(item)}` : item;
       if (seen.has(key)) return false;
       seen.add(key);
@@ -65,7 +65,7 @@ export const unique: LibraryFunction = (args, at) => {
   );
 };
 
-/** Ascending and stable, in the total order of `compare`. */
+/** Sorts a list in ascending order, by the total order of `compare`. The sort is stable. */
 export const sort: LibraryFunction = (args, at) => Object.freeze([...listOf(argument(args, 0, at), at)].sort(compare));
 
 /** Equal values have equal texts, unequal ones different texts. */

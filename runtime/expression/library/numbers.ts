@@ -3,18 +3,18 @@ import { finite, int, listOf, number } from "../operations.ts";
 import { argument, type LibraryFunction } from "./library-function.ts";
 import type { Json } from "../../value/json.ts";
 
-/** Of a list of numbers, from left to right; 0 of an empty one. */
+/** The sum of a list of numbers, added from left to right; 0 for an empty list. */
 export const sum: LibraryFunction = (args, at) => {
   let total = 0;
   for (const item of listOf(argument(args, 0, at), at)) total += number(item, at);
   return finite(total, at);
 };
 
-/** `min(list)`, `null` of an empty one, or `min(a, b, …)`. */
+/** `min(list)`, which is `null` for an empty list, or `min(a, b, …)`. */
 export const min: LibraryFunction = (args, at) => extreme(args, (a, b) => a < b, at);
 export const max: LibraryFunction = (args, at) => extreme(args, (a, b) => a > b, at);
 
-/** To the nearest int, halves up, as `Math.round`. */
+/** Rounds to the nearest int; halves are rounded up, as by `Math.round`. */
 export const round: LibraryFunction = (args, at) => int(Math.round(number(argument(args, 0, at), at)) + 0, at);
 
 export const abs: LibraryFunction = (args, at) => Math.abs(number(argument(args, 0, at), at));

@@ -14,7 +14,7 @@ export const endsWith: LibraryFunction = (args, at) =>
   string(argument(args, 0, at), at).endsWith(string(argument(args, 1, at), at));
 
 export const lower: LibraryFunction = (args, at) => bounded(string(argument(args, 0, at), at).toLowerCase(), at);
-/** May grow a text (`ß` becomes `SS`). */
+/** Upper case. The result can be longer than the text (`ß` becomes `SS`). */
 export const upper: LibraryFunction = (args, at) => bounded(string(argument(args, 0, at), at).toUpperCase(), at);
 export const trim: LibraryFunction = (args, at) => string(argument(args, 0, at), at).trim();
 

@@ -4,9 +4,11 @@ import type { Expression } from "../expression.ts";
 import { compilePattern, runPattern, type PatternProgram } from "./pattern-program.ts";
 import type { PatternProblem } from "./pattern-node.ts";
 
-/** Instructions times characters of one call: a few seconds at the very worst, microseconds usually. */
+/**
+ * Limit of instructions times characters in one call. The worst case takes a few seconds, a usual call microseconds.
+ */
 const MAX_WORK = 2 ** 28;
-/** Patterns kept compiled; state only in the sense of a cache. */
+/** Maximum number of compiled patterns in the cache. */
 const MAX_KEPT = 200;
 const kept = new Map<string, PatternProgram | PatternProblem>();
 
@@ -21,7 +23,7 @@ export function matchesPattern(text: string, pattern: string, at?: Expression): 
   return runPattern(program, text);
 }
 
-/** What is wrong with a pattern; `undefined` when it is accepted, and so runs in linear time. */
+/** The problem of a pattern; `undefined` if the pattern is accepted. Every accepted pattern runs in linear time. */
 export function checkPattern(pattern: string): PatternProblem | undefined {
   const program = prepare(pattern);
   return "message" in program ? program : undefined;

@@ -56,7 +56,7 @@ interface Reader {
   readonly names: Set<string>;
 }
 
-/** Leaves the parser; never this file. */
+/** Ends parsing with a problem; `parsePattern` catches it. */
 class Unreadable extends Error {
   readonly offset: number;
   constructor(message: string, offset: number) {
@@ -148,7 +148,7 @@ function parseAtomEscape(reader: Reader, start: number): PatternNode {
   return { kind: "set", set: typeof escaped === "number" ? [escaped, escaped] : escaped };
 }
 
-/** After a backslash: one code point, or a class such as `\d`. */
+/** Parses the text after a backslash: one code point, or a class such as `\d`. */
 function parseEscape(reader: Reader, start: number): number | CodePointSet {
   const letter = reader.pattern[reader.at];
   if (letter === undefined) throw new Unreadable("the pattern ends with a backslash", start);

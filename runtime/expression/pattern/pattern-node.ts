@@ -1,7 +1,7 @@
-/** Inclusive ranges of code points, sorted, apart from each other: `[first, last, first, last, …]`. */
+/** Inclusive ranges of code points: `[first, last, first, last, …]`. Sorted, neither overlapping nor adjacent. */
 export type CodePointSet = readonly number[];
 
-/** A pattern as a tree. Groups capture nothing: `matches` only says whether. */
+/** A pattern as a tree. Groups capture nothing, because `matches` returns only whether the pattern occurs. */
 export type PatternNode =
   | { readonly kind: "set"; readonly set: CodePointSet }
   | { readonly kind: "sequence"; readonly parts: readonly PatternNode[] }
@@ -10,7 +10,7 @@ export type PatternNode =
   | { readonly kind: "assert"; readonly at: "start" | "end" | "boundary" | "inside" };
 
 export interface PatternProblem {
-  /** Lower case, no full stop. */
+  /** Begins with a lower-case letter and has no full stop. */
   readonly message: string;
   /** UTF-16 offset in the pattern. */
   readonly offset: number;
@@ -18,7 +18,7 @@ export interface PatternProblem {
 
 export const MAX_CODE_POINT = 0x10ffff;
 
-/** Sorts, merges neighbours. */
+/** Sorts ranges, and merges overlapping and adjacent ranges. */
 export function normaliseSet(ranges: CodePointSet): CodePointSet {
   const pairs: [number, number][] = [];
   for (let i = 0; i < ranges.length; i += 2) pairs.push([ranges[i] as number, ranges[i + 1] as number]);

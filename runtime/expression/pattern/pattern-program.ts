@@ -5,9 +5,9 @@
 import { isPatternProblem, parsePattern } from "./parse-pattern.ts";
 import { isWordCodePoint, type CodePointSet, type PatternNode, type PatternProblem } from "./pattern-node.ts";
 
-/** Instructions of one program; `{n,m}` is written out, so it counts n to m times. */
+/** Maximum number of instructions of one program. `x{n,m}` is expanded into m copies of `x`. */
 const MAX_INSTRUCTIONS = 2000;
-/** Kept sets of instructions; beyond it they are forgotten and built again. */
+/** Maximum number of cached states. At this number the cache is cleared, and states are built again. */
 const MAX_STATES = 1000;
 
 type Instruction =
@@ -19,14 +19,14 @@ type Instruction =
 export interface PatternProgram {
   readonly instructions: readonly Instruction[];
   readonly start: number;
-  /** Classes of code points that are equal in all sets of the pattern: the first code point of each, ascending. */
+  /** The first code point of each class, ascending. All code points of a class are in the same sets of the pattern. */
   readonly classes: readonly number[];
   /** Class of each ASCII character. */
   readonly ascii: readonly number[];
   readonly states: StateCache;
 }
 
-/** A set of instructions that wait for the next character, with what follows from each (class, context). */
+/** A state of the deterministic automaton: instructions that wait for a character; next states by class and context. */
 interface State {
   readonly waiting: readonly number[];
   readonly next: (State | "match" | undefined)[];
@@ -36,7 +36,7 @@ interface StateCache {
   readonly byKey: Map<string, State>;
 }
 
-/** A program, or why there is none. */
+/** Compiles a pattern to a program. Returns a problem if the pattern is not accepted or needs too many instructions. */
 export function compilePattern(pattern: string): PatternProgram | PatternProblem {
   const node = parsePattern(pattern);
   if (isPatternProblem(node)) return node;
@@ -76,7 +76,7 @@ export function runPattern(program: PatternProgram, text: string): boolean {
   return close(program, state.waiting, context) === "match";
 }
 
-/** Emits backwards: returns the entry of `node` whose exit is `next`; `undefined` when the program is full. */
+/** Emits `node`, last part first, with the exit `next`. Returns its entry, or `undefined` at `MAX_INSTRUCTIONS`. */
 function emit(node: PatternNode, next: number, into: Instruction[]): number | undefined {
   if (into.length >= MAX_INSTRUCTIONS) return undefined;
   switch (node.kind) {
@@ -128,13 +128,13 @@ function emitRepeat(
   for (let i = 0; i < node.min; i++) {
     const body: number | undefined = emit(node.part, entry, into);
     if (body === undefined) return undefined;
-    if (body === entry) break; // A repeated empty body: nested, such as `((){1000}){1000}`, it would take long.
+    if (body === entry) break; // The body is empty. Nested repetitions such as `((){1000}){1000}` would take long.
     entry = body;
   }
   return entry;
 }
 
-/** From the instructions that wait, over all that takes no character: those that need one, or "match". */
+/** Epsilon closure: follows instructions that take no character. Returns the reached `set` instructions, or "match". */
 function close(program: PatternProgram, waiting: readonly number[], context: number): readonly number[] | "match" {
   const seen = new Set<number>();
   const open = [...waiting];
