@@ -2,6 +2,7 @@
  * Named types. Records and recursive types become `ref`s; short lists, maps and unions are expanded where they are
  * used, so that an enum is recognised everywhere without a lookup.
  */
+import { weigh } from "../types/weigh-type.ts";
 import { typeOfItself } from "../../diagnostics/catalog/names.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type * as Ast from "../../grammar/ast.ts";
@@ -144,22 +145,4 @@ function orderDeclarations(own: ReadonlyMap<string, TypeEntry>): { entries: Type
     entries: group.flatMap((index) => entries[index] ?? []),
     isRecursive: isCyclic(group, usesOf),
   }));
-}
-
-/** The number of parts that a type has when it is expanded. */
-function weigh(type: ValueType): number {
-  switch (type.kind) {
-    case "list":
-      return 1 + weigh(type.item);
-    case "map":
-      return 1 + weigh(type.value);
-    case "record":
-      return type.fields.reduce((sum, field) => sum + weigh(field.type), 1);
-    case "union":
-      return type.members.reduce((sum, member) => sum + weigh(member), 0);
-    case "ref":
-      return 1;
-    default:
-      return 0;
-  }
 }

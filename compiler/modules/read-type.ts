@@ -2,6 +2,7 @@
  * Converts TypeScript types to types of the language. Converts types whose values JSON can hold: interfaces, aliases,
  * unions, arrays, records, enums. All other types (generics, conditional types, classes, types of packages) are opaque.
  */
+import { weigh } from "../types/weigh-type.ts";
 import type { FieldType, ValueType } from "../../runtime/table/value-type.ts";
 import type { LoadedModule } from "../load/load-module.ts";
 import {
@@ -454,22 +455,4 @@ function mergeRecords(parts: readonly ValueType[], scope: TypeScope): ValueType 
     for (const field of record.fields) fields.set(field.name, field);
   }
   return recordOf([...fields.values()]);
-}
-
-/** The number of parts of a type: lists, maps, records and `ref`s. */
-function weigh(type: ValueType): number {
-  switch (type.kind) {
-    case "list":
-      return 1 + weigh(type.item);
-    case "map":
-      return 1 + weigh(type.value);
-    case "record":
-      return type.fields.reduce((sum, field) => sum + weigh(field.type), 1);
-    case "union":
-      return type.members.reduce((sum, member) => sum + weigh(member), 0);
-    case "ref":
-      return 1;
-    default:
-      return 0;
-  }
 }
