@@ -138,7 +138,8 @@ export function resumesAt({ phase, step }: Pick<CheckpointHeader, "phase" | "ste
   return phase === "interrupted" ? step : step + 1;
 }
 
-const ANSWER = "answer:";
+/** Prefix of the task ids of stored answers. */
+export const ANSWER = "answer:";
 
 function noteWrites(world: World, { runId, step }: Place, writes: readonly PendingWrite[]): void {
   world.moment++;

@@ -7,7 +7,7 @@ import type { Durability, Engine, EngineOptions, RunResult } from "../../runtime
 import type { MemoryStore } from "../../runtime/stores/memory.ts";
 import type { Table } from "../../runtime/table/table.ts";
 import { describeAct, perform, type Plan } from "./acts.ts";
-import { faultyStore } from "./faulty-store.ts";
+import { ANSWER, faultyStore } from "./faulty-store.ts";
 import { Ledger } from "./ledger.ts";
 import { answerTo, type Model } from "./model.ts";
 import { below, chance, pick, randomOf, type Random } from "./random.ts";
@@ -263,7 +263,13 @@ export function newLife(
 function openGates(world: World, { act, refusal }: Plan, head: Checkpoint | undefined): void {
   if (act.kind !== "resume" || refusal !== undefined) return;
   const isBare = act.answers === undefined && act.answer === undefined;
-  const pauses = head?.pauses ?? [];
+  if (head === undefined) return;
+  const { answers, pauses: all, threadId } = head;
+  // An answer may be durable before the checkpoint that records it.
+  const answered = new Set(answers.map(({ id }) => id));
+  for (const { taskId } of world.store.getWrites(threadId, head.id))
+    if (taskId.startsWith(ANSWER)) answered.add(taskId.slice(ANSWER.length));
+  const pauses = all.filter(({ id }) => !answered.has(id));
   for (const { id, kind } of pauses) {
     if (
       kind !== "interrupt" &&
