@@ -1,6 +1,6 @@
 /**
  * Builds `dist/`: the package's modules with their types (tsc, a file each), and the command line (esbuild).
- * Builds beside the old `dist/` and swaps at the end: whoever runs it never finds half of it.
+ * Builds beside the old `dist/` and swaps at the end: a program that runs from it never finds a partial build.
  *
  *   node scripts/build.mjs          everything
  *   node scripts/build.mjs --cli    only the command line, without type checks: for work on it

@@ -72,7 +72,7 @@ describe("dependencies point one way", () => {
       const wrong = imports
         .filter(({ from, isLocal }) => !isLocal && from.startsWith(`${part}/`))
         .filter(({ from }) => !from.startsWith("runtime/stores/"))
-        // Types of Node's modules cost nothing at run time: `shell` asks for the modules when it runs.
+        // Types of Node's modules cost nothing at run time: `shell` imports the modules when it runs.
         .filter(({ from, to, isType }) => !(isType && from.startsWith("stdlib/nodes/") && to.startsWith("node:")))
         .filter(({ to }) => !PACKAGES[part].some((allowed) => allowed.test(to)));
       expect(wrong.map(({ from, to }) => `${from} -> ${to}`)).toEqual([]);

@@ -8,7 +8,7 @@ import { ThreadError } from "../../runtime/interface/errors.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import type { Claim, Store } from "../../runtime/interface/store.ts";
 
-/** What a record is to hold; the rest of its header is the same for all. */
+/** The content of a record; the other fields of its header are equal in all records. */
 export interface RecordDraft {
   readonly id: string;
   readonly values: ReadonlyMap<string, Json>;
@@ -36,7 +36,7 @@ export interface ThreadRecords {
     namespace: string,
     draft: (head: Head | undefined) => MaybeDraft | Promise<MaybeDraft>,
   ): Promise<void>;
-  /** Waits for what is under way on the thread, then forgets it. */
+  /** Waits for the pending operations of the thread, then removes its queue. */
   forget(threadId: string, body: () => Promise<void>): Promise<void>;
 }
 

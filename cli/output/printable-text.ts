@@ -5,7 +5,7 @@ export function printableText(text: string): string {
   return text.replaceAll("\r\n", "\n").split("\n").map(printable).join("\n");
 }
 
-/** The same for text that this program has coloured: its colours stay. */
+/** Like `printableText`, but keeps the colour sequences that this program has added. */
 export function printablePainted(text: string): string {
   return text
     .split(COLOUR)

@@ -22,8 +22,10 @@ export interface FixedSources {
 }
 
 /**
- * Applies the suggested fixes of the findings in these files, and writes the changed files once all fixes are computed. Imported files
- * are not changed unless they are named too. A fix is dropped if a named file that imports the fixed one would have new errors.
+ * Applies the suggested fixes of the findings in these files, and writes the changed files once all fixes are
+ * computed. Imported files
+ * are not changed unless they are named too. A fix is dropped if a named file that imports the fixed one would have
+ * new errors.
  *
  * @throws CommandError when a file cannot be read or written, or has changed in the meantime
  */
@@ -40,7 +42,7 @@ export async function fixSources(paths: readonly string[]): Promise<FixedSources
   return { fixed, compiled };
 }
 
-/** The same for texts; writes nothing. */
+/** Like `fixSources`, for texts in memory; writes no file. */
 export async function fixTexts(
   sources: readonly { readonly path: string; readonly text: string }[],
 ): Promise<FixedSources> {

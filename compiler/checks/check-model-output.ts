@@ -68,7 +68,7 @@ function passThrough(
   before: ReadonlyMap<number, number>,
 ): ReadonlyMap<number, number> {
   const node = context.graph.nodes[index]!;
-  // A person who answers has seen the output.
+  // An answer counts as reviewed: the person who answers has read the output.
   const waits = node.pauseBefore || (node.call.kind === "builtin" && node.call.signature.pauses === true);
   const known = waits ? NOTHING_UNSEEN : before;
   if (node.pauseAfter) return NOTHING_UNSEEN;

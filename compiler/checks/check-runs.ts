@@ -72,7 +72,7 @@ function exploreRuns(context: CheckContext, maxStates: number): Exploration {
   const assertions = assertionsOf(context);
   const watched = watchedNodes(assertions.map((item) => item.assertion));
   const outcomes = outcomesOf(model);
-  // A small graph is looked at as a whole: what else is wrong with it is worth a second.
+  // A small graph is explored completely, even after an error, so that one check reports all findings.
   const isEnough = (): boolean =>
     model.nodes.length > SMALL && exploreApart(model, outcomes, { maxStates }).isUnsafe === true;
   const states = explore(model, outcomes, { data: true, maxStates, watched, isEnough });

@@ -25,7 +25,7 @@ export interface LoweredRoutes {
   readonly waits: readonly (BarrierIndex | undefined)[];
 }
 
-/** An edge as one of its sources sees it. */
+/** The part of an edge that belongs to one of its sources. */
 interface OutEdge {
   readonly edge: BoundEdge;
   /** The barriers that the source signals; only for edges from `all(…)`. */

@@ -54,7 +54,7 @@ function readTable(json: unknown, kind: "graph" | "plan"): unknown {
 
 function readJson(json: unknown): unknown {
   try {
-    // A caller's object is copied: it is not ours to freeze, and it may change while we look at it.
+    // A caller's object is copied: it must not be frozen, and the caller may change it later.
     const text = typeof json === "string" ? json : JSON.stringify(json);
     return JSON.parse(text) as unknown;
   } catch (cause) {

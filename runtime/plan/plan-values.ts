@@ -13,7 +13,8 @@ import type { TaskIndex } from "../table/plan-table.ts";
  */
 export interface PlanValues {
   /**
-   * Puts the values that a task sees into the run's state. Costs the channels that it reads and its ancestors; nothing
+   * Puts the values that a task reads into the run's state. The cost grows with the channels that it reads and its
+   * ancestors, nothing
    * for a task that reads no output of another.
    *
    * @throws RunError NG_REDUCER_FAILED

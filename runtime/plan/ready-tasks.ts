@@ -19,7 +19,7 @@ export interface ReadyTasks {
   started(task: TaskIndex): void;
   /** A task that was available through a gate ends without starting: the next task behind the gate becomes available. */
   passOn(task: TaskIndex): void;
-  /** Forgets that a task is parked: it has ended. */
+  /** Removes an ended task from the parked tasks. */
   forget(task: TaskIndex): void;
   /** Removes all available tasks. */
   clear(): void;

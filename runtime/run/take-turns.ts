@@ -8,7 +8,7 @@ import type { Shared } from "./shared.ts";
 /** How long all runs together may block the event loop, in milliseconds. */
 const TURN_MS = 10;
 
-/** The same for one run, on a clock without `nextTurn`, where yielding costs a timer. */
+/** The limit for one run on a clock without `nextTurn`, where yielding costs a timer. */
 const TIMER_TURN_MS = 50;
 
 /** The clock is read once in this many steps of a run without a store: a read costs a good part of a small step. */

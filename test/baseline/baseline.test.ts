@@ -40,7 +40,7 @@ function breaking(old: string, now: string): readonly Diagnostic[] {
   return diagnostics.filter((item) => item.code === "NG610");
 }
 
-/** Whether a thread that waits under the old graph goes on under the new one. */
+/** Whether a thread that waits under the old graph can resume under the new one. */
 async function resumes(old: string, now: string): Promise<boolean> {
   const store = new MemoryStore();
   const paused = await createEngine(tableOf(old), { builtins: builtinNodes, store }).run(

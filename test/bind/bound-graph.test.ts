@@ -83,7 +83,7 @@ describe("the bound graph", () => {
     ]);
   });
 
-  it("asks a model for what its channels take", () => {
+  it("requests from a model the type of its channels", () => {
     const text = `type Item = { name: string, price: float }\n${graph(
       `input texts: string[]`,
       `output items: Item[] reduce append`,

@@ -44,7 +44,7 @@ describe("files that import each other", () => {
     ]);
   });
 
-  it("tells errors of imported files, and no warnings of theirs", () => {
+  it("reports errors of imported files, and not their warnings", () => {
     const broken = SUB.replace("start -> find", "start -> fnid").replace(
       "input query",
       "input other: int\n  input query",

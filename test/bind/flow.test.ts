@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { bindText, explain, graph } from "./bind-text.ts";
 
-/** Channel `x` starts as null; `use` needs a number. What is said of its read tells what is known there. */
+/** Channel `x` starts as null; `use` needs a number. The finding for its read shows what binding knows there. */
 function readAfter(...statements: readonly string[]): string {
   const text = graph(
     `input flag: bool`,

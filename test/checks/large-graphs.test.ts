@@ -4,7 +4,7 @@ import { checkText } from "./support/check-text.ts";
 const range = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 const graph = (lines: readonly string[]): string => `graph large {\n${lines.join("\n")}\n}`;
 
-/** Parallel branches, each with a choice of its own between one step and two: far more states than anybody can look at. */
+/** Parallel branches, each with a choice of its own between one step and two: too many states to explore. */
 function parallelChoices(count: number): string[] {
   return [
     ...range(count).flatMap((i) => [
@@ -45,7 +45,7 @@ describe("graphs with many parallel choices", () => {
     expect(findings).toEqual([]);
     expect(proofs.filter((code) => code === "NG214")).toHaveLength(4);
   });
-  it("are not said to be sound when one branch never signals", () => {
+  it("are not reported as sound when one branch never signals", () => {
     const lines = parallelChoices(25).map((line) => (line === "c7 -> d7" ? "c7 -> end" : line));
     const { findings, proofs } = checkText(
       graph(lines.filter((line) => line !== "node d7 = act()").map((line) => line.replace("any(b7, d7)", "b7"))),

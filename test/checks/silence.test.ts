@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { checkText } from "./support/check-text.ts";
 
-describe("what only follows from another error is not said", () => {
+describe("a consequence of another error is not reported", () => {
   it("a misspelt node cuts nothing off", () => {
     const { errors } = checkText(`graph shop {
       node order = act()  node pay = act()  node pack = act()  node send = act()
@@ -53,7 +53,7 @@ describe("what only follows from another error is not said", () => {
     expect(errors).toEqual(["NG201"]);
     expect(diagnostics.find(({ code }) => code === "NG201")?.notes).toEqual(["also unreachable: `pack` and `send`"]);
   });
-  it("with other errors in the graph what edges alone show is still said", () => {
+  it("findings that need only the edges are reported beside other errors of the graph", () => {
     const { errors } = checkText(`graph shop {
       state total: int = "none"
       node order = act(total)  node lost = act()

@@ -131,7 +131,7 @@ graph outer {
   });
 });
 
-test("5.9: --from takes the beginning of an id, answers with the ids seen there, and a wrong answer changes nothing", () => {
+test("5.9: --from accepts a prefix of an id, answers use the ids of that checkpoint, and a wrong answer changes nothing", () => {
   const { project, ids, answer } = asked();
   answer(`${ids["sure"]}=yes`, `${ids["big"]}=1`, `${ids["note"]}=x`);
   const chain = (): string[] => project.json(["history", "t"]).document.checkpoints.map(({ id }: Document) => id);

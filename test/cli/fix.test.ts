@@ -15,7 +15,7 @@ describe("ngc check --fix", () => {
     expect(readdirSync(project.directory)).toEqual(["broken.ngraph"]);
   });
 
-  test("leaves alone what has nothing to fix, and reports what is left", () => {
+  test("does not change files without fixes, and reports the remaining findings", () => {
     const unfixable = HELLO.replace("start -> greet", "start -> qqqqqq");
     const project = createProject({ "hello.ngraph": HELLO, "a.ngraph": unfixable });
     const { status, stderr } = project.ngc(["check", "hello.ngraph", "a.ngraph", "--fix"]);
@@ -26,7 +26,7 @@ describe("ngc check --fix", () => {
     expect(project.read("hello.ngraph")).toBe(HELLO);
   });
 
-  test("--json is one document: what was fixed, and what is left", () => {
+  test("--json prints one document with the applied fixes and the remaining findings", () => {
     const project = createProject({ "graphs/broken.ngraph": BROKEN, "graphs/hello.ngraph": HELLO });
     const { status, document } = project.json(["check", "graphs", "--fix"]);
     expect(status).toBe(0);
@@ -77,7 +77,7 @@ describe("ngc check --fix", () => {
     expect(project.read("lib/broken.ngraph")).toBe(FIXED);
   });
 
-  test("what cannot be written is said, and nothing is half written", () => {
+  test("a file that cannot be written is reported, and no file is half written", () => {
     const project = createProject({ "closed/broken.ngraph": BROKEN });
     chmodSync(`${project.directory}/closed`, 0o555);
     const { status, stderr } = project.ngc(["check", "closed/broken.ngraph", "--fix"]);

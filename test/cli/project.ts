@@ -30,7 +30,7 @@ export interface Project {
   below(name: string): Project;
 }
 
-/** `--json` documents are looked at field by field. */
+/** Tests compare single fields of `--json` documents. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the tests' expectations are the types
 export type Document = any;
 

@@ -20,7 +20,7 @@ graph flow {
   start -> first -> second -> third
 }
 `,
-  // Notes which process is at which node; the second waits until the test lets it go on.
+  // Records which process runs which node; the second waits until the test releases it.
   "work.ts": `import { appendFileSync, existsSync } from "node:fs";
 export async function work(name: string): Promise<string> {
   appendFileSync("ran", name + " " + process.pid + "\\n");

@@ -153,7 +153,7 @@ describe("keys", () => {
     expect(new Set(all.map(([, key]) => key)).size).toBe(all.length - 1);
   });
 
-  test("LG-84: the same for each attempt", async () => {
+  test("LG-84: each attempt has the same input", async () => {
     const keys: string[] = [];
     const clock = new VirtualClock();
     const engine = compiledEngine(

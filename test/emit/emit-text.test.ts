@@ -15,7 +15,7 @@ describe("the text of a module", () => {
     expect(emitTypeScript(compileSupport(changed))).not.toBe(emitTypeScript(compileSupport(SUPPORT)));
   });
 
-  test("imports what the graph imports, as seen from where it stands", () => {
+  test("imports the modules of the graph by paths relative to the generated module", () => {
     const result = compileSupport(SUPPORT, "graphs/support.ngraph");
     const names = "classifyTicket, searchDocs, searchTickets, draftReply";
     expect(emitTypeScript(result)).toContain(`import { ${names} } from "./nodes.ts";`);

@@ -97,7 +97,7 @@ describe("random patterns", () => {
     );
   });
 
-  test("any text at all is a pattern or a problem with a place in it", () => {
+  test("every text is either a pattern or a problem with a position", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(..."ab()[]{}*+?|\\^$.-,1<>=!:ux😀") }), (source) => {
         const problem = checkPattern(source);
@@ -120,7 +120,7 @@ describe("patterns that a backtracking engine never finishes", () => {
   });
 
   test("many different sets of states do not pile up", () => {
-    // Remembers where the last `a` stood: 2^15 sets, more than are kept.
+    // The matcher tracks the position of the last `a`: 2^15 sets of states, more than its cache keeps.
     const random = Array.from({ length: 60_000 }, (_, i) => ((i * 7919) % 13 < 6 ? "a" : "b")).join("");
     expect(matchesPattern(random, "a(a|b){15}c")).toBe(false);
     expect(matchesPattern(`${random}c`, "(a|b){15}c$")).toBe(true);

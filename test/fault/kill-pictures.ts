@@ -1,7 +1,8 @@
 /**
- * All pairs of kills with SQLite. What a killed process leaves is what its files hold at that moment: the system keeps what was
- * written, and forgets locks and shared memory. So a process that copies its files at every point, and is killed, leaves what
- * would be there had it been killed at each of them. The sweep compares with real kills.
+ * All pairs of kills with SQLite. A killed process leaves its files as they are at that moment: the system keeps what was
+ * written, and drops locks and shared memory. A process that copies its files at every point therefore produces the
+ * state that
+ * a kill at each of these points would leave. The sweep compares with real kills.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -104,7 +104,7 @@ test("9.10: any plan, killed at any write until it has ended", { timeout: TIMEOU
             () => false,
             () => true,
           );
-          // A task that was seen to be done never starts again.
+          // A task whose end was observed never starts again.
           for (const event of life.events) {
             if (event.type !== "node_transition") continue;
             if (event.to === "running") expect(seen.has(event.node_id), event.node_id).toBe(false);

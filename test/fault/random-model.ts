@@ -145,7 +145,7 @@ function randomHabits(
 ): Habits {
   const { index, goes, tries, hasErrorEdge, hasTimeout, isChild, mayBreak } = node;
   const ways: HowToFail[] = ["throws", "permanent", "misfit", ...(hasTimeout ? (["hangs", "hangs"] as const) : [])];
-  // Rare, because a failure without an error edge ends the run for good.
+  // Rare, because a failure without an error edge ends the run.
   const fails = palette.failures && chance(random, hasErrorEdge ? 0.6 : isChild ? 0 : 0.04);
   return {
     jumps: palette.jumps && goes.length > 0 && chance(random, 0.4),

@@ -52,7 +52,7 @@ test("YAML is fixed where the edit fits it: a name", () => {
   expect(applied.map(({ code }) => code).toSorted()).toEqual(["NG101", "NG104"]);
 });
 
-test("mending syntax lets the next errors be seen, and mended in turn", () => {
+test("a fixed syntax error reveals the next errors, which are fixed too", () => {
   const text = `graph g {\n  output a: int\n  node one = 1 === 1 ? 1 : 2 into a\n  start -> oen\n}\n`;
   const fixed = fixText(text, check("g.ngraph"));
   expect(fixed.diagnostics.filter((item) => item.severity === "error")).toEqual([]);

@@ -34,7 +34,7 @@ function isBroken(file: unknown): boolean {
   return [...countKinds(file).keys()].some((kind) => kind.startsWith("Broken"));
 }
 
-/** Every graph that lies in the repository. */
+/** Every graph file of the repository. */
 function examples(): string[] {
   const root = fileURLToPath(new URL("../../examples", import.meta.url));
   const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter(

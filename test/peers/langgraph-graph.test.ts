@@ -33,7 +33,7 @@ function approvalGraph(checkpointer: LangGraphSaver) {
 }
 
 describe("a graph that waits for a person", () => {
-  test("goes on in another process's saver, keeps its history, and can be replayed from it", async () => {
+  test("resumes with the saver of another process, keeps its history, and can be replayed from it", async () => {
     const path = join(temporaryDirectory(), "runs.db");
     const config = { configurable: { thread_id: "t" } };
     const first = new SqliteStore(path);
@@ -83,7 +83,7 @@ describe("storage", () => {
 });
 
 describe("pruning", () => {
-  test("leaves what the newest checkpoints need; the conversation goes on", async () => {
+  test("keeps what the newest checkpoints need, and the conversation continues", async () => {
     const store = new MemoryStore();
     const app = approvalGraph(new LangGraphSaver(store));
     const config = { configurable: { thread_id: "t" } };

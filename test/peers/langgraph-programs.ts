@@ -1,4 +1,4 @@
-/** Programs as users of LangGraph JS write them. Each notes what it sees of its checkpointer. */
+/** Programs as users of LangGraph JS write them. Each records what its checkpointer returns. */
 import { AIMessage, HumanMessage, RemoveMessage, ToolMessage } from "@langchain/core/messages";
 import {
   Annotation,

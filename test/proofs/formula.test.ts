@@ -18,7 +18,7 @@ type Scalar = string | number | boolean | null;
 
 const literal = (value: string): ValueType => ({ kind: "literal", value });
 
-/** Channels of the test, with values that lie on and around every number that conditions compare with. */
+/** Channels of the test, with values at and around every number that conditions compare with. */
 const CHANNELS: readonly { readonly name: string; readonly type: ValueType; readonly values: readonly Scalar[] }[] = [
   { name: "count", type: { kind: "int" }, values: [-1, 0, 1, 2, 3, 4] },
   { name: "score", type: { kind: "float" }, values: [-0.5, 0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5] },

@@ -1,4 +1,4 @@
-/** The oracle is worth what it finds: each mistake planted in the compiler shows within some graphs. */
+/** Mutation test of the oracle: it finds each mistake planted in the compiler within some graphs. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { judge } from "./engine/judge.ts";
 import { plantCompiler } from "./engine/plant-compiler.ts";
 import { PLANTED_MISTAKES } from "./engine/planted-mistakes.ts";
 
-/** Graphs in which a mistake can show that are judged at most. */
+/** Maximum number of graphs with the construct that are judged for one mistake. */
 const GRAPHS = 1500;
 
 /** Graphs that show one construct each, and those of past mistakes. */

@@ -4,7 +4,7 @@ import { type Transition, transitionsFrom } from "../../compiler/explore/step-tr
 import { compare, type PlantedBug } from "./oracle/compare.ts";
 import type { Family } from "./oracle/random-graph.ts";
 
-/** More than any of these takes. */
+/** Longer than any of these tests takes. */
 const GRAPHS = 1500;
 
 function withOutcomes(change: (outcomes: readonly Outcome[]) => readonly Outcome[]): PlantedBug {

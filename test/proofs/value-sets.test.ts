@@ -39,7 +39,7 @@ const { numbers } = fc.letrec<{ numbers: NumberSet }>((tie) => ({
     tie("numbers").map(complementNumbers),
   ),
 }));
-/** Whole numbers, halves between them, and beyond. */
+/** Whole numbers, the halves between them, and numbers outside of the range. */
 const sample = fc.integer({ min: -9, max: 9 }).map((value) => value / 2);
 
 function has(set: NumberSet, value: number): boolean {

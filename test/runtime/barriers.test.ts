@@ -49,7 +49,7 @@ describe("barriers", () => {
     });
   });
 
-  test("3.2: `waits` counts only whom it names", async () => {
+  test("3.2: `waits` counts only the nodes that it names", async () => {
     const engine = engineOf(`graph g { output n: int reduce sum
       node a = 0 into n  node b = 0 into n  node late = 0 into n  node join = 1 into n { waits a, b }
       start -> a, late  late -> b  a -> join  b -> join  late -> join }`);

@@ -139,7 +139,7 @@ describe("6.2, 7.2: a further try of a called graph", () => {
     expect(keys.size).toBe(2);
   });
 
-  test("a resume after the last try has all of them again, and asks under new ids", async () => {
+  test("a resume after the last try starts with all tries again, and pauses with new ids", async () => {
     let fails = 3;
     const engine = engineOf(
       `graph child { output n: int = 0  node ask = wait() into n  node broken = broken() into n  start -> ask -> broken }

@@ -402,7 +402,7 @@ describe("5.8 durability", () => {
     expect(await saves("async")).toEqual(all);
   });
 
-  test("sync: a step is durable before the next starts; async: the next starts meanwhile, in order", async () => {
+  test("sync: a step is durable before the next starts; async: the next starts at once, and saves stay in order", async () => {
     for (const durability of ["sync", "async"] as const) {
       const inner = new MemoryStore();
       const trace: string[] = [];
@@ -430,7 +430,7 @@ describe("5.8 durability", () => {
     }
   });
 
-  test("pauses are durable in every mode before the caller hears of them", async () => {
+  test("pauses are durable in every mode before the run returns", async () => {
     for (const durability of ["sync", "async", "exit"] as const) {
       const store = new MemoryStore();
       const engine = engineOf(
@@ -599,7 +599,7 @@ describe("5.9 time travel", () => {
     await expect(engine.update("t", { n: 1 }, { as: "nobody" })).rejects.toMatchObject({ code: "NG_BAD_INPUT" });
   });
 
-  test("a finished thread can be gone on with after such an edit", async () => {
+  test("a finished thread can be resumed after such an edit", async () => {
     const engine = build();
     await engine.run({ start_at: 1 }, { thread: "t" });
     await expect(engine.resume("t")).rejects.toMatchObject({ code: "NG_NOT_PAUSED" });

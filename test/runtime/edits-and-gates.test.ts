@@ -139,7 +139,7 @@ test("6.3 a resume does not open a gate inside a called graph that was never rep
   expect(await build(store).resume("t")).toMatchObject({ status: "completed", output: { y: 1 } });
 });
 
-test("7.1 an item that has failed for good is not run again while its siblings wait", async () => {
+test("7.1 an item that has used up its attempts does not run again while its siblings wait", async () => {
   const ran: number[] = [];
   const engine = engineOf(
     `graph g { output n: int[] = []  node each = each(x) for x in [0, 1, 2] into n { tries 2 }  node sorry = 1

@@ -421,7 +421,7 @@ describe("6.3 results of siblings", () => {
     expect(runs).toEqual({ two: 1, bad: 1 });
   });
 
-  test("a paused checkpoint can be answered again from history, with the ids seen there", async () => {
+  test("a paused checkpoint of the history can be answered again with its own ids", async () => {
     const { engine, runs } = build(new MemoryStore());
     const { pauses, checkpointId } = await engine.run({}, { thread: "t" });
     expect((await engine.resume("t", { answer: "x" })).output["a"]).toBe("x");

@@ -18,7 +18,7 @@ describe("4.4 a store that never answers", () => {
   for (const operation of OPERATIONS) {
     for (let nth = 0; nth < 8; nth++) {
       for (const effect of ["lost", "done"] as const) {
-        test(`call ${nth} of \`${operation}\` (${effect}): a cancelled run ends, and the thread goes on`, async () => {
+        test(`call ${nth} of \`${operation}\` (${effect}): a cancelled run ends, and the thread can be resumed`, async () => {
           const clock = new VirtualClock();
           const memory = new MemoryStore({ now: () => clock.now() });
           const hanging = new HangingStore(memory, operation, nth, effect);

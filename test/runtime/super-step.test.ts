@@ -6,7 +6,7 @@ import { deferred } from "../support/deferred.ts";
 import { engineOf } from "../support/graph.ts";
 
 describe("2.1 all tasks of a step read one frozen snapshot", () => {
-  test("a value written in the step is seen in the next", async () => {
+  test("a value written in a step is visible in the next", async () => {
     const engine = engineOf(
       `graph g {
         state x: int = 1   output seen: int = 0   output later: int = 0
@@ -33,7 +33,7 @@ describe("2.1 all tasks of a step read one frozen snapshot", () => {
     expect((await engine.run({})).output).toEqual({ seen: 1 });
   });
 
-  test("node code cannot change state through what it is given or has returned", async () => {
+  test("node code cannot change state through its arguments or its result", async () => {
     const kept: string[] = ["a"];
     const engine = engineOf(
       `graph g {
@@ -250,7 +250,7 @@ describe("2.4 edges are evaluated after all updates", () => {
     expect(result.output).toEqual({ x: 7 });
   });
 
-  test("a resume after NG_NO_ROUTE asks the edges again, on the state as it is then", async () => {
+  test("a resume after NG_NO_ROUTE evaluates the edges again on the current state", async () => {
     let looks = 0;
     const engine = engineOf(
       `graph g {
@@ -389,7 +389,7 @@ describe("2.6 goto, stop, exclusive goto", () => {
     }
   });
 
-  test("jumps and sends of an attempt that failed are forgotten", async () => {
+  test("jumps and sends of a failed attempt are dropped", async () => {
     let attempt = 0;
     const engine = engineOf(
       `graph g { node a = a() { tries 2  goes d }  node c = 1  node d = 1  start -> a -> c  c, d -> end }`,

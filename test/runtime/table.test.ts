@@ -9,7 +9,7 @@ const TEXT = `graph inner { input n: int  output m: int = 0  node a = n + 1 into
     start -> call, each   call -> j   each -> j   j -> end }`;
 
 describe("1.2 createEngine", () => {
-  test("freezes the table, all through, and runs it as often as one likes at once", async () => {
+  test("freezes the whole table, and runs it several times concurrently", async () => {
     const table = tableOf(TEXT);
     const engine = createEngine(table);
     const open: object[] = [table];
@@ -86,7 +86,7 @@ describe("1.3, 1.4", () => {
     expect(await engine.run({}, { maxSteps: null })).toMatchObject({ status: "completed", output: { x: count } });
   });
 
-  test("the scheduler neither changes its table nor remembers anything", () => {
+  test("the scheduler does not change its table and has no state", () => {
     const table = tableOf(TEXT);
     const text = JSON.stringify(table);
     const scheduler = createScheduler(table);

@@ -44,7 +44,7 @@ const intent: ExpectedType = {
   types: [],
 };
 
-test("asks for text where text is wanted", async () => {
+test("requests text for a channel of type string", async () => {
   answers("hello");
   const llm = createLlm({ baseUrl, apiKey: "key", model: "small" });
   expect(await llm({ prompt: "say hello", system: "be brief", temperature: 0.5, maxTokens: 9 }, fakeContext())).toBe(
@@ -67,7 +67,7 @@ test("asks for text where text is wanted", async () => {
   ]);
 });
 
-test("asks for JSON of the channel's type, and gives the value", async () => {
+test("requests JSON of the channel's type, and returns the value", async () => {
   answers('{"answer":"billing"}');
   const llm = createLlm({ baseUrl, model: "small" });
   expect(await llm({ prompt: "classify", model: "large" }, fakeContext({ expects: intent }))).toBe("billing");

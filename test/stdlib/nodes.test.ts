@@ -20,7 +20,7 @@ async function run(name: string, args: Record<string, Json>, context = fakeConte
   return node(args, context);
 }
 
-test("every signature has code, or is said to be supplied by the runner", () => {
+test("every signature has code, or is marked as supplied by the runner", () => {
   expect([...nodeSignatures.keys()].sort()).toEqual([...Object.keys(builtinNodes), ...SUPPLIED_BY_RUNNER].sort());
   expect(builtinNodes["constructor"]).toBeUndefined();
 });

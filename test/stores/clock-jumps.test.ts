@@ -1,4 +1,7 @@
-/** 5.6, 5.10 Clocks that disagree, or jump: a lease may end early or late, but what is stored stays one chain in its order. */
+/**
+ * 5.6, 5.10 Clocks that disagree, or jump: a lease may end early or late, but what is stored stays one chain in its
+ * order.
+ */
 import { expect, it } from "vitest";
 import type { FunctionRegistry } from "../../runtime/index.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
@@ -12,7 +15,7 @@ const YEAR = 365 * 86_400_000;
 
 const inDirectory = temporaryDirectory();
 
-it("a clock that is ahead takes a thread from its runner, who then writes nothing", async () => {
+it("a process whose clock is ahead takes over the thread, and the old runner writes nothing", async () => {
   const [path, now] = [inDirectory("runs.db"), Date.now()];
   const [slow, fast] = [new SqliteStore({ path, now: () => now }), new SqliteStore({ path, now: () => now + YEAR })];
   const ran: string[] = [];
@@ -35,7 +38,7 @@ it("a clock that is ahead takes a thread from its runner, who then writes nothin
   fast.close();
 });
 
-it("a clock that goes back changes no order: of checkpoints, of runs, of threads", async () => {
+it("a clock that goes back does not change the order of checkpoints, runs or threads", async () => {
   let now = Date.now();
   const store = new SqliteStore({ path: inDirectory("runs.db"), now: () => now });
   const clock = {
@@ -54,7 +57,7 @@ it("a clock that goes back changes no order: of checkpoints, of runs, of threads
   const history = store.list("first");
   expect(history.map(({ step }) => step)).toEqual([1, 0, -1, 1, 0, -1]);
   for (const [index, { parentId }] of history.entries()) expect(parentId).toBe(history[index + 1]?.id ?? null);
-  // The newest are the ones with the oldest times.
+  // The newest checkpoints have the oldest times.
   const times = history.map(({ timestamp }) => timestamp);
   expect(times).toEqual(times.toSorted((a, b) => a - b));
   expect(store.threads().map(({ threadId }) => threadId)).toEqual(["first", "second"]);

@@ -115,13 +115,13 @@ describe("a failure reports the case, what was expected, and what was found", ()
     expect((error as ConformanceError).message).toBe(message);
   });
 
-  it("with both values for the runner to compare, and a stack that starts in the case", async () => {
+  it("contains both values for the runner to compare, and a stack that starts in the case", async () => {
     const [first] = await failuresOf(() => ({ ...storeWith(OPTIONAL), loadLatest: () => undefined }));
     expect(first!.error).toMatchObject({ actual: undefined, expected: { phase: "updated" } });
     expect(first!.error.stack).toMatch(/-cases\.ts/);
   });
 
-  it("with the store's own error as cause", async () => {
+  it("contains the store's own error as its cause", async () => {
     const cause = new StoreError("NG_STORE_FAILED", "disk full");
     const [first] = await failuresOf(() => ({ ...storeWith(OPTIONAL), save: () => Promise.reject(cause) }));
     expect(first!.error.cause).toBe(cause);

@@ -42,7 +42,7 @@ export async function fillStore(store: Store, done: (operation: number) => unkno
   await step(first.save([{ channel: "log", append: ["end"] }], { status: "completed" }, { releaseClaim: true }));
 }
 
-/** What a store answers to every question, with the error's code where it refuses to answer. */
+/** The result of every read operation of a store, or the code of its error. */
 export async function readStore(store: Store): Promise<Map<string, string>> {
   const answers = new Map<string, string>();
   const ask = async (question: string, call: () => unknown): Promise<void> => {

@@ -1,5 +1,5 @@
 /**
- * Stands between a client and a Postgres server, and cuts one connection at the N-th answer that the client waits for:
+ * A proxy between a client and a Postgres server. Cuts one connection at the N-th answer that the client waits for:
  * before the question has reached the server, or when the server has answered and the client has not received the
  * answer.
  */
@@ -7,14 +7,14 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
 export interface CuttingProxy {
   readonly port: number;
-  /** Questions so far. */
+  /** Number of queries so far. */
   readonly questions: () => number;
-  /** The SQL of the question that was cut, as far as it can be read. */
+  /** The SQL of the query that was cut, as far as it can be read. */
   readonly cut: () => string | undefined;
   close(): Promise<void>;
 }
 
-/** @param at the question to cut, from 0; -1 for none */
+/** @param at index of the query to cut, from 0; -1 for none */
 export async function startProxy(serverPort: number, at: number, when: "before" | "after"): Promise<CuttingProxy> {
   let questions = 0;
   let cut: string | undefined;
@@ -39,7 +39,7 @@ export async function startProxy(serverPort: number, at: number, when: "before" 
     });
     upstream.on("data", (data) => {
       if (!isDoomed) client.write(data);
-      // `ReadyForQuery` is the last of an answer, and six bytes long.
+      // `ReadyForQuery` is the last message of an answer and has six bytes.
       else if (data.at(-6) === "Z".charCodeAt(0)) {
         client.destroy();
         upstream.destroy();

@@ -1,4 +1,4 @@
-/** Each kind of store, empty, for tests that all of them must pass. */
+/** An empty store of each kind, for tests that all stores must pass. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { MaybePromise } from "../../runtime/value/json.ts";
@@ -11,7 +11,7 @@ import { FAST_DIRECTORY } from "./temporary-directory.ts";
 
 export interface OpenStore {
   readonly store: Store;
-  /** Closes it, and opens again what it kept. */
+  /** Closes the store and opens it again on the same data. */
   reopen(): MaybePromise<Store>;
   dispose(): MaybePromise<void>;
 }

@@ -1,4 +1,4 @@
-/** What every later version must make of a store that an earlier one has written. */
+/** What every later version must read from a store that an earlier version has written. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
@@ -10,7 +10,7 @@ export function golden(name: string): string {
   return fileURLToPath(new URL(`golden/${name}`, import.meta.url));
 }
 
-/** The store answers as it did when it was written, and can be written on. Its content is that of `fillStore`. */
+/** The store returns what it returned when it was written, and accepts writes. Its content is that of `fillStore`. */
 export async function expectGolden(store: Store, version: number): Promise<void> {
   const expected = JSON.parse(readFileSync(golden(`schema-${version}.json`), "utf8")) as Record<string, string>;
   const answers = await readStore(store);
@@ -33,7 +33,8 @@ export async function expectGolden(store: Store, version: number): Promise<void>
 }
 
 /**
- * The runs of `runs-N` go on: `paused` waits for an answer after two nodes and a called graph have run; `crashed` (where it is there)
+ * The runs of `runs-N` resume: `paused` waits for an answer after two nodes and a called graph have run; `crashed` (if
+ * it exists)
  * had its answer, and was about to run the last node when its process ended. No body that has finished runs again (5.5).
  */
 export async function expectGoldenRuns(store: Store): Promise<void> {

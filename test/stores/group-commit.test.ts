@@ -39,7 +39,7 @@ describe("5.3 concurrent runs on one SQLite file", () => {
     const statements = await statementsOf(() =>
       Promise.all(runs.map((run, index) => run.save([{ channel: "n", set: index }]))),
     );
-    // One, unless the calls take so long that other events get their turn.
+    // One transaction, unless the calls take so long that other events run between them.
     expect(statements.filter((sql) => sql === "COMMIT").length).toBeLessThan(runs.length);
     for (const run of runs) expect(store.loadLatest(run.threadId)).toEqual(run.head());
     store.close();

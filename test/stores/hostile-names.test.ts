@@ -11,13 +11,13 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => server.dispose());
 
-describe("names that are easily taken for one another never are", () => {
+describe("names that are easily confused stay distinct", () => {
   it("in memory", () => expectNoAliases(inMemory, numRuns(400)));
   it("in a file", () => expectNoAliases(inFile, scale(150, 15)));
   it("in Postgres", () => expectNoAliases(() => inPostgres(server), scale(12, 2)));
 });
 
-/** What a careless store does to a name before it looks for it. */
+/** How a careless store changes a name before it searches for the name. */
 const CARELESS: Readonly<Record<string, (name: string) => string>> = {
   "cuts at NUL": (name) => name.split("\0")[0]!,
   normalises: (name) => name.normalize("NFC"),
@@ -27,7 +27,7 @@ const CARELESS: Readonly<Record<string, (name: string) => string>> = {
   "escapes what was escaped already": (name) => name.replaceAll("\\u0000", "\0"),
 };
 
-describe("a store is found out that", () => {
+describe("the cases find a store that", () => {
   const cases = Object.entries(CARELESS).flatMap(([fault, alter]) =>
     (["thread", "namespace", "checkpoint", "label"] as const).map((kind) => [fault, kind, alter] as const),
   );

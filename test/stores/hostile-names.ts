@@ -1,4 +1,4 @@
-/** Names that are easily taken for one another never are, whichever store keeps them. */
+/** Names that are easily confused stay distinct in every store. */
 import fc from "fast-check";
 import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
 import type { MaybePromise } from "../../runtime/value/json.ts";
@@ -31,7 +31,7 @@ const base = fc.oneof(
   fc.string({ unit: "binary", maxLength: 8 }),
 );
 
-/** What a careless store would take for the name. */
+/** Names that a careless store confuses with the name. */
 const DISGUISES: readonly ((name: string) => string)[] = [
   (name) => name,
   (name) => name.slice(0, -1),
@@ -62,14 +62,14 @@ const names = fc
   .filter((family) => family.length >= 3)
   .map((family) => family.slice(0, 6));
 
-/** Every name of a family at once as thread, namespace, checkpoint, label, channel, task and key of a header. */
+/** Uses every name of a family as thread, namespace, checkpoint, label, channel, task and key of a header. */
 export async function expectNoAliases(makeStore: () => MaybePromise<OpenStore>, runs: number): Promise<void> {
   await fc.assert(
     fc.asyncProperty(names, fc.nat({ max: 5 }), async (family, turn) => {
       const named = await makeStore();
       try {
         const threads = family.slice(0, 3);
-        // The graph itself is always there: without it no listing shows the thread.
+        // The outermost graph always has a checkpoint: without it no listing shows the thread.
         const spaces = [...new Set(["", ...family.slice(0, 3)])];
         const saved: Checkpoint[] = [];
         for (const thread of threads) saved.push(...(await fillThread(named.store, thread, family, spaces, turn)));
@@ -99,7 +99,7 @@ async function fillThread(
   const run = await SampleRun.start(store, thread);
   const saved: Checkpoint[] = [];
   for (const [index, namespace] of spaces.entries()) {
-    // Ids and labels are the same names, turned: each kind has its own, and none stands for another's.
+    // Ids and labels are the same names, rotated: each kind has its own names.
     const [id, label] = [1, 2].map((more) => family[(index * more + turn) % family.length]!) as [string, string];
     if (saved.some((earlier) => earlier.id === id)) continue;
     const mark = [thread, namespace, id];
@@ -120,7 +120,7 @@ function writesOf({ threadId, id }: Checkpoint, family: readonly string[]) {
   return family.map((taskId) => ({ taskId, node: taskId, result: [threadId, id, taskId] }));
 }
 
-/** Everything that was saved is found under its own names, and nothing under any other. */
+/** Everything that was saved is found under its own names, and not under other names. */
 async function expectContent(store: Store, saved: readonly Checkpoint[], absent: readonly string[]): Promise<void> {
   for (const checkpoint of saved) {
     const { threadId, namespace, id, label, nextNodes } = checkpoint;
@@ -154,7 +154,7 @@ async function expectContent(store: Store, saved: readonly Checkpoint[], absent:
   }
 }
 
-/** The claims outlived the reopening, each under its own name; that of the deleted thread went with it. */
+/** The claims still exist after reopening, each under its own name; the claim of the deleted thread does not. */
 async function expectHeld(store: Store, [deleted, ...held]: readonly string[]): Promise<void> {
   const rival = { owner: "rival", leaseMs: 1000 };
   await store.claim(deleted!, rival);

@@ -10,7 +10,7 @@ const inDirectory = temporaryDirectory();
 const thread = (namespaces: number) => ({ thread: 1, namespaces }) as ThreadRow;
 const heads = (...names: string[]) => names.map((namespace) => ({ namespace }) as HeadRow);
 
-it("1.3 new namespaces are known to be new without another look at all heads, as long as the count agrees", () => {
+it("1.3 a new namespace is recognised without reading all heads again, as long as the count agrees", () => {
   const known = new KnownHeads();
   expect(known.excludes(thread(0), "a")).toBe(false);
   known.note(thread(0), []);
@@ -27,7 +27,7 @@ it("1.3 new namespaces are known to be new without another look at all heads, as
   expect(known.excludes({ ...thread(2), thread: 2 }, "new")).toBe(false);
 });
 
-it("5.11 a head that goes missing while the store is open is missed", async () => {
+it("5.11 a head that disappears while the store is open is reported", async () => {
   const path = inDirectory("runs.db");
   const store = new SqliteStore(path);
   const run = await SampleRun.start(store);

@@ -24,7 +24,7 @@ let server: PostgresServer | undefined;
 let schemas = 0;
 afterAll(() => server?.dispose());
 
-/** A place for each test, in both stores. */
+/** A location for each test, in both stores. */
 const PLACES = [
   ["SQLite", async () => inDirectory("runs.db")],
   ["Postgres", async () => `${(server ??= await PostgresServer.start()).url}#many_${++schemas}`],
@@ -39,7 +39,7 @@ describe.each(PLACES)("5.6 eight processes on one thread: %s", (_, nextPlace) =>
     },
   );
 
-  it("whatever they want of it: run, resume, edit, fork, abandon", { timeout: 120_000 }, async () => {
+  it("run, resume, edit, fork and abandon it", { timeout: 120_000 }, async () => {
     const place = await nextPlace();
     const rivals = await startRivals(place);
     const [holder, ...others] = rivals as [RunningProgram, ...RunningProgram[]];
@@ -71,57 +71,65 @@ describe.each(PLACES)("5.6 eight processes on one thread: %s", (_, nextPlace) =>
     await store.close();
   });
 
-  it("one that was stopped until its lease was over writes nothing when it goes on", { timeout: 120_000 }, async () => {
-    const place = await nextPlace();
-    const [stopped, heir] = (await startRivals(place, 2, 3000)) as [RunningProgram, RunningProgram];
-    tell(stopped, "try");
-    expect(await stopped.line()).toBe("at s0");
-    stopped.process.kill("SIGSTOP");
-    expect(await resumeLater(heir)).toBe("at s0");
-    // Its node finishes before the process notices that another one owns the thread.
-    tell(stopped, "step");
-    stopped.process.kill("SIGCONT");
-    expect(await stopped.line()).toBe("NG_THREAD_CONFLICT");
-    const store = openStore(place);
-    const [head] = await store.list("thread");
-    expect(head?.phase).toBe("input");
-    expect(await store.getWrites("thread", head!.id)).toEqual([]);
-    for (let n = 1; n < STEPS.length; n++) {
+  it(
+    "a process that was stopped until its lease expired writes nothing when it continues",
+    { timeout: 120_000 },
+    async () => {
+      const place = await nextPlace();
+      const [stopped, heir] = (await startRivals(place, 2, 3000)) as [RunningProgram, RunningProgram];
+      tell(stopped, "try");
+      expect(await stopped.line()).toBe("at s0");
+      stopped.process.kill("SIGSTOP");
+      expect(await resumeLater(heir)).toBe("at s0");
+      // Its node finishes before the process notices that another process owns the thread.
+      tell(stopped, "step");
+      stopped.process.kill("SIGCONT");
+      expect(await stopped.line()).toBe("NG_THREAD_CONFLICT");
+      const store = openStore(place);
+      const [head] = await store.list("thread");
+      expect(head?.phase).toBe("input");
+      expect(await store.getWrites("thread", head!.id)).toEqual([]);
+      for (let n = 1; n < STEPS.length; n++) {
+        tell(heir, "step");
+        expect(await heir.line()).toBe(`at s${n}`);
+      }
       tell(heir, "step");
-      expect(await heir.line()).toBe(`at s${n}`);
-    }
-    tell(heir, "step");
-    expect(await heir.line()).toBe("completed");
-    const log = STEPS.map((name) => `${name} by ${heir.process.pid}`);
-    expect((await store.loadLatest("thread"))?.values).toEqual({ log });
-    await expectOneChain(store);
-    await store.close();
-    for (const { process, ended } of [stopped, heir]) {
-      process.stdin!.end();
-      await ended;
-    }
-  });
+      expect(await heir.line()).toBe("completed");
+      const log = STEPS.map((name) => `${name} by ${heir.process.pid}`);
+      expect((await store.loadLatest("thread"))?.values).toEqual({ log });
+      await expectOneChain(store);
+      await store.close();
+      for (const { process, ended } of [stopped, heir]) {
+        process.stdin!.end();
+        await ended;
+      }
+    },
+  );
 
-  it("another machine's runner is waited for until its lease is over, dead or not", { timeout: 120_000 }, async () => {
-    const place = await nextPlace();
-    const [far] = (await onAnotherMachine(() => startRivals(place, 1, LEASE_MS))) as [RunningProgram];
-    tell(far, "try");
-    expect(await far.line()).toBe("at s0");
-    far.process.kill("SIGKILL");
-    await far.ended;
-    const [near] = (await startRivals(place, 1)) as [RunningProgram];
-    tell(near, "resume");
-    expect(await near.line()).toBe("NG_THREAD_CONFLICT");
-    expect(await resumeLater(near)).toBe("at s0");
-    near.process.kill("SIGKILL");
-    await near.ended;
-  });
+  it(
+    "a runner on another machine keeps the thread until its lease expires, dead or not",
+    { timeout: 120_000 },
+    async () => {
+      const place = await nextPlace();
+      const [far] = (await onAnotherMachine(() => startRivals(place, 1, LEASE_MS))) as [RunningProgram];
+      tell(far, "try");
+      expect(await far.line()).toBe("at s0");
+      far.process.kill("SIGKILL");
+      await far.ended;
+      const [near] = (await startRivals(place, 1)) as [RunningProgram];
+      tell(near, "resume");
+      expect(await near.line()).toBe("NG_THREAD_CONFLICT");
+      expect(await resumeLater(near)).toBe("at s0");
+      near.process.kill("SIGKILL");
+      await near.ended;
+    },
+  );
 });
 
-/** Long beside what a start of a process takes. */
+/** Much longer than the start of a process. */
 const LEASE_MS = 5000;
 
-/** Processes that are started meanwhile have a host of another name. */
+/** Processes that start while this runs have another host name. */
 async function onAnotherMachine<T>(start: () => Promise<T>): Promise<T> {
   const before = process.env["NODE_OPTIONS"];
   const code = `import os from "node:os"; import { syncBuiltinESMExports } from "node:module"; os.hostname = () => "elsewhere"; syncBuiltinESMExports();`;
@@ -146,7 +154,7 @@ function tell({ process }: RunningProgram, line: string): void {
   process.stdin!.write(`${line}\n`);
 }
 
-/** Resumes the thread when its lease is over. */
+/** Resumes the thread when its lease has expired. */
 async function resumeLater(program: RunningProgram): Promise<string | undefined> {
   for (;;) {
     tell(program, "resume");
@@ -180,7 +188,7 @@ async function race(place: string): Promise<void> {
   }
   const store = openStore(place);
   const history = await store.list("thread");
-  // Every step once, by who ran the thread then; one line of checkpoints, and none beside it.
+  // Each step ran once, in the process that owned the thread; the checkpoints form one chain without branches.
   const log = STEPS.map((name, index) => `${name} by ${winners[Math.min(index, PROCESSES - 1)]}`);
   expect(history[0]).toMatchObject({ status: "completed", values: { log } });
   expect(history.map(({ step }) => step)).toEqual([-1, ...STEPS.keys()].toReversed());

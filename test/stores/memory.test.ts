@@ -10,7 +10,7 @@ describeStore({ describe, it }, "MemoryStore", () => {
 });
 
 describe("MemoryStore", () => {
-  it("measures leases with the clock that it is given", () => {
+  it("measures leases with the given clock", () => {
     let now = 0;
     const store = new MemoryStore({ now: () => now });
     const first = store.claim("thread", { owner: "first", leaseMs: 1000 });
@@ -22,7 +22,7 @@ describe("MemoryStore", () => {
     expect(store.claim("thread", { owner: "second", leaseMs: 1 }).epoch).toBeGreaterThan(first.epoch);
   });
 
-  it("5.12 shares between checkpoints what did not change", async () => {
+  it("5.12 shares unchanged values between checkpoints", async () => {
     const store = new MemoryStore();
     const run = await SampleRun.start(store);
     const first = await run.save([
@@ -35,7 +35,7 @@ describe("MemoryStore", () => {
     expect((newest.values["log"] as Json[])[0]).toBe((oldest.values["log"] as Json[])[0]);
   });
 
-  it("hands out what is frozen through and through", async () => {
+  it("returns deeply frozen values", async () => {
     const store = new MemoryStore();
     const run = await SampleRun.start(store);
     await run.save([{ channel: "log", append: [{ deep: [{}] }] }], {
@@ -63,7 +63,7 @@ describe("MemoryStore", () => {
     });
   });
 
-  it("keeps values as JSON would: no negative zero, no fields that are undefined", async () => {
+  it("keeps values as JSON does: no negative zero, no undefined fields", async () => {
     const store = new MemoryStore();
     const run = await SampleRun.start(store);
     await run.save([{ channel: "x", set: { zero: -0, gone: undefined } as unknown as Json }]);

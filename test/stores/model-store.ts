@@ -11,7 +11,7 @@ import type {
   ThreadInfo,
 } from "../../runtime/interface/store.ts";
 
-/** A store in the plainest words: every checkpoint whole, every question answered by searching. */
+/** The simplest store: it keeps every checkpoint whole, and every read is a linear search. */
 export class ModelStore implements Store {
   #threads: ModelThread[] = [];
   #epoch = 0;
@@ -141,7 +141,7 @@ export class ModelStore implements Store {
       const newer = all.slice(index + 1).filter((other) => other.namespace === namespace);
       return newer.length < keepLast || (keepLabelled && label !== null) || timestamp >= olderThan;
     });
-    // With each that stays, what it goes on from in called graphs, until that adds nothing.
+    // Each checkpoint that stays keeps those of called graphs that it continues from, transitively.
     for (let before = -1; before !== stays.length;) {
       before = stays.length;
       const children = new Set(stays.flatMap((checkpoint) => Object.values(checkpoint.children ?? {})));

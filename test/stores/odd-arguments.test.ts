@@ -18,7 +18,7 @@ async function answers({ store, dispose }: OpenStore): Promise<Map<string, strin
 }
 
 describe("odd arguments", () => {
-  it("get the same answers and the same errors from all three stores", async () => {
+  it("return the same values and errors from all three stores", async () => {
     const expected = await answers(inMemory());
     for (const open of [inFile(), inPostgres(server)]) {
       const actual = await answers(open);

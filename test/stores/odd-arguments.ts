@@ -8,7 +8,7 @@ const ODD_NAMES = ["", " ", "\0", "a\0b", "\ud800", "__proto__", "c".repeat(2000
 /** Longer than a durable store keeps; NULs and lone surrogates take six characters each there. */
 const LONG_NAMES = ["c".repeat(2001), "\0".repeat(334), "x".repeat(10_000), "\ud800".repeat(10_000)];
 
-/** Each question with its answer, as JSON, or with the error's code and message. */
+/** Each call with its result as JSON, or with the error's code and message. */
 export async function askOddly(store: Store): Promise<Map<string, string>> {
   const answers = new Map<string, string>();
   const ask = async (question: string, call: () => unknown): Promise<void> => {
@@ -68,7 +68,7 @@ async function askAboutNames(
     await ask(`getWrites of checkpoint ${shown}`, () => store.getWrites!("thread", name));
     await ask(`label in ${shown}`, () => store.label!(name, head, "label"));
     await ask(`label checkpoint ${shown}`, async () => store.label!("thread", name, "label"));
-    // A label may look like an id, also like that of another checkpoint.
+    // A label may equal the id of another checkpoint.
     await ask(`label with ${shown}`, () => store.label!("thread", head, name));
     await ask(`what is labelled ${shown}`, async () => (await store.loadByLabel!("thread", name))?.id);
     await ask(`prune ${shown}`, () => store.prune!(name, { keepLast: 1 }));
@@ -136,7 +136,7 @@ async function outcome(call: () => unknown): Promise<string> {
   }
 }
 
-/** Stores may give the fields of a record in any order. */
+/** Stores may return the fields of a record in any order. */
 function inOrder(_: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));

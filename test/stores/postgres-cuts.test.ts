@@ -1,6 +1,7 @@
 /**
- * 5.3 to 5.5 where the connection ends at any question of a run: before the server has it, or when it is done and
- * nobody knows. The run goes on, or fails by name; what the server took counts once, and a resume looks again.
+ * 5.3 to 5.5 when the connection ends at any query of a run: before the server receives it, or after it has executed it
+ * and before the client receives the answer. The run continues or fails with a code; what the server executed counts
+ * once, and a resume reads it again.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { PostgresStore } from "../../runtime/stores/postgres.ts";
@@ -59,12 +60,12 @@ async function cutAt(at: number, when: "before" | "after") {
   const where = `question ${at}, ${when}: ${cut?.slice(0, 80)}`;
   if (error !== undefined) {
     expect(error, where).toMatchObject({ code: "NG_STORE_FAILED" });
-    // What the store has now, a resume never runs again.
+    // A resume never runs a task again whose result is stored now.
     const head = await direct.loadLatest(thread);
     const writes = head === undefined ? [] : await direct.getWrites(thread, head.id);
     const stored = new Set([...((head?.values["log"] ?? []) as string[]), ...writes.map(({ taskId }) => taskId)]);
     const before = ran.length;
-    // The same store: an unknown claim of its own does not block it.
+    // The same store: its own claim, whose result is unknown, does not block it.
     const engine = engineOf(GRAPH, functions, { store });
     if (head === undefined) await engine.run({}, { thread });
     else if (head.status !== "completed") await engine.resume(thread);

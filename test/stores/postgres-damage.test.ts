@@ -21,7 +21,7 @@ afterAll(async () => {
   await server.dispose();
 });
 
-/** Does the damage, looks, and repairs it. Gives how many questions were refused. */
+/** Damages the rows, reads, and repairs them. Returns the number of refused reads. */
 async function refusals(table: string, damage: string): Promise<number> {
   await server.query(`CREATE TABLE damage.copy AS SELECT * FROM damage.${table}`);
   try {
@@ -52,15 +52,15 @@ async function columnsOf(table: string): Promise<{ readonly name: string; readon
 const someRow = (table: string): string =>
   `ctid = (SELECT ctid FROM damage.${table} ORDER BY ctid OFFSET (SELECT count(*) / 2 FROM damage.${table}) LIMIT 1)`;
 
-it.each(TABLES)("a row of `%s` in which one column was changed", async (table) => {
+it.each(TABLES)("a changed column in a row of `%s`", async (table) => {
   for (const { name, type } of await columnsOf(table)) {
     const changed = type === "bigint" ? `coalesce(${name}, 0) + 1000` : `coalesce(${name}, '') || 'x'`;
-    // A thread under another name is a thread less: no row tells of it.
+    // A renamed thread is a missing thread: no other row mentions it.
     if (table === "threads" && name === "name") continue;
     for (const value of [changed, "NULL"]) {
       const damage = `UPDATE damage.${table} SET ${name} = ${value} WHERE ${someRow(table)}`;
       const isRefused = await refusals(table, damage).catch((error: unknown) => {
-        // The schema itself forbids some: no null there, and no number of one's own.
+        // The schema itself forbids some changes: null, and generated numbers.
         if (["23502", "428C9"].includes((error as { code?: string }).code ?? "")) return undefined;
         throw error;
       });
@@ -71,17 +71,17 @@ it.each(TABLES)("a row of `%s` in which one column was changed", async (table) =
 
 const OF_THREADS = TABLES.filter((table) => table !== "threads");
 
-it.each(OF_THREADS)("a row of `%s` that is gone", async (table) => {
+it.each(OF_THREADS)("a deleted row of `%s`", async (table) => {
   expect(await refusals(table, `DELETE FROM damage.${table} WHERE ${someRow(table)}`)).toBeGreaterThan(0);
   expect(await refusals(table, `DELETE FROM damage.${table}`)).toBeGreaterThan(0);
 });
 
-it.each(OF_THREADS)("a row of `%s` under the name of another", async (table) => {
+it.each(OF_THREADS)("a row of `%s` with the key of another row", async (table) => {
   const key = { heads: "namespace", checkpoints: "id", cells: "channel", writes: "task" }[table]!;
   const damage = `UPDATE damage.${table} SET ${key} = 'foreign' WHERE ${someRow(table)}`;
   expect(await refusals(table, damage)).toBeGreaterThan(0);
 });
 
-it("what was repaired is answered as before", async () => {
+it("repaired rows are returned as before", async () => {
   expect(await readStore(store)).toEqual(answers);
 });

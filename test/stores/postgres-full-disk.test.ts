@@ -1,4 +1,4 @@
-/** The disk of the server is full in the middle of a run: an error that says what to do; with room again, a resume. */
+/** The disk of the server is full during a run: an error with a remedy, and a resume when there is space again. */
 import { execFileSync } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { PostgresServer } from "./postgres-server.ts";
 const GRAPH = `graph g { output log: string[] reduce append  output big: string
   node a = work("a") into log  node b = work("b") into log  node c = large() into big  node d = work("d") into log
   start -> a -> b -> c -> d }`;
-/** Without a pattern: what can be compressed fits on any disk. */
+/** Random, so that compression does not make it fit. */
 const NOISE = Array.from({ length: 600_000 }, (_, index) => Math.sin(index).toString(36).slice(4, 14)).join("");
 
 it("a full disk", { timeout: 120_000 }, async () => {
@@ -86,7 +86,7 @@ function fillUp(path: string): void {
   closeSync(file);
 }
 
-/** A server that had no room for its log has crashed; it comes back by itself, or has to be started again. */
+/** A server without space for its log has crashed; it restarts by itself, or the test starts it again. */
 async function running(server: PostgresServer): Promise<void> {
   for (;;) {
     if (server.isGone) await server.start();
@@ -94,7 +94,7 @@ async function running(server: PostgresServer): Promise<void> {
       await server.query("SELECT 1");
       return;
     } catch {
-      // It is on its way.
+      // It restarts by itself.
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What earlier versions have written into a Postgres database. `golden/postgres-schema-N.sql` holds the tables and rows that a
- * store made when schema version N was new, in the schema `golden`, and is never written again.
+ * Postgres databases that earlier versions have written. `golden/postgres-schema-N.sql` contains the tables and rows that a
+ * store created in the schema `golden` when schema version N was new, and is never generated again.
  */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -17,13 +17,13 @@ afterAll(() => server.dispose());
 
 const versions = Array.from({ length: SCHEMA_VERSION }, (_, index) => index + 1);
 
-it.each(versions)("5.11 a schema of version %i is read, and written on", async (version) => {
+it.each(versions)("5.11 a schema of version %i can be read and written", async (version) => {
   await server.query("DROP SCHEMA IF EXISTS golden CASCADE");
   await server.query(readFileSync(golden(`postgres-schema-${version}.sql`), "utf8"));
   const store = new PostgresStore({ url: server.url, schema: "golden" });
   try {
     await expectGolden(store, version);
-    // Numbers go on after those that the old rows have: a thread of its own gets its own.
+    // New numbers are greater than those of the old rows: a new thread gets an unused number.
     const claim = await store.claim("new", { owner: "now", leaseMs: 1000 });
     expect(claim.epoch).toBeGreaterThan(3);
     await store.putWrites(claim, "now", [{ taskId: "task", node: "node", result: 1 }]);
@@ -34,7 +34,7 @@ it.each(versions)("5.11 a schema of version %i is read, and written on", async (
   }
 });
 
-it.each(versions)("5.11 the runs in a schema of version %i go on", async (version) => {
+it.each(versions)("5.11 the runs in a schema of version %i resume", async (version) => {
   await server.query("DROP SCHEMA IF EXISTS golden CASCADE");
   await server.query(readFileSync(golden(`postgres-runs-${version}.sql`), "utf8"));
   const store = new PostgresStore({ url: server.url, schema: "golden" });
@@ -42,7 +42,7 @@ it.each(versions)("5.11 the runs in a schema of version %i go on", async (versio
   await store.close();
 });
 
-it("a program that has a schema open fails closed when another migrates it", async () => {
+it("a program fails closed when another program migrates its open schema", async () => {
   await server.query("DROP SCHEMA IF EXISTS golden CASCADE");
   await server.query(readFileSync(golden("postgres-schema-1.sql"), "utf8"));
   const store = new PostgresStore({ url: server.url, schema: "golden" });
@@ -56,13 +56,14 @@ it("a program that has a schema open fails closed when another migrates it", asy
   await expect(store.renew(claim, 1000)).rejects.toMatchObject(unknown);
   await expect(store.threads()).rejects.toMatchObject(unknown);
   await store.close();
-  // A program of version 1 does not look: its new threads are refused, and it refuses the rows of the others.
+  // A program of version 1 does not check the version: its new threads are refused, and it refuses the rows of
+  // existing ones.
   const old = "INSERT INTO golden.threads SELECT 99, 'new', 1, null, null, null, null, null, null, 0, 0, 0, 0, 1, 0";
   await expect(server.query(old)).rejects.toThrow("check constraint");
   expect(await server.query("SELECT DISTINCT v::int FROM golden.threads")).toEqual([{ v: 2 }]);
 });
 
-it("of many that open an old schema at once, one migrates it", async () => {
+it("of several stores that open an old schema at once, one migrates it", async () => {
   await server.query("DROP SCHEMA IF EXISTS golden CASCADE");
   await server.query(readFileSync(golden("postgres-schema-1.sql"), "utf8"));
   const stores = Array.from({ length: 6 }, () => new PostgresStore({ url: server.url, schema: "golden" }));

@@ -1,4 +1,4 @@
-/** A run whose Postgres goes away in the middle, comes back, or has no room: nothing is lost, nothing is applied twice. */
+/** A run whose Postgres server stops, restarts, or has a full disk: nothing is lost, and nothing is applied twice. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { FunctionRegistry } from "../../runtime/index.ts";
 import { PostgresStore } from "../../runtime/stores/postgres.ts";
@@ -18,7 +18,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => server.dispose());
 
-/** A store of its own, and functions that note which bodies ran. `at` is called in the body of a node before it returns. */
+/** A separate store, and functions that record which bodies ran. `at` is called in the body of a node before it returns. */
 function world(at: (name: string, store: PostgresStore) => unknown) {
   const schema = `outage_${++schemas}`;
   const store = new PostgresStore({ url: server.url, schema, connections: 2 });
@@ -34,7 +34,7 @@ function world(at: (name: string, store: PostgresStore) => unknown) {
 }
 
 describe("a server that restarts in the middle of a run", () => {
-  it.each(["SIGINT", "SIGQUIT"] as const)("while a node works: the run goes on by itself (%s)", async (signal) => {
+  it.each(["SIGINT", "SIGQUIT"] as const)("while a node runs: the run continues by itself (%s)", async (signal) => {
     const { engine, ran, store } = world(async (name) => {
       if (name !== "a") return;
       await server.stop(signal);
@@ -45,7 +45,7 @@ describe("a server that restarts in the middle of a run", () => {
     await store.close();
   });
 
-  it("waits for its connections to close: the run that has one comes to its end, the next is refused", async () => {
+  it("that waits for its connections to close: the current run ends normally, and the next is refused", async () => {
     let stopped: Promise<void> | undefined;
     const { engine, ran, store } = world((name) => {
       if (name === "a") stopped = server.stop("SIGTERM");
@@ -62,7 +62,7 @@ describe("a server that restarts in the middle of a run", () => {
     await server.start();
   });
 
-  it("and is away when a result is to be stored: a typed error, and a resume that runs only what was not stored", async () => {
+  it("and is down when a result is stored: a typed error, and a resume that runs only tasks without a stored result", async () => {
     let away = false;
     const { engine, ran, store } = world(async (name) => {
       if (name !== "d" || away) return;
@@ -81,7 +81,7 @@ describe("a server that restarts in the middle of a run", () => {
 });
 
 describe("connections that the server ends", () => {
-  it("at any moment of a run: it goes on, or fails by name and is resumed", async () => {
+  it("at any point of a run: it continues, or fails with a code and is resumed", async () => {
     for (let nth = 0; nth < 24; nth += scale(1, 5)) {
       const { engine, ran, store, schema } = world(() => undefined);
       const name = `victim_${schema}`;
@@ -108,10 +108,10 @@ describe("connections that the server ends", () => {
   });
 });
 
-it("no room on the server: a failure that says so, nothing half-written; with room again, a resume", async () => {
+it("a full disk of the server: an error, nothing half-written, and a resume when there is space again", async () => {
   const { engine, ran, store, schema } = world(() => undefined);
   await store.threads();
-  // What a full disk looks like from here: the server refuses a row in the middle of a transaction.
+  // The client's view of a full disk: the server refuses a row in the middle of a transaction.
   await server.query(
     `CREATE FUNCTION ${schema}.refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
        IF (SELECT count(*) FROM ${schema}.cells) >= 1 THEN RAISE 'no space left on device' USING ERRCODE = 'disk_full'; END IF;
@@ -127,7 +127,7 @@ it("no room on the server: a failure that says so, nothing half-written; with ro
   expect(before[0]?.values["log"]).toEqual(["a"]);
   await server.query(`DROP TRIGGER full_disk ON ${schema}.cells`);
   expect(await engine.resume("t")).toMatchObject(WHOLE);
-  // The results of `b` and `c` were stored as pending writes, which have a table of their own.
+  // The results of `b` and `c` were stored as pending writes, which have a separate table.
   expect(ran).toEqual(["a", "b", "c", "d"]);
   await store.close();
 });

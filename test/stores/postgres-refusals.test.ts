@@ -1,5 +1,5 @@
 /**
- * Postgres says no, in every way it has: an error with a code, the reason and the way out; never a password, a hang or
+ * Every kind of refusal by Postgres is an error with a code, the reason and the remedy; never a password, a hang or
  * half a step.
  */
 import { inspect } from "node:util";
@@ -36,7 +36,7 @@ function urlOf(user: string, change: (url: URL) => void = () => {}): string {
   return url.href;
 }
 
-/** Runs a graph on a store; gives the error, which must say its code and hide the secret. */
+/** Runs a graph on a store; returns the error, which must contain its code and not the secret. */
 async function refusalOf(
   options: string | PostgresStoreOptions,
   functions: FunctionRegistry = { work: (name: string) => name },
@@ -65,13 +65,13 @@ describe("at the start", () => {
     expect(await refusalOf(url)).toMatch(/cannot be reached: check that the server runs/);
   });
 
-  it("a wrong password, none, and one that is refused whatever it is", async () => {
+  it("a wrong password, no password, and a user who may not log in", async () => {
     expect(await refusalOf(urlOf("locked", (u) => (u.password = `${SECRET}?`)))).toMatch(
       /refuses the user or the password: check the connection string \(password authentication failed/,
     );
     expect(await refusalOf(urlOf("locked"))).toMatch(/requires a password/);
     expect(await refusalOf(urlOf("rejected"))).toMatch(/refuses the user or the password/);
-    // The right one.
+    // The right password.
     const store = new PostgresStore(urlOf("locked", (u) => (u.password = SECRET)));
     await expect(store.threads()).rejects.toThrow(/lacks privileges/);
     await store.close();
@@ -87,7 +87,7 @@ describe("at the start", () => {
     expect(await refusalOf(urlOf("full"))).toMatch(/or connections.*too many connections/);
   });
 
-  it("a user who may not make the schema", async () => {
+  it("a user without the right to create the schema", async () => {
     expect(await refusalOf({ url: urlOf("guest"), schema: "denied" })).toMatch(
       /the user lacks privileges: grant them on the schema.*permission denied for database/,
     );
@@ -96,7 +96,7 @@ describe("at the start", () => {
 });
 
 describe("a read-only role", () => {
-  it("a run is refused before a node has run; what is there can be read", async () => {
+  it("a run is refused before a node has run, and existing threads can be read", async () => {
     const owner = new PostgresStore({ url: server.url, schema: "shared" });
     await engineOf(GRAPH, { work: (name: string) => name }, { store: owner }).run({}, { thread: "known" });
     await server.query("GRANT USAGE ON SCHEMA shared TO guest; GRANT SELECT ON ALL TABLES IN SCHEMA shared TO guest");
@@ -112,7 +112,7 @@ describe("a read-only role", () => {
     await Promise.all([owner.close(), reader.close()]);
   });
 
-  it("a user whose transactions are read-only by default writes all the same", async () => {
+  it("a user whose transactions are read-only by default can write", async () => {
     await server.query(
       "ALTER ROLE locked SET default_transaction_read_only = on; GRANT CREATE ON DATABASE postgres TO locked",
     );
@@ -123,8 +123,8 @@ describe("a read-only role", () => {
   });
 });
 
-describe("limits of time", () => {
-  it("a statement takes too long: the error names the limit, and a resume goes on", async () => {
+describe("time limits", () => {
+  it("a statement takes too long: the error names the limit, and a resume continues", async () => {
     const url = urlOf("tester", (u) => u.searchParams.set("options", "-c statement_timeout=200"));
     const store = new PostgresStore({ url, schema: "slow" });
     const other = new pg.Client(server.url);
@@ -152,14 +152,14 @@ describe("limits of time", () => {
     await Promise.all([other.end(), store.close()]);
   });
 
-  it("a transaction is held up in between: nothing of it stays, and a resume goes on", async () => {
+  it("a transaction is idle for too long: it leaves nothing, and a resume continues", async () => {
     const url = urlOf("tester", (u) => u.searchParams.set("options", "-c idle_in_transaction_session_timeout=100"));
     const store = new PostgresStore({ url, schema: "idle" });
     let isBusy = false;
     const functions = { work: (name: string) => name };
     const engine = engineOf(GRAPH, functions, { store });
     await store.threads();
-    // The process is busy with other things between two statements of a transaction.
+    // The process is busy between two statements of a transaction.
     const { query } = pg.Client.prototype as unknown as { query: (...parameters: unknown[]) => unknown };
     pg.Client.prototype.query = function (this: unknown, ...parameters: unknown[]) {
       const [given] = parameters as [{ text?: string }];
@@ -181,7 +181,7 @@ describe("limits of time", () => {
     await store.close();
   });
 
-  it("a server that takes connections and says nothing: an error after `connectTimeoutMs`", async () => {
+  it("a server that accepts connections and does not answer: an error after `connectTimeoutMs`", async () => {
     server.freeze(true);
     try {
       const message = await refusalOf({ url: server.url, schema: "frozen", connectTimeoutMs: 300 });
@@ -192,7 +192,7 @@ describe("limits of time", () => {
   });
 });
 
-it("a server that only copies another: reading works, a run is refused by name; promoted, it goes on", async () => {
+it("a replica: reading works, a run is refused with a code, and after its promotion the run continues", async () => {
   const store = new PostgresStore({ url: server.url, schema: "copied" });
   let isCopy = false;
   const ran: string[] = [];

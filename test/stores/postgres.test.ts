@@ -43,7 +43,7 @@ describeStore({ describe, it }, "PostgresStore", () => {
 });
 
 describe("the schema", () => {
-  it("is made once, however many come at the same time", async () => {
+  it("is created once, even if several clients connect at the same time", async () => {
     const schema = nextSchema();
     const stores = Array.from({ length: 6 }, () => open(schema));
     const claims = await Promise.all(
@@ -53,7 +53,7 @@ describe("the schema", () => {
     await Promise.all(stores.map((store) => store.close()));
   });
 
-  it("of another application, and of a newer version, is left as it was", async () => {
+  it("of another application or a newer version is not changed", async () => {
     const schema = nextSchema();
     await server.query(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.theirs (a int)`);
     const store = open(schema);
@@ -105,12 +105,12 @@ describe("5.11 rows that were changed", () => {
 });
 
 describe("an outage", () => {
-  it("is a failure that says so; the store goes on when the server is back, with all that it had acknowledged", async () => {
+  it("is reported; the store continues when the server is back, with everything that it had acknowledged", async () => {
     const schema = nextSchema();
     const store = open(schema);
     const run = await SampleRun.start(store);
     const saved = await run.save([{ channel: "log", append: [1] }]);
-    // Several connections, all of which die.
+    // Several connections, which all end.
     await Promise.all(Array.from({ length: 4 }, () => store.threads()));
     for (const signal of ["SIGINT", "SIGQUIT"] as const) {
       await server.stop(signal);
@@ -146,7 +146,7 @@ describe("an outage", () => {
   });
 });
 
-it("answers as the model does after any sequence of operations", () =>
+it("returns what the model returns after any sequence of operations", () =>
   expectToAnswerAsModel(
     () => {
       const schema = nextSchema();
@@ -178,7 +178,7 @@ it("5.6 a claim of a process that died is taken over at once", async () => {
   await store.close();
 });
 
-it("answers as a store in memory of the same content does", async () => {
+it("returns what a MemoryStore with the same content returns", async () => {
   const memory = new MemoryStore();
   await fillStore(memory);
   const store = open(nextSchema());

@@ -8,25 +8,25 @@ import { buildSync } from "esbuild";
 
 const built = new Map<string, string>();
 
-/** A process of its own that runs one of `programs/`. */
+/** A separate process that runs a program of `programs/`. */
 export interface RunningProgram {
   readonly process: ChildProcess;
-  /** The next line that it prints; undefined once it has ended. */
+  /** The next line of its output; undefined after its end. */
   line(): Promise<string | undefined>;
-  /** What it has printed as errors so far. */
+  /** Its standard error so far. */
   errors(): string;
   /** Its end: exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals | null>;
 }
 
 export interface ProgramOptions {
-  /** Whether it finds the packages of the project; default yes. */
+  /** Whether it can import the packages of the project; default true. */
   readonly packages?: boolean;
-  /** Largest file that it may write, in blocks of 512 bytes: a disk that is full. */
+  /** Largest file that it may write, in blocks of 512 bytes: simulates a full disk. */
   readonly fileBlocks?: number;
 }
 
-/** @param program the name of one in `programs/`, or the file of another */
+/** @param program the name of a program in `programs/`, or the path of another one */
 export function runProgram(program: string | URL, ...parameters: readonly (string | ProgramOptions)[]): RunningProgram {
   const options = parameters.find((parameter) => typeof parameter === "object") ?? {};
   const command = [
@@ -34,7 +34,7 @@ export function runProgram(program: string | URL, ...parameters: readonly (strin
     bundle(program),
     ...parameters.filter((parameter) => typeof parameter === "string"),
   ];
-  // The bundle lies outside of the project.
+  // The bundle is outside of the project.
   const packages = fileURLToPath(new URL("../../node_modules", import.meta.url));
   const limit = options.fileBlocks === undefined ? "" : `ulimit -f ${options.fileBlocks}; `;
   const child = spawn("sh", ["-c", `${limit}exec "$@"`, "sh", ...command], {

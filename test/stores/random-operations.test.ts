@@ -11,10 +11,10 @@ import { FAST_DIRECTORY } from "./temporary-directory.ts";
 import { numRuns, scale } from "../support/depth.ts";
 
 describe("after any sequence of operations", () => {
-  it("a store in memory answers as the model does", () => expectToAnswerAsModel(inMemory, numRuns(200)));
-  it("so does one in a file", () => expectToAnswerAsModel(() => inFile(1), scale(30, 5)));
-  it("so does one in a file through three connections", () => expectToAnswerAsModel(() => inFile(3), scale(30, 5)));
-  it("so does one in a file that groups the calls of one turn", () =>
+  it("a MemoryStore returns what the model returns", () => expectToAnswerAsModel(inMemory, numRuns(200)));
+  it("so does a SQLite store", () => expectToAnswerAsModel(() => inFile(1), scale(30, 5)));
+  it("so does a SQLite store with three connections", () => expectToAnswerAsModel(() => inFile(3), scale(30, 5)));
+  it("so does a SQLite store that groups the calls of one turn", () =>
     expectToAnswerAsModel(() => inFile(2, grouped), scale(30, 5)));
 });
 
@@ -23,7 +23,7 @@ function inMemory(): StoresUnderTest {
   return { reopen: () => stores, dispose: () => {} };
 }
 
-/** The view for runs, as with two more runs: alone it would not group calls. */
+/** The view for runs, as with two more runs: a single run does not group calls. */
 function grouped(store: SqliteStore): Store {
   const view = runViewOf(store) as SqliteRunView;
   for (const other of ["one", "two"]) view.group.begin(other);

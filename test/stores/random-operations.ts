@@ -1,4 +1,4 @@
-/** Any sequence of operations: a store answers as the plain model does. */
+/** After any sequence of operations a store returns what the simple model returns. */
 import fc from "fast-check";
 import { expect } from "vitest";
 import type { ChannelChange } from "../../runtime/interface/checkpoint.ts";
@@ -7,9 +7,9 @@ import type { Claim, Store } from "../../runtime/interface/store.ts";
 import { sampleHeader } from "../../runtime/stores/conformance/sample-run.ts";
 import { ModelStore } from "./model-store.ts";
 
-/** A store that is empty at first, through as many connections as are given. */
+/** An empty store with the given number of connections. */
 export interface StoresUnderTest {
-  /** Closes what is open, and opens again what was kept. */
+  /** Closes the connections and opens them again on the same data. */
   reopen(): MaybePromise<readonly Store[]>;
   dispose(): MaybePromise<void>;
 }
@@ -26,7 +26,7 @@ export async function expectToAnswerAsModel(
         const model = new ModelStore();
         const expected = new Actor(stores.map(() => model));
         const actual = new Actor(stores, reopen);
-        // Threads are mostly held: a sequence that never gets a claim says little.
+        // Threads are mostly claimed: a sequence without a claim tests little.
         const start = { ...operations[0]!, kind: "claim", thread: "one", expired: false } as const;
         for (const [index, operation] of [start, ...operations].entries()) {
           const outcome = plain(await actual.outcome(operation, index));
@@ -52,10 +52,10 @@ const json = fc.oneof(
   fc.string({ maxLength: 5 }),
   fc.array(fc.integer(), { maxLength: 3 }),
 );
-/** Picks one of what there is, counted from the newest. */
+/** An index into the existing checkpoints, counted from the newest. */
 const pick = fc.nat({ max: 12 });
 
-/** What may be done, and how often; each kind reads the fields that it needs. */
+/** The operations with their weights; each reads the fields that it needs. */
 const KINDS = {
   save: 16,
   putWrites: 3,
@@ -71,7 +71,7 @@ const KINDS = {
 };
 const operation = fc.record({
   kind: fc.oneof(...weighted(KINDS)),
-  /** Which of the store's connections does it. */
+  /** Index of the connection that executes it. */
   connection: fc.nat({ max: 7 }),
   thread: fc.constantFrom(...THREADS),
   namespace: fc.constantFrom("", "", "", "sub"),
@@ -94,17 +94,17 @@ const operation = fc.record({
   result: json,
   keepLast: fc.integer({ min: 1, max: 4 }),
   keepLabelled: fc.option(fc.boolean()),
-  /** Of a header, and where a policy draws its line: clocks go as they please. */
+  /** The time in a header, or the limit of a retention policy. It does not need to increase. */
   time: fc.nat({ max: 5 }),
   ages: weightedBoolean(1, 2),
-  /** A checkpoint that a saved one goes on from in a called graph. */
+  /** A checkpoint of a called graph that a saved checkpoint continues from. */
   child: fc.option(pick, { freq: 2 }),
   pages: fc.boolean(),
   limit: fc.nat({ max: 5 }),
 });
 type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
 
-/** Does to a store what the operations say. What it needs to know of the store, it asks the store. */
+/** Executes the operations on a store. It reads what it needs (heads, claims) from the same store. */
 class Actor {
   #stores: readonly Store[];
   readonly #reopen: (() => MaybePromise<readonly Store[]>) | undefined;
@@ -131,7 +131,7 @@ class Actor {
     const answers: unknown[] = [];
     for (const store of this.#stores) {
       const threads = await store.threads!();
-      // Positions and claims of the model are other numbers.
+      // The model numbers positions and claims differently.
       answers.push(threads.map((info) => ({ ...info, position: 0, held: false })));
       for (const thread of THREADS) {
         for (const namespace of NAMESPACES) {

@@ -54,7 +54,7 @@ function open(path: string, journal: "wal" | "rollback"): SqliteStore {
   return new SqliteStore({ path, journal });
 }
 
-/** The view for runs, as with two more runs: alone it would not group calls. */
+/** The view for runs, as with two more runs: a single run does not group calls. */
 function openGrouped(path: string): Store {
   const view = runViewOf(open(path, "wal")) as SqliteRunView;
   for (const other of ["one", "two"]) view.group.begin(other);

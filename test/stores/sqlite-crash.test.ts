@@ -18,7 +18,7 @@ describe.each(["wal", "rollback"] as const)("5.3 a crash (%s)", (journal) => {
     const store = new SqliteStore({ path, journal });
     let done = 0;
     const crashes: { readonly at: string; readonly done: number }[] = [];
-    // What the files hold at this moment is what a process that ends at this moment leaves behind.
+    // A process that ends now leaves the files as they are now.
     const restore = watchStatements(() => {
       const at = inDirectory(String(crashes.length));
       mkdirSync(at);
@@ -42,7 +42,7 @@ describe.each(["wal", "rollback"] as const)("5.3 a crash (%s)", (journal) => {
     }
   });
 
-  it("of the process: what was acknowledged is there, and the thread is free at once", async () => {
+  it("of the process keeps everything acknowledged, and the thread is free at once", async () => {
     const states = await statesOf();
     for (const dieAt of [10, 23, 36, 49, 62, 77, 90]) {
       const path = inDirectory(`${dieAt}.db`);
@@ -61,7 +61,7 @@ describe.each(["wal", "rollback"] as const)("5.3 a crash (%s)", (journal) => {
   });
 });
 
-it("5.3 a process that is ended while it writes loses nothing that it has acknowledged", async () => {
+it("5.3 a process that is killed while it writes loses nothing that it has acknowledged", async () => {
   const path = inDirectory("runs.db");
   const program = runProgram("append-forever", path);
   let acknowledged = -1;
@@ -83,7 +83,7 @@ it("5.3 a process that is ended while it writes loses nothing that it has acknow
   store.close();
 });
 
-/** What the store answers after each operation; the first entry is the empty store. */
+/** The readable content of the store after each operation; the first entry is the empty store. */
 async function statesOf(): Promise<readonly ReadonlyMap<string, string>[]> {
   const store = new SqliteStore(":memory:");
   const states = [await readStore(store)];

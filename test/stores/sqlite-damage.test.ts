@@ -1,4 +1,4 @@
-/** 5.11 Damaged files: every question gets the right answer or a typed error, never a wrong answer. */
+/** 5.11 Damaged files: every read returns the right value or throws a typed error. */
 import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { StoreError } from "../../runtime/interface/errors.ts";
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 
 describe("a file whose bytes were changed", () => {
-  it.each([0x01, 0x20, 0xff])("answers rightly or not at all (bits %i)", async (bits) => {
+  it.each([0x01, 0x20, 0xff])("returns the right value or throws a typed error (bits %i)", async (bits) => {
     const path = await goodFile();
     let refused = 0;
     for (
@@ -40,7 +40,7 @@ describe("a file whose bytes were changed", () => {
     expect(refused).toBeGreaterThan(20);
   });
 
-  it("answers rightly or not at all when a page is zeroed, or taken from elsewhere", async () => {
+  it("returns the right value or throws a typed error when a page is zeroed or copied from another page", async () => {
     const path = await goodFile();
     const pages = good.length / 4096;
     let refused = 0;
@@ -51,12 +51,12 @@ describe("a file whose bytes were changed", () => {
       good.copy(swapped, page * 4096, ((page + 1) % pages) * 4096, (((page + 1) % pages) + 1) * 4096);
       await isRefused(path, swapped, `swapped page ${page}`);
     }
-    // All but the page of what only claims read, and those that nothing stands on.
+    // All pages except the page that only claims read, and empty pages.
     const free = good.readUInt32BE(36);
     expect(refused).toBe(pages - 1 - free);
   });
 
-  it("answers rightly or not at all when it was cut", async () => {
+  it("returns the right value or throws a typed error when the file is truncated", async () => {
     const path = await goodFile();
     for (const length of [1, 15, 16, 50, 99, 100, 511, 512, 4095, 4096, 5000, good.length - 4096]) {
       writeFileSync(path, good);
@@ -66,7 +66,7 @@ describe("a file whose bytes were changed", () => {
   });
 });
 
-it("5.11 what is written on a damaged file is right or refused", async () => {
+it("5.11 a write to a damaged file is correct or refused", async () => {
   const path = await goodFile();
   const log = JSON.parse(answers.get('first: head of ""')!) as {
     readonly values: { readonly log: readonly unknown[] };
@@ -88,7 +88,7 @@ it("5.11 what is written on a damaged file is right or refused", async () => {
       if (!(error instanceof StoreError)) throw error;
       refused++;
     }
-    // What belongs to the other thread is as it was, or is refused.
+    // The data of the other thread is unchanged, or reading it is refused.
     const found = store === undefined ? new Map<string, string>() : await readStore(store);
     for (const [question, answer] of found) {
       if (!question.startsWith("second") || answer === answers.get(question)) continue;
@@ -153,7 +153,7 @@ describe("a row that was changed is named in the error", () => {
   });
 });
 
-/** A filled store in a file of its own, in a rollback journal: one file is all of it. */
+/** A filled store in a separate file with a rollback journal, so that the store is one file. */
 async function goodFile(): Promise<string> {
   const path = inDirectory("runs.db");
   const store = new SqliteStore({ path, journal: "rollback" });
@@ -163,7 +163,7 @@ async function goodFile(): Promise<string> {
   return path;
 }
 
-/** Whether the store refuses anything. Fails the test for a wrong answer. */
+/** Whether the store refuses any read. Fails the test if a value is wrong. */
 async function isRefused(path: string, bytes: Buffer, what: string): Promise<boolean> {
   for (const end of ["-wal", "-shm", "-journal"]) rmSync(path + end, { force: true });
   writeFileSync(path, bytes);

@@ -1,4 +1,4 @@
-/** The file of an SQLite store: what is made, what is refused, and what is never touched. */
+/** The file of a SQLite store: what is created, what is refused, and what is never changed. */
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -13,8 +13,8 @@ import { FAST_DIRECTORY, temporaryDirectory } from "./temporary-directory.ts";
 
 const inDirectory = temporaryDirectory(FAST_DIRECTORY);
 
-describe("making a file", () => {
-  it("makes missing directories, and finds again what is in them", async () => {
+describe("creating a file", () => {
+  it("creates missing directories, and finds the same content when opened again", async () => {
     const path = inDirectory("some/where/deep/runs.db");
     const run = await SampleRun.start(new SqliteStore(path));
     const saved = await run.save([{ channel: "x", set: 1 }]);
@@ -23,14 +23,14 @@ describe("making a file", () => {
     again.close();
   });
 
-  it("takes an empty file", async () => {
+  it("accepts an empty file", async () => {
     const path = inDirectory("runs.db");
     writeFileSync(path, "");
     const run = await SampleRun.start(new SqliteStore(path));
     expect((await run.save()).id).toBe("thread/1");
   });
 
-  it("takes names for names: `file:` is no URI, `%` and `?` stand for themselves", async () => {
+  it("reads a path literally: `file:` is not a URI, and `%` and `?` are plain characters", async () => {
     for (const name of ["file:runs.db", "runs.db?mode=memory", "100%25.db", "späce und ö.db"]) {
       const path = inDirectory(name);
       const store = new SqliteStore(path);
@@ -57,7 +57,7 @@ describe("making a file", () => {
     connection.close();
   });
 
-  it("goes from one journal to the other, and shares a file that another connection keeps in a log", async () => {
+  it("switches between journals, and shares a file that another connection keeps in a log", async () => {
     const path = inDirectory("runs.db");
     const rollback = new SqliteStore({ path, journal: "rollback" });
     const run = await SampleRun.start(rollback);
@@ -98,7 +98,7 @@ describe("closing", () => {
   });
 });
 
-describe("a file that is not ours is refused and left as it was", () => {
+describe("a file of another program is refused and not changed", () => {
   const foreign: readonly [what: string, code: StoreErrorCode, make: (path: string) => void][] = [
     [
       "a text",
@@ -149,7 +149,7 @@ describe("a file that is not ours is refused and left as it was", () => {
 });
 
 describe("a file in use", () => {
-  it("that is locked for too long is a failure, after which the store goes on", async () => {
+  it("that is locked for too long is an error, and the store works afterwards", async () => {
     const path = inDirectory("runs.db");
     const store = new SqliteStore({ path, journal: "rollback", busyTimeout: 0 });
     const run = await SampleRun.start(store);
@@ -168,7 +168,7 @@ describe("a file in use", () => {
     store.close();
   });
 
-  it("that may not be written is refused with the way out, and left as it was", async () => {
+  it("that cannot be written is refused with a remedy, and not changed", async () => {
     const path = inDirectory("runs.db");
     const store = new SqliteStore({ path, journal: "rollback" });
     await (await SampleRun.start(store)).save([], {}, { releaseClaim: true });
@@ -192,7 +192,7 @@ describe("a file in use", () => {
     }
   });
 
-  it("no room: a failure that says so; what was stored before is there", async () => {
+  it("a full disk is reported, and what was stored before is kept", async () => {
     const path = inDirectory("runs.db");
     const program = runProgram("append-until-refused", path, { fileBlocks: 800 });
     const lines: string[] = [];
@@ -208,7 +208,7 @@ describe("a file in use", () => {
   });
 });
 
-it("without any SQLite the error says what to install; with Node's own nothing is printed", async () => {
+it("without SQLite the error names the package to install; with Node's own driver nothing is printed", async () => {
   const program = runProgram("rival", inDirectory("runs.db"), { packages: false });
   const first = await program.line();
   program.process.stdin!.end("go\n");

@@ -1,6 +1,6 @@
 /**
- * Stores that earlier versions have written, and what they held. `golden/schema-N.db` was written when schema version N was
- * new, and is never written again: a version that cannot read it has lost its users' runs.
+ * Stores that earlier versions have written, with their content. `golden/schema-N.db` was written when schema version N was
+ * new, and is never generated again: a version that cannot read it loses its users' runs.
  */
 import { copyFileSync } from "node:fs";
 import { expect, it } from "vitest";
@@ -12,7 +12,7 @@ import { FAST_DIRECTORY, temporaryDirectory } from "./temporary-directory.ts";
 const inDirectory = temporaryDirectory(FAST_DIRECTORY);
 const versions = Array.from({ length: SCHEMA_VERSION }, (_, index) => index + 1);
 
-it.each(versions)("5.11 a store of schema version %i is read, and written on", async (version) => {
+it.each(versions)("5.11 a store of schema version %i can be read and written", async (version) => {
   const path = inDirectory("runs.db");
   copyFileSync(golden(`schema-${version}.db`), path);
   const store = new SqliteStore(path);
@@ -20,7 +20,7 @@ it.each(versions)("5.11 a store of schema version %i is read, and written on", a
   store.close();
 });
 
-it.each(versions)("5.11 the runs in a store of schema version %i go on", async (version) => {
+it.each(versions)("5.11 the runs in a store of schema version %i resume", async (version) => {
   const path = inDirectory("runs.db");
   copyFileSync(golden(`runs-${version}.db`), path);
   const store = new SqliteStore(path);

@@ -1,4 +1,4 @@
-/** 5.11 From schema version to version: whole or not at all, by one of many, and never under a program that does not know. */
+/** 5.11 A schema migration is atomic, one of several processes runs it, and older programs refuse the new schema. */
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -22,7 +22,7 @@ it.each(["wal", "rollback"] as const)(
     const database = new (loadSqlite().DatabaseSync)(path);
     database.exec(`PRAGMA journal_mode = ${journal === "wal" ? "WAL" : "TRUNCATE"}`);
     const crashes: string[] = [];
-    // What the files hold at this moment is what a process that ends at this moment leaves behind.
+    // A process that ends now leaves the files as they are now.
     const watched = watchedDatabase(database, () => {
       const at = inDirectory(String(crashes.length));
       mkdirSync(at);
@@ -45,7 +45,7 @@ it.each(["wal", "rollback"] as const)(
   },
 );
 
-it("of several processes that open an old file at once, one migrates it and the others go on", async () => {
+it("of several processes that open an old file at once, one migrates it and the others use it", async () => {
   const path = inDirectory("runs.db");
   copyFileSync(golden("schema-1.db"), path);
   const programs = ["a", "b", "c", "d"].map((owner) => runProgram("rival", path, owner));
@@ -92,12 +92,12 @@ it("a store that is open while a newer program migrates its file fails closed", 
   store.close();
 });
 
-it("a program of version 1 can make no thread in a migrated file, and refuses those that are there", () => {
+it("a program of version 1 cannot create a thread in a migrated file, and refuses the existing threads", () => {
   const path = inDirectory("runs.db");
   copyFileSync(golden("schema-1.db"), path);
   new SqliteStore(path).close();
   const old = new (loadSqlite().DatabaseSync)(path);
-  // Its statement for a new thread, and the first rows that it reads of any other.
+  // Its statement for a new thread, and the first rows that it reads of an existing thread.
   const insert =
     "INSERT INTO threads (epoch, owner, expires, host, pid, started, head, last, checkpoints, namespaces, writes, v, sum, " +
     "thread, name, hash) VALUES (1, 'me', 1, '', 1, '', NULL, 0, 0, 0, 0, 1, 0, 99, 'new', 0)";
@@ -111,7 +111,7 @@ it("a program of version 1 can make no thread in a migrated file, and refuses th
   old.close();
 });
 
-it("an old file that may not be written is refused with both versions, and left as it was", async () => {
+it("an old file that cannot be written is refused with both versions, and not changed", async () => {
   const path = inDirectory("runs.db");
   copyFileSync(golden("schema-1.db"), path);
   chmodSync(path, 0o444);

@@ -1,4 +1,7 @@
-/** 1.3, 5.12 What a call costs depends on what it reads and writes, not on what else the file holds: no statement scans a table. */
+/**
+ * 1.3, 5.12 The cost of a call depends on what it reads and writes, not on the size of the file: no statement scans a
+ * table.
+ */
 import { expect, it } from "vitest";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { Connection } from "../../runtime/stores/sqlite/connection.ts";
@@ -8,7 +11,7 @@ import { FAST_DIRECTORY, temporaryDirectory } from "./temporary-directory.ts";
 
 const inDirectory = temporaryDirectory(FAST_DIRECTORY);
 
-/** Of the whole file on purpose: the list of threads, and the tail, which never holds more than some hundred rows. */
+/** Statements that scan on purpose: the list of threads, and the staging table, which has at most some hundred rows. */
 const MAY_SCAN =
   /^(?:SELECT \* FROM threads (?:WHERE head IS (?:NOT )?NULL|ORDER BY last)|SELECT \(SELECT count\(\*\) FROM threads|DELETE FROM tail$)/;
 

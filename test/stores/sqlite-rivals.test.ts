@@ -9,10 +9,10 @@ import { temporaryDirectory } from "./temporary-directory.ts";
 
 const inDirectory = temporaryDirectory();
 
-it("5.6 of processes that claim a thread together one wins; when it dies, the next takes over at once", async () => {
+it("5.6 one of the processes that claim a thread together wins; when it dies, the next takes over at once", async () => {
   const path = inDirectory("runs.db");
   const rivals = ["a", "b", "c"].map((owner) => ({ owner, program: runProgram("rival", path, owner) }));
-  // All open the same new file at once: one of them makes it.
+  // All open the same new file at once: one of them creates it.
   expect(await Promise.all(rivals.map(({ program }) => program.line()))).toEqual(["ready", "ready", "ready"]);
   for (const { program } of rivals) program.process.stdin!.write("go\n");
   const results = await Promise.all(rivals.map(async (rival) => ({ ...rival, result: await rival.program.line() })));
@@ -35,7 +35,7 @@ it("5.6 of processes that claim a thread together one wins; when it dies, the ne
   await Promise.all(rivals.map(({ program }) => program.ended));
 });
 
-it("5.6 a holder that still runs is waited for until its lease is over", async () => {
+it("5.6 a runner that is alive keeps the thread until its lease expires", async () => {
   let now = 1_000_000;
   const store = new SqliteStore({ path: ":memory:", now: () => now });
   await SampleRun.start(store);
@@ -46,7 +46,7 @@ it("5.6 a holder that still runs is waited for until its lease is over", async (
   store.close();
 });
 
-it("a process counts as gone only where that is certain", () => {
+it("a process counts as dead only if that is certain", () => {
   const here = thisProcess();
   const { pid } = spawnSync(process.execPath, ["--version"]);
   expect(hasExited(here)).toBe(false);
@@ -56,6 +56,6 @@ it("a process counts as gone only where that is certain", () => {
   expect(hasExited({ ...here, pid: 1, started: "" })).toBe(false);
 });
 
-it.runIf(thisProcess().started !== "")("a process id that was given to a newer process counts as gone", () => {
+it.runIf(thisProcess().started !== "")("a process counts as dead if its id belongs to a newer process", () => {
   expect(hasExited({ ...thisProcess(), started: "1" })).toBe(true);
 });

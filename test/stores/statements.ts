@@ -1,8 +1,9 @@
 import { Connection } from "../../runtime/stores/sqlite/connection.ts";
 
 /**
- * Calls `before` ahead of every statement that a store in this process runs, the begin and the end of transactions included. Gives
- * a function that ends it.
+ * Calls `before` ahead of every statement that a store in this process runs, including the begin and the end of
+ * transactions.
+ * Returns a function that stops this.
  */
 export function watchStatements(before: () => void): () => void {
   const { prototype } = Connection;

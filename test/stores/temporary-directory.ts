@@ -3,10 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach } from "vitest";
 
-/** Where many small transactions cost nothing: in memory, where the system has such a place. For tests that end no machine. */
+/**
+ * A directory in memory if the system has one: many small transactions are cheap there. For tests that do not simulate
+ * a power cut.
+ */
 export const FAST_DIRECTORY = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
 
-/** A directory for each test of the file; gives the path of something in it. */
+/** A directory for each test of the file; returns the path of a name in it. */
 export function temporaryDirectory(root = tmpdir()): (name: string) => string {
   let directory = "";
   beforeEach(() => {

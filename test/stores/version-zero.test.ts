@@ -9,7 +9,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => server.dispose());
 
-describe("5.1 a checkpoint from before versions is kept as it is, and migrated on resume", () => {
+describe("5.1 a checkpoint without a version is kept unchanged, and migrated on resume", () => {
   it("in memory", () => migrate(inMemory()));
   it("in a file", () => migrate(inFile()));
   it("in Postgres", () => migrate(inPostgres(server)));

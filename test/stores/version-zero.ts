@@ -1,4 +1,4 @@
-/** Checkpoints from before versions existed, and the run that goes on from one. */
+/** Checkpoints from before versions existed, and a run that resumes from one. */
 import { expect } from "vitest";
 import {
   CHECKPOINT_SCHEMA_VERSION,
@@ -15,8 +15,9 @@ const GRAPH = `graph g {
 }`;
 
 /**
- * 5.1: the store keeps a checkpoint of schema version 0 as it is, with what it lacks; a resume goes on from it, runs what had not run,
- * and writes checkpoints of today's version behind it.
+ * 5.1: the store keeps a checkpoint of schema version 0 unchanged, without the newer fields; a resume continues from
+ * it, runs what had not run,
+ * and appends checkpoints of the current version.
  */
 export async function expectMigrationOnResume(store: Store): Promise<void> {
   const ran: string[] = [];
@@ -43,7 +44,7 @@ export async function expectMigrationOnResume(store: Store): Promise<void> {
   expect(history[2]).toMatchObject({ ...header, values, versions });
 }
 
-/** The same state on the thread `old`, without the fields that came with version 1. */
+/** The same state on the thread `old`, without the fields of version 1. */
 async function saveAsVersionZero(store: Store, checkpoint: Checkpoint): Promise<Checkpoint> {
   const { values, versions, ...today } = checkpoint;
   const { pendingSends: _1, barrierState: _2, pauses: _3, answers: _4, errors: _5, metadata: _6, ...rest } = today;

@@ -2,7 +2,7 @@ import type { Reporter, TestModule } from "vitest/node";
 
 /**
  * Ends a test run with one line that scripts can read: `12 passed, 0 failed`. A file that could not be collected
- * and an error outside of tests count as failed, so that a broken suite never looks like a good one.
+ * and an error outside of tests count as failed, so that a broken suite is never reported as passed.
  */
 export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {

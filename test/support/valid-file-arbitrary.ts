@@ -14,13 +14,13 @@ export const newest = (current: number, update: number): number => Math.max(curr
 
 const HEADER = `import { load, find, rate, newest } from "./nodes.ts"
 type Verdict = "send" | "again" | "drop"
-/// What is said about a text.
+/// A judgement about a text.
 type Note = { text: string, weight: float, tags?: string[] }
 secret API_KEY
 `;
 
 const CHANNELS = `  input n: int = 3
-  /// Whose turn it is.
+  /// The next speaker.
   input who: string = "Ada \\"A.\\" L."
   input words: string[] = ["a", "b: c", "# d"]
   memory past: string[] reduce append

@@ -123,7 +123,7 @@ describe.each(SPELLINGS)("in $spelling", ({ path, mark, write }) => {
     expect(result.diagnostics.find((item) => item.code === "NG118")?.message).toContain("cannot be suppressed");
   });
 
-  test("where the file has errors nothing is said of what is not needed", () => {
+  test("unused suppressions are not reported in a file with errors", () => {
     const text = write({ above: `  ${mark} ngraph-ignore NG601: none\n` }).replace(/into(:?) note/, "into$1 nope");
     expect(findings(check(text))).not.toContain("NG119");
   });

@@ -234,7 +234,7 @@ describe("limits of the text", () => {
   test("NG003: control and bidirectional characters are to be escaped", () => {
     expectForbidden(["graph: g\ndoc: a«\u0007»b", "graph: g\n# «\u202e»\n", 'graph: g\ndoc: "«\u2066»"']);
   });
-  test("NG003: documentation may not hold them at all", () => {
+  test("NG003: documentation cannot contain control characters", () => {
     expectForbidden(['graph: g\ndoc: "a «\\u202e»"'.replace("«\\u202e»", "«\\»u202e")]);
   });
   test("NG004: lists and maps nest 64 levels", () => {

@@ -25,7 +25,7 @@ function namesIn(yaml: string): string[] {
   return found;
 }
 
-describe("spans of expressions lie in the YAML text", () => {
+describe("spans of expressions are positions in the YAML text", () => {
   test.each([
     ["plain", "expr: first + second"],
     ["plain, over two lines", "expr: first +\n      second"],

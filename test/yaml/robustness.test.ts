@@ -98,7 +98,7 @@ function expectSound(text: string): void {
   visit(file.items);
 }
 
-/** Every YAML graph that lies in the repository. */
+/** Every YAML graph file of the repository. */
 const EXAMPLES = readdirSync("examples", { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(".yaml") && !path.includes("node_modules"))
   .map((path) => [path, readFileSync(join("examples", path), "utf8")] as const);

@@ -5,8 +5,10 @@ const MAX_THREADS = 100;
 
 /**
  * Cache of the namespaces of each thread. When the head of a namespace is not found, the store must read all heads of the
- * thread to exclude damage. A run that calls a graph for each of many items does that for each item; this cache makes it one
- * read. Invariant: heads are only added, and the thread's row counts them, so an equal count means that the cache is complete.
+ * thread to exclude damage. A run that calls a graph for each of many items does that for each item; this cache makes
+ * it one
+ * read. Invariant: heads are only added, and the thread's row counts them, so an equal count means that the cache is
+ * complete.
  */
 export class KnownHeads {
   readonly #threads = new Map<number, Set<string>>();
@@ -23,7 +25,7 @@ export class KnownHeads {
     this.#threads.set(thread, new Set(heads.map(({ namespace }) => namespace)));
   }
 
-  /** Adds a head that the current transaction writes; call `forget` when it is rolled back. */
+  /** Adds a head that the current transaction writes; call `forget` if the transaction is rolled back. */
   add(thread: number, namespace: string): void {
     this.#threads.get(thread)?.add(namespace);
   }

@@ -14,7 +14,7 @@ export interface Checked {
   /** Codes of what was proven. */
   readonly proofs: readonly string[];
   readonly proofTexts: readonly string[];
-  /** Of the first graph, in one line; empty where errors keep its runs from being looked at. */
+  /** The verdict of the first graph in one line; empty if errors prevent the exploration of its runs. */
   readonly verdict: string;
   readonly graph: BoundGraph;
 }

@@ -37,7 +37,7 @@ interface Transition {
   readonly to: Concrete;
   readonly failed: readonly string[];
   readonly ends: boolean;
-  /** By node that ran: whom it signals (`name`, or `id/member` of a barrier). */
+  /** By node that ran: its signals (`name`, or `id/member` of a barrier). */
   readonly signals: ReadonlyMap<string, readonly string[]>;
   readonly fired: readonly string[];
 }
@@ -68,7 +68,7 @@ export function bruteForce(graph: RandomGraph, table: Table, maxStates = 3000): 
   };
 }
 
-/** Of every value of the declared types one is tried; counters around the numbers that conditions compare them with. */
+/** Tries every value of the declared types; for counters, values around the numbers that conditions compare them with. */
 function hasGap(graph: RandomGraph, scheduler: Scheduler, node: string): boolean {
   const counts = [-2, -1, 0, 1, 2, 3, 4, 5];
   const asked = Object.entries(graph.domains).filter(([channel]) => !channel.startsWith("free"));
@@ -124,7 +124,7 @@ interface Explored {
   readonly list: readonly Concrete[];
   readonly roots: readonly Concrete[];
   readonly barriers: Barriers;
-  /** By root: whom `start` signals, and whether a branch ends there. */
+  /** By root: the signals of `start`, and whether a branch ends there. */
   readonly startSignals: ReadonlyMap<Concrete, { readonly targets: readonly string[]; readonly ends: boolean }>;
 }
 
@@ -223,8 +223,8 @@ function toRouting({ node, outcome }: Task): NodeRouting {
 }
 
 /**
- * Every state of channels that a step may leave. Of two writers of a channel either may win: a race is a verdict of its
- * own.
+ * Every state of channels that a step may leave. Either of two writers of a channel may win: a race is a separate
+ * verdict.
  */
 function writeAll(
   graph: RandomGraph,
@@ -353,7 +353,7 @@ function collapses(barriers: Barriers, step: Transition): boolean {
   return false;
 }
 
-/** Who runs a node after a step: nodes by name, barriers as `*id`. */
+/** What starts a node after a step: nodes by name, barriers as `*id`. */
 function sourcesOf(barriers: Barriers, step: Transition, node: string): string[] {
   const found: string[] = [];
   for (const [source, list] of step.signals) if (list.includes(node)) found.push(source);
@@ -362,7 +362,7 @@ function sourcesOf(barriers: Barriers, step: Transition, node: string): string[]
 }
 
 /**
- * Two runs of a node, the second of which does not come of the first, started by different sources in different steps.
+ * Two runs of a node, the second not caused by the first, started by different sources in different steps.
  * Descendants of the first run are marked; a signal from what is not marked starts the second.
  */
 function meetsTwice(

@@ -10,7 +10,7 @@ import type { Verdicts } from "./brute-force.ts";
 import { describe } from "./compare.ts";
 import type { RandomGraph } from "./random-graph.ts";
 
-/** The proofs that take steps apart may show less, and nothing that is wrong. */
+/** The proofs that split steps may prove less, but nothing wrong. */
 export function differencesApart(
   graph: RandomGraph,
   model: ControlModel,

@@ -4,14 +4,17 @@ import { type Comparison, compare } from "./compare.ts";
 import { type Feature, FEATURES } from "./features.ts";
 import type { Family } from "./random-graph.ts";
 
-/** Of one graph: the states behind the verdicts are too many to keep. */
+/** The comparison of one graph, without its states, which need too much memory. */
 interface Seen extends Pick<Comparison, "features" | "gaps" | "alarms"> {
   readonly verdicts: Pick<Comparison["verdicts"], "sound" | "deadlock" | "race" | "holds">;
 }
 
 export interface FamilyFacts {
   readonly graphs: number;
-  /** How many of them full depth compares, where verdicts on later ones are known to differ (docs/proofs.md). Default: all. */
+  /**
+   * How many of them full depth compares, where verdicts on later ones are known to differ (docs/proofs.md). Default:
+   * all.
+   */
   readonly agreed?: number;
   /** Verdicts that graphs of this family cannot have, or always have. */
   readonly without?: readonly string[];
@@ -20,7 +23,8 @@ export interface FamilyFacts {
 const PARTS = 4;
 
 /**
- * Every verdict of the proofs against all runs of small random graphs, executed through the scheduler that the engine runs on;
+ * Every verdict of the proofs against all runs of small random graphs, executed through the scheduler that the engine
+ * runs on;
  * every trace that claims to be feasible is one of those runs. Each seed is always the same graph.
  */
 export function describeFamily(

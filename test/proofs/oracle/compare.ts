@@ -18,7 +18,7 @@ import { type Feature, featuresOf } from "./features.ts";
 import { type Family, type RandomGraph, randomGraph } from "./random-graph.ts";
 
 export interface Comparison {
-  /** What differs, for people; empty where all agree. */
+  /** A readable list of differences; empty if all verdicts agree. */
   readonly differences: readonly string[];
   readonly verdicts: Verdicts;
   readonly graph: RandomGraph;
@@ -28,7 +28,7 @@ export interface Comparison {
   readonly alarms: Alarms;
 }
 
-/** Findings of a graph that no run bears out, and all that could have been made: with conditions followed, and without. */
+/** Findings of a graph that no run confirms, and the number of possible findings: with conditions computed, and without. */
 export interface Alarms {
   readonly followed: number;
   readonly free: number;
@@ -63,7 +63,8 @@ export function compare(seed: number, family: Family, bug: PlantedBug = {}): Com
     parallel: verdicts.parallel,
     ends: verdicts.steps !== undefined,
   };
-  // Out of some loops there is no way but to fail for want of a route, which NG501 reports: proofs call that endless, runs an end.
+  // A run leaves some loops only by failing without a route, which NG501 reports: the proofs call such a loop endless,
+  // the runs end.
   const failsOut = given.endless && !given.answers.sound && verdicts.sound && verdicts.gaps().length > 0;
   const followed = failsOut ? { ...given, answers: { ...given.answers, sound: true } } : given;
   const differences: string[] = [];
@@ -84,7 +85,8 @@ export function compare(seed: number, family: Family, bug: PlantedBug = {}): Com
       explore(model, outcomes, { data: false, watched: watchedNodes(assertions) }),
       assertions,
     ).answers;
-    // Conditions may keep a run in a loop that free choices could leave: then nothing is proven without them.
+    // Conditions may keep a run in a loop that free choices could leave: then the comparison without conditions proves
+    // nothing.
     const answers = { ...free, sound: free.sound && hasFreeLoops(model) };
     differences.push(
       ...differencesOf(graph, answers, expected, true).map((difference) => `without conditions: ${difference}`),
@@ -103,7 +105,7 @@ export function compare(seed: number, family: Family, bug: PlantedBug = {}): Com
   };
 }
 
-/** What is proven; `true` is good everywhere. */
+/** The proven properties; `true` is the good value of each. */
 interface Answers {
   readonly sound: boolean;
   readonly noDeadlock: boolean;
@@ -148,7 +150,7 @@ function answersOf(
   };
 }
 
-/** With `cautious` more may be found than there is, but nothing may be proven that does not hold. */
+/** With `cautious`, findings without a run are allowed, but every proven property must hold. */
 function differencesOf(graph: RandomGraph, got: Answers, expected: Answers, cautious: boolean): string[] {
   const found: string[] = [];
   const same = (what: string, proven: boolean, holds: boolean): void => {

@@ -2,7 +2,7 @@ import type { ControlModel } from "../../../compiler/explore/model.ts";
 import { successorsOf } from "../../../compiler/explore/signals.ts";
 import type { RandomGraph } from "./random-graph.ts";
 
-/** What a graph has that proofs may go wrong with. */
+/** Features of a graph on which proofs may be wrong. */
 export const FEATURES = [
   "barrier",
   "barrier in a loop",

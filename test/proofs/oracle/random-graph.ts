@@ -17,7 +17,7 @@ export interface RandomNode {
   readonly name: string;
   readonly writes?: {
     readonly channel: string;
-    /** `any`: an imported function may give any value of the type. */
+    /** `any`: an imported function may return any value of the type. */
     readonly kind: "any" | "count" | "constant" | "copy";
     readonly value?: Value;
     /** Of a copy. */
@@ -28,8 +28,8 @@ export interface RandomNode {
 }
 
 /**
- * `free`: every choice is made by an imported function. `conditions`: choices ask about values that the graph itself
- * writes, in terms that the proofs follow exactly. `beyond`: they also ask what the proofs can only approximate.
+ * `free`: every choice is made by an imported function. `conditions`: choices compare values that the graph itself
+ * writes, in terms that the proofs compute exactly. `beyond`: they also use terms that the proofs only approximate.
  */
 export type Family = "free" | "conditions" | "beyond";
 
@@ -58,7 +58,7 @@ export function randomGraph(seed: number, family: Family): RandomGraph {
   const names = ["a", "b", "c", "d", "e", "f", "g"].slice(0, 2 + below(6));
   const withData = family !== "free";
   const beyond = family === "beyond";
-  // Some choices leave values out: then a run may find no way on.
+  // Some choices leave values out: then a run may have no route.
   const isLoose = withData && chance(0.3);
   const nullable = withData && chance(0.15);
   const lines: string[] = [
@@ -126,7 +126,7 @@ export function randomGraph(seed: number, family: Family): RandomGraph {
     if (roll < 0.5 || (from < 0 && roll < 0.85)) return [`${name} -> ${targets(from, 0.4)}`];
     if (!withData || from < 0) {
       if (from < 0) return [`${name} -> match flag { true -> ${to()}  false -> ${to()} }`];
-      // A node that already writes has no place for a free choice of its own.
+      // A node that already writes cannot write a separate free choice.
       if (nodes[from]!.writes !== undefined) return [`${name} -> ${to()}`];
       const channel = free();
       freeWriters.push({ node: from, channel });

@@ -1,4 +1,7 @@
-/** Fills the store at argv[2], kept in journal mode argv[3], and is gone before statement argv[4]. Prints what is done. */
+/**
+ * Fills the store at argv[2] in journal mode argv[3], and exits before statement argv[4]. Prints each finished
+ * operation.
+ */
 import { writeSync } from "node:fs";
 import { SqliteStore } from "../../../runtime/stores/sqlite.ts";
 import { fillStore } from "../content.ts";

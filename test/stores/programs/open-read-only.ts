@@ -8,7 +8,7 @@ import { SqliteStore } from "../../../runtime/stores/sqlite.ts";
 
 const NOBODY = 65_534;
 
-// The first use loads the driver, which may lie where only root looks.
+// The first use loads the driver, which may be in a directory that only root can read.
 new SqliteStore(":memory:").close();
 if (process.getuid?.() === 0) process.setuid?.(NOBODY);
 let store: SqliteStore | undefined;

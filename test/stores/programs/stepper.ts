@@ -1,8 +1,8 @@
 /**
- * One of several processes that want the same thread: of the store at argv[2] (see `kill-store.ts`), with the table in
- * the file argv[3]. Each line `try` makes it run the thread or go on with it; it prints where it is, the code of the
- * error that refuses it, or how the run ended. `run`, `resume`, `update`, `fork` and `abandon` do what they say, and
- * print the same. Each line `step` lets the node it is at finish. argv[4] is the length of the lease in milliseconds.
+ * One of several processes that run the same thread of the store at argv[2] (see `kill-store.ts`), with the table in
+ * the file argv[3]. For each line `try` it runs or resumes the thread; it prints the current node, the code of the
+ * error that refuses it, or how the run ended. `run`, `resume`, `update`, `fork` and `abandon` call the operation and
+ * print the same. For each line `step` the current node finishes. argv[4] is the length of the lease in milliseconds.
  */
 import { readFileSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
