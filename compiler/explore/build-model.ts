@@ -1,6 +1,7 @@
+/** Builds the model of a bound graph: the places, the routes of each node with their conditions, the data. */
 import type { Span } from "../../diagnostics/source.ts";
-import { compileExpression } from "../../runtime/expression/compile-expression.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
+import type { Json } from "../../runtime/value/json.ts";
 import {
   type BoundEdge,
   type BoundGraph,
@@ -9,37 +10,32 @@ import {
   END_NAME,
   START,
 } from "../bind/bound-graph.ts";
-import type { Json } from "../../runtime/value/json.ts";
-import type { ValueType } from "../../runtime/table/value-type.ts";
-import { definedFormula, isTotal } from "./defined-formula.ts";
-import { ALWAYS, type Formula, formulaOf, formulaOfArm } from "./formula.ts";
-import { replaceParts } from "./replace-parts.ts";
+import { buildData } from "./data-model.ts";
+import { definedFormula } from "./defined-formula.ts";
+import { ALWAYS, formulaOf, formulaOfArm } from "./formula.ts";
 import {
   type BarrierMember,
   type Branch,
-  type ChannelWrite,
   type ControlBarrier,
   type ControlModel,
   type ControlNode,
-  type DataChannel,
-  type DataModel,
   END_TARGET,
   type JumpReading,
   type RouteGroup,
   type Routing,
   type Signal,
 } from "./model.ts";
-import { channelsOf, createTermTable, type TermTable, type TypeNames } from "./terms.ts";
-import { numberPoint } from "./number-set.ts";
 import {
-  ANYTHING,
-  NULL_ONLY,
-  numbersAsValues,
-  uniteValues,
-  type ValueSet,
-  valueSetOfJson,
-  valueSetOfType,
-} from "./value-set.ts";
+  alwaysWaits,
+  cannotFail,
+  definedWhere,
+  isForeignCall,
+  mayHaveItems,
+  waitsForPerson,
+} from "./node-behaviour.ts";
+import { replaceParts } from "./replace-parts.ts";
+import { createTermTable, type TermTable, type TypeNames } from "./terms.ts";
+import { ANYTHING, type ValueSet, valueSetOfType } from "./value-set.ts";
 
 /** Builds the Petri net of a bound graph, in linear time. */
 export function buildModel(graph: BoundGraph, jumps: JumpReading = "one"): ControlModel {
@@ -105,96 +101,6 @@ export function buildModel(graph: BoundGraph, jumps: JumpReading = "one"): Contr
 function sentNodes(graph: BoundGraph): readonly number[] {
   const targets = new Set(graph.nodes.flatMap((node) => node.goes ?? []));
   return graph.nodes.flatMap((node, index) => (targets.has(node.name) ? [index] : []));
-}
-
-const FOREIGN_BUILTINS = new Set(["llm", "http", "shell", "tool", "ask", "receive"]);
-
-/** Whether the outside world decides the result: any value of its type is possible, and so is a failure. */
-function isForeignCall({ call }: BoundNode): boolean {
-  return call.kind === "function" || (call.kind === "builtin" && FOREIGN_BUILTINS.has(call.signature.name));
-}
-
-/** Whether the list of a `for` node is known to have items in some run. Without items, its function is not called. */
-function mayHaveItems(graph: BoundGraph, data: DataModel, { each }: BoundNode): boolean {
-  if (each === undefined) return true;
-  const { expression } = each.list;
-  const channels = channelsOf(expression);
-  if (channels.length === 0) {
-    try {
-      const list = compileExpression(expression)({ state: [] });
-      return Array.isArray(list) && list.length > 0;
-    } catch {
-      // An imported function computes the list, or the expression has no value.
-      return graph.functions.length > 0;
-    }
-  }
-  return channels.some(
-    (channel) =>
-      data.channels[channel]!.isGiven ||
-      data.writes.some((writes) => writes.some((write) => write.channel === channel && write.isFree)),
-  );
-}
-
-/** The formula under which the expression of a node has a value; `undefined` if it always has one. */
-function definedWhere(terms: TermTable, { call, each }: BoundNode): Formula | undefined {
-  if (call.kind !== "expression" || each !== undefined) return undefined;
-  const defined = definedFormula(terms, call.expression.expression);
-  return defined === ALWAYS ? undefined : defined;
-}
-
-/** Whether a node fails only where its `defined` formula is false: a total expression whose type fits its channels. */
-function cannotFail(terms: TermTable, { call, each, timeout }: BoundNode): boolean {
-  if (call.kind !== "expression" || each !== undefined || timeout !== undefined) return false;
-  const { expression, type } = call.expression;
-  return isTotal(terms, expression) && !hasOpaquePart(type);
-}
-
-/** Whether a value of the type is checked only when it is written, as for TypeScript types outside of the language. */
-function hasOpaquePart(type: ValueType): boolean {
-  switch (type.kind) {
-    case "opaque":
-    case "ref":
-    case "json":
-      return true;
-    case "list":
-      return hasOpaquePart(type.item);
-    case "map":
-      return hasOpaquePart(type.value);
-    case "record":
-      return type.fields.some((field) => hasOpaquePart(field.type));
-    case "union":
-      return type.members.some(hasOpaquePart);
-    default:
-      return false;
-  }
-}
-
-/** Whether a node's step can wait for a person. */
-export function waitsForPerson(node: BoundNode): boolean {
-  if (node.pauseBefore || node.pauseAfter) return true;
-  if (node.call.kind === "builtin") return node.call.signature.pauses === true;
-  if (node.call.kind === "plan") return node.call.plan.tasks.some((task) => task.effects.includes("person"));
-  return node.call.kind === "graph" && graphWaitsForPerson(node.call.graph);
-}
-
-/** Each graph is visited once: a recursion over calls alone would take time exponential in the depth of the calls. */
-function graphWaitsForPerson(graph: BoundGraph): boolean {
-  const known = waitingGraphs.get(graph);
-  if (known !== undefined) return known;
-  const waits = graph.nodes.some(waitsForPerson);
-  waitingGraphs.set(graph, waits);
-  return waits;
-}
-
-const waitingGraphs = new WeakMap<BoundGraph, boolean>();
-
-/**
- * Whether each run of the node waits for a person. A failed node skips its pause after the step, an `ask` over an empty
- * list does not pause, and a called graph can have a run without a pause.
- */
-function alwaysWaits({ call, each, cache, pauseBefore, pauseAfter }: BoundNode, handlesFailure: boolean): boolean {
-  if (pauseBefore || (pauseAfter && !handlesFailure)) return true;
-  return call.kind === "builtin" && call.signature.pauses === true && each === undefined && cache === undefined;
 }
 
 interface Places {
@@ -423,7 +329,7 @@ function conditionOf(terms: TermTable, expression: Expression): Pick<Branch, "fo
 /**
  * The domain of a `match` subject by its bound type. A channel has its own domain, because it can be `null` initially.
  */
-export function subjectDomain(
+function subjectDomain(
   expression: Expression,
   type: Parameters<typeof valueSetOfType>[0],
   terms: TermTable,
@@ -452,94 +358,4 @@ function endSignal(edge: BoundEdge, target: BoundReference): Signal {
 function jumpTargets(names: readonly string[], places: Places): number[] {
   const targets = names.map((name) => (name === END_NAME ? END_TARGET : places.nodeIndex.get(name)));
   return targets.filter((target) => target !== undefined);
-}
-
-function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly number[]): DataModel {
-  const computedChannels = new Set(graph.nodes.flatMap((node) => (isForeignCall(node) ? [] : node.writes)));
-  const indexOf = new Map(graph.channels.map((channel, index) => [channel.name, index]));
-  const channels = graph.channels.map((channel): DataChannel => {
-    const declared = valueSetOfType(channel.type, resolve);
-    const initial = initialValues(channel, declared);
-    const domain = uniteValues(declared, initial);
-    const isGiven = channel.role === "input" || channel.role === "memory";
-    const isForeign = !computedChannels.has(channel.name);
-    return { name: channel.name, declared, domain, initial, isGiven, isForeign, reducer: channel.reducer?.kind };
-  });
-  const own = graph.nodes.map((node) =>
-    writesOf(node).flatMap(({ channel, expression }): ChannelWrite[] => {
-      const index = indexOf.get(channel);
-      if (index === undefined) return [];
-      const { declared, reducer } = channels[index]!;
-      // Mutation point: optional-write
-      const optional = node.goes !== undefined || mayWriteNothing(node, reducer);
-      return [{ channel: index, expression, domain: declared, optional, isFree: isForeignCall(node) }];
-    }),
-  );
-  // The number and the items of sent tasks are unknown, so their writes have no expression.
-  const writes = [...own, ...sent.map((node) => own[node]!.map((write) => ({ ...write, expression: undefined })))];
-  const computed: ChannelWrite[][] = channels.map(() => []);
-  const computedFrom: ChannelWrite[][] = channels.map(() => []);
-  for (const write of writes.flat()) {
-    if (write.expression === undefined) continue;
-    computed[write.channel]!.push(write);
-    for (const source of channelsOf(write.expression)) {
-      if (source !== write.channel) computedFrom[source]?.push(write);
-    }
-  }
-  return { channels, writes, computed, computedFrom };
-}
-
-function initialValues(channel: BoundGraph["channels"][number], declared: ValueSet): ValueSet {
-  // Mutation point: input-values
-  if (channel.role === "input") return declared;
-  const start =
-    channel.initial !== undefined ? valueSetOfJson(channel.initial) : startOfReducer(channel.reducer?.kind, declared);
-  // A memory channel starts with the value of an earlier run of the thread.
-  // Mutation point: memory-values
-  return channel.role === "memory" ? uniteValues(declared, start) : start;
-}
-
-function startOfReducer(
-  reducer: NonNullable<BoundGraph["channels"][number]["reducer"]>["kind"] | undefined,
-  declared: ValueSet,
-): ValueSet {
-  switch (reducer) {
-    case "append":
-    case "union":
-    case "merge":
-      return valueSetOfJson([]);
-    case "sum":
-      return numbersAsValues({ ...numberPoint(0), integer: declared.numbers.integer });
-    default:
-      return NULL_ONLY;
-  }
-}
-
-/**
- * Whether a `for` node can leave a channel unchanged. An empty list creates an empty update, which leaves a number or a
- * record unchanged (7.1). In a channel of another kind, it writes an empty list.
- */
-export function mayWriteNothing({ each }: BoundNode, reducer: DataChannel["reducer"]): boolean {
-  if (each === undefined) return false;
-  if (reducer !== "sum" && reducer !== "min" && reducer !== "max" && reducer !== "merge") return false;
-  const { expression } = each.list;
-  const isFilled = expression.op === "list" || (expression.op === "const" && Array.isArray(expression.value));
-  // Mutation point: empty-for
-  if (!isFilled) return true;
-  return expression.op === "list" ? expression.items.length === 0 : (expression.value as readonly Json[]).length === 0;
-}
-
-function writesOf(node: BoundNode): { channel: string; expression: Expression | undefined }[] {
-  const { output } = node;
-  if (output === undefined) return [];
-  const computed = node.each === undefined ? expressionOf(node.call) : undefined;
-  if (output.kind === "channel") return [{ channel: output.channel, expression: computed }];
-  return output.fields.map(({ field, channel }) => {
-    const part = computed?.op === "record" ? computed.fields.find((candidate) => candidate.name === field) : undefined;
-    return { channel, expression: part?.value };
-  });
-}
-
-function expressionOf(call: BoundNode["call"]): Expression | undefined {
-  return call.kind === "expression" ? call.expression.expression : undefined;
 }

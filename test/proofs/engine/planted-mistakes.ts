@@ -13,9 +13,12 @@ export interface PlantedMistake {
 }
 
 const BUILD = "explore/build-model.ts";
+const DATA = "explore/data-model.ts";
 const ENVIRONMENT = "explore/environment.ts";
 const EVALUATE = "explore/evaluate-abstractly.ts";
 const NUMBERS = "explore/number-set.ts";
+const COMBINE = "explore/combine-routes.ts";
+const JUMPS = "explore/jump-outcomes.ts";
 const OUTCOMES = "explore/outcomes.ts";
 const STEPS = "explore/step-transitions.ts";
 const WORST_CASE = "checks/worst-case.ts";
@@ -29,7 +32,7 @@ export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
     name: "of several targets only the first is signalled",
     mutations: [
       mutation(
-        OUTCOMES,
+        COMBINE,
         "signalled-places",
         `if (place !== undefined && place !== END_TARGET && places.size === 0) places.add(place);`,
       ),
@@ -37,24 +40,24 @@ export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
   },
   {
     name: "the last arm of a match on values is never taken",
-    mutations: [mutation(OUTCOMES, "value-arms", `disjoint.branches.slice(0, -1)`, "right")],
+    mutations: [mutation(COMBINE, "value-arms", `disjoint.branches.slice(0, -1)`, "right")],
     where: / match [^{ ]+ \{/,
   },
   {
     name: "`else` of a match on conditions is never taken",
-    mutations: [mutation(OUTCOMES, "condition-arms", `branches.slice(0, -1)`, "right")],
+    mutations: [mutation(COMBINE, "condition-arms", `branches.slice(0, -1)`, "right")],
     where: / match \{/,
   },
   {
     name: "`otherwise` is never taken",
-    mutations: [mutation(OUTCOMES, "otherwise", `return [];`)],
+    mutations: [mutation(COMBINE, "otherwise", `return [];`)],
     where: / otherwise$/m,
   },
   {
     name: "a `when` that holds is always taken",
     mutations: [
       mutation(
-        OUTCOMES,
+        COMBINE,
         "when-passed",
         `if (passed !== undefined && taken === undefined) next.push({ ...passed, ...mergedWith(item, undefined) });`,
       ),
@@ -63,7 +66,7 @@ export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
   },
   {
     name: "a condition always has a value",
-    mutations: [mutation(OUTCOMES, "condition-without-value", `void withoutValue;`)],
+    mutations: [mutation(COMBINE, "condition-without-value", `void withoutValue;`)],
     where: /10 \//,
   },
   {
@@ -85,7 +88,7 @@ export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
   },
   {
     name: "`send` is dropped",
-    mutations: [mutation(OUTCOMES, "sent-nodes", `const sent = [[]] as readonly (readonly number[])[];`)],
+    mutations: [mutation(JUMPS, "sent-nodes", `const sent = [[]] as readonly (readonly number[])[];`)],
     where: GOES,
   },
   {
@@ -96,7 +99,7 @@ export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
   {
     name: "`stop` is dropped",
     mutations: [
-      mutation(OUTCOMES, "stop", `const canStop = false;`),
+      mutation(JUMPS, "stop", `const canStop = false;`),
       mutation(OUTCOMES, "goto-one", swap("found.push", "if (each.places.length > 0) found.push")),
     ],
     where: /goes [^}]*end/,
@@ -145,7 +148,7 @@ export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
     name: "an input has its default in every run",
     mutations: [
       mutation(
-        BUILD,
+        DATA,
         "input-values",
         swap("return declared", "return channel.initial === undefined ? declared : valueSetOfJson(channel.initial)"),
       ),
@@ -154,17 +157,17 @@ export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
   },
   {
     name: "memory starts with its default in every run",
-    mutations: [mutation(BUILD, "memory-values", `return start;`)],
+    mutations: [mutation(DATA, "memory-values", `return start;`)],
     where: /^ *memory /m,
   },
   {
     name: "an empty `for` writes",
-    mutations: [mutation(BUILD, "empty-for", `return false;`)],
+    mutations: [mutation(DATA, "empty-for", `return false;`)],
     where: / for item in .* into /,
   },
   {
     name: "a node that jumps always writes",
-    mutations: [mutation(BUILD, "optional-write", swap("node.goes !== undefined || ", ""))],
+    mutations: [mutation(DATA, "optional-write", swap("node.goes !== undefined || ", ""))],
     where: GOES,
   },
   {

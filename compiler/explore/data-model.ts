@@ -1,0 +1,100 @@
+/** The data flow that conditions depend on: the values of channels, and the writes of each node. */
+import type { Expression } from "../../runtime/expression/expression.ts";
+import type { Json } from "../../runtime/value/json.ts";
+import type { BoundGraph, BoundNode } from "../bind/bound-graph.ts";
+import type { ChannelWrite, DataChannel, DataModel } from "./model.ts";
+import { isForeignCall } from "./node-behaviour.ts";
+import { numberPoint } from "./number-set.ts";
+import { channelsOf, type TypeNames } from "./terms.ts";
+import { NULL_ONLY, numbersAsValues, uniteValues, type ValueSet, valueSetOfJson, valueSetOfType } from "./value-set.ts";
+
+/** @param sent nodes to which tasks can be sent; each has a second model node */
+export function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly number[]): DataModel {
+  const computedChannels = new Set(graph.nodes.flatMap((node) => (isForeignCall(node) ? [] : node.writes)));
+  const indexOf = new Map(graph.channels.map((channel, index) => [channel.name, index]));
+  const channels = graph.channels.map((channel): DataChannel => {
+    const declared = valueSetOfType(channel.type, resolve);
+    const initial = initialValues(channel, declared);
+    const domain = uniteValues(declared, initial);
+    const isGiven = channel.role === "input" || channel.role === "memory";
+    const isForeign = !computedChannels.has(channel.name);
+    return { name: channel.name, declared, domain, initial, isGiven, isForeign, reducer: channel.reducer?.kind };
+  });
+  const own = graph.nodes.map((node) =>
+    writesOf(node).flatMap(({ channel, expression }): ChannelWrite[] => {
+      const index = indexOf.get(channel);
+      if (index === undefined) return [];
+      const { declared, reducer } = channels[index]!;
+      // Mutation point: optional-write
+      const optional = node.goes !== undefined || mayWriteNothing(node, reducer);
+      return [{ channel: index, expression, domain: declared, optional, isFree: isForeignCall(node) }];
+    }),
+  );
+  // The number and the items of sent tasks are unknown, so their writes have no expression.
+  const writes = [...own, ...sent.map((node) => own[node]!.map((write) => ({ ...write, expression: undefined })))];
+  const computed: ChannelWrite[][] = channels.map(() => []);
+  const computedFrom: ChannelWrite[][] = channels.map(() => []);
+  for (const write of writes.flat()) {
+    if (write.expression === undefined) continue;
+    computed[write.channel]!.push(write);
+    for (const source of channelsOf(write.expression)) {
+      if (source !== write.channel) computedFrom[source]?.push(write);
+    }
+  }
+  return { channels, writes, computed, computedFrom };
+}
+
+function initialValues(channel: BoundGraph["channels"][number], declared: ValueSet): ValueSet {
+  // Mutation point: input-values
+  if (channel.role === "input") return declared;
+  const start =
+    channel.initial !== undefined ? valueSetOfJson(channel.initial) : startOfReducer(channel.reducer?.kind, declared);
+  // A memory channel starts with the value of an earlier run of the thread.
+  // Mutation point: memory-values
+  return channel.role === "memory" ? uniteValues(declared, start) : start;
+}
+
+function startOfReducer(
+  reducer: NonNullable<BoundGraph["channels"][number]["reducer"]>["kind"] | undefined,
+  declared: ValueSet,
+): ValueSet {
+  switch (reducer) {
+    case "append":
+    case "union":
+    case "merge":
+      return valueSetOfJson([]);
+    case "sum":
+      return numbersAsValues({ ...numberPoint(0), integer: declared.numbers.integer });
+    default:
+      return NULL_ONLY;
+  }
+}
+
+/**
+ * Whether a `for` node can leave a channel unchanged. An empty list creates an empty update, which leaves a number or a
+ * record unchanged (7.1). In a channel of another kind, it writes an empty list.
+ */
+function mayWriteNothing({ each }: BoundNode, reducer: DataChannel["reducer"]): boolean {
+  if (each === undefined) return false;
+  if (reducer !== "sum" && reducer !== "min" && reducer !== "max" && reducer !== "merge") return false;
+  const { expression } = each.list;
+  const isFilled = expression.op === "list" || (expression.op === "const" && Array.isArray(expression.value));
+  // Mutation point: empty-for
+  if (!isFilled) return true;
+  return expression.op === "list" ? expression.items.length === 0 : (expression.value as readonly Json[]).length === 0;
+}
+
+function writesOf(node: BoundNode): { channel: string; expression: Expression | undefined }[] {
+  const { output } = node;
+  if (output === undefined) return [];
+  const computed = node.each === undefined ? expressionOf(node.call) : undefined;
+  if (output.kind === "channel") return [{ channel: output.channel, expression: computed }];
+  return output.fields.map(({ field, channel }) => {
+    const part = computed?.op === "record" ? computed.fields.find((candidate) => candidate.name === field) : undefined;
+    return { channel, expression: part?.value };
+  });
+}
+
+function expressionOf(call: BoundNode["call"]): Expression | undefined {
+  return call.kind === "expression" ? call.expression.expression : undefined;
+}
