@@ -13,7 +13,6 @@ import {
 import { compileText } from "../sources/compile-source.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
-import { withInterruption } from "../process/interruption.ts";
 import type { Output } from "../output/output.ts";
 import { parseChoice } from "../run/parse-values.ts";
 import { printDiagnostics, uniqueDiagnostics } from "../output/print-diagnostics.ts";
@@ -46,7 +45,8 @@ export const compileCommand = defineCommand<CompileOptions>({
     if (options.check === true) throw new CommandError("--watch and --check exclude each other");
     if (output.json) throw new CommandError("--watch and --json exclude each other");
     let watched: ReadonlySet<string> = new Set(paths);
-    for (let isInterrupted = false; !isInterrupted;) {
+    // Ends with a signal. There is nothing to put in order, so no handler is installed that could miss one between two compilations.
+    for (;;) {
       const since = Date.now();
       try {
         ({ watched } = await compileOnce(paths, options, output));
@@ -55,13 +55,9 @@ export const compileCommand = defineCommand<CompileOptions>({
         if (!(error instanceof CommandError)) throw error;
         output.problem(`error: ${error.message}`);
       }
-      isInterrupted = await withInterruption(async (signal) => {
-        output.note("waiting for changes …");
-        await nextChange(watched, since, signal);
-        return signal.aborted;
-      });
+      output.note("waiting for changes …");
+      await nextChange(watched, since);
     }
-    return EXIT.interrupted;
   },
 });
 

@@ -9,10 +9,9 @@ const CLOCK_TOLERANCE_MS = 20;
 
 /**
  * Waits until one of the files changes, appears or disappears. Directories are watched, because editors replace files. A change after
- * `since` (milliseconds since 1970) counts, so that changes during the previous compilation are not missed. Returns `undefined` if
- * the signal is aborted.
+ * `since` (milliseconds since 1970) counts, so that changes during the previous compilation are not missed.
  */
-export function nextChange(files: Iterable<string>, since: number, signal: AbortSignal): Promise<string | undefined> {
+export function nextChange(files: Iterable<string>, since: number): Promise<string> {
   const names = new Map<string, Set<string>>();
   for (const file of files) {
     const directory = dirname(file);
@@ -23,15 +22,11 @@ export function nextChange(files: Iterable<string>, since: number, signal: Abort
   return new Promise((resolve) => {
     const watchers: FSWatcher[] = [];
     let timer: NodeJS.Timeout | undefined;
-    const finish = (changed: string | undefined): void => {
+    const finish = (changed: string): void => {
       clearTimeout(timer);
       for (const watcher of watchers) watcher.close();
-      signal.removeEventListener("abort", onAbort);
       resolve(changed);
     };
-    const onAbort = (): void => finish(undefined);
-    if (signal.aborted) return finish(undefined);
-    signal.addEventListener("abort", onAbort, { once: true });
     for (const [directory, wanted] of names) {
       try {
         const watcher = watch(directory, (_, name) => {

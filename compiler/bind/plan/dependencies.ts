@@ -119,7 +119,7 @@ function closed(cycle: readonly string[] | undefined): readonly string[] | undef
   return cycle?.[0] === undefined ? undefined : [...cycle, cycle[0]];
 }
 
-/** Labels beyond this many only hide the first. */
+/** Maximum number of labels in a diagnostic; the others are left out. */
 const MAX_LABELS = 8;
 
 function reportCycle(cycle: readonly Dependency[], tasks: readonly Ast.TaskDecl[], context: GraphContext): void {
