@@ -398,12 +398,18 @@ export interface TemplateText {
 export interface ListExpr {
   readonly kind: "List";
   readonly span: Span;
-  readonly items: readonly Expr[];
+  readonly items: readonly (Expr | Spread)[];
+}
+/** `...value` in a list or a record: all items of another list, all fields of another record. */
+export interface Spread {
+  readonly kind: "Spread";
+  readonly span: Span;
+  readonly value: Expr;
 }
 export interface RecordExpr {
   readonly kind: "Record";
   readonly span: Span;
-  readonly fields: readonly RecordField[];
+  readonly fields: readonly (RecordField | Spread)[];
 }
 export interface RecordField {
   readonly kind: "RecordField";

@@ -73,7 +73,7 @@ export function bindGraph(unit: GraphUnit, bindOptions: BindOptions): BoundGraph
 
 /** A `for` over an empty list leaves a channel of numbers or records as it was (7.1). */
 function mayWriteNothing(list: Ast.Expr | undefined, reducer: ChannelEntry["reducer"]): boolean {
-  if (list === undefined || (list.kind === "List" && list.items.length > 0)) return false;
+  if (list === undefined || (list.kind === "List" && list.items.some((item) => item.kind !== "Spread"))) return false;
   return reducer?.kind === "min" || reducer?.kind === "max" || reducer?.kind === "merge" || reducer?.kind === "sum";
 }
 

@@ -15,7 +15,7 @@ export function collectNames(expression: Expr, names: Set<string>): void {
         for (const part of next.parts) if (part.kind !== "TemplateText") open.push(part);
         break;
       case "List":
-        for (const each of next.items) open.push(each);
+        for (const each of next.items) open.push(each.kind === "Spread" ? each.value : each);
         break;
       case "Record":
         for (const field of next.fields) open.push(field.value);

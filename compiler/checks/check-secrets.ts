@@ -180,7 +180,7 @@ function namesIn(expression: Ast.Expr): Ast.NameExpr[] {
 function childrenOf(expression: Ast.Expr): readonly Ast.Expr[] {
   switch (expression.kind) {
     case "List":
-      return expression.items;
+      return expression.items.map((item) => (item.kind === "Spread" ? item.value : item));
     case "Record":
       return expression.fields.map((field) => field.value);
     case "Comprehension":

@@ -5,6 +5,7 @@
  * collide neither with these nor with keywords.
  */
 import type { BinaryOperator, Expression } from "../../runtime/expression/expression.ts";
+import { expressionParts } from "../../runtime/expression/expression-depth.ts";
 import { isLibraryName } from "../../runtime/expression/library.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import { literal, quote } from "./quote.ts";
@@ -82,9 +83,13 @@ function write(expression: Expression, writer: Writer): string {
     case "if":
       return `($.truth(${part(expression.condition)}) ? ${part(expression.then)} : ${part(expression.else)})`;
     case "list":
-      return `$.list([${parts(expression.items)}])`;
+      return writeList(expression, writer);
     case "record":
-      return `$.record([${expression.fields.map((field) => `[${quote(field.name)}, ${part(field.value)}]`).join(", ")}])`;
+      return `$.record([${expression.fields
+        .map((field) =>
+          "spread" in field ? `[${part(field.spread)}]` : `[${quote(field.name)}, ${part(field.value)}]`,
+        )
+        .join(", ")}])`;
     case "template":
       return `$.concat([${expression.parts
         .map((item) => (typeof item === "string" ? quote(item) : `$.text(${part(item)})`))
@@ -112,6 +117,18 @@ function scope(writer: Writer): string {
 function writeConstant(value: Json, writer: Writer): string {
   if (typeof value === "object" && value !== null) return writer.names.constant(value);
   return typeof value === "number" && value < 0 ? `(${literal(value)})` : literal(value);
+}
+
+function writeList(expression: Extract<Expression, { op: "list" }>, writer: Writer): string {
+  if (!expression.items.some((item) => "spread" in item)) {
+    return `$.list([${expressionParts(expression)
+      .map((item) => write(item, writer))
+      .join(", ")}])`;
+  }
+  const parts = expression.items.map((item) =>
+    "spread" in item ? `$.listOf(${write(item.spread, writer)})` : `[${write(item, writer)}]`,
+  );
+  return `$.joinLists([${parts.join(", ")}])`;
 }
 
 function writeBinary(expression: Extract<Expression, { op: "binary" }>, writer: Writer): string {

@@ -78,10 +78,12 @@ function mayWriteNothing({ each }: BoundNode, reducer: DataChannel["reducer"]): 
   if (each === undefined) return false;
   if (reducer !== "sum" && reducer !== "min" && reducer !== "max" && reducer !== "merge") return false;
   const { expression } = each.list;
-  const isFilled = expression.op === "list" || (expression.op === "const" && Array.isArray(expression.value));
+  const isLiteral = expression.op === "list" || (expression.op === "const" && Array.isArray(expression.value));
   // Mutation point: empty-for
-  if (!isFilled) return true;
-  return expression.op === "list" ? expression.items.length === 0 : (expression.value as readonly Json[]).length === 0;
+  if (!isLiteral) return true;
+  // A spread may have no items.
+  if (expression.op === "list") return expression.items.every((item) => "spread" in item);
+  return (expression.value as readonly Json[]).length === 0;
 }
 
 function writesOf(node: BoundNode): { channel: string; expression: Expression | undefined }[] {
@@ -89,10 +91,19 @@ function writesOf(node: BoundNode): { channel: string; expression: Expression | 
   if (output === undefined) return [];
   const computed = node.each === undefined ? expressionOf(node.call) : undefined;
   if (output.kind === "channel") return [{ channel: output.channel, expression: computed }];
-  return output.fields.map(({ field, channel }) => {
-    const part = computed?.op === "record" ? computed.fields.find((candidate) => candidate.name === field) : undefined;
-    return { channel, expression: part?.value };
-  });
+  return output.fields.map(({ field, channel }) => ({
+    channel,
+    expression: computed?.op === "record" ? fieldOf(computed, field) : undefined,
+  }));
+}
+
+/** The expression of a field of a record; `undefined` where a spread may set the field. */
+function fieldOf(record: Expression & { readonly op: "record" }, name: string): Expression | undefined {
+  for (const field of record.fields.toReversed()) {
+    if ("spread" in field) return undefined;
+    if (field.name === name) return field.value;
+  }
+  return undefined;
 }
 
 function expressionOf(call: BoundNode["call"]): Expression | undefined {

@@ -58,6 +58,7 @@ function guarded(table: TermTable, left: Expression, decided: Formula, right: Ex
 /** Library functions that return a value for every argument of the declared type. */
 const TOTAL_FUNCTIONS = new Set([
   ...["len", "first", "last", "contains", "startsWith", "endsWith", "lower", "upper", "trim", "keys", "values"],
+  ...["slice", "take", "drop", "some", "every", "reverse", "entries", "parseInt", "parseFloat"],
 ]);
 
 /** Whether an expression has a value wherever its `definedFormula` holds. */

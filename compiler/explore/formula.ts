@@ -3,6 +3,7 @@
  * abstract domain does not model becomes an opaque term, so a formula is equivalent to its condition. Terms are assumed
  * to be independent.
  */
+import { expressionParts } from "../../runtime/expression/expression-depth.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import { numbersCompared, shiftNumbers } from "./number-set.ts";
@@ -255,7 +256,10 @@ function comparison(table: TermTable, expression: Expression & { readonly op: "b
       return equal === undefined ? undefined : operator === "==" ? equal : negation(equal);
     }
     case "in": {
-      const values = right.op === "const" ? right.value : right.op === "list" ? constants(right.items) : undefined;
+      const values =
+        right.op === "const" ? right.value : right.op === "list" ? constants(expressionParts(right)) : undefined;
+      // The items of a spread are not known.
+      if (right.op === "list" && right.items.some((item) => "spread" in item)) return undefined;
       if (!Array.isArray(values) || !(values as readonly Json[]).every(isScalar)) return undefined;
       return left.op === "const" ? undefined : inSet(table, left, valueSetOf(values as readonly Scalar[]));
     }

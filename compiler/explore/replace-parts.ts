@@ -27,9 +27,17 @@ export function replaceParts(
         else: inner(expression.else),
       };
     case "list":
-      return { ...expression, items: expression.items.map(inner) };
+      return {
+        ...expression,
+        items: expression.items.map((item) => ("spread" in item ? { spread: inner(item.spread) } : inner(item))),
+      };
     case "record":
-      return { ...expression, fields: expression.fields.map(({ name, value }) => ({ name, value: inner(value) })) };
+      return {
+        ...expression,
+        fields: expression.fields.map((field) =>
+          "spread" in field ? { spread: inner(field.spread) } : { name: field.name, value: inner(field.value) },
+        ),
+      };
     case "template":
       return { ...expression, parts: expression.parts.map((part) => (typeof part === "string" ? part : inner(part))) };
     case "comprehension":

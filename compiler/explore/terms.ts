@@ -161,11 +161,18 @@ function someCall(expression: Expression): boolean {
   return false;
 }
 
+const SAFE_NUMBERS = intersectNumbers(
+  numbersCompared(">=", Number.MIN_SAFE_INTEGER),
+  numbersCompared("<=", Number.MAX_SAFE_INTEGER),
+);
 /** An upper bound for the length of a string or list that fits into memory. */
 const LONGEST = 2 ** 32;
-const TEXTS = new Set(["lower", "upper", "trim", "join"]);
-const CONDITIONS = new Set(["contains", "startsWith", "endsWith", "matches"]);
-const LISTS = new Set(["split", "keys", "values", "range", "unique", "sort"]);
+const TEXTS = new Set(["lower", "upper", "trim", "join", "replace", "padStart", "toJson"]);
+const CONDITIONS = new Set(["contains", "startsWith", "endsWith", "matches", "some", "every"]);
+const CONTAINERS = new Set([
+  ...["split", "keys", "values", "range", "unique", "sort", "take", "drop", "flat", "reverse"],
+  ...["entries", "fromEntries"],
+]);
 
 /** All values that an expression of this form can have. */
 export function domainOf(table: TermTable, expression: Expression): ValueSet {
@@ -233,7 +240,7 @@ function domainOfBinary(table: TermTable, expression: Expression & { readonly op
 function domainOfLibrary(table: TermTable, { name, args }: Expression & { readonly op: "library" }): ValueSet {
   if (TEXTS.has(name)) return ALL_TEXTS;
   if (CONDITIONS.has(name)) return BOTH_BOOLEANS;
-  if (LISTS.has(name)) return { ...NOTHING, other: true };
+  if (CONTAINERS.has(name)) return { ...NOTHING, other: true };
   switch (name) {
     case "len":
       return numbersAsValues(
@@ -245,6 +252,10 @@ function domainOfLibrary(table: TermTable, { name, args }: Expression & { readon
       return numbersAsValues(intersectNumbers(ALL_NUMBERS, numbersCompared(">=", 0)));
     case "sum":
       return numbersAsValues(ALL_NUMBERS);
+    case "parseInt":
+      return uniteValues(numbersAsValues(intersectNumbers(ALL_INTEGERS, SAFE_NUMBERS)), NULL_ONLY);
+    case "parseFloat":
+      return uniteValues(numbersAsValues(ALL_NUMBERS), NULL_ONLY);
     case "min":
     case "max":
       return args.length === 1 ? uniteValues(numbersAsValues(ALL_NUMBERS), NULL_ONLY) : numbersAsValues(ALL_NUMBERS);

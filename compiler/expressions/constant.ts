@@ -56,28 +56,44 @@ function number(value: number, isFloat: boolean): Constant {
   return constant(value, isFloat && Number.isInteger(value) ? FLOAT : literal(value));
 }
 
-function list(items: readonly Expr[]): Constant {
+function list(items: Extract<Expr, { kind: "List" }>["items"]): Constant {
   const values: Json[] = [];
   const types: ValueType[] = [];
   for (const item of items) {
-    const found = evaluateConstant(item);
+    const found = evaluateConstant(item.kind === "Spread" ? item.value : item);
     if (found.kind !== "constant") return found;
-    values.push(found.value);
-    types.push(found.type);
+    if (item.kind !== "Spread") {
+      values.push(found.value);
+      types.push(found.type);
+    } else if (Array.isArray(found.value) && found.type.kind === "list") {
+      for (const value of found.value as readonly Json[]) values.push(value);
+      types.push(found.type.item);
+    } else return { kind: "computed", span: item.span };
   }
   return constant(values, listOf(unionOf(types)));
 }
 
 function record(fields: Extract<Expr, { kind: "Record" }>["fields"]): Constant {
   const value: Record<string, Json> = {};
-  const types: FieldType[] = [];
+  const types = new Map<string, ValueType>();
+  const written = new Set<string>();
+  const set = (name: string, part: Json, type: ValueType): void => {
+    Object.defineProperty(value, name, { value: part, enumerable: true, writable: true, configurable: true });
+    types.set(name, type);
+  };
   for (const field of fields) {
     const found = evaluateConstant(field.value);
     if (found.kind !== "constant") return found;
+    if (field.kind === "Spread") {
+      if (found.type.kind !== "record") return { kind: "computed", span: field.span };
+      const parts = found.value as Readonly<Record<string, Json>>;
+      for (const { name, type } of found.type.fields) set(name, parts[name] ?? null, type);
+      continue;
+    }
     const { name } = field.name;
-    if (Object.hasOwn(value, name)) return { kind: "computed", span: field.span };
-    Object.defineProperty(value, name, { value: found.value, enumerable: true, writable: true, configurable: true });
-    types.push({ name, type: found.type });
+    if (written.has(name)) return { kind: "computed", span: field.span };
+    written.add(name);
+    set(name, found.value, found.type);
   }
-  return constant(value, recordOf(types));
+  return constant(value, recordOf([...types].map(([name, type]): FieldType => ({ name, type }))));
 }

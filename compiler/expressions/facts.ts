@@ -248,7 +248,7 @@ function membershipFacts(left: Expr, right: Expr, holds: boolean): Facts {
   if (right.kind !== "List") return NO_FACTS;
   const values: Scalar[] = [];
   for (const item of right.items) {
-    const value = scalarOf(item);
+    const value = item.kind === "Spread" ? undefined : scalarOf(item);
     if (value !== undefined) values.push(value);
     else if (holds) return NO_FACTS;
   }

@@ -103,9 +103,10 @@ function partAt(syntax: Ast.Expr, path: string): { syntax: Ast.Expr; rest: strin
   let rest = path;
   while (at.kind === "Record" && rest.startsWith(".")) {
     const fields = at.fields.filter(
-      ({ name }) =>
-        rest === `.${name.name}` ||
-        (/^[.[]/.test(rest.slice(name.name.length + 1)) && rest.startsWith(`.${name.name}`)),
+      (candidate): candidate is Ast.RecordField =>
+        candidate.kind === "RecordField" &&
+        (rest === `.${candidate.name.name}` ||
+          (/^[.[]/.test(rest.slice(candidate.name.name.length + 1)) && rest.startsWith(`.${candidate.name.name}`))),
     );
     const [field] = fields;
     if (field === undefined || fields.length > 1) break;
@@ -129,13 +130,15 @@ function reportUnknownField(syntax: Ast.Expr, expected: ValueType, target: FitTa
   if (syntax.kind === "List") {
     const item = singleOf(expected, "list", context.types);
     if (item === undefined) return true;
-    return syntax.items.every((part) => reportUnknownField(part, item.item, target, context));
+    return syntax.items.every((part) => part.kind === "Spread" || reportUnknownField(part, item.item, target, context));
   }
   if (syntax.kind !== "Record") return true;
   const record = singleOf(expected, "record", context.types);
   if (record === undefined) return true;
   const known = new Map(record.fields.map((field) => [field.name, field.type]));
   for (const field of syntax.fields) {
+    // A record that is spread may have more fields, as everywhere else.
+    if (field.kind === "Spread") continue;
     const type = known.get(field.name.name);
     if (type !== undefined) {
       if (!reportUnknownField(field.value, type, target, context)) return false;

@@ -14,7 +14,10 @@ import {
   BROKEN_TYPE,
   FLOAT,
   INT,
+  isBroken,
+  JSON_TYPE,
   listOf,
+  mapOf,
   nullable,
   opaquePart,
   recordOf,
@@ -23,6 +26,7 @@ import {
   widen,
 } from "../types/construct.ts";
 import { alternatives, resolveType } from "../types/type-table.ts";
+import { listItem } from "./typed.ts";
 import { expectNotNull, expectType, leaveContainerToTypeScript, placeOf, reportType } from "./expect-type.ts";
 import { checkComparable } from "./equality.ts";
 import type { ExpressionScope, Typed } from "./scope.ts";
@@ -86,17 +90,7 @@ const SIGNATURES: Readonly<Record<LibraryName, LibrarySignature>> = {
     container(args[0], scope, `\`${usage}\` takes a map or a record`, ["map", "record"]);
     return listOf(STRING);
   }),
-  values: signature("values(map)", 1, 1, (args, scope, usage) => {
-    const type = container(args[0], scope, `\`${usage}\` takes a map or a record`, ["map", "record"]);
-    const found: ValueType[] = [];
-    for (const member of alternatives(type, scope.types)) {
-      const plain = resolveType(member, scope.types);
-      if (plain.kind === "map") found.push(plain.value);
-      else if (plain.kind === "record") for (const each of plain.fields.map((field) => field.type)) found.push(each);
-      else return BROKEN_TYPE;
-    }
-    return listOf(unionOf(found));
-  }),
+  values: signature("values(map)", 1, 1, (args, scope, usage) => listOf(valuesOf(args[0], scope, usage))),
   sum: signature("sum(list)", 1, 1, (args, scope, usage) => numbersOf(args[0], scope, usage)),
   min: signature("min(…)", 1, null, (args, scope, usage) => extreme(args, scope, usage)),
   max: signature("max(…)", 1, null, (args, scope, usage) => extreme(args, scope, usage)),
@@ -111,6 +105,57 @@ const SIGNATURES: Readonly<Record<LibraryName, LibrarySignature>> = {
   }),
   unique: signature("unique(list)", 1, 1, (args, scope, usage) => listOf(itemOf(args[0], scope, usage))),
   sort: signature("sort(list)", 1, 1, (args, scope, usage) => listOf(itemOf(args[0], scope, usage))),
+  slice: signature("slice(list, from, to)", 2, 3, (args, scope, usage) => {
+    const [whole, ...positions] = args;
+    const type = container(whole, scope, `\`${usage}\` takes a list or a string`, ["string", "list"]);
+    ints(positions, scope, `the positions of \`${usage}\` are ints`);
+    const members = alternatives(type, scope.types).map((member) => resolveType(member, scope.types));
+    return unionOf(members.map((member) => (textKind(member) ? STRING : listOf(itemTypes([member])))));
+  }),
+  take: signature("take(list, count)", 2, 2, (args, scope, usage) => part(args, scope, usage)),
+  drop: signature("drop(list, count)", 2, 2, (args, scope, usage) => part(args, scope, usage)),
+  some: signature("some(conditions)", 1, 1, (args, scope, usage) => bools(args[0], scope, usage)),
+  every: signature("every(conditions)", 1, 1, (args, scope, usage) => bools(args[0], scope, usage)),
+  flat: signature("flat(lists)", 1, 1, (args, scope, usage) => {
+    const [lists] = args;
+    const item = itemOf(lists, scope, usage);
+    if (lists === undefined || isBroken(item)) return listOf(BROKEN_TYPE);
+    const inner = listItem(item, scope);
+    if (inner !== undefined) return listOf(inner);
+    reportType(lists, lists.type, { what: `\`${usage}\` takes a list of lists` }, scope);
+    return listOf(BROKEN_TYPE);
+  }),
+  reverse: signature("reverse(list)", 1, 1, (args, scope, usage) => listOf(itemOf(args[0], scope, usage))),
+  entries: signature("entries(map)", 1, 1, (args, scope, usage) =>
+    listOf(
+      recordOf([
+        { name: "key", type: STRING },
+        { name: "value", type: valuesOf(args[0], scope, usage) },
+      ]),
+    ),
+  ),
+  fromEntries: signature("fromEntries(list)", 1, 1, (args, scope, usage) => {
+    const [list] = args;
+    const item = itemOf(list, scope, usage);
+    const value = entryValue(item, scope);
+    if (list === undefined || value !== undefined) return mapOf(value ?? BROKEN_TYPE);
+    const what = `\`${usage}\` takes a list of records \`{ key, value }\` with a string \`key\``;
+    reportType(list, list.type, { what, help: "write `fromEntries([{ key: x.id, value: x } for x in xs])`" }, scope);
+    return mapOf(BROKEN_TYPE);
+  }),
+  replace: signature("replace(text, part, by)", 3, 3, texts(STRING)),
+  padStart: signature("padStart(text, length, fill)", 2, 3, (args, scope, usage) => {
+    const [text, length, fill] = args;
+    for (const each of [text, fill]) {
+      if (each !== undefined) expectType(each, STRING, { what: `\`${usage}\` takes strings` }, scope);
+    }
+    ints([length], scope, `the length of \`${usage}\` is an int`);
+    return STRING;
+  }),
+  parseInt: signature("parseInt(text)", 1, 1, texts(nullable(INT))),
+  parseFloat: signature("parseFloat(text)", 1, 1, texts(nullable(FLOAT))),
+  toJson: signature("toJson(value)", 1, 1, () => STRING),
+  fromJson: signature("fromJson(text)", 1, 1, texts(JSON_TYPE)),
   matches: signature("matches(text, pattern)", 2, 2, (args, scope, usage) => {
     const [text, pattern] = args;
     if (text !== undefined) expectType(text, STRING, { what: `\`${usage}\` takes strings` }, scope);
@@ -146,6 +191,59 @@ function container(
   }
   leaveContainerToTypeScript({ type, syntax: argument.syntax }, unionOf(kinds.map(containerOf)), scope);
   return type;
+}
+
+/** The type of the values of a map or a record. */
+function valuesOf(map: Typed | undefined, scope: ExpressionScope, usage: string): ValueType {
+  const type = container(map, scope, `\`${usage}\` takes a map or a record`, ["map", "record"]);
+  const found: ValueType[] = [];
+  for (const member of alternatives(type, scope.types)) {
+    const plain = resolveType(member, scope.types);
+    if (plain.kind === "map") found.push(plain.value);
+    else if (plain.kind === "record") for (const each of plain.fields.map((field) => field.type)) found.push(each);
+    else return BROKEN_TYPE;
+  }
+  return unionOf(found);
+}
+
+/** The type of `value` in records `{ key, value }`; `undefined` if the items are something else. */
+function entryValue(item: ValueType, scope: ExpressionScope): ValueType | undefined {
+  const found: ValueType[] = [];
+  for (const member of alternatives(item, scope.types)) {
+    const plain = resolveType(member, scope.types);
+    if (plain.kind === "opaque") found.push(BROKEN_TYPE);
+    else {
+      const fields = plain.kind === "record" ? plain.fields.filter((field) => field.optional !== true) : [];
+      const key = fields.find((field) => field.name === "key");
+      const value = fields.find((field) => field.name === "value");
+      if (key === undefined || value === undefined) return undefined;
+      if (isAssignable(key.type, STRING, scope.types) !== undefined) return undefined;
+      found.push(value.type);
+    }
+  }
+  return unionOf(found);
+}
+
+function ints(args: readonly (Typed | undefined)[], scope: ExpressionScope, what: string): void {
+  for (const each of args) if (each !== undefined) expectType(each, INT, { what, help: ROUND }, scope);
+}
+
+function part([list, count]: readonly Typed[], scope: ExpressionScope, usage: string): ValueType {
+  const item = itemOf(list, scope, usage);
+  ints([count], scope, `the count of \`${usage}\` is an int`);
+  return listOf(item);
+}
+
+/** Checks that an argument is a list of bools. */
+function bools(list: Typed | undefined, scope: ExpressionScope, usage: string): ValueType {
+  if (list === undefined) return BOOL;
+  const what = `\`${usage}\` takes a list of bool`;
+  const name = usage.slice(0, usage.indexOf("("));
+  const help = `write the condition of each item: \`${name}([x.ok for x in xs])\``;
+  if (isAssignable(list.type, listOf(BOOL), scope.types) === undefined) {
+    leaveContainerToTypeScript(list, listOf(BOOL), scope);
+  } else reportType(list, expectNotNull(list, what, scope), { what, help }, scope);
+  return BOOL;
 }
 
 function containerOf(kind: ValueType["kind"]): ValueType {

@@ -138,6 +138,7 @@ function checkMembership(left: Typed, right: Typed, scope: ExpressionScope, type
     const silent: ExpressionScope = { ...scope, report: () => {}, reads: new Set() };
     let isPossible = true;
     for (const syntax of right.syntax.items) {
+      if (syntax.kind === "Spread") continue;
       const value = typePart(syntax, silent);
       if (!checkComparable(value, left.declared ?? left.type, syntax.span, scope)) isPossible = false;
     }

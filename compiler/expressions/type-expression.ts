@@ -9,15 +9,16 @@ import { duplicateField } from "../../diagnostics/catalog/names.ts";
 import { tooDeep } from "../../diagnostics/catalog/syntax.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
-import type { Expression } from "../../runtime/expression/expression.ts";
-import type { FieldType, ValueType } from "../../runtime/table/value-type.ts";
-import { BOOL, BROKEN_TYPE, FLOAT, INT, listOf, literal, NULL, recordOf, STRING, unionOf } from "../types/construct.ts";
+import type { Expression, SpreadPart } from "../../runtime/expression/expression.ts";
+import type { ValueType } from "../../runtime/table/value-type.ts";
+import { BOOL, BROKEN_TYPE, FLOAT, INT, listOf, literal, NULL, STRING, unionOf } from "../types/construct.ts";
 import { bothFacts, factsOf, hideFacts, narrow, pathOf } from "./facts.ts";
 import { expectNotNull, expectType, leaveContainerToTypeScript, placeOf, reportType } from "./expect-type.ts";
 import type { ExpressionScope, Typed } from "./scope.ts";
 import { broken, conditionHelp, listItem, mapHelp, numberKind, reportUnwritten, within } from "./typed.ts";
 import { typeBinary } from "./type-binary.ts";
 import { typeCall } from "./type-call.ts";
+import { type RecordPart, typeListSpread, typeOfParts, typeRecordSpread } from "./type-spread.ts";
 import { typeIndex, typeMember } from "./type-access.ts";
 
 /** The deepest nesting of an expression: a little more than the parser accepts. */
@@ -141,20 +142,33 @@ function typeTemplate(syntax: Ast.TemplateExpr, scope: ExpressionScope): Typed {
 }
 
 function typeList(syntax: Ast.ListExpr, scope: ExpressionScope): Typed {
-  const items = syntax.items.map((item) => typeExpression(item, scope));
-  return {
-    expression: foldConstant({ op: "list", items: items.map((item) => item.expression) }),
-    type: listOf(unionOf(items.map((item) => item.type))),
-    syntax,
-  };
+  const items: (Expression | SpreadPart)[] = [];
+  const types: ValueType[] = [];
+  for (const item of syntax.items) {
+    if (item.kind === "Spread") {
+      const typed = typeExpression(item.value, scope);
+      items.push({ spread: typed.expression });
+      types.push(typeListSpread(typed, scope));
+    } else {
+      const typed = typeExpression(item, scope);
+      items.push(typed.expression);
+      types.push(typed.type);
+    }
+  }
+  return { expression: foldConstant({ op: "list", items }), type: listOf(unionOf(types)), syntax };
 }
 
 function typeRecord(syntax: Ast.RecordExpr, scope: ExpressionScope): Typed {
-  const fields: { name: string; value: Expression }[] = [];
-  const types: FieldType[] = [];
+  const fields: ({ name: string; value: Expression } | SpreadPart)[] = [];
+  const parts: RecordPart[] = [];
   const seen = new Map<string, Span>();
   for (const field of syntax.fields) {
     const typed = typeExpression(field.value, scope);
+    if (field.kind === "Spread") {
+      fields.push({ spread: typed.expression });
+      parts.push({ spread: typeRecordSpread(typed, scope), syntax: field.value });
+      continue;
+    }
     const earlier = seen.get(field.name.name);
     if (earlier !== undefined) {
       scope.report(
@@ -167,9 +181,9 @@ function typeRecord(syntax: Ast.RecordExpr, scope: ExpressionScope): Typed {
     }
     seen.set(field.name.name, field.name.span);
     fields.push({ name: field.name.name, value: typed.expression });
-    types.push({ name: field.name.name, type: typed.type });
+    parts.push({ name: field.name.name, type: typed.type });
   }
-  return { expression: { op: "record", fields }, type: recordOf(types), syntax };
+  return { expression: { op: "record", fields }, type: typeOfParts(parts, scope), syntax };
 }
 
 function typeComprehension(syntax: Ast.ComprehensionExpr, scope: ExpressionScope): Typed {
@@ -239,7 +253,8 @@ function typeConditional(syntax: Ast.ConditionalExpr, scope: ExpressionScope): T
 function foldConstant(expression: Expression & { op: "list" }): Expression {
   const values: (string | number | boolean | null)[] = [];
   for (const item of expression.items) {
-    if (item.op !== "const" || (typeof item.value === "object" && item.value !== null)) return expression;
+    if ("spread" in item || item.op !== "const" || (typeof item.value === "object" && item.value !== null))
+      return expression;
     values.push(item.value);
   }
   return { op: "const", value: values };

@@ -85,9 +85,17 @@ function renumberExpression(expression: Expression, to: Renumber): Expression {
         else: visit(expression.else),
       };
     case "list":
-      return { ...expression, items: expression.items.map(visit) };
+      return {
+        ...expression,
+        items: expression.items.map((item) => ("spread" in item ? { spread: visit(item.spread) } : visit(item))),
+      };
     case "record":
-      return { ...expression, fields: expression.fields.map(({ name, value }) => ({ name, value: visit(value) })) };
+      return {
+        ...expression,
+        fields: expression.fields.map((field) =>
+          "spread" in field ? { spread: visit(field.spread) } : { name: field.name, value: visit(field.value) },
+        ),
+      };
     case "template":
       return { ...expression, parts: expression.parts.map((part) => (typeof part === "string" ? part : visit(part))) };
     case "comprehension":

@@ -41,7 +41,12 @@ export function layoutExpression(expr: Ast.Expr, source: SourceView): Doc {
     case "Template":
       return layoutTemplate(expr, source);
     case "List":
-      return bracketed("[", layoutAll(expr.items, source), "]", expr.items.length > 1 && expr.items.some(spansLines));
+      return bracketed(
+        "[",
+        expr.items.map((item) => layoutItem(item, source)),
+        "]",
+        expr.items.length > 1 && expr.items.some((item) => item.kind !== "Spread" && spansLines(item)),
+      );
     case "Record":
       return braced(
         expr.fields.map((field) => layoutField(field, source)),
@@ -83,8 +88,8 @@ export function beginsWithBrace(expr: Ast.Expr): boolean {
   }
 }
 
-function layoutAll(exprs: readonly Ast.Expr[], source: SourceView): Doc[] {
-  return exprs.map((expr) => layoutExpression(expr, source));
+function layoutItem(item: Ast.Expr | Ast.Spread, source: SourceView): Doc {
+  return item.kind === "Spread" ? ["...", operand(item.value, POSTFIX, source)] : layoutExpression(item, source);
 }
 
 function bindingOf(expr: Ast.Expr): number {
@@ -144,7 +149,8 @@ function layoutPostfix(expr: Ast.MemberExpr | Ast.IndexExpr, source: SourceView)
   return [operand(object, POSTFIX, source), rest.reverse()];
 }
 
-function layoutField(field: Ast.RecordField, source: SourceView): Doc {
+function layoutField(field: Ast.RecordField | Ast.Spread, source: SourceView): Doc {
+  if (field.kind === "Spread") return layoutItem(field, source);
   const { name, value } = field;
   if (!name.quoted && value.kind === "Name" && value.name === name.name) return name.name;
   return [layoutKey(name, source), ":", " ", layoutExpression(value, source)];

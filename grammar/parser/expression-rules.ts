@@ -262,7 +262,10 @@ export abstract class ExpressionRules extends PrimaryRules {
       this.reportForeign(place, {
         message: `\`.${method.name}(…)\` cannot be called: there are no methods and no functions as values`,
         label: "no method",
-        help: "write a comprehension: `[f(x) for x in xs if x.ok]`",
+        help:
+          method.name === "some" || method.name === "every"
+            ? `write the condition of each item: \`${method.name}([x.ok for x in xs])\``
+            : "write a comprehension: `[f(x) for x in xs if x.ok]`",
       });
       const close = closingBracket(this.tokenText(), open);
       if (close === undefined) this.failExpected("`)`");

@@ -9,6 +9,11 @@ export const METHODS: ReadonlyMap<string, string> = new Map([
   ["toUpperCase", "upper"],
   ["toSorted", "sort"],
   ["size", "len"],
+  ["replaceAll", "replace"],
+  ["substring", "slice"],
+  ["toReversed", "reverse"],
+  ["stringify", "toJson"],
+  ["parse", "fromJson"],
   ["test", "matches"],
 ]);
 

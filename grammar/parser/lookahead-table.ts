@@ -115,6 +115,7 @@ export const LOOKAHEAD_TABLE: Readonly<Record<DecisionName, readonly (readonly s
       "LeftBrace Quoted",
       "LeftBrace ReservedWord",
       "LeftBrace RightBrace",
+      "LeftBrace Spread",
       "LeftParen",
       "LeftSquare",
       "Minus",

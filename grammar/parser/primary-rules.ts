@@ -2,7 +2,7 @@
 import type { IToken, ParserMethod, TokenType } from "chevrotain";
 import { replacement, unterminatedTemplate } from "../../diagnostics/catalog/syntax.ts";
 import type { Span } from "../../diagnostics/source.ts";
-import type { Argument, BrokenExpr, Expr, Identifier, RecordField, TemplateText } from "../ast.ts";
+import type { Argument, BrokenExpr, Expr, Identifier, RecordField, Spread, TemplateText } from "../ast.ts";
 import { durationValue, numberValue, removeIndentation, resolveEscapes } from "../literals.ts";
 import { endOf } from "../lexer/read-tokens.ts";
 import * as t from "../lexer/tokens.ts";
@@ -97,9 +97,9 @@ export abstract class PrimaryRules extends TypeRules {
     }
     if (token.tokenType === t.Spread) {
       this.fail(token, {
-        message: "`...` cannot be used here",
-        label: "no spread",
-        help: "a list grows in a channel with `reduce append`; a record is built by naming its fields",
+        message: "`...` is written only inside of a list or a record",
+        label: "no spread here",
+        help: "a list takes `[...xs, x]`, a record `{ ...r, done: true }`; a function takes the list itself",
       });
     }
     this.failExpected("an expression", { help: this.operatorHelp(token) });
@@ -191,9 +191,14 @@ export abstract class PrimaryRules extends TypeRules {
     const first = this.take(t.LeftSquare);
     return this.inBrackets(this.position(), first, () => {
       if (this.RECORDING_PHASE) return this.recordList();
-      const items: Expr[] = [];
+      const items: (Expr | Spread)[] = [];
       let comprehension: ((span: Span) => Expr) | undefined;
       this.commaList(1, t.RightSquare, () => {
+        if (this.at(t.Spread)) {
+          items.push(this.rule(this.spread));
+          if (this.isWord("for")) this.failSpreadFor();
+          return;
+        }
         const value = this.rule(this.expression);
         items.push(value);
         if (items.length === 1 && this.isWord("for")) comprehension = this.comprehension(value);
@@ -206,23 +211,49 @@ export abstract class PrimaryRules extends TypeRules {
 
   /** A list for the recorded grammar. */
   private recordList(): Expr {
+    const rest = (at: number): void => {
+      this.many(at, () => {
+        this.take(t.Comma);
+        this.or(at, [{ ALT: () => this.rule(this.spread) }, { ALT: () => this.rule(this.expression) }]);
+      });
+      this.option(at, () => this.take(t.Comma));
+    };
     this.option(FIRST_LOOP, () => {
-      this.rule(this.expression);
       this.or(FIRST_LOOP, [
-        { ALT: () => this.comprehension(PLACEHOLDER) },
         {
           ALT: () => {
-            this.many(FIRST_LOOP, () => {
-              this.take(t.Comma);
-              this.rule(this.expression);
-            });
-            this.option(FIRST_LOOP + 1, () => this.take(t.Comma));
+            this.rule(this.spread);
+            rest(FIRST_LOOP + 1);
+          },
+        },
+        {
+          ALT: () => {
+            this.rule(this.expression);
+            this.or(FIRST_LOOP + 2, [
+              { ALT: () => this.comprehension(PLACEHOLDER) },
+              { ALT: () => rest(FIRST_LOOP + 3) },
+            ]);
           },
         },
       ]);
     });
     this.take(t.RightSquare);
     return PLACEHOLDER;
+  }
+
+  private readonly spread = this.RULE("spread", (): Spread => {
+    const first = this.take(t.Spread);
+    const value = this.rule(this.expression);
+    return { kind: "Spread", span: this.spanFrom(first), value };
+  });
+
+  /** `[...x.tags for x in xs]` */
+  private failSpreadFor(): never {
+    this.fail(this.LA(1), {
+      message: "a comprehension has one value for each item, not a spread",
+      label: "`for` after a spread",
+      help: "write a second `for` for the inner list: `[tag for x in xs for tag in x.tags]`",
+    });
   }
 
   private comprehension(value: Expr): (span: Span) => Expr {
@@ -261,11 +292,16 @@ export abstract class PrimaryRules extends TypeRules {
   private readonly record = this.RULE("record", (): Expr => {
     const first = this.take(t.LeftBrace);
     return this.inBrackets(this.position(), first, () => {
-      const fields: RecordField[] = [];
-      this.commaList(1, t.RightBrace, () => fields.push(this.rule(this.recordField)));
+      const fields: (RecordField | Spread)[] = [];
+      this.commaList(1, t.RightBrace, () => fields.push(this.rule(this.recordPart)));
       this.take(t.RightBrace, "`,` or `}`");
       return { kind: "Record", span: this.spanFrom(first), fields };
     });
+  });
+
+  private readonly recordPart = this.RULE("recordPart", (): RecordField | Spread => {
+    if (!this.RECORDING_PHASE) return this.at(t.Spread) ? this.rule(this.spread) : this.rule(this.recordField);
+    return this.or(FIRST_LOOP, [{ ALT: () => this.rule(this.spread) }, { ALT: () => this.rule(this.recordField) }]);
   });
 
   private readonly recordField = this.RULE("recordField", (): RecordField => {

@@ -20,16 +20,18 @@ export function dataValue(expr: Expr): YamlValue | undefined {
         ? { kind: "raw", text: `-${expr.operand.raw}` }
         : undefined;
     case "List": {
-      const items = allOf(expr.items.map(dataValue));
+      const items = allOf(expr.items.map((item) => (item.kind === "Spread" ? undefined : dataValue(item))));
       return items === undefined ? undefined : yamlList(items);
     }
     case "Record": {
-      const names = new Set(expr.fields.map(({ name }) => name.name));
-      if (names.size < expr.fields.length) return undefined;
-      if (expr.fields.some(({ name }) => name.name.length > LONGEST_KEY)) return undefined;
-      const values = allOf(expr.fields.map(({ value }) => dataValue(value)));
-      return values?.length === expr.fields.length
-        ? yamlMap(expr.fields.map(({ name }, index) => [name.name, values[index] ?? null] as const))
+      const fields = allOf(expr.fields.map((field) => (field.kind === "Spread" ? undefined : field)));
+      if (fields === undefined) return undefined;
+      const names = new Set(fields.map(({ name }) => name.name));
+      if (names.size < fields.length) return undefined;
+      if (fields.some(({ name }) => name.name.length > LONGEST_KEY)) return undefined;
+      const values = allOf(fields.map(({ value }) => dataValue(value)));
+      return values?.length === fields.length
+        ? yamlMap(fields.map(({ name }, index) => [name.name, values[index] ?? null] as const))
         : undefined;
     }
     default:

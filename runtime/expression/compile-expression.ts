@@ -158,18 +158,10 @@ export function build(expression: Expression, context: BuildContext): Run {
       return (scope, frame) =>
         operations.truth(condition(scope, frame), expression.condition) ? then(scope, frame) : otherwise(scope, frame);
     }
-    case "list": {
-      const items = expression.items.map((item) => build(item, context));
-      return (scope, frame) => operations.list(items.map((item) => item(scope, frame)));
-    }
-    case "record": {
-      const fields = expression.fields.map((field) => ({ name: field.name, run: build(field.value, context) }));
-      return (scope, frame) => {
-        const result: Record<string, Json> = {};
-        for (const { name, run } of fields) operations.setField(result, name, run(scope, frame));
-        return Object.freeze(result);
-      };
-    }
+    case "list":
+      return buildList(expression, context);
+    case "record":
+      return buildRecord(expression, context);
     case "template": {
       const parts = expression.parts.map((part) => (typeof part === "string" ? part : build(part, context)));
       return (scope, frame) =>
@@ -197,6 +189,41 @@ export function build(expression: Expression, context: BuildContext): Run {
     default:
       return () => fail("unknown_operation", "unknown operation", expression);
   }
+}
+
+function buildList(expression: Extract<Expression, { op: "list" }>, context: BuildContext): Run {
+  const items = expression.items.map((item) =>
+    "spread" in item
+      ? { run: build(item.spread, context), isSpread: true }
+      : { run: build(item, context), isSpread: false },
+  );
+  if (!items.some(({ isSpread }) => isSpread)) {
+    return (scope, frame) => operations.list(items.map(({ run }) => run(scope, frame)));
+  }
+  return (scope, frame) =>
+    operations.joinLists(
+      items.map(({ run, isSpread }) => {
+        const value = run(scope, frame);
+        return isSpread ? operations.listOf(value, expression) : [value];
+      }),
+      expression,
+    );
+}
+
+function buildRecord(expression: Extract<Expression, { op: "record" }>, context: BuildContext): Run {
+  const fields = expression.fields.map((field) =>
+    "spread" in field
+      ? { name: undefined, run: build(field.spread, context) }
+      : { name: field.name, run: build(field.value, context) },
+  );
+  return (scope, frame) => {
+    const result: Record<string, Json> = {};
+    for (const { name, run } of fields) {
+      if (name === undefined) operations.setFields(result, run(scope, frame), expression);
+      else operations.setField(result, name, run(scope, frame));
+    }
+    return Object.freeze(result);
+  };
 }
 
 function buildLocal(expression: Extract<Expression, { op: "local" }>, context: BuildContext): Run {

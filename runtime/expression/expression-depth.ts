@@ -27,9 +27,9 @@ export function expressionParts(expression: Expression): readonly Expression[] {
     case "if":
       return [expression.condition, expression.then, expression.else];
     case "list":
-      return expression.items;
+      return expression.items.map((item) => ("spread" in item ? item.spread : item));
     case "record":
-      return expression.fields.map((field) => field.value);
+      return expression.fields.map((field) => ("spread" in field ? field.spread : field.value));
     case "template":
       return expression.parts.filter((part) => typeof part !== "string");
     case "comprehension":

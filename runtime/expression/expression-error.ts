@@ -18,7 +18,7 @@ export type ExpressionProblem =
   | "missing_secret"
   /** An imported function threw. */
   | "call_failed"
-  /** An imported function returned a value that is not plain JSON. */
+  /** An imported function returned a value that is not plain JSON, or the text of `fromJson` is not JSON. */
   | "not_json"
   | "unknown_operation";
 

@@ -36,8 +36,12 @@ export type Expression =
       readonly int?: true;
     }
   | { readonly op: "if"; readonly condition: Expression; readonly then: Expression; readonly else: Expression }
-  | { readonly op: "list"; readonly items: readonly Expression[] }
-  | { readonly op: "record"; readonly fields: readonly { readonly name: string; readonly value: Expression }[] }
+  | { readonly op: "list"; readonly items: readonly (Expression | SpreadPart)[] }
+  /** A later field replaces an earlier one of the same name. */
+  | {
+      readonly op: "record";
+      readonly fields: readonly ({ readonly name: string; readonly value: Expression } | SpreadPart)[];
+    }
   /** A template: strings are unchanged, other values become JSON. */
   | { readonly op: "template"; readonly parts: readonly (string | Expression)[] }
   | {
@@ -51,6 +55,11 @@ export type Expression =
   | { readonly op: "library"; readonly name: string; readonly args: readonly Expression[] }
   /** A call of an imported function, which must be pure and synchronous. */
   | { readonly op: "call"; readonly function: number; readonly args: readonly Expression[] };
+
+/** All items of another list, or all fields of another record. */
+export interface SpreadPart {
+  readonly spread: Expression;
+}
 
 export type BinaryOperator =
   "+" | "-" | "*" | "/" | "%" | "<" | "<=" | ">" | ">=" | "==" | "!=" | "&&" | "||" | "??" | "in";

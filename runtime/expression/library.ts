@@ -2,19 +2,53 @@
  * The library of the expression language, by name. The prototype is null, so that a name from a table finds only
  * library functions.
  */
-import { contains, first, keys, last, len, range, sort, unique, values } from "./library/lists.ts";
+import {
+  contains,
+  drop,
+  every,
+  first,
+  flat,
+  last,
+  len,
+  range,
+  reverse,
+  slice,
+  some,
+  sort,
+  take,
+  unique,
+} from "./library/lists.ts";
+import { entries, fromEntries, keys, values } from "./library/maps.ts";
+import { fromJson, toJson } from "./library/json-texts.ts";
 import { spend } from "./work-meter.ts";
 import type { LibraryFunction } from "./library/library-function.ts";
-import { abs, max, min, round, sum } from "./library/numbers.ts";
-import { endsWith, join, lower, matches, split, startsWith, trim, upper } from "./library/strings.ts";
+import { abs, max, min, parseFloat, parseInt, round, sum } from "./library/numbers.ts";
+import {
+  endsWith,
+  join,
+  lower,
+  matches,
+  padStart,
+  replace,
+  split,
+  startsWith,
+  trim,
+  upper,
+} from "./library/strings.ts";
 
 export type { LibraryFunction } from "./library/library-function.ts";
 
 const FUNCTIONS = {
   abs,
   contains,
+  drop,
   endsWith,
+  entries,
+  every,
   first,
+  flat,
+  fromEntries,
+  fromJson,
   join,
   keys,
   last,
@@ -23,12 +57,21 @@ const FUNCTIONS = {
   matches,
   max,
   min,
+  padStart,
+  parseFloat,
+  parseInt,
   range,
+  replace,
+  reverse,
   round,
+  slice,
+  some,
   sort,
   split,
   startsWith,
   sum,
+  take,
+  toJson,
   trim,
   unique,
   upper,

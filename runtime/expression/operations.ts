@@ -8,7 +8,7 @@
  */
 import { fail, failType } from "./expression-error.ts";
 import type { Expression } from "./expression.ts";
-import { MAX_ROUNDS, MAX_TEXT } from "./limits.ts";
+import { MAX_ITEMS, MAX_ROUNDS, MAX_TEXT } from "./limits.ts";
 import { equal } from "./equal.ts";
 import { spend } from "./work-meter.ts";
 import type { Json, JsonObject } from "../value/json.ts";
@@ -163,11 +163,34 @@ export function list(items: readonly Json[]): readonly Json[] {
   return Object.freeze(items);
 }
 
-/** Makes a record from pairs of name and value. The last value of a repeated name is kept. */
-export function record(fields: readonly (readonly [string, Json])[]): JsonObject {
+/** Joins the parts of a list with spreads: `[...a, x]` has the parts `a` and `[x]`. */
+export function joinLists(parts: readonly (readonly Json[])[], at?: Site): readonly Json[] {
+  let length = 0;
+  for (const part of parts) length += part.length;
+  if (length > MAX_ITEMS) return fail("too_large", `a list of ${length} items is beyond the bound of ${MAX_ITEMS}`, at);
+  spend(8 * length, at);
+  return Object.freeze(parts.flat());
+}
+
+/**
+ * Makes a record from pairs of name and value; a value alone is a record whose fields are copied. The last value of a
+ * repeated name is kept.
+ */
+export function record(fields: readonly (readonly [string, Json] | readonly [Json])[]): JsonObject {
   const result: Record<string, Json> = {};
-  for (const [name, value] of fields) setField(result, name, value);
+  for (const field of fields) {
+    if (field.length === 1) setFields(result, field[0]);
+    else setField(result, field[0], field[1]);
+  }
   return Object.freeze(result);
+}
+
+/** Copies the fields of a record: `{ ...of }`. */
+export function setFields(target: Record<string, Json>, of: Json, at?: Site): void {
+  if (!isRecord(of)) return failType(of, "a record", at);
+  const names = Object.keys(of);
+  spend(256 * names.length, at);
+  for (const name of names) setField(target, name, of[name] as Json);
 }
 
 /** Sets an own field of any name: `__proto__` must not change the prototype. */

@@ -65,9 +65,9 @@ function print(expression: Expression, place: number, names: ExpressionNames | u
         CONDITIONAL,
       );
     case "list":
-      return `[${expression.items.map((item) => inner(item)).join(", ")}]`;
+      return `[${expression.items.map((item) => ("spread" in item ? `...${inner(item.spread, POSTFIX)}` : inner(item))).join(", ")}]`;
     case "record":
-      return `{ ${expression.fields.map((field) => `${printName(field.name)}: ${inner(field.value)}`).join(", ")} }`;
+      return `{ ${expression.fields.map((field) => ("spread" in field ? `...${inner(field.spread, POSTFIX)}` : `${printName(field.name)}: ${inner(field.value)}`)).join(", ")} }`;
     case "template":
       return `\`${expression.parts.map((part) => (typeof part === "string" ? printTemplateText(part) : `\${${inner(part)}}`)).join("")}\``;
     case "comprehension": {

@@ -2,7 +2,7 @@
  * The shapes of routing tables and plan tables: every field of `table.ts` and `plan-table.ts`, and which of them are indexes into which
  * list. Rules that join several fields are in `graph-rules.ts` and `plan-rules.ts`.
  */
-import type { Expression } from "../expression/expression.ts";
+import type { Expression, SpreadPart } from "../expression/expression.ts";
 import { MAX_EXPRESSION_DEPTH } from "../expression/limits.ts";
 import { PLAN_FORMAT, PLAN_VERSION, type PlanTable, type TaskSpec } from "./plan-table.ts";
 import {
@@ -74,6 +74,7 @@ export const VALUE_TYPE_SHAPE: Shape<ValueType> = variants<ValueType, "kind">("k
 });
 
 const PART: Shape<Expression> = nested("expression", MAX_EXPRESSION_DEPTH, () => EXPRESSION_SHAPE);
+const SPREAD = record<SpreadPart>({ spread: PART });
 export const EXPRESSION_SHAPE: Shape<Expression> = variants<Expression, "op">("op", {
   const: { value: any() },
   channel: { channel: index("channel") },
@@ -91,8 +92,16 @@ export const EXPRESSION_SHAPE: Shape<Expression> = variants<Expression, "op">("o
     int: optional(YES),
   },
   if: { condition: PART, then: PART, else: PART },
-  list: { items: list(PART) },
-  record: { fields: list(record<{ readonly name: string; readonly value: Expression }>({ name: TEXT, value: PART })) },
+  list: { items: list(either("spread", SPREAD, PART)) },
+  record: {
+    fields: list(
+      either(
+        "spread",
+        SPREAD,
+        record<{ readonly name: string; readonly value: Expression }>({ name: TEXT, value: PART }),
+      ),
+    ),
+  },
   template: { parts: list(textOr(PART)) },
   comprehension: { list: PART, item: TEXT, value: PART, condition: optional(PART) },
   library: { name: TEXT, args: list(PART) },

@@ -134,6 +134,8 @@ function partsOf(
         library("startsWith", sub("string"), sub("string")),
         library("endsWith", sub("string"), sub("string")),
         library("contains", sub("list"), sub("any")),
+        library("some", bools(sub("bool"))),
+        library("every", bools(sub("bool"))),
         library("matches", sub("string"), constant(fc.constantFrom("^a+$", "(a|b)*", "[^a]", "\\d{1,3}"))),
       ];
     case "number":
@@ -158,6 +160,9 @@ function partsOf(
         library("min", sub("number"), sub("number"), sub("number")),
         library("round", sub("number")),
         library("abs", sub("number")),
+        library("parseInt", sub("string")),
+        library("parseFloat", sub("string")),
+        library("parseFloat", constant(fc.constantFrom("1.5", " 2 ", "1e400", "-0", "0x10", "9007199254740993"))),
         sub("record").map((of) => ({ op: "member", of, name: "a", absent: true })),
         sub("list").map((of) => ({ op: "index", of, at: { op: "const", value: -1 } })),
       ];
@@ -171,6 +176,11 @@ function partsOf(
         library("lower", sub("string")),
         library("trim", sub("string")),
         library("join", sub("list"), sub("string")),
+        library("replace", sub("string"), sub("string"), sub("string")),
+        library("padStart", sub("string"), constant(fc.integer({ min: -1, max: 9 })), sub("string")),
+        library("padStart", sub("string"), sub("number")),
+        library("slice", sub("string"), constant(fc.integer({ min: -4, max: 4 }))),
+        library("toJson", sub("any")),
         sub("record").map((of) => ({ op: "member", of, name: "name" })),
         sub("any").map((of) => ({ op: "member", of, name: "name", optional: true, absent: true })),
         fc.tuple(sub("list"), sub("number")).map(([of, at]) => ({ op: "index", of, at })),
@@ -179,7 +189,24 @@ function partsOf(
       return [
         fc.array(sub("any"), { maxLength: 3 }).map((items) => ({ op: "list", items })),
         fc.array(sub("number"), { maxLength: 3 }).map((items) => ({ op: "list", items })),
+        fc
+          .tuple(sub("list"), sub("any"), sub("list"))
+          .map(([first, between, second]) => ({ op: "list", items: [{ spread: first }, between, { spread: second }] })),
         comprehension(depth, item),
+        library("slice", sub("list"), sub("number")),
+        library(
+          "slice",
+          sub("list"),
+          constant(fc.integer({ min: -4, max: 4 })),
+          constant(fc.integer({ min: -4, max: 4 })),
+        ),
+        library("take", sub("list"), constant(fc.integer({ min: -1, max: 4 }))),
+        library("drop", sub("list"), constant(fc.integer({ min: -1, max: 4 }))),
+        library("reverse", sub("list")),
+        fc
+          .array(sub("list"), { maxLength: 3 })
+          .map((items) => ({ op: "library", name: "flat", args: [{ op: "list", items }] })),
+        library("entries", sub("record")),
         library("split", sub("string"), sub("string")),
         library("keys", sub("record")),
         library("values", sub("record")),
@@ -197,6 +224,12 @@ function partsOf(
             { name: second, value: two },
           ],
         })),
+        fc.tuple(sub("record"), key, sub("any"), sub("record")).map(([first, name, value, second]) => ({
+          op: "record",
+          fields: [{ spread: first }, { name, value }, { spread: second }],
+        })),
+        library("fromEntries", ofEntries(sub("string"), sub("any"))),
+        library("fromEntries", library("entries", sub("record"))),
       ];
     case "any":
       return [
@@ -206,10 +239,27 @@ function partsOf(
         fc.tuple(sub("any"), fc.nat(3)).map(([arg, callee]) => ({ op: "call", function: callee, args: [arg] })),
         library("first", sub("list")),
         library("last", sub("list")),
+        library("fromJson", sub("string")),
+        library("fromJson", library("toJson", sub("any"))),
         fc.tuple(sub("record"), sub("string")).map(([of, at]) => ({ op: "index", of, at })),
       ];
   }
 }
+
+const bools = (item: fc.Arbitrary<Expression>): fc.Arbitrary<Expression> =>
+  fc.array(item, { maxLength: 3 }).map((items) => ({ op: "list", items }));
+
+const ofEntries = (name: fc.Arbitrary<Expression>, value: fc.Arbitrary<Expression>): fc.Arbitrary<Expression> =>
+  fc.array(fc.tuple(name, value), { maxLength: 3 }).map((pairs) => ({
+    op: "list",
+    items: pairs.map(([key, each]) => ({
+      op: "record",
+      fields: [
+        { name: "key", value: key },
+        { name: "value", value: each },
+      ],
+    })),
+  }));
 
 function pair(operators: readonly BinaryOperator[], side: fc.Arbitrary<Expression>): fc.Arbitrary<Expression> {
   return fc

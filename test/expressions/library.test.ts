@@ -62,6 +62,53 @@ test.each<[string, Json[], Json]>([
     [null, false, true, -1, 3, "a", "b", [0, 5], [1], { a: 1 }],
   ],
   ["matches", ["order 66", "\\d+$"], true],
+  ["slice", [[1, 2, 3, 4], 1, 3], [2, 3]],
+  ["slice", [[1, 2, 3, 4], -2], [3, 4]],
+  ["slice", ["abcd", 1, -1], "bc"],
+  ["slice", [[1], 5], []],
+  ["take", [[1, 2, 3], 2], [1, 2]],
+  ["take", [[1], -1], []],
+  ["drop", [[1, 2, 3], 2], [3]],
+  ["drop", [[1], -1], [1]],
+  ["some", [[false, true]], true],
+  ["some", [[]], false],
+  ["every", [[true, false]], false],
+  ["every", [[]], true],
+  ["flat", [[[1], [], [2, [3]]]], [1, 2, [3]]],
+  ["reverse", [[1, 2]], [2, 1]],
+  [
+    "entries",
+    [{ b: 1, __proto__: null, a: null }],
+    [
+      { key: "b", value: 1 },
+      { key: "a", value: null },
+    ],
+  ],
+  [
+    "fromEntries",
+    [
+      [
+        { key: "a", value: 1 },
+        { key: "a", value: 2 },
+      ],
+    ],
+    { a: 2 },
+  ],
+  ["replace", ["a.b.c", ".", "$&"], "a$&b$&c"],
+  ["replace", ["abc", "", "x"], "abc"],
+  ["padStart", ["7", 3, "0"], "007"],
+  ["padStart", ["7", 3], "  7"],
+  ["parseInt", [" -12 "], -12],
+  ["parseInt", ["1.5"], null],
+  ["parseInt", ["9007199254740993"], null],
+  ["parseInt", [""], null],
+  ["parseFloat", ["1.5e2"], 150],
+  ["parseFloat", ["1e400"], null],
+  ["parseFloat", ["0x10"], null],
+  ["parseFloat", ["-0"], 0],
+  ["toJson", [{ a: ["x", null] }], '{"a":["x",null]}'],
+  ["toJson", ["x"], '"x"'],
+  ["fromJson", ['{"a":[1,null]}'], { a: [1, null] }],
 ])("%s%j", (name, args, expected) => {
   expect(run(name, ...args)).toEqual(expected);
 });
@@ -80,11 +127,34 @@ test.each<[string, Json[], string]>([
   ["join", [["a"]], "wrong_type"],
   ["matches", ["a", "("], "bad_pattern"],
   ["matches", ["a", "(?=a)"], "bad_pattern"],
+  ["slice", [[1], 0.5], "wrong_type"],
+  ["slice", [{ a: 1 }, 0], "wrong_type"],
+  ["take", ["ab", 1], "wrong_type"],
+  ["some", [[true, 1]], "wrong_type"],
+  ["every", [[null]], "null_value"],
+  ["flat", [[1]], "wrong_type"],
+  ["fromEntries", [[{ key: 1, value: 1 }]], "wrong_type"],
+  ["fromEntries", [[{ key: "a" }]], "missing_field"],
+  ["padStart", ["", 2 ** 40], "too_large"],
+  ["parseInt", [1], "wrong_type"],
+  ["fromJson", ["{"], "not_json"],
+  ["fromJson", ["[".repeat(300) + "]".repeat(300)], "not_json"],
   ["nothing", [], "unknown_operation"],
   ["constructor", [], "unknown_operation"],
   ["__proto__", [], "unknown_operation"],
 ])("%s%j fails", (name, args, expected) => {
   expect(fails(name, ...args)).toBe(expected);
+});
+
+test("results beyond the limits are too large", () => {
+  const thousand = Array.from({ length: 1000 }, () => 0);
+  expect(
+    fails(
+      "flat",
+      Array.from({ length: 1001 }, () => thousand),
+    ),
+  ).toBe("too_large");
+  expect(fails("replace", "a".repeat(5_000_000), "a", "aaaa")).toBe("too_large");
 });
 
 describe("any function with any arguments gives plain JSON or an ExpressionError", () => {

@@ -27,6 +27,7 @@ const MADE_BY: readonly (readonly [rule: string, kinds: readonly string[]])[] = 
   ["field", ["RecordTypeField"]],
   ["outputField", ["OutputField"]],
   ["recordField", ["RecordField"]],
+  ["spread", ["Spread"]],
   ["testLine", ["Given", "Mock", "MockFails", "Answer", "ExpectRan", "ExpectStatus", "Expect"]],
   [
     "policy",

@@ -69,7 +69,8 @@ describe("NG001: expected tokens", () => {
     ["[a, b] -> c", "«[» expected a statement of the graph or `}`, found `[`"],
     ["node n = a ? b", "«}» expected `:` and the value for the other case after `b`, found `}`"],
     ["node n = xs[1", "«}» expected `]` after `1`, found `}`"],
-    ["node n = [...xs]", "«...» `...` cannot be used here"],
+    ["node n = f(...xs)", "«...» `...` is written only inside of a list or a record"],
+    ["node n = [...x.tags for x in xs]", "«for» a comprehension has one value for each item, not a spread"],
     ["node n = [x for x in xs, y]", "«,» expected `]` after `xs`, found `,`"],
   ])("%s", (body, message) => {
     expect(found(graph(body))).toEqual([`NG001 ${message}`]);

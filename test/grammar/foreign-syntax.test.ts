@@ -82,7 +82,11 @@ describe("in a graph", () => {
     ["node a = n++ into o", "+ | expected an expression after `+`, found `+` | nothing is assigned in an expression"],
     ["node a = n ** 2 into o", "* | expected an expression after `*`, found `*` | there is no `**`: write `x * x`"],
     ["node a = typeof s into o", "typeof | `typeof` is not an operator here | types are known before the run"],
-    ["node a = [...xs, s] into o", "... | `...` cannot be used here | "],
+    ["node a = len(...xs) into o", "... | `...` is written only inside of a list or a record | "],
+    [
+      "node a = xs.some(x => x.ok) into o",
+      "some | `.some(…)` cannot be called: there are no methods and no functions as values | write the condition",
+    ],
     ["node a = s into o  start => a", "=> | an arrow is written `->`, not `=>` | replace with `->`"],
     [
       "node a = s into o\n  node b = s\n  start -> a\n  [a, b] -> a",

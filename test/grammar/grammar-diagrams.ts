@@ -34,7 +34,19 @@ const SECTIONS: readonly (readonly [file: string, title: string, rules: readonly
   [
     "expressions",
     "Expressions",
-    ["expression", "binary", "operand", "callArguments", "argument", "list", "record", "recordField", "template"],
+    [
+      "expression",
+      "binary",
+      "operand",
+      "callArguments",
+      "argument",
+      "list",
+      "record",
+      "spread",
+      "recordPart",
+      "recordField",
+      "template",
+    ],
   ],
 ];
 

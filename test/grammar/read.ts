@@ -88,9 +88,9 @@ export function grouped(expr: Expr): string {
     case "Call":
       return `${expr.callee.name}(${expr.args.map(({ name, value }) => (name === undefined ? "" : `${name.name}: `) + grouped(value)).join(", ")})`;
     case "List":
-      return `[${expr.items.map(grouped).join(", ")}]`;
+      return `[${expr.items.map((item) => (item.kind === "Spread" ? `...${grouped(item.value)}` : grouped(item))).join(", ")}]`;
     case "Record":
-      return `{${expr.fields.map(({ name, value }) => `${name.name}: ${grouped(value)}`).join(", ")}}`;
+      return `{${expr.fields.map((field) => (field.kind === "Spread" ? `...${grouped(field.value)}` : `${field.name.name}: ${grouped(field.value)}`)).join(", ")}}`;
     case "Comprehension":
       return `[${grouped(expr.value)} for ${expr.item.name} in ${grouped(expr.list)}${expr.condition === undefined ? "" : ` if ${grouped(expr.condition)}`}]`;
     case "Template":

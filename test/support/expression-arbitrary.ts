@@ -117,14 +117,25 @@ function expressionOf(depth: number): fc.Arbitrary<Expr> {
     );
   return fc.oneof(
     { weight: 4, arbitrary: leaf },
-    { weight: 1, arbitrary: fc.array(inner, { maxLength: 3 }).map((items): Expr => ({ kind: "List", span, items })) },
     {
       weight: 1,
-      arbitrary: fc.array(fc.tuple(key, inner), { maxLength: 3 }).map((fields): Expr => ({
-        kind: "Record",
+      arbitrary: fc.array(fc.tuple(fc.integer({ min: 0, max: 4 }), inner), { maxLength: 3 }).map((items): Expr => ({
+        kind: "List",
         span,
-        fields: fields.map(([each, value]) => ({ kind: "RecordField", span, name: each, value })),
+        items: items.map(([kind, value]) => (kind === 0 ? { kind: "Spread", span, value } : value)),
       })),
+    },
+    {
+      weight: 1,
+      arbitrary: fc
+        .array(fc.tuple(fc.integer({ min: 0, max: 4 }), key, inner), { maxLength: 3 })
+        .map((fields): Expr => ({
+          kind: "Record",
+          span,
+          fields: fields.map(([kind, each, value]) =>
+            kind === 0 ? { kind: "Spread", span, value } : { kind: "RecordField", span, name: each, value },
+          ),
+        })),
     },
     {
       weight: 1,

@@ -1,9 +1,8 @@
 import { compare } from "../compare.ts";
 import { equal } from "../equal.ts";
 import { fail, failType } from "../expression-error.ts";
-import type { Expression } from "../expression.ts";
 import { MAX_ITEMS } from "../limits.ts";
-import { int, isRecord, listOf, string } from "../operations.ts";
+import { int, isRecord, joinLists, listOf, string, truth } from "../operations.ts";
 import { spend } from "../work-meter.ts";
 import { argument, type LibraryFunction } from "./library-function.ts";
 import type { Json, JsonObject } from "../../value/json.ts";
@@ -33,9 +32,49 @@ export const contains: LibraryFunction = (args, at) => {
   return failType(whole, "a string or a list", at);
 };
 
-/** The keys of a map in JavaScript's order: integer keys first, then the others in insertion order. */
-export const keys: LibraryFunction = (args, at) => Object.freeze(Object.keys(mapOf(argument(args, 0, at), at)));
-export const values: LibraryFunction = (args, at) => Object.freeze(Object.values(mapOf(argument(args, 0, at), at)));
+/**
+ * `slice(list, from, to)`: the part from one position to another, without the end; negative positions count from the
+ * end. Of a string, the part in UTF-16 code units.
+ */
+export const slice: LibraryFunction = (args, at) => {
+  const whole = argument(args, 0, at);
+  const from = int(argument(args, 1, at), at);
+  const to = args.length > 2 ? int(argument(args, 2, at), at) : undefined;
+  if (typeof whole === "string") return whole.slice(from, to);
+  if (Array.isArray(whole)) return Object.freeze((whole as readonly Json[]).slice(from, to));
+  return failType(whole, "a list or a string", at);
+};
+
+/** `take(list, n)`: the first n items; all if the list has fewer. */
+export const take: LibraryFunction = (args, at) =>
+  Object.freeze(listOf(argument(args, 0, at), at).slice(0, Math.max(0, int(argument(args, 1, at), at))));
+
+/** `drop(list, n)`: all but the first n items. */
+export const drop: LibraryFunction = (args, at) =>
+  Object.freeze(listOf(argument(args, 0, at), at).slice(Math.max(0, int(argument(args, 1, at), at))));
+
+/** Whether one item of a list of bools is true; false for an empty list. */
+export const some: LibraryFunction = (args, at) => {
+  let isFound = false;
+  for (const item of listOf(argument(args, 0, at), at)) if (truth(item, at)) isFound = true;
+  return isFound;
+};
+
+/** Whether all items of a list of bools are true; true for an empty list. */
+export const every: LibraryFunction = (args, at) => {
+  let isAll = true;
+  for (const item of listOf(argument(args, 0, at), at)) if (!truth(item, at)) isAll = false;
+  return isAll;
+};
+
+/** `flat(lists)`: the items of all lists of a list, in order; one level. */
+export const flat: LibraryFunction = (args, at) =>
+  joinLists(
+    listOf(argument(args, 0, at), at).map((item) => listOf(item, at)),
+    at,
+  );
+
+export const reverse: LibraryFunction = (args, at) => Object.freeze(listOf(argument(args, 0, at), at).toReversed());
 
 /** `range(end)`, `range(start, end)`, `range(start, end, step)`: a list of ints without the end. */
 export const range: LibraryFunction = (args, at) => {
@@ -78,10 +117,4 @@ function canonical(value: Json): string {
     .sort()
     .map((name) => `${JSON.stringify(name)}:${canonical(fields[name] as Json)}`)
     .join()}}`;
-}
-
-function mapOf(value: Json, at: Expression | undefined): JsonObject {
-  if (!isRecord(value)) return failType(value, "a map", at);
-  spend(256 * Object.keys(value).length, at);
-  return value;
 }

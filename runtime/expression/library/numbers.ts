@@ -1,5 +1,5 @@
 import type { Expression } from "../expression.ts";
-import { finite, int, listOf, number } from "../operations.ts";
+import { finite, int, listOf, number, string } from "../operations.ts";
 import { argument, type LibraryFunction } from "./library-function.ts";
 import type { Json } from "../../value/json.ts";
 
@@ -18,6 +18,23 @@ export const max: LibraryFunction = (args, at) => extreme(args, (a, b) => a > b,
 export const round: LibraryFunction = (args, at) => int(Math.round(number(argument(args, 0, at), at)) + 0, at);
 
 export const abs: LibraryFunction = (args, at) => Math.abs(number(argument(args, 0, at), at));
+
+const INTEGER = /^\s*[+-]?\d+\s*$/;
+const DECIMAL = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
+
+/** The int that a whole text spells in decimal digits; `null` for any other text, and beyond the safe integers. */
+export const parseInt: LibraryFunction = (args, at) => {
+  const text = string(argument(args, 0, at), at);
+  const value = INTEGER.test(text) ? Number(text) + 0 : Number.NaN;
+  return Number.isSafeInteger(value) ? value : null;
+};
+
+/** The number that a whole text spells in decimal digits; `null` for any other text, and beyond the range of a float. */
+export const parseFloat: LibraryFunction = (args, at) => {
+  const text = string(argument(args, 0, at), at);
+  const value = DECIMAL.test(text) ? Number(text) + 0 : Number.NaN;
+  return Number.isFinite(value) ? value : null;
+};
 
 function extreme(args: readonly Json[], better: (a: number, b: number) => boolean, at: Expression | undefined): Json {
   const items = args.length === 1 ? listOf(argument(args, 0, at), at) : args;

@@ -1,7 +1,8 @@
 /** Strings are sequences of UTF-16 code units, as in TypeScript; case is mapped without a locale. */
 import { fail } from "../expression-error.ts";
 import { MAX_ITEMS, MAX_TEXT } from "../limits.ts";
-import { failText, listOf, string, text } from "../operations.ts";
+import { failText, int, listOf, string, text } from "../operations.ts";
+import { spend } from "../work-meter.ts";
 import { matchesPattern } from "../pattern/matches-pattern.ts";
 import { argument, type LibraryFunction } from "./library-function.ts";
 
@@ -39,6 +40,32 @@ export const join: LibraryFunction = (args, at) => {
     parts.push(part);
   }
   return length > MAX_TEXT ? failText(length, at) : parts.join(separator);
+};
+
+/** `replace(text, part, by)`: all occurrences; an empty part occurs nowhere. */
+export const replace: LibraryFunction = (args, at) => {
+  const value = string(argument(args, 0, at), at);
+  const part = string(argument(args, 1, at), at);
+  const by = string(argument(args, 2, at), at);
+  if (part === "") return value;
+  let length = value.length;
+  for (let from = value.indexOf(part); from !== -1; from = value.indexOf(part, from + part.length)) {
+    length += by.length - part.length;
+  }
+  if (length > MAX_TEXT) return failText(length, at);
+  spend(length, at);
+  // As a function, because `$&` in a text would be a pattern.
+  return value.replaceAll(part, () => by);
+};
+
+/** `padStart(text, length, fill)`: fills the front up to a length, with blanks or with `fill`. */
+export const padStart: LibraryFunction = (args, at) => {
+  const value = string(argument(args, 0, at), at);
+  const length = int(argument(args, 1, at), at);
+  const fill = args.length > 2 ? string(argument(args, 2, at), at) : " ";
+  if (length > MAX_TEXT) return failText(length, at);
+  spend(Math.max(0, length), at);
+  return value.padStart(length, fill);
 };
 
 /** `matches(text, pattern)`: the pattern occurs somewhere in the text, unless it is anchored with `^` and `$`. */
