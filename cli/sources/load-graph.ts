@@ -64,7 +64,12 @@ async function loadCompiled(
   output: Output,
 ): Promise<{ readonly table: Table | PlanTable; readonly compiled: CompileResult } | undefined> {
   const compiled = await compileSource(file);
-  printDiagnostics(compiled.diagnostics, {}, output);
+  // `ngc check` prints the warnings: they do not concern the run.
+  printDiagnostics(
+    compiled.diagnostics.filter(({ severity }) => severity === "error"),
+    {},
+    output,
+  );
   if (hasErrors(compiled.diagnostics)) {
     if (output.json) output.document(await diagnosticsDocument([compiled]));
     return undefined;

@@ -1,6 +1,7 @@
 import type { Severity } from "../codes.ts";
 import type { Diagnostic } from "../diagnostic.ts";
 import { selectDiagnostics } from "./select.ts";
+import { formatTraceOf } from "./trace.ts";
 
 const COMMANDS: Readonly<Record<Severity, string>> = { error: "error", warning: "warning", info: "notice" };
 
@@ -19,10 +20,12 @@ export function renderGithub(diagnostics: readonly Diagnostic[], options: { read
         title: `${diagnostic.code} ${diagnostic.name}`,
       };
       const list = Object.entries(properties).map(([key, value]) => `${key}=${escapeProperty(String(value))}`);
+      const trace = formatTraceOf(diagnostic);
       const text = [
         diagnostic.message,
+        ...(trace === undefined ? [] : [`trace: ${trace}`]),
         ...diagnostic.notes,
-        ...(diagnostic.help === undefined ? [] : [diagnostic.help]),
+        ...(diagnostic.help === undefined ? [] : [`help: ${diagnostic.help}`]),
       ];
       return `::${COMMANDS[diagnostic.severity]} ${list.join(",")}::${escapeData(text.join("\n"))}`;
     })

@@ -4,7 +4,7 @@ import { codeFrame, lastLineOf, type Mark } from "./code-frame.ts";
 import { printable } from "./display-text.ts";
 import { selectDiagnostics } from "./select.ts";
 import { ansiStyles, plainStyles, type Styles } from "./styles.ts";
-import { formatBarriers, formatTrace } from "./trace.ts";
+import { formatTraceOf } from "./trace.ts";
 
 export interface PrettyOptions {
   /** Paint with `ansiStyles`. */
@@ -66,10 +66,8 @@ function renderOne(diagnostic: Diagnostic, options: PrettyOptions): string {
     lines.push(`${indent} ${styles.gutter("=")} ${styles.strong(`${kind}:`)} ${first}`);
     for (const line of rest) lines.push(`${indent}   ${" ".repeat(kind.length + 2)}${line}`.trimEnd());
   };
-  if (diagnostic.trace !== undefined && diagnostic.trace.length > 0) {
-    const end = diagnostic.traceEnd ?? formatBarriers(diagnostic.trace.at(-1));
-    remark("trace", formatTrace(diagnostic.trace) + (end === "" ? "" : ` · ${end}`));
-  }
+  const trace = formatTraceOf(diagnostic);
+  if (trace !== undefined) remark("trace", trace);
   for (const note of diagnostic.notes) remark("note", note);
   if (diagnostic.help !== undefined) remark("help", diagnostic.help);
   return lines.join("\n");

@@ -1,7 +1,7 @@
 import { DIAGNOSTIC_CODES, type DiagnosticCode, type Severity } from "../codes.ts";
 import type { Diagnostic, Place, TraceStep } from "../diagnostic.ts";
 import type { SourceFile, Span } from "../source.ts";
-import { formatBarriers, formatTrace } from "./trace.ts";
+import { formatTrace, formatTraceEnd, formatTraceOf } from "./trace.ts";
 
 const LEVELS: Readonly<Record<Severity, string>> = { error: "error", warning: "warning", info: "note" };
 
@@ -54,9 +54,10 @@ function rule(code: DiagnosticCode): object {
 
 function result(diagnostic: Diagnostic, ruleIndex: number, options: SarifOptions): object {
   const trace = diagnostic.trace ?? [];
+  const traceText = formatTraceOf(diagnostic);
   const text = [
     diagnostic.message,
-    ...(trace.length === 0 ? [] : [`trace: ${formatTrace(trace)}${endOf(diagnostic, " · ")}`]),
+    ...(traceText === undefined ? [] : [`trace: ${traceText}`]),
     ...diagnostic.notes,
     ...(diagnostic.help === undefined ? [] : [`help: ${diagnostic.help}`]),
   ].join("\n");
@@ -103,7 +104,7 @@ function codeFlow(diagnostic: Diagnostic, trace: readonly TraceStep[], { placeOf
       };
     }),
   );
-  const end = endOf(diagnostic, "");
+  const end = formatTraceEnd(diagnostic);
   const last = {
     location: {
       ...location(diagnostic.file, diagnostic.span),
@@ -111,12 +112,6 @@ function codeFlow(diagnostic: Diagnostic, trace: readonly TraceStep[], { placeOf
     },
   };
   return { message: { text: formatTrace(trace) }, threadFlows: [{ locations: [...locations, last] }] };
-}
-
-/** How the run of a trace ends. */
-function endOf({ trace, traceEnd }: Diagnostic, separator: string): string {
-  const end = traceEnd ?? formatBarriers(trace?.at(-1));
-  return end === "" ? "" : separator + end;
 }
 
 function location(file: SourceFile, span: Span): object {

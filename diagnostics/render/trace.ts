@@ -1,4 +1,4 @@
-import type { TraceStep } from "../diagnostic.ts";
+import type { Diagnostic, TraceStep } from "../diagnostic.ts";
 
 /**
  * A run on one line, as reports show it: `start · triage ("ok") · [legal, docs]`. Several nodes of one step are in
@@ -31,4 +31,16 @@ export function formatBarriers(step: TraceStep | undefined): string {
     .filter(([, nodes]) => nodes.length > 0)
     .map(([barrier, nodes]) => `${barrier} has ${nodes.join(", ")}`)
     .join("; ");
+}
+
+/** The end of the run that the trace of a diagnostic shows; empty if the trace has nothing to add. */
+export function formatTraceEnd({ trace, traceEnd }: Diagnostic): string {
+  return traceEnd ?? formatBarriers(trace?.at(-1));
+}
+
+/** The trace of a diagnostic with its end, on one line; `undefined` without a trace. */
+export function formatTraceOf(diagnostic: Diagnostic): string | undefined {
+  if (diagnostic.trace === undefined || diagnostic.trace.length === 0) return undefined;
+  const end = formatTraceEnd(diagnostic);
+  return formatTrace(diagnostic.trace) + (end === "" ? "" : ` · ${end}`);
 }

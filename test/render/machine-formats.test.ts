@@ -12,6 +12,12 @@ test("plain lines are those that problem matchers of editors read", () => {
   for (const line of text.split("\n")) expect(line).toMatch(matcher);
 });
 
+test("plain lines are followed by the trace, the notes and the help", () => {
+  const found = sample(file, "three", { help: "a\n  b", notes: ["n"] });
+  expect(renderPlain([found])).toBe("dir/a b.ngraph(2,5): error NG101: the message\n  note: n\n  help: a b");
+  expect(renderPlain([joinNeverComplete()]).split("\n")).toHaveLength(3);
+});
+
 test("JSON has 1-based ranges with exclusive ends, labels, fixes and the trace", () => {
   const [json] = toJson([joinNeverComplete()]);
   expect(json).toMatchObject({
@@ -35,7 +41,7 @@ test("JSON has 1-based ranges with exclusive ends, labels, fixes and the trace",
 test("GitHub's workflow commands are escaped", () => {
   const found = sample(file, "three", { help: "a\nb", notes: ["50%"] }, "NG111", "a, b: c");
   expect(renderGithub([found])).toBe(
-    "::warning file=dir/a b.ngraph,line=2,col=5,endLine=2,endColumn=9,title=NG111 unused-declaration::a, b: c%0A50%25%0Aa%0Ab",
+    "::warning file=dir/a b.ngraph,line=2,col=5,endLine=2,endColumn=9,title=NG111 unused-declaration::a, b: c%0A50%25%0Ahelp: a%0Ab",
   );
   expect(renderGithub([sample(new SourceFile("a,b:c", "x"), "x", {}, "NG207")])).toContain("::notice file=a%2Cb%3Ac,");
 });
