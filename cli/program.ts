@@ -3,6 +3,7 @@ import { checkCommand } from "./commands/check.ts";
 import { compileCommand } from "./commands/compile.ts";
 import { convertCommand } from "./commands/convert.ts";
 import { deleteCommand } from "./commands/delete.ts";
+import { doctorCommand } from "./commands/doctor.ts";
 import { explainCommand } from "./commands/explain.ts";
 import { fmtCommand } from "./commands/fmt.ts";
 import { forkCommand } from "./commands/fork.ts";
@@ -38,6 +39,7 @@ const COMMANDS = [
   threadsCommand,
   pruneCommand,
   deleteCommand,
+  doctorCommand,
   fmtCommand,
   convertCommand,
   graphCommand,

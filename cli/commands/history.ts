@@ -29,28 +29,35 @@ export const historyCommand = defineCommand<HistoryOptions>({
       .option(STORE_FLAG, STORE_HELP);
   },
   run: async ([thread = ""], options, output) => {
-    const { checkpoints, flag } = await withStore(options.store, { mustExist: true }, async ({ store, flag }) => {
-      await latestOf(store, thread);
-      const { limit, namespace } = options;
-      const before = options.before === undefined ? undefined : await findCheckpoint(store, options.before, thread);
-      const found = await store.list(thread, {
-        ...(limit === undefined ? {} : { limit }),
-        ...(before === undefined ? {} : { before: before.id, namespace: before.namespace }),
-        ...(namespace === undefined ? {} : { namespace }),
-      });
-      if (found.length === 0 && namespace !== undefined && before === undefined) {
-        throw new CommandError(`thread \`${thread}\` has called no graph under \`${namespace}\``, {
-          code: "NG_UNKNOWN_CHECKPOINT",
-          help: "a namespace is the name of the calling task, such as `review` or `each[3]`; `ngc show` lists the namespaces of a checkpoint",
+    const { checkpoints, flag } = await withStore(
+      options.store,
+      { mustExist: true, readOnly: true },
+      async ({ store, flag }) => {
+        await latestOf(store, thread);
+        const { limit, namespace } = options;
+        const before = options.before === undefined ? undefined : await findCheckpoint(store, options.before, thread);
+        const found = await store.list(thread, {
+          ...(limit === undefined ? {} : { limit }),
+          ...(before === undefined ? {} : { before: before.id, namespace: before.namespace }),
+          ...(namespace === undefined ? {} : { namespace }),
         });
-      }
-      // Only the newest checkpoint can still wait for answers.
-      const list = found.map((checkpoint) =>
-        migrateCheckpoint(checkpoint, { threadId: thread, namespace: namespace ?? before?.namespace ?? "" }),
-      );
-      const [head] = list;
-      return { checkpoints: head === undefined ? [] : [await withStoredAnswers(store, head), ...list.slice(1)], flag };
-    });
+        if (found.length === 0 && namespace !== undefined && before === undefined) {
+          throw new CommandError(`thread \`${thread}\` has called no graph under \`${namespace}\``, {
+            code: "NG_UNKNOWN_CHECKPOINT",
+            help: "a namespace is the name of the calling task, such as `review` or `each[3]`; `ngc show` lists the namespaces of a checkpoint",
+          });
+        }
+        // Only the newest checkpoint can still wait for answers.
+        const list = found.map((checkpoint) =>
+          migrateCheckpoint(checkpoint, { threadId: thread, namespace: namespace ?? before?.namespace ?? "" }),
+        );
+        const [head] = list;
+        return {
+          checkpoints: head === undefined ? [] : [await withStoredAnswers(store, head), ...list.slice(1)],
+          flag,
+        };
+      },
+    );
     output.document({ version: 1, thread, checkpoints: checkpoints.map(checkpointDocument) });
     output.result(
       isPlan(checkpoints)

@@ -24,11 +24,15 @@ export const showCommand = defineCommand<ShowOptions>({
       .option(STORE_FLAG, STORE_HELP);
   },
   run: async ([name = ""], options, output) => {
-    const { checkpoint, parent } = await withStore(options.store, { mustExist: true }, async ({ store }) => {
-      const found = await findCheckpoint(store, name, options.thread);
-      const before = found.parentId === null ? undefined : await store.loadById(found.threadId, found.parentId);
-      return { checkpoint: await withStoredAnswers(store, found), parent: before };
-    });
+    const { checkpoint, parent } = await withStore(
+      options.store,
+      { mustExist: true, readOnly: true },
+      async ({ store }) => {
+        const found = await findCheckpoint(store, name, options.thread);
+        const before = found.parentId === null ? undefined : await store.loadById(found.threadId, found.parentId);
+        return { checkpoint: await withStoredAnswers(store, found), parent: before };
+      },
+    );
     const start = await startValues(checkpoint);
     const state = withStartValues(checkpoint.values, start);
     const changes = parent === undefined ? undefined : changedValues(withStartValues(parent.values, start), state);

@@ -48,7 +48,7 @@ export const threadsCommand = defineCommand<ThreadsOptions>({
     const damaged: { readonly thread: string | null; readonly message: string }[] = [];
     const report = (error: Error, thread: string | undefined): void =>
       void damaged.push({ thread: thread ?? null, message: error.message });
-    const threads = await withStore(place, { mustExist: true }, async ({ store }) => {
+    const threads = await withStore(place, { mustExist: true, readOnly: true }, async ({ store }) => {
       if (store.threads === undefined) throw new CommandError("this store cannot list its threads");
       return threadsOf(store, { ...filter, limit }, report);
     });

@@ -1,8 +1,10 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import type { MaybePromise } from "../../runtime/value/json.ts";
+import { StoreError } from "../../runtime/interface/errors.ts";
 import type { Store } from "../../runtime/interface/store.ts";
+import type { SnapshotCopy } from "../../runtime/stores/sqlite/snapshot-copy.ts";
 import { CommandError } from "../process/command-error.ts";
 import { makeDirectory } from "../output/make-directory.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
@@ -22,50 +24,60 @@ export interface OpenStore {
   readonly isMemory: boolean;
   /** The file of a SQLite store. */
   readonly path?: string;
+  /** Deletes the temporary copy that is open in place of a file that cannot be written. */
+  readonly removeCopy?: () => void;
+}
+
+/**
+ * `mustExist`: a missing SQLite file is an error; commands that only read never create a database. `readOnly`: the command writes
+ * nothing, so a SQLite file that this user cannot write is read from a temporary copy.
+ */
+export interface StoreUse {
+  readonly mustExist: boolean;
+  readonly readOnly?: boolean;
 }
 
 /** Opens a store (see `openStore`), runs `work`, and closes the store in any case. */
 export async function withStore<T>(
   given: string | undefined,
-  options: { readonly mustExist: boolean },
+  use: StoreUse,
   work: (open: OpenStore) => MaybePromise<T>,
 ): Promise<T> {
-  const open = await openStore(given, options);
+  const open = await openStore(given, use);
+  try {
+    return await closing(open.store, () => work(open));
+  } finally {
+    open.removeCopy?.();
+  }
+}
+
+async function closing<T>(store: Store, work: () => MaybePromise<T>): Promise<T> {
   let result: T;
   try {
-    result = await work(open);
+    result = await work();
   } catch (error) {
     try {
-      await open.store.close?.();
+      await store.close?.();
     } catch {
       // The first error is reported.
     }
     throw error;
   }
-  await open.store.close?.();
+  await store.close?.();
   return result;
 }
 
-/**
- * Opens the store that `--store` names. `mustExist`: commands that only read never create a database.
- *
- * @throws CommandError when the flag names no store; StoreError when the store cannot be used
- */
-export async function openStore(given: string | undefined, options: { mustExist: boolean }): Promise<OpenStore> {
-  const spec = given ?? DEFAULT_STORE;
-  const flag = given === undefined ? "" : ` --store ${quoteArgument(withoutPassword(given))}`;
-  if (options.mustExist && (spec === "memory" || spec === "sqlite::memory:")) {
-    throw new CommandError("a store in memory is empty at the start of a command: name the store that the run used");
-  }
-  if (spec === "memory") {
-    return { store: new MemoryStore(), flag, isMemory: true };
-  }
+/** What `--store` names. */
+export type StoreName =
+  | { readonly kind: "memory" }
+  | { readonly kind: "sqlite"; readonly path: string }
+  | { readonly kind: "postgres"; readonly url: string };
+
+/** @throws CommandError when the flag names no store */
+export function parseStore(spec: string): StoreName {
+  if (spec === "memory") return { kind: "memory" };
   if (spec.startsWith("sqlite:") && spec.length > "sqlite:".length) {
-    const path = spec.slice("sqlite:".length);
-    const store = await openSqlite(path, options);
-    return path === ":memory:"
-      ? { store, flag, isMemory: true }
-      : { store, flag, isMemory: false, path: resolve(path) };
+    return { kind: "sqlite", path: spec.slice("sqlite:".length) };
   }
   const url = spec.replace(/^postgres:(?=postgres(?:ql)?:)/, "");
   if (/^postgres(?:ql)?:\/\/./.test(url)) {
@@ -78,8 +90,7 @@ export async function openStore(given: string | undefined, options: { mustExist:
         },
       );
     }
-    const { PostgresStore } = await import("../../runtime/stores/postgres.ts");
-    return { store: new PostgresStore(url), flag, isMemory: false };
+    return { kind: "postgres", url };
   }
   throw new CommandError(`--store takes sqlite:PATH, postgres:URL or memory, not \`${withoutPassword(spec)}\``, {
     help: /^postgres(?:ql)?:/.test(spec)
@@ -90,19 +101,79 @@ export async function openStore(given: string | undefined, options: { mustExist:
   });
 }
 
+/** The flag with which a later command finds the same store; empty for the default store. */
+export function storeFlag(given: string | undefined): string {
+  return given === undefined ? "" : ` --store ${quoteArgument(withoutPassword(given))}`;
+}
+
+/**
+ * Opens the store that `--store` names.
+ *
+ * @throws CommandError when the flag names no store; StoreError when the store cannot be used
+ */
+export async function openStore(given: string | undefined, use: StoreUse): Promise<OpenStore> {
+  const name = parseStore(given ?? DEFAULT_STORE);
+  const flag = storeFlag(given);
+  const isMemory = name.kind === "memory" || (name.kind === "sqlite" && name.path === ":memory:");
+  if (use.mustExist && isMemory) {
+    throw new CommandError("a store in memory is empty at the start of a command: name the store that the run used");
+  }
+  switch (name.kind) {
+    case "memory":
+      return { store: new MemoryStore(), flag, isMemory };
+    case "sqlite": {
+      const copy = use.readOnly === true ? await copyUnwritable(name.path) : undefined;
+      const store = await openSqlite(copy?.path ?? name.path, use);
+      if (isMemory) return { store, flag, isMemory };
+      const path = resolve(name.path);
+      return { store, flag, isMemory, path, ...(copy === undefined ? {} : { removeCopy: copy.remove }) };
+    }
+    case "postgres": {
+      const { PostgresStore } = await import("../../runtime/stores/postgres.ts");
+      return { store: new PostgresStore(name.url), flag, isMemory };
+    }
+  }
+}
+
 /** The password contains a `/`: the rest of it would be parsed as the database's name, and shown. */
 const HAS_AT_IN_PATH = /^\w+:\/\/[^/?#]*\/[^?#]*@/;
 
-async function openSqlite(path: string, { mustExist }: { mustExist: boolean }): Promise<Store> {
-  if (mustExist && !existsSync(path)) {
-    const above = path === DEFAULT_PATH ? storeAbove(path) : undefined;
-    throw new CommandError(`there is no store at ${path}`, {
-      help:
-        above === undefined
-          ? "run the command where the graph was run, or name the store with --store"
-          : `a directory above has one: --store ${quoteArgument(`sqlite:${above}`)}`,
-    });
+/** A copy of a file that this user can read but not write; undefined for any other file. */
+async function copyUnwritable(path: string): Promise<SnapshotCopy | undefined> {
+  if (path === ":memory:" || statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
+  if (mayWrite(path) && mayWrite(dirname(resolve(path)))) return undefined;
+  const { copySnapshot } = await import("../../runtime/stores/sqlite/snapshot-copy.ts");
+  try {
+    return copySnapshot(path);
+  } catch (error) {
+    if (error instanceof StoreError) throw error;
+    throw new CommandError(`cannot read ${path}: ${reasonOf(error)}`, { cause: error });
   }
+}
+
+function mayWrite(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @throws CommandError with the store of a directory above, if there is one */
+export function expectFile(path: string): void {
+  if (existsSync(path)) return;
+  const above = path === DEFAULT_PATH ? storeAbove(path) : undefined;
+  throw new CommandError(`there is no store at ${path}`, {
+    help:
+      above === undefined
+        ? "run the command where the graph was run, or name the store with --store"
+        : `a directory above has one: --store ${quoteArgument(`sqlite:${above}`)}`,
+  });
+}
+
+async function openSqlite(path: string, { mustExist }: StoreUse): Promise<Store> {
+  if (mustExist) expectFile(path);
   try {
     if (path !== ":memory:") makeStoreDirectory(dirname(path));
   } catch (error) {

@@ -12,7 +12,14 @@ import type {
 import { checkNames, encodeKey } from "./contract/key.ts";
 import { checkPrunePolicy, rowLimit } from "./contract/limits.ts";
 import { recordLost } from "./contract/lost-owners.ts";
-import { ancestors, checkpointAt, findCheckpoint, findLabelled, withValues } from "./postgres/checkpoints.ts";
+import {
+  ancestors,
+  checkpointAt,
+  expectAllCheckpoints,
+  findCheckpoint,
+  findLabelled,
+  withValues,
+} from "./postgres/checkpoints.ts";
 import { Connection, type ConnectionOptions, type Transaction } from "./postgres/connection.ts";
 import { clearWrites, getWrites, putWrites } from "./postgres/pending-writes.ts";
 import { prune, removeThread } from "./postgres/prune.ts";
@@ -63,7 +70,9 @@ export class PostgresStore implements Store {
   async loadLatest(threadId: ThreadId, namespace = ""): Promise<Checkpoint | undefined> {
     return this.#load(threadId, async (transaction, thread) => {
       const head = await headOf(transaction, thread, encodeKey(namespace));
-      return head === undefined ? undefined : checkpointAt(transaction, thread, head);
+      const row = head === undefined ? undefined : await checkpointAt(transaction, thread, head);
+      await expectAllCheckpoints(transaction, thread);
+      return row;
     });
   }
 

@@ -14,7 +14,14 @@ import { checkPrunePolicy, rowLimit } from "./contract/limits.ts";
 import { registerRunView } from "../interface/run-view.ts";
 import type { ThreadRow } from "./contract/rows.ts";
 import { recordLost } from "./contract/lost-owners.ts";
-import { ancestors, checkpointAt, findCheckpoint, findLabelled, withValues } from "./sqlite/checkpoints.ts";
+import {
+  ancestors,
+  checkpointAt,
+  expectAllCheckpoints,
+  findCheckpoint,
+  findLabelled,
+  withValues,
+} from "./sqlite/checkpoints.ts";
 import { Connection, type ConnectionOptions } from "./sqlite/connection.ts";
 import { GroupCommit } from "./sqlite/group-commit.ts";
 import { clearWrites, getWrites, putWrites } from "./sqlite/pending-writes.ts";
@@ -77,7 +84,9 @@ export class SqliteStore implements Store {
     if (this.#connection.hasNoCheckpoints(encodeKey(threadId))) return undefined;
     return this.#load(threadId, (thread) => {
       const head = headOf(this.#connection, thread, encodeKey(namespace));
-      return head === undefined ? undefined : checkpointAt(this.#connection, thread, head);
+      const row = head === undefined ? undefined : checkpointAt(this.#connection, thread, head);
+      expectAllCheckpoints(this.#connection, thread);
+      return row;
     });
   }
 

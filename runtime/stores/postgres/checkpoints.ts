@@ -59,6 +59,23 @@ async function expectAll(transaction: Transaction, thread: ThreadRow): Promise<v
   for (const row of rows) verifyRow(CHECKPOINTS, row);
 }
 
+/**
+ * Refuses a thread of which checkpoints are missing, so that no run continues it. Counts an index, whose cost grows with the
+ * thread; so each connection counts a thread once.
+ */
+export async function expectAllCheckpoints(transaction: Transaction, thread: ThreadRow): Promise<void> {
+  const { counted } = transaction;
+  if (counted.has(thread.thread)) return;
+  const sql = "SELECT count(*) AS rows FROM @.checkpoints WHERE thread = $1";
+  const { rows } = (await transaction.get<{ rows: number }>(sql, thread.thread))!;
+  checkCount(thread, "checkpoints", rows);
+  if (counted.size >= MAX_COUNTED) counted.clear();
+  counted.add(thread.thread);
+}
+
+/** Threads that a connection remembers as counted. */
+const MAX_COUNTED = 10_000;
+
 /** From a checkpoint back along its parents, newest first. */
 export async function ancestors(
   transaction: Transaction,

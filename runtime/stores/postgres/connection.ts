@@ -30,6 +30,8 @@ export interface Transaction {
   /** The number of rows that a statement changed. */
   run(sql: string, ...values: readonly Value[]): Promise<number>;
   readonly heads: KnownHeads;
+  /** Threads whose checkpoints have been counted. */
+  readonly counted: Set<number>;
 }
 
 /** "ngraph" as bytes: key of the advisory lock that a migration holds exclusively and all other transactions share. */
@@ -60,6 +62,7 @@ export class Connection {
   /** Owners as keys, see `encodeKey`. */
   readonly lost: LostOwners = new Set();
   readonly #heads = new KnownHeads();
+  readonly #counted = new Set<number>();
   #migrated: Promise<void> | undefined;
   #closed = false;
 
@@ -97,6 +100,25 @@ export class Connection {
   /** A read transaction: all reads see one state of the database. */
   read<T>(body: (transaction: Transaction) => Promise<T>): Promise<T> {
     return this.#transaction(`${READING}; ${VERSION}`, body);
+  }
+
+  /** A read transaction that never creates or migrates tables. The body gets the schema version; 0 when there are no tables. */
+  async inspect<T>(body: (transaction: Transaction, version: number, place: string) => Promise<T>): Promise<T> {
+    if (this.#closed) throw storeIsClosed();
+    try {
+      return await this.#within(READING, async (transaction) => {
+        const version = await this.#version(transaction);
+        if (version !== 0) this.#checkVersion(version, 1);
+        return body(transaction, version, `schema ${this.#schema} of database ${this.#place}`);
+      });
+    } catch (error) {
+      throw storeFailure(error, this.#place);
+    }
+  }
+
+  /** The schema of the tables. */
+  get schema(): string {
+    return this.#schema;
   }
 
   async close(): Promise<void> {
@@ -172,6 +194,7 @@ export class Connection {
       get: async <T>(sql: string, ...values: readonly Value[]) => (await query(sql, values)).rows[0] as T | undefined,
       run: async (sql, ...values) => (await query(sql, values)).rowCount ?? 0,
       heads: this.#heads,
+      counted: this.#counted,
     };
   }
 

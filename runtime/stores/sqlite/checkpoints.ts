@@ -63,6 +63,25 @@ export function checkpointsOfThread(connection: Connection, thread: ThreadRow): 
   return rows.map((row) => verifyRow(CHECKPOINTS, row, { thread: thread.thread }));
 }
 
+/**
+ * Refuses a thread of which checkpoints are missing, so that no run continues it. Counts an index, whose cost grows with the
+ * thread; so each connection counts a thread once.
+ */
+export function expectAllCheckpoints(connection: Connection, thread: ThreadRow): void {
+  const { counted } = connection;
+  if (counted.has(thread.thread)) return;
+  const { rows } = connection.get<{ rows: number }>(
+    "SELECT count(*) AS rows FROM checkpoints INDEXED BY checkpoints_by_id WHERE thread = ?",
+    thread.thread,
+  )!;
+  checkCount(thread, "checkpoints", rows);
+  if (counted.size >= MAX_COUNTED) counted.clear();
+  counted.add(thread.thread);
+}
+
+/** Threads that a connection remembers as counted. */
+const MAX_COUNTED = 10_000;
+
 /** From a checkpoint back along its parents, newest first. */
 export function ancestors(
   connection: Connection,

@@ -31,6 +31,8 @@ export class Connection {
   readonly heads = new KnownHeads();
   /** Owners as keys, see `encodeKey`. */
   readonly lost: LostOwners = new Set();
+  /** Threads whose checkpoints have been counted. */
+  readonly counted = new Set<number>();
   #version: number | undefined;
   #closed = false;
   /** Whether a group is open, in which each transaction is a savepoint. */

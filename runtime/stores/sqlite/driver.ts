@@ -17,7 +17,7 @@ export interface SqliteStatement {
 export type SqliteValue = string | number | null;
 
 interface SqliteModule {
-  readonly DatabaseSync: new (path: string) => SqliteDatabase;
+  readonly DatabaseSync: new (path: string, options?: { readonly readOnly?: boolean }) => SqliteDatabase;
 }
 
 let loaded: SqliteModule | undefined;
@@ -32,9 +32,14 @@ export function loadSqlite(): SqliteModule {
   return loaded;
 }
 
+/** Whether `loadSqlite` returns the SQLite that is built into Node. */
+export function isBuiltin(): boolean {
+  return builtin() !== undefined;
+}
+
 /** Whether closing a database finalizes its statements. The package leaves that, and so the open file, to the garbage collector. */
 export function closesStatements(): boolean {
-  return builtin() !== undefined;
+  return isBuiltin();
 }
 
 /** Loads `node:sqlite` without Node's warning that it is experimental. Other warnings are emitted. */

@@ -56,9 +56,13 @@ export function openDatabase(path: string, options: ConnectionOptions): SqliteDa
   }
 }
 
-/** Refuses files that are not databases. SQLite treats a very short file as an empty database and would overwrite it. */
 function prepareFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true });
+  checkFile(path);
+}
+
+/** Refuses files that are not databases. SQLite treats a very short file as an empty database and would overwrite it. */
+export function checkFile(path: string): void {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return;
   if (!found.isFile()) throw new StoreError("NG_STORE_FAILED", `${path} is not a file: use another path`);
@@ -78,7 +82,7 @@ function prepareFile(path: string): void {
 }
 
 /** The schema version of the file; 0 when it is empty. */
-function checkOwner(database: SqliteDatabase, path: string): number {
+export function checkOwner(database: SqliteDatabase, path: string): number {
   const owner = pragma(database, "application_id");
   const version = pragma(database, "user_version");
   const { tables } = database.prepare("SELECT count(*) AS tables FROM sqlite_schema").get() as { tables: number };
@@ -125,7 +129,7 @@ function chooseJournal(database: SqliteDatabase, path: string, wanted: "auto" | 
 }
 
 /** Before SQLite 3.51.3, two connections that reset the write-ahead log at the same time could corrupt it. */
-function walIsSafe(database: SqliteDatabase): boolean {
+export function walIsSafe(database: SqliteDatabase): boolean {
   const { version } = database.prepare("SELECT sqlite_version() AS version").get() as { version: string };
   const [major = 0, minor = 0, patch = 0] = version.split(".").map(Number);
   return major * 1e6 + minor * 1e3 + patch >= 3_051_003;

@@ -129,7 +129,7 @@ export function flushStaging(connection: Connection): boolean {
       "SELECT chain, channel, ord, kind, version, base, count, slack, data, cell_v, cell_sum FROM tail " +
       "WHERE channel IS NOT NULL ORDER BY place",
   );
-  countStagedSteps(connection);
+  countStagedSteps(connection, isOwn);
   connection.run("DELETE FROM tail");
   recent.staging = { rows: 0, firstOrd: 0, ids: new Set() };
   return true;
@@ -149,15 +149,23 @@ function checkStaging(connection: Connection): void {
   if (first !== "ok") throw corruptRecord("table `tail`", String(first));
 }
 
-/** Adds the staged steps to the counters of their threads. Steps at or below `threads.last` are already counted. */
-function countStagedSteps(connection: Connection): void {
-  const found = connection.all<{ thread: number; steps: number; last: number; head: number | null }>(
-    "SELECT tail.thread, count(*) AS steps, max(ord) AS last, max(ord) FILTER (WHERE namespace = '') AS head " +
+/**
+ * Adds the staged steps to the counters of their threads. Steps at or below `threads.last` are already counted. A missing parent
+ * of a step that another connection has staged counts too: the counter then reveals the lost row.
+ */
+function countStagedSteps(connection: Connection, isOwn: boolean): void {
+  const lost = isOwn
+    ? "0"
+    : "count(*) FILTER (WHERE parent IS NOT NULL AND NOT EXISTS (SELECT 1 FROM checkpoints WHERE checkpoints.ord = tail.parent))";
+  const found = connection.all<{ thread: number; steps: number; lost: number; last: number; head: number | null }>(
+    `SELECT tail.thread, count(*) AS steps, ${lost} AS lost, max(ord) AS last, ` +
+      "max(ord) FILTER (WHERE namespace = '') AS head " +
       "FROM tail JOIN threads USING (thread) WHERE ord > threads.last GROUP BY tail.thread",
   );
-  for (const { thread, steps, last, head } of found) {
+  for (const { thread, steps, lost: missing, last, head } of found) {
     const row = threadAt(connection, thread);
-    updateThread(connection, { ...row, head: head ?? row.head, last, checkpoints: row.checkpoints + steps });
+    const checkpoints = row.checkpoints + steps + missing;
+    updateThread(connection, { ...row, head: head ?? row.head, last, checkpoints });
   }
 }
 
