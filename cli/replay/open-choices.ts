@@ -1,5 +1,5 @@
 import type { ControlNode, Routing } from "../../compiler/explore/model.ts";
-import { branchesOf } from "../../compiler/explore/signals.ts";
+import { branchesOf } from "../../compiler/control/signals.ts";
 import { branchKey, type Choice } from "./read-choice.ts";
 
 /** Maximum number of choices that are tried for one node. */

@@ -1,4 +1,4 @@
-import { branchesOf } from "../../compiler/explore/signals.ts";
+import { branchesOf } from "../../compiler/control/signals.ts";
 import type { Routing } from "../../compiler/explore/model.ts";
 
 /** The choice of one node in one step of a trace. */

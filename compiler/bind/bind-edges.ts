@@ -2,7 +2,8 @@
 import { floatEquality, wrongType } from "../../diagnostics/catalog/types.ts";
 import { suggest } from "../../diagnostics/similar.ts";
 import type * as Ast from "../../grammar/ast.ts";
-import type { BoundEdge, BoundReference } from "./bound-graph.ts";
+import type { BoundEdge } from "./bound-graph.ts";
+import { sourcesOf } from "./edge-parts.ts";
 import { checkScalar } from "../expressions/equality.ts";
 import { bothFacts, factsOf, type Facts, type Scalar } from "../expressions/facts.ts";
 import type { ExpressionScope, Typed } from "../expressions/scope.ts";
@@ -13,8 +14,11 @@ import { alternatives, resolveType } from "../types/type-table.ts";
 import type { Flow } from "../control/flow.ts";
 import { placeIn, type ChannelEntry, type GraphContext } from "./graph-context.ts";
 import { createNames } from "./resolve-names.ts";
-import type { Reference, ResolvedEdge } from "./resolve-edges.ts";
+import type { ResolvedEdge } from "./resolve-edges.ts";
 import { toTypedExpression } from "./typed-expression.ts";
+
+type Match = Extract<ResolvedEdge["to"], { readonly kind: "match" }>;
+type Cases = Extract<ResolvedEdge["to"], { readonly kind: "cases" }>;
 
 /** The number of arms whose conditions narrow later arms. */
 const MAX_EARLIER = 32;
@@ -30,10 +34,7 @@ export function bindEdge(
   return {
     span: edge.span,
     syntax: edge.syntax,
-    source:
-      source.kind === "nodes"
-        ? { kind: "nodes", nodes: source.nodes.map(toReference) }
-        : { kind: "all", members: source.members.map((group) => group.map(toReference)), span: source.span },
+    source,
     onError: edge.onError,
     ...(unwritten.length === 0 ? {} : { unwritten }),
     to: bindTargets(edge, () => conditionScope(edge, flow, context), context),
@@ -44,12 +45,12 @@ function bindTargets(edge: ResolvedEdge, makeScope: () => ExpressionScope, conte
   const { to } = edge;
   switch (to.kind) {
     case "plain":
-      return { kind: "plain", targets: to.targets.map(toReference) };
+      return { kind: "plain", targets: to.targets };
     case "otherwise":
-      return { kind: "otherwise", targets: to.targets.map(toReference) };
+      return { kind: "otherwise", targets: to.targets };
     case "when": {
       const condition = toTypedExpression(typeCondition(to.condition, makeScope()), context);
-      return { kind: "when", condition, targets: to.targets.map(toReference) };
+      return { kind: "when", condition, targets: to.targets };
     }
     case "match": {
       const scope = makeScope();
@@ -60,46 +61,34 @@ function bindTargets(edge: ResolvedEdge, makeScope: () => ExpressionScope, conte
         scope,
         context,
       );
-      const otherwise = to.arms.find((arm) => arm.patterns.length === 0);
       return {
         kind: "match",
         subject: toTypedExpression(subject, context),
-        arms: to.arms
-          .filter((arm) => arm.patterns.length > 0)
-          .map((arm) => ({
-            span: arm.span,
-            values: arm.patterns.flatMap((pattern) => meant.get(pattern) ?? (meant.has(pattern) ? [] : pattern.value)),
-            targets: arm.targets.map(toReference),
-          })),
-        ...(otherwise === undefined
-          ? {}
-          : { otherwise: { span: otherwise.span, targets: otherwise.targets.map(toReference) } }),
+        arms: to.arms.map(({ span, patterns, targets }) => ({
+          span,
+          values: patterns.flatMap((pattern) => meant.get(pattern) ?? (meant.has(pattern) ? [] : pattern.value)),
+          targets,
+        })),
+        ...otherwiseOf(to),
       };
     }
     case "cases":
-      return bindCases(to.arms, makeScope(), context);
+      return bindCases(to, makeScope(), context);
   }
 }
 
-function bindCases(
-  arms: (ResolvedEdge["to"] & { kind: "cases" })["arms"],
-  scope: ExpressionScope,
-  context: GraphContext,
-): BoundEdge["to"] {
+function otherwiseOf({ otherwise }: Match | Cases): Pick<Match, "otherwise"> {
+  return otherwise === undefined ? {} : { otherwise: { span: otherwise.span, targets: otherwise.targets } };
+}
+
+function bindCases(to: Cases, scope: ExpressionScope, context: GraphContext): BoundEdge["to"] {
   let earlier: Facts = scope.facts;
-  const bound: Extract<BoundEdge["to"], { kind: "cases" }>["arms"][number][] = [];
-  let otherwise: { span: Ast.ConditionArm["span"]; targets: readonly BoundReference[] } | undefined;
-  for (const arm of arms) {
-    const targets = arm.targets.map(toReference);
-    if (arm.condition === undefined) {
-      otherwise ??= { span: arm.span, targets };
-      continue;
-    }
-    const typed = typeCondition(arm.condition, { ...scope, facts: earlier });
-    bound.push({ span: arm.span, condition: toTypedExpression(typed, context), targets });
-    if (bound.length < MAX_EARLIER) earlier = bothFacts(earlier, factsOf(arm.condition, false));
-  }
-  return { kind: "cases", arms: bound, ...(otherwise === undefined ? {} : { otherwise }) };
+  const arms = to.arms.map(({ span, condition, targets }, index) => {
+    const typed = typeCondition(condition, { ...scope, facts: earlier });
+    if (index + 1 < MAX_EARLIER) earlier = bothFacts(earlier, factsOf(condition, false));
+    return { span, condition: toTypedExpression(typed, context), targets };
+  });
+  return { kind: "cases", arms, ...otherwiseOf(to) };
 }
 
 /**
@@ -150,8 +139,7 @@ function checkSubject(
 
 function conditionScope(edge: ResolvedEdge, flow: Flow, context: GraphContext): ExpressionScope {
   const site = flow.atEdge(edge);
-  const sources = edge.source.kind === "nodes" ? edge.source.nodes : edge.source.members.flat();
-  const reader = `the edges of \`${sources[0]?.name ?? ""}\``;
+  const reader = `the edges of \`${sourcesOf(edge)[0]?.name ?? ""}\``;
   const locals = new Map<string, never>();
   return {
     file: context.file,
@@ -165,8 +153,4 @@ function conditionScope(edge: ResolvedEdge, flow: Flow, context: GraphContext): 
     reads: new Set(),
     depth: 0,
   };
-}
-
-function toReference({ name, span }: Reference): BoundReference {
-  return { name, span };
 }

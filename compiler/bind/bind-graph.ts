@@ -1,18 +1,19 @@
 /** Binds one graph: resolves names, then types expressions with what control flow says about them. */
 import type * as Ast from "../../grammar/ast.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
-import { END_NAME, type BoundChannel, type BoundGraph, type BoundNode } from "./bound-graph.ts";
+import { type BoundChannel, type BoundGraph, type BoundNode } from "./bound-graph.ts";
 import { referencedTypes } from "../types/referenced-types.ts";
 import { bindEdge } from "./bind-edges.ts";
 import { bindNode } from "./bind-nodes.ts";
 import { bindPolicies } from "./bind-policies.ts";
 import { bindAssertions, bindLimits, collectDeclarations } from "./declarations.ts";
 import type { GraphUnit } from "./file-scope.ts";
+import { buildNet } from "../control/build-net.ts";
 import { analyseFlow } from "../control/flow.ts";
 import type { ChannelEntry, GraphContext } from "./graph-context.ts";
 import { openContext, watchErrors, type BindOptions } from "./open-context.ts";
 import { unwrittenAtEnd } from "../control/written-at-end.ts";
-import { END_INDEX, resolveEdges } from "./resolve-edges.ts";
+import { resolveEdges } from "./resolve-edges.ts";
 
 export function bindGraph(unit: GraphUnit, bindOptions: BindOptions): BoundGraph {
   const { declaration, scope } = unit;
@@ -22,25 +23,31 @@ export function bindGraph(unit: GraphUnit, bindOptions: BindOptions): BoundGraph
   const { context, channels, writes } = openContext(unit, { ...declarations, noun: "node" }, options);
   const policies = declarations.nodes.map((node) => bindPolicies(node.declaration, context));
   const resolved = resolveEdges(declarations.edges, context);
-  const indexesOf = (names: readonly string[] | undefined): number[] =>
-    (names ?? []).flatMap((name) => (name === END_NAME ? END_INDEX : (context.nodes.get(name)?.index ?? [])));
-  const isPartial = resolved.isPartial || declarations.hasBroken || options.foundErrors();
-  const control = {
+  const control = buildNet({
+    nodes: declarations.nodes.map(({ name }, index) => ({ name, ...policies[index] })),
     edges: resolved.edges,
-    waits: byNode(policies.map(({ waits }) => indexesOf(waits))),
-    goes: byNode(policies.map(({ goes }) => indexesOf(goes))),
-    writes: writes.map((list, index) =>
-      list
-        .filter(({ channel }) => !mayWriteNothing(declarations.nodes[index]?.declaration.each?.list, channel.reducer))
-        .map(({ channel }) => channel.name),
-    ),
-    mayWrite: writes.map((list) => list.map(({ channel }) => channel.name)),
-  };
-  const flow = analyseFlow({ ...control, channels, nodes: declarations.nodes, isPartial });
+  });
+  const isPartial = resolved.isPartial || declarations.hasBroken || options.foundErrors();
+  const mayWrite = writes.map((list) => list.map(({ channel }) => channel.name));
+  const surelyWrites = writes.map((list, index) =>
+    list
+      .filter(({ channel }) => !mayWriteNothing(declarations.nodes[index]?.declaration.each?.list, channel.reducer))
+      .map(({ channel }) => channel.name),
+  );
+  const flow = analyseFlow({
+    channels,
+    nodes: declarations.nodes,
+    edges: resolved.edges,
+    net: control,
+    writes: surelyWrites,
+    mayWrite,
+    isPartial,
+  });
   const mayEndNull = isPartial
     ? new Set<string>()
     : unwrittenAtEnd(
-        { ...control, nodes: declarations.nodes.length },
+        control,
+        surelyWrites,
         channels.flatMap(({ name, role, startsNull }) => (role === "output" && startsNull ? [name] : [])),
       );
   const nodes = declarations.nodes.map((node, index) =>
@@ -58,6 +65,7 @@ export function bindGraph(unit: GraphUnit, bindOptions: BindOptions): BoundGraph
     channels: channels.map((channel) => toBoundChannel(channel, mayEndNull)),
     nodes,
     edges,
+    control,
     assertions,
     limits,
     functions: functionsOf(channels, context),
@@ -78,10 +86,6 @@ function mayWriteNothing(list: Ast.Expr | undefined, reducer: ChannelEntry["redu
 }
 
 const NO_POLICIES = { pauseBefore: false, pauseAfter: false, idempotent: false };
-
-function byNode(lists: readonly (readonly number[])[]): ReadonlyMap<number, readonly number[]> {
-  return new Map([...lists.entries()].filter(([, list]) => list.length > 0));
-}
 
 export function toBoundChannel(channel: ChannelEntry, mayEndNull: ReadonlySet<string>): BoundChannel {
   const { startsNull: _start, index: _position, hasWrongReducer: _reported, ...bound } = channel;

@@ -9,6 +9,7 @@ import type { Expression } from "../../runtime/expression/expression.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import type { Effect, FunctionSpec } from "../../runtime/table/table.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
+import type { ControlNet } from "../control/net.ts";
 import type { TypeScriptCheck } from "../expressions/typescript-check.ts";
 import type { BoundPlan, BoundPlanCall } from "./plan/bound-plan.ts";
 import type { NodeSignature } from "../../stdlib/signature.ts";
@@ -27,6 +28,8 @@ export interface BoundGraph {
   readonly nodes: readonly BoundNode[];
   /** In source order; a chain `a -> b -> c` is split into its edges. Edges that name unknown nodes are omitted. */
   readonly edges: readonly BoundEdge[];
+  /** The control flow of the nodes and edges. */
+  readonly control: ControlNet;
   readonly assertions: readonly BoundAssertion[];
   readonly limits: { readonly steps: number | null; readonly parallel: number | null };
   /** Imported functions that the graph uses, once each, in order of first use. */

@@ -8,42 +8,38 @@ import { suggest } from "../../diagnostics/similar.ts";
 import { coverSpans, type Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import { END_NAME, START, type BoundReference } from "./bound-graph.ts";
+import { targetsOf } from "./edge-parts.ts";
 import { isSilenced, placeIn, type GraphContext } from "./graph-context.ts";
-
-/** A use of a node, `start` or `end` in an edge. */
-export interface Reference extends BoundReference {
-  /** `START_INDEX`, `END_INDEX` or a node's index. */
-  readonly index: number;
-}
-export const START_INDEX = -2;
-export const END_INDEX = -1;
 
 export interface ResolvedEdge {
   readonly span: Span;
   readonly syntax: Ast.EdgeDecl;
   readonly source:
-    | { readonly kind: "nodes"; readonly nodes: readonly Reference[] }
-    | { readonly kind: "all"; readonly members: readonly (readonly Reference[])[]; readonly span: Span };
+    | { readonly kind: "nodes"; readonly nodes: readonly BoundReference[] }
+    | { readonly kind: "all"; readonly members: readonly (readonly BoundReference[])[]; readonly span: Span };
   readonly onError: boolean;
   readonly to: ResolvedTargets;
 }
 
 export type ResolvedTargets =
-  | { readonly kind: "plain" | "otherwise"; readonly targets: readonly Reference[] }
-  | { readonly kind: "when"; readonly condition: Ast.Expr; readonly targets: readonly Reference[] }
-  | { readonly kind: "match"; readonly subject: Ast.Expr; readonly arms: readonly ResolvedValueArm[] }
-  | { readonly kind: "cases"; readonly arms: readonly ResolvedConditionArm[] };
+  | { readonly kind: "plain"; readonly targets: readonly BoundReference[] }
+  | { readonly kind: "otherwise"; readonly targets: readonly BoundReference[] }
+  | { readonly kind: "when"; readonly condition: Ast.Expr; readonly targets: readonly BoundReference[] }
+  | {
+      readonly kind: "match";
+      readonly subject: Ast.Expr;
+      readonly arms: readonly (ResolvedArm & { readonly patterns: readonly Ast.LiteralType[] })[];
+      readonly otherwise?: ResolvedArm;
+    }
+  | {
+      readonly kind: "cases";
+      readonly arms: readonly (ResolvedArm & { readonly condition: Ast.Expr })[];
+      readonly otherwise?: ResolvedArm;
+    };
 
-interface ResolvedValueArm {
+interface ResolvedArm {
   readonly span: Span;
-  /** Empty for `else`. */
-  readonly patterns: readonly Ast.LiteralType[];
-  readonly targets: readonly Reference[];
-}
-interface ResolvedConditionArm {
-  readonly span: Span;
-  readonly condition?: Ast.Expr;
-  readonly targets: readonly Reference[];
+  readonly targets: readonly BoundReference[];
 }
 
 export interface ResolvedEdges {
@@ -91,7 +87,7 @@ function resolveStatement(syntax: Ast.EdgeDecl, edges: ResolvedEdge[], resolutio
   const to = resolveTargets(syntax, syntax.chain.length === 0 && syntax.source.kind === "AllOf", resolution);
   if (source === undefined && to !== undefined) {
     // The targets are not reported as unreachable: the edge was meant to lead to them.
-    for (const { name } of targetsOf(to)) resolution.context.poisoned.add(name);
+    for (const { name } of targetsOf({ to })) resolution.context.poisoned.add(name);
   }
   if (source === undefined || to === undefined) return;
   edges.push({ span: coverSpans(from, syntax.to.span), syntax, source, onError, to });
@@ -102,7 +98,7 @@ function resolveSource(syntax: Ast.EdgeSource, use: Use, resolution: Resolution)
     const nodes = resolveAll(syntax.nodes, use, resolution);
     return nodes.length === 0 ? undefined : { kind: "nodes", nodes };
   }
-  const members: Reference[][] = [];
+  const members: BoundReference[][] = [];
   let isWhole = syntax.members.length > 0;
   if (!isWhole) reportNobody("all", syntax.span, resolution);
   for (const member of syntax.members) {
@@ -132,28 +128,32 @@ function resolveTargets(syntax: Ast.EdgeDecl, isBarrier: boolean, resolution: Re
       if (to.guard?.kind === "Otherwise") return { kind: "otherwise", targets };
       return targets.length === 0 ? undefined : { kind: "plain", targets };
     }
-    case "MatchValue":
+    case "MatchValue": {
       if (isBarrier) reportBarrierCondition(to.subject.span, resolution);
+      const arms = to.arms.map((arm) => ({ ...resolveArm(arm, resolution), patterns: arm.patterns }));
+      const otherwise = arms.find(({ patterns }) => patterns.length === 0);
       return {
         kind: "match",
         subject: to.subject,
-        arms: to.arms.map((arm) => ({
-          span: arm.span,
-          patterns: arm.patterns,
-          targets: resolveAll(arm.targets, "target", resolution),
-        })),
+        arms: arms.filter(({ patterns }) => patterns.length > 0),
+        ...(otherwise === undefined ? {} : { otherwise }),
       };
-    case "MatchCondition":
+    }
+    case "MatchCondition": {
       if (isBarrier) reportBarrierCondition(to.span, resolution);
+      const arms = to.arms.map((arm) => ({ ...resolveArm(arm, resolution), condition: arm.condition }));
+      const otherwise = arms.find(({ condition }) => condition === undefined);
       return {
         kind: "cases",
-        arms: to.arms.map((arm) => ({
-          span: arm.span,
-          ...(arm.condition === undefined ? {} : { condition: arm.condition }),
-          targets: resolveAll(arm.targets, "target", resolution),
-        })),
+        arms: arms.flatMap(({ condition, ...arm }) => (condition === undefined ? [] : [{ ...arm, condition }])),
+        ...(otherwise === undefined ? {} : { otherwise }),
       };
+    }
   }
+}
+
+function resolveArm(arm: Ast.ValueArm | Ast.ConditionArm, resolution: Resolution): ResolvedArm {
+  return { span: arm.span, targets: resolveAll(arm.targets, "target", resolution) };
 }
 
 function reportBarrierCondition(span: Span, resolution: Resolution): void {
@@ -167,8 +167,8 @@ function reportBarrierCondition(span: Span, resolution: Resolution): void {
   );
 }
 
-function resolveAll(names: readonly Ast.Identifier[], use: Use, resolution: Resolution): Reference[] {
-  const found: Reference[] = [];
+function resolveAll(names: readonly Ast.Identifier[], use: Use, resolution: Resolution): BoundReference[] {
+  const found: BoundReference[] = [];
   for (const name of names) {
     const reference = resolveNode(name, use, resolution);
     if (reference !== undefined) found.push(reference);
@@ -176,7 +176,7 @@ function resolveAll(names: readonly Ast.Identifier[], use: Use, resolution: Reso
   return found;
 }
 
-function resolveNode(identifier: Ast.Identifier, use: Use, resolution: Resolution): Reference | undefined {
+function resolveNode(identifier: Ast.Identifier, use: Use, resolution: Resolution): BoundReference | undefined {
   const { name, span } = identifier;
   const { context } = resolution;
   const boundary = (named: "start" | "end", as: Parameters<typeof edgeAtBoundary>[1]["use"]): undefined => {
@@ -185,22 +185,17 @@ function resolveNode(identifier: Ast.Identifier, use: Use, resolution: Resolutio
     return undefined;
   };
   if (name === START) {
-    if (use === "source") return { name, span, index: START_INDEX };
+    if (use === "source") return { name, span };
     return boundary(START, use === "failed source" ? "error" : use === "member" ? "member" : "target");
   }
   if (name === END_NAME) {
-    if (use === "target") return { name, span, index: END_INDEX };
+    if (use === "target") return { name, span };
     return boundary(END_NAME, use === "member" ? "member" : "source");
   }
-  const node = context.nodes.get(name);
-  if (node !== undefined) return { name, span, index: node.index };
+  if (context.nodes.has(name)) return { name, span };
   resolution.isPartial = true;
   reportUnknownNode(identifier, context, use === "target" ? [END_NAME] : use === "source" ? [START] : []);
   return undefined;
-}
-
-export function targetsOf(to: ResolvedTargets): readonly Reference[] {
-  return to.kind === "match" || to.kind === "cases" ? to.arms.flatMap((arm) => arm.targets) : to.targets;
 }
 
 /** Reports NG101 once for each name. Poisons the name and the name that was probably meant. */

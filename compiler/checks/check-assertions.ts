@@ -2,7 +2,7 @@ import { assertionProvenText } from "../../diagnostics/catalog/proofs.ts";
 import { assertionViolated } from "../../diagnostics/catalog/reachability.ts";
 import { type BoundAssertion, END_NAME } from "../bind/bound-graph.ts";
 import { type Assertion, canAnswer, findViolation } from "../explore/assertions.ts";
-import { END_TARGET } from "../explore/model.ts";
+import { END_TARGET } from "../control/net.ts";
 import type { RunFinder } from "../explore/runs.ts";
 import type { StateGraph } from "../explore/state-graph.ts";
 import { type CheckContext, jumpReason } from "./check-context.ts";

@@ -8,8 +8,8 @@ import type { Fix } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type { BoundEdge, BoundReference } from "../bind/bound-graph.ts";
 import { findComponents } from "../algorithms/components.ts";
-import { type ControlBarrier, END_TARGET } from "../explore/model.ts";
-import { signalsOf, successorsOf } from "../explore/signals.ts";
+import { type ControlBarrier, END_TARGET } from "../control/net.ts";
+import { signalsOf, successorsOf } from "../control/signals.ts";
 import { type CheckContext, targetOf } from "./check-context.ts";
 import { memberSpan } from "./check-reachability.ts";
 import { isNgraph } from "./route-fixes.ts";
@@ -107,7 +107,7 @@ function removal(text: string, span: Span): Fix[] {
 /** NG315. */
 function reportIgnoredSignals(context: CheckContext): void {
   const { model, graph } = context;
-  const seen = new Set<BoundReference>();
+  const seen = new Set<Span>();
   const visit = (source: string, signals: ReturnType<typeof signalsOf>): void => {
     for (const { place, node, origin } of signals) {
       const target = origin?.target;
@@ -115,11 +115,11 @@ function reportIgnoredSignals(context: CheckContext): void {
       seen.add(target);
       const policy = graph.nodes[node]?.declaration.policies.find((candidate) => candidate.kind === "Waits");
       context.report(
-        signalIgnored(context.place(target.span), {
+        signalIgnored(context.place(target), {
           source,
-          target: target.name,
+          target: context.nodeName(node),
           waits: graph.nodes[node]?.waits ?? [],
-          declaration: { ...context.place(policy?.span ?? target.span), message: "only these signals count" },
+          declaration: { ...context.place(policy?.span ?? target), message: "only these signals count" },
         }),
       );
     }

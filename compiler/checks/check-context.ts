@@ -5,11 +5,12 @@ import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import { type BoundEdge, type BoundGraph, type BoundNode, END_NAME, START } from "../bind/bound-graph.ts";
 import { buildModel } from "../explore/build-model.ts";
-import type { ControlBarrier, ControlModel, ControlNode, JumpReading } from "../explore/model.ts";
+import type { ControlBarrier, Origin } from "../control/net.ts";
+import type { ControlModel, ControlNode, JumpReading } from "../explore/model.ts";
 import { findReach, type Reach } from "../explore/reach.ts";
 import type { OpenProperty } from "./verdict.ts";
 import type { Run } from "../explore/runs.ts";
-import { signalsOf } from "../explore/signals.ts";
+import { signalsOf } from "../control/signals.ts";
 
 /** The input and shared results of the checks of one graph. */
 export interface CheckContext {
@@ -93,6 +94,11 @@ export function createCheckContext(
     nodeName: (index) => declared(index)?.name ?? END_NAME,
     node: (index) => declared(index)!,
   };
+}
+
+/** The edge of a signal or barrier. */
+export function edgeOf({ graph }: CheckContext, origin: Origin | undefined): BoundEdge | undefined {
+  return graph.edges[origin?.edge ?? -1];
 }
 
 /** The target of a barrier that never fires, and whether another edge runs it. */

@@ -3,7 +3,7 @@ import { routeNeverTaken } from "../../diagnostics/catalog/routes.ts";
 import type { Label } from "../../diagnostics/diagnostic.ts";
 import { isUnsatisfiable } from "../explore/formula.ts";
 import type { Branch } from "../explore/model.ts";
-import { branchesOf } from "../explore/signals.ts";
+import { branchesOf } from "../control/signals.ts";
 import type { StateGraph } from "../explore/state-graph.ts";
 import type { CheckContext } from "./check-context.ts";
 

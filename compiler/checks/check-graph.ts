@@ -1,7 +1,7 @@
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { BoundGraph } from "../bind/bound-graph.ts";
 import { MAX_STATES } from "../explore/explore.ts";
-import { signalsOf } from "../explore/signals.ts";
+import { signalsOf } from "../control/signals.ts";
 import { checkBarriers } from "./check-barriers.ts";
 import { checkChannelsOfGraph } from "./check-channels.ts";
 import { createCheckContext, type Proof } from "./check-context.ts";

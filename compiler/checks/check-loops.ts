@@ -5,7 +5,7 @@ import { type Bounds, findBounds, findStretches } from "../explore/bounds.ts";
 import { findComponents, isCyclic, shortestCycle } from "../algorithms/components.ts";
 import { findFrozenLoops } from "../explore/frozen-loops.ts";
 import type { Run, RunFinder } from "../explore/runs.ts";
-import { startTargets, successorsOf } from "../explore/signals.ts";
+import { startTargets, successorsOf } from "../control/signals.ts";
 import { endingOf, FLAG_INEXACT, type StateGraph } from "../explore/state-graph.ts";
 import type { CheckContext } from "./check-context.ts";
 import { outputPlace } from "./check-data.ts";

@@ -1,6 +1,6 @@
 import { unapprovedEffect } from "../../diagnostics/catalog/effects.ts";
 import type { BoundNode } from "../bind/bound-graph.ts";
-import { startTargets, successorsOf } from "../explore/signals.ts";
+import { startTargets, successorsOf } from "../control/signals.ts";
 import { channelsOf } from "../explore/terms.ts";
 import type { CheckContext } from "./check-context.ts";
 import { outputPlace } from "./check-data.ts";

@@ -3,9 +3,10 @@ import { memberUnreachable } from "../../diagnostics/catalog/barriers.ts";
 import type { Label } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import { findComponents, isCyclic, shortestCycle } from "../algorithms/components.ts";
-import { type ControlBarrier, type ControlNode, END_TARGET } from "../explore/model.ts";
-import { signalsOf, successorsOf } from "../explore/signals.ts";
-import { type CheckContext, targetOf } from "./check-context.ts";
+import { type ControlBarrier, END_TARGET } from "../control/net.ts";
+import type { ControlNode } from "../explore/model.ts";
+import { signalsOf, successorsOf } from "../control/signals.ts";
+import { type CheckContext, edgeOf, targetOf } from "./check-context.ts";
 
 /**
  * Reports NG201, NG203, NG204, NG304 and NG106, which follow from the edges without conditions. Each problem has one
@@ -87,7 +88,7 @@ function findWaiting(
 /** The position of a member's name in a barrier. */
 export function memberSpan(context: CheckContext, barrier: ControlBarrier, node: number): Span | undefined {
   const name = context.nodeName(node);
-  const source = barrier.origin?.edge?.source;
+  const source = edgeOf(context, barrier.origin)?.source;
   if (source?.kind === "all") return source.members.flat().find((reference) => reference.name === name)?.span;
   for (const policy of context.graph.nodes[barrier.target]?.declaration.policies ?? []) {
     if (policy.kind === "Waits") return policy.nodes.find((reference) => reference.name === name)?.span;
@@ -158,7 +159,7 @@ function reportTrap(
   const cycle = shortestCycle(entry, inside, (node) => nodes.has(node));
   const last = cycle.at(-1) ?? entry;
   const closing = signalsOf(context.model.nodes[last]?.routing).find((signal) => signal.node === entry);
-  const span = closing?.origin?.target?.span ?? closing?.origin?.edge?.span;
+  const span = closing?.origin.target;
   const labels: Label[] = span === undefined ? [] : [{ ...context.nodePlace(entry), message: "the cycle begins here" }];
   context.report(
     cycleWithoutExit(span === undefined ? context.nodePlace(entry) : context.place(span), {

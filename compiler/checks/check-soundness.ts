@@ -14,12 +14,13 @@ import type { Diagnostic, Fix, Label, Place } from "../../diagnostics/diagnostic
 import type { Defects } from "../explore/defects.ts";
 import { type ExclusiveMembers, findExclusiveMembers } from "../explore/exclusive-members.ts";
 import { shortestCycle } from "../algorithms/components.ts";
-import type { BarrierMember, Branch, ControlBarrier, Routing } from "../explore/model.ts";
+import type { BarrierMember, ControlBarrier } from "../control/net.ts";
+import type { Branch, Routing } from "../explore/model.ts";
 import { describeStuck, memberName, type Run, traceOf } from "../explore/runs.ts";
 import type { DoubleRun } from "../explore/runs-twice.ts";
-import { branchesOf, signalsOf, successorsOf } from "../explore/signals.ts";
+import { branchesOf, signalsOf, successorsOf } from "../control/signals.ts";
 import type { StateGraph } from "../explore/state-graph.ts";
-import { type CheckContext, targetOf } from "./check-context.ts";
+import { type CheckContext, edgeOf, targetOf } from "./check-context.ts";
 import { memberSpan } from "./check-reachability.ts";
 import { isNgraph } from "./route-fixes.ts";
 
@@ -42,7 +43,7 @@ export function reportExclusiveMembers(context: CheckContext): void {
 
 /** The place of a barrier in the text: `all(…)`, or the policy. */
 export function barrierPlace(context: CheckContext, barrier: ControlBarrier): Place {
-  const source = barrier.origin?.edge?.source;
+  const source = edgeOf(context, barrier.origin)?.source;
   if (source?.kind === "all") return context.place(source.span);
   const policies = context.graph.nodes[barrier.target]?.declaration.policies ?? [];
   const policy = policies.find((candidate) => candidate.kind === "Waits");
@@ -146,7 +147,7 @@ function reportExclusive(
 }
 
 function armLabels(context: CheckContext, found: ExclusiveMembers): Label[] {
-  const spans = found.arms.map((signal) => signal?.origin?.target?.span ?? signal?.origin?.edge?.span);
+  const spans = found.arms.map((signal) => signal?.origin.target);
   const [first, second] = spans;
   if (first === undefined || second === undefined || first === second) return [];
   return [context.label(first, "this arm"), context.label(second, "and this arm are exclusive")];
@@ -154,7 +155,7 @@ function armLabels(context: CheckContext, found: ExclusiveMembers): Label[] {
 
 /** `all(a, b) -> c` becomes `a, b -> c`. */
 function eitherFix(context: CheckContext, barrier: ControlBarrier): Fix[] {
-  const source = barrier.origin?.edge?.source;
+  const source = edgeOf(context, barrier.origin)?.source;
   if (source?.kind !== "all" || barrier.members.length !== 2 || !isNgraph(context.graph.file)) return [];
   const names = barrier.members.flatMap((member) => member.nodes).map(context.nodeName);
   return [{ title: "signal it from either", edits: [{ span: source.span, text: names.join(", ") }] }];
@@ -321,7 +322,7 @@ function plainEdge(context: CheckContext, source: number, target: number) {
   const signal = signalsOf(context.model.nodes[source]!.routing).find(
     ({ place, node }) => place === target && node === target,
   );
-  const edge = signal?.origin?.edge;
+  const edge = edgeOf(context, signal?.origin);
   if (edge?.source.kind !== "nodes" || edge.to.kind !== "plain" || edge.onError || edge.to.targets.length !== 1) {
     return undefined;
   }
@@ -353,12 +354,12 @@ function nodesAfter(context: CheckContext, nodes: readonly number[]): ReadonlySe
 function signalSpan(context: CheckContext, source: number, target: number): Label["span"] | undefined {
   const { model } = context;
   const barrier = model.barriers[source - model.nodes.length];
-  if (barrier !== undefined) return barrier.origin?.target?.span;
+  if (barrier !== undefined) return barrier.origin?.target;
   const routings: (Routing | undefined)[] =
     source === -1 ? [model.start] : [model.nodes[source]?.routing, model.nodes[source]?.errorRouting];
   return routings
     .flatMap((routing) => signalsOf(routing))
-    .find(({ place, node }) => place === target && node === target)?.origin?.target?.span;
+    .find(({ place, node }) => place === target && node === target)?.origin.target;
 }
 
 /** Reports NG311, or NG205 if a branch leads out of the loop but its condition is never true. */

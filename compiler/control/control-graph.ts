@@ -4,6 +4,7 @@
  * so a deep graph does not overflow the stack.
  */
 import type { Facts } from "../expressions/facts.ts";
+import { type ControlNet, END_TARGET, type NetBranch, type NetRouting } from "./net.ts";
 
 /** How the step of a node ended: its result was applied, it failed, or it jumped (and returned no result). */
 export type Exit = "done" | "error" | "jump";
@@ -79,6 +80,72 @@ export class ControlGraphBuilder {
     }
     return { size: arrivals.length, nodes: this.#nodes, start: this.#nodes, arrivals, successors };
   }
+}
+
+/** The facts that the condition of a branch implies. `routing` is given if only one node has the branch. */
+export type FactsOf = (branch: NetBranch, routing: NetRouting | undefined) => Facts;
+
+/** The sources of a branch, and the routing of its source if there is one. */
+interface BranchUse {
+  readonly exit: Exit;
+  readonly sources: number[];
+  routing: NetRouting | undefined;
+}
+
+/** The control-flow graph of a net. Tasks that are sent to a node arrive as jumps do. */
+export function controlGraphOf({ nodes, start, barriers }: ControlNet, factsOf?: FactsOf): ControlGraph {
+  const declared = nodes.filter((node) => !node.isSent);
+  const builder = new ControlGraphBuilder(declared.length);
+  const branches = new Map<NetBranch, BranchUse>();
+  const collect = (source: number, routing: NetRouting | undefined, exit: Exit): void => {
+    for (const route of routing?.routes ?? []) {
+      for (const branch of route.branches) {
+        const known = branches.get(branch);
+        if (known === undefined) branches.set(branch, { exit, sources: [source], routing });
+        else {
+          known.sources.push(source);
+          known.routing = undefined;
+        }
+      }
+    }
+  };
+  collect(builder.start, start, "done");
+  for (const { index, routing, errorRouting } of declared) {
+    collect(index, routing, "done");
+    collect(index, errorRouting, "error");
+  }
+  /** By place of a barrier: nodes that signal it after a failure. */
+  const failed = new Map<number, Set<number>>();
+  for (const [branch, { exit, sources, routing }] of branches) {
+    const targets: number[] = [];
+    for (const { place } of branch.signals) {
+      if (place === undefined || place === END_TARGET) continue;
+      if (place < declared.length) targets.push(place);
+      else if (exit === "error") {
+        const known = failed.get(place) ?? new Set();
+        failed.set(place, known);
+        for (const source of sources) known.add(source);
+      }
+    }
+    builder.signal(sources, targets, exit, factsOf?.(branch, routing));
+  }
+  for (const { kind, target, members } of barriers) {
+    // A barrier into a node with `waits` passes its signals on to the gate, which has an arrival of its own.
+    if (target === END_TARGET || (kind === "all" && declared[target]?.waits !== -1)) continue;
+    builder.arrive(target, {
+      kind: "barrier",
+      members: members.map(({ place, nodes: from }) =>
+        from
+          .filter((node) => node < declared.length)
+          .map((node) => ({ from: node, exit: failed.get(place)?.has(node) === true ? "error" : "done" })),
+      ),
+    });
+  }
+  for (const { index, jumps = [] } of declared) {
+    for (const target of jumps)
+      if (target !== END_TARGET) builder.arrive(target, { kind: "signal", from: index, exit: "jump" });
+  }
+  return builder.build();
 }
 
 /** Vertices reachable from `start` in reverse postorder: outside of cycles, a vertex precedes its successors. */

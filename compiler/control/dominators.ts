@@ -1,4 +1,4 @@
-import { reversePostorder, type ControlGraph } from "./control-graph.ts";
+import type { ControlGraph } from "./control-graph.ts";
 
 export interface Dominators {
   /**
@@ -116,43 +116,4 @@ function depthFirst(graph: Pick<ControlGraph, "size" | "start" | "successors">):
     }
   }
   return { preorder, parent, number };
-}
-
-/**
- * Strongly connected components by Kosaraju's algorithm (two depth-first searches): vertices on a common cycle have the
- * same component number. `isCyclic` returns whether a vertex is reachable from itself.
- */
-export function findCycles(graph: ControlGraph): {
-  readonly component: Int32Array;
-  readonly isCyclic: (vertex: number) => boolean;
-} {
-  const component = new Int32Array(graph.size).fill(-1);
-  const sizes: number[] = [];
-  const predecessors: number[][] = Array.from({ length: graph.size }, () => []);
-  for (const [vertex, targets] of graph.successors.entries())
-    for (const target of targets) predecessors[target]?.push(vertex);
-  const order = reversePostorder(graph);
-  const reachable = new Uint8Array(graph.size);
-  for (const vertex of order) reachable[vertex] = 1;
-  for (const root of order) {
-    if (component[root] !== -1) continue;
-    const id = sizes.length;
-    let size = 0;
-    const open = [root];
-    component[root] = id;
-    for (let at = open.pop(); at !== undefined; at = open.pop()) {
-      size++;
-      for (const source of predecessors[at] ?? []) {
-        if (component[source] !== -1 || reachable[source] === 0) continue;
-        component[source] = id;
-        open.push(source);
-      }
-    }
-    sizes.push(size);
-  }
-  return {
-    component,
-    isCyclic: (vertex) =>
-      (sizes[component[vertex] ?? -1] ?? 0) > 1 || (graph.successors[vertex]?.includes(vertex) ?? false),
-  };
 }

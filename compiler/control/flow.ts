@@ -1,20 +1,20 @@
 /**
  * Data flow at each node and edge: channels that may be unwritten, and facts that follow from the conditions before it.
  */
-import type * as Ast from "../../grammar/ast.ts";
 import { bothFacts, factsOf, matchFacts, meetFacts, NO_FACTS, type Facts, type Scalar } from "../expressions/facts.ts";
 import { collectNames } from "../bind/collect-names.ts";
-import { ControlGraphBuilder, type ControlGraph, type Exit } from "./control-graph.ts";
+import { conditionsOf, sourcesOf } from "../bind/edge-parts.ts";
 import type { ChannelEntry, NodeEntry } from "../bind/graph-context.ts";
-import { END_INDEX, START_INDEX, targetsOf, type Reference, type ResolvedEdge } from "../bind/resolve-edges.ts";
+import { START } from "../bind/bound-graph.ts";
+import type { ResolvedEdge } from "../bind/resolve-edges.ts";
+import { type ControlGraph, controlGraphOf, type FactsOf } from "./control-graph.ts";
+import { type ControlNet, ELSE_ARM } from "./net.ts";
 import { findUnwritten, type Site, type Unwritten } from "./unwritten.ts";
 
 /** Earlier conditions of a statement that add facts to an arm. More of them are ignored, which loses facts only. */
 const MAX_EARLIER = 32;
 /** Arrivals of a node whose facts are intersected; a node with more has no facts. */
 const MAX_ARRIVALS = 16;
-/** Sources of one edge after which its condition is analysed. */
-const MAX_SOURCES = 64;
 
 export interface Flow {
   /** The state when a node starts. */
@@ -35,9 +35,7 @@ export interface FlowInput {
   readonly channels: readonly ChannelEntry[];
   readonly nodes: readonly NodeEntry[];
   readonly edges: readonly ResolvedEdge[];
-  /** By node: nodes that `waits` names, and those that `goes` does. */
-  readonly waits: ReadonlyMap<number, readonly number[]>;
-  readonly goes: ReadonlyMap<number, readonly number[]>;
+  readonly net: ControlNet;
   /** By node: channels that it writes. */
   readonly writes: readonly (readonly string[])[];
   /** By node: channels that it may write. For example, a `for` over an empty list writes no number. */
@@ -50,8 +48,9 @@ const NOTHING: SiteFlow = { unwritten: new Map(), facts: NO_FACTS, error: "somet
 
 export function analyseFlow(input: FlowInput): Flow {
   if (input.isPartial) return { atNode: () => NOTHING, atEdge: () => NOTHING };
-  const graph = buildControlGraph(input);
+  const graph = controlGraphOf(input.net, branchFacts(input.edges));
   const starts = input.channels.filter((channel) => channel.startsNull);
+  const indexes = new Map(input.nodes.map(({ name, index }) => [name, index]));
   const local = new Map(starts.map((channel, index) => [channel.name, index]));
   const writersOf = (writes: FlowInput["writes"]): number[][] => {
     const writers: number[][] = starts.map(() => []);
@@ -74,12 +73,10 @@ export function analyseFlow(input: FlowInput): Flow {
     const names = new Set<string>();
     for (const condition of conditionsOf(edge)) collectNames(condition, names);
     if (names.size === 0) continue;
-    const sources = sourcesOf(edge).slice(0, MAX_SOURCES);
+    const when = edge.onError ? "failed" : "after";
     edgeReads.set(
       edge,
-      sources.map(({ index }) =>
-        addRead({ vertex: vertexOf(index, graph), when: edge.onError ? "failed" : "after" }, names),
-      ),
+      sourcesOf(edge).map(({ name }) => addRead({ vertex: vertexOf(name), when }, names)),
     );
   }
   const unwritten = findUnwritten(
@@ -100,6 +97,10 @@ export function analyseFlow(input: FlowInput): Flow {
       error: edge.onError ? "always" : "sometimes",
     }),
   };
+
+  function vertexOf(name: string): number {
+    return name === START ? graph.start : (indexes.get(name) ?? graph.start);
+  }
 
   function addRead(site: Site, names: ReadonlySet<string>): number {
     const channels = new Set<number>();
@@ -149,127 +150,45 @@ function meetUnwritten(sites: readonly ReadonlyMap<number, Unwritten>[]): Readon
   return result;
 }
 
-function buildControlGraph(input: FlowInput): ControlGraph {
-  const builder = new ControlGraphBuilder(input.nodes.length);
-  const gated = new Map(
-    [...input.waits].map(([node, members]) => [node, new Map<number, Exit>(members.map((m) => [m, "done"]))]),
-  );
-  const whens = collectWhens(input.edges);
-  const signal = (sources: readonly number[], targets: readonly Reference[], exit: Exit, facts: Facts): void => {
-    const open: number[] = [];
-    for (const { index } of targets) {
-      if (index === END_INDEX) continue;
-      const gate = gated.get(index);
-      if (gate === undefined) open.push(index);
-      else if (exit === "error") for (const source of sources) if (gate.has(source)) gate.set(source, "error");
-    }
-    builder.signal(sources, open, exit, facts);
-  };
-  for (const edge of input.edges) {
-    const exit: Exit = edge.onError ? "error" : "done";
-    if (edge.source.kind === "all") {
-      const members = edge.source.members.map((group) => group.map(({ index }) => ({ from: index, exit })));
-      for (const { index } of targetsOf(edge.to)) {
-        if (index !== END_INDEX && !gated.has(index)) builder.arrive(index, { kind: "barrier", members });
-      }
-      continue;
-    }
-    const sources = edge.source.nodes.map(({ index }) => (index === START_INDEX ? builder.start : index));
-    for (const { targets, facts } of branchesOf(edge, whens)) signal(sources, targets, exit, facts);
-  }
-  for (const [node, members] of gated) {
-    builder.arrive(node, { kind: "barrier", members: [...members].map(([from, exit]) => [{ from, exit }]) });
-  }
-  for (const [node, targets] of input.goes) {
-    for (const target of targets) {
-      if (target !== END_INDEX) builder.arrive(target, { kind: "signal", from: node, exit: "jump" });
-    }
-  }
-  return builder.build();
-}
-
-/** The branches of an edge, each with the facts that its condition implies. */
-function branchesOf(
-  edge: ResolvedEdge,
-  whens: ReadonlyMap<string, readonly Ast.Expr[]>,
-): readonly { readonly targets: readonly Reference[]; readonly facts: Facts }[] {
-  const { to } = edge;
-  switch (to.kind) {
-    case "plain":
-      return [{ targets: to.targets, facts: NO_FACTS }];
-    case "when":
-      return [{ targets: to.targets, facts: factsOf(to.condition, true) }];
-    case "otherwise": {
+/** Facts of branches by the syntax of their conditions. */
+function branchFacts(edges: readonly ResolvedEdge[]): FactsOf {
+  const known = new Map<number, readonly Facts[]>();
+  return ({ edge: position, arm }, routing) => {
+    const { to } = edges[position]!;
+    if (to.kind === "plain") return NO_FACTS;
+    if (to.kind === "when") return factsOf(to.condition, true);
+    if (to.kind === "otherwise") {
+      // All conditional edges of the node are false.
       let facts = NO_FACTS;
-      for (const condition of whens.get(keyOfSource(edge) ?? "") ?? [])
-        facts = bothFacts(facts, factsOf(condition, false));
-      return [{ targets: to.targets, facts }];
+      const group = routing?.groups.find(({ kind }) => kind === "several");
+      for (const branch of group?.kind === "several" ? group.branches.slice(0, MAX_EARLIER) : []) {
+        const other = edges[branch.edge]!.to;
+        if (other.kind === "when") facts = bothFacts(facts, factsOf(other.condition, false));
+      }
+      return facts;
     }
-    case "match": {
-      const listed: Scalar[] = [];
-      for (const arm of to.arms)
-        if (listed.length < MAX_EARLIER * 8)
-          for (const each of arm.patterns.map(({ value }) => value)) listed.push(each);
-      return to.arms.map((arm) => ({
-        targets: arm.targets,
-        facts:
-          arm.patterns.length === 0
-            ? matchFacts(to.subject, listed, false)
-            : matchFacts(
-                to.subject,
-                arm.patterns.map(({ value }) => value),
-                true,
-              ),
-      }));
-    }
-    case "cases": {
-      let earlier = NO_FACTS;
-      return to.arms.map((arm, index) => {
-        const facts = arm.condition === undefined ? earlier : bothFacts(earlier, factsOf(arm.condition, true));
-        if (arm.condition !== undefined && index < MAX_EARLIER)
-          earlier = bothFacts(earlier, factsOf(arm.condition, false));
-        return { targets: arm.targets, facts };
-      });
-    }
+    const facts = known.get(position) ?? factsOfArms(to);
+    known.set(position, facts);
+    return facts.at(arm === ELSE_ARM ? -1 : arm) ?? NO_FACTS;
+  };
+}
+
+/** By arm; `else` is the last. */
+function factsOfArms(to: Extract<ResolvedEdge["to"], { readonly kind: "match" | "cases" }>): readonly Facts[] {
+  if (to.kind === "match") {
+    const listed: Scalar[] = [];
+    const facts = to.arms.map(({ patterns }) => {
+      const values = patterns.map(({ value }) => value);
+      if (listed.length < MAX_EARLIER * 8) for (const value of values) listed.push(value);
+      return matchFacts(to.subject, values, true);
+    });
+    return [...facts, matchFacts(to.subject, listed, false)];
   }
-}
-
-/** The `when` conditions of each source and exit. All of them are false where `otherwise` is taken. */
-function collectWhens(edges: readonly ResolvedEdge[]): ReadonlyMap<string, readonly Ast.Expr[]> {
-  const whens = new Map<string, Ast.Expr[]>();
-  for (const edge of edges) {
-    const key = keyOfSource(edge);
-    if (key === undefined || edge.to.kind !== "when") continue;
-    const known = whens.get(key);
-    if (known === undefined) whens.set(key, [edge.to.condition]);
-    else if (known.length < MAX_EARLIER) known.push(edge.to.condition);
-  }
-  return whens;
-}
-
-function keyOfSource(edge: ResolvedEdge): string | undefined {
-  const only = edge.source.kind === "nodes" && edge.source.nodes.length === 1 ? edge.source.nodes[0] : undefined;
-  return only === undefined ? undefined : `${only.index} ${edge.onError}`;
-}
-
-function sourcesOf(edge: ResolvedEdge): readonly Reference[] {
-  return edge.source.kind === "nodes" ? edge.source.nodes : edge.source.members.flat();
-}
-
-function conditionsOf(edge: ResolvedEdge): readonly Ast.Expr[] {
-  const { to } = edge;
-  switch (to.kind) {
-    case "when":
-      return [to.condition];
-    case "match":
-      return [to.subject];
-    case "cases":
-      return to.arms.flatMap((arm) => arm.condition ?? []);
-    default:
-      return [];
-  }
-}
-
-function vertexOf(index: number, graph: ControlGraph): number {
-  return index === START_INDEX ? graph.start : index;
+  let earlier = NO_FACTS;
+  const facts = to.arms.map(({ condition }, index) => {
+    const own = bothFacts(earlier, factsOf(condition, true));
+    if (index < MAX_EARLIER) earlier = bothFacts(earlier, factsOf(condition, false));
+    return own;
+  });
+  return [...facts, earlier];
 }

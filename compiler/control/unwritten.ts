@@ -7,9 +7,10 @@
  * A forward data-flow analysis ("may" analysis, Kildall): one bit for each channel means "may be null". The bits of 32
  * channels propagate from `start` at a time.
  */
+import { type Components, findComponents, isCyclic } from "../algorithms/components.ts";
 import { nonNullPaths, type Facts } from "../expressions/facts.ts";
 import { reversePostorder, type Arrival, type ControlGraph } from "./control-graph.ts";
-import { findCycles, findDominators } from "./dominators.ts";
+import { type Dominators, findDominators } from "./dominators.ts";
 
 /**
  * A point where expressions are evaluated: when a node starts, or when its edges are evaluated (also those of `start`).
@@ -30,37 +31,42 @@ export interface NullChannel {
 /** `always`: no run has written the channel when it reaches this point for the first time. */
 export type Unwritten = "always" | "sometimes";
 
+/** Whether a channel may be unwritten at a site. At an unreachable site, no channel is unwritten. */
+export type MayBeUnwritten = (site: Site, channel: number) => boolean;
+
+/** The analysis of `channels`. It runs once for each block of 32 channels that is asked for. */
+export function unwrittenChannels(graph: ControlGraph, channels: readonly NullChannel[]): MayBeUnwritten {
+  let flat: FlatGraph | undefined;
+  const indexes = new Map(channels.map((channel, index) => [channel.name, index]));
+  const blocks = new Map<number, (site: Site) => number>();
+  return (site, channel) => {
+    let block = blocks.get(channel >> 5);
+    if (block === undefined) {
+      flat ??= flatten(graph);
+      block = spread(flat, channels, indexes, channel & ~31);
+      blocks.set(channel >> 5, block);
+    }
+    return (block(site) & (1 << (channel & 31))) !== 0;
+  };
+}
+
 /**
  * The unwritten channels of each read: `reads[i]` has a site and the channels (by index) that are read there, and the
- * result at `i` maps those that may be unwritten. At an unreachable site, no channel is unwritten.
+ * result at `i` maps those that may be unwritten.
  */
 export function findUnwritten(
   graph: ControlGraph,
   channels: readonly NullChannel[],
   reads: readonly { readonly site: Site; readonly channels: Iterable<number> }[],
 ): ReadonlyMap<number, Unwritten>[] {
-  const results = reads.map(() => new Map<number, Unwritten>());
-  const byBlock = new Map<number, { read: number; channel: number }[]>();
-  for (const [read, { channels: wanted }] of reads.entries()) {
-    for (const channel of wanted) {
-      const block = byBlock.get(channel >> 5);
-      if (block === undefined) byBlock.set(channel >> 5, [{ read, channel }]);
-      else block.push({ read, channel });
-    }
-  }
-  if (byBlock.size === 0) return results;
-  const flat = flatten(graph);
-  const indexes = new Map(channels.map((channel, index) => [channel.name, index]));
+  const isUnwritten = unwrittenChannels(graph, channels);
   const isAlways = alwaysUnwritten(graph, channels);
-  for (const [block, wanted] of byBlock) {
-    const flow = spread(flat, channels, indexes, block * 32);
-    for (const { read, channel } of wanted) {
-      const site = reads[read]?.site;
-      if (site === undefined || (flow(site) & (1 << (channel & 31))) === 0) continue;
-      results[read]?.set(channel, isAlways(site, channel) ? "always" : "sometimes");
-    }
-  }
-  return results;
+  return reads.map(({ site, channels: wanted }) => {
+    const found = new Map<number, Unwritten>();
+    for (const channel of wanted)
+      if (isUnwritten(site, channel)) found.set(channel, isAlways(site, channel) ? "always" : "sometimes");
+    return found;
+  });
 }
 
 /** The least fixed point for the 32 channels from `base` on: the bits of the channels that may be null at a site. */
@@ -80,6 +86,7 @@ function spread(
   const cleared = facts.map((list) => nonNullBits(list, indexes, base));
   const leaving = (vertex: number, done: number): number => {
     const bits = before[vertex] as number;
+    // Mutation point: written-by-failed
     return done === 1 ? bits & ~(writes[vertex] as number) : bits;
   };
   const arriving = (vertex: number): number => {
@@ -199,15 +206,18 @@ function alwaysUnwritten(
   graph: ControlGraph,
   channels: readonly NullChannel[],
 ): (site: Site, channel: number) => boolean {
-  let facts: { dominators: ReturnType<typeof findDominators>; cycles: ReturnType<typeof findCycles> } | undefined;
+  const successors = (vertex: number): readonly number[] => graph.successors[vertex] ?? [];
+  let facts: { dominators: Dominators; components: Components } | undefined;
   return ({ vertex, when }, channel) => {
     const writers = channels[channel]?.mayWrite ?? channels[channel]?.writers ?? [];
     if (writers.length === 0) return true;
-    facts ??= { dominators: findDominators(graph), cycles: findCycles(graph) };
-    const { dominators, cycles } = facts;
+    facts ??= { dominators: findDominators(graph), components: findComponents(graph.size, successors) };
+    const { dominators, components } = facts;
+    const component = components.componentOf[vertex];
     return writers.every((writer) => {
-      if (writer === vertex) return when !== "after" && !cycles.isCyclic(vertex);
-      return dominators.dominates(vertex, writer) && cycles.component[vertex] !== cycles.component[writer];
+      if (writer === vertex)
+        return when !== "after" && !isCyclic(components.members[component ?? -1] ?? [], successors);
+      return dominators.dominates(vertex, writer) && component !== components.componentOf[writer];
     });
   };
 }

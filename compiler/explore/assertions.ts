@@ -1,5 +1,5 @@
 /** Model checking of assertions: searches a state graph for a run that violates one. */
-import { END_TARGET } from "./model.ts";
+import { END_TARGET } from "../control/net.ts";
 import { createRunFinder, isExactEdge, pathTo, type Run, type RunFinder, searchFrom } from "./runs.ts";
 import { endingOf, FLAG_ENDS, FLAG_FAILED, type State, type StateGraph } from "./state-graph.ts";
 

@@ -14,9 +14,10 @@ import {
   NEVER,
   sumOf,
 } from "./formula.ts";
-import { type Branch, END_TARGET, type RouteGroup, type Routing, type Signal } from "./model.ts";
+import { END_TARGET, type Signal } from "../control/net.ts";
+import type { Branch, RouteGroup, Routing } from "./model.ts";
 import type { Outcome } from "./outcomes.ts";
-import { signalsOf } from "./signals.ts";
+import { signalsOf } from "../control/signals.ts";
 import {
   areDisjoint,
   complementValues,

@@ -1,8 +1,8 @@
 /** Soundness defects of a workflow net (van der Aalst) in an explored state graph. `compiler/checks/` reports them. */
-import { END_TARGET } from "./model.ts";
+import { END_TARGET } from "../control/net.ts";
 import { createRunFinder, type Run, type RunFinder } from "./runs.ts";
 import { type DoubleRun, findDoubleRuns } from "./runs-twice.ts";
-import { successorsOf } from "./signals.ts";
+import { successorsOf } from "../control/signals.ts";
 import { endingOf, FLAG_UNDECIDED, type StateGraph } from "./state-graph.ts";
 
 export interface Defects {

@@ -1,8 +1,9 @@
 import { immediateDominators } from "../control/dominators.ts";
 import { findComponents, isCyclic } from "../algorithms/components.ts";
 import { isUnsatisfiable, both } from "./formula.ts";
-import { type Branch, type ControlBarrier, type ControlModel, END_TARGET, type Routing, type Signal } from "./model.ts";
-import { branchesOf, signalsOf, successorsOf } from "./signals.ts";
+import { type ControlBarrier, END_TARGET, type Signal } from "../control/net.ts";
+import type { Branch, ControlModel, Routing } from "./model.ts";
+import { branchesOf, signalsOf, successorsOf } from "../control/signals.ts";
 
 /** Members of one barrier that exclude each other: they follow different arms of one choice. */
 export interface ExclusiveMembers {

@@ -9,7 +9,7 @@
  * node itself consumes its token, and each barrier member has its own place. A failed proof shows nothing, because
  * conditions and the grouping into steps are ignored.
  */
-import { type ControlModel } from "./model.ts";
+import type { ControlModel } from "./model.ts";
 import { type Outcome, type Outcomes, START_NODE } from "./outcomes.ts";
 
 export interface ApartOptions {

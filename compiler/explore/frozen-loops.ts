@@ -1,7 +1,8 @@
 import { findComponents } from "../algorithms/components.ts";
 import { termsOf } from "./formula.ts";
-import { type Branch, type ControlModel, type ControlNode, END_TARGET } from "./model.ts";
-import { branchesOf, signalsOf, successorsOf } from "./signals.ts";
+import { END_TARGET } from "../control/net.ts";
+import type { Branch, ControlModel, ControlNode } from "./model.ts";
+import { branchesOf, signalsOf, successorsOf } from "../control/signals.ts";
 import type { StateGraph } from "./state-graph.ts";
 
 /** A loop whose conditions read only channels that the loop does not write: once taken, it never ends. */

@@ -1,5 +1,6 @@
 /** The outcomes of jumps: `goto`, exclusive `goto`, `stop` and `send`. */
-import { type ControlModel, type ControlNode, END_TARGET } from "./model.ts";
+import { END_TARGET } from "../control/net.ts";
+import type { ControlModel, ControlNode } from "./model.ts";
 import type { Outcome } from "./outcomes.ts";
 
 /** A `goto` of one target, or (`end`) a stop. */

@@ -4,8 +4,8 @@
 import { addJumps, singleJumps } from "./jump-outcomes.ts";
 import { type Combinations, combineRoutes } from "./combine-routes.ts";
 import { type Cube, termsOf } from "./formula.ts";
-import { type Branch, type ControlModel, type ControlNode, END_TARGET } from "./model.ts";
-import { formulasOf } from "./signals.ts";
+import { END_TARGET } from "../control/net.ts";
+import { type Branch, type ControlModel, type ControlNode, formulasOf } from "./model.ts";
 import type { ValueSet } from "./value-set.ts";
 import { channelsWrittenAfter, type WrittenAfter } from "./written-before.ts";
 

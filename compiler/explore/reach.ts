@@ -1,7 +1,8 @@
 /** Nodes that signals can reach if all conditions are ignored. Linear in the graph. */
-import { type ControlModel, END_TARGET, type Routing } from "./model.ts";
+import { END_TARGET } from "../control/net.ts";
+import type { ControlModel, Routing } from "./model.ts";
 import type { Outcome, Outcomes } from "./outcomes.ts";
-import { signalsOf } from "./signals.ts";
+import { signalsOf } from "../control/signals.ts";
 
 export interface Reach {
   /** By node: reachable if a barrier opens as soon as one of its members can signal. */

@@ -1,4 +1,5 @@
-import { type ControlModel, END_TARGET } from "./model.ts";
+import { END_TARGET } from "../control/net.ts";
+import type { ControlModel } from "./model.ts";
 import type { Run, RunFinder } from "./runs.ts";
 import { type State, type StateGraph, type Step } from "./state-graph.ts";
 

@@ -4,7 +4,8 @@
  */
 import type { Environment, Known, Tracker } from "./environment.ts";
 import { type Cube, cubesOf } from "./formula.ts";
-import { type Branch, type ControlModel, END_TARGET } from "./model.ts";
+import { END_TARGET } from "../control/net.ts";
+import type { Branch, ControlModel } from "./model.ts";
 import { type Outcome, type Outcomes, START_NODE } from "./outcomes.ts";
 import type { TermLiveness } from "./term-liveness.ts";
 import { FLAG_ENDS, FLAG_FAILED, FLAG_INEXACT, FLAG_UNDECIDED, type Collision, type State } from "./state-graph.ts";

@@ -57,7 +57,7 @@ function lowerOne(bound: BoundGraph, known: LoweredGraphs, knownPlans: LoweredPl
   };
   const channels = ordered.map((channel) => lowerChannel(channel, pool));
   const lowered = bound.nodes.map((node) => lowerNode(node, context));
-  const { start, routes, onError, barriers, waits } = lowerRoutes(bound, nodeIndex, pool);
+  const { start, routes, onError, barriers, waits } = lowerRoutes(bound, pool);
   const nodes = lowered.map((node, at) => {
     const gate = waits[at];
     return {

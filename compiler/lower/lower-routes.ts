@@ -1,18 +1,20 @@
 /**
- * Lowers edges to routes of their sources and members of barriers. If the target has `waits` and the source is a member
- * of its barrier, the edge signals the barrier. Otherwise the edge signals the node, and the scheduler ignores signals
- * to nodes with `waits` (3.2). The table still contains this arm, so that its choice is exhaustive.
+ * Lowers the control flow of a graph: the routes of each node in source order, and its barriers. If the target has
+ * `waits` and the source is a member of its barrier, a route signals the barrier. Otherwise it signals the node, and the
+ * scheduler ignores signals to nodes with `waits` (3.2). The table still contains such an arm, so that its choice is
+ * exhaustive.
  */
-import type {
-  BarrierIndex,
-  BarrierSpec,
-  ErrorRouteSpec,
-  NodeIndex,
-  RouteSpec,
-  TargetSpec,
+import {
+  END,
+  type BarrierIndex,
+  type BarrierSpec,
+  type ErrorRouteSpec,
+  type NodeIndex,
+  type RouteSpec,
+  type TargetSpec,
 } from "../../runtime/table/table.ts";
-import { END } from "../../runtime/table/table.ts";
-import { END_NAME, START, type BoundEdge, type BoundGraph, type BoundReference } from "../bind/bound-graph.ts";
+import { END_NAME, type BoundGraph } from "../bind/bound-graph.ts";
+import { ELSE_ARM, END_TARGET, type ControlNet, type Route, type Signal } from "../control/net.ts";
 import type { ExpressionPool } from "./expression-pool.ts";
 
 export interface LoweredRoutes {
@@ -25,176 +27,106 @@ export interface LoweredRoutes {
   readonly waits: readonly (BarrierIndex | undefined)[];
 }
 
-/** The part of an edge that belongs to one of its sources. */
-interface OutEdge {
-  readonly edge: BoundEdge;
-  /** The barriers that the source signals; only for edges from `all(…)`. */
-  readonly barrierTargets?: readonly TargetSpec[];
-}
-
-export function lowerRoutes(
-  bound: BoundGraph,
-  nodeIndex: ReadonlyMap<string, NodeIndex>,
-  pool: ExpressionPool,
-): LoweredRoutes {
-  const barriers = createBarriers();
-  // Gates (`waits`) come first, so that the ids and numbers of barriers do not depend on the position of edges in the
-  // file.
-  const waits = bound.nodes.map((node, at) =>
-    node.waits === undefined
-      ? undefined
-      : barriers.add(
-          "waits",
-          at,
-          node.name,
-          node.waits.map((name) => [indexOf(nodeIndex, name)]),
-        ),
-  );
-  const out = collectEdges(bound, nodeIndex, barriers);
-  const context: RouteContext = { nodeIndex, pool, barriers, waits, memberOf: createMemberIndex(barriers) };
-  const start = (out.get(START) ?? []).map(({ edge }) => lowerRoute(edge, undefined, context));
-  const routes: RouteSpec[][] = [];
-  const onError: ErrorRouteSpec[][] = [];
-  bound.nodes.forEach((node, at) => {
+export function lowerRoutes(bound: BoundGraph, pool: ExpressionPool): LoweredRoutes {
+  const { nodes, start, barriers } = bound.control;
+  const context: RouteContext = { bound, pool, targets: createTargets(bound.control) };
+  const startRoutes = start.routes.map((route) => lowerRoute(route, context));
+  const routes = nodes.map(({ routing, errorRouting }) => {
     const own: RouteSpec[] = [];
     const failed: ErrorRouteSpec[] = [];
-    for (const { edge, barrierTargets } of out.get(node.name) ?? []) {
-      if (barrierTargets !== undefined) own.push({ kind: "plain", targets: barrierTargets });
-      else if (edge.onError) failed.push(lowerErrorRoute(edge, at, context));
-      else own.push(lowerRoute(edge, at, context));
+    // In source order, which numbers the expressions of the table.
+    for (const route of inSourceOrder(routing.routes, errorRouting?.routes ?? [])) {
+      if (bound.edges[route.edge]?.onError === true) failed.push(lowerErrorRoute(route, context));
+      else own.push(lowerRoute(route, context));
     }
-    routes.push(own);
-    onError.push(failed);
+    return { own, failed };
   });
-  return { start, routes, onError, barriers: barriers.specs, waits };
+  return {
+    start: startRoutes,
+    routes: routes.map(({ own }) => own),
+    onError: routes.map(({ failed }) => failed),
+    barriers: barriers.map(({ id, kind, target, members }) => ({
+      id,
+      kind,
+      target,
+      members: members.map((member) => member.nodes),
+    })),
+    waits: nodes.map(({ waits }) => (waits === -1 ? undefined : waits)),
+  };
+}
+
+function inSourceOrder(own: readonly Route[], failed: readonly Route[]): readonly Route[] {
+  return failed.length === 0 ? own : [...own, ...failed].sort((a, b) => a.edge - b.edge);
 }
 
 interface RouteContext {
-  readonly nodeIndex: ReadonlyMap<string, NodeIndex>;
+  readonly bound: BoundGraph;
   readonly pool: ExpressionPool;
-  readonly barriers: Barriers;
-  readonly waits: readonly (BarrierIndex | undefined)[];
-  /** Members of a gate by node. */
-  readonly memberOf: (gate: BarrierIndex) => ReadonlyMap<NodeIndex, number>;
+  readonly targets: (signals: readonly Signal[]) => readonly TargetSpec[];
 }
 
-interface Barriers {
-  readonly specs: readonly BarrierSpec[];
-  add(
-    kind: BarrierSpec["kind"],
-    target: NodeIndex,
-    name: string,
-    members: readonly (readonly NodeIndex[])[],
-  ): BarrierIndex;
-}
-
-function createBarriers(): Barriers {
-  const specs: BarrierSpec[] = [];
-  const ofTarget = new Map<NodeIndex, number>();
-  return {
-    specs,
-    add(kind, target, name, members) {
-      const number = (ofTarget.get(target) ?? 0) + 1;
-      ofTarget.set(target, number);
-      return specs.push({ id: number === 1 ? name : `${name}#${number}`, kind, target, members }) - 1;
-    },
+/** Lowers lists of signals. Nodes with the same targets share their list. */
+function createTargets({ nodes, barriers, barrierOfPlace }: ControlNet): RouteContext["targets"] {
+  const target = ({ place, node }: Signal): TargetSpec => {
+    if (node === END_TARGET && place === END_TARGET) return { node: END };
+    if (place === undefined || place < nodes.length) return { node };
+    const barrier = barrierOfPlace[place]!;
+    // The places of one barrier are consecutive.
+    return { barrier, member: place - barriers[barrier]!.members[0]!.place };
+  };
+  const known = new Map<readonly Signal[], readonly TargetSpec[]>();
+  return (signals) => {
+    const found = known.get(signals) ?? signals.map(target);
+    known.set(signals, found);
+    return found;
   };
 }
 
-/** Computes each gate's index once. A search for each edge would be quadratic: n members may have n edges to a gate. */
-function createMemberIndex(barriers: Barriers): RouteContext["memberOf"] {
-  const known = new Map<BarrierIndex, ReadonlyMap<NodeIndex, number>>();
-  return (gate) => {
-    const index =
-      known.get(gate) ?? new Map(barriers.specs[gate]?.members.flatMap((nodes, at) => nodes.map((node) => [node, at])));
-    known.set(gate, index);
-    return index;
-  };
-}
-
-/** Edges by source, in source order. Each `all(…)` adds one barrier for each target. */
-function collectEdges(
-  bound: BoundGraph,
-  nodeIndex: ReadonlyMap<string, NodeIndex>,
-  barriers: Barriers,
-): ReadonlyMap<string, readonly OutEdge[]> {
-  const out = new Map<string, OutEdge[]>();
-  const add = (source: string, edge: OutEdge): void => {
-    const known = out.get(source);
-    if (known === undefined) out.set(source, [edge]);
-    else known.push(edge);
-  };
-  for (const edge of bound.edges) {
-    if (edge.source.kind === "nodes") {
-      for (const { name } of edge.source.nodes) add(name, { edge });
-      continue;
-    }
-    // Edges from barriers have no conditions: binding reports them as errors, and graphs with errors are not lowered.
-    const targets = edge.to.kind === "plain" ? edge.to.targets : [];
-    const members = edge.source.members.map((member) => member.map(({ name }) => indexOf(nodeIndex, name)));
-    const made = targets.map(({ name }) => barriers.add("all", indexOf(nodeIndex, name), name, members));
-    const signals = new Map<string, TargetSpec[]>();
-    edge.source.members.forEach((member, position) => {
-      for (const { name } of member) {
-        const own = signals.get(name) ?? [];
-        signals.set(name, own);
-        for (const barrier of made) own.push({ barrier, member: position });
-      }
-    });
-    for (const [name, barrierTargets] of signals) add(name, { edge, barrierTargets });
-  }
-  return out;
-}
-
-function lowerRoute(edge: BoundEdge, source: NodeIndex | undefined, context: RouteContext): RouteSpec {
-  const targets = (references: readonly BoundReference[]): readonly TargetSpec[] =>
-    lowerTargets(references, source, context);
-  const { to } = edge;
+/** Binding reports a barrier with conditions as an error, and graphs with errors are not lowered. */
+function lowerRoute({ edge, branches }: Route, { bound, pool, targets }: RouteContext): RouteSpec {
+  const { to } = bound.edges[edge]!;
+  const [only] = branches;
+  const own = targets(only?.signals ?? []);
   switch (to.kind) {
     case "plain":
     case "otherwise":
-      return { kind: to.kind, targets: targets(to.targets) };
+      return { kind: to.kind, targets: own };
     case "when":
-      return { kind: "when", condition: context.pool.expression(to.condition), targets: targets(to.targets) };
+      return { kind: "when", condition: pool.expression(to.condition), targets: own };
     case "match":
       return {
         kind: "match",
-        subject: context.pool.expression(to.subject),
-        arms: to.arms.map((arm) => ({ values: arm.values, targets: targets(arm.targets) })),
-        ...(to.otherwise === undefined ? {} : { otherwise: targets(to.otherwise.targets) }),
+        subject: pool.expression(to.subject),
+        arms: to.arms.map(({ values }, arm) => ({ values, targets: targets(branches[arm]?.signals ?? []) })),
+        ...otherwiseOf(branches, targets),
       };
     case "cases":
       return {
         kind: "cases",
-        arms: to.arms.map((arm) => ({
-          condition: context.pool.expression(arm.condition),
-          targets: targets(arm.targets),
+        arms: to.arms.map(({ condition }, arm) => ({
+          condition: pool.expression(condition),
+          targets: targets(branches[arm]?.signals ?? []),
         })),
-        ...(to.otherwise === undefined ? {} : { otherwise: targets(to.otherwise.targets) }),
+        ...otherwiseOf(branches, targets),
       };
+    default:
+      return to satisfies never;
   }
 }
 
-function lowerErrorRoute(edge: BoundEdge, source: NodeIndex, context: RouteContext): ErrorRouteSpec {
-  const { to } = edge;
-  if (to.kind === "match" || to.kind === "cases") return { targets: [] }; // Not in the grammar.
-  const targets = lowerTargets(to.targets, source, context);
-  if (to.kind === "plain") return { targets };
-  return { condition: to.kind === "when" ? context.pool.expression(to.condition) : "otherwise", targets };
+function otherwiseOf(
+  branches: Route["branches"],
+  targets: RouteContext["targets"],
+): { readonly otherwise?: readonly TargetSpec[] } {
+  const last = branches.at(-1);
+  return last?.arm === ELSE_ARM ? { otherwise: targets(last.signals) } : {};
 }
 
-function lowerTargets(
-  references: readonly BoundReference[],
-  source: NodeIndex | undefined,
-  context: RouteContext,
-): readonly TargetSpec[] {
-  return references.map(({ name }) => {
-    const node = indexOf(context.nodeIndex, name);
-    const gate = context.waits[node];
-    if (gate === undefined || source === undefined) return { node };
-    const member = context.memberOf(gate).get(source);
-    return member === undefined ? { node } : { barrier: gate, member };
-  });
+function lowerErrorRoute({ edge, branches: [only] }: Route, { bound, pool, targets }: RouteContext): ErrorRouteSpec {
+  const { to } = bound.edges[edge]!;
+  const own = targets(only?.signals ?? []);
+  if (to.kind === "when") return { condition: pool.expression(to.condition), targets: own };
+  return to.kind === "otherwise" ? { condition: "otherwise", targets: own } : { targets: own };
 }
 
 export function indexOf(nodeIndex: ReadonlyMap<string, NodeIndex>, name: string): NodeIndex {

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ControlGraphBuilder, type ControlGraph, type Exit } from "../../compiler/control/control-graph.ts";
-import { findCycles, findDominators } from "../../compiler/control/dominators.ts";
+import { findComponents, isCyclic } from "../../compiler/algorithms/components.ts";
+import { findDominators } from "../../compiler/control/dominators.ts";
 import { findUnwritten, type Site } from "../../compiler/control/unwritten.ts";
 import { numRuns } from "../support/depth.ts";
 
@@ -69,16 +70,18 @@ describe("control graphs", () => {
   it("vertices on a common cycle have one component", () => {
     fc.assert(
       fc.property(anyGraph, ({ nodes, links }) => {
-        const { component, isCyclic } = findCycles(build(nodes, links));
+        const { size, successors } = build(nodes, links);
+        const after = (vertex: number): readonly number[] => successors[vertex]!;
+        const { componentOf, members } = findComponents(size, after);
         const reachable = reach(nodes, links, () => true);
         for (const a of reachable) {
           const fromA = reach(a, links, () => true);
           for (const b of reachable) {
             const same = fromA.has(b) && reach(b, links, () => true).has(a);
-            expect(component[a] === component[b]).toBe(same);
+            expect(componentOf[a] === componentOf[b]).toBe(same);
           }
           const around = links.some((link) => fromA.has(link.from) && link.to === a);
-          expect(isCyclic(a)).toBe(around);
+          expect(isCyclic(members[componentOf[a]!]!, after)).toBe(around);
         }
       }),
       { seed: 3, numRuns: numRuns(300) },

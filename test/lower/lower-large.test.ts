@@ -1,6 +1,7 @@
 /** Lowering, loading and emitting cost no stack and no more than the graph's size. */
 import { expect, test } from "vitest";
 import type { BoundEdge, BoundGraph, BoundNode, TypedExpression } from "../../compiler/bind/bound-graph.ts";
+import { buildNet } from "../../compiler/control/build-net.ts";
 import { emitTypeScript } from "../../compiler/emit/emit-typescript.ts";
 import { loadTable } from "../../compiler/table/load-table.ts";
 import { lowerGraph } from "../../compiler/lower/lower-graph.ts";
@@ -64,6 +65,7 @@ function graph(
     channels: [{ declaration: channel, name: "x", role: "output", type: { kind: "int" }, initial: 0 }],
     nodes,
     edges,
+    control: buildNet({ nodes, edges }),
     assertions: [],
     limits: { steps: null, parallel: null },
     functions: [],

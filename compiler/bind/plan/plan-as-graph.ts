@@ -7,6 +7,7 @@ import {
   type BoundNode,
   type TypedExpression,
 } from "../bound-graph.ts";
+import { buildNet } from "../../control/build-net.ts";
 import type { BoundPlan } from "./bound-plan.ts";
 
 /**
@@ -68,6 +69,7 @@ export function planAsGraph(plan: BoundPlan): BoundGraph {
     channels: plan.channels,
     nodes,
     edges,
+    control: buildNet({ nodes, edges }),
     assertions: [],
     limits: { steps: null, parallel: null },
     functions: plan.functions,

@@ -12,7 +12,7 @@ export interface PlantedMistake {
   readonly where?: RegExp;
 }
 
-const BUILD = "explore/build-model.ts";
+const BUILD = "control/build-net.ts";
 const DATA = "explore/data-model.ts";
 const ENVIRONMENT = "explore/environment.ts";
 const EVALUATE = "explore/evaluate-abstractly.ts";
@@ -22,7 +22,7 @@ const JUMPS = "explore/jump-outcomes.ts";
 const OUTCOMES = "explore/outcomes.ts";
 const STEPS = "explore/step-transitions.ts";
 const WORST_CASE = "checks/worst-case.ts";
-const WRITTEN = "explore/written-before.ts";
+const WRITTEN = "control/unwritten.ts";
 
 const GOES = /\bgoes /;
 const CHOICE = / when | match /;
@@ -134,7 +134,7 @@ export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
       mutation(
         BUILD,
         "gate-signals",
-        `if (members === undefined || members.length === 0) return [{ place: places.barriers[gate]!.members[0]!.place, node, origin }];`,
+        `if (member === undefined) return [{ place: places.barriers[gate]!.members[0]!.place, node, origin }];`,
       ),
     ],
     where: /waits /,
@@ -223,7 +223,7 @@ export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
   },
   {
     name: "what a failed node should have written is not null",
-    mutations: [mutation(WRITTEN, "written-by-failed", swap("before.all[node * words + word]!", "after(node, word)"))],
+    mutations: [mutation(WRITTEN, "written-by-failed", swap("done === 1", "done >= 0"))],
     where: / on error/,
   },
   {

@@ -1,5 +1,5 @@
 import type { ControlModel } from "../../../compiler/explore/model.ts";
-import { successorsOf } from "../../../compiler/explore/signals.ts";
+import { successorsOf } from "../../../compiler/control/signals.ts";
 import type { RandomGraph } from "./random-graph.ts";
 
 /** Features of a graph on which proofs may be wrong. */

@@ -1,0 +1,59 @@
+/** Signals, branches and successors of the nodes of a net, with or without conditions. */
+import { END_TARGET, type NodeRoutes, type RouteGroup, type Routing, type Signal } from "./net.ts";
+
+/** A routing whose branches have at least their signals. */
+export type AnyRouting = Routing<{ readonly signals: readonly Signal[] }>;
+
+/** All signals of a routing. The result is cached, because many checks need it. */
+export function signalsOf(routing: AnyRouting | undefined): readonly Signal[] {
+  if (routing === undefined) return NO_SIGNALS;
+  let found = known.get(routing);
+  if (found === undefined) {
+    found = routing.groups.flatMap((group) =>
+      group.kind === "always" ? group.signals : branchesOf(group).flatMap((branch) => branch.signals),
+    );
+    known.set(routing, found);
+  }
+  return found;
+}
+
+const known = new WeakMap<AnyRouting, readonly Signal[]>();
+const NO_SIGNALS: readonly Signal[] = [];
+
+/** The branches of a choice, `otherwise` last. */
+export function branchesOf<B>(group: Exclude<RouteGroup<B>, { readonly kind: "always" }>): readonly B[] {
+  return group.kind === "several" && group.otherwise !== undefined
+    ? [...group.branches, group.otherwise]
+    : group.branches;
+}
+
+/** All branches of a routing that depend on conditions. */
+export function choicesOf<B extends { readonly signals: readonly Signal[] }>(routing: Routing<B> | undefined): B[] {
+  return (routing?.groups ?? []).flatMap((group) => (group.kind === "always" ? [] : branchesOf(group)));
+}
+
+interface Net {
+  readonly nodes: readonly NodeRoutes<AnyRouting>[];
+  readonly start: AnyRouting;
+}
+
+/** By node: the nodes that its signals can start, directly or through a barrier. Without duplicates. */
+export function successorsOf(net: Pick<Net, "nodes">): readonly (readonly number[])[] {
+  return net.nodes.map((node) => {
+    const found = new Set<number>();
+    for (const routing of [node.routing, node.errorRouting]) {
+      for (const { place, node: target } of signalsOf(routing)) {
+        if (place !== undefined && target !== END_TARGET) found.add(target);
+      }
+    }
+    for (const jump of node.jumps ?? []) if (jump !== END_TARGET) found.add(jump);
+    return [...found];
+  });
+}
+
+/** Nodes that `start` signals. */
+export function startTargets(net: Pick<Net, "start">): readonly number[] {
+  const found = new Set<number>();
+  for (const { place, node } of signalsOf(net.start)) if (place !== undefined && node !== END_TARGET) found.add(node);
+  return [...found];
+}
