@@ -150,10 +150,12 @@ export interface GraphDecl {
   readonly span: Span;
   readonly doc?: DocComment;
   readonly name: Identifier;
+  /** Earlier names of the graph. */
+  readonly was?: readonly Identifier[];
   readonly statements: readonly Statement[];
 }
 
-export type Statement = ChannelDecl | NodeDecl | LimitDecl | AssertDecl | EdgeDecl | Broken;
+export type Statement = ChannelDecl | NodeDecl | LimitDecl | AssertDecl | DropDecl | EdgeDecl | Broken;
 
 export interface ChannelDecl {
   readonly kind: "Channel";
@@ -164,6 +166,8 @@ export interface ChannelDecl {
   readonly type: TypeExpr;
   readonly initial?: Expr;
   readonly reducer?: Identifier;
+  /** Earlier names of the channel. */
+  readonly was?: readonly Identifier[];
 }
 
 export interface NodeDecl {
@@ -232,6 +236,8 @@ export type Policy =
   | { readonly kind: "MaxParallel"; readonly span: Span; readonly count: Count }
   | { readonly kind: "Waits"; readonly span: Span; readonly nodes: readonly Identifier[] }
   | { readonly kind: "Goes"; readonly span: Span; readonly nodes: readonly Identifier[] }
+  /** Earlier names of the node. */
+  | { readonly kind: "Was"; readonly span: Span; readonly names: readonly Identifier[] }
   | { readonly kind: "Pause"; readonly span: Span; readonly when: "before" | "after" }
   | { readonly kind: "Idempotent"; readonly span: Span }
   | {
@@ -261,6 +267,13 @@ export interface AssertDecl {
   readonly node: Identifier;
   /** `a before b`: b. `never a with b`: b. */
   readonly other?: Identifier;
+}
+
+/** `drop score, notes`: channels of earlier versions, whose values a thread loses. */
+export interface DropDecl {
+  readonly kind: "Drop";
+  readonly span: Span;
+  readonly channels: readonly Identifier[];
 }
 
 /** One edge statement: a source, a chain of single nodes, and a right side. */

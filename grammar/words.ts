@@ -13,7 +13,7 @@ export const ITEM_WORDS: ReadonlySet<string> = new Set(["import", "type", "secre
 export const CHANNEL_WORDS: ReadonlySet<string> = new Set(["input", "output", "state", "memory"]);
 
 /** Words that begin a statement of a graph. An edge begins with the name of a node, or with `all`. */
-export const GRAPH_WORDS: ReadonlySet<string> = new Set([...CHANNEL_WORDS, "node", "limit", "max", "assert"]);
+export const GRAPH_WORDS: ReadonlySet<string> = new Set([...CHANNEL_WORDS, "node", "limit", "max", "assert", "drop"]);
 
 /** Words that begin a statement of a plan. */
 export const PLAN_WORDS: ReadonlySet<string> = new Set([...CHANNEL_WORDS, "task", "max", "order", "pool", "on"]);
@@ -29,6 +29,7 @@ export const POLICY_WORDS: ReadonlySet<string> = new Set([
   "max",
   "waits",
   "goes",
+  "was",
   "pause",
   "idempotent",
   "touches",

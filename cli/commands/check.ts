@@ -12,6 +12,8 @@ import { parseChoice, parseCount } from "../run/parse-values.ts";
 import { readBaseline } from "../sources/read-baseline.ts";
 import { countText, FORMATS, printDiagnostics, uniqueDiagnostics, type Format } from "../output/print-diagnostics.ts";
 import { readStdin } from "../process/read-stdin.ts";
+import type { ThreadCheck } from "../threads/check-threads.ts";
+import { withStore } from "../threads/open-store.ts";
 import { findSources, readSource, readSources, type Unreadable } from "../sources/source-files.ts";
 
 interface CheckOptions {
@@ -21,6 +23,7 @@ interface CheckOptions {
   readonly fix?: boolean;
   readonly stdinFilepath?: string;
   readonly baseline?: string;
+  readonly store?: string;
 }
 
 export const checkCommand = defineCommand<CheckOptions>({
@@ -42,6 +45,7 @@ export const checkCommand = defineCommand<CheckOptions>({
         "--baseline <old>",
         "report changes since this older file or compiled table that break its threads (NG610)",
       );
+    command.option("--store <store>", "also report the threads of this store that the graphs can no longer resume");
   },
   examples: [
     "ngc check support.ngraph",
@@ -49,11 +53,13 @@ export const checkCommand = defineCommand<CheckOptions>({
     "ngc check . --format github",
     "ngc check support.ngraph --fix",
     "git show main:support.ngraph > old.ngraph && ngc check support.ngraph --baseline old.ngraph",
+    "ngc check support.ngraph --store sqlite:runs.db",
   ],
   run: async (paths, options, given) => {
     const output = options.format === "json" ? { ...given, json: true } : given;
     const { compiled, fixed, unreadable = [] } = await compileAll(paths, options);
     const diagnostics = uniqueDiagnostics(compiled.flatMap((source) => source.diagnostics));
+    const threads = await checkStore(compiled, options.store);
     const fixedText = options.stdinFilepath === undefined ? undefined : fixed?.[0]?.text;
 
     if (output.json) {
@@ -61,6 +67,7 @@ export const checkCommand = defineCommand<CheckOptions>({
         ...(await diagnosticsDocument(compiled)),
         ...(unreadable.length === 0 ? {} : { ok: false, unreadable }),
         ...fixesDocument(fixed, fixedText),
+        ...(threads === undefined ? {} : { threads }),
       };
       given.raw(`${jsonText(document, 2)}\n`);
     } else {
@@ -84,10 +91,40 @@ export const checkCommand = defineCommand<CheckOptions>({
     if (!output.json && options.format !== "sarif" && options.format !== "github") {
       given.note(`${checkedText(compiled)} checked${count === "" ? ", nothing to report" : `: ${count}`}`);
     }
+    if (threads !== undefined && !output.json) printThreads(threads, output);
     if (unreadable.length > 0) return EXIT.usage;
+    if (threads !== undefined && threads.refused.length > 0 && !hasErrors(diagnostics)) return EXIT.failed;
     return hasErrors(diagnostics) ? EXIT.invalid : EXIT.ok;
   },
 });
+
+/** The threads of a store that the graphs can no longer resume; `undefined` without a store, or for invalid graphs. */
+async function checkStore(
+  compiled: readonly CompileResult[],
+  location: string | undefined,
+): Promise<ThreadCheck | undefined> {
+  if (location === undefined) return undefined;
+  const [only] = compiled;
+  if (only === undefined || compiled.length > 1) {
+    throw new CommandError(`--store checks the threads of one file, not of ${compiled.length} files`);
+  }
+  if (hasErrors(only.diagnostics)) return undefined;
+  const { checkThreads } = await import("../threads/check-threads.ts");
+  return withStore(location, { mustExist: true }, ({ store }) => checkThreads(only, store));
+}
+
+function printThreads({ checked, refused }: ThreadCheck, output: Output): void {
+  for (const { thread, graph, problems } of refused) {
+    output.problem(`thread ${thread}: graph \`${graph}\` cannot resume it: ${problems.join("; ")}`);
+  }
+  const fitting = checked - refused.length;
+  output.note(`${checked} ${checked === 1 ? "thread" : "threads"} checked: ${fitting} can be resumed`);
+  if (refused.length > 0) {
+    output.note(
+      "help: declare what was renamed or removed (`was oldname`, `drop name`), or migrate the threads (`ngc migrate`)",
+    );
+  }
+}
 
 /** `2 graphs and 1 plan` */
 function checkedText(compiled: readonly CompileResult[]): string {

@@ -10,6 +10,7 @@ import { unrunnableBindings } from "../sources/bind-functions.ts";
 import { loadGraph } from "../sources/load-graph.ts";
 import { defineCommand } from "../start/define-command.ts";
 import { STORE_FLAG, STORE_HELP, withStore } from "../threads/open-store.ts";
+import { everyThread } from "../threads/every-thread.ts";
 import { threadEngine } from "../threads/thread-engine.ts";
 import { latestOf, refusePlanThread, sourceOf } from "../threads/thread-source.ts";
 
@@ -80,7 +81,7 @@ async function migrateThreads(
   if (flags.all === true) {
     const engine = await engineOf(flags.file!, flags.graph);
     if (engine === undefined) return EXIT.invalid;
-    for (const thread of await threadsOf(store, engine, flags))
+    for await (const thread of ownThreads(store, engine, flags))
       await migrateThread(thread, store, engine, flags, report);
   } else {
     for (const thread of threads) await latestOf(store, thread);
@@ -130,14 +131,12 @@ async function migrateThread(
 }
 
 /** All threads of the graph, by its present name and by its former one. */
-async function threadsOf(store: Store, { table }: Engine, flags: MigrateFlags): Promise<readonly string[]> {
-  if (store.threads === undefined) throw new CommandError("this store cannot list its threads");
-  const list = await store.threads({ limit: Number.MAX_SAFE_INTEGER });
-  return list.flatMap(({ threadId, metadata }) => {
-    const { graph, plan } = metadata;
-    const isOwn = plan === undefined && typeof graph === "string" && newName(graph, flags) === table.name;
-    return isOwn ? [threadId] : [];
-  });
+async function* ownThreads(store: Store, { table }: Engine, flags: MigrateFlags): AsyncGenerator<string> {
+  for await (const { thread, graph, metadata } of everyThread(store)) {
+    const name = graph ?? metadata["graph"];
+    if (metadata["plan"] !== undefined || typeof name !== "string") continue;
+    if (newName(name, flags) === table.name || table.was?.includes(name) === true) yield thread;
+  }
 }
 
 function newName(graph: string | undefined, { rename = {} }: MigrateFlags): string | undefined {

@@ -55,6 +55,11 @@ function entryOf(names: readonly string[], compiled: CompileResult, file: string
   });
 }
 
+/** The graph that a thread knows under an earlier name. */
+function formerlyNamed({ tables }: CompileResult, name: string): Table | PlanTable | undefined {
+  return [...tables.values()].find((table) => table.kind === "graph" && table.was?.includes(name) === true);
+}
+
 type Wanted = "graph" | "plan" | "graph or plan";
 
 async function loadCompiled(
@@ -76,7 +81,8 @@ async function loadCompiled(
   }
   const fits = (table: Table | PlanTable): boolean => wanted === "graph or plan" || table.kind === wanted;
   const names = [...compiled.tables].flatMap(([key, table]) => (fits(table) ? [key] : []));
-  const table = compiled.tables.get(name ?? entryOf(names, compiled, file) ?? "");
+  const wantedName = name ?? entryOf(names, compiled, file) ?? "";
+  const table = compiled.tables.get(wantedName) ?? formerlyNamed(compiled, wantedName);
   if (table !== undefined && fits(table)) {
     return { table: table.kind === "plan" ? withKnownOrder(table, file) : table, compiled };
   }

@@ -1,23 +1,27 @@
 /**
  * Reports edits that break stored threads (NG610). Applies the rules by which the engine refuses to resume (5.7,
  * `refuseDrift`) to every checkpoint that the old table may have stored: any node may be the next to run, any member of
- * a barrier may have signalled, and channels have values. All other changes are compatible.
+ * a barrier may have signalled, and channels have values. All other changes are compatible. What the graph declares with `was`
+ * and `drop` is known: a resume renames or drops it.
  */
 import {
   barrierGone,
   barrierMemberGone,
   channelGone,
+  channelNew,
   channelTypeChanged,
   graphGone,
   nodeGone,
+  reducerChanged,
 } from "../../diagnostics/catalog/baseline.ts";
 import type { Diagnostic, Place } from "../../diagnostics/diagnostic.ts";
 import { findSimilar } from "../../diagnostics/similar.ts";
 import type { SourceFile } from "../../diagnostics/source.ts";
 import type { PlanTable } from "../../runtime/table/plan-table.ts";
-import type { BarrierSpec, Table } from "../../runtime/table/table.ts";
+import type { BarrierSpec, ChannelSpec, Table } from "../../runtime/table/table.ts";
 import type { BoundGraph } from "../bind/bound-graph.ts";
 import { typeToText } from "../types/type-text.ts";
+import { dropOf, wasOfChannel, wasOfGraph, wasOfNode } from "./former-name-fixes.ts";
 import { misfit } from "./old-values.ts";
 
 /** Older versions of graphs, as compiled tables, by name. Plans have no threads and are ignored. */
@@ -40,7 +44,7 @@ export function compareWithBaseline(
   const byName = new Map(graphs.map((graph) => [graph.bound.name, graph]));
   for (const [name, before] of baseline) {
     if (before.kind === "plan") continue;
-    const graph = byName.get(name);
+    const graph = byName.get(name) ?? graphs.find(({ table }) => table?.was?.includes(name) === true);
     if (graph?.table !== undefined) {
       open.push({ before, now: graph.table, graph: graph.bound });
       continue;
@@ -48,7 +52,10 @@ export function compareWithBaseline(
     const unrelated = [...byName.keys()].filter((other) => !baseline.has(other));
     const first = graphs[0]?.bound.declaration.name.span ?? { start: 0, end: 0 };
     const similar = findSimilar(name, unrelated) ?? (unrelated.length === 1 ? unrelated[0] : undefined);
-    found.push(graphGone({ file, span: first }, { graph: name, similar }));
+    const renamed = similar === undefined ? undefined : byName.get(similar)?.bound;
+    const place = renamed === undefined ? { file, span: first } : headOf(renamed);
+    const fix = renamed === undefined ? undefined : wasOfGraph(renamed, name);
+    found.push(graphGone(place, { graph: name, similar, fix }));
   }
   const seen = new Set<string>();
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -67,41 +74,87 @@ function compareGraph(compared: Compared): Diagnostic[] {
 
 function compareNodes({ before, now, graph }: Compared): Diagnostic[] {
   const names = new Set(now.nodes.map((node) => node.name));
+  const renamed = new Set(now.nodes.flatMap(({ was = [] }) => was));
   const old = new Set(before.nodes.map((node) => node.name));
-  const added = [...names].filter((name) => !old.has(name));
+  const added = now.nodes.filter(({ name, was = [] }) => !old.has(name) && !was.some((former) => old.has(former)));
+  const gone = [...old].filter((name) => !names.has(name) && !renamed.has(name));
   return before.nodes.flatMap(({ name }, index) => {
-    if (names.has(name)) return [];
+    if (!gone.includes(name)) return [];
     const at = before.debug?.nodes[index];
     const declaredAt = at === undefined ? undefined : `${before.debug?.file}:${at.line}:${at.column}`;
-    return [nodeGone(headOf(graph), { node: name, declaredAt, similar: findSimilar(name, added) })];
+    const similar = successor(name, gone, added);
+    const fix = similar === undefined ? undefined : wasOfNode(graph, similar, name);
+    return [nodeGone(headOf(graph), { node: name, declaredAt, similar, fix })];
   });
 }
 
 function compareChannels({ before, now, graph }: Compared): Diagnostic[] {
   const channels = new Map(now.channels.map((channel) => [channel.name, channel]));
-  const old = new Set(before.channels.map((channel) => channel.name));
-  const added = [...channels.keys()].filter((name) => !old.has(name));
-  return before.channels.flatMap(({ name, type }) => {
-    const channel = channels.get(name);
-    if (channel === undefined)
-      return [channelGone(headOf(graph), { channel: name, similar: findSimilar(name, added) })];
-    const at = misfit({ type, types: before.types }, { type: channel.type, types: now.types });
-    if (at === undefined) return [];
+  const renamed = new Map(now.channels.flatMap((channel) => (channel.was ?? []).map((former) => [former, channel])));
+  const dropped = new Set(now.dropped);
+  const old = new Map(before.channels.map((channel) => [channel.name, channel]));
+  const isNew = ({ name, was = [] }: ChannelSpec): boolean => !old.has(name) && !was.some((former) => old.has(former));
+  const added = now.channels.filter(isNew);
+  const gone = [...old.keys()].filter((name) => !channels.has(name) && !renamed.has(name) && !dropped.has(name));
+  const placeOf = (name: string): Place => {
     const declared = graph.channels.find((item) => item.name === name)?.declaration;
-    const place = declared === undefined ? headOf(graph) : { file: graph.file, span: declared.type.span };
-    return [channelTypeChanged(place, { channel: name, before: typeToText(type), now: typeToText(channel.type), at })];
+    return declared === undefined ? headOf(graph) : { file: graph.file, span: declared.type.span };
+  };
+  const changed = before.channels.flatMap((former) => {
+    const { name, type } = former;
+    if (dropped.has(name)) return [];
+    const channel = channels.get(name) ?? renamed.get(name);
+    if (channel === undefined) {
+      const similar = successor(name, gone, added);
+      const fix = similar === undefined ? dropOf(graph, name) : wasOfChannel(graph, similar, name);
+      return [channelGone(headOf(graph), { channel: name, similar, fix })];
+    }
+    const at = misfit({ type, types: before.types }, { type: channel.type, types: now.types });
+    const facts = { channel: channel.name, before: typeToText(type), now: typeToText(channel.type) };
+    if (at !== undefined) return [channelTypeChanged(placeOf(channel.name), { ...facts, at })];
+    const [was, is] = [reducerText(former, before), reducerText(channel, now)];
+    return was === is ? [] : [reducerChanged(placeOf(channel.name), { channel: channel.name, before: was, now: is })];
   });
+  const without = added.flatMap((channel) =>
+    startsWithout(channel, now) ? [channelNew(placeOf(channel.name), { channel: channel.name, role: channel.role })] : [],
+  );
+  return [...changed, ...without];
+}
+
+function reducerText({ reducer }: ChannelSpec, { functions }: Table): string | undefined {
+  return reducer?.kind === "function" ? functions[reducer.function]?.name : reducer?.kind;
+}
+
+/** Whether a thread that does not have the channel has no value for it. */
+function startsWithout({ role, type, initial }: ChannelSpec, { types }: Table): boolean {
+  if (initial === undefined) return role === "input";
+  return initial === null && misfit({ type: { kind: "null" }, types: [] }, { type, types }) !== undefined;
+}
+
+/** The new declaration that probably replaces a missing one: one with a similar name, else the only one. */
+function successor(
+  name: string,
+  gone: readonly string[],
+  added: readonly { readonly name: string }[],
+): string | undefined {
+  const names = added.map((each) => each.name);
+  return findSimilar(name, names) ?? (names.length === 1 && gone.length === 1 ? names[0] : undefined);
 }
 
 function compareBarriers({ before, now, graph }: Compared): Diagnostic[] {
   const nodes = new Set(now.nodes.map((node) => node.name));
+  const names = new Map(now.nodes.flatMap(({ name, was = [] }) => was.map((former) => [former, name] as const)));
+  const present = (name: string): string => names.get(name) ?? name;
   const barriers = new Map(now.barriers.map((barrier) => [barrier.id, barrier]));
   return before.barriers.flatMap((spec) => {
-    const target = before.nodes[spec.target]?.name ?? "";
+    const target = present(before.nodes[spec.target]?.name ?? "");
+    const id = spec.id.replace(/^\w+/, present);
     // A barrier of one member is never partly filled. A missing node has its own finding.
     if (spec.members.length < 2 || !nodes.has(target)) return [];
-    const members = memberNames(spec, before).filter((name) => nodes.has(name));
-    const barrier = barriers.get(spec.id);
+    const members = memberNames(spec, before)
+      .map(present)
+      .filter((name) => nodes.has(name));
+    const barrier = barriers.get(id);
     if (barrier === undefined) {
       return members.length === 0 ? [] : [barrierGone(nodePlace(graph, target), { barrier: spec.id, target, members })];
     }
@@ -118,12 +171,12 @@ function memberNames(barrier: BarrierSpec, table: Table): string[] {
 
 /** Pairs of graphs that a node calls before and after the edit; an unfinished call has its own checkpoints. */
 function calledGraphs({ before, now, graph }: Compared): Compared[] {
-  const nodes = new Map(now.nodes.map((node) => [node.name, node]));
+  const nodes = new Map(now.nodes.flatMap((node) => [node.name, ...(node.was ?? [])].map((name) => [name, node])));
   return before.nodes.flatMap(({ name, call }) => {
     const later = nodes.get(name)?.call;
     if (call.kind !== "graph" || later?.kind !== "graph") return [];
     const [was, is] = [before.graphs[call.graph], now.graphs[later.graph]];
-    const bound = graph.nodes.find((node) => node.name === name)?.call;
+    const bound = graph.nodes.find((node) => node.name === name || node.was?.includes(name) === true)?.call;
     if (was === undefined || is === undefined || bound?.kind !== "graph") return [];
     return [{ before: was, now: is, graph: bound.graph }];
   });

@@ -67,6 +67,7 @@ export function bindChannel(declaration: Ast.ChannelDecl, index: number, context
     index,
     role: declaration.role,
     type,
+    ...(declaration.was === undefined ? {} : { was: declaration.was.map((earlier) => earlier.name) }),
     ...(initial === undefined ? {} : { initial }),
     ...(reducer === undefined ? {} : { reducer }),
     startsNull,

@@ -9,6 +9,7 @@ import { bindPolicies } from "./bind-policies.ts";
 import { bindAssertions, bindLimits, collectDeclarations } from "./declarations.ts";
 import type { GraphUnit } from "./file-scope.ts";
 import { buildNet } from "../control/build-net.ts";
+import { checkFormerNames } from "./former-names.ts";
 import { analyseFlow } from "../control/flow.ts";
 import type { ChannelEntry, GraphContext } from "./graph-context.ts";
 import { openContext, watchErrors, type BindOptions } from "./open-context.ts";
@@ -55,6 +56,8 @@ export function bindGraph(unit: GraphUnit, bindOptions: BindOptions): BoundGraph
   );
   const edges = resolved.edges.map((edge) => bindEdge(edge, flow, context, channels));
   const assertions = bindAssertions(declarations.assertions, context);
+  checkFormerNames(declaration, declarations, context);
+  const dropped = declarations.drops.flatMap((drop) => drop.channels.map(({ name }) => name));
   const limits = bindLimits(declarations.limits, context);
   const isCalledBroken = [...context.called, ...context.calledPlans].some((called) => called.hasErrors);
   return {
@@ -63,6 +66,8 @@ export function bindGraph(unit: GraphUnit, bindOptions: BindOptions): BoundGraph
     name: declaration.name.name,
     ...(declaration.doc === undefined ? {} : { doc: declaration.doc.text }),
     channels: channels.map((channel) => toBoundChannel(channel, mayEndNull)),
+    ...(declaration.was === undefined ? {} : { was: declaration.was.map(({ name }) => name) }),
+    ...(dropped.length === 0 ? {} : { dropped }),
     nodes,
     edges,
     control,

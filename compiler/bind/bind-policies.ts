@@ -15,7 +15,7 @@ import { reportUnknownNode } from "./resolve-edges.ts";
 
 export type BoundPolicies = Pick<
   BoundNode,
-  "tries" | "timeout" | "cache" | "maxParallel" | "pauseBefore" | "pauseAfter" | "goes" | "waits" | "idempotent"
+  "tries" | "timeout" | "cache" | "maxParallel" | "pauseBefore" | "pauseAfter" | "goes" | "waits" | "was" | "idempotent"
 >;
 
 /** Binds the policies of a node. Reports and omits repeated, impossible and misplaced policies. */
@@ -82,6 +82,9 @@ function bindPolicy(
     }
     case "Goes":
       bound.goes = bindGoes(policy, node, context);
+      break;
+    case "Was":
+      bound.was = policy.names.map(({ name }) => name);
       break;
     case "Pause":
       if (policy.when === "before") bound.pauseBefore = true;

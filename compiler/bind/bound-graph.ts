@@ -23,6 +23,10 @@ export interface BoundGraph {
   readonly declaration: Ast.GraphDecl;
   readonly name: string;
   readonly doc?: string;
+  /** Earlier names. */
+  readonly was?: readonly string[];
+  /** Channels of earlier versions, whose values are dropped. */
+  readonly dropped?: readonly string[];
   /** In declaration order (the table orders by role). */
   readonly channels: readonly BoundChannel[];
   readonly nodes: readonly BoundNode[];
@@ -65,6 +69,8 @@ export interface BoundChannel {
   readonly name: string;
   readonly role: "input" | "output" | "state" | "memory";
   readonly type: ValueType;
+  /** Earlier names. */
+  readonly was?: readonly string[];
   /** The declared default. Lowering fills in a start value where there is none. */
   readonly initial?: Json;
   /**
@@ -109,6 +115,8 @@ export interface BoundNode {
   /** Names of nodes, or `end`. */
   readonly goes?: readonly string[];
   readonly waits?: readonly string[];
+  /** Earlier names. */
+  readonly was?: readonly string[];
   readonly idempotent: boolean;
   readonly effects: readonly Effect[];
   /** Channels (by name) read by the call, its arguments and `for`. */

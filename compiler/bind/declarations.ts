@@ -16,6 +16,7 @@ export interface Declarations {
   readonly edges: readonly Ast.EdgeDecl[];
   readonly limits: readonly Ast.LimitDecl[];
   readonly assertions: readonly Ast.AssertDecl[];
+  readonly drops: readonly Ast.DropDecl[];
   readonly poisoned: Set<string>;
   readonly hasUnknownNames: boolean;
   /** Statements could not be read: edges, nodes or channels may be missing. */
@@ -44,6 +45,7 @@ export function collectDeclarations(
   const edges: Ast.EdgeDecl[] = [];
   const limits: Ast.LimitDecl[] = [];
   const assertions: Ast.AssertDecl[] = [];
+  const drops: Ast.DropDecl[] = [];
   const names = new DeclaredNames(file, secrets, report);
   for (const statement of graph.statements) {
     switch (statement.kind) {
@@ -64,6 +66,9 @@ export function collectDeclarations(
       case "Assert":
         assertions.push(statement);
         break;
+      case "Drop":
+        drops.push(statement);
+        break;
       case "Broken":
         names.addBroken(statement);
         break;
@@ -71,7 +76,7 @@ export function collectDeclarations(
   }
   names.reportConfusable();
   const { poisoned, hasUnknownNames, hasBroken } = names;
-  return { channels, nodes, edges, limits, assertions, poisoned, hasUnknownNames, hasBroken };
+  return { channels, nodes, edges, limits, assertions, drops, poisoned, hasUnknownNames, hasBroken };
 }
 
 /** `limit steps` and `limit parallel`. The default is 100 steps (2.8). */

@@ -22,12 +22,13 @@ export function orderChannels(bound: Pick<BoundGraph, "channels">): {
 }
 
 export function lowerChannel(channel: BoundChannel, pool: ExpressionPool): ChannelSpec {
-  const { name, role, type, reducer } = channel;
+  const { name, role, type, was, reducer } = channel;
   const initial = channel.initial === undefined ? startValue(channel) : channel.initial;
   return {
     name,
     role,
     type,
+    ...(was === undefined ? {} : { was }),
     ...(initial === undefined ? {} : { initial }),
     ...(reducer === undefined
       ? {}

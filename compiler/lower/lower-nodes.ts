@@ -55,6 +55,7 @@ export function lowerNode(node: BoundNode, context: NodeContext): LoweredNode {
     ...(node.pauseAfter ? { pauseAfter: true } : {}),
     ...(node.goes === undefined ? {} : { goes: node.goes.map((name) => indexOf(context.nodeIndex, name)) }),
     ...(node.idempotent ? { idempotent: true } : {}),
+    ...(node.was === undefined ? {} : { was: node.was }),
   };
 }
 

@@ -1,24 +1,28 @@
 /** Changes of a graph that keep a stored thread from resuming (NG610). */
-import { diagnostic, type Diagnostic, type Place } from "../diagnostic.ts";
+import { diagnostic, type Diagnostic, type Fix, type Place } from "../diagnostic.ts";
 
 const UNTIL = "until no thread needs it (`ngc threads` lists them)";
 
 /** The graph was removed. */
-export function graphGone(place: Place, facts: { graph: string; similar?: string | undefined }): Diagnostic {
+export function graphGone(
+  place: Place,
+  facts: { graph: string; similar?: string | undefined; fix?: Fix | undefined },
+): Diagnostic {
   const { graph, similar } = facts;
   return diagnostic("NG610", place, `graph \`${graph}\` is gone: its threads cannot resume`, {
     label: "was declared in this file",
     help:
       similar === undefined
         ? `keep it ${UNTIL}`
-        : `a graph with a similar name exists: \`${similar}\`; if it was renamed, resume with \`--graph ${similar}\`, or keep the name`,
+        : `if \`${similar}\` is its new name, write \`graph ${similar} was ${graph}\`; else keep it ${UNTIL}`,
+    fixes: facts.fix === undefined ? [] : [facts.fix],
   });
 }
 
 /** A node was removed: a checkpoint may name it as the next node. */
 export function nodeGone(
   place: Place,
-  facts: { node: string; declaredAt: string | undefined; similar?: string | undefined },
+  facts: { node: string; declaredAt: string | undefined; similar?: string | undefined; fix?: Fix | undefined },
 ): Diagnostic {
   const { node, declaredAt, similar } = facts;
   return diagnostic("NG610", place, `node \`${node}\` is gone: a thread that is about to run it cannot resume`, {
@@ -26,20 +30,25 @@ export function nodeGone(
     notes: declaredAt === undefined ? [] : [`it was declared at ${declaredAt}`],
     help:
       similar === undefined
-        ? `keep the node ${UNTIL}`
-        : `a node with a similar name exists: \`${similar}\`; a renamed node keeps its old name ${UNTIL}`,
+        ? `if it was renamed, add \`{ was ${node} }\` to the node; else keep it ${UNTIL}`
+        : `if \`${similar}\` is its new name, add \`{ was ${node} }\` to it; else keep \`${node}\` ${UNTIL}`,
+    fixes: facts.fix === undefined ? [] : [facts.fix],
   });
 }
 
 /** A channel was removed: checkpoints hold a value of it. */
-export function channelGone(place: Place, facts: { channel: string; similar?: string | undefined }): Diagnostic {
+export function channelGone(
+  place: Place,
+  facts: { channel: string; similar?: string | undefined; fix?: Fix | undefined },
+): Diagnostic {
   const { channel, similar } = facts;
   return diagnostic("NG610", place, `channel \`${channel}\` is gone: threads that hold a value of it cannot resume`, {
     label: `had a channel \`${channel}\``,
     help:
       similar === undefined
-        ? `keep the channel ${UNTIL}`
-        : `a channel with a similar name exists: \`${similar}\`; a renamed channel keeps its old name ${UNTIL}`,
+        ? `write \`drop ${channel}\` to drop its values, or \`was ${channel}\` after the channel that replaces it`
+        : `if \`${similar}\` is its new name, write \`was ${channel}\` after its declaration; \`drop ${channel}\` drops its values`,
+    fixes: facts.fix === undefined ? [] : [facts.fix],
   });
 }
 
@@ -58,6 +67,32 @@ export function channelTypeChanged(
       help: `widen the type so that it accepts the old values too, or use another channel for the new ones`,
     },
   );
+}
+
+/** The reducer of a channel changed: stored results would be combined in another way. */
+export function reducerChanged(
+  place: Place,
+  facts: { channel: string; before: string | undefined; now: string | undefined },
+): Diagnostic {
+  const { channel, before, now } = facts;
+  return diagnostic(
+    "NG610",
+    place,
+    `the reducer of channel \`${channel}\` was ${before ?? "none"} and is ${now ?? "none"}: threads that wait cannot resume`,
+    {
+      label: "combines its values in another way",
+      help: `keep the reducer, or migrate the threads: \`ngc migrate --all --keep ${channel}\` keeps their values`,
+    },
+  );
+}
+
+/** A new channel has no value in threads that exist. */
+export function channelNew(place: Place, facts: { channel: string; role: string }): Diagnostic {
+  const { channel, role } = facts;
+  return diagnostic("NG610", place, `${role} \`${channel}\` is new: threads that exist have no value of it`, {
+    label: "has no default that its type allows",
+    help: `give it a default, or migrate the threads: \`ngc migrate --all --set ${channel}=VALUE\``,
+  });
 }
 
 /** A barrier was removed: the signals that it holds would be lost. */

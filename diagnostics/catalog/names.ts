@@ -55,6 +55,19 @@ export function statedTwice(place: Place, facts: { what: string; first: Place })
   });
 }
 
+/** NG102: `was` or `drop` lists a name that the graph still has. */
+export function formerNameInUse(
+  place: Place,
+  facts: { name: string; word: "was" | "drop"; what: string; declared: Place },
+): Diagnostic {
+  const { name, word, what } = facts;
+  return diagnostic("NG102", place, `\`${name}\` is listed after \`${word}\`, and is still a ${what}`, {
+    label: `\`${word}\` lists names that only earlier versions had`,
+    labels: [{ ...facts.declared, message: "declared here" }],
+    help: `remove \`${name}\` from \`${word}\`, or give the ${what} another name`,
+  });
+}
+
 /** NG102: one node writes one channel twice, and the channel has no reducer. */
 export function writtenTwice(place: Place, facts: { channel: string; first: Place; noun: string }): Diagnostic {
   return diagnostic("NG102", place, `\`${facts.channel}\` is written twice by one ${facts.noun}`, {

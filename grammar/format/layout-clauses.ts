@@ -53,6 +53,8 @@ function layoutPolicy(policy: Ast.Policy, source: SourceView): Doc {
       return words("waits", names(policy.nodes));
     case "Goes":
       return words("goes", names(policy.nodes));
+    case "Was":
+      return words("was", names(policy.names));
     case "Pause":
       return words("pause", policy.when);
     case "Idempotent":

@@ -1,5 +1,6 @@
 import type * as Ast from "../ast.ts";
 import { braced, element, hardline, indent, join, verbatim, words, type Doc } from "./doc-parts.ts";
+import { names } from "./layout-clauses.ts";
 import { layoutDoc, layoutStatement, type AnyStatement } from "./layout-statement.ts";
 import { layoutType } from "./layout-type.ts";
 import { stringText } from "./literal-text.ts";
@@ -43,7 +44,12 @@ function layoutItem(item: Ast.Item, source: SourceView): Doc {
     case "Secret":
       return words("secret", item.name.name);
     case "Graph":
-      return words("graph", item.name.name, layoutBody(item, item.statements, source));
+      return words(
+        "graph",
+        item.name.name,
+        ...(item.was === undefined ? [] : ["was", names(item.was)]),
+        layoutBody(item, item.statements, source),
+      );
     case "Plan":
       return words("plan", item.name.name, layoutBody(item, item.statements, source));
     case "Test":

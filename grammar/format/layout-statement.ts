@@ -27,6 +27,8 @@ export function layoutStatement(statement: AnyStatement, source: SourceView): Do
         : words("max", "parallel", statement.value === "none" ? "none" : layoutCount(statement.value));
     case "Assert":
       return layoutAssert(statement);
+    case "Drop":
+      return words("drop", names(statement.channels));
     case "Edge":
       return layoutEdge(statement, source);
     case "Task":
@@ -69,6 +71,7 @@ function layoutChannel(channel: Ast.ChannelDecl, source: SourceView): Doc {
     words(channel.role, [channel.name.name, ":"], layoutType(channel.type, source)),
     channel.initial === undefined ? "" : [wrap(), words("=", layoutExpression(channel.initial, source))],
     channel.reducer === undefined ? "" : [wrap(), words("reduce", channel.reducer.name)],
+    channel.was === undefined ? "" : [wrap(), words("was", names(channel.was))],
   ];
 }
 

@@ -34,6 +34,7 @@ export abstract class DeclarationRules extends PolicyRules {
     this.splitEqual = undefined;
     const initial = isSplit ? this.rule(this.expression) : this.maybe(D.initial, this.initial);
     const reducer = this.maybe(D.reducer, this.reducer, this.startsClause);
+    const was = this.maybe(D.channelWas, () => this.formerNames(18), this.startsClause);
     return {
       kind: "Channel",
       span: this.spanFrom(first),
@@ -43,6 +44,7 @@ export abstract class DeclarationRules extends PolicyRules {
       type,
       ...(initial === undefined ? undefined : { initial }),
       ...(reducer === undefined ? undefined : { reducer }),
+      ...(was === undefined ? undefined : { was }),
     };
   });
 
@@ -55,6 +57,12 @@ export abstract class DeclarationRules extends PolicyRules {
     this.takeWord("reduce");
     return this.name("a reducer");
   };
+
+  /** `was draft, write` */
+  protected formerNames(index: number): Identifier[] {
+    this.takeWord("was");
+    return this.nameList(index, "an earlier name");
+  }
 
   private failColon(name: Identifier): never {
     this.failExpected("`:` and a type", {

@@ -179,10 +179,14 @@ export class NgraphParser extends StatementLoop {
     const doc = this.documentation();
     const owner = this.position() + 1;
     const first = this.takeWord("graph");
-    const name = this.header("graph", () => this.name("a name for the graph"));
+    const head = this.header("graph", () => {
+      const name = this.name("a name for the graph");
+      const was = this.maybe(D.graphWas, () => this.formerNames(19));
+      return { name, ...(was === undefined ? undefined : { was }) };
+    });
     const statements = this.body<Statement>("graph", owner, () => this.rule(this.statement));
-    if (name === undefined) return this.brokenBetween(owner, this.position() + 1);
-    return { kind: "Graph", span: this.spanFrom(first), ...doc, name, statements };
+    if (head === undefined) return this.brokenBetween(owner, this.position() + 1);
+    return { kind: "Graph", span: this.spanFrom(first), ...doc, ...head, statements };
   });
 
   private readonly plan = this.RULE("plan", (): PlanDecl | Broken => {
@@ -247,6 +251,7 @@ export class NgraphParser extends StatementLoop {
     () => this.rule(this.node),
     () => this.rule(this.limit),
     () => this.rule(this.assertion),
+    () => this.rule(this.drop),
   ];
 
   /** The first word alone decides which statement reports its error. */
@@ -263,6 +268,8 @@ export class NgraphParser extends StatementLoop {
         return this.rule(this.limit);
       case "assert":
         return this.rule(this.assertion);
+      case "drop":
+        return this.rule(this.drop);
       default:
         return this.failStatement("graph");
     }

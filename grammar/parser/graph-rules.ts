@@ -1,5 +1,5 @@
 /** The remaining statements of graphs and plans: limits, assertions, settings. */
-import type { AssertDecl, LimitDecl, PlanSetting } from "../ast.ts";
+import type { AssertDecl, DropDecl, LimitDecl, PlanSetting } from "../ast.ts";
 import * as t from "../lexer/tokens.ts";
 import { D } from "./decisions.ts";
 import { EdgeRules } from "./edge-rules.ts";
@@ -65,6 +65,12 @@ export abstract class GraphRules extends EdgeRules {
         return { kind: "Assert", span: this.spanFrom(first), form: "before", node, other };
       },
     ]);
+  });
+
+  protected readonly drop = this.RULE("drop", (): DropDecl => {
+    const first = this.takeWord("drop");
+    const channels = this.nameList(1, "the name of a channel that the graph no longer has");
+    return { kind: "Drop", span: this.spanFrom(first), channels };
   });
 
   protected readonly planSetting = this.RULE("planSetting", (): PlanSetting => {

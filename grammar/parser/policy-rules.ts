@@ -154,6 +154,11 @@ export abstract class PolicyRules extends ExpressionRules {
       const nodes = this.nameList(16, "the name of a node");
       return { kind: "Goes", span: this.spanFrom(first), nodes };
     },
+    was: () => {
+      const first = this.takePolicyWord("was");
+      const names = this.nameList(17, "an earlier name of the node");
+      return { kind: "Was", span: this.spanFrom(first), names };
+    },
     pause: () => {
       const first = this.takePolicyWord("pause");
       const when = this.takeOneOf(D.pauseWhen, ["before", "after"], "`before` or `after`");

@@ -56,7 +56,8 @@ export function startsItem(source: TokenText, index: number): boolean {
     case "test":
       return is(source, index + 1, t.Quoted);
     default:
-      return is(source, index + 1, t.LeftBrace) || (named && is(source, index + 2, t.LeftBrace));
+      if (is(source, index + 1, t.LeftBrace) || (named && is(source, index + 2, t.LeftBrace))) return true;
+      return first === "graph" && named && word(source, index + 2) === "was" && is(source, index + 3, t.Identifier);
   }
 }
 
@@ -86,6 +87,7 @@ export function startsDeclaration(source: TokenText, index: number, body: BodyKi
     if (first === "node") return named && is(source, index + 2, t.Equal);
     if (first === "limit") return isPair && next === "steps";
     if (first === "assert") return isPair && (ASSERTION_WORDS.has(next) || word(source, index + 2) === "before");
+    if (first === "drop") return named && !is(source, index + 2, t.Arrow);
     return first === "all" && is(source, index + 1, t.LeftParen);
   }
   if (first === "task") return named && is(source, index + 2, t.Equal);
@@ -247,6 +249,7 @@ export function startsPolicy(source: TokenText, index: number): boolean {
       return next?.tokenType === t.When;
     case "waits":
     case "goes":
+    case "was":
       return next?.tokenType === t.Identifier && !POLICY_WORDS.has(next.image);
     default:
       return false;
@@ -284,7 +287,7 @@ export function typeEnd(source: TokenText, first: number): number | undefined {
     if (isLineStart && startsAnything(source, at)) return depth === 0 ? at : undefined;
     if (depth === 0) {
       if (type === t.Equal || type === t.RightBrace || (isLineStart && type !== t.Pipe)) return at;
-      if (word(source, at) === "reduce") return at;
+      if (word(source, at) === "reduce" || word(source, at) === "was") return at;
     }
     if (opens(type) !== undefined) depth += 1;
     else if (closes(type)) {

@@ -13,7 +13,7 @@ import type {
   TestItem,
 } from "../ast.ts";
 import { docForm } from "./doc-form.ts";
-import { nameForm } from "./fragment-forms.ts";
+import { nameForm, namesForm } from "./fragment-forms.ts";
 import {
   mapOf,
   named,
@@ -34,6 +34,7 @@ import { entrySpan, type YamlEntry, type YamlMap } from "./yaml-tree.ts";
 
 export const GRAPH_FIELDS = {
   graph: required(nameForm("a name for the graph"), "The name of the graph."),
+  was: optional(namesForm(), "Earlier names of the graph."),
   doc: optional(docForm, "What the graph does."),
   ...HEADER_FIELDS,
   ...CHANNEL_FIELDS,
@@ -41,6 +42,7 @@ export const GRAPH_FIELDS = {
   "max parallel": optional(countForm("a number of tasks"), "The most tasks at the same time."),
   nodes: optional(nodesForm, "The nodes, by name."),
   asserts: optional(assertsForm, "What must hold in every run: `approve before end`, `once charge`, …"),
+  drop: optional(namesForm(), "Channels of earlier versions, whose values a thread loses."),
   edges: optional(edgesForm, "What runs after what."),
 } as const satisfies Fields;
 
@@ -99,7 +101,7 @@ export const headerForm: Form<Item[]> = named(
 export const graphForm: Form<Item[]> = named(
   "graph",
   recordForm("a graph", GRAPH_FIELDS, (read): Item[] => {
-    const { graph: name, doc } = read.values;
+    const { graph: name, was, doc } = read.values;
     const header = headerItems(read as unknown as RecordRead<typeof HEADER_FIELDS>);
     if (name === undefined) return [...header, brokenDocument("graph", read.node, read.reader)];
     const statements = [
@@ -111,6 +113,7 @@ export const graphForm: Form<Item[]> = named(
       span: read.node.span,
       ...(doc === undefined ? {} : { doc }),
       name,
+      ...(was === undefined ? {} : { was }),
       statements,
     };
     return [...header, graph];
@@ -128,6 +131,8 @@ function graphStatements(entry: YamlEntry, values: RecordRead<typeof GRAPH_FIELD
     case "asserts":
     case "edges":
       return values[entry.key] ?? [];
+    case "drop":
+      return values.drop === undefined ? [] : [{ kind: "Drop", span: entrySpan(entry), channels: values.drop }];
     case "max parallel": {
       const value = values["max parallel"];
       return value === undefined ? [] : [{ kind: "Limit", span: entrySpan(entry), of: "parallel", value }];

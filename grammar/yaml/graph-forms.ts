@@ -68,12 +68,13 @@ interface ChannelValue {
   readonly type: TypeExpr;
   readonly initial?: Expr;
   readonly reducer?: Identifier;
+  readonly was?: readonly Identifier[];
   readonly doc?: DocComment;
 }
 
 const channelForm: Form<ChannelValue> = named(
   "channel",
-  byKind("a type, or a map with `type`, `default`, `reduce` and `doc`", {
+  byKind("a type, or a map with `type`, `default`, `reduce`, `was` and `doc`", {
     scalar: mapForm(typeForm, (type): ChannelValue => ({ type })),
     map: recordForm(
       "a channel",
@@ -85,10 +86,11 @@ const channelForm: Form<ChannelValue> = named(
           nameForm("the name of a reducer"),
           "How a new value combines with the current one: `append`, `sum`, …",
         ),
+        was: optional(namesForm(), "Earlier names of the channel."),
         doc: optional(docForm, "What the channel holds."),
       },
       (read): ChannelValue | undefined => {
-        const { type, default: data, expr, reduce, doc } = read.values;
+        const { type, default: data, expr, reduce, was, doc } = read.values;
         if (type === undefined || read.isBroken) return undefined;
         if (data !== undefined && expr !== undefined) {
           return complain(
@@ -104,6 +106,7 @@ const channelForm: Form<ChannelValue> = named(
           type,
           ...(initial === undefined ? {} : { initial }),
           ...(reduce === undefined ? {} : { reducer: reduce }),
+          ...(was === undefined ? {} : { was }),
           ...(doc === undefined ? {} : { doc }),
         };
       },

@@ -91,6 +91,7 @@ export const POLICY_FIELDS = {
   "max parallel": optional(countForm("a number of tasks"), "How many tasks of this node run at the same time."),
   waits: optional(namesForm(), "Nodes that must all have signalled before this one runs."),
   goes: optional(namesForm(), "Where `goto` and `send` may lead."),
+  was: optional(namesForm(), "Earlier names of the node."),
   pause: optional(oneOrMore(choiceForm(["before", "after"]), "`before` or `after`"), "Wait for a person."),
   idempotent: optional(flagForm, "Running it twice does no harm."),
   touches: optional(pathsForm, "Paths that it changes."),
@@ -159,6 +160,8 @@ function readPolicy(
       return values.waits === undefined ? [] : [{ kind: "Waits", span, nodes: values.waits }];
     case "goes":
       return values.goes === undefined ? [] : [{ kind: "Goes", span, nodes: values.goes }];
+    case "was":
+      return values.was === undefined ? [] : [{ kind: "Was", span, names: values.was }];
     case "pause":
       return (values.pause ?? []).map((when) => ({ kind: "Pause", span, when }));
     case "idempotent":

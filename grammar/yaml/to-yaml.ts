@@ -3,7 +3,7 @@ import type { File, GraphDecl, Item, PlanDecl, TestDecl } from "../ast.ts";
 import { sourceView } from "../format/source-view.ts";
 import { emitComment, emitDocument, yamlList, yamlMap, type YamlValue } from "./emit-yaml.ts";
 import { importNameText, textBehindWord, typeText } from "./expression-text.ts";
-import { channelValue, edgeValue, nodeValue, taskValue } from "./write-declarations.ts";
+import { channelValue, edgeValue, nameList, nodeValue, taskValue } from "./write-declarations.ts";
 import { writeTest } from "./write-test.ts";
 import { docEntry, headEntry, loseBroken, withComments, type Entry, type Writing } from "./writing.ts";
 
@@ -188,7 +188,7 @@ function isSection(key: string): boolean {
 }
 
 function writeGraph(graph: GraphDecl, writing: Writing): Entry[] {
-  const keys = ["input", "output", "state", "memory", "limits", "max parallel", "nodes", "asserts", "edges"];
+  const keys = ["input", "output", "state", "memory", "limits", "max parallel", "nodes", "asserts", "drop", "edges"];
   const sections = new Sections(keys, writing);
   for (const statement of graph.statements) {
     switch (statement.kind) {
@@ -207,6 +207,9 @@ function writeGraph(graph: GraphDecl, writing: Writing): Entry[] {
       case "Assert":
         sections.append("asserts", textBehindWord(statement, writing.source), statement);
         break;
+      case "Drop":
+        for (const { name } of statement.channels) sections.append("drop", name, statement);
+        break;
       case "Edge":
         sections.append("edges", edgeValue(statement, writing), statement);
         break;
@@ -215,7 +218,12 @@ function writeGraph(graph: GraphDecl, writing: Writing): Entry[] {
         break;
     }
   }
-  return [headEntry("graph", graph.name.name, graph, writing), ...docEntry(graph.doc), ...sections.entries()];
+  return [
+    headEntry("graph", graph.name.name, graph, writing),
+    ...(graph.was === undefined ? [] : [["was", nameList(graph.was)] as const]),
+    ...docEntry(graph.doc),
+    ...sections.entries(),
+  ];
 }
 
 function writePlan(plan: PlanDecl, writing: Writing): Entry[] {

@@ -18,14 +18,16 @@ import { dataValue } from "./write-data.ts";
 
 export function channelValue(channel: ChannelDecl, { source }: Writing): YamlValue {
   const type = typeText(channel.type, source);
-  if (channel.doc === undefined && channel.initial === undefined && channel.reducer === undefined) return type;
+  const { doc, initial, reducer, was } = channel;
+  if (doc === undefined && initial === undefined && reducer === undefined && was === undefined) return type;
   const entries: Entry[] = [["type", type]];
-  if (channel.initial !== undefined) {
-    const data = dataValue(channel.initial);
-    entries.push(data === undefined ? ["expr", expressionValue(channel.initial, source)] : ["default", data]);
+  if (initial !== undefined) {
+    const data = dataValue(initial);
+    entries.push(data === undefined ? ["expr", expressionValue(initial, source)] : ["default", data]);
   }
-  if (channel.reducer !== undefined) entries.push(["reduce", channel.reducer.name]);
-  return yamlMap([...entries, ...docEntry(channel.doc)]);
+  if (reducer !== undefined) entries.push(["reduce", reducer.name]);
+  if (was !== undefined) entries.push(["was", nameList(was)]);
+  return yamlMap([...entries, ...docEntry(doc)]);
 }
 
 export function nodeValue(node: NodeDecl, writing: Writing): YamlValue {
@@ -160,6 +162,8 @@ function policyValues(policy: Policy, { source }: Writing): Entry[] {
       return [["waits", nameList(policy.nodes)]];
     case "Goes":
       return [["goes", nameList(policy.nodes)]];
+    case "Was":
+      return [["was", nameList(policy.names)]];
     case "Pause":
       return [["pause", policy.when]];
     case "Idempotent":

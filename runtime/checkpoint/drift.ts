@@ -4,15 +4,17 @@ import { Mismatch } from "../value/validate.ts";
 import type { Program } from "../program/program.ts";
 import type { Store } from "../interface/store.ts";
 import { channelShapes, recordedShapes, reducerOf, type ChannelShapes } from "./channel-shapes.ts";
+import { formerNames, presentChannels, underPresentNames, type PresentCheckpoint } from "./former-names.ts";
 import { isAnswer } from "./restore-run.ts";
 import type { StoredOutcome } from "../run/shared.ts";
 
 /**
- * Refuses to resume under a table that no longer has what the checkpoint needs (5.7): its next nodes, the members of partly filled
+ * The checkpoint under the present names of its graph (`was`, `drop`). Refuses to resume under a table that no longer has what the checkpoint needs (5.7): its next nodes, the members of partly filled
  * barriers, the targets of its stored results, its channels with values that fit, the reducers of its channels, and a value for
  * each new channel.
  *
  * @param writes results that were stored since the checkpoint
+ * @param known what is already known not to fit
  * @throws ThreadError NG_DRIFT that lists what does not fit
  */
 export async function refuseDrift(
@@ -20,19 +22,44 @@ export async function refuseDrift(
   store: Store,
   head: Checkpoint,
   writes: readonly PendingWrite[] = [],
-): Promise<void> {
+  known: readonly string[] = [],
+): Promise<PresentCheckpoint> {
   const { table } = program;
-  if (head.graph !== undefined && head.graph !== table.name) throw otherGraph(head, table.name);
-  const shapes = head.digest === table.digest ? undefined : await recordedShapes(store, head);
-  const problems = driftProblems(program, head, writes, shapes);
+  const present = underPresentNames(program, head, writes);
+  if (present.head.graph !== undefined && present.head.graph !== table.name) throw otherGraph(head, table.name);
+  const shapes =
+    head.digest === table.digest ? undefined : presentShapes(program, await recordedShapes(store, head));
+  const callProblems = renamedCallProblems(program, head);
+  const problems = [
+    ...known,
+    ...present.problems,
+    ...callProblems,
+    ...driftProblems(program, present.head, present.writes, shapes),
+  ];
   // Mutation point: drift
-  if (problems.length === 0) return;
+  if (problems.length === 0) return present;
   throw drift(
     head,
     `thread \`${head.threadId}\` cannot be resumed with this version of graph \`${table.name}\``,
     problems,
-    "resume it under the version that wrote it, or migrate it (`engine.migrate`, `ngc migrate`)",
+    "resume it under the version that wrote it, declare what was renamed or removed in the graph (`was oldname`, `drop name`), or migrate it (`engine.migrate`, `ngc migrate`)",
   );
+}
+
+export function presentShapes(program: Program, shapes: ChannelShapes | undefined): ChannelShapes | undefined {
+  return shapes === undefined ? undefined : presentChannels(program, shapes);
+}
+
+/** Runs of called graphs are stored under the name of the node that calls them: it keeps its name until they have ended. */
+export function renamedCallProblems(program: Program, head: Checkpoint): string[] {
+  const names = head.digest === program.table.digest ? undefined : formerNames(program);
+  if (names === undefined) return [];
+  const calls = Object.keys(head.children ?? {}).map((namespace) => /^\w+/.exec(namespace)?.[0] ?? "");
+  return [...new Set(calls)].flatMap((old) => {
+    const name = names.nodes.get(old);
+    if (name === undefined) return [];
+    return [`node \`${old}\` cannot become \`${name}\` before the graph that it calls has finished`];
+  });
 }
 
 /** A thread belongs to the graph of its first run: another graph has other channels, and could answer its pauses. */

@@ -7,21 +7,24 @@ import type { StoredOutcome } from "../run/shared.ts";
 export interface Renaming {
   readonly nodes: ReadonlyMap<string, string>;
   readonly channels: ReadonlyMap<string, string>;
+  /** Renames ids of pauses, which may name tasks of called graphs: `call@0/ask@1.…`. Default: the first part changes. */
+  readonly path?: (id: string) => string;
 }
 
 /** A checkpoint of the outermost graph with other names: wherever it names a node or a channel, in ids of tasks and pauses too. */
 export function renameCheckpoint(head: Checkpoint, renaming: Renaming): Checkpoint {
   const node = (name: string): string => renaming.nodes.get(name) ?? name;
-  const task = (id: string): string => renameFirst(id, node);
+  const first = (id: string): string => renameFirst(id, node);
+  const task = renaming.path ?? first;
   const { currentNode, finished, passedGates, failure, unrouted, children, channels } = head;
   return {
     ...head,
     currentNodes: head.currentNodes.map(node),
     ...(typeof currentNode === "string" ? { currentNode: node(currentNode) } : {}),
     nextNodes: head.nextNodes.map(node),
-    pendingSends: head.pendingSends.map((send) => ({ ...send, taskId: task(send.taskId), node: node(send.node) })),
+    pendingSends: head.pendingSends.map((send) => ({ ...send, taskId: first(send.taskId), node: node(send.node) })),
     // The id of a barrier is the name of its target.
-    barrierState: renameKeys(head.barrierState, task, (names) => names.map(node).sort()),
+    barrierState: renameKeys(head.barrierState, first, (names) => names.map(node).sort()),
     pauses: head.pauses.map((pause) => renamePause(pause, task, node)),
     answers: head.answers.map((answer) => ({ ...answer, id: task(answer.id) })),
     errors: renameKeys(head.errors, node, (error) => renameError(error, node)),
@@ -29,7 +32,7 @@ export function renameCheckpoint(head: Checkpoint, renaming: Renaming): Checkpoi
     ...(passedGates && { passedGates: passedGates.map(node) }),
     ...(failure && { failure: failure.node === undefined ? failure : { ...failure, node: node(failure.node) } }),
     ...(unrouted && { unrouted: unrouted.map((name) => (name === "start" ? name : node(name))) }),
-    ...(children && { children: renameKeys(children, task, (id) => id) }),
+    ...(children && { children: renameKeys(children, first, (id) => id) }),
     ...(channels && { channels: renameChannels(channels, renaming) }),
     values: renameChannels(head.values, renaming),
     versions: renameChannels(head.versions, renaming),
@@ -58,12 +61,25 @@ export function renameWrite({ taskId, node, result }: PendingWrite, { nodes, cha
   return { taskId: renameFirst(taskId, rename), node: rename(node), result: renamed as unknown as Json };
 }
 
+/** The id of a task, a pause or a barrier under the new names. */
+export function renameTask(id: string, { nodes, path }: Renaming): string {
+  return path?.(id) ?? renameFirst(id, (name) => nodes.get(name) ?? name);
+}
+
 function renamePause(pause: PauseItem, task: (id: string) => string, node: (name: string) => string): PauseItem {
   const id = task(pause.id);
-  const [call, ...inner] = pause.namespace;
+  const { taskId, namespace } = pause;
   // A pause of a called graph names nodes of that graph.
-  if (call !== undefined) return { ...pause, id, namespace: [task(call), ...inner] };
-  const { taskId } = pause;
+  if (namespace.length > 0) {
+    const inner = (name: string): string => task([...namespace, name].join("/")).split("/").at(-1)!;
+    return {
+      ...pause,
+      id,
+      namespace: task(namespace.join("/")).split("/"),
+      node: inner(pause.node),
+      ...(taskId === undefined ? {} : { taskId: inner(taskId) }),
+    };
+  }
   return { ...pause, id, node: node(pause.node), ...(taskId === undefined ? {} : { taskId: task(taskId) }) };
 }
 

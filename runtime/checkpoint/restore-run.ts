@@ -61,8 +61,14 @@ function asThisVersion(checkpoint: Checkpoint): Checkpoint {
  * and every value fits.
  *
  * @param writes results that were stored after the checkpoint
+ * @param moved former names of channels whose values have moved: the next checkpoint records it
  */
-export function restoreRun(run: Run, head: Checkpoint, writes: readonly PendingWrite[]): void {
+export function restoreRun(
+  run: Run,
+  head: Checkpoint,
+  writes: readonly PendingWrite[],
+  moved: ReadonlyMap<string, number> = new Map(),
+): void {
   const { channels, channelIndex, nodeIndex, table } = run.program;
   const node = (name: string): number => nodeIndex.get(name)!;
   const { writer } = run;
@@ -75,6 +81,11 @@ export function restoreRun(run: Run, head: Checkpoint, writes: readonly PendingW
   for (const [name, count] of Object.entries(head.versions)) {
     const index = channelIndex.get(name);
     if (index !== undefined) writer?.versions.set(index, count);
+  }
+  for (const [former, version] of moved) {
+    writer?.reset(former, version + 1);
+    const index = channels.findIndex(({ spec }) => spec.was?.includes(former) === true);
+    if (index !== -1) writer?.touch(index, null, false);
   }
   run.step = resumeStep(head);
   if (head.passedGates !== undefined) run.passed = new Set(head.passedGates);

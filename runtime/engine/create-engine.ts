@@ -31,6 +31,7 @@ import {
   STREAM_RESUME_OPTIONS,
   UPDATE_OPTIONS,
 } from "../run/option-names.ts";
+import { underPresentNames } from "../checkpoint/former-names.ts";
 import { forkCheckpoint, programAt } from "../thread/fork-thread.ts";
 import { freezeTable } from "../table/check-table.ts";
 import { snapshotJson, snapshotOptions } from "../run/copy-arguments.ts";
@@ -185,7 +186,8 @@ async function stateOf(core: EngineCore, thread: ThreadId): ReturnType<Engine["s
   const store = storeOf(core, "threads are kept in a store");
   const found = await asStoreError(() => store.loadLatest(thread));
   if (found === undefined) return undefined;
-  const head = withAnswers(migrateCheckpoint(found, { threadId: thread }), await loadWrites(store, thread, found.id));
+  const stored = withAnswers(migrateCheckpoint(found, { threadId: thread }), await loadWrites(store, thread, found.id));
+  const { head } = underPresentNames(core.program, stored);
   const { id, status, step, nextNodes, pendingSends, pauses, label, metadata } = head;
   const next = [...new Set([...nextNodes, ...pendingSends.map(({ node }) => node)])];
   const state = allValues(core.program, head);
@@ -200,9 +202,11 @@ async function historyOf(core: EngineCore, thread: ThreadId, options: HistoryOpt
   // Only the newest checkpoint can have answers that no checkpoint records.
   if (newest?.status === "paused") list[0] = withAnswers(newest, await loadWrites(store, thread, newest.id));
   const program = programAt(core.program, (options.namespace ?? "").split("/"));
-  return list.map((checkpoint) =>
-    program === undefined ? checkpoint : { ...checkpoint, values: allValues(program, checkpoint) },
-  );
+  if (program === undefined) return list;
+  return list.map((checkpoint) => {
+    const { head } = underPresentNames(program, checkpoint);
+    return { ...head, values: allValues(program, head) };
+  });
 }
 
 /** Stores keep written values only. A channel that was never written has its start value. */
@@ -278,7 +282,11 @@ async function update(
 async function migrate(core: EngineCore, thread: ThreadId, options: MigrateOptions): ReturnType<Engine["migrate"]> {
   checkOptions("a migration", options, MIGRATE_OPTIONS);
   checkMetadata(options.metadata);
-  await loadHead(storeOf(core, "threads are kept in a store"), checkThreadId(thread));
+  const store = storeOf(core, "threads are kept in a store");
+  const threadId = checkThreadId(thread);
+  await loadHead(store, threadId);
+  // A check does not disturb a run.
+  if (options.dryRun === true) return { thread, checkpointId: await migrateThread(core, { store, threadId }, options) };
   return asRunner(core, thread, { durability: "sync" }, async (durable) => {
     const checkpointId = await migrateThread(core, durable, options);
     return { thread, checkpointId };

@@ -6,6 +6,7 @@ import type { Json, JsonObject } from "../value/json.ts";
 import { Mismatch } from "../value/validate.ts";
 import { isMemory } from "../checkpoint/channel-shapes.ts";
 import { drift, otherGraph } from "../checkpoint/drift.ts";
+import { underPresentNames } from "../checkpoint/former-names.ts";
 import type { Run } from "./run.ts";
 
 /** Checks and applies the input. @throws RunError NG_BAD_INPUT naming every field that does not fit */
@@ -55,21 +56,25 @@ export function hasInput({ channels, initial }: Program, head: Checkpoint, input
 /**
  * A new run on a thread follows the last one: `memory` channels keep their values, all others are reset (5.13).
  *
+ * @param isElsewhere the last run is stored in another namespace: only its memory matters
  * @throws ThreadError NG_DRIFT if the thread belongs to another graph, or the graph can no longer hold its memory
  */
-export function followRun(run: Run, head: Checkpoint | undefined): void {
+export function followRun(run: Run, stored: Checkpoint | undefined, isElsewhere = false): void {
   const { writer } = run;
-  if (writer === undefined || head === undefined) return;
+  if (writer === undefined || stored === undefined) return;
+  const { head, moved, problems } = underPresentNames(run.program, stored);
   const { channels, channelIndex, table } = run.program;
   const isOther = head.graph !== undefined && head.graph !== table.name;
   if (isOther && run.path.length === 0) throw otherGraph(head, table.name);
   // A node that calls another graph since an edit: that graph starts without memory.
-  const lost = isOther ? [] : lostMemory(run.program, head);
+  const lost = isOther ? [] : [...problems, ...lostMemory(run.program, head)];
   if (lost.length > 0) {
     const what = `a new run on thread \`${head.threadId}\` would lose its memory under this version of graph \`${table.name}\``;
-    throw drift(head, what, lost, "migrate the thread (`engine.migrate`, `ngc migrate`), or start another thread");
+    const remedy =
+      "declare what was renamed or removed in the graph (`was oldname`, `drop name`), migrate the thread (`engine.migrate`, `ngc migrate`), or start another thread";
+    throw drift(head, what, lost, remedy);
   }
-  writer.headId = writer.storedId = head.id;
+  if (!isElsewhere) writer.headId = writer.storedId = head.id;
   for (const [name, count] of Object.entries(head.versions)) {
     const index = channelIndex.get(name);
     if (index !== undefined) writer.versions.set(index, count);
@@ -82,6 +87,9 @@ export function followRun(run: Run, head: Checkpoint | undefined): void {
       const admitted = value === null ? null : channel.admit(value);
       if (!(admitted instanceof Mismatch)) {
         run.state[index] = admitted;
+        if (isElsewhere || channel.spec.was?.some((former) => moved.has(former)) === true) {
+          writer.touch(index, null, false);
+        }
         writer.written.add(index);
         continue;
       }
@@ -90,8 +98,15 @@ export function followRun(run: Run, head: Checkpoint | undefined): void {
     if (index !== undefined && writer.written.has(index)) continue;
     const version = (Object.hasOwn(head.versions, name) ? head.versions[name]! : 0) + 1;
     if (index !== undefined) writer.versions.set(index, version);
-    writer.reset(name, version);
+    if (!isElsewhere) writer.reset(name, version);
   }
+  if (!isElsewhere) for (const [former, version] of moved) writer.reset(former, version + 1);
+}
+
+/** What a new run on the thread would lose of its memory, one line for each part. */
+export function memoryProblems(program: Program, stored: Checkpoint): readonly string[] {
+  const { head, problems } = underPresentNames(program, stored);
+  return [...problems, ...lostMemory(program, head)];
 }
 
 /** Memory of the last run that a new run cannot keep: the channel is gone, or its type does not take the value. */

@@ -38,6 +38,8 @@ export interface Place {
   readonly runId: string;
   /** As `runId`, without the number of the run of this call: equal on every re-execution. */
   readonly keyId: string;
+  /** Namespaces under which earlier versions of the graphs stored this call (`was`). */
+  readonly former?: readonly string[];
   /** Attempt of the calling node, 1-based (the default is 1). */
   readonly attempt?: number;
 }
@@ -45,7 +47,12 @@ export interface Place {
 /** The place of the graph that a task calls. */
 export function placeOfCall(caller: Run, task: Task): Place {
   const call = `/${taskName(task)}@${caller.step}`;
+  const { was = [], name } = task.node.spec;
+  const former = [name, ...was].map((each) => `${each}${task.id.slice(name.length)}`);
+  const callers = caller.path.length === 0 ? [""] : [caller.namespace, ...caller.formerNamespaces].map((at) => `${at}/`);
+  const namespaces = callers.flatMap((at) => former.map((id) => `${at}${id}`)).slice(1);
   return {
+    ...(namespaces.length === 0 ? {} : { former: namespaces }),
     path: [...caller.path, task.id],
     runId: `${caller.runId}${call}`,
     keyId: `${caller.keyId}${call}`,
@@ -62,6 +69,7 @@ export class Run {
   readonly cancellation: Cancellation;
   readonly path: readonly string[];
   readonly namespace: string;
+  readonly formerNamespaces: readonly string[];
   /** Attempt of the node that calls the graph, 1-based. */
   attempt: number;
   /** Number of the run of this call, 1-based: a retry of the calling node starts another run. */
@@ -108,6 +116,7 @@ export class Run {
     this.cancellation = details.cancellation;
     this.path = details.place?.path ?? NOTHING;
     this.namespace = this.path.length === 0 ? "" : this.path.join("/");
+    this.formerNamespaces = details.place?.former ?? NOTHING;
     this.attempt = details.place?.attempt ?? 1;
     this.#runId = details.place?.runId;
     this.#keyId = details.place?.keyId;

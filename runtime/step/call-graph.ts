@@ -3,6 +3,7 @@ import { NodeError } from "../interface/errors.ts";
 import type { JsonObject } from "../value/json.ts";
 import { Cancellation } from "../run/cancellation.ts";
 import { refuseDrift } from "../checkpoint/drift.ts";
+import type { Durable } from "../run/shared.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
 import { ChildStopped } from "./child-stopped.ts";
 import { PauseSignal } from "./pause-signal.ts";
@@ -37,15 +38,16 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
     const { getWrites } = durable.store;
     const writes =
       getWrites === undefined ? [] : await asStoreError(() => getWrites.call(durable.store, durable.threadId, head.id));
-    await refuseDrift(program, durable.store, head, writes);
-    restoreRun(child, head, writes);
+    const present = await refuseDrift(program, durable.store, head, writes);
+    restoreRun(child, present.head, present.writes, present.moved);
     if (head.status === "completed") return child.output();
     if (head.status === "step_limit") child.maxSteps = raisedLimitOf(shared.stepLimits, program);
-    end = await continueRun(child, head);
+    end = await continueRun(child, present.head);
   } else {
     applyInput(child, input);
     // Runs of a called graph share a namespace but no state: each one starts its own chain of checkpoints.
-    followRun(child, head);
+    if (head === undefined && durable !== undefined) await rememberFormerCall(child, durable);
+    else followRun(child, head);
     end = await beginRun(child);
   }
   if (end.status === "completed") return child.output();
@@ -64,6 +66,16 @@ export async function callGraph(attempt: Attempt, program: Program, input: JsonO
   }
   const error = end.error!;
   throw new ChildStopped(error, `graph \`${name}\`: ${error.message}`);
+}
+
+/** The memory of a graph whose calling node was renamed (`was`) is stored under the former name. */
+async function rememberFormerCall(child: Run, durable: Durable): Promise<void> {
+  for (const namespace of child.formerNamespaces) {
+    const head = await loadChildHead(durable, namespace);
+    if (head === undefined) continue;
+    followRun(child, head, true);
+    return;
+  }
 }
 
 /**

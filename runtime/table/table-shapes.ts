@@ -120,11 +120,14 @@ const REDUCER = variants<ReducerSpec, "kind">("kind", {
   function: { function: index("function") },
 });
 
+const FORMER_NAMES = optional(list(TEXT));
+
 const CHANNELS = namedList(
   record<ChannelSpec>({
     name: TEXT,
     role: oneOf("input", "output", "state", "memory"),
     type: TYPE,
+    was: FORMER_NAMES,
     initial: optional(any()),
     reducer: optional(REDUCER),
   }),
@@ -200,6 +203,7 @@ const NODE = record<NodeSpec>({
   pauseAfter: optional(YES),
   goes: optional(list(NODE_OR_END)),
   idempotent: optional(YES),
+  was: FORMER_NAMES,
   waits: optional(index("barrier")),
   routes: ROUTES,
   onError: list(record<ErrorRouteSpec>({ condition: optional(indexOr("expression", "otherwise")), targets: TARGETS })),
@@ -272,6 +276,8 @@ export const GRAPH_SHAPE: Shape<Table> = record<Table>({
   format: oneOf<typeof TABLE_FORMAT>(TABLE_FORMAT),
   version: oneOf<typeof TABLE_VERSION>(TABLE_VERSION),
   kind: oneOf("graph"),
+  was: FORMER_NAMES,
+  dropped: FORMER_NAMES,
   nodes: namedList(NODE, "nodes", "name"),
   start: ROUTES,
   barriers: namedList(BARRIER, "barriers", "id"),

@@ -34,6 +34,8 @@ export interface Table {
   readonly version: typeof TABLE_VERSION;
   readonly kind: "graph";
   readonly name: string;
+  /** Earlier names of the graph: a resume renames their threads. */
+  readonly was?: readonly string[];
   /** Inputs, then outputs, state and memory; each group in declaration order. */
   readonly channels: readonly ChannelSpec[];
   /** In declaration order: the order in which updates are applied (2.2). */
@@ -41,6 +43,8 @@ export interface Table {
   /** The edges of `start`; only `plain`, `when`, `otherwise` and `match` occur. */
   readonly start: readonly RouteSpec[];
   readonly barriers: readonly BarrierSpec[];
+  /** Channels of earlier versions: a resume drops their values. */
+  readonly dropped?: readonly string[];
   readonly expressions: readonly Expression[];
   /** Imported functions: node bodies, reducers and functions called in expressions. */
   readonly functions: readonly FunctionSpec[];
@@ -65,6 +69,8 @@ export interface ChannelSpec {
   readonly name: string;
   readonly role: "input" | "output" | "state" | "memory";
   readonly type: ValueType;
+  /** Earlier names: a resume renames the values of threads. */
+  readonly was?: readonly string[];
   /**
    * The start value. Absent: an input that must be given. A channel without a default has the start value of its
    * reducer (`null`, `[]`, `0`, `{}`).
@@ -103,6 +109,8 @@ export interface NodeSpec {
   /** Allowed targets of `goto` and `send`; `END` for `end`. */
   readonly goes?: readonly NodeIndex[];
   readonly idempotent?: true;
+  /** Earlier names: a resume renames the node in checkpoints. */
+  readonly was?: readonly string[];
   /** The barrier that gates every signal into this node (`waits`). */
   readonly waits?: BarrierIndex;
   /** The edges of the node in declaration order. Empty: the branch ends here. */

@@ -3,6 +3,7 @@ import type { JsonObject } from "../value/json.ts";
 import { RunError } from "../interface/errors.ts";
 import { asStoreError, Journal } from "../checkpoint/journal.ts";
 import type { Cancellation } from "../run/cancellation.ts";
+import { underPresentNames } from "../checkpoint/former-names.ts";
 import { refuseDrift, withoutNext } from "../checkpoint/drift.ts";
 import type { Program } from "../program/program.ts";
 import { migrateCheckpoint, restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
@@ -37,9 +38,11 @@ export async function forkCheckpoint(
   const durable: Durable = { ...runner, durability: "sync", journal: new Journal(false, core.clock) };
   const writes = await loadWrites(durable.store, request.source.threadId, request.source.id);
   // Only the state and the barriers matter to a fork at a chosen node.
-  const source = at === undefined ? withAnswers(request.source, writes) : withoutNext(program, request.source);
-  const results = at === undefined ? writes : [];
-  await refuseDrift(program, durable.store, source, results);
+  const known = underPresentNames(program, request.source, writes);
+  const wanted = at === undefined ? withAnswers(known.head, known.writes) : withoutNext(program, known.head);
+  const fitting = await refuseDrift(program, durable.store, wanted, at === undefined ? known.writes : [], known.problems);
+  const source = fitting.head;
+  const results = fitting.writes;
   const runId = newId();
   const renew = (id: string): string => renewPauseId(id, source.runId, runId);
   const isSameThread = source.threadId === durable.threadId;
@@ -127,7 +130,7 @@ async function forkChildren(
     if (found === undefined || program === undefined) continue;
     const child = migrateCheckpoint(found, { threadId: source.threadId, namespace, id });
     const writes = await loadWrites(durable.store, source.threadId, id);
-    await refuseDrift(program, durable.store, child, writes);
+    const present = await refuseDrift(program, durable.store, child, writes);
     const shared = createShared(core, {}, { threadId: durable.threadId, runId, durable, metadata: child.metadata });
     const childId = `${runId}${child.runId.slice(source.runId.length)}`;
     const run = new Run(program, shared, {
@@ -136,7 +139,7 @@ async function forkChildren(
       place: { path: namespace.split("/"), runId: childId, keyId: childId, attempt: child.attempt ?? 1 },
     });
     run.argumentsRound = child.argumentsRound ?? 1;
-    restoreRun(run, child, writes);
+    restoreRun(run, present.head, present.writes);
     const head = await asStoreError(() => durable.store.loadLatest(durable.threadId, namespace));
     const writer = run.writer!;
     writer.hasRecordedChannels = false;

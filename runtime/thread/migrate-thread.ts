@@ -16,7 +16,8 @@ import {
   reducerOf,
   type ChannelShapes,
 } from "../checkpoint/channel-shapes.ts";
-import { drift, driftProblems, otherGraph } from "../checkpoint/drift.ts";
+import { formerNames, underPresentNames, without, withoutChannels } from "../checkpoint/former-names.ts";
+import { drift, driftProblems, otherGraph, presentShapes, renamedCallProblems } from "../checkpoint/drift.ts";
 import { newId } from "../checkpoint/ids.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
 import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
@@ -28,14 +29,21 @@ import type { EngineCore } from "../run/run-settings.ts";
 import type { Durable, StoredOutcome } from "../run/shared.ts";
 import { programAt } from "./fork-thread.ts";
 
+/** Without a claim, a migration only checks. */
+type ThreadToMigrate = Pick<Durable, "store" | "threadId"> & Partial<Pick<Durable, "claim">>;
+
 /**
  * Moves a thread to the table of the engine: renames, drops and converts what an edit of the graph has changed, in a checkpoint
  * of phase `updated`. All of it is checked before the one write. Returns the id of the thread's head.
  *
  * @throws RunError NG_BAD_INPUT for options that contradict the graph; ThreadError NG_DRIFT with what still does not fit
  */
-export async function migrateThread(core: EngineCore, durable: Durable, options: MigrateOptions): Promise<string> {
-  const { store, threadId, claim } = durable;
+export async function migrateThread(
+  core: EngineCore,
+  thread: ThreadToMigrate,
+  options: MigrateOptions,
+): Promise<string> {
+  const { store, threadId, claim } = thread;
   const { program } = core;
   const { table } = program;
   const renaming = readRenaming(program, options);
@@ -45,11 +53,12 @@ export async function migrateThread(core: EngineCore, durable: Durable, options:
   refuseOtherGraph(latest, program, options);
   const writes = await loadWrites(store, threadId, latest.id);
   const former = withAnswers(latest, writes);
-  const shapes = await recordedShapes(store, latest);
+  const present = underPresentNames(program, { ...former, ...stateInStep(former, writes) });
+  const shapes = presentShapes(program, await recordedShapes(store, latest));
 
   const dropped = new Set(options.drop ?? []);
-  const problems = duplicates(former, dropped, renaming);
-  const head = renameCheckpoint(withoutChannels({ ...former, ...stateInStep(former, writes) }, dropped), renaming);
+  const problems = [...present.problems, ...duplicates(present.head, dropped, renaming)];
+  const head = renameCheckpoint(withoutChannels(present.head, dropped), renaming);
   const values = { ...head.values };
   const given = newValues(core, head, options);
   for (const [name, value] of given) {
@@ -65,7 +74,7 @@ export async function migrateThread(core: EngineCore, durable: Durable, options:
   // A new value is a decision about the new reducer of its channel too.
   for (const name of accepted) if (expected !== undefined) setField(expected, name, channelShapes(program)[name]!);
   problems.push(...driftProblems(program, migrated, [], expected));
-  problems.push(...(await calledGraphProblems(core, durable, former, renaming)));
+  problems.push(...(await calledGraphProblems(core, thread, former, renaming)));
   if (problems.length > 0) {
     const remedy =
       "say what became of each with `rename`, `drop` or `map` (`ngc migrate --rename old=new --drop name`)";
@@ -76,7 +85,7 @@ export async function migrateThread(core: EngineCore, durable: Durable, options:
       remedy,
     );
   }
-  if (options.dryRun === true) return latest.id;
+  if (options.dryRun === true || claim === undefined) return latest.id;
 
   const { changes, versions } = changesBetween(former, migrated);
   const { values: _, versions: __, ...header } = migrated;
@@ -152,7 +161,7 @@ function checkRecordOf(name: string, given: unknown, what: string, fits: (value:
 
 function refuseOtherGraph(head: Checkpoint, { table }: Program, { graph, rename = {} }: MigrateOptions): void {
   const was = head.graph;
-  if (was === undefined || was === table.name || graph === was) return;
+  if (was === undefined || was === table.name || graph === was || table.was?.includes(was) === true) return;
   if (Object.hasOwn(rename, was) && rename[was] === table.name) return;
   throw otherGraph(head, table.name);
 }
@@ -180,23 +189,6 @@ function duplicates(head: Checkpoint, dropped: ReadonlySet<string>, { channels }
   );
 }
 
-function withoutChannels(head: Checkpoint, dropped: ReadonlySet<string>): Checkpoint {
-  if (dropped.size === 0) return head;
-  const { finished } = head;
-  return {
-    ...head,
-    values: without(head.values, dropped),
-    versions: without(head.versions, dropped),
-    ...(finished && { finished: finished.map((write) => withoutUpdates(write, dropped)) }),
-  };
-}
-
-function withoutUpdates(write: PendingWrite, dropped: ReadonlySet<string>): PendingWrite {
-  const result = write.result as unknown as StoredOutcome;
-  const updates = result.updates.filter(([channel]) => !dropped.has(channel));
-  return { ...write, result: { ...result, updates } as unknown as Json };
-}
-
 /** Stored results that write a converted channel. A value that a reducer combines with the channel has another type: it stays. */
 function convertedResults(
   core: EngineCore,
@@ -221,10 +213,6 @@ function convertedResults(
       return { ...write, result: { ...result, updates } as unknown as Json };
     }),
   };
-}
-
-function without<T>(record: Readonly<Record<string, T>>, names: ReadonlySet<string>): Record<string, T> {
-  return Object.fromEntries(Object.entries(record).filter(([name]) => !names.has(name)));
 }
 
 /** The values that `map` and `set` determine. @throws RunError NG_BAD_INPUT if a function throws */
@@ -270,11 +258,11 @@ function plain(name: string, value: unknown): Json {
  */
 async function calledGraphProblems(
   { program }: EngineCore,
-  { store, threadId }: Durable,
+  { store, threadId }: ThreadToMigrate,
   head: Checkpoint,
   { nodes }: Renaming,
 ): Promise<string[]> {
-  const problems: string[] = [];
+  const problems = renamedCallProblems(program, head);
   const unfinished = Object.entries(head.children ?? {});
   const next = new Set([...head.nextNodes, ...head.pendingSends.map(({ node }) => node)]);
   for (const [old, name] of nodes) {
@@ -292,7 +280,8 @@ async function calledGraphProblems(
   }
   for (const [namespace, id] of unfinished) {
     const path = namespace.split("/");
-    if (nodes.has(/^\w+/.exec(namespace)?.[0] ?? "")) continue;
+    const caller = /^\w+/.exec(namespace)?.[0] ?? "";
+    if (nodes.has(caller) || formerNames(program)?.nodes.has(caller) === true) continue;
     const called = programAt(program, path);
     if (called === undefined) {
       problems.push(`\`${namespace}\` has not finished, and no node calls a graph there any more`);

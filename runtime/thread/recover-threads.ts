@@ -1,4 +1,4 @@
-import type { RecoverOptions, RecoverResult, RunResult } from "../interface/engine-options.ts";
+import type { RecoverOptions, RecoverResult, RunResult, ThreadSummary } from "../interface/engine-options.ts";
 import { NgraphError } from "../interface/errors.ts";
 import { checkCount } from "../run/check-options.ts";
 import { checkOptions, RECOVER_OPTIONS } from "../run/option-names.ts";
@@ -17,9 +17,13 @@ export async function recoverThreads(core: EngineCore, options: RecoverOptions):
   const { limit = null, concurrency = DEFAULT_CONCURRENCY, signal } = options;
   const most = checkCount("limit", limit, 0) ?? Number.MAX_SAFE_INTEGER;
   const parallel = checkCount("concurrency", concurrency, 1) ?? Number.MAX_SAFE_INTEGER;
-  const graph = core.program.table.name;
-  const threads = await listThreads(core, { graph, status: "interrupted", limit: Number.MAX_SAFE_INTEGER });
-  const open = threads.map(({ thread }) => thread).reverse();
+  const { name, was = [] } = core.program.table;
+  const found: ThreadSummary[] = [];
+  for (const graph of [name, ...was]) {
+    const threads = await listThreads(core, { graph, status: "interrupted", limit: Number.MAX_SAFE_INTEGER });
+    for (const thread of threads) found.push(thread);
+  }
+  const open = found.sort((a, b) => a.position - b.position).map(({ thread }) => thread);
   const results: RunResult[] = [];
   const failures: { readonly thread: string; readonly error: NgraphError }[] = [];
   let conflicts = 0;

@@ -5,6 +5,8 @@ import { takeAnswers } from "./answers.ts";
 import type { Cancellation } from "../run/cancellation.ts";
 import { executeRun, orCancelled } from "../run/execute-run.ts";
 import { refuseDrift } from "../checkpoint/drift.ts";
+import { presentPauseId, underPresentNames } from "../checkpoint/former-names.ts";
+import type { Program } from "../program/program.ts";
 import { forkCheckpoint, renewPauseId } from "./fork-thread.ts";
 import { snapshotOptions } from "../run/copy-arguments.ts";
 import { checkOptions, RESUME_OPTIONS } from "../run/option-names.ts";
@@ -66,12 +68,13 @@ async function resumeClaimed(
     return resumeHead(core, durable, cancellation, latest, options);
   }
   // Checks the answers before the fork is made: a wrong answer leaves the thread unchanged.
-  const waiting = options.at === undefined ? source : { ...source, pauses: [] };
-  await takeAnswers(store, waiting, await loadWrites(store, threadId, source.id), options);
+  const present = underPresentNames(core.program, source, await loadWrites(store, threadId, source.id));
+  const waiting = options.at === undefined ? present.head : { ...present.head, pauses: [] };
+  await takeAnswers(store, waiting, present.writes, withPresentIds(core.program, options));
   const metadata = { ...source.metadata, ...options.metadata };
   const request = { source, head: latest, at: options.at, metadata };
   const fork = await forkCheckpoint(core, durable, cancellation, request);
-  return resumeHead(core, durable, cancellation, fork, renewAnswers(options, source, fork));
+  return resumeHead(core, durable, cancellation, fork, renewAnswers(withPresentIds(core.program, options), source, fork));
 }
 
 /** `resume(thread, "yes")` and `{ answers: "yes" }` answer the one pause that waits. */
@@ -87,12 +90,13 @@ async function resumeHead(
   core: EngineCore,
   durable: Durable,
   cancellation: Cancellation,
-  head: Checkpoint,
-  options: ResumeOptions,
+  stored: Checkpoint,
+  given: ResumeOptions,
 ): Promise<RunResult> {
   const { store, threadId, claim } = durable;
-  const writes = await loadWrites(store, threadId, head.id);
-  await refuseDrift(core.program, store, head, writes);
+  const found = await loadWrites(store, threadId, stored.id);
+  const { head, writes, moved } = await refuseDrift(core.program, store, stored, found);
+  const options = withPresentIds(core.program, given);
   const { answers, fresh } = await takeAnswers(store, head, writes, options);
   const named = options.answers !== undefined || options.answer !== undefined;
   if (!named && isOver(head)) {
@@ -119,8 +123,16 @@ async function resumeHead(
     metadata: { ...head.metadata, ...options.metadata },
   });
   const run = new Run(core.program, shared, { cancellation, maxSteps: maxStepsOf(core, options) });
-  restoreRun(run, head, writes);
+  restoreRun(run, head, writes, moved);
   return executeRun(run, true, (restored) => (isOver(head) ? asItStands(restored) : continueRun(restored, head)));
+}
+
+/** The caller may have read the ids of pauses before a node was renamed. */
+function withPresentIds(program: Program, options: ResumeOptions): ResumeOptions {
+  const { answers } = options;
+  if (typeof answers !== "object" || answers === null || Array.isArray(answers)) return options;
+  const renamed = Object.entries(answers).map(([id, value]) => [presentPauseId(program, id), value] as const);
+  return { ...options, answers: Object.fromEntries(renamed) };
 }
 
 /** A resume without answers releases a gate only if nothing else waits. */

@@ -4,7 +4,8 @@ import { RunError } from "../interface/errors.ts";
 import type { Json, JsonObject } from "../value/json.ts";
 import { Mismatch } from "../value/validate.ts";
 import type { Cancellation } from "../run/cancellation.ts";
-import { refuseDrift } from "../checkpoint/drift.ts";
+import { refuseDrift, withoutNext } from "../checkpoint/drift.ts";
+import { underPresentNames } from "../checkpoint/former-names.ts";
 import { routeAs } from "../run/replan.ts";
 import { isAnswer, restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
 import { describeError } from "../event/run-events.ts";
@@ -30,12 +31,17 @@ export async function updateThread(
   options: UpdateOptions,
 ): Promise<string> {
   const { store, threadId } = durable;
+  const { program } = core;
   const latest = await loadHead(store, threadId);
-  const writes = await loadWrites(store, threadId, latest.id);
-  const head = withAnswers(latest, writes);
-  await refuseDrift(core.program, store, head, writes);
+  const found = await loadWrites(store, threadId, latest.id);
+  const known = underPresentNames(program, withAnswers(latest, found), found);
+  const finishesTask = options.as !== undefined && isTaskOfOpenStep(known.head, known.writes, options.as);
+  // The new route replaces the next nodes, with their tasks, results and pauses: these need not fit the graph.
+  const isRouted = options.as !== undefined && !finishesTask;
+  const { head, writes, moved } = isRouted
+    ? await refuseDrift(program, store, withoutNext(program, known.head), [], known.problems)
+    : await refuseDrift(program, store, withAnswers(latest, found), found);
   const { answers } = await takeAnswers(store, head, writes, {});
-  const finishesTask = options.as !== undefined && isTaskOfOpenStep(head, writes, options.as);
   const shared = createShared(
     core,
     {},
@@ -50,9 +56,9 @@ export async function updateThread(
       metadata: { ...head.metadata, ...options.metadata },
     },
   );
-  const run = new Run(core.program, shared, { cancellation, maxSteps: null });
+  const run = new Run(program, shared, { cancellation, maxSteps: null });
   // Mutation point: edited-results
-  restoreRun(run, head, writes);
+  restoreRun(run, head, writes, isRouted ? known.moved : moved);
   const edits = admitEdits(run, values, options.replace === true);
   if (!finishesTask || options.replace === true) applyEdits(run, edits);
   const writer = run.writer!;
@@ -76,7 +82,7 @@ export async function updateThread(
     });
     return writer.headId!;
   }
-  const node = core.program.nodeIndex.get(options.as);
+  const node = program.nodeIndex.get(options.as);
   if (node === undefined) throw new RunError("NG_BAD_INPUT", `there is no node \`${options.as}\` to write as`);
   run.sends = [];
   run.passed = undefined;

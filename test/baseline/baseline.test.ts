@@ -26,9 +26,8 @@ graph flow {
 }
 `;
 
-const tableOf = (text: string, name = "flow"): Table => {
-  const { tables, diagnostics } = compile(text);
-  const table = tables.get(name);
+const tableOf = (text: string): Table => {
+  const { table, diagnostics } = compile(text);
   if (table?.kind !== "graph") throw new Error(diagnostics.map((item) => `${item.code} ${item.message}`).join("\n"));
   return table;
 };
@@ -116,6 +115,34 @@ const EDITS: readonly (readonly [what: string, edit: (text: string) => string, f
     [/channel `note` was/],
   ],
   [
+    "a renamed node, barrier and channel that name what they were",
+    (text) =>
+      text
+        .replaceAll("hold", "held")
+        .replaceAll("join", "meet")
+        .replaceAll("seen", "known")
+        .replace("into text\n", "into text { was hold }\n")
+        .replace("node meet  = name into known", "node meet  = name into known { was join }")
+        .replace("reduce append", "reduce append was seen"),
+    [],
+  ],
+  ["a renamed graph that names what it was", (text) => text.replace("graph flow", "graph flows was flow"), []],
+  [
+    "a channel that is dropped",
+    (text) => text.replace(/.*memory.*\n/, "  drop seen\n").replaceAll(" into seen", ""),
+    [],
+  ],
+  [
+    "another reducer",
+    (text) => text.replace("count: int = 0", "count: int = 0 reduce sum"),
+    [/the reducer of channel `count` was none and is sum/],
+  ],
+  [
+    "a new input, and a new channel that no type lets be null",
+    (text) => text.replace("  state  note", "  input  who: string\n  state  extra: string\n  state  note"),
+    [/input `who` is new/, /state `extra` is new/],
+  ],
+  [
     "no barrier any more",
     (text) => text.replace("all(left, hold) -> join -> end", "left -> end\n  hold -> join -> end"),
     [/barrier of `left`, `hold` in front of `join` is gone/],
@@ -145,6 +172,23 @@ describe.each(EDITS)("%s", (_, edit, found) => {
 
 test("the edits change what they say", () => {
   for (const [what, edit] of EDITS.slice(1)) expect([what, edit(OLD)]).not.toEqual([what, OLD]);
+});
+
+test("a fix declares what an edit has renamed or removed", () => {
+  const cases: readonly (readonly [edit: string, fixes: readonly string[]])[] = [
+    [OLD.replaceAll("hold", "held"), ["add `was hold`"]],
+    [OLD.replace("seen: string[] reduce append", "known: string[] reduce append").replaceAll("into seen", "into known"), ["add `was seen`"]],
+    [OLD.replace(/.*memory.*\n/, "").replaceAll(" into seen", ""), ["add `drop seen`"]],
+    [OLD.replace("graph flow", "graph flows"), ["add `was flow`"]],
+  ];
+  for (const [now, titles] of cases) {
+    const fixes = breaking(OLD, now).flatMap((item) => item.fixes);
+    expect(fixes.map(({ title }) => title)).toEqual(titles);
+    const edits = fixes.flatMap((fix) => fix.edits).sort((a, b) => b.span.start - a.span.start);
+    let fixed = now;
+    for (const { span, text } of edits) fixed = fixed.slice(0, span.start) + text + fixed.slice(span.end);
+    expect(breaking(OLD, fixed)).toEqual([]);
+  }
 });
 
 test("a graph that is gone is reported once, with the one that took its place", () => {

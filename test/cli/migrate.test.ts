@@ -51,6 +51,36 @@ test("5.7: migrate --all moves every thread of the graph, and reports those that
   expect(project.json(["resume", "u", "--answer", "b"]).document.state).toEqual({ verdict: "b", note: 7 });
 });
 
+test("5.7: a graph that declares its edits takes up its threads; check --store names those that it does not", () => {
+  const project = paused("t", "u");
+  const edited = graph("certain", "remark");
+  project.write("g.ngraph", edited);
+  const check = ["check", "g.ngraph", "--store", "sqlite:.ngraph/runs.db"];
+  expect(project.json(check)).toMatchObject({
+    status: 1,
+    document: {
+      threads: {
+        checked: 2,
+        refused: [
+          { thread: "u", problems: [expect.stringContaining("node `sure` no longer exists"), "channel `note` no longer exists"] },
+          { thread: "t" },
+        ],
+      },
+    },
+  });
+  expect(project.ngc(check).stderr).toContain("`was oldname`");
+  project.write(
+    "g.ngraph",
+    edited
+      .replace("graph g", "graph h was g")
+      .replace('= "x"', '= "x" was note')
+      .replace("into verdict\n", "into verdict { was sure }\n"),
+  );
+  expect(project.json(check)).toMatchObject({ status: 0, document: { threads: { checked: 2, refused: [] } } });
+  expect(project.json(["resume", "t", "--answer", "a"]).document).toMatchObject({ status: "completed", output: { verdict: "a" } });
+  expect(project.ngc(["check", "g.ngraph", "g.ngraph", ".", "--store", "memory"]).status).toBe(64);
+});
+
 test("migrate refuses usage that means nothing", () => {
   const project = paused("t");
   for (const args of [

@@ -145,6 +145,7 @@ function channels(): fc.Arbitrary<Ast.ChannelDecl[]> {
       }),
       maybe("initial", anyExpression),
       maybe("reducer", identifier),
+      maybe("was", names),
       documented,
     );
   return uniqueNames(4).chain((all) => fc.tuple(...all.map(channel)));
@@ -169,6 +170,7 @@ const policy: fc.Arbitrary<Ast.Policy> = fc.oneof(
   fc.record({ kind: fc.constant("MaxParallel" as const), span: fc.constant(span), count: count() }),
   fc.record({ kind: fc.constant("Waits" as const), span: fc.constant(span), nodes: names }),
   fc.record({ kind: fc.constant("Goes" as const), span: fc.constant(span), nodes: names }),
+  fc.record({ kind: fc.constant("Was" as const), span: fc.constant(span), names }),
   fc.record({ kind: fc.constant("Pause" as const), span: fc.constant(span), when: fc.constantFrom("before", "after") }),
   fc.constant<Ast.Policy>({ kind: "Idempotent", span }),
   fc.record({
@@ -313,10 +315,15 @@ const assertion: fc.Arbitrary<Ast.AssertDecl> = fc.oneof(
   }),
 );
 
+const drops: fc.Arbitrary<Ast.DropDecl[]> = fc
+  .option(names, { nil: undefined })
+  .map((channels) => (channels === undefined ? [] : [{ kind: "Drop", span, channels }]));
+
 const graph: fc.Arbitrary<Ast.GraphDecl> = merged(
   fc.record({ kind: fc.constant("Graph"), span: fc.constant(span), name: identifier }),
+  maybe("was", names),
   fc
-    .tuple(channels(), limits, nodes(), fc.array(assertion, { maxLength: 2 }), fc.array(edge, { maxLength: 4 }))
+    .tuple(channels(), limits, nodes(), fc.array(assertion, { maxLength: 2 }), drops, fc.array(edge, { maxLength: 4 }))
     .chain((groups) => fc.shuffledSubarray(groups.flat() as Ast.Statement[], { minLength: groups.flat().length }))
     .map((statements) => ({ statements })),
   documented,

@@ -54,6 +54,7 @@ const KINDS = [
   "Node",
   "Task",
   "Assert",
+  "Drop",
   "Edge",
   "Given",
   "Mock",

@@ -88,7 +88,7 @@ describe("NG011: unknown key", () => {
 
   test("the known keys are listed, and a similar one is offered as a fix", () => {
     const { diagnostic } = first("graph: g\n«edge»: []");
-    expect(diagnostic?.notes[0]).toMatch(/^the keys of a graph are `graph`, `doc`, .* and `edges`$/);
+    expect(diagnostic?.notes[0]).toMatch(/^the keys of a graph are `graph`, `was`, `doc`, .* and `edges`$/);
     expect(diagnostic?.fixes).toEqual([
       { title: "rename to `edges`", edits: [{ span: { start: 9, end: 13 }, text: "edges" }] },
     ]);

@@ -75,10 +75,11 @@ function bindPolicy(policy: Ast.Policy, bound: Draft, pools: BoundPlan["pools"],
 }
 
 /** For each policy that only graphs have: how to get its effect in a plan. */
-const ALTERNATIVES: Readonly<Record<"MaxParallel" | "Waits" | "Goes" | "Pause", string>> = {
+const ALTERNATIVES: Readonly<Record<"MaxParallel" | "Waits" | "Goes" | "Was" | "Pause", string>> = {
   MaxParallel: "write `max parallel N` in the plan itself, or let tasks share a `pool`",
   Waits: "a task waits for those it names: `after a, b`",
   Goes: "tasks do not jump: their order is fixed by `after`",
+  Was: "resume the plan under the version that started it, or start it again",
   Pause: "let a task of its own ask: `task approve = ask(…)`",
 };
 

@@ -1,0 +1,158 @@
+/** Checkpoints of earlier versions of a graph under the present names: `was` and `drop` of the graph. */
+import type { Checkpoint, PendingWrite } from "../interface/checkpoint.ts";
+import type { Json } from "../value/json.ts";
+import type { Program } from "../program/program.ts";
+import type { StoredOutcome } from "../run/shared.ts";
+import { renameChannels, renameCheckpoint, renameTask, renameWrite, type Renaming } from "./rename-checkpoint.ts";
+import { isAnswer } from "./restore-run.ts";
+
+/** A checkpoint under the present names of its graph. */
+export interface PresentCheckpoint {
+  readonly head: Checkpoint;
+  readonly writes: readonly PendingWrite[];
+  /** Channels whose values have moved or are dropped: their former names, with the number of their writes. */
+  readonly moved: ReadonlyMap<string, number>;
+  /** Channels that would receive two values. */
+  readonly problems: readonly string[];
+}
+
+interface FormerNames extends Renaming {
+  readonly graphs: ReadonlySet<string>;
+  readonly dropped: ReadonlySet<string>;
+}
+
+const namesOf = new WeakMap<Program, FormerNames | null>();
+
+/** What a graph says about its earlier names; `undefined` if it says nothing. */
+export function formerNames(program: Program): FormerNames | undefined {
+  let found = namesOf.get(program);
+  if (found === undefined) namesOf.set(program, (found = readFormerNames(program)));
+  return found ?? undefined;
+}
+
+function readFormerNames(program: Program): FormerNames | null {
+  const { table } = program;
+  const pairs = (parts: readonly { readonly name: string; readonly was?: readonly string[] }[]) =>
+    new Map(parts.flatMap(({ name, was = [] }) => was.map((former) => [former, name] as const)));
+  const nodes = pairs(table.nodes);
+  const channels = pairs(table.channels);
+  const graphs = new Set(table.was);
+  const dropped = new Set(table.dropped);
+  const isEmpty = nodes.size + channels.size + graphs.size + dropped.size === 0;
+  const isPlain = isEmpty && program.graphs.every((called) => formerNames(called) === undefined);
+  return isPlain ? null : { nodes, channels, graphs, dropped, path: (id) => presentPath(program, id, 0) };
+}
+
+/**
+ * `call@0/ask@1.…`: each part names a node of the graph that the part before it calls.
+ *
+ * @param depth the parts that name nodes of the callers
+ */
+function presentPath(program: Program, id: string, depth: number): string {
+  let called: Program | undefined = program;
+  const parts = id.split("/").map((part, index) => {
+    if (index < depth || called === undefined) return part;
+    const nodes: ReadonlyMap<string, string> = formerNames(called)?.nodes ?? NO_NODES;
+    const renamed = part.replace(
+      /^(before:|after:)?(\w+)/,
+      (_, gate: string | undefined, name: string) => `${gate ?? ""}${nodes.get(name) ?? name}`,
+    );
+    const name = /^\w+/.exec(renamed)?.[0] ?? "";
+    const call: Program["nodes"][number]["call"] | undefined = called.nodes[called.nodeIndex.get(name) ?? -1]?.call;
+    called = call?.kind === "graph" ? call.graph : undefined;
+    return renamed;
+  });
+  return parts.join("/");
+}
+
+/**
+ * A checkpoint, and the results stored after it, under the present names of its graph. A former name is never in use (NG102), so
+ * applying the names again changes nothing.
+ */
+export function underPresentNames(
+  program: Program,
+  head: Checkpoint,
+  writes: readonly PendingWrite[] = [],
+): PresentCheckpoint {
+  const known = head.digest === program.table.digest ? undefined : formerNames(program);
+  if (known === undefined) return { head, writes, moved: NOTHING, problems: [] };
+  const depth = head.namespace === "" ? 0 : head.namespace.split("/").length;
+  const names = { ...known, path: (id: string) => presentPath(program, id, depth) };
+  const moved = new Map<string, number>();
+  for (const name of Object.keys(head.values)) {
+    if (!names.channels.has(name) && !names.dropped.has(name)) continue;
+    moved.set(name, Object.hasOwn(head.versions, name) ? head.versions[name]! : 0);
+  }
+  const taken = new Map<string, string>();
+  const problems = Object.keys(head.values).flatMap((name) => {
+    if (names.dropped.has(name)) return [];
+    const present = names.channels.get(name) ?? name;
+    const other = taken.get(present);
+    taken.set(present, name);
+    return other === undefined
+      ? []
+      : [`channel \`${present}\` would take the values of \`${other}\` and of \`${name}\`: drop one of them`];
+  });
+  const kept = withoutChannels(head, names.dropped);
+  const renamed = renameCheckpoint(kept, names);
+  const graph = head.graph !== undefined && names.graphs.has(head.graph) ? program.table.name : head.graph;
+  return {
+    head: graph === undefined ? renamed : { ...renamed, graph },
+    writes: writes.map((write) => presentWrite(write, names)),
+    moved,
+    problems,
+  };
+}
+
+/** A record by channel under the present names. */
+export function presentChannels<T>(
+  program: Program,
+  record: Readonly<Record<string, T>>,
+): Readonly<Record<string, T>> {
+  const names = formerNames(program);
+  return names === undefined ? record : renameChannels(without(record, names.dropped), names);
+}
+
+/** The id of a pause under the present names. */
+export function presentPauseId(program: Program, id: string): string {
+  const names = formerNames(program);
+  return names === undefined ? id : renameTask(id, names);
+}
+
+/** Whether a graph has, or had, this name. */
+export function isNamed(program: Program, graph: string): boolean {
+  return graph === program.table.name || formerNames(program)?.graphs.has(graph) === true;
+}
+
+function presentWrite(write: PendingWrite, names: FormerNames): PendingWrite {
+  if (!isAnswer(write)) return renameWrite(withoutUpdates(write, names.dropped), names);
+  const id = write.taskId.slice(ANSWER.length);
+  return { ...write, taskId: `${ANSWER}${renameTask(id, names)}`, node: names.nodes.get(write.node) ?? write.node };
+}
+
+const ANSWER = "answer:";
+
+export function withoutChannels(head: Checkpoint, dropped: ReadonlySet<string>): Checkpoint {
+  if (dropped.size === 0) return head;
+  const { finished, channels } = head;
+  return {
+    ...head,
+    values: without(head.values, dropped),
+    versions: without(head.versions, dropped),
+    ...(finished && { finished: finished.map((write) => withoutUpdates(write, dropped)) }),
+    ...(channels && { channels: without(channels, dropped) }),
+  };
+}
+
+function withoutUpdates(write: PendingWrite, dropped: ReadonlySet<string>): PendingWrite {
+  const result = write.result as unknown as StoredOutcome;
+  const updates = result.updates.filter(([channel]) => !dropped.has(channel));
+  return { ...write, result: { ...result, updates } as unknown as Json };
+}
+
+export function without<T>(record: Readonly<Record<string, T>>, names: ReadonlySet<string>): Record<string, T> {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !names.has(name)));
+}
+
+const NO_NODES: ReadonlyMap<string, string> = new Map();
+const NOTHING: ReadonlyMap<string, number> = new Map();
