@@ -14,7 +14,11 @@ export interface ThreadCheck {
   /** Threads of the file's graphs. */
   readonly checked: number;
   /** Threads that a resume or a new run would refuse, with what does not fit. */
-  readonly refused: readonly { readonly thread: string; readonly graph: string; readonly problems: readonly string[] }[];
+  readonly refused: readonly {
+    readonly thread: string;
+    readonly graph: string;
+    readonly problems: readonly string[];
+  }[];
 }
 
 /** Checks for each thread of a store whether it fits the compiled graphs. Writes nothing. */

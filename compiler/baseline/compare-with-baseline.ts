@@ -116,7 +116,9 @@ function compareChannels({ before, now, graph }: Compared): Diagnostic[] {
     return was === is ? [] : [reducerChanged(placeOf(channel.name), { channel: channel.name, before: was, now: is })];
   });
   const without = added.flatMap((channel) =>
-    startsWithout(channel, now) ? [channelNew(placeOf(channel.name), { channel: channel.name, role: channel.role })] : [],
+    startsWithout(channel, now)
+      ? [channelNew(placeOf(channel.name), { channel: channel.name, role: channel.role })]
+      : [],
   );
   return [...changed, ...without];
 }

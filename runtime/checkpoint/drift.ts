@@ -27,8 +27,7 @@ export async function refuseDrift(
   const { table } = program;
   const present = underPresentNames(program, head, writes);
   if (present.head.graph !== undefined && present.head.graph !== table.name) throw otherGraph(head, table.name);
-  const shapes =
-    head.digest === table.digest ? undefined : presentShapes(program, await recordedShapes(store, head));
+  const shapes = head.digest === table.digest ? undefined : presentShapes(program, await recordedShapes(store, head));
   const callProblems = renamedCallProblems(program, head);
   const problems = [
     ...known,

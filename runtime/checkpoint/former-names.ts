@@ -105,10 +105,7 @@ export function underPresentNames(
 }
 
 /** A record by channel under the present names. */
-export function presentChannels<T>(
-  program: Program,
-  record: Readonly<Record<string, T>>,
-): Readonly<Record<string, T>> {
+export function presentChannels<T>(program: Program, record: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
   const names = formerNames(program);
   return names === undefined ? record : renameChannels(without(record, names.dropped), names);
 }

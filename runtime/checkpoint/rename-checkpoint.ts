@@ -71,7 +71,10 @@ function renamePause(pause: PauseItem, task: (id: string) => string, node: (name
   const { taskId, namespace } = pause;
   // A pause of a called graph names nodes of that graph.
   if (namespace.length > 0) {
-    const inner = (name: string): string => task([...namespace, name].join("/")).split("/").at(-1)!;
+    const inner = (name: string): string =>
+      task([...namespace, name].join("/"))
+        .split("/")
+        .at(-1)!;
     return {
       ...pause,
       id,

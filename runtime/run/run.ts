@@ -49,7 +49,8 @@ export function placeOfCall(caller: Run, task: Task): Place {
   const call = `/${taskName(task)}@${caller.step}`;
   const { was = [], name } = task.node.spec;
   const former = [name, ...was].map((each) => `${each}${task.id.slice(name.length)}`);
-  const callers = caller.path.length === 0 ? [""] : [caller.namespace, ...caller.formerNamespaces].map((at) => `${at}/`);
+  const callers =
+    caller.path.length === 0 ? [""] : [caller.namespace, ...caller.formerNamespaces].map((at) => `${at}/`);
   const namespaces = callers.flatMap((at) => former.map((id) => `${at}${id}`)).slice(1);
   return {
     ...(namespaces.length === 0 ? {} : { former: namespaces }),

@@ -40,7 +40,13 @@ export async function forkCheckpoint(
   // Only the state and the barriers matter to a fork at a chosen node.
   const known = underPresentNames(program, request.source, writes);
   const wanted = at === undefined ? withAnswers(known.head, known.writes) : withoutNext(program, known.head);
-  const fitting = await refuseDrift(program, durable.store, wanted, at === undefined ? known.writes : [], known.problems);
+  const fitting = await refuseDrift(
+    program,
+    durable.store,
+    wanted,
+    at === undefined ? known.writes : [],
+    known.problems,
+  );
   const source = fitting.head;
   const results = fitting.writes;
   const runId = newId();

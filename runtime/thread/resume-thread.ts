@@ -74,7 +74,13 @@ async function resumeClaimed(
   const metadata = { ...source.metadata, ...options.metadata };
   const request = { source, head: latest, at: options.at, metadata };
   const fork = await forkCheckpoint(core, durable, cancellation, request);
-  return resumeHead(core, durable, cancellation, fork, renewAnswers(withPresentIds(core.program, options), source, fork));
+  return resumeHead(
+    core,
+    durable,
+    cancellation,
+    fork,
+    renewAnswers(withPresentIds(core.program, options), source, fork),
+  );
 }
 
 /** `resume(thread, "yes")` and `{ answers: "yes" }` answer the one pause that waits. */

@@ -177,7 +177,13 @@ test("the edits change what they say", () => {
 test("a fix declares what an edit has renamed or removed", () => {
   const cases: readonly (readonly [edit: string, fixes: readonly string[]])[] = [
     [OLD.replaceAll("hold", "held"), ["add `was hold`"]],
-    [OLD.replace("seen: string[] reduce append", "known: string[] reduce append").replaceAll("into seen", "into known"), ["add `was seen`"]],
+    [
+      OLD.replace("seen: string[] reduce append", "known: string[] reduce append").replaceAll(
+        "into seen",
+        "into known",
+      ),
+      ["add `was seen`"],
+    ],
     [OLD.replace(/.*memory.*\n/, "").replaceAll(" into seen", ""), ["add `drop seen`"]],
     [OLD.replace("graph flow", "graph flows"), ["add `was flow`"]],
   ];

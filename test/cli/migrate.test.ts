@@ -62,7 +62,10 @@ test("5.7: a graph that declares its edits takes up its threads; check --store n
       threads: {
         checked: 2,
         refused: [
-          { thread: "u", problems: [expect.stringContaining("node `sure` no longer exists"), "channel `note` no longer exists"] },
+          {
+            thread: "u",
+            problems: [expect.stringContaining("node `sure` no longer exists"), "channel `note` no longer exists"],
+          },
           { thread: "t" },
         ],
       },
@@ -77,7 +80,10 @@ test("5.7: a graph that declares its edits takes up its threads; check --store n
       .replace("into verdict\n", "into verdict { was sure }\n"),
   );
   expect(project.json(check)).toMatchObject({ status: 0, document: { threads: { checked: 2, refused: [] } } });
-  expect(project.json(["resume", "t", "--answer", "a"]).document).toMatchObject({ status: "completed", output: { verdict: "a" } });
+  expect(project.json(["resume", "t", "--answer", "a"]).document).toMatchObject({
+    status: "completed",
+    output: { verdict: "a" },
+  });
   expect(project.ngc(["check", "g.ngraph", "g.ngraph", ".", "--store", "memory"]).status).toBe(64);
 });
 

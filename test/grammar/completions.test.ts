@@ -16,7 +16,10 @@ describe("completionsAt", () => {
     ["graph g {}\npl‸", ["plan"]],
     ["import { a } ‸", ["from"]],
     ["graph ‸", ["NAME"]],
-    ["graph g {\n  ‸", ["NAME", "}", "all", "assert", "drop", "input", "limit", "max", "memory", "node", "output", "state"]],
+    [
+      "graph g {\n  ‸",
+      ["NAME", "}", "all", "assert", "drop", "input", "limit", "max", "memory", "node", "output", "state"],
+    ],
     ["graph g {\n  node a = f()\n  limit ‸", [",", "->", "steps"]],
     ["graph g {\n  state x‸", ["NAME"]],
     ["graph g {\n  state x ‸", [":"]],

@@ -25,7 +25,7 @@ const SECTIONS: readonly (readonly [file: string, title: string, rules: readonly
   [
     "statements",
     "Statements of a graph",
-    ["statement", "channel", "node", "outputTarget", "outputField", "limit", "assertion", "assertionBody"],
+    ["statement", "channel", "node", "outputTarget", "outputField", "limit", "assertion", "drop", "assertionBody"],
   ],
   ["edges", "Edges", ["edge", "edgeSource", "barrierMember", "match", "valueArm", "patterns", "conditionArm"]],
   ["policies", "Policies", ["policies", "backoff"]],

@@ -52,7 +52,11 @@ describe("was and drop", () => {
     );
     expect((await before.run({}, { thread: "t" })).status).toBe("failed");
     const after = engineOf(
-      text("lines: string[] = [] reduce append was log", "x = a() into lines { was a }", "y = b() into lines { was b }"),
+      text(
+        "lines: string[] = [] reduce append was log",
+        "x = a() into lines { was a }",
+        "y = b() into lines { was b }",
+      ),
       { ...functions, a: () => fail() },
       { store },
     );
@@ -87,9 +91,13 @@ describe("was and drop", () => {
       graph chat { input q: string  output n: int = 0  ${memory}
         node add = [q] into ${name}  node count = len(${name}) into n  start -> add -> count }
       graph main { input q: string  output n: int = 0  node ${call}  start -> ${call.split(" ")[0]} }`;
-    const before = engineOf(text("memory messages: string[] reduce append", "messages", "talk = chat(q: q) into { n }"), {}, {
-      store,
-    });
+    const before = engineOf(
+      text("memory messages: string[] reduce append", "messages", "talk = chat(q: q) into { n }"),
+      {},
+      {
+        store,
+      },
+    );
     await before.run({ q: "a" }, { thread: "t" });
     await before.run({ q: "b" }, { thread: "t" });
     const after = engineOf(
@@ -109,11 +117,7 @@ describe("was and drop", () => {
       graph main { output out: string | null  node call = inner() into { out }  start -> call }`;
     const before = engineOf(text("state a: string | null", "a", "q = ask() into a"), { ask }, { store });
     await before.run({}, { thread: "t" });
-    const after = engineOf(
-      text("state b: string | null was a", "b", "p = ask() into b { was q }"),
-      { ask },
-      { store },
-    );
+    const after = engineOf(text("state b: string | null was a", "b", "p = ask() into b { was q }"), { ask }, { store });
     expect(await after.resume("t", "yes")).toMatchObject({ status: "completed", output: { out: "yes" } });
   });
 
@@ -131,10 +135,11 @@ describe("was and drop", () => {
     const store = new MemoryStore();
     const text = (channels: string, node = "a = 1 into x"): string =>
       `graph g { ${channels}  node ${node}  node q = ask()  start -> a -> q }`;
-    await engineOf(text("state x: int = 0  state y: int = 5", "a = { x: 1, y: 2 } into { x, y }"), { ask }, { store }).run(
-      {},
-      { thread: "t" },
-    );
+    await engineOf(
+      text("state x: int = 0  state y: int = 5", "a = { x: 1, y: 2 } into { x, y }"),
+      { ask },
+      { store },
+    ).run({}, { thread: "t" });
     const merged = engineOf(text("state x: int = 0 was y"), { ask }, { store });
     await expect(merged.resume("t", "go")).rejects.toThrow(/`x` would take the values of `x` and of `y`/);
     const dropped = engineOf(text("state x: int = 0  drop y"), { ask }, { store });
@@ -151,7 +156,11 @@ describe("was and drop", () => {
     expect(await after.resume("t")).toMatchObject({ status: "completed", output: { out: "by hand" } });
     await engineOf(OLD, { ask }, { store }).run({}, { thread: "v" });
     await after.migrate("v");
-    expect((await store.list("v", { limit: 1 }))[0]).toMatchObject({ graph: "h", phase: "updated", nextNodes: ["pick"] });
+    expect((await store.list("v", { limit: 1 }))[0]).toMatchObject({
+      graph: "h",
+      phase: "updated",
+      nextNodes: ["pick"],
+    });
   });
 
   test("an edit as a node leaves what no longer exists", async () => {
@@ -169,11 +178,13 @@ describe("was and drop", () => {
   });
 
   test("the compiler refuses former names that are in use, or listed twice", () => {
-    expect(findingsOf("graph g { output x: int = 0  node a = 1 into x { was b }  node b = 1  start -> a -> b }")).toEqual([
+    expect(
+      findingsOf("graph g { output x: int = 0  node a = 1 into x { was b }  node b = 1  start -> a -> b }"),
+    ).toEqual(["NG102:error"]);
+    expect(findingsOf("graph g { output x: int = 0  drop x  node a = 1 into x  start -> a }")).toEqual(["NG102:error"]);
+    expect(findingsOf("graph g { output x: int = 0 was y, y  node a = 1 into x  start -> a }")).toEqual([
       "NG102:error",
     ]);
-    expect(findingsOf("graph g { output x: int = 0  drop x  node a = 1 into x  start -> a }")).toEqual(["NG102:error"]);
-    expect(findingsOf("graph g { output x: int = 0 was y, y  node a = 1 into x  start -> a }")).toEqual(["NG102:error"]);
     expect(findingsOf("graph g was g { output x: int = 0  node a = 1 into x  start -> a }")).toEqual(["NG102:error"]);
   });
 });
