@@ -98,7 +98,7 @@ export function numberValue(reading: Reading, image: string, offset: number): { 
 }
 
 /**
- * Removes the common indentation of a template. `texts` are its pieces of text in order, with an expression between
+ * Removes the line break that a template opens with, and its common indentation. `texts` are its pieces of text in order, with an expression between
  * each two. The common indentation is the longest run of blanks that begins every line except the first line and
  * except lines of blanks only (a line with an expression is not blank). A line of blanks becomes empty. Line breaks
  * become `\n`. Escapes are resolved afterwards, so `\t` and `\n` never count as indentation or lines.
@@ -115,6 +115,7 @@ export function removeIndentation(texts: readonly string[]): string[] {
         if (isWholeLine && isBlank(line)) return "";
         return line.slice(indentation);
       })
+      .slice(index === 0 && lines.length > 1 && lines[0] === "" ? 1 : 0)
       .join("\n");
   });
 }

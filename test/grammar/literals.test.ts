@@ -59,20 +59,22 @@ describe("templates", () => {
 
   it.each<[string, string[], string[]]>([
     ["one line stays as it is", ["  a  "], ["  a  "]],
-    ["the blanks that all lines share go away", ["\n    a\n      b\n    c\n  "], ["\na\n  b\nc\n"]],
+    ["the blanks that all lines share go away", ["\n    a\n      b\n    c\n  "], ["a\n  b\nc\n"]],
+    ["only the first of several line breaks at the start goes away", ["\n\n  a"], ["\na"]],
+    ["an escaped line break at the start stays", ["\\n\n  a"], ["\\n\na"]],
     ["the first line does not count", ["a\n  b\n  c"], ["a\nb\nc"]],
-    ["lines of blanks do not count, and become empty", ["\n    a\n \n      \n    b"], ["\na\n\n\nb"]],
-    ["an expression counts as text", ["\n    a\n  ", "\n    b"], ["\n  a\n", "\n  b"]],
-    ["text behind an expression is no line of its own", ["\n  a ", "  b\n  c"], ["\na ", "  b\nc"]],
-    ["tabs and spaces are not the same", ["\n\ta\n    b"], ["\n\ta\n    b"]],
-    ["line breaks become \\n", ["\r\n  a\r\n  b"], ["\na\nb"]],
+    ["lines of blanks do not count, and become empty", ["\n    a\n \n      \n    b"], ["a\n\n\nb"]],
+    ["an expression counts as text", ["\n    a\n  ", "\n    b"], ["  a\n", "\n  b"]],
+    ["text behind an expression is no line of its own", ["\n  a ", "  b\n  c"], ["a ", "  b\nc"]],
+    ["tabs and spaces are not the same", ["\n\ta\n    b"], ["\ta\n    b"]],
+    ["line breaks become \\n", ["\r\n  a\r\n  b"], ["a\nb"]],
     ["a carriage return alone on its line is no blank text", ["a\r\n\r\n  b"], ["a\n\nb"]],
   ])("indentation: %s", (_, texts, expected) => {
     expect(removeIndentation(texts)).toEqual(expected);
   });
 
   it("remove indentation before they resolve escapes", () => {
-    expect(parts("`\n  a\\n  b\n  \\tc`")).toEqual(["\na\n  b\n\tc"]);
+    expect(parts("`\n  a\\n  b\n  \\tc`")).toEqual(["a\n  b\n\tc"]);
   });
 
   it("report a bad escape at its place, indented or not", () => {
