@@ -6,7 +6,6 @@ import { checkBarriers } from "./check-barriers.ts";
 import { checkChannelsOfGraph } from "./check-channels.ts";
 import { createCheckContext, type Proof } from "./check-context.ts";
 import { checkUnreadWrites } from "./check-data.ts";
-import { checkModelOutput } from "./check-model-output.ts";
 import { checkDuplicateEdges, checkStart } from "./check-names.ts";
 import { checkPolicies } from "./check-policies.ts";
 import { checkReachability } from "./check-reachability.ts";
@@ -14,6 +13,7 @@ import { checkRoutes } from "./check-routes.ts";
 import { checkRuns, proveSound, type RunsResult } from "./check-runs.ts";
 import { checkSecrets } from "./check-secrets.ts";
 import { reportExclusiveMembers } from "./check-soundness.ts";
+import { checkUntrusted } from "./check-untrusted.ts";
 import { reportOpen, SOUNDNESS, type Verdict, verdictOf } from "./verdict.ts";
 import type { GraphSummary } from "./worst-case.ts";
 
@@ -79,7 +79,7 @@ function check(graph: BoundGraph, maxStates: number): CheckedGraph {
     checkChannelsOfGraph(graph, context.report);
     checkUnreadWrites(context);
     checkPolicies(context);
-    checkModelOutput(context);
+    checkUntrusted(context);
   }
   if (context.isComplete && signalsOf(context.model.start).length > 0) {
     if (graph.hasErrors) reportExclusiveMembers(context);

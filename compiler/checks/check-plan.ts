@@ -1,6 +1,6 @@
 /**
  * Checks of a bound plan: tasks that lock each other out (NG705), and the checks that plans share with graphs: secrets,
- * model output in commands, and policies of calls.
+ * untrusted text in commands, and policies of calls.
  */
 import { neverBeside } from "../../diagnostics/catalog/plans.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
@@ -10,9 +10,9 @@ import type { BoundPlan, BoundTask } from "../bind/plan/bound-plan.ts";
 import { planAsGraph } from "../bind/plan/plan-as-graph.ts";
 import { checkChannelsOfPlan } from "./check-channels.ts";
 import { createCheckContext } from "./check-context.ts";
-import { checkModelOutput } from "./check-model-output.ts";
 import { checkPolicies } from "./check-policies.ts";
 import { checkSecrets } from "./check-secrets.ts";
+import { checkUntrusted } from "./check-untrusted.ts";
 
 /** Limit of the tasks whose pairs are compared. */
 const MOST_TASKS = 500;
@@ -31,7 +31,7 @@ export function checkPlan(plan: BoundPlan): readonly Diagnostic[] {
   if (plan.hasErrors) return found;
   checkChannelsOfPlan(plan, (diagnostic) => void found.push(diagnostic));
   checkPolicies(context);
-  checkModelOutput(context);
+  checkUntrusted(context);
   if (plan.tasks.length <= MOST_TASKS && plan.maxParallel > 1) reportNeverBeside(plan, found);
   return found;
 }

@@ -35,8 +35,12 @@ export function sinkOf(
         help: `send it as a header, or ${elsewhere}`,
       };
     case "shell":
-      if (argument === "env") return undefined;
-      return { what: "a command line", help: "hand it over in `env`" };
+      // Other processes read command lines, but neither variables nor the standard input of a command.
+      if (argument === "env" || argument === "input") return undefined;
+      return {
+        what: argument === "cwd" ? "the name of a directory" : "a command line",
+        help: 'pass it as a variable, `env: { NAME: … }`, and read it as `"$NAME"`',
+      };
     case "tool":
       return { what: "the arguments of a tool", help: elsewhere };
     default:
@@ -165,7 +169,8 @@ function literalsOf(graph: Ast.GraphDecl): { span: Span; text: string }[] {
   return found;
 }
 
-function namesIn(expression: Ast.Expr): Ast.NameExpr[] {
+/** The names in an expression. */
+export function namesIn(expression: Ast.Expr): Ast.NameExpr[] {
   const found: Ast.NameExpr[] = [];
   const pending: Ast.Expr[] = [expression];
   for (let part = pending.pop(); part !== undefined; part = pending.pop()) {

@@ -19,16 +19,35 @@ export function unapprovedEffect(
   place: Place,
   facts: { model: string; effect: string; channel: string; node: string; labels: readonly Label[] },
 ): Diagnostic {
+  const { effect } = facts;
   return diagnostic(
     "NG412",
     place,
-    `model output reaches ${facts.effect} without approval: \`${facts.node}\` uses \`${facts.channel}\``,
+    `model output reaches ${effect} without approval: \`${facts.node}\` uses \`${facts.channel}\``,
     {
       label: `written by \`${facts.model}\``,
       labels: facts.labels,
-      help: `ask for approval first (\`ask(…)\` in between, or \`pause before\` here), or check it in an imported function`,
+      help:
+        (effect === "a shell command" ? "let it be quoted (without `raw`); else " : "") +
+        "ask for approval first (`ask(…)` in between, or `pause before` here), or check it in an imported function",
     },
   );
+}
+
+/** NG412: a shell runs text that neither the author nor the project wrote. */
+export function untrustedCommand(
+  place: Place,
+  facts: { what: string; channel: string | undefined; node: string; labels: readonly Label[] },
+): Diagnostic {
+  const { what, channel, node } = facts;
+  const uses = channel === undefined ? "" : `: \`${node}\` uses \`${channel}\``;
+  return diagnostic("NG412", place, `untrusted text reaches the shell unquoted${uses}`, {
+    label: `holds ${what}, which the shell runs as code`,
+    labels: facts.labels,
+    help:
+      "let it be quoted: `${…}` without `raw` in a template, or an item after the first in a list; else ask for approval " +
+      "first, or check it in an imported function",
+  });
 }
 
 /** NG413: the text contains a key. The message never repeats it. */

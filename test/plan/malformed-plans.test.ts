@@ -162,7 +162,7 @@ describe("matrices", () => {
 
   test("all tasks of a matrix write one channel: it needs a reducer", () => {
     const text = (state: string): string =>
-      plan(`  output log: ${state}\n  task t = shell(v) for v in ["a", "b"] into { stdout: log }`);
+      plan(`  output log: ${state}\n  task t = shell(raw(v)) for v in ["a", "b"] into { stdout: log }`);
     expect(findingsOf(text("string"))).toEqual(["NG401: the tasks of `t` all write `log`"]);
     expect(findingsOf(text("string[] reduce append"))).toEqual([]);
   });
@@ -196,8 +196,8 @@ describe("calls", () => {
     const body = (approve: string): string =>
       plan(`  state cmd: string\n  state ok: bool\n  task a = llm(prompt: "write") into cmd\n${approve}`);
     const codes = (text: string): readonly string[] => findingsOf(text).map((line) => line.slice(0, 5));
-    expect(codes(body("  task b = shell(cmd) after a"))).toContain("NG412");
-    expect(codes(body("  task q = ask(cmd) after a into ok\n  task b = shell(cmd) after q when ok"))).not.toContain(
+    expect(codes(body("  task b = shell(raw(cmd)) after a"))).toContain("NG412");
+    expect(codes(body("  task q = ask(cmd) after a into ok\n  task b = shell(raw(cmd)) after q when ok"))).not.toContain(
       "NG412",
     );
   });

@@ -1,0 +1,116 @@
+import { describe, expect, test } from "vitest";
+import { checkText } from "./support/check-text.ts";
+
+const HEAD = `import { clean } from "functions"`;
+
+/** The message of NG412 for the body of a graph; `undefined` if it is not reported. */
+function untrusted(body: string, more = ""): string | undefined {
+  const { diagnostics, errors } = checkText(`${HEAD}\n${more}\ngraph g {\n${body}\n}`, { raw: true });
+  expect(errors).toEqual([]);
+  const found = diagnostics.find(({ code }) => code === "NG412");
+  return found === undefined ? undefined : `${found.message}; ${found.label}`;
+}
+
+const quoted = (source: string): string => `${source}  node run = shell(\`echo \${x} "\${x}"\`)`;
+const raw = (source: string): string => `${source}  node run = shell(\`echo \${raw(x)}\`)`;
+
+const SOURCES: readonly (readonly [name: string, source: string, edges: string, what: string])[] = [
+  ["an input", "input x: string", "start -> run", "an input"],
+  [
+    "a memory channel that an input was written to",
+    'input y: string  memory x: string = ""  node keep = y into x',
+    "start -> run -> keep",
+    "an input",
+  ],
+  [
+    "the body of a response",
+    'state x: string  node get = http("https://a.b") into { body: x }',
+    "start -> get -> run",
+    "the response of a server",
+  ],
+  [
+    "the content of a file",
+    'state x: string  node get = shell("cat a") into { stdout: x }',
+    "start -> get -> run",
+    "the output of a command",
+  ],
+  ["the answer of a model", 'state x: string  node get = llm("a") into x', "start -> get -> run", "written by `get`"],
+  [
+    "the answer of a person",
+    'state x: string  node get = ask("a") into x',
+    "start -> get -> run",
+    "the answer of a person",
+  ],
+  [
+    "the result of a tool",
+    'state x: string  node get = tool("a", "b") into x',
+    "start -> get -> run",
+    "the result of a tool",
+  ],
+];
+
+describe.each(SOURCES)("%s", (_, source, edges, what) => {
+  test("is reported where a shell runs it, and not where it is quoted", () => {
+    expect(untrusted(`${raw(source)}\n${edges}`)).toContain(what);
+    expect(untrusted(`${quoted(source)}\n${edges}`)).toBeUndefined();
+    expect(untrusted(`${source}  node run = shell(["echo", x])\n${edges}`)).toBeUndefined();
+    expect(untrusted(`${source}  node run = shell("cat", input: x, env: { X: x })\n${edges}`)).toBeUndefined();
+    expect(untrusted(`${source}  node run = shell([x, "a"])\n${edges}`)).toContain(what);
+  });
+
+  test("is reported through copies, templates, lists and items", () => {
+    const copy = `state z: string  node copy = \`a \${x}\` into z`;
+    const path = edges.replace("-> run", "-> copy -> run");
+    const text = (command: string, more = ""): string =>
+      `${source}  ${copy}  node run = shell(${command})${more}\n${path}`;
+    expect(untrusted(text("raw(z)"))).toContain(what);
+    expect(untrusted(text("`${raw(upper(z))}`"))).toContain(what);
+    expect(untrusted(text('z == "" ? "ls" : raw(z)'))).toContain(what);
+    expect(untrusted(text("raw(item)", ' for item in split(z, " ")'))).toContain(what);
+    expect(untrusted(text("raw(quote(z))"))).toBeUndefined();
+    expect(untrusted(text("`head -n ${raw(`${len(z)}`)}`"))).toBeUndefined();
+  });
+
+  test("is not reported after a check by a function, or after an approval", () => {
+    const run = "node run = shell(raw(x))";
+    const [first = ""] = edges.split(" -> run");
+    if (!source.startsWith("input y")) {
+      if (!source.startsWith("input"))
+        expect(
+          untrusted(`${source}  node checks = clean(x) into x  ${run}\n${first} -> checks -> run`),
+        ).toBeUndefined();
+      expect(
+        untrusted(
+          `${source}  state ok: bool  node sees = ask(x) into ok  ${run}\n${first} -> sees -> run when ok\nsees -> end otherwise`,
+        ),
+      ).toBeUndefined();
+    }
+    expect(untrusted(`${source}  ${run} { pause before }\n${edges}`)).toBeUndefined();
+  });
+});
+
+test.each([
+  ['input x: "main" | "dev"', "start -> run"],
+  ["input n: int  state x: string  node copy = `${n}` into x", "start -> copy -> run"],
+  ['state x: "a" | "b"  node get = llm("a") into x', "start -> get -> run"],
+  ['state x: string  node set = "ls" into x', "start -> set -> run"],
+])("values that hold no foreign text are not reported: %s", (source, edges) => {
+  expect(untrusted(`${raw(source)}\n${edges}`)).toBeUndefined();
+});
+
+test("the message of an error is untrusted", () => {
+  const body = 'node a = http("https://a.b")  node run = shell(raw(error!.message))'.replace(
+    "error!.message",
+    'error?.message ?? ""',
+  );
+  expect(untrusted(`${body}\nstart -> a -> end\na -> run on error`)).toContain("the message of an error");
+});
+
+test("the result of a called graph is followed", () => {
+  const called =
+    'graph inner {\n output a: string = ""  output b: string = ""\n node get = http("https://a.b") into { body: a }  node set = "ls" into b\n start -> get -> set -> end\n}';
+  const body = (field: string): string =>
+    `state x: string  node get = inner() into { ${field}: x }  node run = shell(raw(x))\nstart -> get -> run`;
+  expect(untrusted(body("a"), called)).toContain("the response of a server in `inner`");
+  expect(untrusted(body("b"), called)).toBeUndefined();
+});
