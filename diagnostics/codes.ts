@@ -103,9 +103,11 @@ export const DIAGNOSTIC_CODES = {
   NG412: {
     name: "unapproved-effect",
     severity: "warning",
-    title: "model output reaches an effect without approval",
+    title: "untrusted text reaches an effect without approval",
   },
   NG413: { name: "literal-secret", severity: "error", title: "literal looks like a secret" },
+  NG414: { name: "command-from-value", severity: "error", title: "value used as a command" },
+  NG415: { name: "unquotable-value", severity: "error", title: "value that cannot be quoted in a command" },
   NG501: { name: "not-exhaustive", severity: "error", title: "not exhaustive" },
   NG502: { name: "route-never-taken", severity: "warning", title: "route can never be taken" },
   NG503: { name: "shadowed-arm", severity: "warning", title: "shadowed arm of a match" },

@@ -6,6 +6,8 @@ export interface Parameter {
   readonly name: string;
   readonly type: ValueType;
   readonly optional?: true;
+  /** A command: values in its template are quoted for the shell. */
+  readonly isCommand?: true;
 }
 
 /** The signature of a built-in node, with which the compiler checks calls. It contains no code. */

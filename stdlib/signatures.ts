@@ -8,6 +8,12 @@ const BOOL: ValueType = { kind: "bool" };
 const NULL: ValueType = { kind: "null" };
 const JSON_VALUE: ValueType = { kind: "json" };
 
+/** A command for the system's shell, or a program with its arguments. */
+const COMMAND: ValueType = {
+  kind: "union",
+  members: [STRING, { kind: "list", item: { kind: "union", members: [STRING, INT, FLOAT, BOOL] } }],
+};
+
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
 
 const signatures: readonly NodeSignature[] = [
@@ -47,9 +53,10 @@ const signatures: readonly NodeSignature[] = [
   },
   {
     name: "shell",
-    summary: "runs a command in the system's shell; an exit code other than 0 fails the node unless `check: false`",
+    summary:
+      "runs a command in the system's shell, or a program with a list of arguments; an exit code other than 0 fails the node unless `check: false`",
     parameters: [
-      required("command", STRING),
+      { ...required("command", COMMAND), isCommand: true },
       optional("cwd", STRING),
       optional("env", { kind: "map", value: STRING }),
       optional("input", STRING),

@@ -20,8 +20,9 @@ import { librarySignatures } from "../expressions/library-signatures.ts";
 import type { ExpressionScope, Typed } from "../expressions/scope.ts";
 import { typeFunctionArguments } from "../expressions/type-call.ts";
 import { reportUnwritten } from "../expressions/typed.ts";
+import { hasQuotedValue, typeCommand } from "../expressions/type-command.ts";
 import { typeExpression } from "../expressions/type-expression.ts";
-import { nullable, recordOf } from "../types/construct.ts";
+import { BOOL, nullable, recordOf } from "../types/construct.ts";
 import { isPoisoned, namesOf, KIND_NAMES, type Declared, markMeantAsUsed } from "./file-scope.ts";
 import { reportMisfit } from "../expressions/fit-value.ts";
 import { placeIn, useFunction, type GraphContext } from "./graph-context.ts";
@@ -133,9 +134,17 @@ function bindBuiltin(
   context: GraphContext,
 ): CallResult {
   const callee = { name: signature.name, parameters: signature.parameters, isGraph: false };
-  const args = bindArguments(syntax, callee, scope, context);
+  const args = withQuoting(bindArguments(syntax, callee, scope, context));
   const call: BoundTaskCall = { kind: "builtin", signature, args };
   return { call, result: signature.result, effects: signature.effects, callee: signature.name };
+}
+
+/** Adds `quoted: true` to a command with quoted values. `cmd.exe` reads other quotes, so `shell` refuses it on Windows. */
+function withQuoting(args: readonly BoundArgument[]): readonly BoundArgument[] {
+  const command = args.find(({ name }) => name === "command");
+  if (command === undefined || !hasQuotedValue(command.value.expression)) return args;
+  const value = { ...command.value, expression: { op: "const", value: true }, type: BOOL, reads: [] } as const;
+  return [...args, { name: "quoted", value }];
 }
 
 /** The call of a graph or plan: its inputs are the parameters, its outputs the result. */
@@ -194,8 +203,8 @@ function bindArguments(
   const bound: BoundArgument[] = [];
   let isClean = true;
   for (const [position, argument] of syntax.args.entries()) {
-    const typed = typeExpression(argument.value, scope);
     const parameter = argument.name === undefined ? callee.parameters[position] : byName.get(argument.name.name);
+    const typed = (parameter?.isCommand === true ? typeCommand : typeExpression)(argument.value, scope);
     const problem = argumentProblem(argument, parameter, callee, known, given, context);
     if (problem !== undefined || parameter === undefined) {
       if (problem !== undefined) context.report(problem);

@@ -6,6 +6,7 @@ import type { Span } from "../../diagnostics/source.ts";
 import { nodeSignatures } from "../../stdlib/signatures.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import { librarySignatures } from "../expressions/library-signatures.ts";
+import { RAW } from "../expressions/type-command.ts";
 import type { CalleeBinding, NameBinding, Names } from "../expressions/scope.ts";
 import { INT, listOf, nullable, recordOf, STRING } from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";
@@ -48,7 +49,11 @@ export function createNames(place: Place, context: GraphContext): Names {
         () => [...namesOf("import", context.scope), ...known],
         context.scope.suggestions,
       );
-      const help = context.channels.has(name) ? `\`${name}\` is a channel: read it without parentheses` : undefined;
+      const help = context.channels.has(name)
+        ? `\`${name}\` is a channel: read it without parentheses`
+        : name === RAW
+          ? "`raw(text)` marks a command: it is written as the command of `shell`, or directly inside of `${…}` in it"
+          : undefined;
       markMeantAsUsed(similar, context.scope);
       context.report(unknownExpressionFunction(placeIn(context, span), { name, similar, known, help }));
     },

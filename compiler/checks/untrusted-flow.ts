@@ -224,6 +224,8 @@ const WITHOUT_TEXT: ReadonlySet<string> = new Set([
   "abs",
   "round",
   "range",
+  "parseInt",
+  "parseFloat",
 ]);
 
 /** Whether values of a type can contain text that is not written in the graph. */

@@ -29,6 +29,7 @@ import { alternatives, resolveType } from "../types/type-table.ts";
 import { listItem } from "./typed.ts";
 import { expectNotNull, expectType, leaveContainerToTypeScript, placeOf, reportType } from "./expect-type.ts";
 import { checkComparable } from "./equality.ts";
+import { checkQuotable } from "./quotable.ts";
 import type { ExpressionScope, Typed } from "./scope.ts";
 
 export interface LibrarySignature {
@@ -98,6 +99,10 @@ const SIGNATURES: Readonly<Record<LibraryName, LibrarySignature>> = {
   round: signature("round(number)", 1, 1, (args, scope, usage) => {
     numbers(args, scope, usage);
     return INT;
+  }),
+  quote: signature("quote(value)", 1, 1, ([value], scope) => {
+    if (value !== undefined) checkQuotable(value, "words", scope);
+    return STRING;
   }),
   range: signature("range(start, end, step)", 1, 3, (args, scope, usage) => {
     for (const argument of args) expectType(argument, INT, { what: `\`${usage}\` takes ints`, help: ROUND }, scope);

@@ -23,6 +23,7 @@ import { fromJson, toJson } from "./library/json-texts.ts";
 import { spend } from "./work-meter.ts";
 import type { LibraryFunction } from "./library/library-function.ts";
 import { abs, max, min, parseFloat, parseInt, round, sum } from "./library/numbers.ts";
+import { quote } from "./library/quote.ts";
 import {
   endsWith,
   join,
@@ -60,6 +61,7 @@ const FUNCTIONS = {
   padStart,
   parseFloat,
   parseInt,
+  quote,
   range,
   replace,
   reverse,

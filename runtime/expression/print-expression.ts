@@ -69,7 +69,7 @@ function print(expression: Expression, place: number, names: ExpressionNames | u
     case "record":
       return `{ ${expression.fields.map((field) => ("spread" in field ? `...${inner(field.spread, POSTFIX)}` : `${printName(field.name)}: ${inner(field.value)}`)).join(", ")} }`;
     case "template":
-      return `\`${expression.parts.map((part) => (typeof part === "string" ? printTemplateText(part) : `\${${inner(part)}}`)).join("")}\``;
+      return `\`${expression.parts.map((part) => (typeof part === "string" ? printTemplateText(part) : `\${${inner(written(part))}}`)).join("")}\``;
     case "comprehension": {
       const filter = expression.condition === undefined ? "" : ` if ${inner(expression.condition)}`;
       return `[${inner(expression.value)} for ${expression.item} in ${inner(expression.list)}${filter}]`;
@@ -79,6 +79,12 @@ function print(expression: Expression, place: number, names: ExpressionNames | u
     case "call":
       return `${names?.functions[expression.function] ?? `function ${expression.function}`}(${expression.args.map((arg) => inner(arg)).join(", ")})`;
   }
+}
+
+/** A value of a command as its author wrote it: the compiler quotes it. */
+function written(part: Expression): Expression {
+  if (part.op !== "library" || part.name !== "quote" || part.args.length !== 2) return part;
+  return part.args[0] ?? part;
 }
 
 function printConstant(value: unknown, place: number): string {

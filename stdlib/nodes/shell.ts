@@ -16,10 +16,14 @@ let cleansUpOnExit = false;
 
 /**
  * `shell("npm test", cwd: "app", env: { CI: "1" }, input: text)`: runs a command in the system's shell (`/bin/sh`, or
- * `cmd.exe`). The result is `{ code, stdout, stderr }`, with the output unchanged, including line breaks. An exit code
- * other than 0 fails the node unless `check: false`; a command ended by signal N has code 128 + N. `env` is added to
- * the environment, where the command also finds `NGRAPH_THREAD` and `NGRAPH_IDEMPOTENCY_KEY`. On timeout and
- * cancellation the command and all processes it started are terminated.
+ * `cmd.exe`). `shell(["git", "commit", "-m", message])` runs a program with arguments, without a shell. The result is
+ * `{ code, stdout, stderr }`; `stdout` comes without its last line break, `stderr` unchanged. An exit code other than 0
+ * fails the node unless `check: false`; a command ended by signal N has code 128 + N. `env` is added to the environment,
+ * where the command also finds `NGRAPH_THREAD` and `NGRAPH_IDEMPOTENCY_KEY`. On timeout and cancellation the command and
+ * all processes it started are terminated.
+ *
+ * The compiler quotes the values of a command for the POSIX shell and passes `quoted: true`. `cmd.exe` does not read this
+ * quoting, so such a command fails on Windows.
  */
 export const shell: BuiltinNode = createShell();
 
@@ -40,10 +44,10 @@ export interface ShellOptions {
 
 /** Makes the node `shell` with hooks that observe its commands. */
 export function createShell(watch: ShellOptions = {}): BuiltinNode {
-  return async ({ command, cwd, env, input, check = true }, context) => {
-    const line = String(command);
+  return async ({ command, quoted, cwd, env, input, check = true }, context) => {
+    const call = readCommand(command, quoted === true);
     const { code, stdout, stderr } = await runCommand(
-      line,
+      call,
       {
         ...(typeof cwd === "string" ? { cwd } : {}),
         env: {
@@ -60,12 +64,51 @@ export function createShell(watch: ShellOptions = {}): BuiltinNode {
       const output = (stderr.trim() === "" ? stdout : stderr).trim();
       // The `…` marks the cut: the redactor also replaces a part of a secret next to this mark.
       const excerpt = output.length > EXCERPT ? `…${output.slice(-EXCERPT)}` : output;
-      throw new NodeFailure(`\`${line}\` ended with exit code ${code}${excerpt === "" ? "" : `:\n${excerpt}`}`, {
+      throw new NodeFailure(`\`${call.shown}\` ended with exit code ${code}${excerpt === "" ? "" : `:\n${excerpt}`}`, {
         details: { code },
       });
     }
-    return { code, stdout, stderr };
+    return { code, stdout: stdout.replace(/\r?\n$/, ""), stderr };
   };
+}
+
+/** A command line for the shell, or a program with its arguments. */
+interface Call {
+  readonly program: string;
+  /** Absent for a command line. */
+  readonly args?: readonly string[];
+  /** For messages. */
+  readonly shown: string;
+}
+
+function readCommand(command: Json | undefined, isQuoted: boolean): Call {
+  const isPosix = typeof process === "undefined" || process.platform !== "win32";
+  if (!Array.isArray(command)) {
+    if (isQuoted && !isPosix) {
+      throw new NodeFailure(
+        "this command has values that are quoted for a POSIX shell, which `cmd.exe` does not read: " +
+          'write it as a list (`shell(["git", "checkout", branch])`), or pass the values with `env`',
+        { retryable: false },
+      );
+    }
+    const line = String(command);
+    return refuseNul({ program: line, shown: line });
+  }
+  const [program, ...args] = (command as readonly Json[]).map(String);
+  if (program === undefined || program === "") {
+    throw new NodeFailure("the list of a command begins with the name of a program", { retryable: false });
+  }
+  return refuseNul({ program, args, shown: [program, ...args].map(shownArgument).join(" ") });
+}
+
+function refuseNul(call: Call): Call {
+  if (!call.shown.includes("\0")) return call;
+  throw new NodeFailure("a command cannot contain a NUL character", { retryable: false });
+}
+
+/** An argument as it could be written in a POSIX shell. */
+function shownArgument(text: string): string {
+  return /^[\w@%+:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 interface CommandOptions {
@@ -85,15 +128,15 @@ interface CommandResult {
  * Delays a command until a line arrives on file descriptor 3. If this process dies before it writes the line, the
  * descriptor closes and the command does not run. So `onStart` has returned for every command that runs.
  */
-const GATE = 'read -r go <&3 || exit 125; exec 3<&-; exec /bin/sh -c "$1"';
+const GATE = 'read -r go <&3 || exit 125; exec 3<&-; exec "$@"';
 
-function runCommand(command: string, options: CommandOptions, watch: ShellOptions): Promise<CommandResult> {
-  const { spawn, signals, posix } = nodeModules();
+function runCommand(call: Call, options: CommandOptions, watch: ShellOptions): Promise<CommandResult> {
+  const { spawn, exists, signals, posix } = nodeModules();
   const isGated = posix && watch.onStart !== undefined;
   const { signal, cwd, input } = options;
   signal.throwIfAborted();
   const spawnOptions: SpawnOptions = {
-    shell: !isGated,
+    shell: !isGated && call.args === undefined,
     // A process group of its own: ending the group ends all processes that the command has started.
     detached: posix,
     windowsHide: true,
@@ -102,7 +145,11 @@ function runCommand(command: string, options: CommandOptions, watch: ShellOption
     ...(cwd === undefined ? {} : { cwd }),
   };
   return new Promise((resolve, reject) => {
-    const child = isGated ? spawn("/bin/sh", ["-c", GATE, "sh", command], spawnOptions) : spawn(command, spawnOptions);
+    const { program, args, shown: command } = call;
+    const gated = args === undefined ? ["/bin/sh", "-c", program] : [program, ...args];
+    const child = isGated
+      ? spawn("/bin/sh", ["-c", GATE, "sh", ...gated], spawnOptions)
+      : spawn(program, args ?? [], spawnOptions);
     if (posix && child.pid !== undefined) watchGroup(child.pid);
     const running: RunningCommand | undefined =
       isGated && child.pid !== undefined
@@ -127,11 +174,17 @@ function runCommand(command: string, options: CommandOptions, watch: ShellOption
     const stderr = collect(child, "stderr", command, end);
     child.once("error", (error) => {
       ended();
-      const missing = "code" in error && error.code === "ENOENT" && cwd !== undefined;
+      const isMissing = "code" in error && error.code === "ENOENT";
+      const noDirectory = isMissing && cwd !== undefined && !exists(cwd);
+      const noProgram = isMissing && !noDirectory && args !== undefined;
       reject(
         new NodeFailure(
-          missing ? `the directory ${JSON.stringify(cwd)} does not exist` : `\`${command}\`: ${error.message}`,
-          { retryable: !missing, cause: error },
+          noDirectory
+            ? `the directory ${JSON.stringify(cwd)} does not exist`
+            : noProgram
+              ? `the program ${JSON.stringify(program)} does not exist`
+              : `\`${command}\`: ${error.message}`,
+          { retryable: !noDirectory && !noProgram, cause: error },
         ),
       );
     });
@@ -218,6 +271,7 @@ function textEntries(value: Json | undefined): Record<string, string> {
 /** Loads Node modules when a command is run, so that this module can be imported outside of Node. */
 function nodeModules(): {
   spawn: typeof import("node:child_process").spawn;
+  exists: typeof import("node:fs").existsSync;
   signals: typeof import("node:os").constants.signals;
   posix: boolean;
 } {
@@ -227,6 +281,7 @@ function nodeModules(): {
   }
   return {
     spawn: load("node:child_process").spawn,
+    exists: load("node:fs").existsSync,
     signals: load("node:os").constants.signals,
     posix: process.platform !== "win32",
   };

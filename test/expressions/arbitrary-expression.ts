@@ -175,6 +175,8 @@ function partsOf(
         library("upper", sub("string")),
         library("lower", sub("string")),
         library("trim", sub("string")),
+        library("quote", sub("any")),
+        library("quote", sub("string"), constant(fc.constantFrom("words", "word", "double", "single"))),
         library("join", sub("list"), sub("string")),
         library("replace", sub("string"), sub("string"), sub("string")),
         library("padStart", sub("string"), constant(fc.integer({ min: -1, max: 9 })), sub("string")),

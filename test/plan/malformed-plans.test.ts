@@ -197,9 +197,9 @@ describe("calls", () => {
       plan(`  state cmd: string\n  state ok: bool\n  task a = llm(prompt: "write") into cmd\n${approve}`);
     const codes = (text: string): readonly string[] => findingsOf(text).map((line) => line.slice(0, 5));
     expect(codes(body("  task b = shell(raw(cmd)) after a"))).toContain("NG412");
-    expect(codes(body("  task q = ask(cmd) after a into ok\n  task b = shell(raw(cmd)) after q when ok"))).not.toContain(
-      "NG412",
-    );
+    expect(
+      codes(body("  task q = ask(cmd) after a into ok\n  task b = shell(raw(cmd)) after q when ok")),
+    ).not.toContain("NG412");
   });
 });
 

@@ -97,8 +97,8 @@ test("a matrix task runs once for each value", async () => {
   }`);
   const result = await run.run();
   expect(result.batches).toEqual([["test[20]", "test[22]"], ["end"]]);
-  expect(run.started.filter((line) => line.startsWith("check")).sort()).toEqual(["check 20", "check 22"]);
-  expect(attemptsOf(run.events)[0]?.done_when_results[0]?.cmd).toBe("check 20");
+  expect(run.started.filter((line) => line.startsWith("check")).sort()).toEqual(["check '20'", "check '22'"]);
+  expect(attemptsOf(run.events)[0]?.done_when_results[0]?.cmd).toBe("check '20'");
 });
 
 describe("called plans and graphs", () => {
