@@ -80,10 +80,16 @@ function unquotedParts(command: Expression): readonly Expression[] {
     case "template":
       return command.parts.flatMap((part) => (typeof part === "string" || isQuoted(part) ? [] : [part]));
     case "list":
-      return command.items.slice(0, 1);
+      return programOf(command.items);
     default:
       return [command];
   }
+}
+
+/** The items of a list that can be its first one: spread lists may be empty. */
+function programOf(items: Extract<Expression, { op: "list" }>["items"]): readonly Expression[] {
+  const first = items.findIndex((item) => !("spread" in item));
+  return items.slice(0, first === -1 ? undefined : first + 1).map((item) => ("spread" in item ? item.spread : item));
 }
 
 function report(context: CheckContext, node: BoundNode, { value, effect }: Sink, source: Source): void {
