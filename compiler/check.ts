@@ -2,7 +2,7 @@ import type { DiagnosticCode } from "../diagnostics/codes.ts";
 import type { Diagnostic } from "../diagnostics/diagnostic.ts";
 import type { Range } from "../diagnostics/source.ts";
 import type { Digest, Effect } from "../runtime/table/table.ts";
-import type { BoundEdge } from "./bind/bound-graph.ts";
+import { sourcesOf, targetsOf } from "./bind/edge-parts.ts";
 import { compile, type CompiledGraph, type CompiledPlan, type CompileOptions } from "./compile.ts";
 
 /** The entry of a graph or plan in `ngc check --json`. */
@@ -57,7 +57,7 @@ export function summariseGraph({ name, bound, table, proofs, verdict }: Compiled
     kind: "graph",
     digest: table?.digest ?? null,
     nodes: bound.nodes.length,
-    edges: bound.edges.reduce((sum, edge) => sum + sourcesOf(edge) * targetsOf(edge), 0),
+    edges: bound.edges.reduce((sum, edge) => sum + sourcesOf(edge).length * targetsOf(edge).length, 0),
     effects: table?.effects ?? [...new Set(bound.nodes.flatMap((node) => node.effects))].sort(),
     proofs: proofs.map(({ code, message, span }) => ({ code, message, range: bound.file.range(span) })),
     verdict:
@@ -82,24 +82,4 @@ export function summarisePlan({ name, bound, table }: CompiledPlan): GraphSummar
     proofs: [],
     verdict: null,
   };
-}
-
-function sourcesOf({ source }: BoundEdge): number {
-  return source.kind === "nodes" ? source.nodes.length : source.members.flat().length;
-}
-
-function targetsOf({ to }: BoundEdge): number {
-  switch (to.kind) {
-    case "plain":
-    case "when":
-    case "otherwise":
-      return to.targets.length;
-    case "match":
-    case "cases": {
-      const arms: readonly { readonly targets: readonly unknown[] }[] = to.arms;
-      return arms.reduce((sum, arm) => sum + arm.targets.length, to.otherwise?.targets.length ?? 0);
-    }
-    default:
-      return to satisfies never;
-  }
 }

@@ -3,7 +3,8 @@ import { writeNeverRead } from "../../diagnostics/catalog/data.ts";
 import { unusedChannel } from "../../diagnostics/catalog/types.ts";
 import type { Diagnostic, Place } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
-import type { BoundChannel, BoundEdge, BoundGraph } from "../bind/bound-graph.ts";
+import type { BoundChannel, BoundGraph } from "../bind/bound-graph.ts";
+import { conditionsOf } from "../bind/edge-parts.ts";
 import type { BoundPlan, BoundTask } from "../bind/plan/bound-plan.ts";
 
 type Report = (diagnostic: Diagnostic) => void;
@@ -35,22 +36,6 @@ export function checkChannelsOfPlan(plan: BoundPlan, report: Report): void {
 
 function placesIn(file: Place["file"]): (span: Span) => Place {
   return (span) => ({ file, span });
-}
-
-function conditionsOf({ to }: BoundEdge): readonly { readonly reads: readonly string[] }[] {
-  switch (to.kind) {
-    case "plain":
-    case "otherwise":
-      return [];
-    case "when":
-      return [to.condition];
-    case "match":
-      return [to.subject];
-    case "cases":
-      return to.arms.map(({ condition }) => condition);
-    default:
-      return to satisfies never;
-  }
 }
 
 /**

@@ -3,7 +3,9 @@ import type { DiagnosticCode } from "../../diagnostics/codes.ts";
 import type { Diagnostic, Label, Place } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
+import { sourceNames, targetNames } from "../../grammar/edge-syntax.ts";
 import { type BoundEdge, type BoundGraph, type BoundNode, END_NAME, START } from "../bind/bound-graph.ts";
+import { sourcesOf } from "../bind/edge-parts.ts";
 import { buildModel } from "../explore/build-model.ts";
 import type { ControlBarrier, Origin } from "../control/net.ts";
 import type { ControlModel, ControlNode, JumpReading } from "../explore/model.ts";
@@ -128,7 +130,7 @@ export function jumpReason({ model, nodeName }: CheckContext): string | undefine
 function groupEdges(graph: BoundGraph): ReadonlyMap<string, readonly BoundEdge[]> {
   const found = new Map<string, BoundEdge[]>();
   for (const edge of graph.edges) {
-    for (const { name } of edge.source.kind === "nodes" ? edge.source.nodes : edge.source.members.flat()) {
+    for (const { name } of sourcesOf(edge)) {
       const known = found.get(name);
       if (known === undefined) found.set(name, [edge]);
       else if (known.at(-1) !== edge) known.push(edge);
@@ -163,15 +165,9 @@ function isCompletelyBound(graph: BoundGraph): boolean {
 }
 
 function edgeIsKnown(edge: Ast.EdgeDecl, names: ReadonlySet<string>, isTarget: (name: string) => boolean): boolean {
-  const sources =
-    edge.source.kind === "NodeList"
-      ? edge.source.nodes
-      : edge.source.members.flatMap((member) => (member.kind === "AnyOf" ? member.nodes : [member]));
-  const isSource = ({ name }: Ast.Identifier): boolean => names.has(name) || name === START;
-  const targets = edge.to.kind === "Targets" ? edge.to.nodes : edge.to.arms.flatMap((arm) => arm.targets);
   return (
-    sources.every(isSource) &&
+    sourceNames(edge).every(({ name }) => names.has(name) || name === START) &&
     edge.chain.every(({ name }) => names.has(name)) &&
-    targets.every(({ name }) => isTarget(name))
+    targetNames(edge).every(({ name }) => isTarget(name))
   );
 }

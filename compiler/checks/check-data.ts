@@ -1,6 +1,7 @@
 import { concurrentWrite, readsEarlierValue, reducerOrder, writeNeverRead } from "../../diagnostics/catalog/data.ts";
 import type { Fix, Place } from "../../diagnostics/diagnostic.ts";
 import type { BoundChannel } from "../bind/bound-graph.ts";
+import { conditionsOf } from "../bind/edge-parts.ts";
 import type { RunFinder } from "../explore/runs.ts";
 import type { State, StateGraph } from "../explore/state-graph.ts";
 import type { CheckContext } from "./check-context.ts";
@@ -155,11 +156,8 @@ export function checkUnreadWrites(context: CheckContext): void {
   const { graph } = context;
   const read = new Set<string>();
   for (const node of graph.nodes) for (const channel of node.reads) read.add(channel);
-  for (const { to } of graph.edges) {
-    if (to.kind === "when") for (const channel of to.condition.reads) read.add(channel);
-    if (to.kind === "match") for (const channel of to.subject.reads) read.add(channel);
-    if (to.kind === "cases") for (const arm of to.arms) for (const channel of arm.condition.reads) read.add(channel);
-  }
+  for (const edge of graph.edges)
+    for (const { reads } of conditionsOf(edge)) for (const channel of reads) read.add(channel);
   const writersOf = new Map<string, number[]>();
   for (const [index, node] of graph.nodes.entries()) {
     for (const channel of new Set(node.writes)) {

@@ -3,7 +3,7 @@ import { routeNeverTaken } from "../../diagnostics/catalog/routes.ts";
 import type { Label } from "../../diagnostics/diagnostic.ts";
 import { isUnsatisfiable } from "../explore/formula.ts";
 import type { Branch } from "../explore/model.ts";
-import { branchesOf } from "../control/signals.ts";
+import { choicesOf } from "../control/signals.ts";
 import type { StateGraph } from "../explore/state-graph.ts";
 import type { CheckContext } from "./check-context.ts";
 
@@ -13,26 +13,26 @@ import type { CheckContext } from "./check-context.ts";
  */
 export function checkDeadRoutes(context: CheckContext, graph: StateGraph): void {
   const { model } = context;
+  /** Nodes with the same targets share their branches. */
+  const seen = new Set<Branch>();
   const routesTo = new Map<number, Branch[]>();
   for (const { index, routing, errorRouting } of [
     { index: -1, routing: model.start, errorRouting: undefined },
     ...model.nodes,
   ]) {
     if (index >= 0 && graph.nodeRuns[index] === 0) continue;
-    for (const group of [...routing.groups, ...(errorRouting?.groups ?? [])]) {
-      if (group.kind === "always") continue;
-      for (const branch of branchesOf(group)) {
-        if (graph.taken.has(branch)) continue;
-        let isOnlyWay = false;
-        for (const { place, node } of branch.signals) {
-          if (place !== node || node < 0 || graph.nodeRuns[node] === 1) continue;
-          isOnlyWay = true;
-          const known = routesTo.get(node);
-          if (known === undefined) routesTo.set(node, [branch]);
-          else known.push(branch);
-        }
-        if (!isOnlyWay) reportNeverTaken(context, branch);
+    for (const branch of [...choicesOf(routing), ...choicesOf(errorRouting)]) {
+      if (graph.taken.has(branch) || seen.has(branch)) continue;
+      seen.add(branch);
+      let isOnlyWay = false;
+      for (const { place, node } of branch.signals) {
+        if (place !== node || node < 0 || graph.nodeRuns[node] === 1) continue;
+        isOnlyWay = true;
+        const known = routesTo.get(node);
+        if (known === undefined) routesTo.set(node, [branch]);
+        else known.push(branch);
       }
+      if (!isOnlyWay) reportNeverTaken(context, branch);
     }
   }
   for (const [node, branches] of routesTo) {

@@ -5,45 +5,24 @@
 import { duplicateEdge, noStartEdge, unusedDeclaration } from "../../diagnostics/catalog/names.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
-import type * as Ast from "../../grammar/ast.ts";
+import { sourceNames } from "../../grammar/edge-syntax.ts";
 import type { BoundProject } from "../bind/bind-project.ts";
-import { START, type BoundEdge, type BoundGraph, type BoundReference } from "../bind/bound-graph.ts";
+import { START, type BoundEdge, type BoundGraph } from "../bind/bound-graph.ts";
+import { targetsOf } from "../bind/edge-parts.ts";
 import { FEATURES } from "../bind/features.ts";
 import type { CheckContext } from "./check-context.ts";
 
 /** Reports NG103. Returns whether the bound part of the graph has an edge from `start`. */
 export function checkStart({ graph, isComplete, report, graphPlace }: CheckContext): boolean {
-  const hasStart = graph.declaration.statements.some((statement) => statement.kind === "Edge" && usesStart(statement));
+  const hasStart = graph.declaration.statements.some(
+    (statement) => statement.kind === "Edge" && sourceNames(statement).some(({ name }) => name === START),
+  );
   // An edge that could not be read may be the one from `start`.
   if (hasStart || !isComplete) return hasStart;
   const entered = new Set(graph.edges.flatMap((edge) => targetsOf(edge).map(({ name }) => name)));
   const first = graph.nodes.find(({ name }) => !entered.has(name)) ?? graph.nodes[0];
   report(noStartEdge(graphPlace(), { graph: graph.name, first: first?.name }));
   return false;
-}
-
-function usesStart({ source }: Ast.EdgeDecl): boolean {
-  const names =
-    source.kind === "NodeList"
-      ? source.nodes
-      : source.members.flatMap((member) => (member.kind === "AnyOf" ? member.nodes : [member]));
-  return names.some(({ name }) => name === START);
-}
-
-function targetsOf({ to }: BoundEdge): readonly BoundReference[] {
-  switch (to.kind) {
-    case "plain":
-    case "when":
-    case "otherwise":
-      return to.targets;
-    case "match":
-    case "cases": {
-      const arms: readonly { readonly targets: readonly BoundReference[] }[] = to.arms;
-      return [...arms, ...(to.otherwise === undefined ? [] : [to.otherwise])].flatMap(({ targets }) => targets);
-    }
-    default:
-      return to satisfies never;
-  }
 }
 
 /** Pairs of source and target in one statement; a statement with more is not searched for duplicates. */

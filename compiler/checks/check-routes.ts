@@ -9,7 +9,8 @@ import {
 } from "../../diagnostics/catalog/routes.ts";
 import type { Fix } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
-import { type BoundEdge, type BoundReference, END_NAME, START, type TypedExpression } from "../bind/bound-graph.ts";
+import { type BoundEdge, END_NAME, START, type TypedExpression } from "../bind/bound-graph.ts";
+import { alternativesOf, conditionsOf } from "../bind/edge-parts.ts";
 import {
   both,
   cubesOf,
@@ -144,10 +145,7 @@ function checkMatch(context: CheckContext, terms: TermTable, edge: BoundEdge, to
       }),
     );
   }
-  reportAgreement(context, edge, [
-    ...to.arms.map((arm) => arm.targets),
-    ...(to.otherwise === undefined ? [] : [to.otherwise.targets]),
-  ]);
+  reportAgreement(context, edge);
 }
 
 function missingValues(cubes: readonly ReadonlyMap<number, ValueSet>[], domain: ValueSet): string[] {
@@ -214,10 +212,7 @@ function checkCases(context: CheckContext, terms: TermTable, edge: BoundEdge, to
       fixes: last === undefined ? [] : armFix(context, edge, to, []),
     });
   }
-  reportAgreement(context, edge, [
-    ...to.arms.map((arm) => arm.targets),
-    ...(to.otherwise === undefined ? [] : [to.otherwise.targets]),
-  ]);
+  reportAgreement(context, edge);
 }
 
 // … when CONDITION ------------------------------------------------------------------------------------
@@ -290,7 +285,7 @@ function reportMissing(
  * are not `null`.
  */
 function knownAt(context: CheckContext, terms: TermTable, edges: readonly BoundEdge[]): Formula {
-  const read = new Set(edges.flatMap(({ to }) => readsOf(to)));
+  const read = new Set(edges.flatMap(conditionsOf).flatMap(({ reads }) => reads));
   const unwritten = new Set(edges.flatMap((edge) => edge.unwritten ?? []));
   const parts: Formula[] = [];
   context.model.data.channels.forEach(({ name, declared, domain }, channel) => {
@@ -298,19 +293,6 @@ function knownAt(context: CheckContext, terms: TermTable, edges: readonly BoundE
     parts.push({ kind: "in", term: termOf(terms, { op: "channel", channel }), set: declared });
   });
   return both(parts);
-}
-
-function readsOf(to: BoundEdge["to"]): readonly string[] {
-  switch (to.kind) {
-    case "when":
-      return to.condition.reads;
-    case "match":
-      return to.subject.reads;
-    case "cases":
-      return to.arms.flatMap((arm) => arm.condition.reads);
-    default:
-      return [];
-  }
 }
 
 /**
@@ -343,7 +325,8 @@ function hasPlainEdge(context: CheckContext, edge: BoundEdge): boolean {
 }
 
 /** NG506. */
-function reportAgreement(context: CheckContext, edge: BoundEdge, arms: readonly (readonly BoundReference[])[]): void {
+function reportAgreement(context: CheckContext, edge: BoundEdge): void {
+  const arms = alternativesOf(edge);
   if (arms.length < 2) return;
   const keys = new Set(
     arms.map((targets) =>

@@ -1,6 +1,7 @@
 import { literalSecret, secretLeak } from "../../diagnostics/catalog/effects.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
+import { edgeExpressions } from "../../grammar/edge-syntax.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import { expressionParts } from "../../runtime/expression/expression-depth.ts";
 import type { BoundArgument, BoundCall } from "../bind/bound-graph.ts";
@@ -149,11 +150,7 @@ function literalsOf(graph: Ast.GraphDecl): { span: Span; text: string }[] {
       pending.push(statement.call);
       if (statement.each !== undefined) pending.push(statement.each.list);
     } else if (statement.kind === "Edge") {
-      const { to } = statement;
-      if (to.kind === "Targets") {
-        if (to.guard?.kind === "When") pending.push(to.guard.condition);
-      } else if (to.kind === "MatchValue") pending.push(to.subject);
-      else for (const arm of to.arms) if (arm.condition !== undefined) pending.push(arm.condition);
+      for (const each of edgeExpressions(statement)) pending.push(each);
     }
   }
   const found: { span: Span; text: string }[] = [];

@@ -18,7 +18,7 @@ import type { BarrierMember, ControlBarrier } from "../control/net.ts";
 import type { Branch, Routing } from "../explore/model.ts";
 import { describeStuck, memberName, type Run, traceOf } from "../explore/runs.ts";
 import type { DoubleRun } from "../explore/runs-twice.ts";
-import { branchesOf, signalsOf, successorsOf } from "../control/signals.ts";
+import { choicesOf, signalsOf, successorsOf } from "../control/signals.ts";
 import type { StateGraph } from "../explore/state-graph.ts";
 import { type CheckContext, edgeOf, targetOf } from "./check-context.ts";
 import { memberSpan } from "./check-reachability.ts";
@@ -426,12 +426,9 @@ function deadExit(
     }
   }
   for (const node of nodes) {
-    for (const group of context.model.nodes[node]!.routing.groups) {
-      if (group.kind === "always") continue;
-      for (const branch of branchesOf(group)) {
-        if (taken.has(branch) || branch.signals.length === 0) continue;
-        if (branch.signals.every((signal) => !inside.has(signal.node))) return { node, branch };
-      }
+    for (const branch of choicesOf(context.model.nodes[node]!.routing)) {
+      if (taken.has(branch) || branch.signals.length === 0) continue;
+      if (branch.signals.every((signal) => !inside.has(signal.node))) return { node, branch };
     }
   }
   return undefined;

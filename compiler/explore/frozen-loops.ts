@@ -2,7 +2,7 @@ import { findComponents } from "../algorithms/components.ts";
 import { termsOf } from "./formula.ts";
 import { END_TARGET } from "../control/net.ts";
 import type { Branch, ControlModel, ControlNode } from "./model.ts";
-import { branchesOf, signalsOf, successorsOf } from "../control/signals.ts";
+import { choicesOf, signalsOf, successorsOf } from "../control/signals.ts";
 import type { StateGraph } from "./state-graph.ts";
 
 /** A loop whose conditions read only channels that the loop does not write: once taken, it never ends. */
@@ -33,7 +33,7 @@ export function findFrozenLoops(graph: StateGraph): FrozenLoop[] {
     const group = members[componentOf[node.index]!]!;
     if (!runs(node.index) || (group.length === 1 && !successors[node.index]!.includes(node.index))) continue;
     const reads = readsOf(node);
-    if (reads === undefined || choicesOf(node).length === 0 || seen.size >= MAX_CANDIDATES) continue;
+    if (reads === undefined || choicesOf(node.routing).length === 0 || seen.size >= MAX_CANDIDATES) continue;
     const key = `${componentOf[node.index]}/${[...reads].join()}`;
     if (seen.has(key)) continue;
     seen.add(key);
@@ -43,20 +43,16 @@ export function findFrozenLoops(graph: StateGraph): FrozenLoop[] {
     if (!canLeave(node, loop) || !isFrozen(model, loop) || runsBesideOthers(graph, loop)) continue;
     // A loop that no run takes is not reported.
     if (!goesRound(graph, node, loop)) continue;
-    found.push({ nodes: loop, decides: node.index, branches: choicesOf(node), reads: [...reads] });
+    found.push({ nodes: loop, decides: node.index, branches: choicesOf(node.routing), reads: [...reads] });
   }
   return found;
-}
-
-function choicesOf(node: ControlNode): readonly Branch[] {
-  return node.routing.groups.flatMap((group) => (group.kind === "always" ? [] : branchesOf(group)));
 }
 
 /** Channels that decide which edges of a node are taken; `undefined` if failures, jumps or pauses decide as well. */
 function readsOf(node: ControlNode): ReadonlySet<number> | undefined {
   if (node.jumps !== undefined || node.errorRouting !== undefined || node.pauses || node.alwaysFails) return undefined;
   const found = new Set<number>();
-  for (const { formula } of choicesOf(node)) {
+  for (const { formula } of choicesOf(node.routing)) {
     for (const term of termsOf(formula)) {
       if (!term.isSteady) return undefined;
       for (const channel of term.channels) found.add(channel);
@@ -87,7 +83,7 @@ function loopThrough(
 
 function canLeave(node: ControlNode, loop: ReadonlySet<number>): boolean {
   const leaves = (branch: Branch): boolean => branch.signals.every(({ node: target }) => !loop.has(target));
-  const choices = choicesOf(node);
+  const choices = choicesOf(node.routing);
   return choices.some(leaves) && !choices.every(leaves);
 }
 
@@ -110,7 +106,7 @@ function isFrozen(model: ControlModel, loop: ReadonlySet<number>): boolean {
 
 /** Whether a feasible run takes a branch of the node that stays in the loop. */
 function goesRound({ taken }: StateGraph, node: ControlNode, loop: ReadonlySet<number>): boolean {
-  return choicesOf(node).some(
+  return choicesOf(node.routing).some(
     (branch) => taken.get(branch) === true && branch.signals.some(({ node: target }) => loop.has(target)),
   );
 }

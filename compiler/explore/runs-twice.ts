@@ -1,4 +1,5 @@
 import { END_TARGET } from "../control/net.ts";
+import { signalsOf } from "../control/signals.ts";
 import type { ControlModel } from "./model.ts";
 import type { Run, RunFinder } from "./runs.ts";
 import { type State, type StateGraph, type Step } from "./state-graph.ts";
@@ -81,13 +82,8 @@ function directTargets(model: ControlModel, from: number): readonly number[] {
   const routings = node === undefined ? [model.start] : [node.routing, node.errorRouting];
   const found: number[] = [...(node?.jumps ?? [])].filter((target) => target !== END_TARGET);
   for (const routing of routings) {
-    for (const group of routing?.groups ?? []) {
-      const branches = group.kind === "always" ? [group] : group.branches;
-      for (const branch of branches)
-        for (const signal of branch.signals) if (signal.place === signal.node) found.push(signal.node);
-      if (group.kind === "several")
-        for (const signal of group.otherwise?.signals ?? []) if (signal.place === signal.node) found.push(signal.node);
-    }
+    for (const { place, node: target } of signalsOf(routing))
+      if (place === target && target !== END_TARGET) found.push(target);
   }
   return found;
 }
