@@ -15,8 +15,7 @@ import type { Proof, Verdict } from "./checks/check-graph.ts";
 import { checkProject, type ProjectCheck } from "./checks/check-project.ts";
 import { emptyHost, type CompilerHost } from "./load/host.ts";
 import { createImporterIndex } from "./load/importer-index.ts";
-import { lowerGraph, type LoweredGraphs } from "./lower/lower-graph.ts";
-import { lowerPlan, type LoweredPlans } from "./lower/lower-plan.ts";
+import { lowerGraph, lowerPlan, noTables } from "./lower/lower.ts";
 import { loadProject } from "./load/load-project.ts";
 import type { Spelling } from "./load/read-syntax.ts";
 import type { ImportedType } from "./modules/read-type.ts";
@@ -133,20 +132,19 @@ function lowerProject(
   isValid: boolean,
   results: ProjectCheck["results"],
 ): { readonly graphs: readonly CompiledGraph[]; readonly plans: readonly CompiledPlan[] } {
-  const tables: LoweredGraphs = new Map();
-  const planTables: LoweredPlans = new Map();
+  const tables = noTables();
   return {
     graphs: project.graphs.map((bound) => ({
       name: bound.name,
       bound,
-      table: isValid ? lowerGraph(bound, tables, planTables) : undefined,
+      table: isValid ? lowerGraph(bound, tables) : undefined,
       proofs: results.get(bound)?.proofs ?? [],
       verdict: results.get(bound)?.verdict,
     })),
     plans: project.plans.map((bound) => ({
       name: bound.name,
       bound,
-      table: isValid && !bound.hasErrors ? lowerPlan(bound, planTables, tables) : undefined,
+      table: isValid && !bound.hasErrors ? lowerPlan(bound, tables) : undefined,
     })),
   };
 }

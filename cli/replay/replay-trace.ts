@@ -6,7 +6,7 @@
 import type { BoundGraph } from "../../compiler/bind/bound-graph.ts";
 import { buildModel } from "../../compiler/explore/build-model.ts";
 import type { Routing } from "../../compiler/explore/model.ts";
-import { lowerGraph } from "../../compiler/lower/lower-graph.ts";
+import { lowerGraph } from "../../compiler/lower/lower.ts";
 import type { TraceStep } from "../../diagnostics/diagnostic.ts";
 import type { Checkpoint } from "../../runtime/interface/checkpoint.ts";
 import type { NodeContext } from "../../runtime/interface/context.ts";

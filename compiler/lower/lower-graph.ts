@@ -1,52 +1,25 @@
 /**
- * Lowers a bound graph without errors to its routing table. Linear in the graph. The order of all parts of the table
+ * Creates the routing table of a bound graph without errors. Linear in the graph. The order of all parts of the table
  * follows from the graph's meaning (channels by role, nodes as declared, edges by source), so that the order of other
  * statements in the file does not change the digest.
  */
 import type { Table } from "../../runtime/table/table.ts";
 import { TABLE_FORMAT, TABLE_VERSION } from "../../runtime/table/table.ts";
-import { depthFirst } from "../algorithms/depth-first.ts";
 import type { BoundGraph } from "../bind/bound-graph.ts";
-import type { BoundPlan } from "../bind/plan/bound-plan.ts";
 import { deepFreeze } from "../../runtime/table/deep-freeze.ts";
 import { tableDigest } from "../table/digest.ts";
 import { createExpressionPool } from "./expression-pool.ts";
 import { lowerChannel, orderChannels } from "./lower-channels.ts";
 import { collectEffects, lowerAssertion, lowerNode } from "./lower-nodes.ts";
-import { createCalled, lowerPlan, type LoweredPlans } from "./lower-plan.ts";
+import { createCalled, type TableOf } from "./called-tables.ts";
 import { lowerRoutes } from "./lower-routes.ts";
 
-/** Cache of tables by bound graph: a graph that several others call is lowered once. */
-export type LoweredGraphs = Map<BoundGraph, Table>;
-
-/**
- * Returns the frozen table of a graph. Adds the tables of all that it calls to the caches. None of them may have
- * errors.
- */
-export function lowerGraph(
-  graph: BoundGraph,
-  known: LoweredGraphs = new Map(),
-  plans: LoweredPlans = new Map(),
-): Table {
-  depthFirst([graph], {
-    edges: (caller) => (known.has(caller) ? [] : calledGraphs(caller)),
-    target: (called) => called,
-    leave: (next) => {
-      if (!known.has(next)) known.set(next, lowerOne(next, known, plans));
-    },
-  });
-  return known.get(graph) as Table;
-}
-
-function calledGraphs(graph: BoundGraph): readonly BoundGraph[] {
-  return graph.nodes.flatMap((node) => (node.call.kind === "graph" ? [node.call.graph] : []));
-}
-
-function lowerOne(bound: BoundGraph, known: LoweredGraphs, knownPlans: LoweredPlans): Table {
+/** Creates the frozen table of a graph. `tableOf` returns the tables of what it calls. */
+export function createGraphTable(bound: BoundGraph, tableOf: TableOf): Table {
   const { ordered, index } = orderChannels(bound);
   const pool = createExpressionPool(bound, index);
-  const graphs = createCalled((called: BoundGraph) => known.get(called) as Table);
-  const plans = createCalled((called: BoundPlan) => lowerPlan(called, knownPlans, known));
+  const graphs = createCalled(tableOf.graph);
+  const plans = createCalled(tableOf.plan);
   const nodeIndex = new Map(bound.nodes.map((node, at) => [node.name, at]));
   const context = {
     channelIndex: new Map(ordered.map((channel, at) => [channel.name, at])),

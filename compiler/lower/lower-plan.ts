@@ -1,5 +1,5 @@
 /**
- * Lowers a bound plan without errors to its table. Linear in the plan. Tasks keep the order of the file, because it
+ * Creates the table of a bound plan without errors. Linear in the plan. Tasks keep the order of the file, because it
  * breaks ties between tasks. Lists without an order (paths, secrets, effects) are sorted, so that the text and YAML
  * spellings of a plan have the same digest.
  */
@@ -12,39 +12,20 @@ import {
   type TouchSpec,
 } from "../../runtime/table/plan-table.ts";
 import type { Table } from "../../runtime/table/table.ts";
-import type { BoundGraph } from "../bind/bound-graph.ts";
 import type { BoundPlan, BoundTask } from "../bind/plan/bound-plan.ts";
 import { deepFreeze } from "../../runtime/table/deep-freeze.ts";
 import { planDigest } from "../table/digest.ts";
 import { createExpressionPool } from "./expression-pool.ts";
 import { lowerChannel, orderChannels } from "./lower-channels.ts";
-import { lowerGraph, type LoweredGraphs } from "./lower-graph.ts";
+import { createCalled, type TableOf } from "./called-tables.ts";
 import { collectEffects, lowerCall, lowerOutput, lowerPlanCall, type CallContext } from "./lower-nodes.ts";
 
-/** Cache of tables by bound plan: a plan that several others call is lowered once. */
-export type LoweredPlans = Map<BoundPlan, PlanTable>;
-
-/**
- * Returns the frozen table of a plan. Adds the tables of all that it calls to the caches. None of them may have errors.
- */
-export function lowerPlan(plan: BoundPlan, plans: LoweredPlans, graphs: LoweredGraphs): PlanTable {
-  const open = [plan];
-  for (let next = open.at(-1); next !== undefined; next = open.at(-1)) {
-    const missing = plans.has(next) ? [] : next.plans.filter((called) => !plans.has(called));
-    if (missing.length > 0) for (const each of missing) open.push(each);
-    else {
-      open.pop();
-      if (!plans.has(next)) plans.set(next, lowerOne(next, plans, graphs));
-    }
-  }
-  return plans.get(plan) as PlanTable;
-}
-
-function lowerOne(bound: BoundPlan, knownPlans: LoweredPlans, knownGraphs: LoweredGraphs): PlanTable {
+/** Creates the frozen table of a plan. `tableOf` returns the tables of what it calls. */
+export function createPlanTable(bound: BoundPlan, tableOf: TableOf): PlanTable {
   const { ordered, index } = orderChannels(bound);
   const pool = createExpressionPool(bound, index);
-  const graphs = createCalled((graph: BoundGraph) => lowerGraph(graph, knownGraphs, knownPlans));
-  const plans = createCalled((plan: BoundPlan) => knownPlans.get(plan) as PlanTable);
+  const graphs = createCalled(tableOf.graph);
+  const plans = createCalled(tableOf.plan);
   const context: CallContext = {
     channelIndex: new Map(ordered.map((channel, at) => [channel.name, at])),
     pool,
@@ -80,20 +61,6 @@ function lowerOne(bound: BoundPlan, knownPlans: LoweredPlans, knownGraphs: Lower
     },
   };
   return deepFreeze({ ...table, digest: planDigest(table) });
-}
-
-/** Called tables, numbered in the order in which tasks first call them. */
-export function createCalled<Bound, Lowered>(tableOf: (bound: Bound) => Lowered) {
-  const tables: Lowered[] = [];
-  const numbers = new Map<Bound, number>();
-  return {
-    tables,
-    number(bound: Bound): number {
-      const known = numbers.get(bound) ?? tables.push(tableOf(bound)) - 1;
-      numbers.set(bound, known);
-      return known;
-    },
-  };
 }
 
 function lowerTask(task: BoundTask, context: CallContext): TaskSpec {

@@ -1,6 +1,6 @@
 import { bindProject } from "../../compiler/bind/bind-project.ts";
 import { loadProject } from "../../compiler/load/load-project.ts";
-import { lowerGraph } from "../../compiler/lower/lower-graph.ts";
+import { lowerGraph } from "../../compiler/lower/lower.ts";
 import {
   compile,
   memoryHost,

@@ -4,7 +4,7 @@ import type { BoundEdge, BoundGraph, BoundNode, TypedExpression } from "../../co
 import { buildNet } from "../../compiler/control/build-net.ts";
 import { emitTypeScript } from "../../compiler/emit/emit-typescript.ts";
 import { loadTable } from "../../compiler/table/load-table.ts";
-import { lowerGraph } from "../../compiler/lower/lower-graph.ts";
+import { lowerGraph } from "../../compiler/lower/lower.ts";
 import { SourceFile } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import { scale } from "../support/depth.ts";

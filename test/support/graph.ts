@@ -6,7 +6,7 @@
 import { bindProject } from "../../compiler/bind/bind-project.ts";
 import { loadProject } from "../../compiler/load/load-project.ts";
 import { memoryHost } from "../../compiler/index.ts";
-import { lowerGraph } from "../../compiler/lower/lower-graph.ts";
+import { lowerGraph } from "../../compiler/lower/lower.ts";
 import {
   createEngine,
   type Engine,

@@ -4,7 +4,7 @@
  */
 import { checkGraph, type CheckResult } from "../../../compiler/checks/check-graph.ts";
 import type { BoundGraph } from "../../../compiler/bind/bound-graph.ts";
-import { lowerGraph } from "../../../compiler/lower/lower-graph.ts";
+import { lowerGraph } from "../../../compiler/lower/lower.ts";
 import { bindText } from "../../checks/support/bind-text.ts";
 import { createChooser, nextScript } from "./choices.ts";
 import { followTrace } from "./follow-trace.ts";

@@ -9,7 +9,7 @@ import { type Outcomes, outcomesOf } from "../../../compiler/explore/outcomes.ts
 import { createRunFinder, type Run, traceOf } from "../../../compiler/explore/runs.ts";
 import { hasFreeLoops } from "../../../compiler/explore/term-liveness.ts";
 import type { StateGraph } from "../../../compiler/explore/state-graph.ts";
-import { lowerGraph } from "../../../compiler/lower/lower-graph.ts";
+import { lowerGraph } from "../../../compiler/lower/lower.ts";
 import { bindText } from "../../checks/support/bind-text.ts";
 import { bruteForce, type Verdicts } from "./brute-force.ts";
 import { differencesApart } from "./compare-apart.ts";
