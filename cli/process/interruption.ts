@@ -28,13 +28,21 @@ export async function withSignals<T>(onSignal: (signal: Signal) => boolean, work
 /**
  * Lets `work` end in order on Ctrl-C. The first signal aborts it; the second one ends the process at once. Stored checkpoints
  * stay, and the thread can be resumed.
+ *
+ * @param drain called by the first SIGTERM, which then does not abort: the work ends at its next step boundary
  */
-export async function withInterruption<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function withInterruption<T>(work: (signal: AbortSignal) => Promise<T>, drain?: () => void): Promise<T> {
   const controller = new AbortController();
-  const abort = (): boolean => {
+  let isDraining = false;
+  const onSignal = (name: Signal): boolean => {
     if (controller.signal.aborted) return false;
+    if (name === "SIGTERM" && drain !== undefined && !isDraining) {
+      isDraining = true;
+      drain();
+      return true;
+    }
     controller.abort();
     return true;
   };
-  return withSignals(abort, () => work(controller.signal));
+  return withSignals(onSignal, () => work(controller.signal));
 }

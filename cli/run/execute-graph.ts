@@ -11,6 +11,9 @@ export interface GraphExecution extends RunTarget<Table> {
   readonly start: (engine: Engine, options: ExecuteOptions) => Promise<RunResult>;
 }
 
+/** Kubernetes ends a process 30 s after SIGTERM. */
+const DRAIN_SECONDS = 25;
+
 /** Loads the user's code, runs the graph, closes the store, and prints progress and result. */
 export async function executeGraph(execution: GraphExecution, output: Output): Promise<ExitCode> {
   const { createEngine } = await import("../../runtime/index.ts");
@@ -25,7 +28,14 @@ export async function executeGraph(execution: GraphExecution, output: Output): P
     },
   });
   const result = await session.run(() =>
-    withInterruption((signal) => execution.start(engine, { ...session.runOptions, signal })),
+    withInterruption(
+      (signal) => execution.start(engine, { ...session.runOptions, signal }),
+      () => {
+        const seconds = execution.options.drain ?? DRAIN_SECONDS;
+        session.output.note(`ending at the next step, within ${seconds} s; press Ctrl-C to end now`);
+        void engine.drain({ deadline: seconds * 1000 });
+      },
+    ),
   );
   await session.close();
   return reportResult(result, session.place, session.output);

@@ -10,6 +10,7 @@ export interface ExecutionOptions {
   readonly maxParallel?: number;
   readonly allow?: readonly Effect[];
   readonly events?: boolean;
+  readonly drain?: number;
   readonly builtins?: string;
 }
 
@@ -26,6 +27,11 @@ export function addExecutionOptions(command: Command): void {
     .option("--max-parallel <n>", "maximum tasks at the same time", parseCount("--max-parallel", 1))
     .option("--allow <effects>", `allow only these effects: ${EFFECTS.join(",")} or none`, parseEffects)
     .option("--builtins <file>", "a module whose exports supply built-in nodes, such as `llm`")
+    .option(
+      "--drain <seconds>",
+      "on SIGTERM, wait at most this long for running nodes before the run ends (default 25)",
+      parseCount("--drain", 0),
+    )
     .option("--events", "print every event as a JSON line on stderr");
 }
 

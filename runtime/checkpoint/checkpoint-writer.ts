@@ -26,6 +26,8 @@ export interface SaveDetails {
   readonly current: readonly string[];
   readonly pauses?: readonly PauseItem[];
   readonly error?: NgraphError | undefined;
+  /** Nothing runs after this checkpoint, although the run has not ended. */
+  readonly isLast?: boolean;
   /** A fork: nothing runs until a resume. */
   readonly prepared?: boolean;
   /** Set if the step is unfinished: its results are part of the checkpoint (6.3), and these nodes still have to run. */
@@ -94,7 +96,7 @@ export class CheckpointWriter {
     const run = this.#run;
     const { store, claim, journal, durability, threadId } = this.#durable;
     const isChild = run.path.length > 0;
-    const continues = details.status === "running";
+    const continues = details.status === "running" && details.isLast !== true;
     if (
       durability === "exit" &&
       (isChild ? continues || details.status === "completed" : continues && phase !== "input")

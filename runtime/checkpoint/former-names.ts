@@ -116,11 +116,6 @@ export function presentPauseId(program: Program, id: string): string {
   return names === undefined ? id : renameTask(id, names);
 }
 
-/** Whether a graph has, or had, this name. */
-export function isNamed(program: Program, graph: string): boolean {
-  return graph === program.table.name || formerNames(program)?.graphs.has(graph) === true;
-}
-
 function presentWrite(write: PendingWrite, names: FormerNames): PendingWrite {
   if (!isAnswer(write)) return renameWrite(withoutUpdates(write, names.dropped), names);
   const id = write.taskId.slice(ANSWER.length);

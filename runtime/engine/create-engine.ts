@@ -95,6 +95,7 @@ export function createEngine<Input = JsonObject, Output = JsonObject, State = Js
     migrate: (thread, settings = {}) => migrate(core, thread, settings),
     threads: (settings = {}) => listThreads(core, settings),
     recover: (settings = {}) => recoverThreads(core, settings),
+    drain: (settings = {}) => core.drain.drain(core.clock, settings),
   };
   // The caller declares the types of inputs and outputs; at run time both are checked records.
   return engine as unknown as Engine<Input, Output, State>;
@@ -107,6 +108,7 @@ function startRun(core: EngineCore, input: JsonObject = {}, options: RunOptions)
 
 async function runOnThread(core: EngineCore, input: JsonObject, options: RunOptions): Promise<RunResult> {
   checkOptions("a run", options, RUN_OPTIONS);
+  core.drain.refuseNewRun();
   const { program } = core;
   const maxSteps = maxStepsOf(core, options);
   const threadId = checkThreadId(options.thread ?? newId());

@@ -146,7 +146,7 @@ export interface RunResult<Output = JsonObject, State = JsonObject> {
   /** The pauses that wait for an answer; empty unless the status is `paused`. */
   readonly pauses: readonly PauseItem[];
   readonly incompleteBarriers: readonly IncompleteBarrier[];
-  /** Set for the statuses `failed`, `step_limit` (NG_STEP_LIMIT) and `cancelled` (NG_CANCELLED), otherwise `null`. */
+  /** Set for the statuses `failed`, `step_limit` (NG_STEP_LIMIT) and `cancelled` (NG_CANCELLED, NG_DRAINED), otherwise `null`. */
   readonly error: NodeError | NgraphError | null;
   /** `null` without a store. */
   readonly thread: ThreadId | null;
@@ -270,6 +270,18 @@ export interface RecoverResult<Output = JsonObject, State = JsonObject> {
   readonly failures: readonly { readonly thread: ThreadId; readonly error: NgraphError }[];
 }
 
+export interface DrainOptions {
+  /** Milliseconds after which runs that still wait for a node are cancelled. Default: no limit. */
+  readonly deadline?: number;
+}
+
+export interface DrainResult {
+  /** Runs that were under way. */
+  readonly drained: number;
+  /** Those of them that had not ended at the deadline. */
+  readonly cancelled: number;
+}
+
 export interface CheckpointRef {
   readonly thread: ThreadId;
   readonly checkpointId: CheckpointId;
@@ -342,4 +354,10 @@ export interface Engine<Input = JsonObject, Output = JsonObject, State = JsonObj
    * it at once; each thread is resumed by one of them. It answers no pause and opens no gate.
    */
   recover(options?: RecoverOptions): Promise<RecoverResult<Output, State>>;
+  /**
+   * Ends the engine before its process ends: each run on a thread stops at its next step boundary with the status `cancelled` and
+   * the error NG_DRAINED, and its thread is `interrupted`, so that `recover` resumes it. Node bodies that run are waited for. New
+   * runs and resumes are refused with NG_DRAINED. Resolves when all runs have ended.
+   */
+  drain(options?: DrainOptions): Promise<DrainResult>;
 }

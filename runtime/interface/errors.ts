@@ -12,6 +12,7 @@ export type RunErrorCode =
   | "NG_MISSING_FUNCTION"
   | "NG_STEP_LIMIT"
   | "NG_CANCELLED"
+  | "NG_DRAINED"
   | "NG_EFFECT_DENIED"
   | "NG_DEADLOCK";
 export type ThreadErrorCode =

@@ -1,4 +1,5 @@
 import type {
+  DrainOptions,
   EngineOptions,
   ExecuteOptions,
   ForkOptions,
@@ -99,6 +100,7 @@ export const THREADS_OPTIONS: OptionNames<ThreadListOptions> = {
   label: true,
   metadata: true,
 };
+export const DRAIN_OPTIONS: OptionNames<DrainOptions> = { deadline: true };
 export const RECOVER_OPTIONS: OptionNames<RecoverOptions> = { limit: true, concurrency: true, signal: true };
 
 export const PLAN_RUNNER_OPTIONS = PLAN_ENGINE;

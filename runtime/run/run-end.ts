@@ -11,10 +11,22 @@ export function nextStop(run: Run): RunEnd | undefined {
     const status = incompleteBarriers.length === 0 ? "completed" : "incomplete";
     return { status, pauses: [], incompleteBarriers, error: null };
   }
-  if (run.cancellation.aborted) return stoppedEnd("cancelled", run.cancelled());
+  if (run.cancellation.aborted) return cancelledEnd(run);
   if (run.maxSteps !== null && run.step >= run.maxSteps) return stoppedEnd("step_limit", run.stepLimit());
   const gates = closedGates(run);
-  return gates.length === 0 ? undefined : pausedEnd(gates);
+  if (gates.length > 0) return pausedEnd(gates);
+  return isDraining(run) ? cancelledEnd(run) : undefined;
+}
+
+/** Whether the engine is drained. Without a store, a run cannot be resumed: it is not stopped. */
+export function isDraining(run: Run): boolean {
+  return run.writer !== undefined && run.shared.isDraining;
+}
+
+/** The end of a run that was cancelled, or whose engine was drained. */
+export function cancelledEnd(run: Run): RunEnd {
+  if (!isDraining(run)) return stoppedEnd("cancelled", run.cancelled());
+  return { ...stoppedEnd("cancelled", run.drained()), drained: true };
 }
 
 /** `pause before` gates of the next step that are neither passed nor answered (6.3). */
@@ -69,7 +81,8 @@ export function saveBetweenSteps(
   keepsResults = false,
 ): Promise<void> | undefined {
   return run.writer?.save(phase, {
-    status: end?.status ?? "running",
+    status: end === undefined || end.drained === true ? "running" : end.status,
+    ...(end?.drained === true ? { isLast: true } : {}),
     step,
     current,
     pauses: end?.pauses ?? [],

@@ -7,6 +7,7 @@ import type { NodeCache } from "./node-cache.ts";
 import { checkCount, checkEngineOptions, checkExecuteOptions } from "./check-options.ts";
 import type { Program } from "../program/program.ts";
 import { createRedactor } from "../event/redact.ts";
+import { Drain } from "./drain.ts";
 import { newId } from "../checkpoint/ids.ts";
 import type { Durable, Shared } from "./shared.ts";
 import { Slots } from "./slots.ts";
@@ -20,6 +21,7 @@ export interface EngineCore {
   readonly cache: NodeCache;
   readonly clock: Clock;
   readonly redact: (text: string) => string;
+  readonly drain: Drain;
 }
 
 /** Creates the shared parts of an engine. @throws RunError NG_BAD_INPUT */
@@ -27,7 +29,7 @@ export function createCore(program: Program, options: EngineOptions, cache: (clo
   checkEngineOptions(options);
   const clock = options.clock ?? systemClock;
   const redact = createRedactor(secretsOf(program));
-  return { program, options, cache: options.cache ?? cache(clock), clock, redact };
+  return { program, options, cache: options.cache ?? cache(clock), clock, redact, drain: new Drain() };
 }
 
 /** The secrets of a program and of all that it calls: their values are redacted everywhere. */
@@ -111,6 +113,9 @@ class RunSettings implements Shared {
   }
   get random(): () => number {
     return this.core.options.random ?? Math.random;
+  }
+  get isDraining(): boolean {
+    return this.core.drain.requested;
   }
   get cache(): NodeCache {
     return this.core.cache;

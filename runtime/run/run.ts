@@ -22,6 +22,8 @@ export interface RunEnd {
   readonly pauses: readonly PauseItem[];
   readonly incompleteBarriers: readonly IncompleteBarrier[];
   readonly error: NgraphError | null;
+  /** The engine was drained: the thread stays unfinished, for `recover`. */
+  readonly drained?: true;
 }
 
 export interface PendingTask {
@@ -202,6 +204,11 @@ export class Run {
   }
 
   /** @param unstored the error of the store, if it did not accept the last changes */
+  drained(): RunError {
+    const thread = this.shared.threadId === undefined ? "" : `: resume thread \`${this.shared.threadId}\` to continue`;
+    return new RunError("NG_DRAINED", `the run was drained in step ${this.step}${thread}`);
+  }
+
   cancelled(unstored?: StoreError): RunError {
     const { reason } = this.cancellation;
     const message = `the run was cancelled in step ${this.step}`;

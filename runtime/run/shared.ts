@@ -27,6 +27,8 @@ export interface Shared {
   sequence: number;
   /** The work since the run has last yielded to the event loop. */
   readonly turn: Turn;
+  /** The engine is drained: the run stops before its next step. */
+  readonly isDraining: boolean;
   readonly clock: Clock;
   readonly random: () => number;
   readonly cache: NodeCache;

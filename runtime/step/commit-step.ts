@@ -5,7 +5,15 @@ import { planStep, type Routing } from "../routing/plan-step.ts";
 import { barrierOf, followErrorRoutes, isBarrier, type Target } from "../routing/routes.ts";
 import { applyUpdates, settleUpdates, undoUpdates } from "./apply-updates.ts";
 import { emitEvent, planObserver } from "../event/run-events.ts";
-import { gatePause, nextStop, pausedEnd, saveBetweenSteps, stoppedEnd, unfinishedNodes } from "../run/run-end.ts";
+import {
+  cancelledEnd,
+  gatePause,
+  nextStop,
+  pausedEnd,
+  saveBetweenSteps,
+  stoppedEnd,
+  unfinishedNodes,
+} from "../run/run-end.ts";
 import type { PendingTask, Run, RunEnd } from "../run/run.ts";
 import { storeOutcome } from "./stored-outcome.ts";
 import { childrenOfAll, type Failure, type Outcome, type Task } from "./task.ts";
@@ -33,7 +41,7 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
   }
   if (unhandled !== undefined)
     return leaveStep(run, tasks, outcomes, stoppedEnd("failed", unhandled.error), unhandled.error);
-  if (isCancelled) return leaveStep(run, tasks, outcomes, stoppedEnd("cancelled", run.cancelled()));
+  if (isCancelled) return leaveStep(run, tasks, outcomes, cancelledEnd(run));
   if (pauses !== undefined) return leaveStep(run, tasks, outcomes, pausedEnd(pauses));
 
   const applied = applyUpdates(run, tasks, outcomes);
@@ -240,7 +248,8 @@ async function leaveStep(
   });
   const finished = tasks.filter((task) => writer.results.has(task.id)).map(({ node }) => node.spec.name);
   const saved = writer.save("interrupted", {
-    status: end.status,
+    status: end.drained === true ? "running" : end.status,
+    ...(end.drained === true ? { isLast: true } : {}),
     step: run.step,
     current: finished,
     pauses: end.pauses,

@@ -3,6 +3,8 @@ import { isThenable } from "../value/promise.ts";
 import { emitNodeEvent, eventError } from "../event/run-events.ts";
 import type { Run } from "../run/run.ts";
 import { waitUnlessCancelled } from "../run/wait.ts";
+import { isDraining } from "../run/run-end.ts";
+import { ChildStopped } from "./child-stopped.ts";
 import { Attempt, isCommand } from "./attempt.ts";
 import { backoffDelay, DEFAULT_BACKOFF } from "./backoff.ts";
 import { cacheResult, callBody } from "./call-body.ts";
@@ -29,7 +31,8 @@ export function runTask(run: Run, task: Task): Outcome | Promise<Outcome> {
 /** Runs an attempt, and the retries that the policy `tries` of the node adds. */
 export function runAttempt(attempt: Attempt): Outcome | Promise<Outcome> {
   const { run } = attempt;
-  if (run.cancellation.aborted || run.aborting) return CANCELLED_OUTCOME;
+  // A drained run starts no further body; the step keeps the results that it has.
+  if (run.cancellation.aborted || run.aborting || isDraining(run)) return CANCELLED_OUTCOME;
   const outcome = beginAttempt(attempt);
   if (outcome !== undefined) return outcome;
   return new Promise((resolve, reject) => finishAttempt(attempt, resolve, reject));
@@ -170,7 +173,9 @@ export function settleFailure(attempt: Attempt, thrown: unknown): Outcome | Prom
   if (error instanceof PauseSignal) return pauseTask(attempt, error);
   if (attempt.violation !== undefined) return failTask(run, task, attempt.violation, number);
   if (endsTheRun(task, error)) throw error;
-  if (run.cancellation.aborted || run.aborting) return { ...CANCELLED_OUTCOME, children: attempt.children };
+  const isDrained = error instanceof ChildStopped && error.error.code === "NG_DRAINED";
+  if (run.cancellation.aborted || run.aborting || isDrained)
+    return { ...CANCELLED_OUTCOME, children: attempt.children };
   const { tries } = task.node.spec;
   // Mutation point: attempts-left
   if (tries === undefined || number >= tries.attempts || !isRetryable(error)) {

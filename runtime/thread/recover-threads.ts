@@ -31,7 +31,7 @@ export async function recoverThreads(core: EngineCore, options: RecoverOptions):
   const work = async (): Promise<void> => {
     for (;;) {
       const thread = open.shift();
-      if (thread === undefined || started >= most || signal?.aborted === true) return;
+      if (thread === undefined || started >= most || signal?.aborted === true || core.drain.requested) return;
       started++;
       try {
         const result = await resumeInterrupted(core, thread, signal === undefined ? {} : { signal });

@@ -27,6 +27,7 @@ export async function resumeThread(
 ): Promise<RunResult> {
   const options = snapshotOptions(withBareAnswer(given));
   checkOptions("a resume", options, RESUME_OPTIONS);
+  core.drain.refuseNewRun();
   storeOf(core, "a thread can only be resumed from a store");
   const threadId = checkThreadId(thread);
   maxStepsOf(core, options);

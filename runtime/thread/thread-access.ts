@@ -56,6 +56,7 @@ export async function asRunner<T>(
     onLost: (fault: NgraphError) => cancellation.fail(fault),
   };
   const unlink = linkSignal(options.signal, cancellation);
+  core.drain.enter(cancellation);
   try {
     return await withClaim(store, threadId, settings, async (claim, ensureClaimed) => {
       try {
@@ -70,6 +71,7 @@ export async function asRunner<T>(
     // The cause of the cancellation says more than the store call that was abandoned after it.
     throw isAbandoned(error) && cancellation.fault !== undefined ? cancellation.fault : error;
   } finally {
+    core.drain.leave(cancellation);
     unlink();
   }
 }

@@ -1,0 +1,50 @@
+import type { Clock } from "../interface/clock.ts";
+import type { DrainOptions, DrainResult } from "../interface/engine-options.ts";
+import { RunError } from "../interface/errors.ts";
+import type { Cancellation } from "./cancellation.ts";
+import { checkCount } from "./check-options.ts";
+import { checkOptions, DRAIN_OPTIONS } from "./option-names.ts";
+
+/** The end of an engine: its runs stop at their next step boundary, and no run starts. */
+export class Drain {
+  requested = false;
+  readonly #runs = new Set<Cancellation>();
+  readonly #whenIdle: (() => void)[] = [];
+
+  enter(run: Cancellation): void {
+    this.#runs.add(run);
+  }
+
+  leave(run: Cancellation): void {
+    this.#runs.delete(run);
+    if (this.#runs.size > 0) return;
+    for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+
+  /** @throws RunError NG_DRAINED after `drain` */
+  refuseNewRun(): void {
+    if (!this.requested) return;
+    throw new RunError("NG_DRAINED", "the engine is drained and starts no run: create another engine");
+  }
+
+  /** Ends all runs. Runs that have not ended at the deadline are cancelled. */
+  async drain(clock: Clock, options: DrainOptions): Promise<DrainResult> {
+    checkOptions("a drain", options, DRAIN_OPTIONS);
+    const deadline = checkCount("deadline", options.deadline ?? null, 0);
+    this.requested = true;
+    const drained = this.#runs.size;
+    if (drained === 0) return { drained, cancelled: 0 };
+    const idle = new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+    let cancelled = 0;
+    const timer =
+      deadline === null
+        ? undefined
+        : clock.setTimeout(() => {
+            cancelled = this.#runs.size;
+            for (const run of [...this.#runs]) run.cancel(new RunError("NG_DRAINED", "the deadline has passed"));
+          }, deadline);
+    await idle;
+    if (timer !== undefined) clock.clearTimeout(timer);
+    return { drained, cancelled };
+  }
+}
