@@ -104,7 +104,8 @@ function outcomesOfNode(model: ControlModel, node: ControlNode, known: Cube): Co
     const failed = combineRoutes(node.errorRouting, "error", new Map());
     isCut ||= failed.isCut;
     // A failure that no error edge takes fails the run, as it does without error edges.
-    const isSure = node.fails === "freely" || node.alwaysFails;
+    // Of an expression, the values in a state decide (`valuesAt`).
+    const isSure = node.fails === "freely" || node.alwaysFails || node.defined !== undefined;
     for (const item of failed.outcomes) {
       if (item.kind !== "stuck") found.push(isSure ? item : { ...item, exact: false });
     }

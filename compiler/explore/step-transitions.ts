@@ -9,7 +9,7 @@ import type { Branch, ControlModel } from "./model.ts";
 import { type Outcome, type Outcomes, START_NODE } from "./outcomes.ts";
 import type { TermLiveness } from "./term-liveness.ts";
 import { FLAG_ENDS, FLAG_FAILED, FLAG_INEXACT, FLAG_UNDECIDED, type Collision, type State } from "./state-graph.ts";
-import { areDisjoint, intersectValues, isNothing, sameValues, type ValueSet, valueSetKey } from "./value-set.ts";
+import { intersectValues, isNothing, sameValues, type ValueSet, valueSetKey } from "./value-set.ts";
 
 export interface StepContext {
   readonly model: ControlModel;
@@ -107,32 +107,78 @@ export function transitionsFrom(context: StepContext, state: State): Transitions
   return { transitions, isCut: false, work: MAX_STEP_WORK - cut.left };
 }
 
-/** Whether a node's expression has a value in a state: for all values of its terms, for none, or for some. */
-type HasValue = "always" | "never" | "perhaps";
+/** Whether the expression of a node can have a value in a state, and whether it can have none. */
+interface HasValue {
+  readonly succeeds: boolean;
+  readonly fails: boolean;
+  /** Success, or failure, is known to be possible and not only not excluded. */
+  readonly isSureSuccess: boolean;
+  readonly isSureFailure: boolean;
+}
+
+const ALWAYS_SUCCEEDS: HasValue = { succeeds: true, fails: false, isSureSuccess: true, isSureFailure: false };
+const ANY_END: HasValue = { succeeds: true, fails: true, isSureSuccess: true, isSureFailure: true };
 
 function valuesAt(context: StepContext, state: State, node: number): HasValue {
   const { defined, fails } = context.model.nodes[node] ?? {};
-  if (defined === undefined) return fails === "never" ? "always" : "perhaps";
-  const holds = (value: boolean): boolean =>
-    cubesOf(defined, value).cubes.some((cube) =>
-      [...cube].every(([id, set]) => {
-        const position = context.tracker.positions.get(id);
-        const { domain } = context.model.terms.terms[id]!;
-        const known = position === undefined ? domain : context.tracker.valueOf(state.environment, position).set;
-        return !areDisjoint(known, set);
-      }),
-    );
-  if (!holds(true)) return "never";
-  return holds(false) || fails !== "never" ? "perhaps" : "always";
+  if (defined === undefined) return fails === "never" ? ALWAYS_SUCCEEDS : ANY_END;
+  const { tracker, liveness, model } = context;
+  const check = (value: boolean): { readonly isPossible: boolean; readonly isSure: boolean } => {
+    let isPossible = false;
+    for (const cube of cubesOf(defined, value).cubes) {
+      let isSure = true;
+      const isMet = [...cube].every(([id, set]) => {
+        const position = tracker.positions.get(id);
+        const known =
+          position === undefined || !liveness.live.has(node, position)
+            ? { set: model.terms.terms[id]!.domain, exact: liveness.isOpen(node, id, set) }
+            : tracker.valueOf(state.environment, position);
+        const met = intersectValues(known.set, set);
+        isSure &&= known.exact || sameValues(met, known.set);
+        return !isNothing(met);
+      });
+      if (!isMet) continue;
+      isPossible = true;
+      if (isSure) return { isPossible, isSure };
+    }
+    return { isPossible, isSure: false };
+  };
+  const [success, failure] = [check(true), check(false)];
+  const mayFail = failure.isPossible || (success.isPossible && fails !== "never");
+  return {
+    succeeds: success.isPossible,
+    fails: mayFail,
+    isSureSuccess: success.isSure || !mayFail,
+    isSureFailure: failure.isSure || !success.isPossible,
+  };
 }
 
 /** The outcomes of a node, depending on whether its expression has a value. */
 function outcomesAt({ start, nodes }: Outcomes, node: number, value: HasValue): readonly Outcome[] {
   if (node === START_NODE) return start;
   const all = nodes[node]!;
-  if (value === "perhaps") return all;
-  return all.filter(({ kind }) => (kind === "error") === (value === "never"));
+  if (value === ANY_END) return all;
+  const found: Outcome[] = [];
+  for (const outcome of all) {
+    const isError = outcome.kind === "error";
+    if (isError ? !value.fails : !value.succeeds) continue;
+    found.push((isError ? value.isSureFailure : value.isSureSuccess) ? outcome : inexact(outcome));
+  }
+  return found;
 }
+
+/** The same outcome, not known to be possible. Equal arguments have the same result. */
+function inexact(outcome: Outcome): Outcome {
+  if (!outcome.exact) return outcome;
+  let found = inexactOutcomes.get(outcome);
+  if (found === undefined) {
+    found = { ...outcome, exact: false };
+    inexactOutcomes.set(outcome, found);
+  }
+  return found;
+}
+
+const inexactOutcomes = new WeakMap<Outcome, Outcome>();
 
 /** The remaining budget of a step, and whether combinations were dropped. */
 interface Cut {

@@ -72,7 +72,7 @@ export function findTermLiveness(model: ControlModel, track: boolean): TermLiven
 
 function readsOfNode(model: ControlModel, node: ControlNode): NodeReads {
   const reads = readsOf([node.routing, node.errorRouting], conditionsInside(model, node.index));
-  return node.defined === undefined || node.errorRouting === undefined ? reads : { ...reads, defined: [node.defined] };
+  return node.defined === undefined ? reads : { ...reads, defined: [node.defined] };
 }
 
 function readsOf(routings: readonly (Routing | undefined)[], inside: readonly Formula[]): NodeReads {
