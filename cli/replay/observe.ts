@@ -182,7 +182,8 @@ function violatedAssertions(replayed: Replayed): string[] {
 /** The step in which the first branch ends; -1 if none ends. */
 function firstEnd(replayed: Replayed): number {
   const { steps } = replayed;
-  return routesByStep(replayed).findIndex(({ routes }, step) => {
+  return routesByStep(replayed).findIndex(({ routes, fired }, step) => {
+    if (fired.includes("end")) return true;
     const signals = new Map(routes.map(({ node, targets }) => [node, targets]));
     return (steps[step] ?? []).some((node) => endsBranch(replayed.table, node, signals.get(node) ?? []));
   });
@@ -204,7 +205,9 @@ function directTargets(table: Table, name: string): ReadonlySet<string> {
 
 /** Whether a node's signals end its branch: one of them is `end`, or all are ignored by nodes with `waits`. */
 function endsBranch(table: Table, name: string, targets: readonly string[]): boolean {
-  return targets.includes("end") || targets.every((target) => isIgnored(table, name, target));
+  // A barrier in front of `end` ends branches when it fires (`firstEnd`).
+  if (targets.includes("end")) return directTargets(table, name).has("end");
+  return targets.every((target) => isIgnored(table, name, target));
 }
 
 /** Whether the target has a `waits` gate that does not list the source. */

@@ -1,7 +1,7 @@
 import { onlyDeadRoutes } from "../../diagnostics/catalog/reachability.ts";
 import { routeNeverTaken } from "../../diagnostics/catalog/routes.ts";
 import type { Label } from "../../diagnostics/diagnostic.ts";
-import { isUnsatisfiable } from "../explore/formula.ts";
+import { ALWAYS, isUnsatisfiable } from "../explore/formula.ts";
 import type { Branch } from "../explore/model.ts";
 import { choicesOf } from "../control/signals.ts";
 import type { StateGraph } from "../explore/state-graph.ts";
@@ -21,6 +21,15 @@ export function checkDeadRoutes(context: CheckContext, graph: StateGraph): void 
     ...model.nodes,
   ]) {
     if (index >= 0 && graph.nodeRuns[index] === 0) continue;
+    // The edges of a node that never fails.
+    for (const group of errorRouting?.groups ?? []) {
+      if (group.kind !== "always") continue;
+      for (const { place, node, origin } of group.signals) {
+        if (place !== node || node < 0 || graph.nodeRuns[node] === 1) continue;
+        const branch = { formula: ALWAYS, signals: group.signals, label: "on error", span: origin.target };
+        routesTo.set(node, [...(routesTo.get(node) ?? []), branch]);
+      }
+    }
     for (const branch of [...choicesOf(routing), ...choicesOf(errorRouting)]) {
       if (graph.taken.has(branch) || seen.has(branch)) continue;
       seen.add(branch);

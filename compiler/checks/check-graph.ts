@@ -72,7 +72,7 @@ function check(graph: BoundGraph, maxStates: number): CheckedGraph {
   let runs: RunsResult | undefined;
   const hasStart = checkStart(context);
   checkDuplicateEdges(context);
-  checkReachability(context);
+  const traps = checkReachability(context);
   checkBarriers(context);
   checkSecrets(context);
   if (!graph.hasErrors && hasStart) {
@@ -85,6 +85,7 @@ function check(graph: BoundGraph, maxStates: number): CheckedGraph {
     if (graph.hasErrors) reportExclusiveMembers(context);
     else runs = checkRuns(context, maxStates, summaryOf);
   }
+  for (const { nodes, diagnostic } of traps) if (runs?.runsOneOf(nodes) !== false) context.report(diagnostic);
   // After the loops, because a reported loop covers the findings about its conditions.
   checkRoutes(context);
   if (runs === undefined) return { maxStates, result: { diagnostics, proofs }, summary: undefined };
@@ -102,5 +103,5 @@ function check(graph: BoundGraph, maxStates: number): CheckedGraph {
   }
   const verdict = verdictOf(open, diagnostics, context.undecided);
   reportOpen(context, verdict);
-  return { maxStates, result: { diagnostics, proofs, verdict }, summary: { isSound, calls: runs.calls } };
+  return { maxStates, result: { diagnostics, proofs, verdict }, summary: { isSound, calls: runs.calls, completes: runs.completes } };
 }

@@ -6,7 +6,7 @@ import { findComponents, isCyclic, shortestCycle } from "../algorithms/component
 import { findFrozenLoops } from "../explore/frozen-loops.ts";
 import type { Run, RunFinder } from "../explore/runs.ts";
 import { startTargets, successorsOf } from "../control/signals.ts";
-import { endingOf, FLAG_INEXACT, type StateGraph } from "../explore/state-graph.ts";
+import { endingOf, FLAG_INEXACT, type State, type StateGraph } from "../explore/state-graph.ts";
 import type { CheckContext } from "./check-context.ts";
 import { outputPlace } from "./check-data.ts";
 import { shownRun } from "./check-soundness.ts";
@@ -38,7 +38,13 @@ export function checkFrozenLoops(context: CheckContext, graph: StateGraph): void
 }
 
 /** Reports NG206, NG207, NG210, NG211 and NG410. Requires a complete state graph that tracks conditions. */
-export function checkBounds(context: CheckContext, graph: StateGraph, finder: RunFinder): Bounds {
+export function checkBounds(
+  context: CheckContext,
+  graph: StateGraph,
+  finder: RunFinder,
+  /** A state graph with more runs, if this one does not contain all of them. */
+  wider: StateGraph = graph,
+): Bounds {
   const bounds = findBounds(graph);
   const successors = successorsOf(context.model);
   const limit = limitOf(context);
@@ -49,7 +55,7 @@ export function checkBounds(context: CheckContext, graph: StateGraph, finder: Ru
       context.prove("NG210", stepBoundText({ steps: bounds.steps, perAnswer: bounds.perAnswer }));
     }
   }
-  reportLowLimit(context, graph, finder, bounds, limit);
+  reportLowLimit(context, graph, wider, finder, bounds, limit);
   return bounds;
 }
 
@@ -178,16 +184,20 @@ function proveLoopBounds(
 function reportLowLimit(
   context: CheckContext,
   graph: StateGraph,
+  wider: StateGraph,
   finder: RunFinder,
   bounds: Bounds,
   limit: StepLimit,
 ): void {
   const { steps, span } = limit;
   if (steps === null) return;
-  const shortest = graph.states.find(({ id }) => endingOf(graph, id) === "completed");
+  const shortestOf = (of: StateGraph): State | undefined =>
+    of.states.find(({ id }) => endingOf(of, id) === "completed");
+  const shortest = shortestOf(graph);
   if (shortest === undefined) return;
+  const isSure = wider.complete && (shortestOf(wider)?.depth ?? 0) > steps;
   const place = span === undefined ? context.graphPlace() : context.place(span);
-  if (shortest.depth > steps) {
+  if (shortest.depth > steps && isSure) {
     const run = shownRun(graph, finder.to(shortest.id), "completed");
     context.report(
       stepLimitTooLow(place, { limit: steps, needed: shortest.depth, every: true, stated: span !== undefined, run }),

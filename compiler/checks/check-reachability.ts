@@ -1,6 +1,6 @@
 import { cycleWithoutExit, noPathToEnd, noWayToEnd, unreachableNode } from "../../diagnostics/catalog/reachability.ts";
 import { memberUnreachable } from "../../diagnostics/catalog/barriers.ts";
-import type { Label } from "../../diagnostics/diagnostic.ts";
+import type { Diagnostic, Label } from "../../diagnostics/diagnostic.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import { findComponents, isCyclic, shortestCycle } from "../algorithms/components.ts";
 import { type ControlBarrier, END_TARGET } from "../control/net.ts";
@@ -10,14 +10,21 @@ import { type CheckContext, edgeOf, targetOf } from "./check-context.ts";
 
 /**
  * Reports NG201, NG203, NG204, NG304 and NG106, which follow from the edges without conditions. Each problem has one
- * finding: a node that is unreachable only because its predecessor is has none.
+ * finding: a node that is unreachable only because its predecessor is has none. Returns NG203 and NG204 for the caller
+ * to report.
  */
-export function checkReachability(context: CheckContext): void {
-  if (!context.isComplete || signalsOf(context.model.start).length === 0) return;
+export function checkReachability(context: CheckContext): readonly Trap[] {
+  if (!context.isComplete || signalsOf(context.model.start).length === 0) return [];
   const successors = successorsOf(context.model);
   reportUnreachable(context, successors);
-  reportTraps(context, successors);
   reportNoEnd(context);
+  return findTraps(context, successors);
+}
+
+/** An endless loop of the edges (NG203, NG204). It is reported unless the exploration proves that no run enters it. */
+export interface Trap {
+  readonly nodes: readonly number[];
+  readonly diagnostic: Diagnostic;
 }
 
 /** Reports NG201, or NG304 if a barrier waits for an unreachable node. */
@@ -96,12 +103,14 @@ export function memberSpan(context: CheckContext, barrier: ControlBarrier, node:
   return undefined;
 }
 
-/** Reports NG203 and NG204: nodes from which every path stays among these nodes. */
-function reportTraps(context: CheckContext, successors: readonly (readonly number[])[]): void {
+/** Finds nodes from which every path stays among these nodes. */
+function findTraps(context: CheckContext, successors: readonly (readonly number[])[]): readonly Trap[] {
   const { model, reach } = context;
   const leavesHere = (node: ControlNode): boolean => {
     const { routing, errorRouting, jumps, alwaysFails } = node;
     if (alwaysFails && errorRouting === undefined) return true;
+    // A node without edges of its own ends its branch when it succeeds.
+    if (!alwaysFails && jumps === undefined && routing.groups.length === 0) return true;
     const signals = [...(alwaysFails ? [] : signalsOf(routing)), ...signalsOf(errorRouting)];
     if (signals.length === 0 && jumps === undefined) return true;
     if (jumps?.includes(END_TARGET) === true) return true;
@@ -135,38 +144,35 @@ function reportTraps(context: CheckContext, successors: readonly (readonly numbe
   const isTrapped = (node: number): boolean => canEnd[node] === 0 && reach.possible[node] === 1;
   const inside = (node: number): readonly number[] => (isTrapped(node) ? (successors[node] ?? []) : []);
   const { componentOf, members } = findComponents(model.nodes.length, inside);
-  members.forEach((group, component) => {
-    if (!isTrapped(group[0]!) || !isCyclic(group, inside)) return;
-    if (group.some((node) => inside(node).some((target) => componentOf[target] !== component))) return;
-    reportTrap(context, group, inside);
+  return members.flatMap((group, component) => {
+    if (!isTrapped(group[0]!) || !isCyclic(group, inside)) return [];
+    if (group.some((node) => inside(node).some((target) => componentOf[target] !== component))) return [];
+    return [{ nodes: group, diagnostic: describeTrap(context, group, inside) }];
   });
 }
 
-function reportTrap(
+function describeTrap(
   context: CheckContext,
   group: readonly number[],
   inside: (node: number) => readonly number[],
-): void {
+): Diagnostic {
   const nodes = new Set(group);
   for (const node of nodes) context.trapped.add(node);
   const entry = entryOf(context, nodes);
   const isSimple = group.every((node) => inside(node).length === 1);
   if (!isSimple) {
     const names = group.toSorted((a, b) => a - b).map(context.nodeName);
-    context.report(noWayToEnd(context.nodePlace(entry), { node: context.nodeName(entry), nodes: names }));
-    return;
+    return noWayToEnd(context.nodePlace(entry), { node: context.nodeName(entry), nodes: names });
   }
   const cycle = shortestCycle(entry, inside, (node) => nodes.has(node));
   const last = cycle.at(-1) ?? entry;
   const closing = signalsOf(context.model.nodes[last]?.routing).find((signal) => signal.node === entry);
   const span = closing?.origin.target;
   const labels: Label[] = span === undefined ? [] : [{ ...context.nodePlace(entry), message: "the cycle begins here" }];
-  context.report(
-    cycleWithoutExit(span === undefined ? context.nodePlace(entry) : context.place(span), {
-      cycle: cycle.map(context.nodeName),
-      labels,
-    }),
-  );
+  return cycleWithoutExit(span === undefined ? context.nodePlace(entry) : context.place(span), {
+    cycle: cycle.map(context.nodeName),
+    labels,
+  });
 }
 
 /** The node of the set nearest to `start`. */

@@ -8,6 +8,7 @@ import { explore } from "../explore/explore.ts";
 import { exploreApart } from "../explore/explore-apart.ts";
 import { outcomesOf, START_NODE } from "../explore/outcomes.ts";
 import { createRunFinder, type RunFinder } from "../explore/runs.ts";
+import type { Reach } from "../explore/reach.ts";
 import { endingOf, type GaveUp, type StateGraph } from "../explore/state-graph.ts";
 import { type AssertionToCheck, assertionsOf, checkAssertions } from "./check-assertions.ts";
 import { type CheckContext, createCheckContext, jumpReason } from "./check-context.ts";
@@ -26,6 +27,10 @@ export interface RunsResult {
   readonly soundStates: number | undefined;
   /** External calls of one run in the worst case; `undefined` without a bound. */
   readonly calls: Calls | undefined;
+  /** Some run is known to complete. */
+  readonly completes: boolean;
+  /** Whether a run can run one of these nodes. */
+  runsOneOf(nodes: readonly number[]): boolean;
 }
 
 /**
@@ -39,18 +44,29 @@ export function checkRuns(
   summaryOf: (graph: BoundGraph) => GraphSummary | undefined,
 ): RunsResult {
   const canJump = context.model.nodes.some((node) => node.jumps !== undefined);
-  if (!canJump) return proveRuns(context, exploreRuns(context, maxStates), maxStates, summaryOf);
+  const unsure = nodesOfUnsureCalls(context, summaryOf);
+  if (!canJump) return proveRuns(context, exploreRuns(context, maxStates, unsure), maxStates, summaryOf);
   const found: Diagnostic[] = [];
-  const shown = { ...context, ...withoutProofs(context, found) };
-  const exploration = exploreRuns(shown, maxStates);
-  reportRuns(shown, exploration);
-  if (exploration.states.complete) {
-    checkBounds(shown, exploration.states, exploration.finder);
-    if (exploration.defects.neverFire.length === 0) checkDeadRoutes(shown, exploration.states);
-  }
   const any = contextOfAnyJump(context, found);
   const fewer = Math.ceil(maxStates / JUMP_SHARE);
-  return proveRuns(any, exploreRuns(any, fewer), fewer, summaryOf);
+  const wider = exploreRuns(any, fewer, unsure);
+  const shown = { ...context, ...withoutProofs(context, found) };
+  const exploration = exploreRuns(shown, maxStates, unsure, { ...wider, reach: any.reach });
+  reportRuns(shown, exploration);
+  if (exploration.states.complete) checkBounds(shown, exploration.states, exploration.finder, wider.states);
+  return proveRuns(any, wider, fewer, summaryOf);
+}
+
+/** Declared nodes that call a graph of which no run is known to complete. */
+function nodesOfUnsureCalls(
+  { graph }: CheckContext,
+  summaryOf: (graph: BoundGraph) => GraphSummary | undefined,
+): ReadonlySet<number> {
+  return new Set(
+    graph.nodes.flatMap(({ call }, index) =>
+      call.kind === "graph" && summaryOf(call.graph)?.completes !== true ? [index] : [],
+    ),
+  );
 }
 
 /** Graphs with at most this number of nodes are explored completely, even if parallel branches meet without a barrier. */
@@ -67,17 +83,33 @@ interface Exploration {
   readonly defects: Defects;
 }
 
-function exploreRuns(context: CheckContext, maxStates: number): Exploration {
+/**
+ * @param unsure declared nodes that are not known to succeed
+ * @param wider an exploration with more jumps. It refutes claims about all runs: a barrier that fires there is not
+ *   reported as one that never fires, and a loop that runs leave there is not reported as endless.
+ */
+function exploreRuns(
+  context: CheckContext,
+  maxStates: number,
+  unsure: ReadonlySet<number>,
+  wider?: Exploration & { readonly reach: Reach },
+): Exploration {
   const { model } = context;
   const assertions = assertionsOf(context);
   const watched = watchedNodes(assertions.map((item) => item.assertion));
-  const outcomes = outcomesOf(model);
+  const outcomes = outcomesOf(model, unsure);
   // A small graph is explored completely, even after an error, so that one check reports all findings.
   const isEnough = (): boolean =>
     model.nodes.length > SMALL && exploreApart(model, outcomes, { maxStates }).isUnsafe === true;
-  const states = explore(model, outcomes, { data: true, maxStates, watched, isEnough });
-  const finder = createRunFinder(states);
-  return { assertions, states, finder, defects: findDefects(states, finder) };
+  const explored = explore(model, outcomes, { data: true, maxStates, watched, isEnough });
+  const finder = createRunFinder(explored);
+  if (wider === undefined) return { assertions, states: explored, finder, defects: findDefects(explored, finder) };
+  const fires = wider.states.complete ? wider.states.barrierFires : wider.reach.barrierOpens;
+  const barrierFires = explored.barrierFires.map((value, barrier) => (value === 1 ? 1 : fires[barrier]!));
+  const states = { ...explored, barrierFires };
+  const defects = findDefects(states, finder);
+  const leavesLoops = wider.states.complete && wider.defects.livelocks.length === 0;
+  return { assertions, states, finder, defects: leavesLoops ? { ...defects, livelocks: [] } : defects };
 }
 
 /** Reports the findings of an exploration. Returns the assertions that it does not decide. */
@@ -133,7 +165,10 @@ function proveRuns(
     soundStates = undefined;
     open.push({ property: SOUNDNESS, why: "no run completes" });
   }
-  return { soundStates, calls };
+  const completes = states.states.some(({ id }) => endingOf(states, id) === "completed" && finder.isFeasible(id));
+  const runsOneOf = (nodes: readonly number[]): boolean =>
+    !states.complete || nodes.some((node) => states.nodeRuns[node] === 1);
+  return { soundStates, calls, completes, runsOneOf };
 }
 
 /** The reason why the exploration is incomplete. */
@@ -207,6 +242,9 @@ const WARNED: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>(["NG213"]);
 /** Findings that are reported in the first exploration only. */
 const ONCE: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>(["NG308", "NG312", "NG314", "NG404", "NG901"]);
 
+/** Claims about all runs, which hold because the second exploration contains all of them. */
+const UNIVERSAL: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>(["NG202", "NG502"]);
+
 /** A context of the same graph for the second exploration, with all jumps that the engine allows. */
 function contextOfAnyJump(context: CheckContext, known: readonly Diagnostic[]): CheckContext {
   const keyOf = ({ code, span }: Diagnostic): string => `${code}/${span.start}`;
@@ -214,6 +252,10 @@ function contextOfAnyJump(context: CheckContext, known: readonly Diagnostic[]): 
   const report = (diagnostic: Diagnostic): void => {
     if (ONCE.has(diagnostic.code) || reported.has(keyOf(diagnostic))) return;
     reported.add(keyOf(diagnostic));
+    if (UNIVERSAL.has(diagnostic.code)) {
+      context.report(diagnostic);
+      return;
+    }
     const possible: Diagnostic = { ...diagnostic, severity: WARNED.has(diagnostic.code) ? "warning" : "info" };
     context.undecided.add(possible);
     context.report(possible);

@@ -403,6 +403,7 @@ function reportLivelocks(context: CheckContext, graph: StateGraph, defects: Defe
 function onceAround(graph: StateGraph, run: Run): Run {
   const states = [...run.states];
   const seen = new Set(states);
+  if (seen.size < states.length) return run;
   for (let at = graph.successors[states.at(-1) ?? 0]?.[0]; at !== undefined; at = graph.successors[at]?.[0]) {
     states.push(at);
     if (seen.has(at)) break;

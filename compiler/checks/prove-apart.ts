@@ -95,15 +95,17 @@ function holdsApart(
 
 /** Whether no two writers of a channel without a reducer can run in the same step. */
 function writersAreApart(question: Question): boolean {
-  const { graph } = question.context;
+  const { graph, model } = question.context;
   const pairs: [number, number][] = [];
   for (const channel of graph.channels) {
     if (channel.reducer !== undefined) continue;
-    const writers = graph.nodes.flatMap((node, index) => (node.writes.includes(channel.name) ? [index] : []));
+    const writers = model.nodes.filter(({ declared }) => graph.nodes[declared]!.writes.includes(channel.name));
     for (let i = 0; i < writers.length; i++) {
-      for (let j = i + 1; j < writers.length; j++) {
-        if (question.mayRunTogether?.(writers[i]!, writers[j]!) === false) continue;
-        pairs.push([writers[i]!, writers[j]!]);
+      // Several tasks can be sent to one node.
+      for (let j = writers[i]!.isSent ? i : i + 1; j < writers.length; j++) {
+        const [a, b] = [writers[i]!.index, writers[j]!.index];
+        if (question.mayRunTogether?.(a, b) === false) continue;
+        pairs.push([a, b]);
         if (pairs.length > 1000) return false;
       }
     }

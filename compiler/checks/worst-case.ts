@@ -12,6 +12,8 @@ export interface GraphSummary {
   readonly isSound: boolean;
   /** External calls of one run in the worst case; `undefined` without a bound. */
   readonly calls: Calls | undefined;
+  /** Some run is known to complete. */
+  readonly completes: boolean;
 }
 
 /** Records NG609, and NG605 if runs are bounded. Returns the calls in the worst case. */

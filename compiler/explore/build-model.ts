@@ -7,10 +7,11 @@ import { buildData } from "./data-model.ts";
 import type { ControlModel, ControlNode, JumpReading } from "./model.ts";
 import {
   alwaysWaits,
-  cannotFail,
+  channelsWithItems,
   definedWhere,
-  isForeignCall,
-  mayHaveItems,
+  failureOf,
+  isNeverCalled,
+  itemsFrom,
   waitsForPerson,
 } from "./node-behaviour.ts";
 import { createTermTable, type TypeNames } from "./terms.ts";
@@ -23,6 +24,7 @@ export function buildModel(graph: BoundGraph, jumps: JumpReading = "one"): Contr
   const net = jumps === "any" ? buildNet(graph, { sent: true }) : graph.control;
   const sent = net.nodes.flatMap((node) => (node.isSent ? [node.declared] : []));
   const data = buildData(graph, resolve, sent);
+  const filled = channelsWithItems(graph);
   const terms = createTermTable(
     graph.channels.map(({ name, type }, index) => ({ name, type, domain: data.channels[index]?.domain ?? ANYTHING })),
     graph.functions.map((spec) => spec.name),
@@ -37,12 +39,10 @@ export function buildModel(graph: BoundGraph, jumps: JumpReading = "one"): Contr
       errorRouting: routes.errorRouting && conditions.errorRouting(routes.errorRouting, node),
       // A `for` without items does nothing, so it does not fail either.
       alwaysFails: node.call.kind === "builtin" && node.call.signature.name === "fail" && node.each === undefined,
-      fails:
-        isForeignCall(node) && mayHaveItems(graph, data, node)
-          ? "freely"
-          : cannotFail(terms, node)
-            ? "never"
-            : "perhaps",
+      fails: failureOf(terms, node),
+      // A task that was sent has an item, whatever the list is.
+      itemsFrom: isSent ? undefined : itemsFrom(graph, data, node),
+      neverCalls: !isSent && isNeverCalled(graph, filled, node),
       defined: definedWhere(terms, node),
       pauses: waitsForPerson(node),
       alwaysPauses: !routes.isSent && alwaysWaits(node, routes.errorRouting !== undefined),

@@ -1,6 +1,5 @@
 /** The data flow that conditions depend on: the values of channels, and the writes of each node. */
 import type { Expression } from "../../runtime/expression/expression.ts";
-import type { Json } from "../../runtime/value/json.ts";
 import type { BoundGraph, BoundNode } from "../bind/bound-graph.ts";
 import type { ChannelWrite, DataChannel, DataModel } from "./model.ts";
 import { isForeignCall } from "./node-behaviour.ts";
@@ -10,7 +9,10 @@ import { NULL_ONLY, numbersAsValues, uniteValues, type ValueSet, valueSetOfJson,
 
 /** @param sent nodes to which tasks can be sent; each has a second model node */
 export function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly number[]): DataModel {
-  const computedChannels = new Set(graph.nodes.flatMap((node) => (isForeignCall(node) ? [] : node.writes)));
+  const reducers = new Map(graph.channels.map(({ name, reducer }) => [name, reducer?.kind]));
+  const computedChannels = new Set(
+    graph.nodes.flatMap((node) => node.writes.filter((name) => !writesFreely(node, reducers.get(name)))),
+  );
   const indexOf = new Map(graph.channels.map((channel, index) => [channel.name, index]));
   const channels = graph.channels.map((channel): DataChannel => {
     const declared = valueSetOfType(channel.type, resolve);
@@ -18,7 +20,16 @@ export function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly 
     const domain = uniteValues(declared, initial);
     const isGiven = channel.role === "input" || channel.role === "memory";
     const isForeign = !computedChannels.has(channel.name);
-    return { name: channel.name, declared, domain, initial, isGiven, isForeign, reducer: channel.reducer?.kind };
+    return {
+      name: channel.name,
+      declared,
+      domain,
+      initial,
+      isGiven,
+      startsEmpty: startsEmpty(channel),
+      isForeign,
+      reducer: channel.reducer?.kind,
+    };
   });
   const own = graph.nodes.map((node) =>
     writesOf(node).flatMap(({ channel, expression }): ChannelWrite[] => {
@@ -27,7 +38,7 @@ export function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly 
       const { declared, reducer } = channels[index]!;
       // Mutation point: optional-write
       const optional = node.goes !== undefined || mayWriteNothing(node, reducer);
-      return [{ channel: index, expression, domain: declared, optional, isFree: isForeignCall(node) }];
+      return [{ channel: index, expression, domain: declared, optional, isFree: writesFreely(node, reducer) }];
     }),
   );
   // The number and the items of sent tasks are unknown, so their writes have no expression.
@@ -54,6 +65,14 @@ function initialValues(channel: BoundGraph["channels"][number], declared: ValueS
   return channel.role === "memory" ? uniteValues(declared, start) : start;
 }
 
+function startsEmpty({ initial, reducer }: BoundGraph["channels"][number]): boolean {
+  if (initial === undefined) return reducer !== undefined && COLLECTS.has(reducer.kind);
+  return typeof initial === "object" && initial !== null && Object.keys(initial).length === 0;
+}
+
+/** Reducers that start with an empty list or record. */
+const COLLECTS: ReadonlySet<string> = new Set(["append", "union", "merge"]);
+
 function startOfReducer(
   reducer: NonNullable<BoundGraph["channels"][number]["reducer"]>["kind"] | undefined,
   declared: ValueSet,
@@ -71,19 +90,31 @@ function startOfReducer(
 }
 
 /**
+ * Whether the outside world decides the whole value that a node writes. The length of the list of a `for` decides the
+ * length of the list of its results, so only a sum of them, for example, is any value.
+ */
+function writesFreely(node: BoundNode, reducer: DataChannel["reducer"]): boolean {
+  if (!isForeignCall(node)) return false;
+  if (node.each === undefined) return true;
+  return (reducer === "sum" || reducer === "min" || reducer === "max") && isFilled(node.each.list.expression);
+}
+
+/** Whether a list has items wherever it stands. */
+function isFilled(list: Expression): boolean {
+  // A spread may have no items.
+  if (list.op === "list") return list.items.some((item) => !("spread" in item));
+  return list.op === "const" && Array.isArray(list.value) && list.value.length > 0;
+}
+
+/**
  * Whether a `for` node can leave a channel unchanged. An empty list creates an empty update, which leaves a number or a
  * record unchanged (7.1). In a channel of another kind, it writes an empty list.
  */
 function mayWriteNothing({ each }: BoundNode, reducer: DataChannel["reducer"]): boolean {
   if (each === undefined) return false;
   if (reducer !== "sum" && reducer !== "min" && reducer !== "max" && reducer !== "merge") return false;
-  const { expression } = each.list;
-  const isLiteral = expression.op === "list" || (expression.op === "const" && Array.isArray(expression.value));
   // Mutation point: empty-for
-  if (!isLiteral) return true;
-  // A spread may have no items.
-  if (expression.op === "list") return expression.items.every((item) => "spread" in item);
-  return (expression.value as readonly Json[]).length === 0;
+  return !isFilled(each.list.expression);
 }
 
 function writesOf(node: BoundNode): { channel: string; expression: Expression | undefined }[] {

@@ -1,6 +1,7 @@
 /** Soundness defects of a workflow net (van der Aalst) in an explored state graph. `compiler/checks/` reports them. */
+import { findComponents, isCyclic, shortestCycle } from "../algorithms/components.ts";
 import { END_TARGET } from "../control/net.ts";
-import { createRunFinder, type Run, type RunFinder } from "./runs.ts";
+import { createRunFinder, isExactEdge, type Run, type RunFinder } from "./runs.ts";
 import { type DoubleRun, findDoubleRuns } from "./runs-twice.ts";
 import { successorsOf } from "../control/signals.ts";
 import { endingOf, FLAG_UNDECIDED, type StateGraph } from "./state-graph.ts";
@@ -212,9 +213,37 @@ function findLivelocks(graph: StateGraph, finder: RunFinder): Defects["livelocks
         group.push(target);
       }
     }
-    found.push({ nodes: [...nodes].sort((a, b) => a - b), states: group, run: finder.to(id) });
+    found.push({ nodes: [...nodes].sort((a, b) => a - b), states: group, run: runAround(graph, finder, group) });
   }
   return found;
+}
+
+/**
+ * A run into a loop among these states and once around it, from which no run ends. It is feasible if it is possible to
+ * stay in the loop: otherwise a run might fail there.
+ */
+function runAround(graph: StateGraph, finder: RunFinder, states: readonly number[]): Run {
+  const exact = (id: number): number[] =>
+    Array.from(graph.successors[id]!).filter((_, edge) => isExactEdge(graph, id, edge));
+  const all = (id: number): number[] => Array.from(graph.successors[id]!);
+  const reachable = states.filter((id) => finder.isFeasible(id));
+  for (const [from, next] of [
+    [reachable, exact],
+    [states, all],
+  ] as const) {
+    const own = new Set(from);
+    const inside = (id: number): number[] => (own.has(id) ? next(id).filter((target) => own.has(target)) : []);
+    const positions = new Map(from.map((id, position) => [id, position]));
+    const leads = (position: number): number[] => inside(from[position]!).map((target) => positions.get(target)!);
+    const { members } = findComponents(from.length, leads);
+    const looping = new Set(members.filter((group) => isCyclic(group, leads)).flat());
+    const entry = from.find((_, position) => looping.has(position));
+    if (entry === undefined) continue;
+    const cycle = shortestCycle(entry, inside, (id) => own.has(id));
+    const { states: before } = finder.to(entry);
+    return { states: [...before, ...cycle.slice(1), entry], last: undefined, feasible: next === exact };
+  }
+  return { ...finder.to(states[0]!), feasible: false };
 }
 
 /**

@@ -34,6 +34,13 @@ export interface ControlNode extends Net.NodeRoutes<Routing> {
    * fails only where `defined` is false. `perhaps`: a failure is neither excluded nor known to be possible.
    */
   readonly fails: "freely" | "perhaps" | "never";
+  /**
+   * Channels of which one has items, if it has been written, so that the function of a `for` node is called. `undefined`
+   * for other nodes, and where the list is known to have items.
+   */
+  readonly itemsFrom: readonly number[] | undefined;
+  /** It is a `for` whose list is empty in every run: its function is never called, so it neither fails nor jumps. */
+  readonly neverCalls: boolean;
   /** The formula under which the expression of the node has a value; otherwise the node fails. Absent: always. */
   readonly defined: Formula | undefined;
   /** It may wait for a person: `pause`, `ask`, a called graph that does. */
@@ -90,6 +97,8 @@ export interface DataChannel {
   readonly initial: ValueSet;
   /** The caller or an earlier run sets it: an input, or memory. */
   readonly isGiven: boolean;
+  /** It starts as an empty list or record. */
+  readonly startsEmpty: boolean;
   /** The outside world decides the value of every write. */
   readonly isForeign: boolean;
   readonly reducer: "last" | "append" | "sum" | "min" | "max" | "merge" | "union" | "function" | undefined;

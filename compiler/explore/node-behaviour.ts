@@ -1,10 +1,11 @@
 /** How the step of one node can end: whether it can fail, and whether it waits for a person. */
 import { compileExpression } from "../../runtime/expression/compile-expression.ts";
+import type { Expression } from "../../runtime/expression/expression.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { BoundGraph, BoundNode } from "../bind/bound-graph.ts";
 import { definedFormula, isTotal } from "./defined-formula.ts";
 import { ALWAYS, type Formula } from "./formula.ts";
-import type { DataModel } from "./model.ts";
+import type { ControlNode, DataModel } from "./model.ts";
 import { channelsOf, type TermTable } from "./terms.ts";
 
 const FOREIGN_BUILTINS = new Set(["llm", "http", "shell", "tool", "ask", "receive"]);
@@ -14,24 +15,87 @@ export function isForeignCall({ call }: BoundNode): boolean {
   return call.kind === "function" || (call.kind === "builtin" && FOREIGN_BUILTINS.has(call.signature.name));
 }
 
-/** Whether the list of a `for` node is known to have items in some run. Without items, its function is not called. */
-export function mayHaveItems(graph: BoundGraph, data: DataModel, { each }: BoundNode): boolean {
-  if (each === undefined) return true;
+/** See `ControlNode.fails`. */
+export function failureOf(terms: TermTable, node: BoundNode): ControlNode["fails"] {
+  if (cannotFail(terms, node)) return "never";
+  // An answer that does not fit is refused, so a question fails only when its time is over.
+  const isAnswered = node.call.kind === "builtin" && node.call.signature.pauses === true;
+  return isForeignCall(node) && (!isAnswered || node.timeout !== undefined) ? "freely" : "perhaps";
+}
+
+/** Whether a `for` node has an empty list in every run, so that its function is never called. */
+export function isNeverCalled(graph: BoundGraph, filled: ReadonlySet<string>, { each }: BoundNode): boolean {
+  return each !== undefined && !mayHaveItems(graph, filled, each.list.expression);
+}
+
+/** The names of the channels whose list has items in some run, and possibly more. */
+export function channelsWithItems(graph: BoundGraph): ReadonlySet<string> {
+  const filled = new Set<string>();
+  for (const { name, role, initial, reducer } of graph.channels) {
+    // Without an initial value, a channel is null, or empty if its reducer collects a list.
+    const startsEmpty = reducer?.kind === "append" || reducer?.kind === "union";
+    const isEmpty = initial === undefined ? startsEmpty : Array.isArray(initial) && initial.length === 0;
+    if (role === "input" || role === "memory" || !isEmpty) filled.add(name);
+  }
+  // The results of a `for` node are as many as its items, so an empty list leads to an empty list.
+  const sent = new Set(graph.nodes.flatMap(({ goes = [] }) => goes));
+  const copies = graph.nodes.flatMap(({ name, call, each, output, writes }): [Expression, string][] => {
+    const list =
+      each !== undefined && !sent.has(name)
+        ? each.list.expression
+        : call.kind === "expression" && output?.kind === "channel"
+          ? call.expression.expression
+          : undefined;
+    if (list !== undefined) return writes.map((channel) => [list, channel]);
+    for (const channel of writes) filled.add(channel);
+    return [];
+  });
+  for (let before = -1; before !== filled.size;) {
+    before = filled.size;
+    for (const [list, channel] of copies)
+      if (!filled.has(channel) && mayHaveItems(graph, filled, list)) filled.add(channel);
+  }
+  return filled;
+}
+
+/** Whether a list has items in some run, as far as is known. */
+function mayHaveItems(graph: BoundGraph, filled: ReadonlySet<string>, list: Expression): boolean {
+  if (list.op === "channel") return filled.has(graph.channels[list.channel]?.name ?? "");
+  if (list.op === "list") return list.items.length > 0;
+  if (list.op === "const") return !Array.isArray(list.value) || list.value.length > 0;
+  return true;
+}
+
+/** See `ControlNode.itemsFrom`. */
+export function itemsFrom(graph: BoundGraph, data: DataModel, { each }: BoundNode): readonly number[] | undefined {
+  if (each === undefined) return undefined;
   const { expression } = each.list;
   const channels = channelsOf(expression);
   if (channels.length === 0) {
     try {
       const list = compileExpression(expression)({ state: [] });
-      return Array.isArray(list) && list.length > 0;
+      return Array.isArray(list) && list.length > 0 ? undefined : [];
     } catch {
       // An imported function computes the list, or the expression has no value.
-      return graph.functions.length > 0;
+      return graph.functions.length > 0 ? undefined : [];
     }
   }
-  return channels.some(
-    (channel) =>
-      data.channels[channel]!.isGiven ||
-      data.writes.some((writes) => writes.some((write) => write.channel === channel && write.isFree)),
+  if (channels.some((channel) => isAlwaysGiven(graph, channel) || keepsItems(graph, channel))) return undefined;
+  return channels.filter((channel) => data.channels[channel]!.isForeign);
+}
+
+/** Whether the caller decides the value in every step. */
+function isAlwaysGiven({ channels, nodes }: BoundGraph, index: number): boolean {
+  const { name, role } = channels[index]!;
+  return role === "input" && nodes.every(({ writes }) => !writes.includes(name));
+}
+
+/** Whether a channel has items from the start, and nothing removes them. */
+function keepsItems({ channels, nodes }: BoundGraph, index: number): boolean {
+  const { name, initial, reducer } = channels[index]!;
+  if (!Array.isArray(initial) || initial.length === 0) return false;
+  return (
+    reducer?.kind === "append" || reducer?.kind === "union" || nodes.every(({ writes }) => !writes.includes(name))
   );
 }
 
@@ -43,7 +107,7 @@ export function definedWhere(terms: TermTable, { call, each }: BoundNode): Formu
 }
 
 /** Whether a node fails only where its `defined` formula is false: a total expression whose type fits its channels. */
-export function cannotFail(terms: TermTable, { call, each, timeout }: BoundNode): boolean {
+function cannotFail(terms: TermTable, { call, each, timeout }: BoundNode): boolean {
   if (call.kind !== "expression" || each !== undefined || timeout !== undefined) return false;
   const { expression, type } = call.expression;
   return isTotal(terms, expression) && !hasOpaquePart(type);

@@ -7,7 +7,7 @@ import { type Cube, termsOf } from "./formula.ts";
 import { END_TARGET } from "../control/net.ts";
 import { type Branch, type ControlModel, type ControlNode, formulasOf } from "./model.ts";
 import type { ValueSet } from "./value-set.ts";
-import { channelsWrittenAfter, type WrittenAfter } from "./written-before.ts";
+import { channelsWritten, type Written } from "./written-before.ts";
 
 export interface Outcome {
   /**
@@ -50,16 +50,21 @@ export interface Outcomes {
 /** The index of `start` among nodes. */
 export const START_NODE = -1;
 
-export function outcomesOf(model: ControlModel): Outcomes {
+const NO_NODES: ReadonlySet<number> = new Set();
+
+/** @param unsure declared nodes that are not known to succeed: no trace with their success is exact */
+export function outcomesOf(model: ControlModel, unsure: ReadonlySet<number> = NO_NODES): Outcomes {
   const mayBeNull = new Set<number>();
   for (const term of model.terms.terms) {
     const channel = term.channel === undefined ? undefined : model.data.channels[term.channel];
     if (channel?.domain.null === true && !channel.declared.null) mayBeNull.add(term.channel!);
   }
-  const written = mayBeNull.size === 0 ? undefined : channelsWrittenAfter(model, mayBeNull);
+  const written = mayBeNull.size === 0 ? undefined : channelsWritten(model, mayBeNull).after;
+  const hasItems = createHasItems(model);
   const tooMany = new Set<number>();
   const nodes = model.nodes.map((node) => {
-    const found = outcomesOfNode(model, node, notNull(model, node, written));
+    const known = notNull(model, node, written);
+    const found = outcomesOfNode(model, node, known, hasItems(node), unsure.has(node.declared));
     if (found.isCut) tooMany.add(node.index);
     return node.isSent ? outcomesOfMany(found, () => tooMany.add(node.index)) : found.outcomes;
   });
@@ -69,7 +74,7 @@ export function outcomesOf(model: ControlModel): Outcomes {
 }
 
 /** Channels that have been written when a node ends, and so are not null in its conditions. */
-function notNull(model: ControlModel, node: ControlNode, written: WrittenAfter | undefined): Cube {
+function notNull(model: ControlModel, node: ControlNode, written: Written | undefined): Cube {
   const known = new Map<number, ValueSet>();
   if (written === undefined) return known;
   for (const formula of formulasOf(node.routing)) {
@@ -82,30 +87,49 @@ function notNull(model: ControlModel, node: ControlNode, written: WrittenAfter |
   return known;
 }
 
-function outcomesOfNode(model: ControlModel, node: ControlNode, known: Cube): Combinations {
+/** Creates a test whether a `for` node is known to have items, so that it can fail or jump. Other nodes need none. */
+function createHasItems(model: ControlModel): (node: ControlNode) => boolean {
+  const wanted = new Set(model.nodes.flatMap(({ itemsFrom }) => itemsFrom ?? []));
+  const written = wanted.size === 0 ? undefined : channelsWritten(model, wanted).before;
+  return ({ index, itemsFrom }) =>
+    itemsFrom === undefined || itemsFrom.some((channel) => written?.(index, channel) === true);
+}
+
+/** @param isUnsure it is not known to succeed */
+function outcomesOfNode(
+  model: ControlModel,
+  node: ControlNode,
+  known: Cube,
+  hasItems: boolean,
+  isUnsure: boolean,
+): Combinations {
   const found: Outcome[] = [];
   let isCut = false;
   if (!node.alwaysFails) {
     const own = combineRoutes(node.routing, "own", known);
     isCut ||= own.isCut;
     // A node with `goes` and without edges may always jump. It can also end its branch, but the text does not state it.
-    const silent = node.jumps !== undefined && node.routing.groups.length === 0;
-    const isUnwritten = silent && !node.jumps.includes(END_TARGET);
-    for (const item of own.outcomes) found.push(isUnwritten ? { ...item, exact: false, silent: true as const } : item);
-    if (node.jumps !== undefined) {
-      const isSure = node.fails === "freely";
+    const canJump = node.jumps !== undefined && !node.neverCalls;
+    const silent = canJump && node.routing.groups.length === 0;
+    const isUnwritten = silent && node.jumps?.includes(END_TARGET) !== true;
+    for (const item of own.outcomes) {
+      if (isUnwritten) found.push({ ...item, exact: false, silent: true as const });
+      else found.push(isUnsure ? { ...item, exact: false } : item);
+    }
+    if (canJump) {
+      const isSure = node.fails === "freely" && hasItems;
       // Mutation point: goto-one
       for (const each of singleJumps(model, node)) found.push(isSure ? each : { ...each, exact: false });
       if (model.jumps === "any") isCut = addJumps(model, node, own.outcomes, found) || isCut;
     }
   }
   // Mutation point: error-edges
-  if (node.errorRouting !== undefined && (node.fails !== "never" || node.defined !== undefined)) {
+  if (node.errorRouting !== undefined && !node.neverCalls && (node.fails !== "never" || node.defined !== undefined)) {
     const failed = combineRoutes(node.errorRouting, "error", new Map());
     isCut ||= failed.isCut;
     // A failure that no error edge takes fails the run, as it does without error edges.
     // Of an expression, the values in a state decide (`valuesAt`).
-    const isSure = node.fails === "freely" || node.alwaysFails || node.defined !== undefined;
+    const isSure = (node.fails === "freely" && hasItems) || node.alwaysFails || node.defined !== undefined;
     for (const item of failed.outcomes) {
       if (item.kind !== "stuck") found.push(isSure ? item : { ...item, exact: false });
     }

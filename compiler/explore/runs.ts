@@ -64,6 +64,8 @@ export interface RunFinder {
   toStep(accept: (step: Step) => boolean, worth?: (state: State) => boolean): Run | undefined;
   /** A shortest run to a state, preferably a feasible one. */
   to(state: number): Run;
+  /** Whether a feasible run leads to a state. */
+  isFeasible(state: number): boolean;
 }
 
 export function createRunFinder(graph: StateGraph): RunFinder {
@@ -78,6 +80,7 @@ export function createRunFinder(graph: StateGraph): RunFinder {
   };
   return {
     to,
+    isFeasible: (state) => exactSearch().parents[state] !== -2,
     toState(accept) {
       for (const search of [exactSearch, fullSearch]) {
         const found = search().order.find((id) => accept(graph.states[id]!));

@@ -13,7 +13,7 @@ import { successorsOf } from "../control/signals.ts";
 import { channelsOf, type Term, termOf } from "./terms.ts";
 import { complementValues, intersectValues, isNothing, type ValueSet } from "./value-set.ts";
 import { createWitnesses } from "./witnesses.ts";
-import { channelsWrittenAfter } from "./written-before.ts";
+import { channelsWritten } from "./written-before.ts";
 
 export interface TermLiveness {
   /** Terms that environments store, by position. All other terms are nondeterministic. */
@@ -61,7 +61,7 @@ export function findTermLiveness(model: ControlModel, track: boolean): TermLiven
     tracked,
     live: liveness(model, tracked, reads, successors),
     entangled: entangledTerms([startReads, ...reads], isCut),
-    isOpen: openTerms(model, [startReads, ...reads]),
+    isOpen: openTerms(model, startReads, reads, successors),
     isFresh: (node, id) => {
       const { channels } = model.terms.terms[id]!;
       return channels.length < 2 || channels.every((channel) => isWrittenFreely(model, node, channel));
@@ -300,7 +300,7 @@ export function hasFreeLoops(model: ControlModel): boolean {
   const reads = model.nodes.map((node) => readsOfNode(model, node));
   const startReads = readsOf([model.start], []);
   const readers = readersByTerm(startReads, reads);
-  const isOpen = openTerms(model, [startReads, ...reads]);
+  const isOpen = openTerms(model, startReads, reads, successors);
   let budget = MAX_OPAQUE;
   for (const node of looping) {
     for (const term of reads[node]!.after) {
@@ -369,25 +369,69 @@ function entangledTerms(reads: readonly NodeReads[], isCut: boolean): ReadonlySe
  * Creates `isOpen`. A channel that the graph itself computes, or that has not been written, has one definite value
  * which the analysis does not know. A choice that depends on it may have both outcomes, but neither is proven possible.
  */
-function openTerms(model: ControlModel, reads: readonly NodeReads[]): TermLiveness["isOpen"] {
+function openTerms(
+  model: ControlModel,
+  startReads: NodeReads,
+  reads: readonly NodeReads[],
+  successors: readonly (readonly number[])[],
+): TermLiveness["isOpen"] {
   const channels = new Set<number>();
-  for (const { after } of reads) {
-    for (const term of after)
+  for (const { after, defined } of [startReads, ...reads]) {
+    for (const term of [...after, ...defined.flatMap((formula) => [...termsOf(formula)])])
       if (term.channel === undefined) for (const channel of term.channels) channels.add(channel);
   }
+  const collected = evaluatedOnce(model, startReads, reads, successors);
   const witnesses = createWitnesses(model.terms);
   const isForeign = (channel: number): boolean => model.data.channels[channel]!.isGiven || !isComputed(model, channel);
   const wanted = new Set([...channels].filter((channel) => isForeign(channel)));
-  const written = wanted.size === 0 ? undefined : channelsWrittenAfter(model, wanted);
+  const written = wanted.size === 0 ? undefined : channelsWritten(model, wanted).after;
   return (node, id, set) => {
     const term = model.terms.terms[id]!;
     if (term.channel !== undefined) return true;
     if (!term.isSteady || (term.path === undefined && !witnesses(term, set))) return false;
     if (term.channels.length === 0) return term.isCall;
-    const isOpen = (channel: number): boolean =>
-      isForeign(channel) && (model.data.channels[channel]!.isGiven || written?.(node, channel) === true);
+    const isOpen = (channel: number): boolean => {
+      if (!isForeign(channel) || !(model.data.channels[channel]!.isGiven || written?.(node, channel) === true))
+        return false;
+      return isReplaced(model, channel) || (startsEmpty(model, channel) && collected.has(channel));
+    };
     return term.isCall ? term.channels.some(isOpen) : term.channels.every(isOpen);
   };
+}
+
+/** Whether each write, if there is any, decides the value of a channel, whatever the value before it is. */
+function isReplaced({ data }: ControlModel, channel: number): boolean {
+  const { reducer } = data.channels[channel]!;
+  if (reducer === undefined || reducer === "last" || reducer === "sum") return true;
+  return data.writes.every((writes) => writes.every((write) => write.channel !== channel));
+}
+
+/** Whether a list or record is empty at the start of a run, so that the first write decides its value. */
+function startsEmpty({ data }: ControlModel, channel: number): boolean {
+  const { reducer, isGiven, startsEmpty: isEmpty } = data.channels[channel]!;
+  return isEmpty && !isGiven && (reducer === "append" || reducer === "union" || reducer === "merge");
+}
+
+/**
+ * Channels of which one node reads one term, once in a run. Of a list that only grows, each later value depends on the
+ * values before it, so only one evaluation has any value.
+ */
+function evaluatedOnce(
+  model: ControlModel,
+  startReads: NodeReads,
+  reads: readonly NodeReads[],
+  successors: readonly (readonly number[])[],
+): ReadonlySet<number> {
+  const leads = (node: number): readonly number[] => successors[node]!;
+  const { members } = findComponents(model.nodes.length, leads);
+  const looping = new Set(members.filter((group) => isCyclic(group, leads)).flat());
+  const evaluations = new Map<number, number>();
+  for (const [term, readers] of readersByTerm(startReads, reads)) {
+    const repeats = readers.size > 1 || [...readers].some((node) => looping.has(node));
+    for (const channel of term.channels)
+      evaluations.set(channel, (evaluations.get(channel) ?? 0) + (repeats ? 2 : 1));
+  }
+  return new Set([...evaluations].filter(([, count]) => count === 1).map(([channel]) => channel));
 }
 
 /** Whether a path from a node to itself writes none of the channels. */

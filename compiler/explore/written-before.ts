@@ -2,11 +2,18 @@ import { controlGraphOf } from "../control/control-graph.ts";
 import { unwrittenChannels } from "../control/unwritten.ts";
 import type { ControlModel } from "./model.ts";
 
-/** Whether every path from `start` has written a channel when the step of a node ends. */
-export type WrittenAfter = (node: number, channel: number) => boolean;
+/** Whether every path from `start` has written a channel. */
+export type Written = (node: number, channel: number) => boolean;
+
+export interface ChannelsWritten {
+  /** When the step of the node begins. */
+  readonly before: Written;
+  /** When the step of the node ends. */
+  readonly after: Written;
+}
 
 /** Computes for each node which of the `wanted` channels have been written, by nodes that always write them. */
-export function channelsWrittenAfter(model: ControlModel, wanted: ReadonlySet<number>): WrittenAfter {
+export function channelsWritten(model: ControlModel, wanted: ReadonlySet<number>): ChannelsWritten {
   const positions = new Map([...wanted].map((channel, position) => [channel, position]));
   const channels = [...wanted].map((channel) => ({ name: "", writers: new Array<number>(), channel }));
   for (const { index, isSent } of model.nodes) {
@@ -14,10 +21,13 @@ export function channelsWrittenAfter(model: ControlModel, wanted: ReadonlySet<nu
       if (!optional) channels[positions.get(channel) ?? -1]?.writers.push(index);
   }
   const mayBeUnwritten = unwrittenChannels(controlGraphOf(model.net), channels);
-  return (node, channel) => {
-    const position = positions.get(channel);
-    const vertex = model.nodes[node]?.declared;
-    // `start` writes nothing.
-    return position !== undefined && vertex !== undefined && !mayBeUnwritten({ vertex, when: "after" }, position);
-  };
+  const isWritten =
+    (when: "before" | "after"): Written =>
+    (node, channel) => {
+      const position = positions.get(channel);
+      const vertex = model.nodes[node]?.declared;
+      // `start` writes nothing.
+      return position !== undefined && vertex !== undefined && !mayBeUnwritten({ vertex, when }, position);
+    };
+  return { before: isWritten("before"), after: isWritten("after") };
 }

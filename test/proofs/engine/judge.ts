@@ -102,8 +102,10 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
   const hasMemory = table.channels.some(({ role }) => role === "memory");
   const isCertainRace = checked.diagnostics.some(({ code, severity }) => code === "NG401" && severity === "error");
   let [shown, open] = [0, 0];
+  const isStarted = checked.diagnostics.every(({ code }) => code !== "NG103");
+  const isReached = checked.diagnostics.every(({ code }) => !["NG201", "NG202", "NG301", "NG304"].includes(code));
   for (const { code, message, severity, trace = [] } of checked.diagnostics) {
-    if (severity === "info") continue;
+    if (severity === "info" || !isStarted) continue;
     const assertion = code === "NG213" ? /`([^`]+)`/.exec(message)?.[1] : undefined;
     const isShown = (run: RanGraph): boolean => {
       const seen = observe(wiring, run);
@@ -130,12 +132,10 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
       add(`${code} error without a run`, message);
     if (["NG203", "NG204", "NG205", "NG208", "NG311"].includes(code) && !cut)
       add(`${code} error, and every run ends`, message);
-    if (["NG501", "NG515"].includes(code) && !noRoute) add(`${code} error, and every run has a route`, message);
+    // A gap is reported for a node that never runs, too.
+    if (["NG501", "NG515"].includes(code) && !noRoute && isReached) add(`${code} error, and every run has a route`, message);
   }
-  // Known gap (docs/proofs.md): NG310 counts the failure of a `for` node as a way out of a loop, even if its list is empty
-  // in every run. Graphs with a `for` over a channel need no run that completes.
-  const mayStayEmpty = / for item in c\d/.test(text);
-  if (claims.sound && !completed && cut && !mayStayEmpty) add("NG310 sound, and no run completes", "");
+  if (claims.sound && !completed && cut) add("NG310 sound, and no run completes", "");
   return {
     text,
     graph,

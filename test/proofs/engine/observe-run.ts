@@ -134,7 +134,8 @@ function finished({ nodes, committed, routes }: RanStep, node: string): number {
   );
 }
 
-function violates({ table }: Wiring, { steps, start, result }: RanGraph, assertion: AssertionSpec): boolean {
+function violates(wiring: Wiring, { steps, start, result }: RanGraph, assertion: AssertionSpec): boolean {
+  const { table } = wiring;
   const nameOf = (node: number): string => table.nodes[node]?.name ?? "end";
   const firstSuccess = (node: number): number => steps.findIndex((step) => finished(step, nameOf(node)) > 0);
   switch (assertion.kind) {
@@ -142,7 +143,10 @@ function violates({ table }: Wiring, { steps, start, result }: RanGraph, asserti
       const first = firstSuccess(assertion.first);
       if (assertion.then === END) {
         if (start !== undefined && (start.targets.length === 0 || start.targets.includes("end"))) return true;
-        const then = steps.findIndex((step) => step.routes.some((route) => endsBranch(table, route)));
+        const then = steps.findIndex(
+          ({ routes, fired }) =>
+            routes.some((route) => endsBranch(wiring, route)) || fired.some(({ target }) => target === "end"),
+        );
         return then !== -1 && (first === -1 || first > then);
       }
       const then = steps.findIndex(({ nodes }) => nodes.includes(nameOf(assertion.then)));
@@ -159,14 +163,17 @@ function violates({ table }: Wiring, { steps, start, result }: RanGraph, asserti
   }
 }
 
+/** Whether a route ends its branch. A signal into a barrier in front of `end` does not: the barrier does when it fires. */
 function endsBranch(
-  table: Table,
+  { table, direct }: Wiring,
   { node, via, targets, discarded }: RanGraph["steps"][number]["routes"][number],
 ): boolean {
   if (discarded) return false;
   if (via === "send") return false;
-  if (via === "stop" || targets.includes("end")) return true;
+  if (via === "stop") return true;
+  if (targets.includes("end") && (via !== "edges" || direct.get(node)?.has("end") === true)) return true;
   return targets.every((target) => {
+    if (target === "end") return false;
     const gate = table.nodes.find(({ name }) => name === target)?.waits;
     const members = gate === undefined ? undefined : table.barriers[gate]?.members.flat();
     return members !== undefined && !members.some((member) => table.nodes[member]?.name === node);

@@ -341,7 +341,8 @@ function optionsOf(
       : node.output.kind === "channel"
         ? [node.output.channel]
         : node.output.fields.map(({ channel }) => channel);
-  const isRead = written.some((channel) => constants.read.has(channel));
+  // The nodes of called graphs are not in the table.
+  const isRead = node === undefined || written.some((channel) => constants.read.has(channel));
   const values = expects === undefined || isRead ? undefined : sampleValues(expects, constants).slice(0, 1);
   const found = plainOptions(expects, constants, values, handles ? 12 : 1);
   const first = found[0];
@@ -377,9 +378,6 @@ function optionsOf(
   const nodes = names.filter((name) => name !== "end");
   for (const name of names) {
     found.push({ weight: 8, use: "goto one", label: `goto ${name}`, act: ({ goto }) => goto(name) });
-    // Known gap (docs/proofs.md): an exclusive `goto` to `end` discards the signal of a parallel node. A run can then
-    // complete although NG214 relies on a barrier that never fires.
-    if (name === "end") continue;
     found.push({
       weight: 3,
       use: "exclusive goto",

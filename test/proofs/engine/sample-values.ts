@@ -18,7 +18,7 @@ export function constantsOf(table: Table): Constants {
   const read = new Set<number>();
   const add = (value: Json): void => {
     if (typeof value === "number") numbers.add(value);
-    else if (typeof value === "string") strings.add(value);
+    else if (typeof value === "string" && !NODE_NAME.test(value)) strings.add(value);
     else if (typeof value === "object" && value !== null) Object.values(value).forEach(add);
   };
   const visit = (part: unknown): void => {
@@ -35,6 +35,9 @@ export function constantsOf(table: Table): Constants {
   return { numbers: [...numbers], strings: [...strings], read };
 }
 
+/** Calls contain the names of their nodes, with which no condition compares. */
+const NODE_NAME = /^n\d+$/;
+
 const MOST = 6;
 const MOST_NUMBERS = 12;
 
@@ -44,7 +47,7 @@ export function sampleValues({ type, types }: ExpectedType, constants: Constants
   const sample = (of: ValueType, depth: number): readonly Json[] => {
     switch (of.kind) {
       case "string":
-        return distinct([...constants.strings.slice(0, 3), "", "q"]);
+        return distinct([...constants.strings.slice(0, 5), "", "q"]);
       case "int": {
         const near = constants.numbers.filter(Number.isSafeInteger).flatMap((value) => [value, value + 1, value - 1]);
         return distinct([0, 1, ...near, 7]).slice(0, MOST_NUMBERS);
