@@ -2,7 +2,7 @@ import { concurrentWrite, readsEarlierValue, reducerOrder, writeNeverRead } from
 import type { Fix, Place } from "../../diagnostics/diagnostic.ts";
 import type { BoundChannel } from "../bind/bound-graph.ts";
 import { conditionsOf } from "../bind/edge-parts.ts";
-import type { RunFinder } from "../explore/runs.ts";
+import type { Run, RunFinder } from "../explore/runs.ts";
 import type { State, StateGraph } from "../explore/state-graph.ts";
 import type { CheckContext } from "./check-context.ts";
 import { isNgraph } from "./route-fixes.ts";
@@ -20,10 +20,10 @@ export function checkSharedSteps(context: CheckContext, graph: StateGraph, finde
   const seen = new Set<string>();
   for (const state of graph.states) {
     if (state.ready < 2) continue;
-    const key = state.places.slice(0, state.ready).join();
-    if (seen.has(key)) continue;
-    seen.add(key);
-    const writers = writersOf(context, state);
+    const key = state.places.slice(0, state.ready).map((node) => `${node}${graph.success(state.id, node)}`);
+    if (seen.has(key.join())) continue;
+    seen.add(key.join());
+    const writers = writersOf(context, graph, state);
     for (const [name, found] of writers) {
       const channel = byName.get(name);
       if (channel === undefined) continue;
@@ -56,12 +56,12 @@ export function checkSharedSteps(context: CheckContext, graph: StateGraph, finde
 }
 
 /** Channel -> its writers in a step. Sent tasks count as two writers, because a `send` can create several tasks. */
-function writersOf({ model, node: nodeAt }: CheckContext, state: State): Map<string, number[]> {
+function writersOf({ model, node: nodeAt }: CheckContext, graph: StateGraph, state: State): Map<string, number[]> {
   const found = new Map<string, number[]>();
   for (let index = 0; index < state.ready; index++) {
     const node = state.places[index]!;
-    const { isSent, alwaysFails } = model.nodes[node]!;
-    if (alwaysFails) continue;
+    const { isSent } = model.nodes[node]!;
+    if (graph.success(state.id, node) === "never") continue;
     for (const channel of new Set(nodeAt(node).writes)) {
       const writers = isSent ? [node, node] : [node];
       const known = found.get(channel);
@@ -103,10 +103,18 @@ function reportClash(
   channel: BoundChannel,
   pairs: readonly (readonly [number, number])[],
 ): void {
-  const run = finder.toState((state) => pairs.some(([a, b]) => runsBoth(state, a, b)));
-  if (run === undefined) return;
+  const writesBoth = (state: State, [a, b]: readonly [number, number], isSure: boolean): boolean =>
+    runsBoth(state, a, b) &&
+    [a, b].every((node) => {
+      const success = graph.success(state.id, node);
+      return isSure ? success === "sure" : success !== "never";
+    });
+  const sure = finder.toState((state) => pairs.some((pair) => writesBoth(state, pair, true)));
+  const found = sure ?? finder.toState((state) => pairs.some((pair) => writesBoth(state, pair, false)));
+  if (found === undefined) return;
+  const run: Run = sure === undefined ? { ...found, feasible: false } : sure;
   const last = graph.states[run.states.at(-1) ?? 0]!;
-  const pair = pairs.find(([a, b]) => runsBoth(last, a, b));
+  const pair = pairs.find((each) => writesBoth(last, each, sure !== undefined));
   if (pair === undefined) return;
   const names = pair.map(context.nodeName) as [string, string];
   const labels = [{ ...outputPlace(context, pair[0], channel.name), message: `\`${names[0]}\` writes it here` }];

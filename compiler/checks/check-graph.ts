@@ -103,5 +103,9 @@ function check(graph: BoundGraph, maxStates: number): CheckedGraph {
   }
   const verdict = verdictOf(open, diagnostics, context.undecided);
   reportOpen(context, verdict);
-  return { maxStates, result: { diagnostics, proofs, verdict }, summary: { isSound, calls: runs.calls, completes: runs.completes } };
+  return {
+    maxStates,
+    result: { diagnostics, proofs, verdict },
+    summary: { isSound, calls: runs.calls, completes: runs.completes },
+  };
 }

@@ -164,6 +164,13 @@ function proveLoopBounds(
   for (const { id, places, ready } of graph.states) {
     for (let index = 0; index < ready; index++) statesOf.get(places[index]!)?.push(id);
   }
+  // Any number of tasks can be sent to a node.
+  const sent = context.model.nodes.filter(({ index, isSent }) => isSent && graph.nodeRuns[index] === 1);
+  for (const { declared } of sent) {
+    if (!statesOf.delete(declared)) continue;
+    const why = `tasks can be sent to \`${context.nodeName(declared)}\``;
+    context.open.push({ property: `bound of the loop at \`${context.nodeName(declared)}\``, why, isMinor: true });
+  }
   const stretches = findStretches(graph, bounds.perAnswer);
   const weights = new Uint8Array(graph.states.length);
   for (const [node, states] of statesOf) {

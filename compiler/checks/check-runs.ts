@@ -248,10 +248,11 @@ const UNIVERSAL: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>(["NG202",
 /** A context of the same graph for the second exploration, with all jumps that the engine allows. */
 function contextOfAnyJump(context: CheckContext, known: readonly Diagnostic[]): CheckContext {
   const keyOf = ({ code, span }: Diagnostic): string => `${code}/${span.start}`;
-  const reported = new Set(known.map(keyOf));
+  const reported = new Set<string>();
   const report = (diagnostic: Diagnostic): void => {
-    if (ONCE.has(diagnostic.code) || reported.has(keyOf(diagnostic))) return;
-    reported.add(keyOf(diagnostic));
+    const key = keyOf(diagnostic);
+    if (ONCE.has(diagnostic.code) || reported.has(key) || known.some((other) => keyOf(other) === key)) return;
+    reported.add(key);
     if (UNIVERSAL.has(diagnostic.code)) {
       context.report(diagnostic);
       return;

@@ -19,6 +19,8 @@ export interface Verdict {
   /** `sound`, `unsound: …` or `not proven: …`. */
   readonly text: string;
   readonly open: readonly OpenProperty[];
+  /** A finding refutes soundness, and not only an assertion or the absence of parallel writers. */
+  readonly isRefuted: boolean;
 }
 
 /** Findings that refute soundness or an assertion. */
@@ -27,6 +29,9 @@ const REFUTES: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>([
   ...(["NG307", "NG309", "NG311", "NG316", "NG401", "NG501", "NG515"] as const),
 ]);
 
+/** Of these, the findings that leave open whether the graph is sound. */
+const OTHER_PROPERTIES: ReadonlySet<DiagnosticCode> = new Set<DiagnosticCode>(["NG213", "NG401"]);
+
 /** Limit of the properties and reasons in the text of a verdict. */
 const MAX_SHOWN = 3;
 
@@ -34,10 +39,10 @@ const MAX_SHOWN = 3;
  * Reports NG900 once for each reason. It is a warning if the graph is too large, and `info` if the property depends on
  * unknown values. Soundness is not reported as open if a finding refutes it.
  */
-export function reportOpen(context: CheckContext, { kind, open }: Verdict): void {
+export function reportOpen(context: CheckContext, { isRefuted, open }: Verdict): void {
   const byReason = new Map<string, { readonly properties: Set<string>; isWarning: boolean }>();
   for (const { property, why, isMinor, isLarge } of open) {
-    if (kind === "unsound" && property === SOUNDNESS) continue;
+    if (isRefuted && property === SOUNDNESS) continue;
     const key = isMinor === true ? `${why} ` : why;
     const known = byReason.get(key) ?? { properties: new Set<string>(), isWarning: false };
     known.properties.add(property);
@@ -73,10 +78,11 @@ export function verdictOf(
   const [first] = refuting.toSorted((a, b) => Number(a.severity !== "error") - Number(b.severity !== "error"));
   if (first !== undefined) {
     const more = refuting.length > 1 ? `, and ${refuting.length - 1} more` : "";
-    return { kind: "unsound", text: `unsound: ${first.message} (${first.code}${more})`, open };
+    const isRefuted = refuting.some(({ code }) => !OTHER_PROPERTIES.has(code));
+    return { kind: "unsound", text: `unsound: ${first.message} (${first.code}${more})`, open, isRefuted };
   }
   const major = open.filter((item) => item.isMinor !== true);
-  if (major.length === 0) return { kind: "sound", text: "sound", open };
+  if (major.length === 0) return { kind: "sound", text: "sound", open, isRefuted: false };
   const byReason = new Map<string, string[]>();
   for (const { property, why } of major) byReason.set(why, [...(byReason.get(why) ?? []), property]);
   const reasons = [...byReason].map(([why, properties]) => {
@@ -85,5 +91,6 @@ export function verdictOf(
     return `${shown}${more} (${why})`;
   });
   const more = reasons.length > MAX_SHOWN ? `; and ${reasons.length - MAX_SHOWN} more` : "";
-  return { kind: "not proven", text: `not proven: ${reasons.slice(0, MAX_SHOWN).join("; ")}${more}`, open };
+  const text = `not proven: ${reasons.slice(0, MAX_SHOWN).join("; ")}${more}`;
+  return { kind: "not proven", text, open, isRefuted: false };
 }

@@ -41,8 +41,8 @@ export function buildModel(graph: BoundGraph, jumps: JumpReading = "one"): Contr
       alwaysFails: node.call.kind === "builtin" && node.call.signature.name === "fail" && node.each === undefined,
       fails: failureOf(terms, node),
       // A task that was sent has an item, whatever the list is.
-      itemsFrom: isSent ? undefined : itemsFrom(graph, data, node),
-      neverCalls: !isSent && isNeverCalled(graph, filled, node),
+      itemsFrom: routes.isSent ? undefined : itemsFrom(graph, data, node),
+      neverCalls: !routes.isSent && isNeverCalled(graph, filled, node),
       defined: definedWhere(terms, node),
       pauses: waitsForPerson(node),
       alwaysPauses: !routes.isSent && alwaysWaits(node, routes.errorRouting !== undefined),

@@ -16,6 +16,7 @@ import {
   collisionKey,
   outcomesOfTransition,
   type StepContext,
+  successOf,
   type Transition,
   transitionsFrom,
 } from "./step-transitions.ts";
@@ -158,6 +159,7 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
     taken: context.taken,
     stuck: context.stuck,
     collisions: [...collisions.values()],
+    success: (id, node) => successOf(context, states[id]!, node),
     steps: remember((id) =>
       stepsFrom(context, states[id]!).transitions.map((transition) => toStep(context, ids, id, transition)),
     ),

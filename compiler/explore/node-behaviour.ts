@@ -94,9 +94,7 @@ function isAlwaysGiven({ channels, nodes }: BoundGraph, index: number): boolean 
 function keepsItems({ channels, nodes }: BoundGraph, index: number): boolean {
   const { name, initial, reducer } = channels[index]!;
   if (!Array.isArray(initial) || initial.length === 0) return false;
-  return (
-    reducer?.kind === "append" || reducer?.kind === "union" || nodes.every(({ writes }) => !writes.includes(name))
-  );
+  return reducer?.kind === "append" || reducer?.kind === "union" || nodes.every(({ writes }) => !writes.includes(name));
 }
 
 /** The formula under which the expression of a node has a value; `undefined` if it always has one. */

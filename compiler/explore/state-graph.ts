@@ -88,6 +88,8 @@ export interface StateGraph {
   readonly gaveUp: GaveUp | undefined;
   /** The collisions of all steps, without duplicates. */
   readonly collisions: readonly Collision[];
+  /** Whether a node that runs in a state can succeed there: surely, or as far as is known. */
+  success(state: number, node: number): "sure" | "possible" | "never";
   /** The steps from a state. Several of them can lead to the same successor. */
   steps(state: number): readonly Step[];
 }

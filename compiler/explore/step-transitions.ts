@@ -153,6 +153,13 @@ function valuesAt(context: StepContext, state: State, node: number): HasValue {
   };
 }
 
+/** See `StateGraph.success`. */
+export function successOf(context: StepContext, state: State, node: number): "sure" | "possible" | "never" {
+  if (context.model.nodes[node]?.alwaysFails === true) return "never";
+  const { succeeds, isSureSuccess } = valuesAt(context, state, node);
+  return !succeeds ? "never" : isSureSuccess ? "sure" : "possible";
+}
+
 /** The outcomes of a node, depending on whether its expression has a value. */
 function outcomesAt({ start, nodes }: Outcomes, node: number, value: HasValue): readonly Outcome[] {
   if (node === START_NODE) return start;

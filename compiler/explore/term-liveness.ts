@@ -428,8 +428,7 @@ function evaluatedOnce(
   const evaluations = new Map<number, number>();
   for (const [term, readers] of readersByTerm(startReads, reads)) {
     const repeats = readers.size > 1 || [...readers].some((node) => looping.has(node));
-    for (const channel of term.channels)
-      evaluations.set(channel, (evaluations.get(channel) ?? 0) + (repeats ? 2 : 1));
+    for (const channel of term.channels) evaluations.set(channel, (evaluations.get(channel) ?? 0) + (repeats ? 2 : 1));
   }
   return new Set([...evaluations].filter(([, count]) => count === 1).map(([channel]) => channel));
 }

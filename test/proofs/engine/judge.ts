@@ -133,7 +133,8 @@ export async function judge(text: string, options: JudgeOptions): Promise<Judged
     if (["NG203", "NG204", "NG205", "NG208", "NG311"].includes(code) && !cut)
       add(`${code} error, and every run ends`, message);
     // A gap is reported for a node that never runs, too.
-    if (["NG501", "NG515"].includes(code) && !noRoute && isReached) add(`${code} error, and every run has a route`, message);
+    if (["NG501", "NG515"].includes(code) && !noRoute && isReached)
+      add(`${code} error, and every run has a route`, message);
   }
   if (claims.sound && !completed && cut) add("NG310 sound, and no run completes", "");
   return {

@@ -180,6 +180,9 @@ function endsBranch(
   });
 }
 
+/** The source of tasks that were sent. They run beside what edges signal, on purpose. */
+const SENT = "";
+
 /** Where parallel branches meet without a barrier: in one step, or in different ones; and signals that a barrier already had. */
 function meetings(wiring: Wiring, { steps, start }: RanGraph): string[] {
   const found: string[] = [];
@@ -210,14 +213,14 @@ function meetings(wiring: Wiring, { steps, start }: RanGraph): string[] {
       const signals = next.get(name) ?? [];
       const from = with_(signals.flatMap((each) => [...each.from]));
       ancestors.set(id, from);
-      const [first] = signals;
-      if (new Set(signals.map(({ source }) => source)).size > 1)
-        found.push(`${name} runs once in step ${index} for ${signals.map(({ source }) => source).join(", ")}`);
+      const sources = signals.map(({ source }) => source).filter((source) => source !== SENT);
+      const [first] = sources;
+      if (new Set(sources).size > 1) found.push(`${name} runs once in step ${index} for ${sources.join(", ")}`);
       for (const before of known.get(name) ?? []) {
-        if (!from.has(before.id) && first !== undefined && before.source !== "" && before.source !== first.source)
-          found.push(`${name} runs again in step ${index}, for ${first.source} after ${before.source}`);
+        if (!from.has(before.id) && first !== undefined && before.source !== SENT && before.source !== first)
+          found.push(`${name} runs again in step ${index}, for ${first} after ${before.source}`);
       }
-      known.set(name, [...(known.get(name) ?? []), { id, source: first?.source ?? "" }]);
+      known.set(name, [...(known.get(name) ?? []), { id, source: first ?? SENT }]);
     }
     next = new Map();
     if (!step.committed) break;
@@ -225,8 +228,11 @@ function meetings(wiring: Wiring, { steps, start }: RanGraph): string[] {
       if (discarded) continue;
       const from = new Set([`${node}@${index}`]);
       for (const target of new Set(targets)) {
-        // What is sent runs beside what edges signal, on purpose.
-        if (target === "end" || via === "send") continue;
+        if (target === "end") continue;
+        if (via === "send") {
+          signal(target, SENT, from);
+          continue;
+        }
         const isDirect = via === "exclusive" || direct.get(node)?.has(target) === true;
         const isGated = via !== "exclusive" && gated.get(node)?.has(target) === true;
         if (isDirect) signal(target, node, from);

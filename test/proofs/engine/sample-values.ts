@@ -39,7 +39,7 @@ export function constantsOf(table: Table): Constants {
 const NODE_NAME = /^n\d+$/;
 
 const MOST = 6;
-const MOST_NUMBERS = 12;
+const MOST_NUMBERS = 14;
 
 /** Some values of a type: around the constants that conditions compare with, and at the edges of the type. */
 export function sampleValues({ type, types }: ExpectedType, constants: Constants): readonly Json[] {
@@ -50,11 +50,11 @@ export function sampleValues({ type, types }: ExpectedType, constants: Constants
         return distinct([...constants.strings.slice(0, 5), "", "q"]);
       case "int": {
         const near = constants.numbers.filter(Number.isSafeInteger).flatMap((value) => [value, value + 1, value - 1]);
-        return distinct([0, 1, ...near, 7]).slice(0, MOST_NUMBERS);
+        return distinct([0, 1, -1, ...near, 7]).slice(0, MOST_NUMBERS);
       }
       case "float": {
-        const near = constants.numbers.flatMap((value) => [value, value + 0.5, value - 0.5]);
-        return distinct([0, 1e-20, -1e-20, 7.5, 1, ...near]).slice(0, MOST_NUMBERS);
+        const near = constants.numbers.flatMap((value) => [value, value + 0.5, value - 0.5, value - 1]);
+        return distinct([0, 1e-20, -1e-20, 7.5, 1, -1, ...near]).slice(0, MOST_NUMBERS);
       }
       case "bool":
         return [false, true];
