@@ -26,7 +26,7 @@ export interface StoreLimits {
  */
 export function guardStore(store: Store, limits: StoreLimits): Store {
   const guard = new Guard(limits);
-  const { putWrites, getWrites, clearWrites, label, loadByLabel } = store;
+  const { putWrites, getWrites, clearWrites, putSignal, getSignals, label, loadByLabel } = store;
   return {
     claim: (...args) => {
       // A claim that arrives late is released: it would block other runners until its lease ends.
@@ -44,6 +44,8 @@ export function guardStore(store: Store, limits: StoreLimits): Store {
     ...(putWrites && { putWrites: (...args) => guard.wait("putWrites", putWrites.apply(store, args)) }),
     ...(getWrites && { getWrites: (...args) => guard.wait("getWrites", getWrites.apply(store, args)) }),
     ...(clearWrites && { clearWrites: (...args) => guard.wait("clearWrites", clearWrites.apply(store, args)) }),
+    ...(putSignal && { putSignal: (...args) => guard.wait("putSignal", putSignal.apply(store, args)) }),
+    ...(getSignals && { getSignals: (...args) => guard.wait("getSignals", getSignals.apply(store, args)) }),
     ...(label && { label: (...args) => guard.wait("label", label.apply(store, args)) }),
     ...(loadByLabel && { loadByLabel: (...args) => guard.wait("loadByLabel", loadByLabel.apply(store, args)) }),
   };

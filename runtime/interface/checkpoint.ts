@@ -90,6 +90,8 @@ export interface CheckpointHeader {
   readonly channels?: Readonly<Record<string, string>>;
   /** Written by a fork or an edit of the state with work left: no run has been cut off, a resume is to come. */
   readonly prepared?: true;
+  /** When the first of `pauses` becomes due, in milliseconds since 1970. Absent if none has a due time. */
+  readonly due?: number;
   /** Why the run failed. */
   readonly failure?: {
     readonly code: string;
@@ -112,6 +114,14 @@ export interface Checkpoint extends CheckpointHeader {
   readonly values: Readonly<Record<string, Json>>;
   /** By channel: the number of steps (or edits) that wrote it since the start of the chain; absent is 0. */
   readonly versions: Readonly<Record<string, number>>;
+}
+
+/** A value from outside for a node that waits for it by name. */
+export interface Signal {
+  /** Unique in the thread: a second signal with the same id is ignored. */
+  readonly id: string;
+  readonly name: string;
+  readonly value: Json;
 }
 
 /** How one channel differs from the parent checkpoint. */

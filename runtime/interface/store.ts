@@ -11,6 +11,7 @@ import type {
   CheckpointHeader,
   CheckpointId,
   PendingWrite,
+  Signal,
   ThreadId,
 } from "./checkpoint.ts";
 import type { Json, MaybePromise } from "../value/json.ts";
@@ -50,6 +51,8 @@ export interface SaveRequest {
   readonly expectedHead: CheckpointId | null;
   /** The store removes the pending writes of this checkpoint in the same transaction. */
   readonly clearWritesOf?: CheckpointId;
+  /** Ids of signals that the store removes from the inbox of the thread in the same transaction. */
+  readonly takenSignals?: readonly string[];
   /** Releases the claim in the same transaction (the last save of a run). */
   readonly releaseClaim?: boolean;
 }
@@ -89,6 +92,10 @@ export interface ThreadInfo {
   readonly held?: boolean;
   /** As in the header of the head. */
   readonly prepared?: true;
+  /** As in the header of the head: when the thread can continue without an answer, in milliseconds since 1970. */
+  readonly due?: number;
+  /** Number of signals in the inbox. Absent for 0, and for stores without an inbox. */
+  readonly signals?: number;
 }
 
 /** Which threads a listing contains: those that have all of the given properties. */
@@ -104,6 +111,8 @@ export interface ThreadsOptions {
   readonly label?: string;
   /** Fields that the metadata of the head contains, with equal values. */
   readonly metadata?: CheckpointHeader["metadata"];
+  /** Only paused threads that may continue at this time: their `due` is not later, or there are signals in their inbox. */
+  readonly due?: number;
   /**
    * Called for each damaged thread, which the list then leaves out. Without it, a damaged thread fails the call with
    * NG_CORRUPT_RECORD. The id is undefined if the damage hides it.
@@ -159,8 +168,15 @@ export interface Store {
   /**
    * Optional: without these methods a resume runs the whole step again. Stores all of `writes`, or none. A second write
    * of a task replaces the first one in its position.
+   *
+   * @param takenSignals ids of signals that the store removes from the inbox in the same transaction
    */
-  putWrites?(claim: Claim, checkpointId: CheckpointId, writes: readonly PendingWrite[]): MaybePromise<void>;
+  putWrites?(
+    claim: Claim,
+    checkpointId: CheckpointId,
+    writes: readonly PendingWrite[],
+    takenSignals?: readonly string[],
+  ): MaybePromise<void>;
   /** In the order in which their tasks were first written. */
   getWrites?(threadId: ThreadId, checkpointId: CheckpointId): MaybePromise<readonly PendingWrite[]>;
   /**
@@ -168,6 +184,15 @@ export interface Store {
    * checkpoint.
    */
   clearWrites?(claim: Claim, checkpointId: CheckpointId, taskIds?: readonly string[]): MaybePromise<void>;
+
+  /**
+   * Optional, with `getSignals`: the inbox of a thread. Adds a signal at its end. It needs no claim, and works while a runner
+   * holds the thread. Returns false, and adds nothing, if the thread has had a signal with this id: the id of a signal that
+   * was taken stays known as long as the thread exists. Throws NG_UNKNOWN_THREAD for a thread without checkpoints.
+   */
+  putSignal?(threadId: ThreadId, signal: Signal): MaybePromise<boolean>;
+  /** The signals that no save and no result has taken, in the order in which they were added. */
+  getSignals?(threadId: ThreadId): MaybePromise<readonly Signal[]>;
 
   /**
    * Optional. A label belongs to one checkpoint of a thread, a checkpoint has at most one label, and labelling another

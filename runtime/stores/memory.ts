@@ -5,6 +5,7 @@ import {
   type CheckpointHeader,
   type CheckpointId,
   type PendingWrite,
+  type Signal,
   type ThreadId,
 } from "../interface/checkpoint.ts";
 import { setField } from "../expression/operations.ts";
@@ -34,6 +35,7 @@ import {
   storeIsClosed,
   threadIsHeld,
   unknownCheckpoint,
+  unknownThread,
   unknownVersion,
 } from "./contract/store-error.ts";
 import { isListed } from "./contract/listed-thread.ts";
@@ -128,6 +130,7 @@ export class MemoryStore implements Store {
     thread.written = ord;
     if (header.label !== null) moveLabel(thread, stored, header.label);
     if (request.clearWritesOf !== undefined) thread.writes?.delete(request.clearWritesOf);
+    if (request.takenSignals !== undefined) takeSignals(thread, request.takenSignals);
     if (request.releaseClaim === true) thread.holder = undefined;
   }
 
@@ -166,7 +169,12 @@ export class MemoryStore implements Store {
     this.#threads.delete(threadId);
   }
 
-  putWrites(claim: Claim, checkpointId: CheckpointId, writes: readonly PendingWrite[]): void {
+  putWrites(
+    claim: Claim,
+    checkpointId: CheckpointId,
+    writes: readonly PendingWrite[],
+    takenSignals?: readonly string[],
+  ): void {
     const { thread } = this.#claimed(claim);
     checkNames(checkpointId, ...writes.map(({ taskId }) => taskId));
     const copies = writes.map((write) => frozenJson(write, () => `the result of task ${quote(write.taskId)}`));
@@ -174,6 +182,7 @@ export class MemoryStore implements Store {
     let pending = all.get(checkpointId);
     if (pending === undefined) all.set(checkpointId, (pending = new Map()));
     for (const write of copies) pending.set(write.taskId, write);
+    if (takenSignals !== undefined) takeSignals(thread, takenSignals);
   }
 
   getWrites(threadId: ThreadId, checkpointId: CheckpointId): readonly PendingWrite[] {
@@ -190,6 +199,23 @@ export class MemoryStore implements Store {
     if (taskIds === undefined) pending.clear();
     else for (const taskId of taskIds) pending.delete(taskId);
     if (pending.size === 0) thread.writes?.delete(checkpointId);
+  }
+
+  putSignal(threadId: ThreadId, signal: Signal): boolean {
+    this.#checkOpen();
+    const thread = this.#find(threadId);
+    checkNames(signal.id);
+    const copy = frozenJson(signal, () => `the value of signal ${quote(signal.id)}`);
+    if (thread === undefined || thread.checkpoints.size === 0) throw unknownThread(threadId);
+    const signals = (thread.signals ??= new Map());
+    if (signals.has(signal.id)) return false;
+    signals.set(signal.id, copy);
+    return true;
+  }
+
+  getSignals(threadId: ThreadId): readonly Signal[] {
+    this.#checkOpen();
+    return waitingSignals(this.#find(threadId)?.signals);
   }
 
   label(threadId: ThreadId, checkpointId: CheckpointId, label: string): void {
@@ -223,9 +249,10 @@ export class MemoryStore implements Store {
     return found;
   }
 
-  #info(threadId: ThreadId, { heads, checkpoints, written, holder }: ThreadRecord): ThreadInfo {
+  #info(threadId: ThreadId, { heads, checkpoints, written, holder, signals }: ThreadRecord): ThreadInfo {
     const stored = readable(heads.get("")!);
-    const { id, status, step, timestamp, metadata, graph, prepared } = stored.header;
+    const { id, status, step, timestamp, metadata, graph, prepared, due } = stored.header;
+    const waiting = waitingSignals(signals).length;
     return {
       threadId,
       headId: id,
@@ -239,6 +266,8 @@ export class MemoryStore implements Store {
       position: written,
       held: holder !== undefined && holder.expiresAt > this.#now(),
       ...(prepared === true ? { prepared } : {}),
+      ...(due === undefined ? {} : { due }),
+      ...(waiting === 0 ? {} : { signals: waiting }),
     };
   }
 
@@ -300,6 +329,8 @@ interface ThreadRecord {
   labels: Map<string, Stored> | undefined;
   /** Absent until there is one. */
   writes: Map<CheckpointId, Map<string, PendingWrite>> | undefined;
+  /** By id, in the order of arrival; `undefined` for a signal that was taken. Absent until there is one. */
+  signals: Map<string, Signal | undefined> | undefined;
 }
 
 interface Holder {
@@ -356,6 +387,7 @@ function emptyThread(): ThreadRecord {
     checkpoints: new Map(),
     labels: undefined,
     writes: undefined,
+    signals: undefined,
   };
 }
 
@@ -363,6 +395,14 @@ function emptyThread(): ThreadRecord {
 function parentOf(thread: ThreadRecord, { parentId, namespace }: CheckpointHeader): Stored | undefined {
   const parent = parentId === null ? undefined : thread.checkpoints.get(parentId);
   return parent?.header.namespace === namespace ? parent : undefined;
+}
+
+function waitingSignals(signals: ThreadRecord["signals"]): readonly Signal[] {
+  return [...(signals?.values() ?? [])].filter((signal) => signal !== undefined);
+}
+
+function takeSignals({ signals }: ThreadRecord, ids: readonly string[]): void {
+  for (const id of ids) if (signals?.has(id) === true) signals.set(id, undefined);
 }
 
 function holds(holder: Holder, claim: Claim): boolean {

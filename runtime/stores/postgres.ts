@@ -1,4 +1,4 @@
-import type { Checkpoint, CheckpointId, PendingWrite, ThreadId } from "../interface/checkpoint.ts";
+import type { Checkpoint, CheckpointId, PendingWrite, Signal, ThreadId } from "../interface/checkpoint.ts";
 import type {
   Claim,
   ListOptions,
@@ -24,6 +24,7 @@ import { Connection, type ConnectionOptions, type Transaction } from "./postgres
 import { clearWrites, getWrites, putWrites } from "./postgres/pending-writes.ts";
 import { prune, removeThread } from "./postgres/prune.ts";
 import { relabel, save, takeLabel } from "./postgres/save.ts";
+import { getSignals, putSignal } from "./postgres/signals.ts";
 import { findThread, headOf, lockThread, releaseClaim, renewClaim, takeClaim } from "./postgres/thread.ts";
 import { listThreads } from "./postgres/threads.ts";
 import type { CheckpointRow, ThreadRow } from "./contract/rows.ts";
@@ -103,8 +104,13 @@ export class PostgresStore implements Store {
     await removeThread(this.#connection, threadId);
   }
 
-  async putWrites(claim: Claim, checkpointId: CheckpointId, writes: readonly PendingWrite[]): Promise<void> {
-    await putWrites(this.#connection, claim, checkpointId, writes);
+  async putWrites(
+    claim: Claim,
+    checkpointId: CheckpointId,
+    writes: readonly PendingWrite[],
+    takenSignals?: readonly string[],
+  ): Promise<void> {
+    await putWrites(this.#connection, claim, checkpointId, writes, takenSignals);
   }
 
   async getWrites(threadId: ThreadId, checkpointId: CheckpointId): Promise<readonly PendingWrite[]> {
@@ -113,6 +119,14 @@ export class PostgresStore implements Store {
 
   async clearWrites(claim: Claim, checkpointId: CheckpointId, taskIds?: readonly string[]): Promise<void> {
     await clearWrites(this.#connection, claim, checkpointId, taskIds);
+  }
+
+  async putSignal(threadId: ThreadId, signal: Signal): Promise<boolean> {
+    return putSignal(this.#connection, threadId, signal);
+  }
+
+  async getSignals(threadId: ThreadId): Promise<readonly Signal[]> {
+    return getSignals(this.#connection, threadId);
   }
 
   async label(threadId: ThreadId, checkpointId: CheckpointId, label: string): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Checkpoint, CheckpointId, PendingWrite, ThreadId } from "../interface/checkpoint.ts";
+import type { Checkpoint, CheckpointId, PendingWrite, Signal, ThreadId } from "../interface/checkpoint.ts";
 import type {
   Claim,
   ListOptions,
@@ -28,6 +28,7 @@ import { clearWrites, getWrites, putWrites } from "./sqlite/pending-writes.ts";
 import { prune, removeThread } from "./sqlite/prune.ts";
 import { sqliteRunView } from "./sqlite/run-view.ts";
 import { relabel, save, takeLabel } from "./sqlite/save.ts";
+import { getSignals, putSignal } from "./sqlite/signals.ts";
 import { findThread, headOf, releaseClaim, renewClaim, takeClaim } from "./sqlite/thread.ts";
 import { listThreads } from "./sqlite/threads.ts";
 import { unknownCheckpoint } from "./contract/store-error.ts";
@@ -117,8 +118,13 @@ export class SqliteStore implements Store {
     removeThread(this.#connection, threadId);
   }
 
-  putWrites(claim: Claim, checkpointId: CheckpointId, writes: readonly PendingWrite[]): void {
-    putWrites(this.#connection, claim, checkpointId, writes);
+  putWrites(
+    claim: Claim,
+    checkpointId: CheckpointId,
+    writes: readonly PendingWrite[],
+    takenSignals?: readonly string[],
+  ): void {
+    putWrites(this.#connection, claim, checkpointId, writes, takenSignals);
   }
 
   getWrites(threadId: ThreadId, checkpointId: CheckpointId): readonly PendingWrite[] {
@@ -127,6 +133,14 @@ export class SqliteStore implements Store {
 
   clearWrites(claim: Claim, checkpointId: CheckpointId, taskIds?: readonly string[]): void {
     clearWrites(this.#connection, claim, checkpointId, taskIds);
+  }
+
+  putSignal(threadId: ThreadId, signal: Signal): boolean {
+    return putSignal(this.#connection, threadId, signal);
+  }
+
+  getSignals(threadId: ThreadId): readonly Signal[] {
+    return getSignals(this.#connection, threadId);
   }
 
   label(threadId: ThreadId, checkpointId: CheckpointId, label: string): void {

@@ -18,6 +18,8 @@ const OPTIONAL = [
   "putWrites",
   "getWrites",
   "clearWrites",
+  "putSignal",
+  "getSignals",
   "label",
   "loadByLabel",
   "threads",

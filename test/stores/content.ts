@@ -38,6 +38,10 @@ export async function fillStore(store: Store, done: (operation: number) => unkno
   await step(store.label!("first", cleared.id, "bad"));
   await step(store.putWrites!(second.claim, second.head()!.id, [write]));
   await step(SampleRun.start(store, "only claimed", "c"));
+  for (const id of ["early", "late", "last"]) {
+    await step(store.putSignal!("second", { id, name: "parcel", value: { weight: [1, 2.5] } }));
+  }
+  await step(second.save([], { status: "paused", due: 5000 }, { takenSignals: ["early"] }));
   await step(store.prune!("second", { keepLast: 2 }));
   await step(first.save([{ channel: "log", append: ["end"] }], { status: "completed" }, { releaseClaim: true }));
 }
@@ -53,11 +57,13 @@ export async function readStore(store: Store): Promise<Map<string, string>> {
     }
   };
   await ask("threads", () => store.threads!());
+  await ask("due threads", () => store.threads!({ due: 6000 }));
   for (const thread of THREADS) {
     for (const namespace of NAMESPACES) {
       await ask(`${thread}: head of "${namespace}"`, () => store.loadLatest(thread, namespace));
       await ask(`${thread}: history of "${namespace}"`, () => store.list(thread, { namespace }));
     }
+    await ask(`${thread}: inbox`, () => store.getSignals!(thread));
     for (const label of LABELS) await ask(`${thread}: label ${label}`, () => store.loadByLabel!(thread, label));
     for (let n = 0; n < 10; n++) {
       await ask(`${thread}: checkpoint ${n}`, () => store.loadById(thread, `${thread}/${n}`));

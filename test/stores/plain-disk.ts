@@ -23,6 +23,8 @@ export interface Thread {
   readonly labels: Map<string, string>;
   /** Checkpoint -> task -> result. */
   readonly writes: Map<string, Map<string, string>>;
+  /** Id -> signal as JSON; `null` after it was taken. */
+  readonly signals: Map<string, string | null>;
 }
 
 /** Channel -> its value as JSON. A list has one text per item. */

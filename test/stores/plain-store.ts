@@ -7,6 +7,7 @@ import {
   type Checkpoint,
   type CheckpointHeader,
   type PendingWrite,
+  type Signal,
 } from "../../runtime/interface/checkpoint.ts";
 import { StoreError, ThreadError } from "../../runtime/interface/errors.ts";
 import type {
@@ -88,6 +89,8 @@ export class PlainStore implements Store {
     if (header.label !== null) thread.labels.set(header.label, header.id);
     // Mutation point: cleared-writes
     if (clearWritesOf !== undefined) thread.writes.delete(clearWritesOf);
+    // Mutation point: signals-of-save
+    takeSignals(thread, request.takenSignals);
     // Mutation point: released-claim
     if (releaseClaim === true) thread.holder = undefined;
   }
@@ -139,7 +142,7 @@ export class PlainStore implements Store {
   }
 
   // Mutation point: put-writes
-  putWrites(claim: Claim, checkpointId: string, writes: readonly PendingWrite[]): void {
+  putWrites(claim: Claim, checkpointId: string, writes: readonly PendingWrite[], taken?: readonly string[]): void {
     // Mutation point: claim-of-put
     const thread = this.#claimed(claim);
     // Mutation point: write-texts
@@ -150,6 +153,26 @@ export class PlainStore implements Store {
     thread.writes.set(checkpointId, pending);
     // Mutation point: stored-write
     for (const [taskId, text] of texts) pending.set(taskId, text);
+    // Mutation point: signals-of-put
+    takeSignals(thread, taken);
+  }
+
+  putSignal(threadId: string, signal: Signal): boolean {
+    const text = jsonText(signal);
+    const thread = this.#find(threadId);
+    // Mutation point: thread-of-signal
+    if (thread === undefined || thread.checkpoints.size === 0) throw noThread(threadId);
+    // Mutation point: known-signal
+    if (thread.signals.has(signal.id)) return false;
+    thread.signals.set(signal.id, text);
+    return true;
+  }
+
+  getSignals(threadId: string): readonly Signal[] {
+    // Mutation point: inbox
+    return [...(this.#find(threadId)?.signals.values() ?? [])].flatMap((text) =>
+      text === null ? [] : [JSON.parse(text) as Signal],
+    );
   }
 
   getWrites(threadId: string, checkpointId: string): readonly PendingWrite[] {
@@ -266,8 +289,13 @@ export class PlainStore implements Store {
 }
 
 function newThread(threadId: string): Thread {
-  const maps = { heads: new Map(), checkpoints: new Map(), labels: new Map(), writes: new Map() };
+  const maps = { heads: new Map(), checkpoints: new Map(), labels: new Map(), writes: new Map(), signals: new Map() };
   return { threadId, holder: undefined, written: 0, ...maps };
+}
+
+function takeSignals({ signals }: Thread, ids: readonly string[] = []): void {
+  // Mutation point: taken-signal
+  for (const id of ids) if (signals.has(id)) signals.set(id, null);
 }
 
 function keyOf(threadId: string): string {
@@ -287,6 +315,10 @@ function conflict(threadId: string, problem: string): ThreadError {
 
 function unknown(threadId: string, id: string): ThreadError {
   return new ThreadError("NG_UNKNOWN_CHECKPOINT", threadId, `there is no checkpoint ${JSON.stringify(id)}`);
+}
+
+function noThread(threadId: string): ThreadError {
+  return new ThreadError("NG_UNKNOWN_THREAD", threadId, `there is no thread ${JSON.stringify(threadId)}`);
 }
 
 function failed(problem: string): StoreError {

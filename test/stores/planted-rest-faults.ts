@@ -110,6 +110,37 @@ const WRITES: readonly PlantedFault[] = [
   },
 ];
 
+const INBOX = "signals are kept in order";
+const NO_CLAIM = "a signal needs no claim";
+const KNOWN_SIGNAL = "a signal with a known id is not added again";
+const TAKEN = "signals are taken in the transaction";
+
+const SIGNALS: readonly PlantedFault[] = [
+  {
+    name: "signals have the order of their ids",
+    edits: [inStore("inbox", (code) => code.replace(";", ".sort((a, b) => (a.id < b.id ? -1 : 1));"))],
+    foundBy: INBOX,
+  },
+  {
+    name: "an unknown thread gets an inbox",
+    edits: [inStore("thread-of-signal", "if (thread === undefined) return false;")],
+    foundBy: NO_CLAIM,
+  },
+  { name: "a signal with a known id replaces the first", edits: [inStore("known-signal", "")], foundBy: KNOWN_SIGNAL },
+  {
+    name: "the id of a signal that was taken is forgotten",
+    edits: [inStore("taken-signal", "for (const id of ids) signals.delete(id);")],
+    foundBy: KNOWN_SIGNAL,
+  },
+  { name: "a save takes no signals", edits: [inStore("signals-of-save", "")], foundBy: KNOWN_SIGNAL },
+  { name: "a result takes no signals", edits: [inStore("signals-of-put", "")], foundBy: TAKEN },
+  {
+    name: "a save that fails takes signals",
+    edits: [inStore("current-head", before("takeSignals(thread, request.takenSignals);"))],
+    foundBy: TAKEN,
+  },
+];
+
 const ONE_LABEL = "a label names one checkpoint and can move";
 
 const LABELS: readonly PlantedFault[] = [
@@ -373,6 +404,7 @@ const CLOSED = "calls on a closed store fail, and closing it again is harmless";
 export const REST_FAULTS: readonly PlantedFault[] = [
   ...WRITES,
   ...LABELS,
+  ...SIGNALS,
   ...THREADS,
   ...PRUNING,
   ...NAMES,

@@ -5,7 +5,7 @@ import { fillStore, readStore } from "./content.ts";
 import { PostgresServer } from "./postgres-server.ts";
 
 const CODES = /^error NG_(?:CORRUPT_RECORD|UNKNOWN_VERSION)$/;
-const TABLES = ["threads", "heads", "checkpoints", "cells", "writes"];
+const TABLES = ["threads", "heads", "checkpoints", "cells", "writes", "signals", "waits"];
 
 let server: PostgresServer;
 let store: PostgresStore;
@@ -34,7 +34,7 @@ async function refusals(table: string, damage: string): Promise<number> {
     }
     return refused;
   } finally {
-    const overriding = table === "writes" ? "OVERRIDING SYSTEM VALUE " : "";
+    const overriding = table === "writes" || table === "signals" ? "OVERRIDING SYSTEM VALUE " : "";
     await server.query(
       `DELETE FROM damage.${table}; INSERT INTO damage.${table} ${overriding}SELECT * FROM damage.copy; DROP TABLE damage.copy`,
     );
@@ -77,7 +77,7 @@ it.each(OF_THREADS)("a deleted row of `%s`", async (table) => {
 });
 
 it.each(OF_THREADS)("a row of `%s` with the key of another row", async (table) => {
-  const key = { heads: "namespace", checkpoints: "id", cells: "channel", writes: "task" }[table]!;
+  const key = { heads: "namespace", checkpoints: "id", cells: "channel", writes: "task", signals: "id", waits: "due" }[table]!;
   const damage = `UPDATE damage.${table} SET ${key} = 'foreign' WHERE ${someRow(table)}`;
   expect(await refusals(table, damage)).toBeGreaterThan(0);
 });

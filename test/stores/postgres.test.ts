@@ -70,7 +70,7 @@ describe("the schema", () => {
     const first = open(newer);
     await first.threads();
     await first.close();
-    await server.query(`UPDATE ${newer}.meta SET value = 3 WHERE name = 'version'`);
+    await server.query(`UPDATE ${newer}.meta SET value = 4 WHERE name = 'version'`);
     const second = open(newer);
     await expect(second.threads()).rejects.toMatchObject({ code: "NG_UNKNOWN_VERSION" });
     await second.close();

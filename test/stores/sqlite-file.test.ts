@@ -115,7 +115,7 @@ describe("a file of another program is refused and not changed", () => {
       "NG_UNKNOWN_VERSION",
       (path) => {
         new SqliteStore({ path, journal: "rollback" }).close();
-        makeDatabase(path, "PRAGMA user_version = 3");
+        makeDatabase(path, "PRAGMA user_version = 4");
       },
     ],
     [

@@ -119,7 +119,7 @@ it("an old file that cannot be written is refused with both versions, and not ch
   const before = readFileSync(path);
   const program = runProgram("open-read-only", path);
   expect(await program.line()).toMatch(
-    /^NG_STORE_FAILED: database .*runs\.db has schema version 1 and could not be brought to 2.*cannot be written/,
+    /^NG_STORE_FAILED: database .*runs\.db has schema version 1 and could not be brought to 3.*cannot be written/,
   );
   await program.ended;
   expect(readFileSync(path)).toEqual(before);

@@ -16,6 +16,7 @@ import { KEYS } from "./key-cases.ts";
 import { PRUNING } from "./prune-cases.ts";
 import { ROUND_TRIPS } from "./round-trip-cases.ts";
 import { SECOND_PROCESS } from "./second-process-cases.ts";
+import { SIGNALS } from "./signal-cases.ts";
 import type { MakeStore, Need, StoreCase } from "./store-case.ts";
 import { WRITES } from "./write-cases.ts";
 
@@ -37,6 +38,7 @@ export const storeConformance: readonly StoreCase[] = [
   ...HISTORY,
   ...CLAIMS,
   ...WRITES,
+  ...SIGNALS,
   ...PRUNING,
   ...KEYS,
   ...GROWTH,

@@ -47,7 +47,7 @@ export async function expectCode(code: string, call: () => MaybePromise<unknown>
 }
 
 /** The codes that a `ThreadError` carries; a `StoreError` carries the others. */
-const OF_THREADS: ReadonlySet<string> = new Set(["NG_THREAD_CONFLICT", "NG_UNKNOWN_CHECKPOINT"]);
+const OF_THREADS: ReadonlySet<string> = new Set(["NG_THREAD_CONFLICT", "NG_UNKNOWN_CHECKPOINT", "NG_UNKNOWN_THREAD"]);
 
 function describeError(error: unknown, code: string, type: string): string {
   const found = error instanceof NgraphError ? `${error.code} (${error.message})` : String(error);

@@ -3,11 +3,16 @@ import type { ThreadInfo, ThreadsOptions } from "../../interface/store.ts";
 import type { Json } from "../../value/json.ts";
 
 /** Whether a thread has the properties that a listing asks for. */
-export function isListed(info: ThreadInfo, { status, graph, label, metadata }: ThreadsOptions): boolean {
+export function isListed(info: ThreadInfo, { status, graph, label, metadata, due }: ThreadsOptions): boolean {
   if (status !== undefined && info.status !== status) return false;
   if (graph !== undefined && info.graph !== graph) return false;
   if (label !== undefined && info.label !== label) return false;
+  if (due !== undefined && !mayContinue(info, due)) return false;
   return Object.entries(metadata ?? {}).every(
     ([name, value]) => Object.hasOwn(info.metadata, name) && equal(info.metadata[name] as Json, value),
   );
+}
+
+function mayContinue({ status, due, signals = 0 }: ThreadInfo, now: number): boolean {
+  return status === "paused" && ((due !== undefined && due <= now) || signals > 0);
 }

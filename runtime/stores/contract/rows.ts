@@ -87,6 +87,23 @@ export interface WriteRow extends Row {
   readonly data: string;
 }
 
+/** A signal in the inbox of a thread. After it was taken, the row keeps its id. */
+export interface SignalRow extends Row {
+  readonly thread: number;
+  readonly id: string;
+  /** JSON: `[name, value]`; null after the signal was taken. */
+  readonly data: string | null;
+}
+
+/** What lets a paused thread continue without an answer. A thread without either has no row. */
+export interface WaitRow extends Row {
+  readonly thread: number;
+  /** `due` of the head. */
+  readonly due: number | null;
+  /** Rows of the thread in `signals` that were not taken. */
+  readonly signals: number;
+}
+
 /** A row whose version and checksum are not filled in yet; existing values of both are ignored. */
 export type RowContent<R extends Row> = Omit<R, "v" | "sum"> & Partial<Row>;
 
@@ -141,6 +158,21 @@ export const WRITES: Table<WriteRow> = {
   values: ({ thread, checkpoint, task }) => [thread, checkpoint, task],
   bulk: ({ data }) => data,
   describe: (row) => `result of task "${row.task}" at checkpoint "${row.checkpoint}"`,
+};
+
+export const SIGNALS: Table<SignalRow> = {
+  name: "signals",
+  version: 1,
+  values: ({ thread, id }) => [thread, id],
+  bulk: ({ data }) => data,
+  describe: (row) => `signal "${row.id}"`,
+};
+
+export const WAITS: Table<WaitRow> = {
+  name: "waits",
+  version: 1,
+  values: ({ thread, due, signals }) => [thread, due, signals],
+  describe: (row) => `the wait of thread no. ${row.thread}`,
 };
 
 /**

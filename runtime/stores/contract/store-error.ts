@@ -46,6 +46,11 @@ export function unknownCheckpoint(threadId: ThreadId, id: CheckpointId): ThreadE
   );
 }
 
+export function unknownThread(threadId: ThreadId): ThreadError {
+  const message = `there is no thread ${quote(threadId)} in this store: a signal needs a thread whose run has started`;
+  return new ThreadError("NG_UNKNOWN_THREAD", threadId, message);
+}
+
 /** A checkpoint id is used twice: history is never rewritten. */
 export function checkpointExists(threadId: ThreadId, id: CheckpointId): StoreError {
   return new StoreError(

@@ -2,7 +2,7 @@ import { StoreError } from "../../interface/errors.ts";
 import type { ThreadInfo, ThreadsOptions } from "../../interface/store.ts";
 import { decodeHeader } from "./header-text.ts";
 import { decodeKey } from "./key.ts";
-import type { CheckpointRow, ThreadRow } from "./rows.ts";
+import type { CheckpointRow, ThreadRow, WaitRow } from "./rows.ts";
 
 /**
  * Runs `read` for one thread of a listing. With `onCorrupt`, damage is reported there and the result is undefined; otherwise it is
@@ -33,10 +33,15 @@ function nameOf(thread: ThreadRow): string | undefined {
   }
 }
 
-/** The entry of a thread in a listing. Both rows must have been verified. */
-export function threadInfo(thread: ThreadRow, head: CheckpointRow, isHeld: boolean): ThreadInfo {
+/** The entry of a thread in a listing. The rows must have been verified. */
+export function threadInfo(
+  thread: ThreadRow,
+  head: CheckpointRow,
+  isHeld: boolean,
+  wait: WaitRow | undefined,
+): ThreadInfo {
   const threadId = decodeKey(thread.name);
-  const { id: headId, status, step, timestamp, metadata, label, graph, prepared } = decodeHeader(head, threadId);
+  const { id: headId, status, step, timestamp, metadata, label, graph, prepared, due } = decodeHeader(head, threadId);
   return {
     threadId,
     headId,
@@ -50,5 +55,7 @@ export function threadInfo(thread: ThreadRow, head: CheckpointRow, isHeld: boole
     position: thread.last,
     held: isHeld,
     ...(prepared === true ? { prepared } : {}),
+    ...(due === undefined ? {} : { due }),
+    ...(wait === undefined || wait.signals === 0 ? {} : { signals: wait.signals }),
   };
 }

@@ -5,6 +5,7 @@ import { addChecksum, verifyRow, WRITES, type WriteRow } from "../contract/rows.
 import { checkCount } from "../contract/thread-row.ts";
 import { decodeWrite, encodeWrites } from "../contract/write-text.ts";
 import type { Connection } from "./connection.ts";
+import { takeSignals } from "./signals.ts";
 import { claimedThread, findThread, updateThread } from "./thread.ts";
 
 export function putWrites(
@@ -12,6 +13,7 @@ export function putWrites(
   claim: Claim,
   checkpointId: CheckpointId,
   writes: readonly PendingWrite[],
+  takenSignals?: readonly string[],
 ): Promise<void> {
   const checkpoint = encodeKey(checkpointId);
   const encoded = [...encodeWrites(writes)];
@@ -33,6 +35,7 @@ export function putWrites(
     );
     const added = stored.filter((row) => row.added).length;
     if (added > 0) await updateThread(transaction, { ...thread, writes: thread.writes + added });
+    await takeSignals(transaction, thread, takenSignals);
   });
 }
 

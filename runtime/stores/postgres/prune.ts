@@ -55,7 +55,7 @@ export function removeThread(connection: Connection, threadId: ThreadId): Promis
       "DELETE FROM @.cells WHERE chain IN (SELECT DISTINCT chain FROM @.checkpoints WHERE thread = $1)",
       thread.thread,
     );
-    for (const table of ["checkpoints", "heads", "writes", "threads"]) {
+    for (const table of ["checkpoints", "heads", "writes", "signals", "waits", "threads"]) {
       await transaction.run(`DELETE FROM @.${table} WHERE thread = $1`, thread.thread);
     }
     transaction.heads.forget();

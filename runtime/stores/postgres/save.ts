@@ -22,10 +22,12 @@ import {
   verifyRow,
 } from "../contract/rows.ts";
 import { checkpointExists, headHasMoved } from "../contract/store-error.ts";
+import { mayBeDue } from "../contract/signal-text.ts";
 import { UNCLAIMED } from "../contract/thread-row.ts";
 import { findCheckpoint, missingCheckpoint } from "./checkpoints.ts";
 import type { Connection, Transaction } from "./connection.ts";
 import { sqlState } from "./failure.ts";
+import { changeWait, takeSignals } from "./signals.ts";
 import { claimedThread, headOf, setHead } from "./thread.ts";
 
 const UNIQUE_VIOLATED = "23505";
@@ -61,6 +63,10 @@ export function save(connection: Connection, claim: Claim, request: SaveRequest)
     if (label !== null) await takeLabel(transaction, thread, label);
     const at = { ord, thread: thread.thread, id, namespace, chain, parent: parent?.ord ?? null };
     if (namespace !== "") await setHead(transaction, thread.thread, namespace, ord);
+    else if (header.due !== undefined || mayBeDue(head?.header ?? "")) {
+      await changeWait(transaction, thread, (wait) => ({ ...wait, due: header.due ?? null }));
+    }
+    await takeSignals(transaction, thread, request.takenSignals);
     const content = {
       ...thread,
       head: namespace === "" ? ord : thread.head,

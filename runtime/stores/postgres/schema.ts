@@ -5,7 +5,7 @@ import type { Transaction } from "./connection.ts";
  * One step a schema version: step i leads from version i to i + 1, within a transaction that is not its own. Steps are never changed
  * once released. `@.` is the prefix of the schema.
  */
-export const MIGRATIONS: readonly ((transaction: Transaction) => Promise<unknown>)[] = [makeTables, guardVersion];
+export const MIGRATIONS: readonly ((transaction: Transaction) => Promise<unknown>)[] = [makeTables, guardVersion, addInbox];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
@@ -76,4 +76,21 @@ async function guardVersion(transaction: Transaction): Promise<void> {
   }
   await transaction.run("ALTER TABLE @.threads ADD CHECK (v >= 2)");
   await transaction.run("ALTER TABLE @.threads SET (fillfactor = 50)");
+}
+
+/** Version 3 adds the inboxes of threads, and an index of what lets paused threads continue. */
+function addInbox(transaction: Transaction): Promise<unknown> {
+  return transaction.run(`
+  CREATE TABLE @.signals (
+    signal bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, thread bigint NOT NULL, id text COLLATE "C" NOT NULL, data text,
+    v bigint NOT NULL, sum bigint NOT NULL, UNIQUE (thread, id)
+  );
+  CREATE INDEX signals_waiting ON @.signals (thread) WHERE data IS NOT NULL;
+
+  CREATE TABLE @.waits (
+    thread bigint PRIMARY KEY, due bigint, signals bigint NOT NULL, v bigint NOT NULL, sum bigint NOT NULL
+  );
+  CREATE INDEX waits_by_due ON @.waits (due) WHERE due IS NOT NULL;
+  CREATE INDEX waits_with_signals ON @.waits (thread) WHERE signals > 0;
+  `);
 }

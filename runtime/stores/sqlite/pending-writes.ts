@@ -5,6 +5,7 @@ import { addChecksum, verifyRow, WRITES, type WriteRow } from "../contract/rows.
 import { checkCount } from "../contract/thread-row.ts";
 import { decodeWrite, encodeWrites } from "../contract/write-text.ts";
 import type { Connection } from "./connection.ts";
+import { takeSignals } from "./signals.ts";
 import { claimedThread, findThread, updateThread } from "./thread.ts";
 
 /** Rows of one statement: a call of the driver costs more than a row. */
@@ -15,6 +16,7 @@ export function putWrites(
   claim: Claim,
   checkpointId: CheckpointId,
   writes: readonly PendingWrite[],
+  takenSignals?: readonly string[],
 ): void {
   const checkpoint = encodeKey(checkpointId);
   const encoded = encodeWrites(writes);
@@ -31,6 +33,7 @@ export function putWrites(
       start += count;
     }
     if (added.length > 0) updateThread(connection, { ...thread, writes: thread.writes + added.length });
+    takeSignals(connection, thread, takenSignals);
   });
 }
 

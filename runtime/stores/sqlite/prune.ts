@@ -45,10 +45,12 @@ export function removeThread(connection: Connection, threadId: ThreadId): void {
     // Damaged rows are removed too: deleting the thread is the way out that their errors name.
     for (const { thread } of rows.filter((row) => row.name === name || isDamaged(THREADS, row))) {
       removeCells(connection, thread);
-      for (const table of ["checkpoints", "heads", "writes", "threads"]) {
+      for (const table of ["checkpoints", "heads", "writes", "signals", "waits", "threads"]) {
         connection.run(`DELETE FROM ${table} WHERE thread = ?`, thread);
       }
     }
+    // Flushing staged rows at the start of the transaction may have cached the thread.
+    connection.recent.forget();
   });
 }
 

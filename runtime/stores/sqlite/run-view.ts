@@ -26,13 +26,15 @@ export function sqliteRunView(store: SqliteStore, group: GroupCommit): SqliteRun
       const end = request.releaseClaim === true ? (): void => ended(claim) : undefined;
       return settled(() => group.write(() => store.save(claim, request)), end, undefined);
     },
-    putWrites: (claim, id, writes) => group.write(() => store.putWrites(claim, id, writes)),
+    putWrites: (claim, id, writes, taken) => group.write(() => store.putWrites(claim, id, writes, taken)),
     clearWrites: (claim, id, taskIds) => group.write(() => store.clearWrites(claim, id, taskIds)),
     loadLatest: (threadId, namespace) => group.read(() => store.loadLatest(threadId, namespace)),
     loadById: (threadId, id) => group.read(() => store.loadById(threadId, id)),
     loadByLabel: (threadId, label) => group.read(() => store.loadByLabel(threadId, label)),
     list: (threadId, options) => group.read(() => store.list(threadId, options)),
     getWrites: (threadId, id) => group.read(() => store.getWrites(threadId, id)),
+    putSignal: (threadId, signal) => group.write(() => store.putSignal(threadId, signal)),
+    getSignals: (threadId) => group.read(() => store.getSignals(threadId)),
     threads: (options) => group.read(() => store.threads(options)),
     label: (threadId, id, label) => group.write(() => store.label(threadId, id, label)),
     deleteThread: (threadId) => group.write(() => store.deleteThread(threadId)),

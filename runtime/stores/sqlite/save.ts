@@ -12,9 +12,11 @@ import {
   verifyRow,
 } from "../contract/rows.ts";
 import { checkpointExists, headHasMoved } from "../contract/store-error.ts";
+import { mayBeDue } from "../contract/signal-text.ts";
 import { UNCLAIMED } from "../contract/thread-row.ts";
 import { checkpointAt, findCheckpoint } from "./checkpoints.ts";
 import type { Connection } from "./connection.ts";
+import { changeWait, takeSignals } from "./signals.ts";
 import { resultCode } from "./failure.ts";
 import { stageStep, flushStaging, fitsStaging, type StagedRows } from "./staging-table.ts";
 import { claimedThread, headOf, setHead, updateThread, withStep } from "./thread.ts";
@@ -77,6 +79,10 @@ export function save(connection: Connection, claim: Claim, request: SaveRequest)
     });
     insertStep(connection, claim, staging, row, cells);
     if (namespace !== "") setHead(connection, thread.thread, namespace, ord);
+    else if (header.due !== undefined || mayBeDue(head?.header ?? "")) {
+      changeWait(connection, thread, (wait) => ({ ...wait, due: header.due ?? null }));
+    }
+    takeSignals(connection, thread, request.takenSignals);
     const next = withStep(thread, ord, namespace);
     const cleared = clearedWrites(connection, thread, request.clearWritesOf);
     const isNewNamespace = namespace !== "" && head === undefined;

@@ -8,7 +8,7 @@ export const APPLICATION_ID = 0x4e475246;
  * One step for each schema version: step i migrates version i to i + 1, within the caller's transaction. A released step
  * never changes.
  */
-export const MIGRATIONS: readonly ((database: SqliteDatabase) => void)[] = [makeTables, addStagingTable];
+export const MIGRATIONS: readonly ((database: SqliteDatabase) => void)[] = [makeTables, addStagingTable, addInbox];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
@@ -105,4 +105,22 @@ function addStagingTable(database: SqliteDatabase): void {
 
 function threadsAfter(select: SqliteStatement, thread: number): (ThreadRow & { readonly hash: number })[] {
   return select.all(thread) as (ThreadRow & { readonly hash: number })[];
+}
+
+/** Version 3 adds the inboxes of threads, and an index of what lets paused threads continue. */
+function addInbox(database: SqliteDatabase): void {
+  database.exec(`
+  CREATE TABLE signals (
+    signal INTEGER PRIMARY KEY, thread INTEGER NOT NULL, id TEXT NOT NULL, data TEXT,
+    v INTEGER NOT NULL, sum INTEGER NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX signals_by_id ON signals (thread, id);
+  CREATE INDEX signals_waiting ON signals (thread) WHERE data IS NOT NULL;
+
+  CREATE TABLE waits (
+    thread INTEGER PRIMARY KEY, due INTEGER, signals INTEGER NOT NULL, v INTEGER NOT NULL, sum INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX waits_by_due ON waits (due) WHERE due IS NOT NULL;
+  CREATE INDEX waits_with_signals ON waits (thread) WHERE signals > 0;
+  `);
 }

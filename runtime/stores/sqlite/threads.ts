@@ -7,10 +7,11 @@ import { readListed, threadInfo } from "../contract/thread-info.ts";
 import { isHeld } from "../contract/thread-row.ts";
 import { checkpointAt } from "./checkpoints.ts";
 import type { Connection } from "./connection.ts";
+import { waitOf } from "./signals.ts";
 
 /** Most recently written first. There are far fewer threads than checkpoints and calls are rare, so there is no index. */
 export function listThreads(connection: Connection, options: ThreadsOptions, now: number): readonly ThreadInfo[] {
-  const { onCorrupt } = options;
+  const { onCorrupt, due } = options;
   const limit = rowLimit(options.limit);
   const size = Math.min(PAGE, limit);
   return connection.read(() => {
@@ -23,14 +24,15 @@ export function listThreads(connection: Connection, options: ThreadsOptions, now
     while (found.length < limit) {
       // Without a position the condition would hide rows whose `last` is damaged.
       const rows: readonly ThreadRow[] = connection.all<ThreadRow>(
-        `SELECT * FROM threads WHERE head IS NOT NULL${after === undefined ? "" : " AND last < ?"} ORDER BY last DESC LIMIT ?`,
-        ...(after === undefined ? [size] : [after, size]),
+        `SELECT * FROM threads WHERE head IS NOT NULL${due === undefined ? "" : MAY_CONTINUE}` +
+          `${after === undefined ? "" : " AND last < ?"} ORDER BY last DESC LIMIT ?`,
+        ...[...(due === undefined ? [] : [due]), ...(after === undefined ? [] : [after]), size],
       );
       for (const row of rows) {
         const info = readListed(row, onCorrupt, () => {
           const thread = verifyRow(THREADS, row);
           const head = checkpointAt(connection, thread, thread.head!);
-          return threadInfo(thread, head, isHeld(thread, now, connection.lost));
+          return threadInfo(thread, head, isHeld(thread, now, connection.lost), waitOf(connection, thread.thread));
         });
         if (info !== undefined && found.length < limit && isListed(info, options)) found.push(info);
       }
@@ -40,6 +42,9 @@ export function listThreads(connection: Connection, options: ThreadsOptions, now
     return found;
   });
 }
+
+const MAY_CONTINUE =
+  " AND thread IN (SELECT thread FROM waits INDEXED BY waits_by_due WHERE due <= ? UNION SELECT thread FROM waits INDEXED BY waits_with_signals WHERE signals > 0)";
 
 /** Threads that are read at a time. */
 const PAGE = 1000;
