@@ -3,6 +3,7 @@ import { ask } from "./nodes/ask.ts";
 import { fail } from "./nodes/fail.ts";
 import { http } from "./nodes/http.ts";
 import { print } from "./nodes/print.ts";
+import { receive } from "./nodes/receive.ts";
 import { shell } from "./nodes/shell.ts";
 import { sleep } from "./nodes/sleep.ts";
 
@@ -11,5 +12,7 @@ import { sleep } from "./nodes/sleep.ts";
  * them.
  */
 export const builtinNodes: Readonly<Record<string, BuiltinNode>> = Object.freeze(
-  Object.assign(Object.create(null) as Record<string, BuiltinNode>, { ask, fail, http, print, shell, sleep }),
+  Object.assign(Object.create(null) as Record<string, BuiltinNode>, {
+    ...{ ask, fail, http, print, receive, shell, sleep },
+  }),
 );

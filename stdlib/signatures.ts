@@ -92,6 +92,14 @@ const signatures: readonly NodeSignature[] = [
     pauses: true,
   },
   {
+    name: "receive",
+    summary: "waits for a signal with a name; its value has the type of the channel it is stored into",
+    parameters: [required("name", STRING)],
+    result: "infer",
+    effects: [],
+    pauses: true,
+  },
+  {
     name: "sleep",
     summary: "waits; the duration is in milliseconds (`30s` is 30000)",
     parameters: [required("duration", INT)],

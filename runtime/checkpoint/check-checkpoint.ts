@@ -38,7 +38,7 @@ function problemOf(checkpoint: Checkpoint, { threadId, namespace = "", id }: Req
   return undefined;
 }
 
-const OPTIONAL: ReadonlySet<keyof Checkpoint> = new Set(["unrouted", "finished", "children"] as const);
+const OPTIONAL: ReadonlySet<keyof Checkpoint> = new Set(["unrouted", "finished", "children", "dues", "taken"] as const);
 
 type Fits = (value: unknown) => boolean;
 
@@ -70,6 +70,8 @@ const SHAPES: readonly (readonly [keyof Checkpoint, Fits])[] = [
   ["finished", listOf(withTexts("taskId", "node"))],
   ["barrierState", recordOf(listOf(text))],
   ["children", recordOf(text)],
+  ["dues", recordOf((value) => typeof value === "number")],
+  ["taken", listOf(withTexts("id", "name"))],
   ["errors", record],
   ["metadata", record],
   // The fields of these records are checked where they are read.

@@ -13,7 +13,10 @@ import type { Json } from "../value/json.ts";
 import { signalsOf } from "../routing/barrier-state.ts";
 import { isThenable } from "../value/promise.ts";
 import { emitEvent } from "../event/run-events.ts";
+import { takenBy } from "../run/inbox.ts";
 import type { Run } from "../run/run.ts";
+import { firstDue } from "../run/waits.ts";
+import { dueWrite } from "./restore-run.ts";
 import { channelShapes } from "./channel-shapes.ts";
 import { newId } from "./ids.ts";
 import type { Durable } from "../run/shared.ts";
@@ -85,7 +88,22 @@ export class CheckpointWriter {
     const { headId } = this;
     if (store.putWrites === undefined || headId === null || durability === "exit") return undefined;
     // Mutation point: pending-write
-    return journal.writeResult(headId, write, (results) => store.putWrites!(claim, headId, results));
+    return journal.writeResult(headId, write, (results) => {
+      const taken = results.flatMap(takenBy).map(({ id }) => id);
+      return store.putWrites!(claim, headId, results, ...(taken.length === 0 ? [] : [taken]));
+    });
+  }
+
+  /** Stores when a wait ends, before it begins. It is durable when the promise resolves. */
+  keepDue(node: string, pauseId: string, due: number): Promise<void> | undefined {
+    const { store, claim, journal, durability } = this.#durable;
+    const { headId } = this;
+    if (store.putWrites === undefined || headId === null || durability === "exit") return undefined;
+    const write = dueWrite(node, pauseId, due);
+    return journal.writeResult(headId, write, (results) => {
+      const taken = results.flatMap(takenBy).map(({ id }) => id);
+      return store.putWrites!(claim, headId, results, ...(taken.length === 0 ? [] : [taken]));
+    });
   }
 
   /**
@@ -118,11 +136,15 @@ export class CheckpointWriter {
       changes,
       snapshot: () => this.#snapshot(state, versions, written),
       expectedHead: this.headId,
+      ...run.shared.inbox.changes(),
       ...(this.headId === null ? {} : { clearWritesOf: this.headId }),
     };
     this.headId = id;
     this.parentId = undefined;
-    if (details.unfinished === undefined) this.results.clear();
+    if (details.unfinished === undefined) {
+      this.results.clear();
+      if (!isChild) run.shared.inbox.nextStep();
+    }
     const urgent = !continues || phase === "input";
     const stored = (): void => {
       this.storedId = id;
@@ -174,6 +196,9 @@ export class CheckpointWriter {
       ...passedGatesOf(run, phase),
       ...(details.status === "running" && (phase === "updated" || details.prepared === true) ? { prepared: true } : {}),
       ...(finished.length === 0 ? {} : { finished }),
+      ...(details.status === "paused" ? dueOfPauses(details.pauses) : {}),
+      ...(unfinished === undefined || run.dues === undefined ? {} : { dues: Object.fromEntries(run.dues) }),
+      ...(run.shared.inbox.taken.length === 0 ? {} : { taken: run.shared.inbox.taken }),
       ...(error === undefined ? {} : { failure: this.#failure(error) }),
       ...(run.unrouted.length === 0
         ? {}
@@ -224,6 +249,11 @@ export class CheckpointWriter {
       setField(versions as Record<string, Json>, channels[channel]!.name, version);
     return { values, versions };
   }
+}
+
+function dueOfPauses(pauses: readonly PauseItem[] = []): Pick<CheckpointHeader, "due"> {
+  const due = firstDue(pauses);
+  return due === undefined ? {} : { due };
 }
 
 /** Gates of the next or the interrupted step that a resume does not close again (6.3). */

@@ -5,7 +5,7 @@ import type { Program } from "../program/program.ts";
 import type { Store } from "../interface/store.ts";
 import { channelShapes, recordedShapes, reducerOf, type ChannelShapes } from "./channel-shapes.ts";
 import { formerNames, presentChannels, underPresentNames, type PresentCheckpoint } from "./former-names.ts";
-import { isAnswer } from "./restore-run.ts";
+import { isResult } from "./restore-run.ts";
 import type { StoredOutcome } from "../run/shared.ts";
 
 /**
@@ -114,7 +114,7 @@ export function driftProblems(
   for (const name of head.nextNodes) needNode(name, "it is a next node");
   for (const name of head.unrouted ?? []) if (name !== "start") needNode(name, "its edges have to be evaluated again");
   for (const write of [...(head.finished ?? []), ...writes]) {
-    if (!isAnswer(write)) for (const each of resultProblems(program, write)) problems.push(each);
+    if (isResult(write)) for (const each of resultProblems(program, write)) problems.push(each);
   }
   for (const send of head.pendingSends) needNode(send.node, "an item was sent to it");
   for (const name of Object.keys(head.errors)) needNode(name, "an error edge leads to it");

@@ -4,7 +4,7 @@ import type { Json } from "../value/json.ts";
 import type { Program } from "../program/program.ts";
 import type { StoredOutcome } from "../run/shared.ts";
 import { renameChannels, renameCheckpoint, renameTask, renameWrite, type Renaming } from "./rename-checkpoint.ts";
-import { isAnswer } from "./restore-run.ts";
+import { isResult } from "./restore-run.ts";
 
 /** A checkpoint under the present names of its graph. */
 export interface PresentCheckpoint {
@@ -117,12 +117,12 @@ export function presentPauseId(program: Program, id: string): string {
 }
 
 function presentWrite(write: PendingWrite, names: FormerNames): PendingWrite {
-  if (!isAnswer(write)) return renameWrite(withoutUpdates(write, names.dropped), names);
-  const id = write.taskId.slice(ANSWER.length);
-  return { ...write, taskId: `${ANSWER}${renameTask(id, names)}`, node: names.nodes.get(write.node) ?? write.node };
+  if (isResult(write)) return renameWrite(withoutUpdates(write, names.dropped), names);
+  // The write of an answer or of a due time: a prefix and the id of a pause.
+  const start = write.taskId.indexOf(":") + 1;
+  const id = renameTask(write.taskId.slice(start), names);
+  return { ...write, taskId: `${write.taskId.slice(0, start)}${id}`, node: names.nodes.get(write.node) ?? write.node };
 }
-
-const ANSWER = "answer:";
 
 export function withoutChannels(head: Checkpoint, dropped: ReadonlySet<string>): Checkpoint {
   if (dropped.size === 0) return head;

@@ -7,6 +7,7 @@ import {
 import { StoreError } from "../interface/errors.ts";
 import { Mismatch } from "../value/mismatch.ts";
 import { checkCheckpoint, type RequestedCheckpoint } from "./check-checkpoint.ts";
+import { takenBy } from "../run/inbox.ts";
 import type { Run } from "../run/run.ts";
 import type { StoredOutcome } from "../run/shared.ts";
 
@@ -101,10 +102,15 @@ export function restoreRun(
     for (const name of names) run.barriers.signal(barrier, node(name));
   }
 
+  // Mutation point: restored-dues
+  const dues = new Map([...Object.entries(head.dues ?? {}), ...writes.filter(isDue).map(dueOfWrite)]);
+  run.dues = dues.size === 0 ? undefined : dues;
+  const isInStep = run.path.length > 0 || head.phase === "interrupted";
+  run.shared.inbox.keep([...(isInStep ? (head.taken ?? []) : []), ...writes.flatMap(takenBy)]);
   const stored = new Map<string, StoredOutcome>();
   const ready = new Set(head.nextNodes.map(node));
   for (const write of [...(head.finished ?? []), ...writes]) {
-    if (isAnswer(write)) continue;
+    if (!isResult(write)) continue;
     stored.set(write.taskId, write.result as unknown as StoredOutcome);
     writer?.results.set(write.taskId, write);
     // A finished plain node is not among the next nodes, but it belongs to the step.
@@ -155,6 +161,26 @@ export function answerWrite(pause: PauseItem, value: PendingWrite["result"]): Pe
 
 export function isAnswer(write: PendingWrite): boolean {
   return write.taskId.startsWith(ANSWER);
+}
+
+/** Whether a pending write is the result of a task. */
+export function isResult(write: PendingWrite): boolean {
+  return !isAnswer(write) && !isDue(write);
+}
+
+const DUE = "due:";
+
+/** The pending write of the due time of a wait. */
+export function dueWrite(node: string, pauseId: string, due: number): PendingWrite {
+  return { taskId: `${DUE}${pauseId}`, node, result: due };
+}
+
+function isDue(write: PendingWrite): boolean {
+  return write.taskId.startsWith(DUE);
+}
+
+function dueOfWrite({ taskId, result }: PendingWrite): readonly [pauseId: string, due: number] {
+  return [taskId.slice(DUE.length), Number(result)];
 }
 
 export function answeredPause(write: PendingWrite): string {

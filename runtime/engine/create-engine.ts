@@ -1,11 +1,14 @@
 import type { Checkpoint, CheckpointId, ThreadId } from "../interface/checkpoint.ts";
 import type {
+  BareAnswer,
   Engine,
   EngineOptions,
   ExecuteOptions,
   ForkOptions,
   HistoryOptions,
   MigrateOptions,
+  RecoverResult,
+  ResumeOptions,
   RunOptions,
   RunResult,
   StreamOptions,
@@ -53,12 +56,16 @@ import {
 } from "../run/run-settings.ts";
 import { createRunStream } from "../event/run-stream.ts";
 import { Run } from "../run/run.ts";
+import { dropSignals } from "../run/drop-signals.ts";
+import { Mailbox } from "../run/mailbox.ts";
 import { newId } from "../checkpoint/ids.ts";
 import { asRunner, checkThreadId, storeOf } from "../thread/thread-access.ts";
 import { findCheckpoint, loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import { migrateThread } from "../thread/migrate-thread.ts";
 import { listThreads } from "../thread/list-threads.ts";
-import { recoverThreads } from "../thread/recover-threads.ts";
+import { recoverThreads, wakeThreads } from "../thread/recover-threads.ts";
+import { signalThread } from "../thread/signal-thread.ts";
+import { Waker } from "../thread/waker.ts";
 import { updateThread } from "../thread/update-thread.ts";
 
 /**
@@ -80,13 +87,20 @@ export function createEngine<Input = JsonObject, Output = JsonObject, State = Js
     options,
     (clock) => new MemoryNodeCache({ now: () => clock.now() }),
   );
+  const waker = new Waker(core);
+  const start = (input: JsonObject, settings: RunOptions): Promise<RunResult> => {
+    const running = startRun(core, input, settings);
+    return options.store === undefined ? running : watched(waker, running);
+  };
+  const resume = (thread: ThreadId, settings: ResumeOptions | BareAnswer): Promise<RunResult> =>
+    watched(waker, resumeThread(core, thread, settings));
   const engine: Engine = {
     table,
-    run: (input, settings = {}) => startRun(core, input, settings),
-    resume: (thread, settings = {}) => resumeThread(core, thread, settings),
-    stream: (input, settings = {}) => streamOf(settings, STREAM_OPTIONS, (watched) => startRun(core, input, watched)),
+    run: (input, settings = {}) => start(input, settings),
+    resume: (thread, settings = {}) => resume(thread, settings),
+    stream: (input, settings = {}) => streamOf(settings, STREAM_OPTIONS, (given) => start(input, given)),
     streamResume: (thread, settings = {}) =>
-      streamOf(settings, STREAM_RESUME_OPTIONS, (watched) => resumeThread(core, thread, watched)),
+      streamOf(settings, STREAM_RESUME_OPTIONS, (given) => resume(thread, given)),
     state: (thread) => stateOf(core, thread),
     history: (thread, settings = {}) => historyOf(core, thread, settings),
     label: (thread, label, settings = {}) => labelCheckpoint(core, thread, label, settings),
@@ -94,11 +108,33 @@ export function createEngine<Input = JsonObject, Output = JsonObject, State = Js
     update: (thread, values, settings = {}) => update(core, thread, values, settings),
     migrate: (thread, settings = {}) => migrate(core, thread, settings),
     threads: (settings = {}) => listThreads(core, settings),
-    recover: (settings = {}) => recoverThreads(core, settings),
-    drain: (settings = {}) => core.drain.drain(core.clock, settings),
+    drain: (settings = {}) => {
+      waker.stop();
+      return core.drain.drain(core.clock, settings);
+    },
+    recover: (settings = {}) => watchedAll(waker, recoverThreads(core, settings)),
+    due: (now, settings = {}) => watchedAll(waker, wakeThreads(core, now, settings)),
+    signal: async (thread, name, value = null, settings = {}) => {
+      const { isAwaited, ...receipt } = await signalThread(core, thread, name, snapshotJson(value), settings);
+      if (isAwaited) waker.wake(thread);
+      return receipt;
+    },
   };
   // The caller declares the types of inputs and outputs; at run time both are checked records.
   return engine as unknown as Engine<Input, Output, State>;
+}
+
+/** The result of a run; sets the timer of its thread. */
+async function watched(waker: Waker, running: Promise<RunResult>): Promise<RunResult> {
+  const result = await running;
+  waker.watch(result);
+  return result;
+}
+
+async function watchedAll(waker: Waker, running: Promise<RecoverResult>): Promise<RecoverResult> {
+  const all = await running;
+  for (const result of all.results) waker.watch(result);
+  return all;
 }
 
 function startRun(core: EngineCore, input: JsonObject = {}, options: RunOptions): Promise<RunResult> {
@@ -120,6 +156,9 @@ async function runOnThread(core: EngineCore, input: JsonObject, options: RunOpti
     const run = new Run(program, shared, { cancellation, maxSteps });
     applyInput(run, input);
     followRun(run, head);
+    // Signals of the abandoned run.
+    const isAbandoned = head !== undefined && head.status !== "completed" && head.status !== "incomplete";
+    if (isAbandoned) await dropSignals(run);
     return executeRun(run, false, beginRun);
   });
 }
@@ -132,6 +171,7 @@ async function runWithoutStore(core: EngineCore, input: JsonObject, options: Run
   if (program.pausingNode !== undefined) throw needsStore(program);
   const onFailure = options.onFailure ?? core.options.onFailure;
   const cancellation = new Cancellation(options.signal !== undefined || onFailure === "abort");
+  if (program.receives && options.thread !== undefined) return runWithMailbox(core, input, options, options.thread);
   const run = new Run(program, createShared(core, options, { threadId: options.thread }), { cancellation, maxSteps });
   applyInput(run, input);
   if (options.signal === undefined && !run.listening) return resultOf(run, await beginRun(run));
@@ -140,6 +180,28 @@ async function runWithoutStore(core: EngineCore, input: JsonObject, options: Run
     return await executeRun(run, false, beginRun);
   } finally {
     unlink();
+  }
+}
+
+/** A run without a store whose thread can be sent signals while it is in progress. */
+async function runWithMailbox(
+  core: EngineCore,
+  input: JsonObject,
+  options: RunOptions,
+  threadId: ThreadId,
+): Promise<RunResult> {
+  const mailbox = new Mailbox();
+  const cancellation = new Cancellation(true);
+  const shared = createShared(core, options, { threadId, mailbox });
+  const run = new Run(core.program, shared, { cancellation, maxSteps: maxStepsOf(core, options) });
+  applyInput(run, input);
+  core.mailboxes.set(threadId, mailbox);
+  const unlink = linkSignal(options.signal, cancellation);
+  try {
+    return await executeRun(run, false, beginRun);
+  } finally {
+    unlink();
+    if (core.mailboxes.get(threadId) === mailbox) core.mailboxes.delete(threadId);
   }
 }
 

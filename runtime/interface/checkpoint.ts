@@ -23,19 +23,27 @@ export interface PendingSend {
   readonly item: Json;
 }
 
-/** A pause that waits for an answer. */
+/**
+ * What a pause waits for. `interrupt`: an answer. `before` and `after`: the answer `true` at a gate. `timer`: its due time.
+ * `signal`: a signal from outside.
+ */
+export type PauseKind = "interrupt" | "before" | "after" | "timer" | "signal";
+
+/** A pause: what the thread waits for. */
 export interface PauseItem {
   /** The id that an answer names. Stable on re-execution, different for every other pause of the thread. */
   readonly id: string;
   readonly node: string;
-  readonly kind: "before" | "after" | "interrupt";
-  /** The argument of `interrupt(value)` or `ask(…)`; `null` at gates. */
+  readonly kind: PauseKind;
+  /** The argument of `interrupt(value)` or `ask(…)`; the name of the signal; `null` at gates and timers. */
   readonly payload: Json;
+  /** When the timer ends, or the deadline of an answer or a signal passes, in milliseconds since 1970. */
+  readonly due?: number;
   /** Subgraph path, outermost first; empty in the graph itself. */
   readonly namespace: readonly string[];
   /** The task that waits; absent at gates. */
   readonly taskId?: string;
-  /** The type of the answer, if the node declares one. */
+  /** The type of the answer or the signal, if the node declares one. */
   readonly expects?: ExpectedType;
 }
 
@@ -92,6 +100,10 @@ export interface CheckpointHeader {
   readonly prepared?: true;
   /** When the first of `pauses` becomes due, in milliseconds since 1970. Absent if none has a due time. */
   readonly due?: number;
+  /** Due times of waits in an unfinished step, by pause id: those of `pauses`, and those of tasks that no longer wait. */
+  readonly dues?: Readonly<Record<string, number>>;
+  /** Signals that tasks have taken since the outermost graph's last completed step. A fork from before takes them again. */
+  readonly taken?: readonly Signal[];
   /** Why the run failed. */
   readonly failure?: {
     readonly code: string;

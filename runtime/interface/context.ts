@@ -26,9 +26,13 @@ export interface NodeContext {
   /**
    * Waits for an answer. On the first call the run pauses, and the call does not return. On the resume the body runs
    * again, and the call returns the answer. Several calls in one body are answered in their order. An answer that does
-   * not fit `expects` is refused (NG_BAD_ANSWER), and the pause remains.
+   * not fit `expects` is refused (NG_BAD_ANSWER), and the pause remains. With `within`, the node fails with NG_NODE_TIMEOUT
+   * when so many milliseconds have passed since the first call without an answer.
    */
-  interrupt<T = Json>(payload?: Json, options?: { readonly expects?: ExpectedType | undefined }): T;
+  interrupt<T = Json>(
+    payload?: Json,
+    options?: { readonly expects?: ExpectedType | undefined; readonly within?: number | undefined },
+  ): T;
   /**
    * Replaces this node's own edges by these targets; the last call wins. Without targets (or with the empty name) the
    * edges are followed. The result may be returned from the body, or `goto` may be called before the body returns its
@@ -57,5 +61,16 @@ export interface Command {
 }
 export const COMMAND: unique symbol = Symbol("ngraph.command");
 
+/** The waits of built-in nodes, which the compiler knows of. */
+export interface Waits {
+  /**
+   * A durable timer: its due time is stored when it starts, and after a crash only the rest is waited for. If more than a
+   * minute is left, the run pauses (kind `timer`).
+   */
+  sleep(milliseconds: number): Promise<void> | void;
+  /** Takes the next signal with this name from the inbox of the thread. Without one, the run pauses (kind `signal`). */
+  receive<T = Json>(name: string, options?: { readonly expects?: ExpectedType | undefined }): Promise<T> | T;
+}
+
 /** The code of a built-in node. Arguments are passed by name. */
-export type BuiltinNode = (args: Readonly<Record<string, Json>>, context: NodeContext) => unknown;
+export type BuiltinNode = (args: Readonly<Record<string, Json>>, context: NodeContext & Partial<Waits>) => unknown;

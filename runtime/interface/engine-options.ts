@@ -54,6 +54,13 @@ export interface EngineOptions extends Bindings {
   readonly cache?: NodeCache;
   /** Called synchronously, in order, for the events of every run. Exceptions are ignored. */
   readonly onEvent?: EventListener;
+  /**
+   * Whether the engine resumes the threads that it has paused, in the background, when they are due or their signals come
+   * (default true). The timers do not keep the process alive; `due` resumes threads of other processes.
+   */
+  readonly wake?: boolean;
+  /** Receives the end of each run that the engine has resumed in the background. Exceptions are ignored. */
+  readonly onWake?: (woken: Woken) => void;
   /** How long a claim on a thread is valid without renewal, in milliseconds (default 30,000). */
   readonly leaseMs?: number;
   /**
@@ -68,6 +75,12 @@ export interface EngineOptions extends Bindings {
   readonly maxParallel?: number | null;
   readonly onFailure?: OnFailure;
 }
+
+/** The end of a run that the engine has resumed by itself. */
+export type Woken =
+  | { readonly thread: ThreadId; readonly result: RunResult; readonly error: null }
+  /** The thread could not be resumed: NG_DRIFT, for example. */
+  | { readonly thread: ThreadId; readonly result: null; readonly error: NgraphError };
 
 /**
  * Step limits that replace `limit steps`; `null` is no limit. A number applies to the outermost graph. A record applies
@@ -232,6 +245,11 @@ export interface ThreadListOptions {
   readonly label?: string;
   /** Fields that the metadata of the newest checkpoint contains, with equal values. */
   readonly metadata?: JsonObject;
+  /**
+   * Only paused threads that may continue at this time, in milliseconds since 1970: a timer or a deadline has passed, or
+   * signals are in the inbox.
+   */
+  readonly due?: number;
 }
 
 /** A thread in a listing. All but `thread`, `position` and `checkpoints` describes its newest checkpoint. */
@@ -250,6 +268,8 @@ export interface ThreadSummary {
   readonly graph: string | null;
   /** The place in the listing; `after` of the next page. */
   readonly position: number;
+  /** When the thread continues without an answer, in milliseconds since 1970; `null` if it waits for answers or signals alone. */
+  readonly due: number | null;
 }
 
 export interface RecoverOptions {
@@ -259,6 +279,21 @@ export interface RecoverOptions {
   readonly concurrency?: number;
   /** Aborting it cancels the runs under way, and starts no more. */
   readonly signal?: AbortSignal;
+}
+
+/** Options of `due`. */
+export type DueOptions = RecoverOptions;
+
+export interface SignalOptions {
+  /** A second signal with the same id is ignored (default: a generated id). */
+  readonly id?: string;
+}
+
+/** What became of a signal. */
+export interface SignalReceipt {
+  readonly id: string;
+  /** False if the thread has had a signal with this id. */
+  readonly added: boolean;
 }
 
 export interface RecoverResult<Output = JsonObject, State = JsonObject> {
@@ -349,6 +384,21 @@ export interface Engine<Input = JsonObject, Output = JsonObject, State = JsonObj
   migrate(thread: ThreadId, options?: MigrateOptions): Promise<CheckpointRef>;
   /** The threads of the store, most recently written first. Needs a store that lists threads. */
   threads(options?: ThreadListOptions): Promise<readonly ThreadSummary[]>;
+  /**
+   * Puts a signal into the inbox of a thread, for a node that receives it by name. It needs no claim: it works while the
+   * thread runs, pauses, or is between two runs. If the thread waits for the signal, this engine resumes it in the
+   * background, unless `wake` is false.
+   *
+   * @throws ThreadError NG_UNKNOWN_THREAD; NG_BAD_ANSWER if a node waits for the signal and the value does not fit
+   */
+  signal(thread: ThreadId, name: string, value?: Json, options?: SignalOptions): Promise<SignalReceipt>;
+  /**
+   * Resumes the threads of this graph that continue without an answer: their timers or deadlines have passed, or their
+   * signals have come. Several processes may call it at once; each thread is resumed by one of them.
+   *
+   * @param now milliseconds since 1970; default: the time of the engine's clock
+   */
+  due(now?: number, options?: DueOptions): Promise<RecoverResult<Output, State>>;
   /**
    * Resumes the threads of this graph whose runs a crash has cut off: for a process that starts again. Several processes may call
    * it at once; each thread is resumed by one of them. It answers no pause and opens no gate.

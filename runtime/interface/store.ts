@@ -53,6 +53,11 @@ export interface SaveRequest {
   readonly clearWritesOf?: CheckpointId;
   /** Ids of signals that the store removes from the inbox of the thread in the same transaction. */
   readonly takenSignals?: readonly string[];
+  /**
+   * Signals that the store puts into the inbox in the same transaction, after the others were taken. One that the thread has
+   * had returns to its former place, one that is in the inbox stays, and the others come last, in this order.
+   */
+  readonly returnedSignals?: readonly Signal[];
   /** Releases the claim in the same transaction (the last save of a run). */
   readonly releaseClaim?: boolean;
 }

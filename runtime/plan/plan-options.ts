@@ -9,7 +9,7 @@ import type { PlanTable } from "../table/plan-table.ts";
 import type { TaskCache } from "./task-cache.ts";
 
 /** `onEvent` receives the events of graphs that tasks call. The `onEvent` of a run receives the events of the plan. */
-export type PlanRunnerOptions = Omit<EngineOptions, "maxSteps" | "onFailure">;
+export type PlanRunnerOptions = Omit<EngineOptions, "maxSteps" | "onFailure" | "wake" | "onWake">;
 
 /** Options of both runs and resumes. */
 export interface PlanExecuteOptions {

@@ -1,5 +1,5 @@
 import type { Checkpoint, PendingWrite } from "../interface/checkpoint.ts";
-import { pausesByTask, isAnswer } from "../checkpoint/restore-run.ts";
+import { pausesByTask, isResult } from "../checkpoint/restore-run.ts";
 import type { Run } from "../run/run.ts";
 import { ThreadError } from "../interface/errors.ts";
 import type { JsonObject } from "../value/json.ts";
@@ -44,7 +44,7 @@ export function restorePlan(
   }
   const tasks = new Map<TaskIndex, RestoredTask>();
   for (const write of [...(head.finished ?? []), ...writes]) {
-    if (isAnswer(write)) continue;
+    if (!isResult(write)) continue;
     const task = program.taskIndex.get(write.node);
     if (task === undefined) {
       problems.push(`task \`${write.node}\` is done, but no longer exists`);

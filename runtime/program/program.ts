@@ -11,6 +11,7 @@ import { compileRouting, type Routing, type RoutingCode } from "../routing/plan-
 import type { PlanTable } from "../table/plan-table.ts";
 import type { Effect, NodeSpec, Table } from "../table/table.ts";
 import type { ValueType } from "../table/value-type.ts";
+import { LONGEST_HOLD } from "../run/wait.ts";
 import { ChannelCode } from "./channel-code.ts";
 
 /** A table linked with its code, ready to run. Compiled once for an engine; shared by all its runs. */
@@ -38,6 +39,8 @@ export interface Program {
   readonly hasGates: boolean;
   /** The first node that pauses, here or in a called graph: the reason why a run needs a store. */
   readonly pausingNode: string | undefined;
+  /** Some node receives signals, here or in a called graph. */
+  readonly receives: boolean;
   readonly secrets: ReadonlyMap<string, string> | undefined;
 }
 
@@ -263,6 +266,10 @@ function link(
     channelIndex: new Map(table.channels.map(({ name }, index) => [name, index])),
     hasGates: table.nodes.some((node) => node.pauseBefore === true || node.pauseAfter === true),
     pausingNode: pausingNode(table, graphs, plans),
+    receives:
+      table.nodes.some(({ call }) => call.kind === "builtin" && call.name === "receive") ||
+      graphs.some((graph) => graph.receives) ||
+      plans.some((plan) => plan?.program.receives === true),
     secrets: readSecrets(table, options),
   };
 }
@@ -318,11 +325,21 @@ function pausingNode(
 ): string | undefined {
   for (const node of table.nodes) {
     if (node.pauseBefore === true || node.pauseAfter === true) return node.name;
-    if (node.call.kind === "builtin" && node.call.name === "ask") return node.name;
+    if (needsStore(table, node)) return node.name;
     if (node.call.kind === "graph" && graphs[node.call.graph]?.pausingNode !== undefined) return node.name;
     if (node.call.kind === "plan" && plans[node.call.plan]?.program.pausingNode !== undefined) return node.name;
   }
   return undefined;
+}
+
+/** Whether a built-in node waits for an answer, or waits for certain longer than a process holds. */
+function needsStore({ expressions }: Table, { call, within }: NodeSpec): boolean {
+  if (call.kind !== "builtin") return false;
+  if (call.name === "ask") return true;
+  if (call.name === "receive") return within === undefined || within > LONGEST_HOLD;
+  if (call.name !== "sleep") return false;
+  const duration = expressions[call.args[0]?.expression ?? -1];
+  return duration?.op === "const" && typeof duration.value === "number" && duration.value > LONGEST_HOLD;
 }
 
 function expectedType(table: Table, channels: readonly ChannelCode[], node: NodeSpec): ExpectedType | undefined {

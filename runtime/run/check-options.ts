@@ -20,11 +20,12 @@ export function checkRecord(whose: string, options: unknown): void {
  * Checks the options of an engine that TypeScript cannot check in a JavaScript program. @throws RunError NG_BAD_INPUT
  */
 export function checkEngineOptions(options: EngineOptions): void {
-  const { store, leaseMs, storeTimeoutMs, durability, onFailure, onEvent } = options;
+  const { store, leaseMs, storeTimeoutMs, durability, onFailure, onEvent, onWake } = options;
   checkStore(store);
   checkChoice("durability", durability, DURABILITIES);
   checkChoice("onFailure", onFailure, ON_FAILURES);
   checkFunction("onEvent", onEvent);
+  checkFunction("onWake", onWake);
   checkDuration("leaseMs", leaseMs);
   checkDuration("storeTimeoutMs", storeTimeoutMs);
 }

@@ -2,12 +2,14 @@ import type {
   DrainOptions,
   EngineOptions,
   ExecuteOptions,
+  DueOptions,
   ForkOptions,
   HistoryOptions,
   MigrateOptions,
   RecoverOptions,
   ResumeOptions,
   RunOptions,
+  SignalOptions,
   StreamOptions,
   ThreadListOptions,
   UpdateOptions,
@@ -68,7 +70,7 @@ const PLAN_EXECUTE: OptionNames<PlanExecuteOptions> = {
   afterTask: true,
 };
 
-export const ENGINE_OPTIONS: OptionNames<EngineOptions> = { ...PLAN_ENGINE, maxSteps: true, onFailure: true };
+export const ENGINE_OPTIONS: OptionNames<EngineOptions> = { ...PLAN_ENGINE, maxSteps: true, onFailure: true, wake: true, onWake: true };
 export const RUN_OPTIONS: OptionNames<RunOptions> = { ...EXECUTE, thread: true, abandon: true };
 export const RESUME_OPTIONS: OptionNames<ResumeOptions> = {
   ...EXECUTE,
@@ -99,8 +101,11 @@ export const THREADS_OPTIONS: OptionNames<ThreadListOptions> = {
   graph: true,
   label: true,
   metadata: true,
+  due: true,
 };
 export const DRAIN_OPTIONS: OptionNames<DrainOptions> = { deadline: true };
+export const DUE_OPTIONS: OptionNames<DueOptions> = { limit: true, concurrency: true, signal: true };
+export const SIGNAL_OPTIONS: OptionNames<SignalOptions> = { id: true };
 export const RECOVER_OPTIONS: OptionNames<RecoverOptions> = { limit: true, concurrency: true, signal: true };
 
 export const PLAN_RUNNER_OPTIONS = PLAN_ENGINE;

@@ -9,6 +9,8 @@ import type { Program } from "../program/program.ts";
 import { createRedactor } from "../event/redact.ts";
 import { Drain } from "./drain.ts";
 import { newId } from "../checkpoint/ids.ts";
+import { Inbox } from "./inbox.ts";
+import type { Mailbox } from "./mailbox.ts";
 import type { Durable, Shared } from "./shared.ts";
 import { Slots } from "./slots.ts";
 import { readStepLimits, stepLimitOf, type StepLimits } from "./step-limits.ts";
@@ -22,6 +24,8 @@ export interface EngineCore {
   readonly clock: Clock;
   readonly redact: (text: string) => string;
   readonly drain: Drain;
+  /** Signals of the runs without a store, by thread. */
+  readonly mailboxes: Map<ThreadId, Mailbox>;
 }
 
 /** Creates the shared parts of an engine. @throws RunError NG_BAD_INPUT */
@@ -29,7 +33,15 @@ export function createCore(program: Program, options: EngineOptions, cache: (clo
   checkEngineOptions(options);
   const clock = options.clock ?? systemClock;
   const redact = createRedactor(secretsOf(program));
-  return { program, options, cache: options.cache ?? cache(clock), clock, redact, drain: new Drain() };
+  return {
+    program,
+    options,
+    cache: options.cache ?? cache(clock),
+    clock,
+    redact,
+    drain: new Drain(),
+    mailboxes: new Map(),
+  };
 }
 
 /** The secrets of a program and of all that it calls: their values are redacted everywhere. */
@@ -60,6 +72,9 @@ interface RunDetails {
   readonly openedGates?: ReadonlySet<string>;
   readonly metadata?: JsonObject;
   readonly isResume?: boolean;
+  /** The time that the caller of `due` has given. */
+  readonly now?: number;
+  readonly mailbox?: Mailbox;
 }
 
 /** The settings of one run. Options of the call override those of the engine, which override the graph's. */
@@ -71,6 +86,8 @@ class RunSettings implements Shared {
   readonly threadId: ThreadId | undefined;
   readonly durable: Durable | undefined;
   readonly openedGates: ReadonlySet<string>;
+  readonly now: () => number;
+  readonly mailbox: Mailbox | undefined;
   readonly listeners: readonly EventListener[];
   sequence = 0;
   readonly turn: Turn;
@@ -81,6 +98,7 @@ class RunSettings implements Shared {
   readonly stepLimits: StepLimits;
   readonly core: EngineCore;
   private id: string | undefined;
+  private signals: Inbox | undefined;
   private given: Map<string, ConsumedAnswer> | undefined;
 
   constructor(core: EngineCore, options: WatchedOptions, details: RunDetails) {
@@ -93,6 +111,9 @@ class RunSettings implements Shared {
     this.threadId = details.threadId;
     this.durable = details.durable;
     this.openedGates = details.openedGates ?? NO_GATES;
+    this.mailbox = details.mailbox;
+    const { now = Number.NEGATIVE_INFINITY } = details;
+    this.now = () => Math.max(now, core.clock.now());
     this.listeners = listenersOf(engine.onEvent, options.onEvent);
     this.onFailure = options.onFailure ?? engine.onFailure ?? "finish";
     this.onState = options[ON_STATE];
@@ -107,6 +128,9 @@ class RunSettings implements Shared {
   }
   get answers(): Map<string, ConsumedAnswer> {
     return (this.given ??= new Map());
+  }
+  get inbox(): Inbox {
+    return (this.signals ??= new Inbox());
   }
   get clock(): Clock {
     return this.core.clock;

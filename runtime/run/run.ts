@@ -1,8 +1,8 @@
-import type { PauseItem } from "../interface/checkpoint.ts";
+import type { PauseItem, Signal } from "../interface/checkpoint.ts";
 import type { IncompleteBarrier, RunStatus } from "../interface/engine-options.ts";
 import { NodeError, RunError, type NgraphError, type StoreError } from "../interface/errors.ts";
 import type { Scope } from "../expression/compile-expression.ts";
-import type { Json, JsonObject } from "../value/json.ts";
+import type { Json, JsonObject, MaybePromise } from "../value/json.ts";
 import { BarrierState } from "../routing/barrier-state.ts";
 import { noRoute } from "../routing/no-route.ts";
 import { sha256 } from "../table/sha256.ts";
@@ -13,6 +13,7 @@ import { runSuffix } from "../checkpoint/ids.ts";
 import type { ChannelCode } from "../program/channel-code.ts";
 import type { Program } from "../program/program.ts";
 import type { Shared, StoredOutcome } from "./shared.ts";
+import { readSignals } from "./inbox.ts";
 import { taskName } from "./item-identity.ts";
 import type { Task } from "../step/task.ts";
 
@@ -101,6 +102,10 @@ export class Run {
   stored: ReadonlyMap<string, StoredOutcome> | undefined;
   /** Unanswered pauses of the next step, by task id. */
   waiting: ReadonlyMap<string, readonly PauseItem[]> | undefined;
+  /** Due times of waits that have begun in the next step, by pause id. */
+  dues: ReadonlyMap<string, number> | undefined;
+  /** The signals that the tasks of the step can take: read once, so that waiters of one name are served in task order. */
+  signals: MaybePromise<readonly Signal[]> | undefined;
   /** Unfinished runs of called graphs: namespace -> checkpoint id. */
   children: Readonly<Record<string, string>> = {};
   /** Names of the nodes of each finished step. */
@@ -142,6 +147,28 @@ export class Run {
 
   get isOver(): boolean {
     return this.ready.length === 0 && this.sends.length === 0 && this.unrouted.length === 0;
+  }
+
+  /** Whether a due time has passed. */
+  isDue(due: number): boolean {
+    return due <= this.shared.now();
+  }
+
+  /** The due time of a wait: the one that was stored when it began, or a new one. */
+  dueOf(pauseId: string, milliseconds: number): number {
+    const known = this.dues?.get(pauseId);
+    // Mutation point: stored-due
+    if (known !== undefined) return known;
+    const due = Math.ceil(this.shared.clock.now() + milliseconds);
+    this.dues = new Map(this.dues).set(pauseId, due);
+    return due;
+  }
+
+  /** The thread's inbox as it was when the step first asked for it. */
+  readSignals(): MaybePromise<readonly Signal[]> {
+    const { durable } = this.shared;
+    if (durable === undefined) return NOTHING;
+    return (this.signals ??= readSignals(durable.store, durable.threadId));
   }
 
   nodeName(node: number): string {

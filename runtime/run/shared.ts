@@ -1,8 +1,10 @@
-import type { ConsumedAnswer, ThreadId } from "../interface/checkpoint.ts";
+import type { ConsumedAnswer, Signal, ThreadId } from "../interface/checkpoint.ts";
 import type { Clock } from "../interface/clock.ts";
 import type { Durability, OnFailure } from "../interface/engine-options.ts";
 import type { EventListener } from "../interface/events.ts";
 import type { Json, JsonObject } from "../value/json.ts";
+import type { Inbox } from "./inbox.ts";
+import type { Mailbox } from "./mailbox.ts";
 import type { NodeCache } from "./node-cache.ts";
 import type { Claim, Store } from "../interface/store.ts";
 import type { Journal } from "../checkpoint/journal.ts";
@@ -21,6 +23,11 @@ export interface Shared {
   readonly answers: Map<string, ConsumedAnswer>;
   /** Pause ids of gates that this call passes: the gates that the thread waits at, if the resume names no answers. */
   readonly openedGates: ReadonlySet<string>;
+  readonly inbox: Inbox;
+  /** Signals of a run without a store, if it has a thread. */
+  readonly mailbox: Mailbox | undefined;
+  /** The time for due times: that of the clock, or a later one that the caller of `due` has given. */
+  readonly now: () => number;
   readonly listeners: readonly EventListener[];
   /** Receives the state of the outermost graph, after the input and after each step. */
   readonly onState: ((step: number, state: () => JsonObject) => void) | undefined;
@@ -67,6 +74,8 @@ export interface StoredOutcome {
   readonly stopped?: true;
   readonly sends?: readonly { readonly node: string; readonly item: Json }[];
   readonly failure?: StoredFailure;
+  /** Signals that the task has taken. */
+  readonly taken?: readonly Signal[];
 }
 
 export interface StoredFailure {

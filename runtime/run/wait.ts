@@ -1,4 +1,32 @@
+import type { Clock } from "../interface/clock.ts";
 import type { Run } from "./run.ts";
+
+/** The longest wait that holds the process, in milliseconds. The run pauses for a longer one. */
+export const LONGEST_HOLD = 60_000;
+
+/** Waits until a time of the clock. Rejects with the reason of the signal when it aborts. */
+export function waitUntil(due: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let timer: unknown;
+    const stop = (): void => {
+      clock.clearTimeout(timer);
+      reject(signal.reason as Error);
+    };
+    // A clock may fire early: timers of a host hold 31 bits.
+    const wait = (): void => {
+      const left = due - clock.now();
+      if (left > 0) {
+        timer = clock.setTimeout(wait, left);
+        return;
+      }
+      signal.removeEventListener("abort", stop);
+      resolve();
+    };
+    if (signal.aborted) return stop();
+    signal.addEventListener("abort", stop, { once: true });
+    wait();
+  });
+}
 
 /** Waits for `ms` milliseconds. Resolves to `false`, early, if the run is cancelled or interrupted. */
 export function waitUnlessCancelled({ cancellation, aborting, shared: { clock } }: Run, ms: number): Promise<boolean> {

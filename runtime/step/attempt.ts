@@ -1,8 +1,11 @@
+import type { PauseItem, Signal } from "../interface/checkpoint.ts";
 import { COMMAND, type Command, type ExpectedType } from "../interface/context.ts";
 import { NodeError, StoreError, type NodeErrorCode } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
 import { END } from "../table/table.ts";
+import { isThenable } from "../value/promise.ts";
 import { admitJson, Mismatch } from "../value/validate.ts";
+import { LONGEST_HOLD, waitUntil } from "../run/wait.ts";
 import { redactJson } from "../event/redact.ts";
 import { taskName } from "../run/item-identity.ts";
 import { PauseSignal } from "./pause-signal.ts";
@@ -39,6 +42,8 @@ export class Attempt {
   /** Called when a timeout or a cancellation aborts the attempt. */
   onAbort: ((reason: unknown) => void) | undefined;
   interrupts = 0;
+  /** Signals that the body has taken. */
+  taken: Signal[] | undefined;
   /** The result comes from the cache. */
   cached = false;
   /** The cache entry for the result (policy `cache`). */
@@ -116,11 +121,11 @@ export class Attempt {
     return COMMAND_VALUE;
   }
 
-  interrupt<T>(payload: Json, expects: ExpectedType | undefined): T {
+  interrupt<T>(payload: Json, expects: ExpectedType | undefined, within: number | undefined): T {
     if (this.pause !== undefined) throw this.pause;
     const { run, task } = this;
     const { name } = task.node.spec;
-    const id = run.pauseId(taskName(task), this.step, this.interrupts++);
+    const id = this.#nextPauseId();
     // Mutation point: consumed-answer
     const answer = run.shared.answers.get(id);
     if (answer !== undefined) return answer.value as T;
@@ -132,16 +137,107 @@ export class Attempt {
     if (admitted instanceof Mismatch) {
       throw this.#violate("NG_BAD_RESULT", `node \`${name}\`: \`interrupt\` takes plain JSON: ${admitted.describe()}`);
     }
-    const item = {
+    const due = this.#deadline(id, within, "answer");
+    // The payload is shown to people and stored in checkpoints.
+    throw this.#pauseWith("interrupt", id, redactJson(run.shared.redact, admitted), due, expects);
+  }
+
+  /** @throws PauseSignal if more than a minute is left */
+  sleep(milliseconds: number): Promise<void> | void {
+    if (this.pause !== undefined) throw this.pause;
+    const { run, task } = this;
+    const { durable, clock } = run.shared;
+    const { name } = task.node.spec;
+    const id = this.#nextPauseId();
+    const due = run.dueOf(id, milliseconds);
+    const left = due - run.shared.now();
+    if (left <= 0) return undefined;
+    // A task of a plan holds its slot while it sleeps.
+    if (left > LONGEST_HOLD && run.program.what === "graph") {
+      if (durable !== undefined) throw this.#pauseWith("timer", id, null, due, undefined);
+      const message = `node \`${name}\` sleeps longer than a minute, which needs a store: give the engine a \`store\``;
+      throw (this.violation = new StoreError("NG_NO_STORE", message));
+    }
+    const wait = (): Promise<void> => waitUntil(due, clock, this.signal);
+    // Mutation point: durable-due
+    const stored = run.writer?.keepDue(name, id, due);
+    return stored === undefined ? wait() : stored.then(wait);
+  }
+
+  /** Takes the next signal with a name. @throws PauseSignal if the inbox has none; NodeError if its deadline has passed */
+  receive<T>(name: string, expects: ExpectedType | undefined): Promise<T> | T {
+    if (this.pause !== undefined) throw this.pause;
+    const { run, task } = this;
+    const { within } = task.node.spec;
+    const { durable, inbox } = run.shared;
+    const id = this.#nextPauseId();
+    if (durable === undefined) return this.#receiveWithoutStore(name, within, id);
+    const take = (signals: readonly Signal[]): T => {
+      const signal = inbox.take(name, signals);
+      // A signal that is there wins over a deadline that has passed.
+      if (signal === undefined) throw this.#pauseWith("signal", id, name, this.#deadline(id, within, "signal"), expects);
+      (this.taken ??= []).push(signal);
+      if (run.listening) {
+        emitEvent(run, { type: "signal", phase: "taken", id: signal.id, name, node: task.node.spec.name });
+      }
+      return signal.value as T;
+    };
+    const signals = run.readSignals();
+    return isThenable(signals) ? Promise.resolve(signals).then(take) : take(signals);
+  }
+
+  async #receiveWithoutStore<T>(name: string, within: number | undefined, id: string): Promise<T> {
+    const { run, task } = this;
+    const node = task.node.spec.name;
+    const { mailbox, clock } = run.shared;
+    if (within === undefined || within > LONGEST_HOLD || mailbox === undefined) {
+      const message = `node \`${node}\` waits for a signal, which needs a store: give the engine a \`store\``;
+      throw (this.violation = new StoreError("NG_NO_STORE", message));
+    }
+    const signal = await mailbox.receive(name, run.dueOf(id, within), clock, this.signal);
+    if (signal === undefined) throw this.#timeout(within, "signal");
+    if (run.listening) emitEvent(run, { type: "signal", phase: "taken", id: signal.id, name, node });
+    return signal.value as T;
+  }
+
+  #nextPauseId(): string {
+    return this.run.pauseId(taskName(this.task), this.step, this.interrupts++);
+  }
+
+  /** The due time of a wait with a deadline. @throws NodeError NG_NODE_TIMEOUT if it has passed */
+  #deadline(id: string, given: number | undefined, what: "answer" | "signal"): number | undefined {
+    const within = given ?? this.task.node.spec.within;
+    if (within === undefined) return undefined;
+    const due = this.run.dueOf(id, within);
+    // Mutation point: deadline
+    if (this.run.isDue(due)) throw this.#timeout(within, what);
+    return due;
+  }
+
+  #timeout(within: number, what: "answer" | "signal"): NodeError {
+    const { name } = this.task.node.spec;
+    return this.#violate("NG_NODE_TIMEOUT", `node \`${name}\` received no ${what} within ${within} ms`);
+  }
+
+  #pauseWith(
+    kind: PauseItem["kind"],
+    id: string,
+    payload: Json,
+    due: number | undefined,
+    expects: ExpectedType | undefined,
+  ): PauseSignal {
+    const { run, task } = this;
+    const item: PauseItem = {
       id,
-      node: name,
-      kind: "interrupt" as const,
-      // The payload is shown to people and stored in checkpoints.
-      payload: redactJson(run.shared.redact, admitted),
+      node: task.node.spec.name,
+      kind,
+      payload,
+      ...(due === undefined ? {} : { due }),
       namespace: run.path,
       taskId: task.id,
+      ...(expects === undefined ? {} : { expects }),
     };
-    throw (this.pause = new PauseSignal([expects === undefined ? item : { ...item, expects }]));
+    return (this.pause = new PauseSignal([item]));
   }
 
   emit(data: unknown): void {

@@ -1,9 +1,10 @@
-import type { PauseItem } from "../interface/checkpoint.ts";
+import type { PauseItem, Phase } from "../interface/checkpoint.ts";
 import type { NgraphError } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
 import { planStep, type Routing } from "../routing/plan-step.ts";
 import { barrierOf, followErrorRoutes, isBarrier, type Target } from "../routing/routes.ts";
 import { applyUpdates, settleUpdates, undoUpdates } from "./apply-updates.ts";
+import { dropSignals } from "../run/drop-signals.ts";
 import { emitEvent, planObserver } from "../event/run-events.ts";
 import {
   cancelledEnd,
@@ -50,6 +51,8 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
     // Mutation point: dropped-results
     for (const task of applied.atFault)
       for (const { id } of [task, ...(task.items ?? [])]) run.writer?.results.delete(id);
+    // Mutation point: returned-signals
+    run.shared.inbox.giveBack(applied.atFault.flatMap((task) => outcomes[tasks.indexOf(task)]!.taken ?? []));
     // Mutation point: step-at-fault
     return leaveStep(run, tasks, outcomes, stoppedEnd("failed", applied.error), applied.error, applied.atFault);
   }
@@ -121,6 +124,8 @@ function advance(
   run.passed = undefined;
   run.stored = undefined;
   run.waiting = undefined;
+  run.dues = undefined;
+  run.signals = undefined;
   run.children = NO_CHILDREN;
 }
 
@@ -199,6 +204,12 @@ function settleStep(run: Run, tasks: readonly Task[], outcomes: readonly Outcome
   const end = gates.length > 0 ? pausedEnd(gates) : nextStop(run);
   if (run.writer === undefined) return end;
   const phase = gates.length > 0 ? "after" : end?.status === "paused" ? "before" : "completed";
+  const emptied = end === undefined ? undefined : dropSignals(run, end);
+  if (emptied !== undefined) return emptied.then(() => saveStep(run, phase, step, names, end));
+  return saveStep(run, phase, step, names, end);
+}
+
+function saveStep(run: Run, phase: Phase, step: number, names: readonly string[], end: End): End | Promise<End> {
   const saved = saveBetweenSteps(run, phase, step, names, end);
   // Answers belong to the step that consumed them. The checkpoint has recorded them.
   if (run.path.length === 0 && run.shared.answers.size > 0) run.shared.answers.clear();

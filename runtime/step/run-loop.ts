@@ -8,7 +8,9 @@ import { emitEvent, planObserver } from "../event/run-events.ts";
 import { pausesByTask } from "../checkpoint/restore-run.ts";
 import { replanUnrouted } from "../run/replan.ts";
 import type { Run, RunEnd } from "../run/run.ts";
+import { dropSignals } from "../run/drop-signals.ts";
 import { nextStop, pausedEnd, saveBetweenSteps, stoppedEnd } from "../run/run-end.ts";
+import { someContinue } from "../run/waits.ts";
 import { takeTurns } from "../run/take-turns.ts";
 import { beginAttempt, settleFailure, settleResult } from "./run-task.ts";
 import { commitStep } from "./commit-step.ts";
@@ -26,7 +28,10 @@ export function beginRun(run: Run): RunEnd | Promise<RunEnd> {
   run.unrouted = plan.unrouted.map(({ cause }) => ({ node: -1, cause }));
   const end = nextStop(run);
   if (run.writer !== undefined) {
-    const saved = saveBetweenSteps(run, end?.status === "paused" ? "before" : "input", -1, [], end);
+    const emptied = end === undefined ? undefined : dropSignals(run, end);
+    const save = (): Promise<void> | undefined =>
+      saveBetweenSteps(run, end?.status === "paused" ? "before" : "input", -1, [], end);
+    const saved = emptied === undefined ? save() : emptied.then(save);
     // Mutation point: durable-input
     if (saved !== undefined) return saved.then(() => (end === undefined ? loop(run) : finish(run, end)));
   }
@@ -50,7 +55,8 @@ export async function continueRun(run: Run, head: Checkpoint): Promise<RunEnd> {
   run.passed = new Set([...passedGates(run, head), ...released]);
 
   const isUnanswered = waiting.length > 0 && waiting.length === head.pauses.length;
-  const stillPaused = ownGates(waiting).length > 0 || (isUnanswered && !hasOtherItems(run));
+  const isWoken = isUnanswered && (await someContinue(waiting, run.shared.now(), () => run.readSignals()));
+  const stillPaused = ownGates(waiting).length > 0 || (isUnanswered && !isWoken && !hasOtherItems(run));
   if (stillPaused) {
     // Some pauses were answered, others still block the run: a new checkpoint records the remaining ones.
     if (waiting.length < head.pauses.length)

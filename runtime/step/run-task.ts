@@ -147,14 +147,22 @@ export function settleResult(attempt: Attempt, value: unknown): Outcome {
   if (attempt.violation !== undefined) return failTask(run, task, attempt.violation, attempt.number);
   const hasNoResult = isCommand(value) || (value === undefined && attempt.hasRequests);
   const updates = hasNoResult ? [] : updatesOf(run, task, value);
-  if (updates instanceof NodeError) return failTask(run, task, updates, attempt.number);
+  // A signal that does not fit is taken too: it would fail the node again.
+  if (updates instanceof NodeError) return withTaken(attempt, failTask(run, task, updates, attempt.number));
   cacheResult(attempt, value);
   if (run.listening) {
     emitNodeEvent(run, task, attempt.number, attempt.cached ? { phase: "end", cached: true } : { phase: "end" });
   }
-  if (!attempt.hasRequests) return doneOutcome(updates);
+  if (!attempt.hasRequests) return withTaken(attempt, doneOutcome(updates));
   const { gotos, exclusive, stopped, sends } = attempt;
-  return { ...doneOutcome(updates), goto: gotos, exclusive, stopped, sends: sends ?? [] };
+  return withTaken(attempt, { ...doneOutcome(updates), goto: gotos, exclusive, stopped, sends: sends ?? [] });
+}
+
+/** The outcome of an attempt that has ended, with the signals that it has taken. */
+function withTaken({ run, taken }: Attempt, outcome: Outcome): Outcome {
+  if (taken === undefined) return outcome;
+  run.shared.inbox.keep(taken);
+  return { ...outcome, taken };
 }
 
 function pauseTask(attempt: Attempt, signal: PauseSignal): Outcome {
@@ -179,7 +187,7 @@ export function settleFailure(attempt: Attempt, thrown: unknown): Outcome | Prom
   const { tries } = task.node.spec;
   // Mutation point: attempts-left
   if (tries === undefined || number >= tries.attempts || !isRetryable(error)) {
-    return failTask(run, task, error, number, attempt.children);
+    return withTaken(attempt, failTask(run, task, error, number, attempt.children));
   }
   const delay = backoffDelay(tries.backoff ?? DEFAULT_BACKOFF, number, run.shared.random);
   if (run.listening) {

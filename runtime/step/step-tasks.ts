@@ -5,12 +5,14 @@ import { Attempt } from "./attempt.ts";
 import { beginAttempt, finishAttempt, runTask } from "./run-task.ts";
 import type { NodeCode } from "../program/program.ts";
 import type { Run } from "../run/run.ts";
+import { mayContinue } from "../run/waits.ts";
 import {
   CANCELLED_OUTCOME,
   childrenOfAll,
   doneOutcome,
   failedOutcome,
   pausedOutcome,
+  takenOfAll,
   type Outcome,
   type Task,
   type Update,
@@ -132,7 +134,8 @@ function runLeaf(run: Run, task: Task, keeps: boolean): Outcome | Promise<Outcom
   if (known !== undefined) return restoreOutcome(run, task, known);
   const waiting = run.waiting?.get(task.id);
   // Without an answer, the body does not run again only to raise the same pause.
-  if (waiting?.every(({ id }) => run.isPauseOf(id, task)) === true)
+  const isOwn = waiting?.every(({ id }) => run.isPauseOf(id, task)) === true;
+  if (waiting !== undefined && isOwn && !waiting.some((pause) => mayContinue(run, pause)))
     return pausedOutcome(waiting, childrenOf(run, task));
   const { slots } = run.shared;
   // The tasks of a called graph take slots of their own. A call that holds a slot could wait for itself.
@@ -178,9 +181,20 @@ function runAndKeep(run: Run, task: Task, keeps: boolean): Outcome | Promise<Out
 /** Stores the result. It is durable before the step ends (5.3). */
 function keep(run: Run, task: Task, outcome: Outcome): Outcome | Promise<Outcome> {
   const write = storeOutcome(run, task, outcome);
-  if (write === undefined) return outcome;
+  if (write === undefined) return outcome.pauses === undefined ? outcome : keepDues(run, task, outcome);
   const kept = run.writer!.keep(write);
   return kept === undefined ? outcome : kept.then(() => outcome);
+}
+
+/** Stores the due times of a task that waits while others of its step run (W3). */
+function keepDues(run: Run, task: Task, outcome: Outcome): Outcome | Promise<Outcome> {
+  const stored = (outcome.pauses ?? []).flatMap(({ id, due, namespace }) => {
+    // A called graph has stored its own.
+    const isOwn = due !== undefined && namespace.length === run.path.length;
+    return isOwn ? [run.writer!.keepDue(task.node.spec.name, id, due)] : [];
+  });
+  const open = stored.filter((one) => one !== undefined);
+  return open.length === 0 ? outcome : Promise.all(open).then(() => outcome);
 }
 
 /** A `for` node: from its stored result (of an edit of the state), or by running its items. */
@@ -221,6 +235,7 @@ function runItems(run: Run, task: Task, items: readonly Task[], keeps: boolean):
 /** Combines the outcomes of all items: one update for each channel, in item order (7.1). */
 function combineItems(run: Run, task: Task, outcomes: readonly Outcome[]): Outcome {
   const children = childrenOfAll(outcomes);
+  const taken = takenOfAll(outcomes);
   const failures = outcomes.flatMap(({ failure }) => (failure === undefined ? [] : [failure]));
   const first = failures[0];
   const isCancelled = outcomes.some((outcome) => outcome.cancelled);
@@ -241,14 +256,18 @@ function combineItems(run: Run, task: Task, outcomes: readonly Outcome[]): Outco
             ...NgraphError.causeOf(error),
           })
         : error;
-    return failedOutcome({ error: combined, reason, attempts, items, retryable: first.retryable }, children);
+    return {
+      ...failedOutcome({ error: combined, reason, attempts, items, retryable: first.retryable }, children),
+      taken,
+    };
   }
   if (isCancelled) return { ...CANCELLED_OUTCOME, children };
-  if (pauses.length > 0) return pausedOutcome(pauses, children);
+  if (pauses.length > 0) return { ...pausedOutcome(pauses, children), taken };
 
   const gotos = outcomes.flatMap((outcome) => outcome.goto ?? []);
   return {
     ...doneOutcome(updatesOfItems(run, task, outcomes)),
+    taken,
     goto: gotos.length === 0 ? undefined : gotos,
     exclusive: outcomes.some((outcome) => outcome.exclusive),
     stopped: gotos.length === 0 && outcomes.length > 0 && outcomes.every((outcome) => outcome.stopped),

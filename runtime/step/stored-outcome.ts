@@ -26,6 +26,7 @@ export function storeOutcome(run: Run, task: Task, outcome: Outcome): PendingWri
     ...(outcome.sends.length === 0
       ? {}
       : { sends: outcome.sends.map(({ node, item }) => ({ node: run.nodeName(node), item })) }),
+    ...(outcome.taken === undefined ? {} : { taken: outcome.taken }),
     ...(failure === undefined
       ? {}
       : {
@@ -64,6 +65,7 @@ export function restoreOutcome(run: Run, task: Task, stored: StoredOutcome): Out
     goto: stored.goto?.map(node),
     exclusive: stored.exclusive === true,
     stopped: stored.stopped === true,
+    taken: stored.taken,
     sends: (stored.sends ?? []).map((send): SendRequest => ({ node: node(send.node), item: send.item })),
     failure:
       failure === undefined

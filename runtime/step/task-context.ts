@@ -1,4 +1,4 @@
-import type { ExpectedType, NodeContext } from "../interface/context.ts";
+import type { ExpectedType, NodeContext, Waits } from "../interface/context.ts";
 import type { Json } from "../value/json.ts";
 import type { Attempt } from "./attempt.ts";
 
@@ -6,7 +6,7 @@ import type { Attempt } from "./attempt.ts";
  * The context that a node body receives. Everything expensive is created on first access. Methods are bound, so that
  * `({ goto }) => goto("x")` works.
  */
-export class TaskContext implements NodeContext {
+export class TaskContext implements NodeContext, Waits {
   readonly #attempt: Attempt;
 
   constructor(attempt: Attempt) {
@@ -39,7 +39,15 @@ export class TaskContext implements NodeContext {
   }
   get interrupt(): NodeContext["interrupt"] {
     const attempt = this.#attempt;
-    return (payload = null, options) => attempt.interrupt(payload, options?.expects);
+    return (payload = null, options) => attempt.interrupt(payload, options?.expects, options?.within);
+  }
+  get sleep(): Waits["sleep"] {
+    const attempt = this.#attempt;
+    return (milliseconds) => attempt.sleep(milliseconds);
+  }
+  get receive(): Waits["receive"] {
+    const attempt = this.#attempt;
+    return (name, options) => attempt.receive(name, options?.expects);
   }
   get goto(): NodeContext["goto"] {
     const attempt = this.#attempt;

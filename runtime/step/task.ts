@@ -1,4 +1,4 @@
-import type { PauseItem } from "../interface/checkpoint.ts";
+import type { PauseItem, Signal } from "../interface/checkpoint.ts";
 import type { NodeError, StoreError } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
 import type { NodeCode } from "../program/program.ts";
@@ -55,6 +55,8 @@ export interface Outcome {
   /** Set if the task waits for answers. */
   readonly pauses: readonly PauseItem[] | undefined;
   readonly cancelled: boolean;
+  /** Signals that the task has taken. */
+  readonly taken: readonly Signal[] | undefined;
   /** Unfinished called graphs: namespace -> checkpoint id. */
   readonly children: Readonly<Record<string, string>> | undefined;
 }
@@ -79,6 +81,7 @@ export function doneOutcome(updates: readonly Update[]): Outcome {
     failure: undefined,
     pauses: undefined,
     cancelled: false,
+    taken: undefined,
     children: undefined,
   };
 }
@@ -87,5 +90,11 @@ export function failedOutcome(failure: Failure, children?: Outcome["children"]):
 }
 export function pausedOutcome(pauses: readonly PauseItem[], children?: Outcome["children"]): Outcome {
   return { ...doneOutcome(NOTHING), pauses, children };
+}
+/** The signals that several outcomes have taken. */
+export function takenOfAll(outcomes: readonly Outcome[]): Outcome["taken"] {
+  let all: Signal[] | undefined;
+  for (const { taken } of outcomes) for (const signal of taken ?? NOTHING) (all ??= []).push(signal);
+  return all;
 }
 export const CANCELLED_OUTCOME: Outcome = Object.freeze({ ...doneOutcome(NOTHING), cancelled: true });

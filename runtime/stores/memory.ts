@@ -123,6 +123,7 @@ export class MemoryStore implements Store {
       label: undefined,
     };
 
+    const returned = (request.returnedSignals ?? []).map((signal) => copyOfSignal(signal));
     this.#ord = ord;
     for (const cell of cells) addCell(chain, cell);
     thread.checkpoints.set(header.id, stored);
@@ -131,6 +132,7 @@ export class MemoryStore implements Store {
     if (header.label !== null) moveLabel(thread, stored, header.label);
     if (request.clearWritesOf !== undefined) thread.writes?.delete(request.clearWritesOf);
     if (request.takenSignals !== undefined) takeSignals(thread, request.takenSignals);
+    if (returned.length > 0) returnSignals(thread, returned);
     if (request.releaseClaim === true) thread.holder = undefined;
   }
 
@@ -205,7 +207,7 @@ export class MemoryStore implements Store {
     this.#checkOpen();
     const thread = this.#find(threadId);
     checkNames(signal.id);
-    const copy = frozenJson(signal, () => `the value of signal ${quote(signal.id)}`);
+    const copy = copyOfSignal(signal);
     if (thread === undefined || thread.checkpoints.size === 0) throw unknownThread(threadId);
     const signals = (thread.signals ??= new Map());
     if (signals.has(signal.id)) return false;
@@ -397,12 +399,21 @@ function parentOf(thread: ThreadRecord, { parentId, namespace }: CheckpointHeade
   return parent?.header.namespace === namespace ? parent : undefined;
 }
 
+function copyOfSignal(signal: Signal): Signal {
+  return frozenJson(signal, () => `the value of signal ${quote(signal.id)}`);
+}
+
 function waitingSignals(signals: ThreadRecord["signals"]): readonly Signal[] {
   return [...(signals?.values() ?? [])].filter((signal) => signal !== undefined);
 }
 
 function takeSignals({ signals }: ThreadRecord, ids: readonly string[]): void {
   for (const id of ids) if (signals?.has(id) === true) signals.set(id, undefined);
+}
+
+function returnSignals(thread: ThreadRecord, returned: readonly Signal[]): void {
+  const signals = (thread.signals ??= new Map());
+  for (const signal of returned) if (signals.get(signal.id) === undefined) signals.set(signal.id, signal);
 }
 
 function holds(holder: Holder, claim: Claim): boolean {

@@ -198,6 +198,7 @@ const NODE = record<NodeSpec>({
   output: optional(OUTPUT),
   tries: optional(record<NonNullable<NodeSpec["tries"]>>({ attempts: COUNT, backoff: optional(BACKOFF) })),
   timeout: optional(MILLISECONDS),
+  within: optional(MILLISECONDS),
   cache: optional(record<NonNullable<NodeSpec["cache"]>>({ for: nullable(MILLISECONDS) })),
   pauseBefore: optional(YES),
   pauseAfter: optional(YES),

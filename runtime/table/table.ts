@@ -102,6 +102,8 @@ export interface NodeSpec {
   readonly tries?: { readonly attempts: number; readonly backoff?: { readonly min: number; readonly max: number } };
   /** Milliseconds for each attempt. */
   readonly timeout?: number;
+  /** The deadline of an answer or a signal, in milliseconds from the start of the wait. */
+  readonly within?: number;
   /** Milliseconds; `null` for the lifetime of the cache. */
   readonly cache?: { readonly for: number | null };
   readonly pauseBefore?: true;

@@ -50,6 +50,7 @@ export async function takeAnswers(
       if (equal(known.value, admitted)) continue;
       throw bad(head, `\`${id}\` has been answered already, with ${shorten(JSON.stringify(known.value))}`);
     }
+    if (pause !== undefined && !isAnswerable(pause)) throw bad(head, notAnswerable(pause));
     if (pause === undefined) {
       const hint = open.length === 1 ? "; pass an answer without an id as `answer`" : "";
       throw bad(head, `no pause with the id \`${id}\` waits; ${whatWaits(open)}${hint}`);
@@ -72,7 +73,9 @@ function namedAnswers(
   const named = Object.entries(answers ?? {});
   if (answer === undefined) return named;
   // No pause waits, or the only pause was answered just before a crash: a repeated equal answer has no effect.
-  const [only] = open.length === 0 && head.pauses.length === 1 ? head.pauses : open;
+  const answerable = (open.length === 0 && head.pauses.length === 1 ? head.pauses : open).filter(isAnswerable);
+  const [only] = answerable;
+  if (only === undefined && open.length > 0) throw bad(head, notAnswerable(open[0]!));
   if (only === undefined) {
     const message =
       head.pauses.length === 0
@@ -80,13 +83,27 @@ function namedAnswers(
         : `every pause of thread \`${head.threadId}\` has its answer: resume the thread without one`;
     throw new ThreadError("NG_NOT_PAUSED", head.threadId, message);
   }
-  if (open.length > 1) throw bad(head, `each answer needs the id of its pause; ${whatWaits(open)}`);
+  if (answerable.length > 1) throw bad(head, `each answer needs the id of its pause; ${whatWaits(open)}`);
   return [...named, [only.id, answer]];
+}
+
+/** Timers end by themselves, and signals come from `signal`. */
+function isAnswerable({ kind }: PauseItem): boolean {
+  return kind !== "timer" && kind !== "signal";
+}
+
+export function isGate({ kind }: PauseItem): boolean {
+  return kind === "before" || kind === "after";
+}
+
+function notAnswerable({ id, node, kind, payload }: PauseItem): string {
+  if (kind === "timer") return `\`${id}\` is a timer of node \`${node}\`: it takes no answer, and ends at its due time`;
+  return `\`${id}\` waits for the signal ${JSON.stringify(payload)}: send it with \`engine.signal\` or \`ngc signal\``;
 }
 
 function fit(head: Checkpoint, pause: PauseItem, value: Json): Json {
   const { expects } = pause;
-  if (pause.kind !== "interrupt" && value !== true) {
+  if (isGate(pause) && value !== true) {
     const gate = `\`${pause.id}\` is a gate (\`pause ${pause.kind}\` of node \`${pause.node}\`)`;
     throw bad(head, `${gate}: only the answer \`true\` releases it, not ${shorten(JSON.stringify(value))}`);
   }

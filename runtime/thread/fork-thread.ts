@@ -1,4 +1,4 @@
-import type { Checkpoint, PauseItem } from "../interface/checkpoint.ts";
+import type { Checkpoint, PauseItem, PendingWrite, Signal } from "../interface/checkpoint.ts";
 import type { JsonObject } from "../value/json.ts";
 import { RunError } from "../interface/errors.ts";
 import { asStoreError, Journal } from "../checkpoint/journal.ts";
@@ -12,7 +12,9 @@ import { createShared, type EngineCore } from "../run/run-settings.ts";
 import { Run } from "../run/run.ts";
 import { newId, runSuffix } from "../checkpoint/ids.ts";
 import type { Durable } from "../run/shared.ts";
-import { loadWrites } from "../checkpoint/load-checkpoint.ts";
+import type { ListOptions, Store } from "../interface/store.ts";
+import { readSignals, takenBy } from "../run/inbox.ts";
+import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 
 export interface ForkRequest {
   readonly source: Checkpoint;
@@ -69,6 +71,9 @@ export async function forkCheckpoint(
   const run = new Run(program, shared, { cancellation, maxSteps: null });
   // Mutation point: forked-results
   restoreRun(run, source, results);
+  // A fork keeps due times, under the ids of its own pauses (W5).
+  if (run.dues !== undefined) run.dues = renewDues(run.dues, renew);
+  if (program.receives) shared.inbox.giveBack(await signalsToRetake(durable.store, request, results));
   const writer = run.writer!;
   writer.hasRecordedChannels = false;
   writer.headId = head?.id ?? null;
@@ -108,10 +113,60 @@ export function moveTo(run: Run, at: string): void {
   run.errors = undefined;
   run.unrouted = [];
   run.stored = undefined;
+  run.dues = undefined;
   run.children = {};
   run.writer?.results.clear();
   // The answers belong to tasks that no longer run. They must not reach other tasks (6.2).
   run.shared.answers.clear();
+}
+
+function renewDues(dues: ReadonlyMap<string, number>, renew: (id: string) => string): ReadonlyMap<string, number> {
+  return new Map([...dues].map(([id, due]) => [renew(id), due]));
+}
+
+/**
+ * The signals that a fork takes again (W5): those that its run has taken after the checkpoint, on the way to the thread's head,
+ * and, in another thread, those that still wait.
+ *
+ * @param results results that the fork keeps
+ */
+async function signalsToRetake(
+  store: Store,
+  { source, head, at }: ForkRequest,
+  results: readonly PendingWrite[],
+): Promise<readonly Signal[]> {
+  const { threadId, runId } = source;
+  const latest = head?.threadId === threadId ? head : await loadHead(store, threadId);
+  const pages: (readonly Signal[])[] = [];
+  const kept = new Set([...(at === undefined ? (source.taken ?? []) : []), ...results.flatMap(takenBy)].map(({ id }) => id));
+  if (latest.runId === runId) {
+    const writes = latest.id === source.id && at === undefined ? [] : await loadWrites(store, threadId, latest.id);
+    pages.push(writes.flatMap(takenBy), await takenByChildren(store, latest));
+  }
+  for (let page: readonly Checkpoint[] = [latest]; page.length > 0;) {
+    const end = page.findIndex(({ id }) => id === source.id);
+    const later = end === -1 ? page : page.slice(0, end);
+    for (const { runId: of, taken } of later) if (of === runId) pages.push(taken ?? []);
+    if (end !== -1) break;
+    const options: ListOptions = { before: page.at(-1)!.id, limit: 100 };
+    page = await asStoreError(() => store.list(threadId, options));
+  }
+  const found = new Map<string, Signal>();
+  for (const page of pages.reverse()) for (const signal of page) if (!kept.has(signal.id)) found.set(signal.id, signal);
+  if (head?.threadId !== threadId) {
+    for (const signal of await asStoreError(() => readSignals(store, threadId))) found.set(signal.id, signal);
+  }
+  return [...found.values()];
+}
+
+/** Signals that unfinished called graphs have taken. */
+async function takenByChildren(store: Store, { threadId, children = {} }: Checkpoint): Promise<readonly Signal[]> {
+  const taken: Signal[] = [];
+  for (const id of Object.values(children)) {
+    const child = await asStoreError(() => store.loadById(threadId, id));
+    taken.push(...(child?.taken ?? []));
+  }
+  return taken;
 }
 
 /** A pause id contains its run id. In a fork the ids contain the id of the fork, so that no answer applies to both. */
@@ -146,6 +201,7 @@ async function forkChildren(
     });
     run.argumentsRound = child.argumentsRound ?? 1;
     restoreRun(run, present.head, present.writes);
+    if (run.dues !== undefined) run.dues = renewDues(run.dues, (id) => renewPauseId(id, source.runId, runId));
     const head = await asStoreError(() => durable.store.loadLatest(durable.threadId, namespace));
     const writer = run.writer!;
     writer.hasRecordedChannels = false;

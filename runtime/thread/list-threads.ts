@@ -71,7 +71,7 @@ type ListedThread = ThreadInfo & { readonly position: number };
 
 async function readPage(
   store: Store,
-  { status, after, graph, label, metadata }: Omit<ThreadListOptions, "after"> & { readonly after: number | undefined },
+  { status, after, graph, label, metadata, due }: Omit<ThreadListOptions, "after"> & { readonly after: number | undefined },
   onCorrupt: ThreadsOptions["onCorrupt"],
 ): Promise<{ readonly threads: readonly ListedThread[]; readonly isLast: boolean }> {
   if (store.threads === undefined) throw new StoreError("NG_STORE_FAILED", "this store cannot list its threads");
@@ -81,6 +81,7 @@ async function readPage(
     ...(graph === undefined ? {} : { graph }),
     ...(label === undefined ? {} : { label }),
     ...(metadata === undefined ? {} : { metadata }),
+    ...(due === undefined ? {} : { due }),
     // Whether a run continues is only known after its answers and its claim have been read.
     ...(isStored ? { status } : {}),
     ...(onCorrupt === undefined ? {} : { onCorrupt }),
@@ -97,7 +98,7 @@ async function readPage(
 }
 
 function summarise(info: ListedThread, status: ThreadStatus): ThreadSummary {
-  const { threadId, headId, step, checkpoints, timestamp, metadata, label = null, graph = null, position } = info;
+  const { threadId, headId, step, checkpoints, timestamp, metadata, label = null, graph = null, position, due = null } = info;
   return {
     thread: threadId,
     checkpointId: headId,
@@ -109,6 +110,7 @@ function summarise(info: ListedThread, status: ThreadStatus): ThreadSummary {
     label,
     graph,
     position,
+    due: status === "paused" ? due : null,
   };
 }
 

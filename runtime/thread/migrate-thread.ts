@@ -22,7 +22,7 @@ import { newId } from "../checkpoint/ids.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
 import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import { renameChannels, renameCheckpoint, type Renaming } from "../checkpoint/rename-checkpoint.ts";
-import { isAnswer, migrateCheckpoint, resumeStep, withAnswers } from "../checkpoint/restore-run.ts";
+import { isResult, migrateCheckpoint, resumeStep, withAnswers } from "../checkpoint/restore-run.ts";
 import { describeError } from "../event/run-events.ts";
 import type { Program } from "../program/program.ts";
 import type { EngineCore } from "../run/run-settings.ts";
@@ -169,7 +169,7 @@ function refuseOtherGraph(head: Checkpoint, { table }: Program, { graph, rename 
 /** The results and released gates of the unfinished step, where a checkpoint of phase `updated` keeps them. */
 function stateInStep(head: Checkpoint, writes: readonly PendingWrite[]): Partial<Checkpoint> {
   const results = new Map<string, PendingWrite>();
-  for (const write of [...(head.finished ?? []), ...writes]) if (!isAnswer(write)) results.set(write.taskId, write);
+  for (const write of [...(head.finished ?? []), ...writes]) if (isResult(write)) results.set(write.taskId, write);
   // Records of older versions do not list the gates that an interrupted step has passed: it has passed all.
   const isOld = head.graph === undefined && head.phase === "interrupted";
   const nodes = [...head.nextNodes, ...head.pendingSends.map(({ node }) => node)];

@@ -1,10 +1,18 @@
-import type { RecoverOptions, RecoverResult, RunResult, ThreadSummary } from "../interface/engine-options.ts";
+import type {
+  DueOptions,
+  RecoverOptions,
+  RecoverResult,
+  RunResult,
+  ThreadListOptions,
+  ThreadSummary,
+} from "../interface/engine-options.ts";
 import { NgraphError } from "../interface/errors.ts";
 import { checkCount } from "../run/check-options.ts";
-import { checkOptions, RECOVER_OPTIONS } from "../run/option-names.ts";
+import { checkOptions, DUE_OPTIONS, RECOVER_OPTIONS } from "../run/option-names.ts";
 import type { EngineCore } from "../run/run-settings.ts";
 import { listThreads } from "./list-threads.ts";
-import { resumeInterrupted } from "./resume-thread.ts";
+import { RunError } from "../interface/errors.ts";
+import { resumeDue, resumeInterrupted } from "./resume-thread.ts";
 
 const DEFAULT_CONCURRENCY = 4;
 
@@ -14,13 +22,42 @@ const DEFAULT_CONCURRENCY = 4;
  */
 export async function recoverThreads(core: EngineCore, options: RecoverOptions): Promise<RecoverResult> {
   checkOptions("a recovery", options, RECOVER_OPTIONS);
+  return resumeAll(core, { status: "interrupted" }, options, (thread, signal) =>
+    resumeInterrupted(core, thread, signal),
+  );
+}
+
+/** Resumes the paused threads of a graph whose timers or deadlines have passed, or whose signals have come. */
+export async function wakeThreads(
+  core: EngineCore,
+  now: number = core.clock.now(),
+  options: DueOptions,
+): Promise<RecoverResult> {
+  checkOptions("`due`", options, DUE_OPTIONS);
+  if (typeof now !== "number" || !Number.isFinite(now)) {
+    throw new RunError("NG_BAD_INPUT", `the time of \`due\` is a number of milliseconds since 1970, not ${String(now)}`);
+  }
+  // A store without inboxes may not know due times either.
+  const isIndexed = core.options.store?.putSignal !== undefined;
+  return resumeAll(core, { status: "paused", ...(isIndexed ? { due: now } : {}) }, options, (thread, signal) =>
+    resumeDue(core, thread, now, signal),
+  );
+}
+
+/** Resumes threads, the longest unwritten first. */
+async function resumeAll(
+  core: EngineCore,
+  filter: Pick<ThreadListOptions, "status" | "due">,
+  options: RecoverOptions,
+  resume: (thread: string, options: Pick<RecoverOptions, "signal">) => Promise<RunResult | undefined>,
+): Promise<RecoverResult> {
   const { limit = null, concurrency = DEFAULT_CONCURRENCY, signal } = options;
   const most = checkCount("limit", limit, 0) ?? Number.MAX_SAFE_INTEGER;
   const parallel = checkCount("concurrency", concurrency, 1) ?? Number.MAX_SAFE_INTEGER;
   const { name, was = [] } = core.program.table;
   const found: ThreadSummary[] = [];
   for (const graph of [name, ...was]) {
-    const threads = await listThreads(core, { graph, status: "interrupted", limit: Number.MAX_SAFE_INTEGER });
+    const threads = await listThreads(core, { graph, ...filter, limit: Number.MAX_SAFE_INTEGER });
     for (const thread of threads) found.push(thread);
   }
   const open = found.sort((a, b) => a.position - b.position).map(({ thread }) => thread);
@@ -34,7 +71,7 @@ export async function recoverThreads(core: EngineCore, options: RecoverOptions):
       if (thread === undefined || started >= most || signal?.aborted === true || core.drain.requested) return;
       started++;
       try {
-        const result = await resumeInterrupted(core, thread, signal === undefined ? {} : { signal });
+        const result = await resume(thread, signal === undefined ? {} : { signal });
         if (result !== undefined) {
           results.push(result);
           continue;

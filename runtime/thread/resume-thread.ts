@@ -1,7 +1,10 @@
 import type { Checkpoint, ThreadId } from "../interface/checkpoint.ts";
 import type { BareAnswer, ResumeOptions, RunResult } from "../interface/engine-options.ts";
 import { ThreadError } from "../interface/errors.ts";
-import { takeAnswers } from "./answers.ts";
+import type { Store } from "../interface/store.ts";
+import { readSignals } from "../run/inbox.ts";
+import { someContinue } from "../run/waits.ts";
+import { isGate, takeAnswers } from "./answers.ts";
 import type { Cancellation } from "../run/cancellation.ts";
 import { executeRun, orCancelled } from "../run/execute-run.ts";
 import { refuseDrift } from "../checkpoint/drift.ts";
@@ -41,6 +44,34 @@ export async function resumeThread(
 }
 
 /** Resumes a thread if its run was cut off; otherwise returns `undefined`: another process has resumed it in the meantime. */
+/**
+ * Resumes a paused thread if one of its pauses is due at `now`, or waits for a signal that is in its inbox. Otherwise returns
+ * `undefined`: another process has resumed it in the meantime.
+ */
+export async function resumeDue(
+  core: EngineCore,
+  threadId: ThreadId,
+  now: number,
+  options: Pick<ResumeOptions, "signal">,
+): Promise<RunResult | undefined> {
+  const continues = async (store: Store): Promise<Checkpoint | undefined> => {
+    const latest = await loadHead(store, threadId);
+    const head = withAnswers(latest, await loadWrites(store, threadId, latest.id));
+    if (head.status !== "paused") return undefined;
+    const isWoken = await someContinue(head.pauses, now, () => readSignals(store, threadId));
+    return isWoken ? latest : undefined;
+  };
+  // A thread that another process runs is not claimed.
+  if ((await beforeClaim(core, options, continues)) === undefined) return undefined;
+  return asRunner(core, threadId, options, async (durable, cancellation) => {
+    // Mutation point: due-under-claim
+    const head = await continues(durable.store);
+    if (head === undefined) return undefined;
+    // An empty record of answers opens no gate.
+    return resumeHead(core, durable, cancellation, head, { ...options, answers: {} }, now);
+  });
+}
+
 export async function resumeInterrupted(
   core: EngineCore,
   threadId: ThreadId,
@@ -99,6 +130,7 @@ async function resumeHead(
   cancellation: Cancellation,
   stored: Checkpoint,
   given: ResumeOptions,
+  now?: number,
 ): Promise<RunResult> {
   const { store, threadId, claim } = durable;
   const found = await loadWrites(store, threadId, stored.id);
@@ -128,6 +160,7 @@ async function resumeHead(
     openedGates: new Set(named ? [] : onlyGate(head, answers)),
     isResume: true,
     metadata: { ...head.metadata, ...options.metadata },
+    ...(now === undefined ? {} : { now }),
   });
   const run = new Run(core.program, shared, { cancellation, maxSteps: maxStepsOf(core, options) });
   restoreRun(run, head, writes, moved);
@@ -145,7 +178,7 @@ function withPresentIds(program: Program, options: ResumeOptions): ResumeOptions
 /** A resume without answers releases a gate only if nothing else waits. */
 function onlyGate(head: Checkpoint, answers: ReadonlyMap<string, unknown>): readonly string[] {
   const open = head.pauses.filter(({ id }) => !answers.has(id));
-  return open.length === 1 && open[0]!.kind !== "interrupt" ? [open[0]!.id] : [];
+  return open.length === 1 && isGate(open[0]!) ? [open[0]!.id] : [];
 }
 
 function isOver({ status }: Checkpoint): boolean {

@@ -7,7 +7,7 @@ import type { Cancellation } from "../run/cancellation.ts";
 import { refuseDrift, withoutNext } from "../checkpoint/drift.ts";
 import { underPresentNames } from "../checkpoint/former-names.ts";
 import { routeAs } from "../run/replan.ts";
-import { isAnswer, restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
+import { isResult, restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
 import { describeError } from "../event/run-events.ts";
 import { unfinishedNodes } from "../run/run-end.ts";
 import { createShared, type EngineCore } from "../run/run-settings.ts";
@@ -98,7 +98,7 @@ export async function updateThread(
 
 /** Whether the checkpoint is inside a step in which the node has a task beside others. */
 function isTaskOfOpenStep(head: Checkpoint, writes: readonly PendingWrite[], node: string): boolean {
-  const results = [...(head.finished ?? []), ...writes.filter((write) => !isAnswer(write))];
+  const results = [...(head.finished ?? []), ...writes.filter((write) => isResult(write))];
   if (head.phase !== "interrupted" && results.length === 0) return false;
   const tasks = new Set([...head.nextNodes, ...head.pendingSends.map(({ taskId }) => taskId)]);
   for (const { node: name, taskId } of results) tasks.add(taskId.startsWith(`${name}[`) ? name : taskId);

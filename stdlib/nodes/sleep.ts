@@ -1,31 +1,17 @@
 import type { BuiltinNode } from "../../runtime/interface/context.ts";
 import { NodeFailure } from "../node-failure.ts";
 
-/** Timers take 32-bit delays; a longer sleep uses several timers. */
-const LONGEST_TIMER = 2 ** 31 - 1;
-
-/** `sleep(30s)`: waits for that duration, or until the run is cancelled. */
-export const sleep: BuiltinNode = async ({ duration }, context) => {
+/**
+ * `sleep(30s)`: a durable timer. Its due time is stored when it starts. If more than a minute is left, the run pauses until
+ * then.
+ */
+export const sleep: BuiltinNode = ({ duration }, context) => {
   if (typeof duration !== "number" || !(duration >= 0)) {
     throw new NodeFailure(`\`sleep\` takes a number of milliseconds from 0, not ${JSON.stringify(duration)}`, {
       retryable: false,
     });
   }
-  for (let left = duration; left > 0; left -= LONGEST_TIMER) await wait(Math.min(left, LONGEST_TIMER), context.signal);
-  return null;
+  if (context.sleep === undefined) throw new NodeFailure("`sleep` runs in an engine", { retryable: false });
+  const slept = context.sleep(duration);
+  return slept === undefined ? null : slept.then(() => null);
 };
-
-function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }, milliseconds);
-    if (signal.aborted) stop();
-    else signal.addEventListener("abort", stop, { once: true });
-  });
-}

@@ -91,6 +91,10 @@ export class PlainStore implements Store {
     if (clearWritesOf !== undefined) thread.writes.delete(clearWritesOf);
     // Mutation point: signals-of-save
     takeSignals(thread, request.takenSignals);
+    // Mutation point: returned-signals
+    for (const signal of request.returnedSignals ?? []) {
+      if (typeof thread.signals.get(signal.id) !== "string") thread.signals.set(signal.id, jsonText(signal));
+    }
     // Mutation point: released-claim
     if (releaseClaim === true) thread.holder = undefined;
   }

@@ -133,6 +133,11 @@ const SIGNALS: readonly PlantedFault[] = [
     foundBy: KNOWN_SIGNAL,
   },
   { name: "a save takes no signals", edits: [inStore("signals-of-save", "")], foundBy: KNOWN_SIGNAL },
+  {
+    name: "a save returns no signals",
+    edits: [inStore("returned-signals", "")],
+    foundBy: "a save returns signals to the inbox",
+  },
   { name: "a result takes no signals", edits: [inStore("signals-of-put", "")], foundBy: TAKEN },
   {
     name: "a save that fails takes signals",

@@ -76,8 +76,8 @@ it.each(OF_THREADS)("a deleted row of `%s`", async (table) => {
   expect(await refusals(table, `DELETE FROM damage.${table}`)).toBeGreaterThan(0);
 });
 
-it.each(OF_THREADS)("a row of `%s` with the key of another row", async (table) => {
-  const key = { heads: "namespace", checkpoints: "id", cells: "channel", writes: "task", signals: "id", waits: "due" }[table]!;
+it.each(OF_THREADS.filter((table) => table !== "waits"))("a row of `%s` with the key of another row", async (table) => {
+  const key = { heads: "namespace", checkpoints: "id", cells: "channel", writes: "task", signals: "id" }[table]!;
   const damage = `UPDATE damage.${table} SET ${key} = 'foreign' WHERE ${someRow(table)}`;
   expect(await refusals(table, damage)).toBeGreaterThan(0);
 });

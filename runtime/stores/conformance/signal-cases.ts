@@ -78,6 +78,18 @@ export const SIGNALS: readonly StoreCase[] = [
     },
   ),
 
+  optionalCase("a save returns signals to the inbox", ["putSignal", "getSignals"], async (store) => {
+    const run = await SampleRun.start(store);
+    await run.save();
+    for (const id of ["a", "b", "c"]) await store.putSignal("thread", signal(id));
+    await run.save([], {}, { takenSignals: ["a", "b"] });
+    await run.save([], {}, { returnedSignals: [signal("new"), signal("b"), signal("c", "again")] });
+    const expected = [signal("b"), signal("c"), signal("new")];
+    expectEqual(await store.getSignals("thread"), expected, "the inbox");
+    await run.save([], {}, { takenSignals: ["b", "new"], returnedSignals: [signal("b", 2)] });
+    expectEqual((await store.getSignals("thread")).map(({ id }) => id), ["b", "c"], "one that is taken and returned");
+  }),
+
   optionalCase(
     "a deleted thread has no inbox, and none when it is created again",
     ["putSignal", "getSignals"],
@@ -102,7 +114,8 @@ export const SIGNALS: readonly StoreCase[] = [
     expectEqual(await opened.getSignals?.("thread"), [signal("a", { deep: [1] })], "the inbox");
     expectEqual(await opened.putSignal?.("thread", signal("b")), false, "the id of the signal that was taken");
     const [info] = (await opened.threads?.({ due: 5000 })) ?? [];
-    if (opened.threads !== undefined) expectEqual([info?.due, info?.signals], [2000, 1], "due time and signals");
+    // A store without positions supports `limit` alone.
+    if (info?.position !== undefined) expectEqual([info?.due, info?.signals], [2000, 1], "due time and signals");
   }),
 
   optionalCase(

@@ -3,12 +3,17 @@ import type { Signal } from "../../interface/checkpoint.ts";
 import type { Json } from "../../value/json.ts";
 import { freezeDeep } from "./frozen-json.ts";
 import { jsonText } from "./json-text.ts";
-import { decodeKey } from "./key.ts";
+import { decodeKey, encodeKey } from "./key.ts";
 import { rowName, SIGNALS, type SignalRow } from "./rows.ts";
 import { corruptRecord, quote } from "./store-error.ts";
 
 export function encodeSignal({ id, name, value }: Signal): string {
   return jsonText([name, value], () => `the value of signal ${quote(id)}`);
+}
+
+/** JSON text by the key of the id. */
+export function encodeSignals(signals: readonly Signal[] = []): ReadonlyMap<string, string> {
+  return new Map(signals.map((signal) => [encodeKey(signal.id), encodeSignal(signal)]));
 }
 
 /** @param row with a verified checksum, of a signal that was not taken */

@@ -80,6 +80,14 @@ export function corruptRecord(row: string, problem: string, cause?: unknown): St
   return new StoreError("NG_CORRUPT_RECORD", message, cause === undefined ? undefined : { cause });
 }
 
+/** @throws StoreError NG_CORRUPT_RECORD if the table `waits` does not match the tables `signals` and `threads` */
+export function checkWaitCounts(counted: number, waiting: number, orphans: number): void {
+  if (counted !== waiting) {
+    throw corruptRecord("table `waits`", `it counts ${counted} signals, but ${waiting} wait in table \`signals\``);
+  }
+  if (orphans > 0) throw corruptRecord("table `waits`", `${orphans} of its rows belong to no thread`);
+}
+
 export function unknownVersion(row: string, what: string, version: unknown, newest: number): StoreError {
   return new StoreError(
     "NG_UNKNOWN_VERSION",

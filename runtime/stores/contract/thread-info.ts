@@ -2,6 +2,7 @@ import { StoreError } from "../../interface/errors.ts";
 import type { ThreadInfo, ThreadsOptions } from "../../interface/store.ts";
 import { decodeHeader } from "./header-text.ts";
 import { decodeKey } from "./key.ts";
+import { corruptRecord, quote } from "./store-error.ts";
 import type { CheckpointRow, ThreadRow, WaitRow } from "./rows.ts";
 
 /**
@@ -42,6 +43,9 @@ export function threadInfo(
 ): ThreadInfo {
   const threadId = decodeKey(thread.name);
   const { id: headId, status, step, timestamp, metadata, label, graph, prepared, due } = decodeHeader(head, threadId);
+  if ((wait?.due ?? undefined) !== due) {
+    throw corruptRecord(`thread ${quote(threadId)} in table \`waits\``, "its due time is not that of its head");
+  }
   return {
     threadId,
     headId,

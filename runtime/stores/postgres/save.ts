@@ -22,12 +22,12 @@ import {
   verifyRow,
 } from "../contract/rows.ts";
 import { checkpointExists, headHasMoved } from "../contract/store-error.ts";
-import { mayBeDue } from "../contract/signal-text.ts";
+import { encodeSignals, mayBeDue } from "../contract/signal-text.ts";
 import { UNCLAIMED } from "../contract/thread-row.ts";
 import { findCheckpoint, missingCheckpoint } from "./checkpoints.ts";
 import type { Connection, Transaction } from "./connection.ts";
 import { sqlState } from "./failure.ts";
-import { changeWait, takeSignals } from "./signals.ts";
+import { changeWait, returnSignals, takeSignals } from "./signals.ts";
 import { claimedThread, headOf, setHead } from "./thread.ts";
 
 const UNIQUE_VIOLATED = "23505";
@@ -38,6 +38,7 @@ export function save(connection: Connection, claim: Claim, request: SaveRequest)
   // Encoding needs no lock, so it comes before the transaction.
   const changes = encodeChanges(request);
   const text = encodeHeader(header);
+  const returned = encodeSignals(request.returnedSignals);
   const [id, namespace] = [encodeKey(header.id), encodeKey(header.namespace)];
   const label = header.label === null ? null : encodeKey(header.label);
 
@@ -67,6 +68,7 @@ export function save(connection: Connection, claim: Claim, request: SaveRequest)
       await changeWait(transaction, thread, (wait) => ({ ...wait, due: header.due ?? null }));
     }
     await takeSignals(transaction, thread, request.takenSignals);
+    await returnSignals(transaction, thread, returned);
     const content = {
       ...thread,
       head: namespace === "" ? ord : thread.head,

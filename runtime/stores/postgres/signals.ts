@@ -12,7 +12,7 @@ import {
   type WaitRow,
 } from "../contract/rows.ts";
 import { decodeSignal, encodeSignal } from "../contract/signal-text.ts";
-import { corruptRecord, unknownThread } from "../contract/store-error.ts";
+import { checkWaitCounts, corruptRecord, unknownThread } from "../contract/store-error.ts";
 import type { Connection, Transaction } from "./connection.ts";
 import { findThread, lockThread } from "./thread.ts";
 
@@ -68,6 +68,24 @@ export async function takeSignals(
   if (taken > 0) await changeWait(transaction, thread, (wait) => ({ ...wait, signals: wait.signals - taken }));
 }
 
+/** Puts signals into the inbox, those that were taken at their former places. @param signals JSON text by id */
+export async function returnSignals(
+  transaction: Transaction,
+  thread: ThreadRow,
+  signals: ReadonlyMap<string, string>,
+): Promise<void> {
+  let added = 0;
+  for (const [id, data] of signals) {
+    const row = addChecksum(SIGNALS, { thread: thread.thread, id, data });
+    added += await transaction.run(
+      "INSERT INTO @.signals AS s (thread, id, data, v, sum) VALUES ($1, $2, $3, $4, $5) ON CONFLICT (thread, id) DO UPDATE " +
+        "SET data = excluded.data, v = excluded.v, sum = excluded.sum WHERE s.data IS NULL",
+      ...([row.thread, row.id, row.data, row.v, row.sum] as const),
+    );
+  }
+  if (added > 0) await changeWait(transaction, thread, (wait) => ({ ...wait, signals: wait.signals + added }));
+}
+
 /** Writes the row of a thread that has a due time, or signals; removes it if it has neither. */
 export async function changeWait(
   transaction: Transaction,
@@ -86,6 +104,16 @@ export async function changeWait(
       "ON CONFLICT (thread) DO UPDATE SET due = excluded.due, signals = excluded.signals, v = excluded.v, sum = excluded.sum",
     ...([row.thread, row.due, row.signals, row.v, row.sum] as const),
   );
+}
+
+/** Compares the rows that a listing relies on with what they describe. @throws StoreError NG_CORRUPT_RECORD */
+export async function checkWaits(transaction: Transaction): Promise<void> {
+  const found = await transaction.get<{ counted: number; waiting: number; orphans: number }>(
+    "SELECT (SELECT coalesce(sum(signals), 0)::bigint FROM @.waits) AS counted, " +
+      "(SELECT count(*) FROM @.signals WHERE data IS NOT NULL) AS waiting, " +
+      "(SELECT count(*) FROM @.waits w WHERE NOT EXISTS (SELECT 1 FROM @.threads t WHERE t.thread = w.thread)) AS orphans",
+  );
+  checkWaitCounts(found!.counted, found!.waiting, found!.orphans);
 }
 
 async function waitOf(transaction: Transaction, thread: number): Promise<WaitRow | undefined> {

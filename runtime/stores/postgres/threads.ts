@@ -14,6 +14,7 @@ import { readListed, threadInfo } from "../contract/thread-info.ts";
 import { isHeld } from "../contract/thread-row.ts";
 import { missingCheckpoint } from "./checkpoints.ts";
 import type { Connection } from "./connection.ts";
+import { checkWaits } from "./signals.ts";
 import { NOW } from "./thread.ts";
 
 /** Most recently written first. There are far fewer threads than checkpoints and calls are rare, so there is no index. */
@@ -25,6 +26,11 @@ export function listThreads(connection: Connection, options: ThreadsOptions): Pr
     // A thread that was only claimed has no head and is not listed. Verifying it detects a head that damage has removed.
     const headless = await transaction.all<ThreadRow>("SELECT * FROM @.threads WHERE head IS NULL");
     for (const row of headless) readListed(row, onCorrupt, () => verifyRow(THREADS, row));
+    await checkWaits(transaction).catch((error: unknown) => {
+      readListed(undefined, onCorrupt, () => {
+        throw error;
+      });
+    });
     const { now } = (await transaction.get<{ now: number }>(`SELECT ${NOW}`))!;
     const found: ThreadInfo[] = [];
     let after = options.after ?? Number.MAX_SAFE_INTEGER;

@@ -12,11 +12,11 @@ import {
   verifyRow,
 } from "../contract/rows.ts";
 import { checkpointExists, headHasMoved } from "../contract/store-error.ts";
-import { mayBeDue } from "../contract/signal-text.ts";
+import { encodeSignals, mayBeDue } from "../contract/signal-text.ts";
 import { UNCLAIMED } from "../contract/thread-row.ts";
 import { checkpointAt, findCheckpoint } from "./checkpoints.ts";
 import type { Connection } from "./connection.ts";
-import { changeWait, takeSignals } from "./signals.ts";
+import { changeWait, returnSignals, takeSignals } from "./signals.ts";
 import { resultCode } from "./failure.ts";
 import { stageStep, flushStaging, fitsStaging, type StagedRows } from "./staging-table.ts";
 import { claimedThread, headOf, setHead, updateThread, withStep } from "./thread.ts";
@@ -29,6 +29,7 @@ export function save(connection: Connection, claim: Claim, request: SaveRequest)
   // Encoding needs no lock, so it comes before the transaction.
   const changes = encodeChanges(request);
   const text = encodeHeader(header);
+  const returned = encodeSignals(request.returnedSignals);
   const [id, namespace] = [encodeKey(header.id), encodeKey(header.namespace)];
   const label = header.label === null ? null : encodeKey(header.label);
 
@@ -83,6 +84,7 @@ export function save(connection: Connection, claim: Claim, request: SaveRequest)
       changeWait(connection, thread, (wait) => ({ ...wait, due: header.due ?? null }));
     }
     takeSignals(connection, thread, request.takenSignals);
+    returnSignals(connection, thread, returned);
     const next = withStep(thread, ord, namespace);
     const cleared = clearedWrites(connection, thread, request.clearWritesOf);
     const isNewNamespace = namespace !== "" && head === undefined;

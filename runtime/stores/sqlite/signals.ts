@@ -3,7 +3,7 @@ import type { Signal, ThreadId } from "../../interface/checkpoint.ts";
 import { encodeKey } from "../contract/key.ts";
 import { addChecksum, SIGNALS, type SignalRow, type ThreadRow, verifyRow, WAITS, type WaitRow } from "../contract/rows.ts";
 import { decodeSignal, encodeSignal } from "../contract/signal-text.ts";
-import { corruptRecord, unknownThread } from "../contract/store-error.ts";
+import { checkWaitCounts, corruptRecord, unknownThread } from "../contract/store-error.ts";
 import { rowName } from "../contract/rows.ts";
 import type { Connection } from "./connection.ts";
 import { findThread } from "./thread.ts";
@@ -51,6 +51,20 @@ export function takeSignals(connection: Connection, thread: ThreadRow, ids: read
   if (taken > 0) changeWait(connection, thread, (wait) => ({ ...wait, signals: wait.signals - taken }));
 }
 
+/** Puts signals into the inbox, those that were taken at their former places. @param signals JSON text by id */
+export function returnSignals(connection: Connection, thread: ThreadRow, signals: ReadonlyMap<string, string>): void {
+  let added = 0;
+  for (const [id, data] of signals) {
+    const row = addChecksum(SIGNALS, { thread: thread.thread, id, data });
+    added += connection.run(
+      "INSERT INTO signals (thread, id, data, v, sum) VALUES (?, ?, ?, ?, ?) ON CONFLICT (thread, id) DO UPDATE " +
+        "SET data = excluded.data, v = excluded.v, sum = excluded.sum WHERE data IS NULL",
+      ...([row.thread, row.id, row.data, row.v, row.sum] as const),
+    );
+  }
+  if (added > 0) changeWait(connection, thread, (wait) => ({ ...wait, signals: wait.signals + added }));
+}
+
 /** Writes the row of a thread that has a due time, or signals; removes it if it has neither. */
 export function changeWait(connection: Connection, { thread }: ThreadRow, change: (wait: WaitRow) => WaitRow): void {
   const before = waitOf(connection, thread);
@@ -70,6 +84,16 @@ export function changeWait(connection: Connection, { thread }: ThreadRow, change
 export function waitOf(connection: Connection, thread: number): WaitRow | undefined {
   const row = connection.get<WaitRow>("SELECT * FROM waits WHERE thread = ?", thread);
   return row && verifyRow(WAITS, row, { thread });
+}
+
+/** Compares the rows that a listing relies on with what they describe. @throws StoreError NG_CORRUPT_RECORD */
+export function checkWaits(connection: Connection): void {
+  const { counted, waiting, orphans } = connection.get<{ counted: number; waiting: number; orphans: number }>(
+    "SELECT (SELECT coalesce(sum(signals), 0) FROM waits) AS counted, " +
+      "(SELECT count(*) FROM signals WHERE data IS NOT NULL) AS waiting, " +
+      "(SELECT count(*) FROM waits WHERE thread NOT IN (SELECT thread FROM threads)) AS orphans",
+  )!;
+  checkWaitCounts(counted, waiting, orphans);
 }
 
 function wrongCount(thread: number, expected: number, found: number): Error {

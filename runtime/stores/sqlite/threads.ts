@@ -7,7 +7,7 @@ import { readListed, threadInfo } from "../contract/thread-info.ts";
 import { isHeld } from "../contract/thread-row.ts";
 import { checkpointAt } from "./checkpoints.ts";
 import type { Connection } from "./connection.ts";
-import { waitOf } from "./signals.ts";
+import { checkWaits, waitOf } from "./signals.ts";
 
 /** Most recently written first. There are far fewer threads than checkpoints and calls are rare, so there is no index. */
 export function listThreads(connection: Connection, options: ThreadsOptions, now: number): readonly ThreadInfo[] {
@@ -16,6 +16,7 @@ export function listThreads(connection: Connection, options: ThreadsOptions, now
   const size = Math.min(PAGE, limit);
   return connection.read(() => {
     readListed(undefined, onCorrupt, () => checkIndex(connection));
+    readListed(undefined, onCorrupt, () => checkWaits(connection));
     // A thread that was only claimed has no head and is not listed. Verifying it detects a head that damage has removed.
     for (const row of connection.all<ThreadRow>("SELECT * FROM threads WHERE head IS NULL"))
       readListed(row, onCorrupt, () => verifyRow(THREADS, row));

@@ -1,0 +1,26 @@
+import { isThenable } from "../value/promise.ts";
+import { emitEvent } from "../event/run-events.ts";
+import type { Signal } from "../interface/checkpoint.ts";
+import { readSignals } from "./inbox.ts";
+import type { Run, RunEnd } from "./run.ts";
+
+/**
+ * Removes the signals that no node has taken, with the checkpoint that ends the run. A signal that arrives later belongs to the
+ * next run of the thread.
+ *
+ * @param end absent for a run that a new one abandons
+ */
+export function dropSignals(run: Run, end?: RunEnd): Promise<void> | undefined {
+  const { durable, inbox } = run.shared;
+  if (durable === undefined || !run.program.receives || run.path.length > 0) return undefined;
+  if (end !== undefined && end.status !== "completed" && end.status !== "incomplete") return undefined;
+  const drop = (signals: readonly Signal[]): void => {
+    for (const { id, name } of inbox.drop(signals)) {
+      if (run.listening) emitEvent(run, { type: "signal", phase: "dropped", id, name });
+    }
+  };
+  const signals = readSignals(durable.store, durable.threadId);
+  if (isThenable(signals)) return Promise.resolve(signals).then(drop);
+  drop(signals);
+  return undefined;
+}

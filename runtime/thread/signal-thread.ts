@@ -1,0 +1,100 @@
+import type { Checkpoint, PauseItem, ThreadId } from "../interface/checkpoint.ts";
+import type { SignalOptions, SignalReceipt } from "../interface/engine-options.ts";
+import { RunError, StoreError, ThreadError } from "../interface/errors.ts";
+import type { Store } from "../interface/store.ts";
+import { newId } from "../checkpoint/ids.ts";
+import { asStoreError } from "../checkpoint/journal.ts";
+import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
+import { isNamed } from "../checkpoint/former-names.ts";
+import { otherGraph } from "../checkpoint/drift.ts";
+import { withAnswers } from "../checkpoint/restore-run.ts";
+import { checkOptions, SIGNAL_OPTIONS } from "../run/option-names.ts";
+import type { EngineCore } from "../run/run-settings.ts";
+import type { Json } from "../value/json.ts";
+import { admitJson, compileAdmit, Mismatch } from "../value/validate.ts";
+import { checkThreadId, storeOf } from "./thread-access.ts";
+
+/** A signal that was put into an inbox. */
+export interface SentSignal extends SignalReceipt {
+  /** Whether the thread is paused at a node that waits for it. */
+  readonly isAwaited: boolean;
+}
+
+/** Puts a signal into the inbox of a thread of this graph. */
+export async function signalThread(
+  core: EngineCore,
+  thread: ThreadId,
+  name: string,
+  value: Json,
+  options: SignalOptions,
+): Promise<SentSignal> {
+  const { program } = core;
+  if (!program.receives) {
+    const message = `graph \`${program.table.name}\` has no node that receives signals (\`receive("name")\`)`;
+    throw new RunError("NG_BAD_INPUT", message);
+  }
+  const threadId = checkThreadId(thread);
+  if (core.options.store === undefined) {
+    const signal = readSignal(threadId, name, value, options);
+    const mailbox = core.mailboxes.get(threadId);
+    if (mailbox !== undefined) return { id: signal.id, added: mailbox.put(signal), isAwaited: false };
+    throw new ThreadError("NG_UNKNOWN_THREAD", threadId, `no run with the thread \`${threadId}\` is in progress`);
+  }
+  const store = storeOf(core, "signals are kept in a store");
+  return signalStore(store, threadId, name, value, options, (head) => {
+    if (head.graph !== undefined && !isNamed(program, head.graph)) throw otherGraph(head, program.table.name);
+  });
+}
+
+/**
+ * Puts a signal into the inbox of a thread, without an engine.
+ *
+ * @param check receives the newest checkpoint of the thread
+ * @throws ThreadError NG_UNKNOWN_THREAD, NG_BAD_ANSWER; RunError NG_BAD_INPUT
+ */
+export async function signalStore(
+  store: Store,
+  threadId: ThreadId,
+  name: string,
+  value: Json,
+  options: SignalOptions = {},
+  check: (head: Checkpoint) => void = () => undefined,
+): Promise<SentSignal> {
+  const signal = readSignal(threadId, name, value, options);
+  const latest = await loadHead(store, threadId);
+  check(latest);
+  const { putSignal } = store;
+  if (putSignal === undefined) throw new StoreError("NG_STORE_FAILED", "this store keeps no signals");
+  const head = withAnswers(latest, await loadWrites(store, threadId, latest.id));
+  const waiter = head.pauses.find((pause) => awaits(pause, name));
+  if (waiter?.expects !== undefined) {
+    const { type, types } = waiter.expects;
+    const admitted = compileAdmit(type, types)(signal.value);
+    if (admitted instanceof Mismatch) {
+      const message = `the signal \`${name}\` does not fit node \`${waiter.node}\`, which waits for it: ${admitted.describe()}`;
+      throw new ThreadError("NG_BAD_ANSWER", threadId, message);
+    }
+  }
+  const added = await asStoreError(() => putSignal.call(store, threadId, signal));
+  // Read again: a run that has paused since the first read has not seen the signal.
+  const now = waiter === undefined ? await loadHead(store, threadId) : head;
+  const isAwaited = now.status === "paused" && now.pauses.some((pause) => awaits(pause, name));
+  return { id: signal.id, added, isAwaited: added && isAwaited };
+}
+
+function awaits({ kind, payload }: PauseItem, name: string): boolean {
+  return kind === "signal" && payload === name;
+}
+
+function readSignal(threadId: ThreadId, name: unknown, value: unknown, options: SignalOptions) {
+  checkOptions("a signal", options, SIGNAL_OPTIONS);
+  const { id = newId() } = options;
+  if (typeof name !== "string" || name === "") {
+    throw new RunError("NG_BAD_INPUT", "the name of a signal is a string of at least one character");
+  }
+  if (typeof id !== "string") throw new RunError("NG_BAD_INPUT", "the `id` of a signal is a string");
+  const admitted = admitJson(value);
+  if (!(admitted instanceof Mismatch)) return { id, name, value: admitted };
+  const message = `the value of signal \`${name}\` is not plain JSON: ${admitted.describe()}`;
+  throw new ThreadError("NG_BAD_ANSWER", threadId, message);
+}
