@@ -86,19 +86,24 @@ describe("ask", () => {
 });
 
 describe("sleep", () => {
-  test("takes no time for 0 and refuses what is no duration", async () => {
-    expect(await run("sleep", { duration: 0 })).toBeNull();
-    await expect(run("sleep", { duration: -1 })).rejects.toThrow("number of milliseconds");
-  });
+  const slept: number[] = [];
+  const context = { ...fakeContext(), sleep: (duration: number) => void slept.push(duration) };
 
-  test("ends at once when the run is cancelled", async () => {
-    const controller = new AbortController();
-    const sleeping = run("sleep", { duration: 3_600_000_000_000 }, fakeContext({ signal: controller.signal }));
-    controller.abort(new Error("cancelled"));
-    await expect(sleeping).rejects.toThrow("cancelled");
-    await expect(run("sleep", { duration: 1e9 }, fakeContext({ signal: controller.signal }))).rejects.toThrow(
-      "cancelled",
-    );
+  test("sleeps for its duration, and refuses a value that is no duration", async () => {
+    expect(await run("sleep", { duration: 0 }, context)).toBeNull();
+    expect(await run("sleep", { duration: 250 }, context)).toBeNull();
+    expect(slept).toEqual([0, 250]);
+    await expect(run("sleep", { duration: -1 }, context)).rejects.toThrow("number of milliseconds");
+    await expect(run("sleep", { duration: 1 })).rejects.toThrow("runs in an engine");
+  });
+});
+
+describe("receive", () => {
+  test("receives the signal of its name, and refuses a value that is no name", async () => {
+    const context = { ...fakeContext(), receive: <T>(name: string) => `signal ${name}` as T };
+    expect(await run("receive", { name: "parcel" }, context)).toBe("signal parcel");
+    await expect(run("receive", { name: "" }, context)).rejects.toThrow("the name of a signal");
+    await expect(run("receive", { name: "parcel" })).rejects.toThrow("runs in an engine");
   });
 });
 
