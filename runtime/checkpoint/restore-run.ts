@@ -7,7 +7,7 @@ import {
 import { StoreError } from "../interface/errors.ts";
 import { Mismatch } from "../value/mismatch.ts";
 import { checkCheckpoint, type RequestedCheckpoint } from "./check-checkpoint.ts";
-import { takenBy } from "../run/inbox.ts";
+import { takenBy } from "./inbox.ts";
 import type { Run } from "../run/run.ts";
 import type { StoredOutcome } from "../run/shared.ts";
 

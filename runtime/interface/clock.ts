@@ -22,3 +22,6 @@ export const systemClock: Clock = {
 
 /** Timers of JavaScript hosts hold 31 bits. A longer delay would fire at once. */
 const MAX_DELAY = 2 ** 31 - 1;
+
+/** The longest wait that holds the process, in milliseconds. The run pauses for a longer one. */
+export const LONGEST_HOLD = 60_000;

@@ -11,7 +11,7 @@ import { compileRouting, type Routing, type RoutingCode } from "../routing/plan-
 import type { PlanTable } from "../table/plan-table.ts";
 import type { Effect, NodeSpec, Table } from "../table/table.ts";
 import type { ValueType } from "../table/value-type.ts";
-import { LONGEST_HOLD } from "../run/wait.ts";
+import { LONGEST_HOLD } from "../interface/clock.ts";
 import { ChannelCode } from "./channel-code.ts";
 
 /** A table linked with its code, ready to run. Compiled once for an engine; shared by all its runs. */

@@ -1,7 +1,7 @@
 import { isThenable } from "../value/promise.ts";
 import { emitEvent } from "../event/run-events.ts";
 import type { Signal } from "../interface/checkpoint.ts";
-import { readSignals } from "./inbox.ts";
+import { readSignals } from "../checkpoint/inbox.ts";
 import type { Run, RunEnd } from "./run.ts";
 
 /**

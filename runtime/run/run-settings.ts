@@ -9,7 +9,7 @@ import type { Program } from "../program/program.ts";
 import { createRedactor } from "../event/redact.ts";
 import { Drain } from "./drain.ts";
 import { newId } from "../checkpoint/ids.ts";
-import { Inbox } from "./inbox.ts";
+import { Inbox } from "../checkpoint/inbox.ts";
 import type { Mailbox } from "./mailbox.ts";
 import type { Durable, Shared } from "./shared.ts";
 import { Slots } from "./slots.ts";

@@ -13,7 +13,7 @@ import { runSuffix } from "../checkpoint/ids.ts";
 import type { ChannelCode } from "../program/channel-code.ts";
 import type { Program } from "../program/program.ts";
 import type { Shared, StoredOutcome } from "./shared.ts";
-import { readSignals } from "./inbox.ts";
+import { readSignals } from "../checkpoint/inbox.ts";
 import { taskName } from "./item-identity.ts";
 import type { Task } from "../step/task.ts";
 

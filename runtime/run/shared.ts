@@ -3,7 +3,7 @@ import type { Clock } from "../interface/clock.ts";
 import type { Durability, OnFailure } from "../interface/engine-options.ts";
 import type { EventListener } from "../interface/events.ts";
 import type { Json, JsonObject } from "../value/json.ts";
-import type { Inbox } from "./inbox.ts";
+import type { Inbox } from "../checkpoint/inbox.ts";
 import type { Mailbox } from "./mailbox.ts";
 import type { NodeCache } from "./node-cache.ts";
 import type { Claim, Store } from "../interface/store.ts";

@@ -1,9 +1,6 @@
 import type { Clock } from "../interface/clock.ts";
 import type { Run } from "./run.ts";
 
-/** The longest wait that holds the process, in milliseconds. The run pauses for a longer one. */
-export const LONGEST_HOLD = 60_000;
-
 /** Waits until a time of the clock. Rejects with the reason of the signal when it aborts. */
 export function waitUntil(due: number, clock: Clock, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

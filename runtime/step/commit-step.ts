@@ -17,7 +17,7 @@ import {
 } from "../run/run-end.ts";
 import type { PendingTask, Run, RunEnd } from "../run/run.ts";
 import { storeOutcome } from "./stored-outcome.ts";
-import { childrenOfAll, type Failure, type Outcome, type Task } from "./task.ts";
+import { childrenOfAll, takenOfAll, type Failure, type Outcome, type Task } from "./task.ts";
 
 type End = RunEnd | undefined;
 
@@ -52,7 +52,7 @@ export function commitStep(run: Run, tasks: readonly Task[], outcomes: readonly 
     for (const task of applied.atFault)
       for (const { id } of [task, ...(task.items ?? [])]) run.writer?.results.delete(id);
     // Mutation point: returned-signals
-    run.shared.inbox.giveBack(applied.atFault.flatMap((task) => outcomes[tasks.indexOf(task)]!.taken ?? []));
+    if (takenOfAll(outcomes) !== undefined) returnSignals(run, tasks, outcomes, applied.atFault);
     // Mutation point: step-at-fault
     return leaveStep(run, tasks, outcomes, stoppedEnd("failed", applied.error), applied.error, applied.atFault);
   }
@@ -214,6 +214,12 @@ function saveStep(run: Run, phase: Phase, step: number, names: readonly string[]
   // Answers belong to the step that consumed them. The checkpoint has recorded them.
   if (run.path.length === 0 && run.shared.answers.size > 0) run.shared.answers.clear();
   return saved === undefined ? end : saved.then(() => end);
+}
+
+/** Puts the signals of dropped results back into the inbox. */
+function returnSignals(run: Run, tasks: readonly Task[], outcomes: readonly Outcome[], dropped: readonly Task[]): void {
+  const isDropped = new Set(dropped);
+  run.shared.inbox.giveBack(takenOfAll(outcomes.filter((_, index) => isDropped.has(tasks[index]!))) ?? []);
 }
 
 function namesOf(tasks: readonly Task[]): readonly string[] {

@@ -10,7 +10,7 @@ import { replanUnrouted } from "../run/replan.ts";
 import type { Run, RunEnd } from "../run/run.ts";
 import { dropSignals } from "../run/drop-signals.ts";
 import { nextStop, pausedEnd, saveBetweenSteps, stoppedEnd } from "../run/run-end.ts";
-import { someContinue } from "../run/waits.ts";
+import { someContinue } from "../checkpoint/waits.ts";
 import { takeTurns } from "../run/take-turns.ts";
 import { beginAttempt, settleFailure, settleResult } from "./run-task.ts";
 import { commitStep } from "./commit-step.ts";

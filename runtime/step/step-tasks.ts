@@ -5,7 +5,7 @@ import { Attempt } from "./attempt.ts";
 import { beginAttempt, finishAttempt, runTask } from "./run-task.ts";
 import type { NodeCode } from "../program/program.ts";
 import type { Run } from "../run/run.ts";
-import { mayContinue } from "../run/waits.ts";
+import { mayContinue } from "../checkpoint/waits.ts";
 import {
   CANCELLED_OUTCOME,
   childrenOfAll,

@@ -13,7 +13,7 @@ import { Run } from "../run/run.ts";
 import { newId, runSuffix } from "../checkpoint/ids.ts";
 import type { Durable } from "../run/shared.ts";
 import type { ListOptions, Store } from "../interface/store.ts";
-import { readSignals, takenBy } from "../run/inbox.ts";
+import { readSignals, takenBy } from "../checkpoint/inbox.ts";
 import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 
 export interface ForkRequest {

@@ -3,7 +3,7 @@ import type { RunResult } from "../interface/engine-options.ts";
 import { NgraphError } from "../interface/errors.ts";
 import { notify } from "../event/run-events.ts";
 import type { EngineCore } from "../run/run-settings.ts";
-import { firstDue } from "../run/waits.ts";
+import { firstDue } from "../checkpoint/waits.ts";
 import { resumeDue } from "./resume-thread.ts";
 
 /** Resumes the threads that an engine has paused, when they are due. Its timers do not keep the process alive. */

@@ -1,8 +1,7 @@
-import type { Signal } from "../interface/checkpoint.ts";
+import type { PendingWrite, Signal } from "../interface/checkpoint.ts";
 import type { Store } from "../interface/store.ts";
 import type { MaybePromise } from "../value/json.ts";
-import type { StoredOutcome } from "./shared.ts";
-import type { PendingWrite } from "../interface/checkpoint.ts";
+import type { StoredOutcome } from "../run/shared.ts";
 
 /** How the runs of a thread take signals. The signals themselves are in the store. */
 export class Inbox {

@@ -1,7 +1,7 @@
 /** What lets a pause continue without an answer. */
 import type { PauseItem, Signal } from "../interface/checkpoint.ts";
 import type { MaybePromise } from "../value/json.ts";
-import type { Run } from "./run.ts";
+import type { Run } from "../run/run.ts";
 
 /** Whether the body of a waiting task has to run again to find out: it is due, or a signal may have come. */
 export function mayContinue(run: Run, { kind, due }: PauseItem): boolean {
