@@ -65,7 +65,13 @@ export type RunEvent =
   /**
    * `taken`: the node has taken a signal. `dropped`: no node took it before the run ended, or the run was abandoned.
    */
-  | (EventBase & { readonly type: "signal"; readonly phase: "taken"; readonly id: string; readonly name: string; readonly node: string })
+  | (EventBase & {
+      readonly type: "signal";
+      readonly phase: "taken";
+      readonly id: string;
+      readonly name: string;
+      readonly node: string;
+    })
   | (EventBase & { readonly type: "signal"; readonly phase: "dropped"; readonly id: string; readonly name: string })
   | (EventBase & { readonly type: "custom"; readonly node: string; readonly data: Json })
   /** Only in streams: the number of events that were dropped here because the consumer's buffer was full (8.2). */

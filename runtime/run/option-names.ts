@@ -70,7 +70,13 @@ const PLAN_EXECUTE: OptionNames<PlanExecuteOptions> = {
   afterTask: true,
 };
 
-export const ENGINE_OPTIONS: OptionNames<EngineOptions> = { ...PLAN_ENGINE, maxSteps: true, onFailure: true, wake: true, onWake: true };
+export const ENGINE_OPTIONS: OptionNames<EngineOptions> = {
+  ...PLAN_ENGINE,
+  maxSteps: true,
+  onFailure: true,
+  wake: true,
+  onWake: true,
+};
 export const RUN_OPTIONS: OptionNames<RunOptions> = { ...EXECUTE, thread: true, abandon: true };
 export const RESUME_OPTIONS: OptionNames<ResumeOptions> = {
   ...EXECUTE,

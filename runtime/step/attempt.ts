@@ -176,7 +176,8 @@ export class Attempt {
     const take = (signals: readonly Signal[]): T => {
       const signal = inbox.take(name, signals);
       // A signal that is there wins over a deadline that has passed.
-      if (signal === undefined) throw this.#pauseWith("signal", id, name, this.#deadline(id, within, "signal"), expects);
+      if (signal === undefined)
+        throw this.#pauseWith("signal", id, name, this.#deadline(id, within, "signal"), expects);
       (this.taken ??= []).push(signal);
       if (run.listening) {
         emitEvent(run, { type: "signal", phase: "taken", id: signal.id, name, node: task.node.spec.name });

@@ -138,7 +138,9 @@ async function signalsToRetake(
   const { threadId, runId } = source;
   const latest = head?.threadId === threadId ? head : await loadHead(store, threadId);
   const pages: (readonly Signal[])[] = [];
-  const kept = new Set([...(at === undefined ? (source.taken ?? []) : []), ...results.flatMap(takenBy)].map(({ id }) => id));
+  const kept = new Set(
+    [...(at === undefined ? (source.taken ?? []) : []), ...results.flatMap(takenBy)].map(({ id }) => id),
+  );
   if (latest.runId === runId) {
     const writes = latest.id === source.id && at === undefined ? [] : await loadWrites(store, threadId, latest.id);
     pages.push(writes.flatMap(takenBy), await takenByChildren(store, latest));

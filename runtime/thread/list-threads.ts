@@ -71,7 +71,14 @@ type ListedThread = ThreadInfo & { readonly position: number };
 
 async function readPage(
   store: Store,
-  { status, after, graph, label, metadata, due }: Omit<ThreadListOptions, "after"> & { readonly after: number | undefined },
+  {
+    status,
+    after,
+    graph,
+    label,
+    metadata,
+    due,
+  }: Omit<ThreadListOptions, "after"> & { readonly after: number | undefined },
   onCorrupt: ThreadsOptions["onCorrupt"],
 ): Promise<{ readonly threads: readonly ListedThread[]; readonly isLast: boolean }> {
   if (store.threads === undefined) throw new StoreError("NG_STORE_FAILED", "this store cannot list its threads");
@@ -98,7 +105,18 @@ async function readPage(
 }
 
 function summarise(info: ListedThread, status: ThreadStatus): ThreadSummary {
-  const { threadId, headId, step, checkpoints, timestamp, metadata, label = null, graph = null, position, due = null } = info;
+  const {
+    threadId,
+    headId,
+    step,
+    checkpoints,
+    timestamp,
+    metadata,
+    label = null,
+    graph = null,
+    position,
+    due = null,
+  } = info;
   return {
     thread: threadId,
     checkpointId: headId,

@@ -35,7 +35,10 @@ export async function wakeThreads(
 ): Promise<RecoverResult> {
   checkOptions("`due`", options, DUE_OPTIONS);
   if (typeof now !== "number" || !Number.isFinite(now)) {
-    throw new RunError("NG_BAD_INPUT", `the time of \`due\` is a number of milliseconds since 1970, not ${String(now)}`);
+    throw new RunError(
+      "NG_BAD_INPUT",
+      `the time of \`due\` is a number of milliseconds since 1970, not ${String(now)}`,
+    );
   }
   // A store without inboxes may not know due times either.
   const isIndexed = core.options.store?.putSignal !== undefined;

@@ -54,6 +54,7 @@ export async function resumeDue(
   now: number,
   options: Pick<ResumeOptions, "signal">,
 ): Promise<RunResult | undefined> {
+  core.drain.refuseNewRun();
   const continues = async (store: Store): Promise<Checkpoint | undefined> => {
     const latest = await loadHead(store, threadId);
     const head = withAnswers(latest, await loadWrites(store, threadId, latest.id));

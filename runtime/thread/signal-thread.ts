@@ -5,7 +5,7 @@ import type { Store } from "../interface/store.ts";
 import { newId } from "../checkpoint/ids.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
 import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
-import { isNamed } from "../checkpoint/former-names.ts";
+import { underPresentNames } from "../checkpoint/former-names.ts";
 import { otherGraph } from "../checkpoint/drift.ts";
 import { withAnswers } from "../checkpoint/restore-run.ts";
 import { checkOptions, SIGNAL_OPTIONS } from "../run/option-names.ts";
@@ -42,7 +42,8 @@ export async function signalThread(
   }
   const store = storeOf(core, "signals are kept in a store");
   return signalStore(store, threadId, name, value, options, (head) => {
-    if (head.graph !== undefined && !isNamed(program, head.graph)) throw otherGraph(head, program.table.name);
+    const { graph } = underPresentNames(program, head).head;
+    if (graph !== undefined && graph !== program.table.name) throw otherGraph(head, program.table.name);
   });
 }
 

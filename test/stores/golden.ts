@@ -16,7 +16,8 @@ export async function expectGolden(store: Store, version: number): Promise<void>
   const answers = await readStore(store);
   for (const [question, answer] of Object.entries(expected)) {
     // Later versions may add fields to what they list.
-    if (question.endsWith("threads")) expect(plain(answers.get(question)!), question).toMatchObject(plain(answer) as object);
+    if (question.endsWith("threads"))
+      expect(plain(answers.get(question)!), question).toMatchObject(plain(answer) as object);
     else expect(plain(answers.get(question)!), question).toEqual(plain(answer));
   }
   const { values, versions, ...header } = (await store.loadLatest("first"))!;

@@ -37,7 +37,11 @@ export const SIGNALS: readonly StoreCase[] = [
       const head = await run.save([{ channel: "n", set: 3 }], {}, { releaseClaim: true });
       await store.putSignal("thread", signal("c"));
       expectEqual(await store.loadLatest("thread"), head, "head");
-      expectEqual((await store.getSignals("thread")).map(({ id }) => id), ["a", "b", "c"], "the inbox");
+      expectEqual(
+        (await store.getSignals("thread")).map(({ id }) => id),
+        ["a", "b", "c"],
+        "the inbox",
+      );
     },
   ),
 
@@ -62,18 +66,34 @@ export const SIGNALS: readonly StoreCase[] = [
       for (const id of ["a", "b", "c"]) await store.putSignal("thread", signal(id));
       const write = { taskId: "t", node: "n", result: 1 };
       await store.putWrites(run.claim, head.id, [write], ["b"]);
-      expectEqual((await store.getSignals("thread")).map(({ id }) => id), ["a", "c"], "after a result took one");
+      expectEqual(
+        (await store.getSignals("thread")).map(({ id }) => id),
+        ["a", "c"],
+        "after a result took one",
+      );
       const stale = { expectedHead: "another", takenSignals: ["a"] };
       await expectCode("NG_THREAD_CONFLICT", () => run.save([], {}, stale), "a save that fails");
       const bad = [{ ...write, result: 1n as never }];
       await expectCode("NG_STORE_FAILED", () => store.putWrites(run.claim, head.id, bad, ["a"]), "a bad result");
-      expectEqual((await store.getSignals("thread")).map(({ id }) => id), ["a", "c"], "after calls that failed");
+      expectEqual(
+        (await store.getSignals("thread")).map(({ id }) => id),
+        ["a", "c"],
+        "after calls that failed",
+      );
       await run.save([], { namespace: "sub" }, { takenSignals: ["c"] });
-      expectEqual((await store.getSignals("thread")).map(({ id }) => id), ["a"], "after a called graph took one");
+      expectEqual(
+        (await store.getSignals("thread")).map(({ id }) => id),
+        ["a"],
+        "after a called graph took one",
+      );
       const heir = await store.claim("thread", { owner: "owner", leaseMs: LEASE });
       await expectCode("NG_THREAD_CONFLICT", () => run.save([], {}, { takenSignals: ["a"] }), "a lost claim");
       await expectCode("NG_THREAD_CONFLICT", () => store.putWrites(run.claim, head.id, [], ["a"]), "a lost claim");
-      expectEqual((await store.getSignals("thread")).map(({ id }) => id), ["a"], "the inbox in the end");
+      expectEqual(
+        (await store.getSignals("thread")).map(({ id }) => id),
+        ["a"],
+        "the inbox in the end",
+      );
       await store.release(heir);
     },
   ),
@@ -87,7 +107,11 @@ export const SIGNALS: readonly StoreCase[] = [
     const expected = [signal("b"), signal("c"), signal("new")];
     expectEqual(await store.getSignals("thread"), expected, "the inbox");
     await run.save([], {}, { takenSignals: ["b", "new"], returnedSignals: [signal("b", 2)] });
-    expectEqual((await store.getSignals("thread")).map(({ id }) => id), ["b", "c"], "one that is taken and returned");
+    expectEqual(
+      (await store.getSignals("thread")).map(({ id }) => id),
+      ["b", "c"],
+      "one that is taken and returned",
+    );
   }),
 
   optionalCase(
@@ -104,19 +128,23 @@ export const SIGNALS: readonly StoreCase[] = [
     },
   ),
 
-  optionalCase("signals and due times outlive the process", ["putSignal", "getSignals", "reopen"], async (store, under) => {
-    const run = await SampleRun.start(store);
-    await run.save([], { status: "paused", due: 1000 });
-    await store.putSignal("thread", signal("a", { deep: [1] }));
-    await store.putSignal("thread", signal("b"));
-    await run.save([], { status: "paused", due: 2000 }, { takenSignals: ["b"] });
-    const opened = await under.reopen();
-    expectEqual(await opened.getSignals?.("thread"), [signal("a", { deep: [1] })], "the inbox");
-    expectEqual(await opened.putSignal?.("thread", signal("b")), false, "the id of the signal that was taken");
-    const [info] = (await opened.threads?.({ due: 5000 })) ?? [];
-    // A store without positions supports `limit` alone.
-    if (info?.position !== undefined) expectEqual([info?.due, info?.signals], [2000, 1], "due time and signals");
-  }),
+  optionalCase(
+    "signals and due times outlive the process",
+    ["putSignal", "getSignals", "reopen"],
+    async (store, under) => {
+      const run = await SampleRun.start(store);
+      await run.save([], { status: "paused", due: 1000 });
+      await store.putSignal("thread", signal("a", { deep: [1] }));
+      await store.putSignal("thread", signal("b"));
+      await run.save([], { status: "paused", due: 2000 }, { takenSignals: ["b"] });
+      const opened = await under.reopen();
+      expectEqual(await opened.getSignals?.("thread"), [signal("a", { deep: [1] })], "the inbox");
+      expectEqual(await opened.putSignal?.("thread", signal("b")), false, "the id of the signal that was taken");
+      const [info] = (await opened.threads?.({ due: 5000 })) ?? [];
+      // A store without positions supports `limit` alone.
+      if (info?.position !== undefined) expectEqual([info?.due, info?.signals], [2000, 1], "due time and signals");
+    },
+  ),
 
   optionalCase(
     "threads lists the paused threads that are due, or have signals",

@@ -31,7 +31,16 @@ export type MakeStore = () => MaybePromise<Store | StoreUnderTest>;
 
 /** Methods that a store may leave out. */
 export type OptionalMethod =
-  "putWrites" | "getWrites" | "clearWrites" | "putSignal" | "getSignals" | "label" | "loadByLabel" | "threads" | "prune" | "close";
+  | "putWrites"
+  | "getWrites"
+  | "clearWrites"
+  | "putSignal"
+  | "getSignals"
+  | "label"
+  | "loadByLabel"
+  | "threads"
+  | "prune"
+  | "close";
 
 /** Functions of `StoreUnderTest` that enable cases. */
 export type TestFunction = "reopen" | "crash" | "secondProcess";

@@ -5,7 +5,11 @@ import type { Transaction } from "./connection.ts";
  * One step a schema version: step i leads from version i to i + 1, within a transaction that is not its own. Steps are never changed
  * once released. `@.` is the prefix of the schema.
  */
-export const MIGRATIONS: readonly ((transaction: Transaction) => Promise<unknown>)[] = [makeTables, guardVersion, addInbox];
+export const MIGRATIONS: readonly ((transaction: Transaction) => Promise<unknown>)[] = [
+  makeTables,
+  guardVersion,
+  addInbox,
+];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

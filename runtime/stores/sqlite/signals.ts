@@ -1,7 +1,15 @@
 /** The inbox of a thread, and the row that lets `threads` find the threads that may continue. */
 import type { Signal, ThreadId } from "../../interface/checkpoint.ts";
 import { encodeKey } from "../contract/key.ts";
-import { addChecksum, SIGNALS, type SignalRow, type ThreadRow, verifyRow, WAITS, type WaitRow } from "../contract/rows.ts";
+import {
+  addChecksum,
+  SIGNALS,
+  type SignalRow,
+  type ThreadRow,
+  verifyRow,
+  WAITS,
+  type WaitRow,
+} from "../contract/rows.ts";
 import { decodeSignal, encodeSignal } from "../contract/signal-text.ts";
 import { checkWaitCounts, corruptRecord, unknownThread } from "../contract/store-error.ts";
 import { rowName } from "../contract/rows.ts";
