@@ -58,7 +58,7 @@ export async function readStore(store: Store): Promise<Map<string, string>> {
   };
   // Leases end while the questions are asked.
   const listed = async (options?: ThreadsOptions): Promise<unknown> =>
-    (await store.threads!(options)).map(({ held: _, ...info }) => info);
+    (await store.threads!(options)).map((info) => ({ ...info, held: undefined }));
   await ask("threads", () => listed());
   await ask("due threads", () => listed({ due: 6000 }));
   for (const thread of THREADS) {
