@@ -288,7 +288,7 @@ export interface EdgeDecl {
 }
 
 export type EdgeSource = NodeList | AllOf;
-/** `a` or `a, b` */
+/** `a` or `any(a, b)`: each node signals the targets. */
 export interface NodeList {
   readonly kind: "NodeList";
   readonly span: Span;

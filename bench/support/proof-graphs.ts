@@ -62,7 +62,7 @@ function choicePart(name: string): Part {
       ...["low", "middle", "high", "review", "merge"].map((part) => node(of(part))),
       `${of("classify")} -> match ${of("kind")} { "low" -> ${of("low")}  "middle" -> ${of("middle")}  "high" -> ${of("high")} }`,
       `${of("high")} -> ${of("review")} -> ${of("merge")}`,
-      `${of("low")}, ${of("middle")} -> ${of("merge")}`,
+      `any(${of("low")}, ${of("middle")}) -> ${of("merge")}`,
     ],
   };
 }

@@ -95,6 +95,7 @@ function resolveStatement(syntax: Ast.EdgeDecl, edges: ResolvedEdge[], resolutio
 
 function resolveSource(syntax: Ast.EdgeSource, use: Use, resolution: Resolution): ResolvedEdge["source"] | undefined {
   if (syntax.kind === "NodeList") {
+    if (syntax.nodes.length === 0) reportNobody("any", syntax.span, resolution);
     const nodes = resolveAll(syntax.nodes, use, resolution);
     return nodes.length === 0 ? undefined : { kind: "nodes", nodes };
   }

@@ -60,7 +60,7 @@ function reportDegenerateEdge(
     const inner = edge.syntax.source.members.length === 1 ? edge.syntax.source.members[0] : undefined;
     const names = only.map((reference) => reference.name).join(", ");
     const written = inner === undefined ? names : text.slice(inner.span.start, inner.span.end);
-    // No fix for `all(any(a, b)) -> c`: its barrier stores signals, so it differs from `a, b -> c`.
+    // No fix for `all(any(a, b)) -> c`: its barrier stores signals, so it differs from `any(a, b) -> c`.
     const fixes: Fix[] =
       only.length === 1 && isNgraph(context.graph.file)
         ? [{ title: "remove the barrier", edits: [{ span: source.span, text: names }] }]

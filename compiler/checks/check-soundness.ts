@@ -153,12 +153,12 @@ function armLabels(context: CheckContext, found: ExclusiveMembers): Label[] {
   return [context.label(first, "this arm"), context.label(second, "and this arm are exclusive")];
 }
 
-/** `all(a, b) -> c` becomes `a, b -> c`. */
+/** `all(a, b) -> c` becomes `any(a, b) -> c`. */
 function eitherFix(context: CheckContext, barrier: ControlBarrier): Fix[] {
   const source = edgeOf(context, barrier.origin)?.source;
   if (source?.kind !== "all" || barrier.members.length !== 2 || !isNgraph(context.graph.file)) return [];
   const names = barrier.members.flatMap((member) => member.nodes).map(context.nodeName);
-  return [{ title: "signal it from either", edits: [{ span: source.span, text: names.join(", ") }] }];
+  return [{ title: "signal it from either", edits: [{ span: source.span, text: `any(${names.join(", ")})` }] }];
 }
 
 function reportLeftIncomplete(
@@ -205,7 +205,7 @@ function reportExclusiveInRound(context: CheckContext, found: ExclusiveMembers):
   const target = context.nodeName(barrier.target);
   const replacement =
     rest.length === 0
-      ? `${joined.join(", ")} -> ${target}`
+      ? `any(${joined.join(", ")}) -> ${target}`
       : `all(any(${joined.join(", ")}), ${rest.map((member) => memberName(context, member.nodes)).join(", ")}) -> ${target}`;
   context.report(
     exclusiveMembers(barrierPlace(context, barrier), {
@@ -301,7 +301,7 @@ function reportDoubleRuns(context: CheckContext, graph: StateGraph, defects: Def
   }
 }
 
-/** Replaces `a -> c` and `b -> c`, or `a, b -> c`, by `all(a, b) -> c`, if these statements have no other nodes. */
+/** Replaces `a -> c` and `b -> c`, or `any(a, b) -> c`, by `all(a, b) -> c`, if these statements have no other nodes. */
 function barrierFix(context: CheckContext, found: DoubleRun, names: readonly string[], target: string): Fix[] {
   const { file } = context.graph;
   const edges = found.sources.map((source) => plainEdge(context, source, found.node));

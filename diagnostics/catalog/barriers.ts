@@ -32,7 +32,7 @@ export function waitsForExclusiveArms(
   return diagnostic("NG301", place, `${neverFires(facts)} waits for ${which} of one choice`, {
     label: facts.members.length === 2 ? "waits for both" : "waits for all of them",
     labels: facts.arms,
-    help: `signal it from either: \`${facts.members.join(", ")} -> ${facts.target}\``,
+    help: `signal it from either: \`any(${facts.members.join(", ")}) -> ${facts.target}\``,
     fixes: facts.fixes,
     ...(facts.severity === undefined ? {} : { severity: facts.severity }),
     ...facts.run,

@@ -138,3 +138,16 @@ function pick(details: {
     ...(details.fixes === undefined ? {} : { fixes: details.fixes }),
   };
 }
+
+/** NG001: `a, b -> c`, which readers take for a barrier. */
+export function ambiguousSource(place: Place, list: string, shown: string): Diagnostic {
+  return syntaxProblem(place, {
+    message: `\`${shown} -> …\` does not say whether one signal is enough`,
+    label: "write `any(…)` or `all(…)`",
+    help: "`any(…)`: each of these nodes signals the target; `all(…)`: the target waits for all of them",
+    fixes: [
+      replacement("signal the target from each", place.span, `any(${list})`),
+      replacement("wait for all", place.span, `all(${list})`),
+    ],
+  });
+}

@@ -104,3 +104,17 @@ export function wrongYamlShape(
 ): Diagnostic {
   return diagnostic("NG014", place, details.message, { label: details.label ?? "", help: details.help });
 }
+
+/** NG014: `from` with several nodes, which readers take for a barrier. */
+export function ambiguousFrom(place: Place): Diagnostic {
+  return {
+    ...wrongYamlShape(place, {
+      message: "`from` takes one node: a list does not say whether one signal is enough",
+      help: "`any: […]`: each of these nodes signals the target; `all: […]`: the target waits for all of them",
+    }),
+    fixes: [
+      { title: "signal the target from each", edits: [{ span: place.span, text: "any" }] },
+      { title: "wait for all", edits: [{ span: place.span, text: "all" }] },
+    ],
+  };
+}

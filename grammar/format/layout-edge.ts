@@ -14,20 +14,14 @@ export function layoutEdge(edge: Ast.EdgeDecl, source: SourceView): Doc {
 }
 
 function layoutSource(source: Ast.EdgeSource): Doc {
-  if (source.kind === "NodeList") return names(source.nodes);
-  const members = source.members.map((member) =>
-    member.kind === "Identifier"
-      ? member.name
-      : [
-          "any",
-          bracketed(
-            "(",
-            member.nodes.map(({ name }) => name),
-            ")",
-          ),
-        ],
-  );
+  if (source.kind === "NodeList") return source.nodes.length === 1 ? names(source.nodes) : anyOf(source.nodes);
+  const members = source.members.map((member) => (member.kind === "Identifier" ? member.name : anyOf(member.nodes)));
   return ["all", bracketed("(", members, ")")];
+}
+
+function anyOf(nodes: readonly Ast.Identifier[]): Doc {
+  const members = nodes.map(({ name }) => name);
+  return ["any", bracketed("(", members, ")")];
 }
 
 function layoutTo(to: Ast.EdgeDecl["to"], source: SourceView): Doc {

@@ -1,6 +1,6 @@
 /** Edges, barriers and matches. */
 import type { IToken } from "chevrotain";
-import { replacement } from "../../diagnostics/catalog/syntax.ts";
+import { ambiguousSource, replacement } from "../../diagnostics/catalog/syntax.ts";
 import type {
   AnyOf,
   ConditionArm,
@@ -14,6 +14,7 @@ import type {
   Targets,
   ValueArm,
 } from "../ast.ts";
+import { shorten } from "../lexer/read-tokens.ts";
 import * as t from "../lexer/tokens.ts";
 import { spanAt } from "../reading.ts";
 import { DeclarationRules } from "./declaration-rules.ts";
@@ -49,7 +50,7 @@ export abstract class EdgeRules extends DeclarationRules {
       message: several ? "a chain continues from one node only" : "expected the end of the edge, found `->`",
       label: "cannot follow here",
       help: several
-        ? `begin a second edge: \`${to.nodes.map(({ name }) => name).join(", ")} -> …\``
+        ? `begin a second edge: \`any(${to.nodes.map(({ name }) => name).join(", ")}) -> …\``
         : "conditions and `match` end an edge; begin a second one",
     });
   }
@@ -69,20 +70,43 @@ export abstract class EdgeRules extends DeclarationRules {
     },
     () => {
       const first = this.LA(1);
-      const nodes = this.nameList(3, NODE);
+      const nodes = this.anyOf(4);
+      return { kind: "NodeList", span: this.spanFrom(first), nodes };
+    },
+    () => {
+      const first = this.LA(1);
+      const nodes = [this.name(NODE)];
+      if (!this.RECORDING_PHASE && this.at(t.Comma)) this.bareSources(first, nodes);
       return { kind: "NodeList", span: this.spanFrom(first), nodes };
     },
   ];
+
+  /** `any(a, b)` */
+  private anyOf(index: number): Identifier[] {
+    this.takeWord("any");
+    this.take(t.LeftParen);
+    const nodes: Identifier[] = [];
+    this.commaList(index, t.RightParen, () => nodes.push(this.name(NODE)));
+    this.take(t.RightParen, "`,` or `)`");
+    return nodes;
+  }
+
+  /** The rest of `a, b -> c`, which is reported: readers take it for a barrier. */
+  private bareSources(first: IToken, nodes: Identifier[]): void {
+    while (this.at(t.Comma)) {
+      this.take(t.Comma);
+      nodes.push(this.name(NODE));
+    }
+    const span = this.spanFrom(first);
+    const list = nodes.map(({ name }) => name).join(", ");
+    this.report(ambiguousSource({ file: this.reading.source, span }, list, shorten(list)));
+  }
 
   private readonly barrierMember = this.RULE("barrierMember", (): Identifier | AnyOf => {
     const first = this.LA(1);
     return this.choose<Identifier | AnyOf>(D.member, [
       () => {
-        this.takeWord("any");
-        this.take(t.LeftParen);
-        const nodes: Identifier[] = [];
-        this.commaList(5, t.RightParen, () => nodes.push(this.name(NODE)));
-        this.take(t.RightParen, "`,` or `)`");
+        const nodes = this.anyOf(5);
         return { kind: "AnyOf", span: this.spanFrom(first), nodes };
       },
       () => this.name("the name of a node, or `any(…)`"),

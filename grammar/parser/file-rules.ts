@@ -257,6 +257,8 @@ export class NgraphParser extends StatementLoop {
   /** The first word alone decides which statement reports its error. */
   private readonly brokenStatement = (): Statement => {
     const word = this.word();
+    // `a, b -> c`: the edge reports its source.
+    if (this.at(t.Identifier) && this.at(t.Comma, 2)) return this.rule(this.edge);
     if (CHANNEL_WORDS.has(word)) return this.rule(this.channel);
     switch (word) {
       case "node":
@@ -307,7 +309,7 @@ export class NgraphParser extends StatementLoop {
   private statementHelp(kind: BodyKind, words: ReadonlySet<string>): string | undefined {
     const word = this.word();
     if (this.at(t.LeftSquare))
-      return "a barrier is written `all(a, b) -> c`; nodes that each signal the target `a, b -> c`";
+      return "a barrier is written `all(a, b) -> c`; nodes that each signal the target `any(a, b) -> c`";
     if (ITEM_WORDS.has(word) && startsItem(this.tokenText(), this.position() + 1))
       return `a \`${word}\` is declared beside the ${kind}, not inside it`;
     if (this.at(t.When) || this.at(t.Otherwise) || word === "on")

@@ -89,7 +89,7 @@ export const LOOKAHEAD_TABLE: Readonly<Record<DecisionName, readonly (readonly s
   onError: [["'on'"]],
   guard: [["OtherwiseWord", "WhenWord"]],
   guardKind: [["WhenWord"], ["OtherwiseWord"]],
-  source: [["'all' LeftParen"], ["Identifier", "Identifier Comma"]],
+  source: [["'all' LeftParen"], ["'any' LeftParen"], ["Identifier"]],
   member: [["'any' LeftParen"], ["Identifier"]],
   match: [
     [
@@ -191,7 +191,7 @@ export const LOOKAHEAD_TABLE: Readonly<Record<DecisionName, readonly (readonly s
   importAs: [["'as'"]],
   graphWas: [["'was'"]],
   statement: [
-    ["'all'", "Identifier Arrow", "Identifier Comma"],
+    ["'all'", "'any'", "Identifier Arrow"],
     ["'input' Identifier", "'memory' Identifier", "'output' Identifier", "'state' Identifier"],
     ["'node' Identifier"],
     ["'limit' 'steps'", "'max' 'parallel'"],

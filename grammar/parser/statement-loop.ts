@@ -291,6 +291,7 @@ export abstract class StatementLoop extends TestRules {
       case "task":
         return token.image;
       case "all":
+      case "any":
         return second === t.LeftParen ? "edge" : "other";
       default:
         return "other";

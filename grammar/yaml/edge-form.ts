@@ -1,5 +1,5 @@
 /** Edges: strings in the language, or maps. */
-import { wrongYamlShape } from "../../diagnostics/catalog/yaml.ts";
+import { ambiguousFrom, wrongYamlShape } from "../../diagnostics/catalog/yaml.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type {
   AnyOf,
@@ -97,7 +97,8 @@ const armForm: Form<Arm> = recordForm("an arm", ARM_FIELDS, (read): Arm | undefi
 
 const EDGE_FIELDS = {
   doc: optional(docForm, "What the edge is for."),
-  from: optional(namesForm(), "The nodes that signal, each for itself."),
+  from: optional(namesForm(), "The node that signals."),
+  any: optional(listOf(nameForm("the name of a node"), "a list of names"), "Nodes each of which signals the targets."),
   all: optional(listOf(memberForm, "a list of nodes"), "A barrier: all of them must have signalled."),
   via: optional(namesForm(), "Nodes in between, one after the other."),
   to: optional(namesForm(), "The nodes that run next."),
@@ -139,14 +140,24 @@ function excluded(read: EdgeRead, key: keyof typeof EDGE_FIELDS, others: readonl
 }
 
 function sourceOf(read: EdgeRead): EdgeSource | undefined {
-  const { from, all } = read.values;
+  const { all, any, from } = read.values;
   if (all !== undefined) {
-    if (excluded(read, "all", ["from"])) return undefined;
+    if (excluded(read, "all", ["any", "from"])) return undefined;
     return { kind: "AllOf", span: spanOfKey(read, "all"), members: all };
   }
-  if (from !== undefined) return { kind: "NodeList", span: spanOfKey(read, "from"), nodes: from };
+  if (any !== undefined) {
+    if (excluded(read, "any", ["from"])) return undefined;
+    return { kind: "NodeList", span: spanOfKey(read, "any"), nodes: any };
+  }
+  if (from !== undefined) {
+    const span = spanOfKey(read, "from");
+    const key = read.entries.find((entry) => entry.key === "from");
+    if (from.length > 1 && key !== undefined)
+      complain(read.reader, ambiguousFrom(placeIn(read.reader, key.keyNode.span)));
+    return { kind: "NodeList", span, nodes: from };
+  }
   const at = read.node.entries[0]?.keyNode.span ?? read.node.span;
-  return complainAbout(read, at, "an edge needs the key `from` or `all`", "it lists the nodes that signal");
+  return complainAbout(read, at, "an edge needs the key `from`, `any` or `all`", "it names the nodes that signal");
 }
 
 function rightSideOf(read: EdgeRead): EdgeDecl["to"] | undefined {

@@ -191,8 +191,10 @@ export function edgeValue(edge: EdgeDecl, { source }: Writing): YamlValue {
   const isPlain = to.kind === "Targets" && to.guard?.kind !== "When";
   if (isPlain && edge.doc === undefined) return edgeText(edge, source);
   const entries: Entry[] = [...docEntry(edge.doc)];
-  if (edge.source.kind === "NodeList") entries.push(["from", oneOrList(edge.source.nodes)]);
-  else {
+  if (edge.source.kind === "NodeList") {
+    const { nodes } = edge.source;
+    entries.push(nodes.length === 1 ? ["from", oneOrList(nodes)] : ["any", nameList(nodes)]);
+  } else {
     const members = edge.source.members.map((member) =>
       member.kind === "Identifier" ? member.name : yamlMap([["any", nameList(member.nodes)]]),
     );

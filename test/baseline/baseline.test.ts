@@ -206,7 +206,7 @@ test("a graph that is gone is reported once, with the one that took its place", 
 
 test("called graphs are compared too, once", () => {
   const caller = `graph inner { output n: int  node one = ask("n?") into n  start -> one -> end }
-graph outer { output n: int  output m: int  node a = inner() into { n: n }  node b = inner() into { n: m }  start -> a, b  a, b -> end }
+graph outer { output n: int  output m: int  node a = inner() into { n: n }  node b = inner() into { n: m }  start -> a, b  any(a, b) -> end }
 `;
   const found = breaking(caller, caller.replace("node one", "node uno").replace("-> one", "-> uno"));
   expect(found.map((item) => item.message)).toEqual([expect.stringContaining("node `one` is gone")]);

@@ -42,7 +42,7 @@ describe("what has been written where", () => {
         `start -> other`,
         `other -> set when flag`,
         `other -> set2 otherwise`,
-        `set, set2 -> third`,
+        `any(set, set2) -> third`,
         `third -> use`,
       ),
     ).toBe("");
@@ -58,7 +58,7 @@ describe("what has been written where", () => {
       readAfter(
         `node use = x + 1 into out { waits set, other }`,
         `start -> set, other`,
-        `set, other -> use`,
+        `any(set, other) -> use`,
         `other -> third`,
       ),
     ).toBe("");

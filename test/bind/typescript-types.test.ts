@@ -83,7 +83,7 @@ graph g { input t: T  input u: U  node a = print(\`\${t.u.n} \${u.own}\`)  start
   it("are narrowed and matched like those of the language", () => {
     const module = 'export interface Ticket { kind: "bug" | "wish"; title?: string }';
     const graph = (arms: string): string => `import { type Ticket } from "./nodes.ts"
-graph g { input t: Ticket  node a = print(t.title ?? "none")  node b = print("b")  start -> match t.kind { ${arms} }  a, b -> end }`;
+graph g { input t: Ticket  node a = print(t.title ?? "none")  node b = print("b")  start -> match t.kind { ${arms} }  any(a, b) -> end }`;
     const codes = (arms: string): string[] =>
       compileWith(graph(arms), { "nodes.ts": module }).diagnostics.flatMap(({ severity, code }) =>
         severity === "error" ? [code] : [],

@@ -99,7 +99,7 @@ describe("nodes in a row", () => {
 
 describe("routes", () => {
   const around = (a: string, edges: string): string =>
-    `graph g { state n: int = 7  node a = ${a}  node b = print("b")  node c = print("c")  start -> a  ${edges}  b, c -> end }`;
+    `graph g { state n: int = 7  node a = ${a}  node b = print("b")  node c = print("c")  start -> a  ${edges}  any(b, c) -> end }`;
   const jump = (to: (context: NodeContext) => unknown): FunctionRegistry => ({ jump: to as never });
   test.each<[string, string, FunctionRegistry, string]>([
     ["LG-61: to the end", around(`print("a")`, `a -> end  start -> b, c`), {}, "edges a: end"],

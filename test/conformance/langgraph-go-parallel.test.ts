@@ -12,7 +12,7 @@ import { deferred } from "../support/deferred.ts";
 import { settle } from "../support/virtual-clock.ts";
 
 /** `fanout` adds 10, then all of the names run at once: each calls `work` with its name and position. */
-function fan(names: readonly string[], rest = `${names.join(", ")} -> end`): string {
+function fan(names: readonly string[], rest = `any(${names.join(", ")}) -> end`): string {
   return `graph g { output counter: int = 0 reduce sum  output log: string[] = ["start"] reduce append
     node fanout = 10 into counter
     ${names.map((name, index) => `node ${name} = work("${name}", ${index}, counter) into { counter, log }`).join("  ")}
@@ -185,7 +185,7 @@ describe("branches that fail", () => {
     ["LG-48: one that was not declared", ["y", "x"], "y"],
   ])("a jump to several of which %s", async (_name, targets, reported) => {
     const text = `graph g { output n: int = 0 reduce sum  node a = a() into n { goes x }  node x = 1 into n  node y = 1 into n
-      start -> a, y  a, x, y -> end }`;
+      start -> a, y  any(a, x, y) -> end }`;
     const engine = compiledEngine(text, { a: (context: NodeContext) => (context.goto(...targets), 1) });
     const result = await engine.run({});
     expect(result).toMatchObject({ status: "failed", output: { n: 0 }, steps: [] });
@@ -292,7 +292,7 @@ describe("joins", () => {
     `graph g { output counter: int = 0 reduce sum  state ready: int = 0
       ${Array.from({ length: count }, (_, index) => `node p${index} = jump() into counter { goes tail }`).join("  ")}
       node early = 1 into ready  node tail = 100 into counter
-      ${edges}  ${Array.from({ length: count }, (_, index) => `p${index}`).join(", ")}, tail -> end }`;
+      ${edges}  any(${Array.from({ length: count }, (_, index) => `p${index}`).join(", ")}, tail) -> end }`;
   test.each([
     ["five that jump at once: once", jumps(5, `start -> p0, p1, p2, p3, p4  start -> early -> end`), 105, 1],
     ["one that comes a step later: once more", jumps(3, `start -> p0, p1  start -> early -> p2`), 203, 2],
@@ -312,7 +312,7 @@ describe("joins", () => {
 
   test.each([
     ["a barrier waits for the longer branch", `all(a, c) -> tail`, 103, 1],
-    ["without one it runs for each", `a, c -> tail`, 203, 2],
+    ["without one it runs for each", `any(a, c) -> tail`, 203, 2],
   ])("LG-71: %s", async (_name, join, counter, joins) => {
     const text = `graph g { output counter: int = 0 reduce sum  node a = 1 into counter  node b = 1 into counter
       node c = 1 into counter  node tail = 100 into counter  start -> a, b  b -> c  ${join}  tail -> end }`;

@@ -42,9 +42,9 @@ describe("conditions", () => {
   const TO_TARGET = `${adding({ source: 10, target: 20 })}  set -> source
     source -> target when counter >= 10  source -> end otherwise`;
   const INDEPENDENT = `${adding({ a: 0, t1: 100, t2: 200, o: 1 })}  set -> a
-    a -> t1 when counter >= 10  a -> t2 when counter >= 20  a -> o otherwise  t1, t2, o -> end`;
+    a -> t1 when counter >= 10  a -> t2 when counter >= 20  a -> o otherwise  any(t1, t2, o) -> end`;
   const ARMS = `${adding({ a: 0, t1: 100, t2: 200, t3: 300 })}  set -> a
-    a -> match { counter >= 50 -> t1  counter >= 30 -> t2  counter >= 10 -> t3  else -> end }  t1, t2, t3 -> end`;
+    a -> match { counter >= 50 -> t1  counter >= 30 -> t2  counter >= 10 -> t3  else -> end }  any(t1, t2, t3) -> end`;
   const cases: readonly Case[] = [
     { name: "LG-26: sees the state after the step", text: TO_TARGET, ran: "source>target", counter: 30 },
     { name: "LG-26: at its boundary", text: TO_TARGET, from: -1, ran: "source", counter: 9 },
@@ -60,14 +60,14 @@ describe("conditions", () => {
     { name: "LG-32: as arms, none", text: ARMS, from: 9, ran: "a", counter: 9 },
     {
       name: "LG-33: a plain edge beside one whose condition holds: both",
-      text: `${adding({ a: 0, t1: 100, t2: 200 })}  set -> a  a -> t1  a -> t2 when counter >= 5  t1, t2 -> end`,
+      text: `${adding({ a: 0, t1: 100, t2: 200 })}  set -> a  a -> t1  a -> t2 when counter >= 5  any(t1, t2) -> end`,
       from: 10,
       ran: "a>t1+t2",
       counter: 310,
     },
     {
       name: "LG-33: a plain edge beside one whose condition does not hold",
-      text: `${adding({ a: 0, t1: 100, t2: 200 })}  set -> a  a -> t1  a -> t2 when counter >= 5  t1, t2 -> end`,
+      text: `${adding({ a: 0, t1: 100, t2: 200 })}  set -> a  a -> t1  a -> t2 when counter >= 5  any(t1, t2) -> end`,
       from: 4,
       ran: "a>t1",
       counter: 104,
@@ -75,7 +75,7 @@ describe("conditions", () => {
     {
       name: "LG-33: an arm before a more exact one takes all",
       text: `${adding({ a: 0, t1: 100, t2: 200 })}  set -> a
-        a -> match { counter >= 5 -> t1  counter >= 1 -> t2  else -> end }  t1, t2 -> end`,
+        a -> match { counter >= 5 -> t1  counter >= 1 -> t2  else -> end }  any(t1, t2) -> end`,
       from: 10,
       ran: "a>t1",
       counter: 110,
@@ -165,7 +165,7 @@ describe("no open route", () => {
 
 describe("jumps", () => {
   const AROUND = `node a = a() into counter { goes x, y, a, end }  ${adding({ b: 1, x: 100, y: 1000 })}
-    set -> a -> b -> end  x, y -> end`;
+    set -> a -> b -> end  any(x, y) -> end`;
   const jumping = (jump: (context: NodeContext) => unknown): FunctionRegistry => ({
     a: (context: NodeContext) => (jump(context), 10),
   });

@@ -20,7 +20,7 @@ describe("parallel nodes", () => {
       const engine = engineOf(
         `graph g { output log: string[] = [] reduce append
         ${names.map((name, index) => `node ${name} = work("${name}", ${turns[index]}) into log`).join("\n")}
-        start -> ${names.toReversed().join(", ")}  ${names.join(", ")} -> end }`,
+        start -> ${names.toReversed().join(", ")}  any(${names.join(", ")}) -> end }`,
         { work: (name: string, count: number) => after(count, name) },
       );
       expect(await engine.run({})).toMatchObject({ output: { log: names }, steps: [names] });
@@ -35,7 +35,7 @@ describe("parallel nodes", () => {
     const names = ["alpha", "beta", "gamma"];
     const engine = engineOf(
       `graph g { ${names.map((name) => `node ${name} = work("${name}")`).join("  ")}
-        start -> ${names.join(", ")}  ${names.join(", ")} -> end }`,
+        start -> ${names.join(", ")}  any(${names.join(", ")}) -> end }`,
       {
         work: async (name: string) => {
           await after(name === "alpha" ? 4 : 1, null);
@@ -84,8 +84,8 @@ describe("cancellation", () => {
     const wait = waiting(signals, () => abort.abort(new Error("enough")), 3);
     const engine = engineOf(
       `graph inner { node w = w()  start -> w }
-       graph middle { node i = inner()  node w = w()  start -> i, w  i, w -> end }
-       graph g { node m = middle()  node w = w()  start -> m, w  m, w -> end }`,
+       graph middle { node i = inner()  node w = w()  start -> i, w  any(i, w) -> end }
+       graph g { node m = middle()  node w = w()  start -> m, w  any(m, w) -> end }`,
       { w: (context: NodeContext) => (stopped ? undefined : wait(context)) },
       { store: new MemoryStore() },
     );
@@ -261,7 +261,7 @@ describe("called graphs", () => {
       `graph child { input n: int  output m: int = 0  node a = twice(n) into m  node b = m + 1 into m  start -> a -> b }
        graph g { input items: int[]  output log: json[] = [] reduce append  output one: int = 0  output two: int = 0
          node each = child(n: item) for item in items into log  node c1 = child(n: 100) into { m: one }  node c2 = child(n: 200) into { m: two }
-         start -> each, c1, c2  each, c1, c2 -> end }`,
+         start -> each, c1, c2  any(each, c1, c2) -> end }`,
       { twice: (n: number) => after(5 - n, n * 2) },
       { store: new MemoryStore() },
     );

@@ -26,7 +26,7 @@ describe("C60: an object that is not a store is refused when the engine is creat
     const full = new MemoryStore();
     const bare = Object.assign(full, { putWrites: undefined, getWrites: undefined, clearWrites: undefined });
     let runs = 0;
-    const text = `graph g { output r: string = ""  node a = a()  node b = ask("?") into r  start -> a, b  a, b -> end }`;
+    const text = `graph g { output r: string = ""  node a = a()  node b = ask("?") into r  start -> a, b  any(a, b) -> end }`;
     const engine = engineOf(text, { a: () => void runs++ }, { store: bare as unknown as Store });
     await engine.run({}, { thread: "t" });
     expect((await engine.resume("t", { answer: "x" })).output).toEqual({ r: "x" });
@@ -196,7 +196,7 @@ describe("C73: answers", () => {
 
   test("without an id, when two wait: refused, with the ids to choose from", async () => {
     const engine = engineOf(
-      `graph g { output x: string = ""  output y: string = ""  node a = ask("a?") into x  node b = ask("b?") into y  start -> a, b  a, b -> end }`,
+      `graph g { output x: string = ""  output y: string = ""  node a = ask("a?") into x  node b = ask("b?") into y  start -> a, b  any(a, b) -> end }`,
       {},
       { store: new MemoryStore() },
     );
@@ -321,8 +321,8 @@ describe("C85: stopping between two steps", () => {
 describe("C64, C65: the next nodes of a checkpoint", () => {
   test.each([
     ["one after another", "start -> a -> b -> c", [["a"], ["b"], ["c"], []]],
-    ["a fan-out", "start -> a -> b, c  b, c -> end", [["a"], ["b", "c"], []]],
-    ["a fan-in", "start -> a, b  a, b -> c", [["a", "b"], ["c"], []]],
+    ["a fan-out", "start -> a -> b, c  any(b, c) -> end", [["a"], ["b", "c"], []]],
+    ["a fan-in", "start -> a, b  any(a, b) -> c", [["a", "b"], ["c"], []]],
     ["a barrier over steps", "start -> a, b  b -> b2  all(a, b2) -> c", [["a", "b"], ["b2"], ["c"], []]],
     ["branches of different length", "start -> a, b  a -> end  b -> b2 -> c", [["a", "b"], ["b2"], ["c"], []]],
   ])("%s", async (_name, edges, next) => {

@@ -159,6 +159,7 @@ const yaml: readonly Case[] = [
 const N = "node a = 1  node b = 1";
 const text: readonly Case[] = [
   ["C88: a barrier without members", `${N}  start -> a  all() -> b`, "NG301", "all()", ["`all()`", "no node"]],
+  ["C88: a source without nodes", `${N}  start -> a  any() -> b`, "NG301", "any()", ["`any()`"]],
   ["C88: a member without nodes", `${N}  start -> a  all(a, any()) -> b`, "NG301", "any()", ["`any()`"]],
   ["C88: `waits` without nodes", "node a = 1  node b = 1 { waits }  start -> a -> b", "NG001", "}", ["`waits`"]],
   [
@@ -279,7 +280,7 @@ edges:
 
   test.each([
     ["an arm leads elsewhere", "{ else: a }", "{ else: b }"],
-    ["a barrier is dropped", "{ all: [a, b], to: j }", "a, b -> j"],
+    ["a barrier is dropped", "{ all: [a, b], to: j }", "any(a, b) -> j"],
     ["a pause is added", "timeout: 5s", "timeout: 5s, pause: before"],
     ["a member is dropped", "{ all: [a, b], to: j }", "{ all: [a], to: j }"],
     ["a start value differs", "default: 42", "default: 41"],

@@ -103,7 +103,7 @@ describe("pending writes", () => {
     const engine = engineOf(
       `graph g { output x: int = 0  output got: int[] = [] reduce append
          node a = a() into x { goes c, w }  node b = ask("b?")  node c = 1  node w = w() into got  node never = 1
-         start -> a, b  a -> never  b, c, never, w -> end }`,
+         start -> a, b  a -> never  any(b, c, never, w) -> end }`,
       {
         a: (context: NodeContext) => {
           runs++;
@@ -163,7 +163,7 @@ describe("pending writes", () => {
 describe("resume", () => {
   test("C65: a pause before a first node has the next nodes", async () => {
     const engine = engineOf(
-      `graph g { node a = 1 { pause before }  node b = 1  start -> a, b  a, b -> end }`,
+      `graph g { node a = 1 { pause before }  node b = 1  start -> a, b  any(a, b) -> end }`,
       {},
       { store: new MemoryStore() },
     );

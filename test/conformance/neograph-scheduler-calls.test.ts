@@ -19,7 +19,7 @@ const scheduler: Scheduler = createScheduler(
     d -> gated  a -> gated
     loop -> loop when score < 3  loop -> last otherwise
     d -> last on error when error.code == "X"  d -> join on error otherwise
-    last, gated, join -> end
+    any(last, gated, join) -> end
   }`),
 );
 
@@ -58,7 +58,7 @@ describe("where edges lead", () => {
   test("C1: plain edges, in declaration order", () => {
     const other = createScheduler(
       tableOf(`graph g { node z = 1  node y = 1  node x = 1  node a = 1
-        start -> a  a -> x  a -> z, y  a -> x  x, y, z -> end }`),
+        start -> a  a -> x  a -> z, y  a -> x  any(x, y, z) -> end }`),
     );
     expect(other.resolveNextNodes("a")).toEqual(["x", "z", "y"]);
     // The next nodes are in declaration order: updates are applied in this order (2.2).

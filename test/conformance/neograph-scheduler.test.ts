@@ -201,7 +201,7 @@ describe("barriers", () => {
     const scheduler = createScheduler(
       tableOf(`graph g {
         node a = 1  node b = 1  node c = 1  node d = 1  node rescue = 1  node join = 1
-        start -> a, b, c   a -> end   all(b, c) -> join   c -> rescue on error   d, rescue, join -> end
+        start -> a, b, c   a -> end   all(b, c) -> join   c -> rescue on error   any(d, rescue, join) -> end
       }`),
     );
     const plan = scheduler.planNextStep(

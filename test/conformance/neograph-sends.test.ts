@@ -204,7 +204,7 @@ describe("sends", () => {
 describe("jumps", () => {
   const JUMPS = `graph g { output log: string[] = [] reduce append
     node a = a() { goes b, c, a, end }  node b = "b" into log  node c = "c" into log  node own = "own" into log
-    start -> a -> own  b, c, own -> end }`;
+    start -> a -> own  any(b, c, own) -> end }`;
   const jump = (body: (context: NodeContext) => unknown): Engine =>
     engineOf(JUMPS, { a: (context: NodeContext) => void body(context) });
 
@@ -254,7 +254,7 @@ describe("jumps", () => {
     const engine = engineOf(
       `graph g { node a = a() { goes x }  node b = b() { goes y }  node c = c() { goes w }  node d = 1
         node w = 1  node x = 1  node y = 1  node j = 1
-        start -> a, b, c, d  a -> end  b -> end  all(c, d) -> j  x, y, j, w -> end }`,
+        start -> a, b, c, d  a -> end  b -> end  all(c, d) -> j  any(x, y, j, w) -> end }`,
       {
         a: (context: NodeContext) => context.goto("x", { exclusive: true }),
         b: (context: NodeContext) => context.goto("y", { exclusive: true }),

@@ -153,7 +153,7 @@ describe("the value of a channel after its writes", () => {
   ])("C43, C78: two writers in one step, reducer %s: in the order of declaration", async (reducer, expected) => {
     const reduce = reducer === "none" ? "" : `reduce ${reducer}`;
     const engine = engineOf(`graph g { output x: int = 0 ${reduce}  node a = 1 into x  node b = 2 into x
-      start -> b, a  a, b -> end }`);
+      start -> b, a  any(a, b) -> end }`);
     const result = await engine.run({});
     expect(result.error?.code ?? result.output["x"]).toBe(expected);
   });
@@ -237,7 +237,7 @@ describe("C53: routing on messages, without named conditions", () => {
       output way: string = ""  node tools = "tools" into way  node answer = "answer" into way  node look = 1
       start -> look
       look -> tools when len(last([m for m in messages if m.role == "assistant"])?.tool_calls ?? []) > 0
-      look -> answer otherwise  tools, answer -> end }`).run({ messages: messages as never });
+      look -> answer otherwise  any(tools, answer) -> end }`).run({ messages: messages as never });
   const user = { role: "user", content: "hi" };
   const calls = { role: "assistant", content: "", tool_calls: [{ name: "f" }] };
   const plain = { role: "assistant", content: "hello" };
@@ -355,7 +355,7 @@ describe("C70: tries", () => {
   test("a policy of a node applies to this node alone", async () => {
     const runs = { a: 0, b: 0 };
     const engine = engineOf(
-      `graph g { node a = a() { tries 3 backoff 1ms..1ms }  node b = b()  start -> a, b  a, b -> end }`,
+      `graph g { node a = a() { tries 3 backoff 1ms..1ms }  node b = b()  start -> a, b  any(a, b) -> end }`,
       { a: async () => (runs.a++, boom()), b: async () => (runs.b++, boom()) },
     );
     expect((await engine.run({})).error).toMatchObject({ nodeId: "a" });

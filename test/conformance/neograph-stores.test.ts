@@ -189,7 +189,7 @@ describe.each(kinds)("in %s", (_kind, open) => {
   test("C57, C59: a fork copies the next nodes and outlives its source", () =>
     withStore(async (store, again) => {
       const text = `graph g { output log: string[] = [] reduce append  node a = "a" into log  node b = "b" into log { pause before }
-        node c = "c" into log  node d = "d" into log  start -> a -> b, c, d  b, c, d -> end }`;
+        node c = "c" into log  node d = "d" into log  start -> a -> b, c, d  any(b, c, d) -> end }`;
       const engine = engineOf(text, {}, { store });
       await engine.run({}, { thread: "t" });
       await engine.fork("t", { as: "u" });
@@ -236,7 +236,7 @@ describe.each(kinds)("in %s", (_kind, open) => {
       const ran: number[] = [];
       const text = `graph g { output log: int[] = [] reduce append  node s = 1
         node w0 = work(0) into log  node w1 = work(1) into log  node w2 = work(2) into log
-        start -> s -> w0, w1, w2  w0, w1, w2 -> end }`;
+        start -> s -> w0, w1, w2  any(w0, w1, w2) -> end }`;
       let broken = true;
       const work = async (n: number): Promise<number> => {
         ran.push(n);
@@ -260,7 +260,7 @@ describe.each(kinds)("in %s", (_kind, open) => {
       const runs = new Map<string, number>();
       const text = `graph g { output log: string[] = [] reduce append
         node a = work("a") into log  node b = gate("b") into log  node c = work("c") into log  node d = gate("d") into log
-        start -> a, b, c, d  a, b, c, d -> end }`;
+        start -> a, b, c, d  any(a, b, c, d) -> end }`;
       const count = (name: string): void => void runs.set(name, (runs.get(name) ?? 0) + 1);
       const functions = {
         work: async (name: string) => (count(name), name),

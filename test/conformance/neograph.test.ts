@@ -34,7 +34,7 @@ describe("routing from end to end", () => {
     ...["a", "b"].map((way) => ({
       name: `C24: a router that writes ${way}`,
       text: `input way: string  state route: string = ""  node router = way into route  node path_a = 1  node path_b = 1
-        start -> router  router -> match route { "a" -> path_a  else -> path_b }  path_a, path_b -> end`,
+        start -> router  router -> match route { "a" -> path_a  else -> path_b }  any(path_a, path_b) -> end`,
       input: { way },
       steps: [["router"], [`path_${way}`]],
     })),
@@ -83,19 +83,19 @@ describe("routing from end to end", () => {
     },
     {
       name: "C29: a jump in place of an edge",
-      text: `node a = a() { goes right }  node wrong = 1  node right = 1  start -> a -> wrong  wrong, right -> end`,
+      text: `node a = a() { goes right }  node wrong = 1  node right = 1  start -> a -> wrong  any(wrong, right) -> end`,
       functions: { a: (context: NodeContext) => context.goto("right") },
       steps: [["a"], ["right"]],
     },
     {
       name: "C30: two signals in one step run the join once",
-      text: `node a = 1  node b = 1  node j = 1  start -> a, b  a, b -> j  j -> end`,
+      text: `node a = 1  node b = 1  node j = 1  start -> a, b  any(a, b) -> j  j -> end`,
       steps: [["a", "b"], ["j"]],
     },
     {
       name: "C31: signals in two steps run it twice",
       text: `node a = 1  node s1 = 1  node s2 = 1  node j = 1  node finish = 1
-        start -> a, s1  s1 -> s2  a, s2 -> j  j -> finish -> end`,
+        start -> a, s1  s1 -> s2  any(a, s2) -> j  j -> finish -> end`,
       steps: [["a", "s1"], ["s2", "j"], ["j", "finish"], ["finish"]],
     },
     {
@@ -343,7 +343,7 @@ describe("resume", () => {
     const store = new MemoryStore();
     const ran: string[] = [];
     const text = (gate: string): string =>
-      `graph g { node a = work("a")  node b = work("b") ${gate}  node c = work("c")  start -> a -> b, c  b, c -> end }`;
+      `graph g { node a = work("a")  node b = work("b") ${gate}  node c = work("c")  start -> a -> b, c  any(b, c) -> end }`;
     const functions = { work: (name: string) => void ran.push(name) };
     expect((await engineOf(text("{ pause before }"), functions, { store }).run({}, { thread: "t" })).status).toBe(
       "paused",
@@ -368,7 +368,7 @@ describe("resume", () => {
   test("C69: one of two fails: one result is kept", async () => {
     const ran: string[] = [];
     const engine = engineOf(
-      `graph g { node setup = 1  node a = work("a")  node b = work("b")  start -> setup -> a, b  a, b -> end }`,
+      `graph g { node setup = 1  node a = work("a")  node b = work("b")  start -> setup -> a, b  any(a, b) -> end }`,
       {
         work: async (name: string) => {
           ran.push(name);
@@ -417,7 +417,7 @@ describe("resume", () => {
   test("C72: the sibling of a node that waits is not run again, and its write survives", async () => {
     const runs = { a: 0, b: 0 };
     const engine = engineOf(
-      `graph g { output x: string = ""  output y: string = ""  node a = a() into x  node b = b() into y  start -> a, b  a, b -> end }`,
+      `graph g { output x: string = ""  output y: string = ""  node a = a() into x  node b = b() into y  start -> a, b  any(a, b) -> end }`,
       { a: async () => `a${++runs.a}`, b: (context: NodeContext) => (runs.b++, context.interrupt<string>()) },
       { store: new MemoryStore() },
     );
@@ -486,7 +486,7 @@ describe("parallel, cancel, cache, safe point", () => {
     };
     const text = `graph g { output log: string[] = [] reduce append
       node alpha = work("alpha", 3) into log  node beta = work("beta", 2) into log  node gamma = work("gamma", 1) into log
-      start -> gamma, beta, alpha  alpha, beta, gamma -> end }`;
+      start -> gamma, beta, alpha  any(alpha, beta, gamma) -> end }`;
     const result = await engineOf(text, { work: work(false) }).run({});
     expect(result.output).toEqual({ log: ["alpha", "beta", "gamma"] });
     expect(result.steps).toEqual([["alpha", "beta", "gamma"]]);
@@ -572,7 +572,7 @@ describe("parallel, cancel, cache, safe point", () => {
   test("C81: the result of a called graph goes through the reducers of the caller", async () => {
     const engine = engineOf(
       `graph child { input seen: string[]  output said: string[] = []  output n: int = 0
-         node say = ["child"] into said  node count = len(seen) + 22 into n  start -> say, count  say, count -> end }
+         node say = ["child"] into said  node count = len(seen) + 22 into n  start -> say, count  any(say, count) -> end }
        graph parent { output log: string[] = ["parent"] reduce append  output total: int = 0 reduce sum  output last: int = 5
          node call = child(seen: log) into { said: log, n: total }  node copy = total into last  start -> call -> copy }`,
     );
@@ -585,7 +585,7 @@ describe("parallel, cancel, cache, safe point", () => {
     const engine = engineOf(
       `graph child { output m: string = ""  node a = a() into m  start -> a }
        graph parent { output log: string[] = [] reduce append  node call = child() into { m: log }  node bad = bad() into log
-         start -> call, bad  call, bad -> end }`,
+         start -> call, bad  any(call, bad) -> end }`,
       {
         a: () => `a${++calls}`,
         bad: async () => {

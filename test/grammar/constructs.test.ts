@@ -173,9 +173,9 @@ describe("channels", () => {
     expect(channel.type.span).toEqual({ start: 19, end: 33 });
   });
 
-  it("leave `reduce` to the next edge where `->` or `,` follows", () => {
+  it("leave `reduce` to the next edge where `->` follows", () => {
     expect(readGraph("state a: int reduce -> a").map(({ kind }) => kind)).toEqual(["Channel", "Edge"]);
-    expect(readGraph("state a: int = b reduce, c -> a").map(({ kind }) => kind)).toEqual(["Channel", "Edge"]);
+    expect(readGraph("state a: int = b reduce -> a").map(({ kind }) => kind)).toEqual(["Channel", "Edge"]);
   });
 });
 
@@ -211,7 +211,7 @@ describe("edges", () => {
   const edge = (text: string) => readStatement(text) as EdgeDecl;
 
   it("have sources, chains and targets", () => {
-    expect(outline(edge("a, b -> c -> d, e when x > 3"))).toMatchInlineSnapshot(
+    expect(outline(edge("any(a, b) -> c -> d, e when x > 3"))).toMatchInlineSnapshot(
       `"Edge(source: NodeList(nodes: [a, b]), chain: [c], to: Targets(nodes: [d, e], onError: false, guard: When(condition: Binary(operator: >, left: x, right: Number(value: 3, isFloat: false)))))"`,
     );
     expect(outline(edge("all(a, any(b, c),) -> d on error otherwise"))).toMatchInlineSnapshot(
@@ -250,14 +250,14 @@ describe("edges", () => {
   });
 
   it("may join nodes whose names are words of the language", () => {
-    const text = `node -> state  limit, max -> assert  all -> any  input -> on -> when_done  on -> into, for  a -> reduce  match_ -> node  if -> then`;
+    const text = `node -> state  any(limit, max) -> assert  all -> any  input -> on -> when_done  on -> into, for  a -> reduce  match_ -> node  if -> then`;
     expect(readGraph(text).map(({ kind }) => kind)).toEqual(Array(8).fill("Edge"));
   });
 
   it("read a word of a clause as the next edge's source where `->` or `,` follows it", () => {
     expect(readGraph("a -> b on -> c").length).toBe(2);
     expect(readGraph("a -> b, on  failure -> c").length).toBe(2);
-    expect(readGraph("a -> b, max  parallel, c -> d").length).toBe(2);
+    expect(readGraph("a -> b, max  any(parallel, c) -> d").length).toBe(2);
     expect(readGraph("a -> b when not  c -> d").length).toBe(2);
   });
 });

@@ -122,6 +122,8 @@ describe("syntax of other languages is read as its equivalent", () => {
     ["a --> b", "a -> b"],
     ["a → b", "a -> b"],
     ["a -> [b, c]", "a -> b, c"],
+    ["a, b -> c", "any(a, b) -> c"],
+    ["on, failure -> c -> d", "any(on, failure) -> c -> d"],
     ["a -> b;\n  b -> c;", "a -> b\n  b -> c"],
     ["a -> b,\n  node n = f()", "a -> b\n  node n = f()"],
     ['a -> match x { "p" -> b, "q" -> c, else -> d, }', 'a -> match x { "p" -> b "q" -> c else -> d }'],
@@ -188,7 +190,7 @@ describe("syntax of other languages is read as its equivalent", () => {
   it("accepts valid syntax that resembles another language", () => {
     const right = `
       state not: bool  state and: bool = not  state default: bool  state length: int
-      node await = all_ and -> or or, not -> x
+      node await = all_ and -> or any(or, not) -> x
       start -> match { default -> and  not -> or  and -> default }
       a -> b when not.length > 3 || and
       if -> else_

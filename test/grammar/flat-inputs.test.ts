@@ -11,7 +11,7 @@ const names = Array.from({ length: COUNT }, (_, at) => `a${at}`);
 // Flat inputs nest nothing: no list of items may become the arguments of one call.
 test.each([
   ["members of a barrier", `graph g { all(${names.join(", ")}) -> b }`],
-  ["sources", `graph g { ${names.join(", ")} -> b }`],
+  ["sources", `graph g { any(${names.join(", ")}) -> b }`],
   ["a chain", `graph g { start -> ${names.join(" -> ")} }`],
   ["items of a list", `graph g { node a = [${names.join(",")}] }`],
   ["arguments", `graph g { node a = f(${names.join(",")}) }`],

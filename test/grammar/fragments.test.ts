@@ -33,7 +33,7 @@ describe("fragments", () => {
       "node -> end on error when x",
       "Edge(source: NodeList(nodes: [node]), chain: [], to: Targets(nodes: [end], onError: true, guard: When(condition: x)))",
     ],
-    ["source", "a, b", "NodeList(nodes: [a, b])"],
+    ["source", "any(a, b)", "NodeList(nodes: [a, b])"],
     ["source", "all(a, any(b, c))", "AllOf(members: [a, AnyOf(nodes: [b, c])])"],
     ["names", "a, b", "[a, b]"],
     ["name", "a", "a"],

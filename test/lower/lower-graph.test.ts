@@ -10,7 +10,7 @@ describe("edges", () => {
     const table = tableOf(`graph g {
       node a = sleep(1)  node b = sleep(1)  node c = sleep(1)  node d = sleep(1)
       start -> a -> b -> c, d
-      c, d -> end
+      any(c, d) -> end
     }`);
     expect(routesOf(table)).toEqual({
       start: ["plain a"],

@@ -34,7 +34,7 @@ const PATTERNS: readonly (readonly [name: string, findings: readonly string[], s
     node b = act()
     node c = act()
     node d = act()
-    start -> a  a -> match k { "x" -> b "y" -> c }  b, c -> d  d -> end`,
+    start -> a  a -> match k { "x" -> b "y" -> c }  any(b, c) -> d  d -> end`,
   ],
   [
     "multi choice, merged without waiting",
@@ -46,7 +46,7 @@ const PATTERNS: readonly (readonly [name: string, findings: readonly string[], s
     node b = act()
     node c = act()
     node d = act()
-    start -> a  a -> b when x  a -> c when y  a -> d otherwise  b, c -> d  d -> end`,
+    start -> a  a -> b when x  a -> c when y  a -> d otherwise  any(b, c) -> d  d -> end`,
   ],
   [
     "multi choice, barrier over both",
@@ -87,7 +87,7 @@ const PATTERNS: readonly (readonly [name: string, findings: readonly string[], s
     node b2 = act()
     node c = act()
     node d = act()
-    start -> a -> b, c  b -> b2  b2, c -> d  d -> end`,
+    start -> a -> b, c  b -> b2  any(b2, c) -> d  d -> end`,
   ],
   [
     "arbitrary cycle with exit",
@@ -178,7 +178,7 @@ const PATTERNS: readonly (readonly [name: string, findings: readonly string[], s
     node boss = act(log) { goes writer, coder, end }
     node writer = act() into log
     node coder = act() into log
-    start -> boss  writer, coder -> boss`,
+    start -> boss  any(writer, coder) -> boss`,
   ],
   [
     "map reduce by send",
@@ -254,7 +254,7 @@ const PATTERNS: readonly (readonly [name: string, findings: readonly string[], s
     node b = act()
     node slow = act()
     node c = act()
-    start -> a, b  b -> slow  a, slow -> c  c -> end`,
+    start -> a, b  b -> slow  any(a, slow) -> c  c -> end`,
   ],
   [
     "two tools and a timeout handler",
@@ -264,7 +264,7 @@ const PATTERNS: readonly (readonly [name: string, findings: readonly string[], s
     node b = act() {timeout 5s}
     node h = act()
     node j = act()
-    start -> a, b  a -> h on error  b -> h on error  all(a, b) -> j  j, h -> end`,
+    start -> a, b  a -> h on error  b -> h on error  all(a, b) -> j  any(j, h) -> end`,
   ],
   [
     "side branch in loop",
@@ -300,7 +300,7 @@ const PATTERNS: readonly (readonly [name: string, findings: readonly string[], s
     node c = act()
     node e = act()
     node d = act() { waits b, c }
-    start -> a, b  a -> match k { "x" -> c "y" -> e, c }  b -> d  c -> d  d, e -> end`,
+    start -> a, b  a -> match k { "x" -> c "y" -> e, c }  b -> d  c -> d  any(d, e) -> end`,
   ],
   [
     "chat",
@@ -322,7 +322,7 @@ const PATTERNS: readonly (readonly [name: string, findings: readonly string[], s
     node a = act()
     node b = act()
     node c = act()
-    start -> route  route -> match r { "a" -> a "b" -> b "c" -> c } a, b, c -> end`,
+    start -> route  route -> match r { "a" -> a "b" -> b "c" -> c } any(a, b, c) -> end`,
   ],
   [
     "exclusive by conditions",
@@ -333,7 +333,7 @@ const PATTERNS: readonly (readonly [name: string, findings: readonly string[], s
     node b = act()
     node c = act()
     node d = act()
-    start -> a  a -> b when s < 0.5  a -> c when s >= 0.5  b, c -> d  d -> end`,
+    start -> a  a -> b when s < 0.5  a -> c when s >= 0.5  any(b, c) -> d  d -> end`,
   ],
   [
     "while with flag",

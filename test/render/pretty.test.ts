@@ -19,7 +19,7 @@ describe("renderPretty", () => {
         "14 |   all(legal, rewrite) -> publish",
         "   |   ^^^^^^^^^^^^^^^^^^^ waits for both",
         '   = trace: start · triage ("ok") · legal · stuck: publish has 1 of 2 (waits for rewrite)',
-        "   = help: signal it from either: `legal, rewrite -> publish`",
+        "   = help: signal it from either: `any(legal, rewrite) -> publish`",
       ].join("\n"),
     );
   });

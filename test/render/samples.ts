@@ -50,7 +50,7 @@ export function joinNeverComplete(): Diagnostic {
         { step: 1, ran: ["legal"], chose: {}, barriers: { publish: ["legal"] } },
       ],
       traceEnd: "stuck: publish has 1 of 2 (waits for rewrite)",
-      help: "signal it from either: `legal, rewrite -> publish`",
+      help: "signal it from either: `any(legal, rewrite) -> publish`",
       fixes: [
         {
           title: "signal it from either",

@@ -235,7 +235,7 @@ describe("called graphs by themselves", () => {
       `graph inner { output said: string = ""  node seed = seed()  node q = ask("deep?") into said  start -> seed -> q }
        graph child { output said: string = ""  node deep = inner() into { said }  start -> deep }
        graph parent { output a: string = ""  output b: string = ""
-         node one = child() into { said: a }   node two = child() into { said: b }   start -> one, two   one, two -> end }`,
+         node one = child() into { said: a }   node two = child() into { said: b }   start -> one, two   any(one, two) -> end }`,
       { seed: () => void ran.push("seed") },
       { store: new MemoryStore() },
     );

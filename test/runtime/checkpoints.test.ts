@@ -335,7 +335,7 @@ describe("5.7 another table", () => {
     const engine = engineOf(
       text(`state old: string = ""  node a = ["seen"] into list  node b = b() into x   node w = 1   node j = 1
         output list: string[] = [] reduce append
-        start -> a, w   a -> b   all(a, w, b) -> j   w -> end   b, j -> end`).replace('["seen"]', '"seen"'),
+        start -> a, w   a -> b   all(a, w, b) -> j   w -> end   any(b, j) -> end`).replace('["seen"]', '"seen"'),
       { b: () => Promise.reject(new Error("no")) },
       { store },
     );
@@ -358,7 +358,7 @@ describe("5.7 another table", () => {
     const other = engineOf(
       text(`state fresh: int = 3  node more = 1  node a = "seen" into list  node b = fresh into x   node w = 1   node j = 1
         output list: string[] = [] reduce append
-        start -> a, w, more   a -> b   all(a, w, b) -> j   w, more -> end   b, j -> end`),
+        start -> a, w, more   a -> b   all(a, w, b) -> j   any(w, more) -> end   any(b, j) -> end`),
       {},
       { store },
     );
@@ -582,7 +582,7 @@ describe("5.9 time travel", () => {
         state n: int = 0   output took: string = ""
         node look = look() into n
         node big = "big" into took { pause before }   node small = "small" into took   node join = 1
-        start -> look   look -> big when n > 5   look -> small otherwise   all(look, small) -> join   big, join -> end
+        start -> look   look -> big when n > 5   look -> small otherwise   all(look, small) -> join   any(big, join) -> end
       }`,
       { look: () => (ran.push("look"), 9) },
       { store: new MemoryStore() },

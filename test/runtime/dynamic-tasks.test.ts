@@ -140,7 +140,7 @@ describe("`for` nodes", () => {
     const engine = engineOf(
       `graph g { output log: string[] = [] reduce append
         node each = work(i) for i in range(3) { goes x, y }   node own = "own" into log   node x = "x" into log   node y = "y" into log
-        start -> each -> own   own, x, y -> end }`,
+        start -> each -> own   any(own, x, y) -> end }`,
       { work: (i: number, context: NodeContext) => (i === 1 ? undefined : context.goto(i === 0 ? "x" : "y")) },
     );
     expect((await engine.run({})).steps).toEqual([["each"], ["x", "y"]]);
@@ -211,7 +211,7 @@ describe("sends", () => {
     node work = work() into log { tries 3  goes work, tail }
     node each = item(i) for i in ["x"] into log
     node tail = "tail" into log
-    start -> plan   plan, work, each, tail -> end }`;
+    start -> plan   any(plan, work, each, tail) -> end }`;
   const run = (functions: Record<string, (...args: never[]) => unknown>, options = {}) =>
     engineOf(
       WORK,
@@ -252,7 +252,7 @@ describe("sends", () => {
     const ran: unknown[] = [];
     const engine = engineOf(
       `graph g { output log: int[] = [] reduce append   node plan = plan() { goes work }   node work = work() into log
-        start -> plan   plan, work -> end }`,
+        start -> plan   any(plan, work) -> end }`,
       {
         plan: (context: NodeContext) => void [0, 1, 2, 3, 4].forEach((item) => context.send("work", item)),
         work: async (context: NodeContext) => {

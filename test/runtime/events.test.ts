@@ -104,7 +104,7 @@ describe("8.1 events", () => {
     const events: RunEvent[] = [];
     const engine = engineOf(
       `graph g { node plan = plan() { goes work }  node each = work() for i in [1, 2]  node work = work()
-        start -> plan -> each   each, work -> end }`,
+        start -> plan -> each   any(each, work) -> end }`,
       {
         plan: (context: NodeContext) => void [1, 2, 3].forEach((item) => context.send("work", item)),
         work: () => null,

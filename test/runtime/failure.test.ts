@@ -190,7 +190,7 @@ test("4.1: a store or a thread that fails inside a body, another engine's say, i
   for (const error of [new ThreadError("NG_THREAD_BUSY", "other", "busy"), new StoreError("NG_STORE_FAILED", "gone")]) {
     for (const store of [undefined, new MemoryStore()]) {
       const engine = engineOf(
-        `graph g { node a = a()  node b = b()  start -> a, b  a, b -> end }`,
+        `graph g { node a = a()  node b = b()  start -> a, b  any(a, b) -> end }`,
         { a: () => Promise.reject(error), b: () => 1 },
         store === undefined ? {} : { store },
       );
@@ -230,7 +230,7 @@ describe("4.1, 4.4 timeouts", () => {
     const late = deferred<number>();
     const engine = engineOf(
       `graph g { output x: int = 0  node a = a() into x { tries 2 backoff 1s  timeout 1s  goes b }  node b = 1
-        start -> a   a, b -> end }`,
+        start -> a   any(a, b) -> end }`,
       {
         a: (context: NodeContext) => {
           if (context.attempt === 2) return 2;
@@ -264,7 +264,7 @@ describe("4.2 siblings of a failed task", () => {
   const text = `graph g {
     output x: int = 0   output y: int = 0
     node a = a() into x   node b = b() into y
-    start -> a, b   a, b -> end
+    start -> a, b   any(a, b) -> end
   }`;
 
   test("finish, and their results are kept", async () => {
@@ -333,7 +333,7 @@ describe("4.3 error edges", () => {
         output seen: json = null   output other: json = null   output y: int = 0
         node a = a() { tries 2 }   node b = 5 into y
         node rescue = error into seen   node after = error into other   node never = 1
-        start -> a, b   a -> never   a -> rescue on error   b -> after   rescue, after, never -> end
+        start -> a, b   a -> never   a -> rescue on error   b -> after   any(rescue, after, never) -> end
       }`,
       {
         a: () => {
@@ -363,7 +363,7 @@ describe("4.3 error edges", () => {
         start -> a   a -> end
         a -> busy on error when error != null && error.message == "busy"
         a -> rest on error otherwise
-        busy, rest -> end
+        any(busy, rest) -> end
       }`,
       {
         a: (how: string) => {
@@ -380,7 +380,7 @@ describe("4.3 error edges", () => {
       `graph g {
         output y: int = 0
         node a = a()   node b = 5 into y   node rescue = 1
-        start -> a, b   a -> end   a -> rescue on error when y > 5   b, rescue -> end
+        start -> a, b   a -> end   a -> rescue on error when y > 5   any(b, rescue) -> end
       }`,
       {
         a: () => {
@@ -518,7 +518,7 @@ describe("4.4 cancellation", () => {
     const engine = engineOf(
       `graph g {
         output x: int = 0   output y: int = 0
-        node quick = quick() into x   node slow = slow() into y   start -> quick, slow   quick, slow -> end
+        node quick = quick() into x   node slow = slow() into y   start -> quick, slow   any(quick, slow) -> end
       }`,
       {
         quick: async () => ++runs.quick,

@@ -39,7 +39,7 @@ describe("updates that are applied together have the result of those that are ap
     const text = `graph g { output log: string[] = [] reduce append  output seen: int[] = [] reduce union
       output by: map<int> = {} reduce merge
       ${names.map((name, index) => `node ${name} = work(${index}) into { log: log, seen: seen, by: by }`).join("\n")}
-      start -> ${names.join(", ")}  ${names.join(", ")} -> end }`;
+      start -> ${names.join(", ")}  any(${names.join(", ")}) -> end }`;
     const functions = {
       work: async (index: number) => ({ log: `n${index}`, seen: [index % 3], by: { [`k${index % 2}`]: index } }),
     };

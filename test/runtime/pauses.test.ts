@@ -236,7 +236,7 @@ describe("6.2, 6.3 gates", () => {
   const GATES = `graph g {
     output log: string[] = [] reduce append
     node a = work("a") into log { pause before }   node b = work("b") into log { pause before }   node c = work("c") into log
-    start -> a, b, c   a, b, c -> end
+    start -> a, b, c   any(a, b, c) -> end
   }`;
 
   test("all gates of a step hold it, the first step included; each may be answered by itself", async () => {
@@ -300,7 +300,7 @@ describe("6.2, 6.3 gates", () => {
     const engine = engineOf(
       `graph g { output log: string[] = [] reduce append
         node a = "a" into log { pause before }   node b = ask("?") into log   node c = c() into log
-        start -> a, b, c   a, b, c -> end }`,
+        start -> a, b, c   any(a, b, c) -> end }`,
       { c: () => (broken ? Promise.reject(new Error("no")) : "c") },
       { store: new MemoryStore() },
     );
@@ -315,7 +315,7 @@ describe("6.2, 6.3 gates", () => {
     const store = new MemoryStore();
     const text = (pause: string): string =>
       `graph g { output log: string[] = [] reduce append  node a = "a" into log  node b = "b" into log ${pause}
-        node c = "c" into log  start -> a -> b, c   b, c -> end }`;
+        node c = "c" into log  start -> a -> b, c   any(b, c) -> end }`;
     await engineOf(text("{ pause before }"), {}, { store }).run({}, { thread: "t" });
     const without = await engineOf(text(""), {}, { store }).resume("t");
     expect(without).toMatchObject({ status: "completed", output: { log: ["a", "b", "c"] } });
@@ -325,7 +325,7 @@ describe("6.2, 6.3 gates", () => {
     const engine = engineOf(
       `graph g { output log: string[] = [] reduce append
         node a = a() { pause after  goes d }   node b = 1   node c = "c" into log   node d = "d" into log   node j = "j" into log
-        start -> a, b   a -> c   all(b, d) -> j   c, j -> end }`,
+        start -> a, b   a -> c   all(b, d) -> j   any(c, j) -> end }`,
       { a: (context: NodeContext) => context.goto("d") },
       { store: new MemoryStore() },
     );
@@ -369,7 +369,7 @@ describe("6.2, 6.3 gates", () => {
 describe("6.3 results of siblings", () => {
   const TEXT = `graph g { output a: string = ""  output b: string[] = [] reduce append
     node one = ask("?") into a   node two = two() into b   node bad = bad() { goes end }   node rescue = error.code into b
-    start -> one, two, bad   bad -> rescue on error   one, two, bad, rescue -> end }`.replace(
+    start -> one, two, bad   bad -> rescue on error   any(one, two, bad, rescue) -> end }`.replace(
     "error.code",
     "code(error)",
   );

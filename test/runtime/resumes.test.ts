@@ -9,7 +9,7 @@ import { settle, VirtualClock } from "../support/virtual-clock.ts";
 describe("stored results", () => {
   const TEXT = `graph g { output log: string[] = [] reduce append
     node a = work("a") into log { pause before }  node b = work("b") into log { pause before }
-    start -> a, b  a, b -> end }`;
+    start -> a, b  any(a, b) -> end }`;
 
   test("5.4, 6.2: answers to several gates are kept with the results", async () => {
     const ran: string[] = [];
@@ -34,7 +34,7 @@ describe("stored results", () => {
     const ran: string[] = [];
     const engine = engineOf(
       `graph g { output log: string[] = [] reduce append  node first = work("first") into log
-        node a = work("a") into log  node b = ask("b?") into log  start -> first -> a, b  a, b -> end }`,
+        node a = work("a") into log  node b = ask("b?") into log  start -> first -> a, b  any(a, b) -> end }`,
       { work: (name: string) => (ran.push(name), name) },
       { store: new MemoryStore() },
     );
@@ -68,14 +68,14 @@ test("5.7: stored results that have no place any more are listed, and nothing ru
   const before = engineOf(
     `graph g { output log: string[] = [] reduce append  output n: int = 0  output m: int = 0
        node a = "a" into log  node b = 3 into n  node c = 4 into m  node d = d() { goes e }  node e = 1  node q = ask("?")
-       start -> a, b, c, d, q  a, b, c, d, e, q -> end }`,
+       start -> a, b, c, d, q  any(a, b, c, d, e, q) -> end }`,
     { d: (context: NodeContext) => context.goto("e") },
     { store },
   );
   await before.run({}, { thread: "t" });
   const after = engineOf(
     `graph g { output log: string[] = [] reduce append  output n: string = ""
-       node b = "x" into n  node c = 4  node d = 1  node q = ask("?")  start -> b, c, d, q  b, c, d, q -> end }`,
+       node b = "x" into n  node c = 4  node d = 1  node q = ask("?")  start -> b, c, d, q  any(b, c, d, q) -> end }`,
     {},
     { store },
   );

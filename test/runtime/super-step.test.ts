@@ -13,7 +13,7 @@ describe("2.1 all tasks of a step read one frozen snapshot", () => {
         node write = x + 1 into x
         node read = x into seen
         node after = x into later
-        start -> write, read   write -> after   read, after -> end
+        start -> write, read   write -> after   any(read, after) -> end
       }`,
     );
     expect((await engine.run({})).output).toEqual({ seen: 1, later: 2 });
@@ -26,7 +26,7 @@ describe("2.1 all tasks of a step read one frozen snapshot", () => {
         state x: int = 1   output seen: int = 0
         node write = bump(x) into x
         node read = look(x) into seen
-        start -> write, read   write, read -> end
+        start -> write, read   any(write, read) -> end
       }`,
       { bump: async (x: number) => x + 1, look: async (x: number) => x },
     );
@@ -66,7 +66,7 @@ describe("2.2 updates are applied in task order", () => {
         output list: string[] = [] reduce append   output winner: string = "" reduce last
         node a = slow() into list   node b = quick() into list
         node c = slowName() into winner   node d = quickName() into winner
-        start -> a, b, c, d   a, b, c, d -> end
+        start -> a, b, c, d   any(a, b, c, d) -> end
       }`,
       {
         slow: () => first.promise,
@@ -88,7 +88,7 @@ describe("2.2 updates are applied in task order", () => {
         node plan = plan()  { goes work }
         node b = "b" into list
         node work = work() into list
-        start -> plan   plan -> b   b, work -> end
+        start -> plan   plan -> b   any(b, work) -> end
       }`,
       {
         plan: (context: NodeContext) => {
@@ -143,7 +143,7 @@ describe("2.3 results that do not fit", () => {
         state before: int = 0   output x: string = ""   output y: int = 0
         node first = 1 into before
         node a = a() into x   node b = b() into x { goes end }   node c = c() into y
-        start -> first   first -> a, b, c   a, b, c -> end
+        start -> first   first -> a, b, c   any(a, b, c) -> end
       }`,
       {
         a: () => (ran.push("a"), "x"),
@@ -173,7 +173,7 @@ describe("2.3 results that do not fit", () => {
       `graph g {
         output total: int = 0 reduce add   output y: int = 0
         node a = a() into total   node c = c() into y
-        start -> a, c   a, c -> end
+        start -> a, c   any(a, c) -> end
       }`,
       {
         add: (current: number, update: number) => {
@@ -209,7 +209,7 @@ describe("2.4 edges are evaluated after all updates", () => {
     node big = "big" into ran   node even = "even" into ran   node rest = "rest" into ran   node always = "always" into ran
     start -> set
     set -> big when x > 10   set -> even when x % 2 == 0   set -> rest otherwise   set -> always, always
-    big, even, rest, always -> end
+    any(big, even, rest, always) -> end
   }`;
   test.each([
     [12, ["big", "even", "always"]],
@@ -227,7 +227,7 @@ describe("2.4 edges are evaluated after all updates", () => {
         node a = "a" into took   node b = "b" into took   node c = "c" into took
         start -> look
         look -> match { word == "x" -> a   word.length > 0 -> b   else -> c }
-        a, b, c -> end
+        any(a, b, c) -> end
       }`.replace("word.length", "len(word)"),
     );
     expect((await engine.run({ word: "x" })).output).toEqual({ took: "a" });
@@ -305,7 +305,7 @@ describe("2.6 goto, stop, exclusive goto", () => {
     node b = b() into ran { goes d, e, work }
     node c = "c" into ran   node d = "d" into ran   node e = "e" into ran   node f = "f" into ran
     node work = "work" into ran
-    start -> a, b   a -> c   b -> f   all(b, c) -> e   c, d, e, f, work -> end
+    start -> a, b   a -> c   b -> f   all(b, c) -> e   any(c, d, e, f, work) -> end
   }`;
   const run = (a: (context: NodeContext) => unknown, b: (context: NodeContext) => unknown = () => "b") =>
     engineOf(text, { a, b }).run({});
@@ -392,7 +392,7 @@ describe("2.6 goto, stop, exclusive goto", () => {
   test("jumps and sends of a failed attempt are dropped", async () => {
     let attempt = 0;
     const engine = engineOf(
-      `graph g { node a = a() { tries 2  goes d }  node c = 1  node d = 1  start -> a -> c  c, d -> end }`,
+      `graph g { node a = a() { tries 2  goes d }  node c = 1  node d = 1  start -> a -> c  any(c, d) -> end }`,
       {
         a: (context: NodeContext) => {
           if (attempt++ > 0) return;
@@ -499,7 +499,7 @@ test("2.9 sends run in the next step, beside what the edges signalled", async ()
       node plan = plan() { goes work }
       node bridge = "bridge" into got
       node work = work() into got
-      start -> plan -> bridge   bridge, work -> end
+      start -> plan -> bridge   any(bridge, work) -> end
     }`,
     {
       plan: (context: NodeContext) => {

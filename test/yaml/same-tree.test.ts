@@ -106,13 +106,13 @@ const GRAPHS: readonly (readonly [what: string, yaml: string, text: string])[] =
   ["one assertion", "asserts: once charge", "assert once charge"],
   [
     "edges as text",
-    "edges: [start -> a, 'a, b -> c, d', 'all(a, any(b, c)) -> d -> e', a -> b on error, a -> b otherwise, 'a -> match x { \"y\" -> b  else -> c }']",
-    'start -> a a, b -> c, d all(a, any(b, c)) -> d -> e a -> b on error a -> b otherwise a -> match x { "y" -> b else -> c }',
+    "edges: [start -> a, 'any(a, b) -> c, d', 'all(a, any(b, c)) -> d -> e', a -> b on error, a -> b otherwise, 'a -> match x { \"y\" -> b  else -> c }']",
+    'start -> a any(a, b) -> c, d all(a, any(b, c)) -> d -> e a -> b on error a -> b otherwise a -> match x { "y" -> b else -> c }',
   ],
   [
     "edges as maps",
-    "edges: [{ from: a, to: b }, { from: [a, b], to: [c, d], when: x > 1 }, { from: a, to: b, otherwise: true }, { from: a, to: b, on error: true }]",
-    "a -> b a, b -> c, d when x > 1 a -> b otherwise a -> b on error",
+    "edges: [{ from: a, to: b }, { any: [a, b], to: [c, d], when: x > 1 }, { from: a, to: b, otherwise: true }, { from: a, to: b, on error: true }]",
+    "a -> b any(a, b) -> c, d when x > 1 a -> b otherwise a -> b on error",
   ],
   ["a condition that is a literal", "edges: [{ from: a, to: b, when: true }]", "a -> b when true"],
   ["barriers as maps", "edges: [{ all: [a, { any: [b, c] }], to: d }]", "all(a, any(b, c)) -> d"],

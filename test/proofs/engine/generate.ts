@@ -631,7 +631,7 @@ class Draft {
           (edge, index) => index !== at && own !== null && plain.exec(edge)?.[2] === own[2],
         );
         if (own !== null && other !== -1) {
-          edges[at] = `${own[1] ?? ""}, ${plain.exec(edges[other] ?? "")?.[1] ?? ""} -> ${own[2] ?? ""}`;
+          edges[at] = `any(${own[1] ?? ""}, ${plain.exec(edges[other] ?? "")?.[1] ?? ""}) -> ${own[2] ?? ""}`;
           edges.splice(other, 1);
           at = Math.max(-1, at - 2);
         }
