@@ -8,6 +8,9 @@ import { findOwnCheckpoint } from "../threads/find-checkpoint.ts";
 import { loadGraphOrPlan } from "../sources/load-graph.ts";
 import { withStore, type OpenStore } from "../threads/open-store.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
+import { CommandError } from "../process/command-error.ts";
+import { parseCount } from "../run/parse-values.ts";
+import { resumeInterruptedThreads } from "../run/resume-interrupted.ts";
 import { parseAnswers } from "../threads/parse-answers.ts";
 import type { Output } from "../output/output.ts";
 import { executePlan } from "../plan/execute-plan.ts";
@@ -18,27 +21,53 @@ interface ResumeOptions extends ExecutionOptions, PlanFlags {
   readonly answer?: readonly string[];
   readonly from?: string;
   readonly at?: string;
+  readonly interrupted?: boolean;
+  readonly limit?: number;
   readonly file?: string;
   readonly graph?: string;
 }
 
 export const resumeCommand = defineCommand<ResumeOptions>({
-  usage: "resume <thread>",
+  usage: "resume [thread]",
   summary: "continue a run after a pause, a failure, an interruption or a crash",
   configure: (command) => {
     command
       .option("--answer <answer>", "VALUE if one pause waits for an answer, else ID=VALUE; may be repeated", collect)
       .option("--from <checkpoint>", "resume from this checkpoint or label instead of the newest")
       .option("--at <node>", "with --from: resume at this node instead of the nodes that were next")
+      .option("--interrupted", "resume every run that no process continues, instead of one thread")
+      .option("--limit <n>", "with --interrupted: resume at most this number of threads", parseCount("--limit", 1))
       .option("--file <file>", "the graph's file (default: the file that the run recorded)")
       .option("--graph <name>", "the graph's name (default: the name that the run recorded)");
     addExecutionOptions(command);
     addPlanOptions(command);
   },
-  examples: ["ngc resume 42 --answer send", "ngc resume 42 --from after-validation"],
-  run: ([thread = ""], options, output) =>
-    withStore(options.store, { mustExist: true }, (store) => resume(thread, store, options, output)),
+  examples: [
+    "ngc resume 42 --answer send",
+    "ngc resume 42 --from after-validation",
+    "ngc resume --interrupted --store postgres:URL",
+  ],
+  run: ([thread], options, output) => {
+    checkUsage(thread, options);
+    return withStore(options.store, { mustExist: true }, (store) =>
+      thread === undefined ? resumeInterruptedThreads(store, options, output) : resume(thread, store, options, output),
+    );
+  },
 });
+
+function checkUsage(thread: string | undefined, { interrupted, limit, answer, from, at }: ResumeOptions): void {
+  if (thread === undefined && interrupted !== true) {
+    throw new CommandError("missing required argument 'thread'", {
+      help: "ngc resume THREAD, or --interrupted for every run that no process continues",
+    });
+  }
+  if (thread !== undefined && (interrupted === true || limit !== undefined))
+    throw new CommandError("--interrupted and --limit resume many threads: they take no thread");
+  if (interrupted === true && (answer ?? from ?? at) !== undefined)
+    throw new CommandError(
+      "--interrupted answers no pause, and resumes each thread where it was: it takes no --answer, --from or --at",
+    );
+}
 
 async function resume(thread: string, store: OpenStore, options: ResumeOptions, output: Output): Promise<ExitCode> {
   const head = await latestOf(store.store, thread);

@@ -12,7 +12,7 @@ export interface GraphExecution extends RunTarget<Table> {
 }
 
 /** Kubernetes ends a process 30 s after SIGTERM. */
-const DRAIN_SECONDS = 25;
+export const DRAIN_SECONDS = 25;
 
 /** Loads the user's code, runs the graph, closes the store, and prints progress and result. */
 export async function executeGraph(execution: GraphExecution, output: Output): Promise<ExitCode> {

@@ -273,6 +273,8 @@ export interface ThreadSummary {
 }
 
 export interface RecoverOptions {
+  /** Only these threads, if they are interrupted (default: all interrupted threads of the graph). */
+  readonly threads?: readonly ThreadId[];
   /** At most this many threads (default: all). */
   readonly limit?: number;
   /** Threads that run at once (default 4). */

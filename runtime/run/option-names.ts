@@ -110,9 +110,14 @@ export const THREADS_OPTIONS: OptionNames<ThreadListOptions> = {
   due: true,
 };
 export const DRAIN_OPTIONS: OptionNames<DrainOptions> = { deadline: true };
-export const DUE_OPTIONS: OptionNames<DueOptions> = { limit: true, concurrency: true, signal: true };
 export const SIGNAL_OPTIONS: OptionNames<SignalOptions> = { id: true };
-export const RECOVER_OPTIONS: OptionNames<RecoverOptions> = { limit: true, concurrency: true, signal: true };
+export const RECOVER_OPTIONS: OptionNames<RecoverOptions> = {
+  threads: true,
+  limit: true,
+  concurrency: true,
+  signal: true,
+};
+export const DUE_OPTIONS: OptionNames<DueOptions> = RECOVER_OPTIONS;
 
 export const PLAN_RUNNER_OPTIONS = PLAN_ENGINE;
 export const PLAN_RUN_OPTIONS: OptionNames<PlanRunOptions> = { ...PLAN_EXECUTE, thread: true, abandon: true };

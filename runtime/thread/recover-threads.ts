@@ -1,3 +1,4 @@
+import type { ThreadId } from "../interface/checkpoint.ts";
 import type {
   DueOptions,
   RecoverOptions,
@@ -12,6 +13,7 @@ import { checkOptions, DUE_OPTIONS, RECOVER_OPTIONS } from "../run/option-names.
 import type { EngineCore } from "../run/run-settings.ts";
 import { listThreads } from "./list-threads.ts";
 import { RunError } from "../interface/errors.ts";
+import { checkThreadId } from "./thread-access.ts";
 import { resumeDue, resumeInterrupted } from "./resume-thread.ts";
 
 const DEFAULT_CONCURRENCY = 4;
@@ -57,13 +59,7 @@ async function resumeAll(
   const { limit = null, concurrency = DEFAULT_CONCURRENCY, signal } = options;
   const most = checkCount("limit", limit, 0) ?? Number.MAX_SAFE_INTEGER;
   const parallel = checkCount("concurrency", concurrency, 1) ?? Number.MAX_SAFE_INTEGER;
-  const { name, was = [] } = core.program.table;
-  const found: ThreadSummary[] = [];
-  for (const graph of [name, ...was]) {
-    const threads = await listThreads(core, { graph, ...filter, limit: Number.MAX_SAFE_INTEGER });
-    for (const thread of threads) found.push(thread);
-  }
-  const open = found.sort((a, b) => a.position - b.position).map(({ thread }) => thread);
+  const open = options.threads?.map(checkThreadId) ?? (await ownThreads(core, filter));
   const results: RunResult[] = [];
   const failures: { readonly thread: string; readonly error: NgraphError }[] = [];
   let conflicts = 0;
@@ -93,4 +89,15 @@ async function resumeAll(
   };
   await Promise.all(Array.from({ length: Math.min(parallel, open.length) }, work));
   return { results, conflicts, failures };
+}
+
+/** The threads of a graph, under its present name and its former ones. The longest unwritten is the first. */
+async function ownThreads(core: EngineCore, filter: Pick<ThreadListOptions, "status" | "due">): Promise<ThreadId[]> {
+  const { name, was = [] } = core.program.table;
+  const found: ThreadSummary[] = [];
+  for (const graph of [name, ...was]) {
+    const threads = await listThreads(core, { graph, ...filter, limit: Number.MAX_SAFE_INTEGER });
+    for (const thread of threads) found.push(thread);
+  }
+  return found.sort((a, b) => a.position - b.position).map(({ thread }) => thread);
 }

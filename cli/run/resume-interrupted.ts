@@ -1,0 +1,149 @@
+import type { Engine, ThreadSummary } from "../../runtime/interface/engine-options.ts";
+import { NgraphError } from "../../runtime/interface/errors.ts";
+import { threadsOf } from "../../runtime/thread/list-threads.ts";
+import type { Output } from "../output/output.ts";
+import { CommandError } from "../process/command-error.ts";
+import { EXIT, type ExitCode } from "../process/exit-codes.ts";
+import { withInterruption } from "../process/interruption.ts";
+import { loadGraph } from "../sources/load-graph.ts";
+import type { OpenStore } from "../threads/open-store.ts";
+import { latestOf, sourceOf } from "../threads/thread-source.ts";
+import { DRAIN_SECONDS } from "./execute-graph.ts";
+import type { ExecutionOptions } from "./execution-options.ts";
+import { eventLines } from "./progress.ts";
+import { exitCodeOf } from "./report-result.ts";
+import { openRunSession } from "./run-session.ts";
+
+export interface InterruptedOptions extends ExecutionOptions {
+  readonly limit?: number;
+  readonly file?: string;
+  readonly graph?: string;
+}
+
+/** Threads that run at once. */
+const CONCURRENCY = 4;
+
+interface Report {
+  readonly resumed: { readonly thread: string; readonly status: string }[];
+  /** Threads that another process has resumed first. */
+  readonly conflicts: string[];
+  readonly failed: { readonly thread: string; readonly code: string; readonly message: string }[];
+}
+
+/** Resumes the runs that no process continues, the longest interrupted first, whatever graph they belong to. */
+export async function resumeInterruptedThreads(
+  store: OpenStore,
+  options: InterruptedOptions,
+  output: Output,
+): Promise<ExitCode> {
+  if (store.store.threads === undefined) throw new CommandError("this store cannot list its threads");
+  const listed = await threadsOf(store.store, { status: "interrupted", limit: Number.MAX_SAFE_INTEGER });
+  const own = listed.filter(
+    ({ graph, metadata }) => options.graph === undefined || nameOf(graph, metadata) === options.graph,
+  );
+  const open = own.reverse();
+  const report: Report = { resumed: [], conflicts: [], failed: [] };
+  const engines = new Engines(store, options, output);
+  await withInterruption(
+    async (signal) => {
+      const work = async (): Promise<void> => {
+        for (;;) {
+          const next = open.shift();
+          if (next === undefined || signal.aborted || engines.isDraining) return;
+          // A thread that another process has taken does not count.
+          if (report.resumed.length + report.failed.length >= (options.limit ?? Infinity)) return;
+          await resumeOne(next, store, options, engines, signal, report);
+        }
+      };
+      await Promise.all(Array.from({ length: Math.min(CONCURRENCY, options.limit ?? CONCURRENCY) }, work));
+    },
+    () => engines.drain(),
+  );
+  output.document({ version: 1, ...report });
+  for (const { thread, status } of report.resumed) output.result(`thread ${thread}: ${status.replace("_", " ")}`);
+  for (const thread of report.conflicts) output.note(`thread ${thread}: resumed by another process`);
+  for (const { thread, code, message } of report.failed)
+    output.problem(`error: thread ${thread}: ${message} [${code}]`);
+  if (report.resumed.length + report.failed.length + report.conflicts.length === 0)
+    output.note("no interrupted threads");
+  if (engines.isDraining) return EXIT.interrupted;
+  const isFine = ({ status }: Report["resumed"][number]): boolean => status === "completed" || status === "paused";
+  const worst = report.resumed.find((each) => !isFine(each));
+  if (worst !== undefined) return exitCodeOf(worst.status as Parameters<typeof exitCodeOf>[0]);
+  return report.failed.length === 0 ? EXIT.ok : EXIT.failed;
+}
+
+function nameOf(graph: string | null, metadata: ThreadSummary["metadata"]): unknown {
+  return graph ?? metadata["graph"];
+}
+
+async function resumeOne(
+  { thread, metadata }: ThreadSummary,
+  { store }: OpenStore,
+  options: InterruptedOptions,
+  engines: Engines,
+  signal: AbortSignal,
+  report: Report,
+): Promise<void> {
+  try {
+    if (metadata["plan"] !== undefined) {
+      throw new CommandError("it is a run of a plan: resume it by its name, `ngc resume THREAD`", {
+        code: "NG_BAD_INPUT",
+      });
+    }
+    const { file, graph } = sourceOf(await latestOf(store, thread), options);
+    const engine = await engines.of(file, graph);
+    const { results, failures } = await engine.recover({ threads: [thread], signal });
+    for (const { status } of results) report.resumed.push({ thread, status });
+    for (const { error } of failures) report.failed.push({ thread, code: error.code, message: error.message });
+    if (results.length + failures.length === 0 && !engines.isDraining) report.conflicts.push(thread);
+  } catch (error) {
+    if (!(error instanceof NgraphError) && !(error instanceof CommandError)) throw error;
+    report.failed.push({ thread, code: error.code ?? "NG_BAD_INPUT", message: error.message });
+  }
+}
+
+/** One engine for each graph. */
+class Engines {
+  isDraining = false;
+  readonly #known = new Map<string, Promise<Engine>>();
+  readonly #store: OpenStore;
+  readonly #options: InterruptedOptions;
+  readonly #output: Output;
+
+  constructor(store: OpenStore, options: InterruptedOptions, output: Output) {
+    this.#store = store;
+    this.#options = options;
+    this.#output = output;
+  }
+
+  of(file: string, graph: string | undefined): Promise<Engine> {
+    const key = JSON.stringify([file, graph]);
+    const known = this.#known.get(key) ?? this.#create(file, graph);
+    this.#known.set(key, known);
+    return known;
+  }
+
+  drain(): void {
+    this.isDraining = true;
+    const seconds = this.#options.drain ?? DRAIN_SECONDS;
+    for (const known of this.#known.values())
+      void known.then((engine) => engine.drain({ deadline: seconds * 1000 })).catch(() => undefined);
+  }
+
+  async #create(file: string, graph: string | undefined): Promise<Engine> {
+    const output = this.#output;
+    const table = await loadGraph(
+      file,
+      graph,
+      output.json ? { ...output, json: false, document: () => undefined } : output,
+    );
+    if (table === undefined) throw new CommandError(`${file} is invalid`, { code: "NG_BAD_INPUT" });
+    const { createEngine } = await import("../../runtime/index.ts");
+    const display = eventLines();
+    const target = { table, file, store: this.#store, options: this.#options, flags: "" };
+    const { engineOptions } = await openRunSession(target, display, output);
+    const { onEvent } = display;
+    return createEngine(table, { ...engineOptions, ...(this.#options.events === true ? { onEvent } : {}) });
+  }
+}
