@@ -145,13 +145,8 @@ function reportMissingEdges(context: CheckContext): ReadonlySet<number> {
       }
     }
   }
-  // A barrier into a gated node signals the gate on behalf of its members.
-  for (const barrier of model.barriers) {
-    const gate = barrier.kind === "all" ? model.barriers[model.nodes[barrier.target]?.waits ?? -1] : undefined;
-    const passed = new Set(barrier.members.flatMap((member) => member.nodes));
-    for (const { place, nodes } of gate?.members ?? [])
-      if (nodes.some((node) => passed.has(node))) signalled.add(place);
-  }
+  for (const { passesOn = [] } of model.barriers)
+    for (const { places } of passesOn) for (const place of places) signalled.add(place);
   const silent = new Set<number>();
   for (const barrier of model.barriers) {
     if (barrier.kind !== "waits" || !barrier.members.some(({ place }) => context.reach.placeFilled[place] === 1))

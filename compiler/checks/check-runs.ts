@@ -179,8 +179,6 @@ function reasonOf(context: CheckContext, states: StateGraph): string {
 function gaveUpText(context: CheckContext, gaveUp: GaveUp): string {
   const count = (number: number): string => number.toLocaleString("en");
   switch (gaveUp.kind) {
-    case "unsupported":
-      return `${gaveUp.what} is not followed`;
     case "node": {
       const name = gaveUp.node === START_NODE ? "start" : context.nodeName(gaveUp.node);
       return `\`${name}\` has too many combinations of conditions or jumps`;

@@ -9,6 +9,7 @@ import {
   type NetBranch,
   type NetNode,
   type NetRouting,
+  type PassedSignals,
   type Route,
   type RouteGroup,
   type Signal,
@@ -99,6 +100,8 @@ function layOutPlaces(graph: NetInput, sentTo: readonly number[]): Places {
   const sent = new Map(sentTo.map((declared, at) => [declared, graph.nodes.length + at]));
   const barrierOfPlace: number[] = [...graph.nodes, ...sentTo].map(() => -1);
   const barriers: ControlBarrier[] = [];
+  const waits = new Map<number, number>();
+  const gateMembers: ReadonlyMap<number, number>[] = [];
   const perTarget = new Map<number, number>();
   const add = (
     kind: ControlBarrier["kind"],
@@ -116,14 +119,14 @@ function layOutPlaces(graph: NetInput, sentTo: readonly number[]): Places {
     });
     const name = target === END_TARGET ? END_NAME : (graph.nodes[target]?.name ?? "");
     const id = count === 1 ? name : `${name}#${count}`;
-    const barrier = { index, id, kind, target, members: laidOut, origin };
+    const gate = kind === "all" ? gateMembers[waits.get(target) ?? -1] : undefined;
+    const passesOn = gate && members.map((nodes) => passedSignals(nodes, gate));
+    const barrier = { index, id, kind, target, members: laidOut, origin, passesOn };
     barriers.push(barrier);
     return barrier;
   };
   // Gates (`waits`) come first, so that the ids and numbers of barriers do not depend on the position of edges in the
   // file.
-  const waits = new Map<number, number>();
-  const gateMembers: ReadonlyMap<number, number>[] = [];
   graph.nodes.forEach((node, index) => {
     if (node.waits === undefined) return;
     const gate = add(
@@ -148,6 +151,11 @@ function layOutPlaces(graph: NetInput, sentTo: readonly number[]): Places {
     ofEdge.set(edge, made);
   }
   return { nodeIndex, barriers, barrierOfPlace, waits, gateMembers, ofEdge, sent };
+}
+
+function passedSignals(nodes: readonly number[], gate: ReadonlyMap<number, number>): PassedSignals {
+  const places = nodes.flatMap((node) => gate.get(node) ?? []);
+  return { places, isAll: nodes.length === 1, atLeast: places.length === nodes.length ? 1 : 0 };
 }
 
 // Routes ----------------------------------------------------------------------------------------------

@@ -129,9 +129,9 @@ export function controlGraphOf({ nodes, start, barriers }: ControlNet, factsOf?:
     }
     builder.signal(sources, targets, exit, factsOf?.(branch, routing));
   }
-  for (const { kind, target, members } of barriers) {
+  for (const { target, members, passesOn } of barriers) {
     // A barrier into a node with `waits` passes its signals on to the gate, which has an arrival of its own.
-    if (target === END_TARGET || (kind === "all" && declared[target]?.waits !== -1)) continue;
+    if (target === END_TARGET || passesOn !== undefined) continue;
     builder.arrive(target, {
       kind: "barrier",
       members: members.map(({ place, nodes: from }) =>

@@ -108,6 +108,20 @@ export interface ControlBarrier {
   readonly members: readonly BarrierMember[];
   /** Absent for `waits`. */
   readonly origin: Origin | undefined;
+  /**
+   * Set for a barrier into a node with `waits`. When it fires, it does not run the node: it passes the signals of its
+   * members on to the barrier of `waits`, and signals that this barrier does not wait for are ignored.
+   */
+  readonly passesOn: readonly PassedSignals[] | undefined;
+}
+
+/** What one member passes on. Of `any(a, b)`, the nodes that have signalled pass their signals on. */
+export interface PassedSignals {
+  /** Places of the barrier of `waits`. */
+  readonly places: readonly number[];
+  /** All places, because the member has one node. Otherwise some of them, and at least `atLeast`. */
+  readonly isAll: boolean;
+  readonly atLeast: number;
 }
 
 export interface BarrierMember {

@@ -1,7 +1,7 @@
 /** Builds the model of a bound graph: its net, with the conditions of the routes and the data they depend on. */
 import type { BoundGraph } from "../bind/bound-graph.ts";
 import { buildNet } from "../control/build-net.ts";
-import type { ControlNet, NetNode } from "../control/net.ts";
+import type { NetNode } from "../control/net.ts";
 import { createConditions } from "./attach-conditions.ts";
 import { buildData } from "./data-model.ts";
 import type { ControlModel, ControlNode, JumpReading } from "./model.ts";
@@ -59,13 +59,5 @@ export function buildModel(graph: BoundGraph, jumps: JumpReading = "one"): Contr
     barrierOfPlace: net.barrierOfPlace,
     terms,
     data,
-    unsupported: unsupportedParts(net),
   };
-}
-
-function unsupportedParts({ barriers, nodes }: ControlNet): readonly string[] {
-  // Such a barrier signals the gate on behalf of its members, in an order that the model does not represent.
-  return barriers
-    .filter(({ kind, target }) => kind === "all" && nodes[target] !== undefined && nodes[target].waits !== -1)
-    .map(({ target }) => `a barrier into \`${nodes[target]!.name}\`, which has \`waits\` of its own`);
 }

@@ -215,7 +215,8 @@ function layOutArms(model: ControlModel): Arms {
   }
   for (const barrier of model.barriers) {
     if (barrier.target === END_TARGET) continue;
-    for (const { place } of barrier.members) successors[place]?.push(barrier.target);
+    const targets = barrier.passesOn?.flatMap(({ places }) => places) ?? [barrier.target];
+    for (const { place } of barrier.members) for (const target of targets) successors[place]?.push(target);
   }
   return { size: successors.length, start, successors, arms };
 }

@@ -78,10 +78,8 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
   const barrierFires = new Uint8Array(model.barriers.length);
   const placeMarked = new Uint8Array(model.placeCount);
   const collisions = new Map<string, Collision>();
-  const [unsupported] = model.unsupported;
-  let gaveUp: GaveUp | undefined = unsupported === undefined ? undefined : { kind: "unsupported", what: unsupported };
-  // A model that does not represent a construct says nothing about the runs of the graph.
-  let limit = unsupported === undefined ? maxStates : 0;
+  let gaveUp: GaveUp | undefined;
+  let limit = maxStates;
   const mostWork = limit * WORK_PER_STATE;
   let work = 0;
   let size = 0;

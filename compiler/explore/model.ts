@@ -22,8 +22,6 @@ export interface ControlModel {
   readonly barrierOfPlace: Int32Array;
   readonly terms: TermTable;
   readonly data: DataModel;
-  /** Descriptions of constructs that the model cannot represent. If there are any, nothing is proven. */
-  readonly unsupported: readonly string[];
 }
 
 export interface ControlNode extends Net.NodeRoutes<Routing> {
@@ -62,6 +60,11 @@ export interface Branch {
   readonly label: string;
   /** The position of its condition, or of the arm. */
   readonly span: Span | undefined;
+}
+
+/** Whether a barrier leads into a node with `waits`. Searches for a second proof do not follow such barriers. */
+export function passesSignalsOn({ barriers }: Pick<ControlModel, "barriers">): boolean {
+  return barriers.some(({ passesOn }) => passesOn !== undefined);
 }
 
 /** The conditions of a routing. */

@@ -48,8 +48,9 @@ function spread(
     missing[barrier]!--;
     if (opened[barrier] === 1 || !opens(missing[barrier]!, model.barriers[barrier]!.members.length)) return;
     opened[barrier] = 1;
-    const { target } = model.barriers[barrier]!;
-    if (target !== END_TARGET) reach(target);
+    const { target, passesOn } = model.barriers[barrier]!;
+    if (passesOn !== undefined) for (const { places } of passesOn) places.forEach(signal);
+    else if (target !== END_TARGET) reach(target);
   };
   const follow = (routing: Routing | undefined): void => {
     for (const { place } of signalsOf(routing)) if (place !== undefined && place !== END_TARGET) signal(place);

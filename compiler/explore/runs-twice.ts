@@ -73,7 +73,8 @@ function mergeNodes(model: ControlModel): ReadonlySet<number> {
     for (const target of directTargets(model, index)) sources[target]?.add(declared);
   }
   for (const target of directTargets(model, -1)) sources[target]?.add(-1);
-  for (const barrier of model.barriers) sources[barrier.target]?.add(model.nodes.length + barrier.index);
+  for (const { target, index, passesOn } of model.barriers)
+    if (passesOn === undefined) sources[target]?.add(model.nodes.length + index);
   return new Set(model.nodes.filter(({ index }) => (sources[index]?.size ?? 0) > 1).map(({ index }) => index));
 }
 
@@ -196,7 +197,8 @@ function sourcesOf(graph: StateGraph, state: State, step: Step, node: number): n
     if (step.outcomes[index]?.places.includes(node) === true) found.push(source);
   });
   for (const barrier of step.fired) {
-    if (graph.model.barriers[barrier]!.target === node) found.push(graph.model.nodes.length + barrier);
+    const { target, passesOn } = graph.model.barriers[barrier]!;
+    if (target === node && passesOn === undefined) found.push(graph.model.nodes.length + barrier);
   }
   return found;
 }
@@ -292,7 +294,9 @@ function spreadMark(
     const barrier = model.barriers[index]!;
     const isMarked = barrier.members.some((member) => next.has(member.place));
     for (const member of barrier.members) next.delete(member.place);
-    if (isMarked) next.add(barrier.target);
+    if (barrier.passesOn !== undefined) {
+      if (isMarked) for (const { places } of barrier.passesOn) for (const place of places) next.add(place);
+    } else if (isMarked) next.add(barrier.target);
     else if (barrier.target === node) fresh.push(model.nodes.length + index);
   }
   // Two signals in the same step run the node once, which is another finding (an accidental join).

@@ -49,17 +49,14 @@ export interface Step extends StepEdge {
   readonly fired: readonly number[];
 }
 
-/**
- * Why a search is incomplete: too many states, too many transitions of one step, or a construct that is not modelled.
- */
+/** Why a search is incomplete: too many states, or too many transitions of one step. */
 export type GaveUp =
   | { readonly kind: "states"; readonly count: number }
   | { readonly kind: "work"; readonly count: number }
   /** The nodes of one step have too many combinations of outcomes. */
   | { readonly kind: "step"; readonly nodes: readonly number[] }
   /** One node has too many combinations of conditions or jumps. */
-  | { readonly kind: "node"; readonly node: number }
-  | { readonly kind: "unsupported"; readonly what: string };
+  | { readonly kind: "node"; readonly node: number };
 
 export interface StateGraph {
   readonly model: ControlModel;

@@ -3,8 +3,8 @@
  * together. Equal combinations are merged while they are built.
  */
 import type { Environment, Known, Tracker } from "./environment.ts";
+import { fireBarriers } from "./fire-barriers.ts";
 import { type Cube, cubesOf } from "./formula.ts";
-import { END_TARGET } from "../control/net.ts";
 import type { Branch, ControlModel } from "./model.ts";
 import { type Outcome, type Outcomes, START_NODE } from "./outcomes.ts";
 import type { TermLiveness } from "./term-liveness.ts";
@@ -93,9 +93,12 @@ export function transitionsFrom(context: StepContext, state: State): Transitions
         : all;
     });
     for (const partial of combine(context, state.id, environment, ready, options, cut)) {
-      const transition = finishTransition(context, state, partial);
-      const key = `${transition.key}/${transition.flags}/${transition.collisions.map(collisionKey).join()}`;
-      if (!found.has(key)) found.set(key, transition);
+      const finished = finishTransitions(context, state, partial);
+      if (finished === undefined) cut.isCut = true;
+      for (const transition of finished ?? []) {
+        const key = `${transition.key}/${transition.flags}/${transition.collisions.map(collisionKey).join()}`;
+        if (!found.has(key)) found.set(key, transition);
+      }
     }
     if (found.size > MAX_TRANSITIONS || cut.left < 0) {
       cut.isCut = true;
@@ -462,14 +465,10 @@ function partialKey(context: StepContext, partial: Partial): string {
 }
 
 /** Adds the marked barrier members of the state, fires complete barriers, and removes dead terms. */
-function finishTransition(context: StepContext, state: State, partial: Partial): Transition {
+function finishTransitions(context: StepContext, state: State, partial: Partial): readonly Transition[] | undefined {
   const { model, tracker } = context;
-  const nodeCount = model.nodes.length;
-  const marked = new Set<number>();
-  for (let index = state.ready; index < state.places.length; index++) marked.add(state.places[index]!);
-  let collisions = partial.collisions;
   let signalled = partial.places;
-  let { flags } = partial;
+  let before = partial.collisions;
   // Mutation point: exclusive-jump
   if (partial.exclusive !== undefined) {
     // An exclusive jump drops all other signals of the step, except those of error edges.
@@ -479,44 +478,20 @@ function finishTransition(context: StepContext, state: State, partial: Partial):
       for (const place of isKept ? at.outcome.places : (at.outcome.errorPlaces ?? [])) kept.add(place);
     }
     signalled = [...kept];
-    collisions = NO_COLLISIONS;
+    before = NO_COLLISIONS;
   }
-  const note = (collision: Collision): void => {
-    collisions = [...collisions, collision];
-  };
-  const touched = new Set<number>();
-  for (const place of signalled) {
-    if (place >= nodeCount) {
-      if (marked.has(place)) note({ kind: "lost", place, sources: [-1, sourceOf(partial, place)] });
-      else touched.add(model.barrierOfPlace[place]!);
-    }
-    marked.add(place);
-  }
-  const fired: number[] = [];
-  const firedInto = new Map<number, number>();
-  for (const index of touched.size < 2 ? touched : [...touched].sort((a, b) => a - b)) {
-    const { members, target } = model.barriers[index]!;
-    // Mutation point: barrier-complete
-    if (!members.every((member) => marked.has(member.place))) continue;
-    fired.push(index);
-    // Mutation point: barrier-cleared
-    for (const member of members) marked.delete(member.place);
-    if (target === END_TARGET) {
-      flags |= FLAG_ENDS;
-      continue;
-    }
-    const direct = signalled.includes(target) ? sourceOf(partial, target) : undefined;
-    const other = firedInto.get(target) ?? direct;
-    if (other !== undefined) note({ kind: "collapse", place: target, sources: [other, nodeCount + index] });
-    firedInto.set(target, nodeCount + index);
-  }
-  for (const target of firedInto.keys()) marked.add(target);
-  const places = [...marked].sort((a, b) => a - b);
-  const environment = tracker.forget(partial.environment, places);
-  // Mutation point: state-key
-  const key = environment.size === 0 ? places.join() : `${places.join()}|${tracker.key(environment)}`;
-  // Mutation point: collisions
-  return { key, places, environment, flags, signalled, fired, collisions, chosen: partial.chosen };
+  const firings = fireBarriers(model, state.places.slice(state.ready), signalled, (place) => sourceOf(partial, place));
+  const isExact = firings?.length === 1;
+  return firings?.map(({ marked, fired, ends, collisions: own }): Transition => {
+    const places = [...marked].sort((a, b) => a - b);
+    const environment = tracker.forget(partial.environment, places);
+    // Mutation point: state-key
+    const key = environment.size === 0 ? places.join() : `${places.join()}|${tracker.key(environment)}`;
+    const flags = partial.flags | (ends ? FLAG_ENDS : 0) | (isExact ? 0 : FLAG_INEXACT | FLAG_UNDECIDED);
+    const collisions = own.length === 0 ? before : [...before, ...own];
+    // Mutation point: collisions
+    return { key, places, environment, flags, signalled, fired, collisions, chosen: partial.chosen };
+  });
 }
 
 function sourceOf(partial: Partial, place: number): number {

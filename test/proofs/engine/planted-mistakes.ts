@@ -18,6 +18,7 @@ const ENVIRONMENT = "explore/environment.ts";
 const EVALUATE = "explore/evaluate-abstractly.ts";
 const NUMBERS = "explore/number-set.ts";
 const COMBINE = "explore/combine-routes.ts";
+const FIRE = "explore/fire-barriers.ts";
 const JUMPS = "explore/jump-outcomes.ts";
 const OUTCOMES = "explore/outcomes.ts";
 const STEPS = "explore/step-transitions.ts";
@@ -111,12 +112,18 @@ export const PLANTED_MISTAKES: readonly PlantedMistake[] = [
   },
   {
     name: "a barrier keeps its signals when it fires",
-    mutations: [mutation(STEPS, "barrier-cleared", `void members;`)],
+    mutations: [mutation(FIRE, "barrier-cleared", `void marked.delete;`)],
     where: /all\(|waits/,
   },
   {
     name: "a barrier fires when one member has signalled",
-    mutations: [mutation(STEPS, "barrier-complete", swap("members.every", "members.some"))],
+    mutations: [
+      mutation(
+        FIRE,
+        "barrier-complete",
+        swap("areMarked(barrier, marked)", "barrier.members.some((member) => marked.has(member.place))"),
+      ),
+    ],
     where: /all\(|waits/,
   },
   {
