@@ -37,7 +37,7 @@ export interface File {
   readonly comments: readonly Comment[];
 }
 
-export type Item = ImportDecl | TypeDecl | SecretDecl | GraphDecl | PlanDecl | TestDecl | Broken;
+export type Item = ImportDecl | TypeDecl | SecretDecl | ConstDecl | GraphDecl | PlanDecl | TestDecl | Broken;
 
 /** The node of a statement that could not be read. */
 export interface Broken {
@@ -45,7 +45,19 @@ export interface Broken {
   readonly span: Span;
   /** The kind of statement that the first words announce; `other` if they announce none. */
   readonly of:
-    "import" | "type" | "secret" | "graph" | "plan" | "test" | "channel" | "node" | "task" | "edge" | "other";
+    | "import"
+    | "type"
+    | "secret"
+    | "const"
+    | "derive"
+    | "graph"
+    | "plan"
+    | "test"
+    | "channel"
+    | "node"
+    | "task"
+    | "edge"
+    | "other";
   /** Names that the unreadable text may declare or use. The compiler reports nothing about them. */
   readonly names: readonly string[];
 }
@@ -81,6 +93,15 @@ export interface SecretDecl {
   readonly span: Span;
   readonly doc?: DocComment;
   readonly name: Identifier;
+}
+
+/** `const LIMIT = 3` */
+export interface ConstDecl {
+  readonly kind: "Const";
+  readonly span: Span;
+  readonly doc?: DocComment;
+  readonly name: Identifier;
+  readonly value: Expr;
 }
 
 // Types ---------------------------------------------------------------------------------------------
@@ -155,7 +176,7 @@ export interface GraphDecl {
   readonly statements: readonly Statement[];
 }
 
-export type Statement = ChannelDecl | NodeDecl | LimitDecl | AssertDecl | DropDecl | EdgeDecl | Broken;
+export type Statement = ChannelDecl | DeriveDecl | NodeDecl | LimitDecl | AssertDecl | DropDecl | EdgeDecl | Broken;
 
 export interface ChannelDecl {
   readonly kind: "Channel";
@@ -170,6 +191,15 @@ export interface ChannelDecl {
   readonly was?: readonly Identifier[];
 }
 
+/** `derive open = [t for t in tasks if !t.done]`: a name for an expression, which is evaluated where it is read. */
+export interface DeriveDecl {
+  readonly kind: "Derive";
+  readonly span: Span;
+  readonly doc?: DocComment;
+  readonly name: Identifier;
+  readonly value: Expr;
+}
+
 export interface NodeDecl {
   readonly kind: "Node";
   readonly span: Span;
@@ -177,19 +207,32 @@ export interface NodeDecl {
   readonly name: Identifier;
   /** The outermost `CallExpr` is the node's call; anything else is a pure expression. */
   readonly call: Expr;
-  readonly each?: { readonly item: Identifier; readonly list: Expr };
+  readonly each?: ForClause;
   readonly output?: Output;
   readonly policies: readonly Policy[];
 }
 
+/** `for item, index in list if condition` of a node or a comprehension. */
+export interface ForClause {
+  readonly kind: "ForClause";
+  readonly span: Span;
+  readonly item: Identifier;
+  /** The position of the item in the list, items that the condition leaves out included. */
+  readonly index?: Identifier;
+  readonly list: Expr;
+  readonly condition?: Expr;
+}
+
 export type Output = ChannelOutput | FieldsOutput;
-/** `into notes` */
+/** `into notes`, `into set notes` */
 export interface ChannelOutput {
   readonly kind: "ChannelOutput";
   readonly span: Span;
+  /** The value replaces the channel's, whatever its reducer. */
+  readonly set?: true;
   readonly channel: Identifier;
 }
-/** `into { reply, score: points }` */
+/** `into { reply?, score: points, notes: set notes }` */
 export interface FieldsOutput {
   readonly kind: "FieldsOutput";
   readonly span: Span;
@@ -200,6 +243,10 @@ export interface OutputField {
   readonly span: Span;
   /** The field of the node's result. */
   readonly field: Key;
+  /** `reply?`: a result without the field leaves the channel as it is. */
+  readonly optional?: true;
+  /** As in `ChannelOutput`. */
+  readonly set?: true;
   /** The channel that receives the field. In the short form it has the name and the span of `field`. */
   readonly channel: Identifier;
 }
@@ -361,10 +408,12 @@ export type Expr =
   | NameExpr
   | MemberExpr
   | IndexExpr
+  | NonNullExpr
   | CallExpr
   | UnaryExpr
   | BinaryExpr
   | ConditionalExpr
+  | DerivedExpr
   | BrokenExpr;
 
 export interface StringLiteral {
@@ -431,14 +480,13 @@ export interface RecordField {
   /** For the short form `{ a }` a `NameExpr` with the key's span. */
   readonly value: Expr;
 }
-/** `[value for item in list if condition]` */
+/** `[value for item in list if condition for …]` */
 export interface ComprehensionExpr {
   readonly kind: "Comprehension";
   readonly span: Span;
   readonly value: Expr;
-  readonly item: Identifier;
-  readonly list: Expr;
-  readonly condition?: Expr;
+  /** At least one; the first is the outermost loop. */
+  readonly clauses: readonly ForClause[];
 }
 export interface NameExpr {
   readonly kind: "Name";
@@ -458,6 +506,12 @@ export interface IndexExpr {
   readonly span: Span;
   readonly object: Expr;
   readonly index: Expr;
+}
+/** `value!`: the value, or an error where it is `null`. */
+export interface NonNullExpr {
+  readonly kind: "NonNull";
+  readonly span: Span;
+  readonly object: Expr;
 }
 export interface CallExpr {
   readonly kind: "Call";
@@ -493,6 +547,19 @@ export interface ConditionalExpr {
   readonly condition: Expr;
   readonly then: Expr;
   readonly otherwise: Expr;
+}
+/**
+ * A name that `derive` or `const` declares, with the expression that it stands for. The parser makes none: the compiler
+ * puts it in the place of the name.
+ */
+export interface DerivedExpr {
+  readonly kind: "Derived";
+  /** Of the name. */
+  readonly span: Span;
+  readonly name: string;
+  readonly value: Expr;
+  /** A variable hides a name that `value` reads: what is known about the variable says nothing about `value`. */
+  readonly isHidden: boolean;
 }
 export interface BrokenExpr {
   readonly kind: "BrokenExpr";

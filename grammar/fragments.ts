@@ -5,6 +5,7 @@ import type {
   EdgeDecl,
   EdgeSource,
   Expr,
+  ForClause,
   Identifier,
   ImportName,
   LiteralType,
@@ -31,6 +32,8 @@ export interface Fragments {
   importName: ImportName;
   /** `notes`, `{ reply, score: points }`. */
   output: Output;
+  /** `for item, index in list if condition`. */
+  forClause: ForClause;
   /** `approve before send`, without `assert`. */
   assert: AssertDecl;
   /** The text after `expect`: `ran a, [b, c]`, `status failed`, or an expression. */

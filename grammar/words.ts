@@ -7,13 +7,21 @@
 export const RESERVED_WORDS = ["true", "false", "null", "match", "else", "in", "when", "otherwise"] as const;
 
 /** Words that begin an item of a file. */
-export const ITEM_WORDS: ReadonlySet<string> = new Set(["import", "type", "secret", "graph", "plan", "test"]);
+export const ITEM_WORDS: ReadonlySet<string> = new Set(["import", "type", "secret", "const", "graph", "plan", "test"]);
 
 /** Words that declare a channel, as in `state name: type`. */
 export const CHANNEL_WORDS: ReadonlySet<string> = new Set(["input", "output", "state", "memory"]);
 
 /** Words that begin a statement of a graph. An edge begins with the name of a node, or with `all`. */
-export const GRAPH_WORDS: ReadonlySet<string> = new Set([...CHANNEL_WORDS, "node", "limit", "max", "assert", "drop"]);
+export const GRAPH_WORDS: ReadonlySet<string> = new Set([
+  ...CHANNEL_WORDS,
+  "derive",
+  "node",
+  "limit",
+  "max",
+  "assert",
+  "drop",
+]);
 
 /** Words that begin a statement of a plan. */
 export const PLAN_WORDS: ReadonlySet<string> = new Set([...CHANNEL_WORDS, "task", "max", "order", "pool", "on"]);

@@ -3,15 +3,19 @@ import type * as Ast from "../../grammar/ast.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import { type BoundChannel, type BoundGraph, type BoundNode } from "./bound-graph.ts";
 import { referencedTypes } from "../types/referenced-types.ts";
+import { unusedDeclaration } from "../../diagnostics/catalog/names.ts";
+import { typeExpression } from "../expressions/type-expression.ts";
 import { bindEdge } from "./bind-edges.ts";
 import { bindNode } from "./bind-nodes.ts";
 import { bindPolicies } from "./bind-policies.ts";
-import { bindAssertions, bindLimits, collectDeclarations } from "./declarations.ts";
+import { bindAssertions, bindLimits, collectDeclarations, type Declarations } from "./declarations.ts";
+import { createExpansion, expandChannel, expandEdge, expandNode, type Expand, type Expansion } from "./expand-names.ts";
 import type { GraphUnit } from "./file-scope.ts";
 import { buildNet } from "../control/build-net.ts";
 import { checkFormerNames } from "./former-names.ts";
-import { analyseFlow } from "../control/flow.ts";
-import type { ChannelEntry, GraphContext } from "./graph-context.ts";
+import { analyseFlow, type Flow } from "../control/flow.ts";
+import { isSilenced, placeIn, type ChannelEntry, type GraphContext } from "./graph-context.ts";
+import { scopeAt } from "./resolve-names.ts";
 import { openContext, watchErrors, type BindOptions } from "./open-context.ts";
 import { unwrittenAtEnd } from "../control/written-at-end.ts";
 import { resolveEdges } from "./resolve-edges.ts";
@@ -19,8 +23,11 @@ import { resolveEdges } from "./resolve-edges.ts";
 export function bindGraph(unit: GraphUnit, bindOptions: BindOptions): BoundGraph {
   const { declaration, scope } = unit;
   const file = scope.file.source;
-  const options = watchErrors(bindOptions);
-  const declarations = collectDeclarations(declaration, file, scope.secrets, options.report);
+  const options = watchErrors(
+    declaresNames(declaration) ? { ...bindOptions, report: onceEach(bindOptions.report) } : bindOptions,
+  );
+  const collected = collectDeclarations(declaration, file, scope.secrets, options.report);
+  const { declarations, expansion } = expandDeclarations(collected, scope, options);
   const { context, channels, writes } = openContext(unit, { ...declarations, noun: "node" }, options);
   const policies = declarations.nodes.map((node) => bindPolicies(node.declaration, context));
   const resolved = resolveEdges(declarations.edges, context);
@@ -32,7 +39,7 @@ export function bindGraph(unit: GraphUnit, bindOptions: BindOptions): BoundGraph
   const mayWrite = writes.map((list) => list.map(({ channel }) => channel.name));
   const surelyWrites = writes.map((list, index) =>
     list
-      .filter(({ channel }) => !mayWriteNothing(declarations.nodes[index]?.declaration.each?.list, channel.reducer))
+      .filter(({ channel }) => !mayWriteNothing(declarations.nodes[index]?.declaration.each, channel.reducer))
       .map(({ channel }) => channel.name),
   );
   const flow = analyseFlow({
@@ -55,6 +62,7 @@ export function bindGraph(unit: GraphUnit, bindOptions: BindOptions): BoundGraph
     bindNode(node, { writes: writes[index] ?? [], policies: policies[index] ?? NO_POLICIES, flow }, context),
   );
   const edges = resolved.edges.map((edge) => bindEdge(edge, flow, context, channels));
+  reportUnreadNames(collected.derived, expansion, flow, context);
   const assertions = bindAssertions(declarations.assertions, context);
   checkFormerNames(declaration, declarations, context);
   const dropped = declarations.drops.flatMap((drop) => drop.channels.map(({ name }) => name));
@@ -84,9 +92,69 @@ export function bindGraph(unit: GraphUnit, bindOptions: BindOptions): BoundGraph
   };
 }
 
+function declaresNames({ statements }: Ast.GraphDecl): boolean {
+  return statements.some(({ kind }) => kind === "Derive");
+}
+
+/** Reports each finding once: a derived name is bound at each place that reads it. */
+function onceEach(report: BindOptions["report"]): BindOptions["report"] {
+  const seen = new Set<string>();
+  return (diagnostic) => {
+    const { code, span, message } = diagnostic;
+    const key = `${code} ${span.start} ${span.end} ${message}`;
+    if (!seen.has(key)) report(diagnostic);
+    seen.add(key);
+  };
+}
+
+/** The declarations with derived names and constants replaced by what they stand for. */
+function expandDeclarations(
+  declarations: Declarations,
+  scope: GraphUnit["scope"],
+  { report }: BindOptions,
+): { readonly declarations: Declarations; readonly expansion: Expansion } {
+  const { derived, poisoned } = declarations;
+  const own = new Set(declarations.channels.map(({ name }) => name.name));
+  const expansion = createExpansion({ scope, derived, isOwnName: (name) => own.has(name), report, poisoned });
+  const { expand } = expansion;
+  const expanded = {
+    ...declarations,
+    channels: declarations.channels.map((channel) => expandChannel(channel, constantsOnly(expand, derived))),
+    nodes: declarations.nodes.map((node) => ({ ...node, declaration: expandNode(node.declaration, expand) })),
+    edges: declarations.edges.map((edge) => expandEdge(edge, expand)),
+  };
+  return { declarations: expanded, expansion };
+}
+
+/** For defaults: they are constant, so a derived name stays as it is and is reported. */
+function constantsOnly(expand: Expand, derived: readonly Ast.DeriveDecl[]): Expand {
+  const names = derived.map(({ name }) => name.name);
+  return (expression) => expand(expression, names);
+}
+
+/** Reports errors of derived names that nothing reads (in other names they are found where they are read), and NG111. */
+function reportUnreadNames(
+  derived: readonly Ast.DeriveDecl[],
+  { used, expand }: Expansion,
+  flow: Flow,
+  context: GraphContext,
+): void {
+  for (const { name, value } of derived) {
+    if (used.has(name.name) || context.poisoned.has(name.name)) continue;
+    const place = { flow: flow.anywhere, reader: `\`${name.name}\``, locals: new Map<string, never>() };
+    typeExpression(expand(value), scopeAt(place, context));
+    if (!isSilenced(name.name, context)) {
+      context.report(unusedDeclaration(placeIn(context, name.span), { name: name.name, what: "derived name" }));
+    }
+  }
+}
+
 /** A `for` over an empty list leaves a channel of numbers or records as it was (7.1). */
-function mayWriteNothing(list: Ast.Expr | undefined, reducer: ChannelEntry["reducer"]): boolean {
-  if (list === undefined || (list.kind === "List" && list.items.some((item) => item.kind !== "Spread"))) return false;
+function mayWriteNothing(each: Ast.ForClause | undefined, reducer: ChannelEntry["reducer"]): boolean {
+  if (each === undefined) return false;
+  const { list, condition } = each;
+  if (condition === undefined && list.kind === "List" && list.items.some((item) => item.kind !== "Spread"))
+    return false;
   return reducer?.kind === "min" || reducer?.kind === "max" || reducer?.kind === "merge" || reducer?.kind === "sum";
 }
 

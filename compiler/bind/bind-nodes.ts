@@ -1,16 +1,11 @@
-import { wrongType } from "../../diagnostics/catalog/types.ts";
 import { reservedName } from "../../diagnostics/catalog/names.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { Effect } from "../../runtime/table/table.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { BoundNode } from "./bound-graph.ts";
-import { hideFacts, type Facts } from "../expressions/facts.ts";
-import { expectNotNull, leaveContainerToTypeScript } from "../expressions/expect-type.ts";
+import type { Facts } from "../expressions/facts.ts";
 import type { ExpressionScope } from "../expressions/scope.ts";
-import { typeExpression } from "../expressions/type-expression.ts";
-import { listItem, mapHelp } from "../expressions/typed.ts";
-import { BROKEN_TYPE, isBroken, listOf } from "../types/construct.ts";
-import { typeToText } from "../types/type-text.ts";
+import { typeFor } from "../expressions/type-expression.ts";
 import { bindCall } from "./bind-call.ts";
 import { boundOutput, checkEachWrites, checkResult, inferResult, type Write } from "./bind-output.ts";
 import type { BoundPolicies } from "./bind-policies.ts";
@@ -46,8 +41,7 @@ export function bindNode(
   });
   const outside = scopeWith(NO_LOCALS, flow.facts);
   const each = declaration.each === undefined ? undefined : bindEach(declaration.each, outside, context);
-  const scope =
-    each === undefined ? outside : scopeWith(new Map([[each.item, each.type]]), hideFacts(flow.facts, each.item));
+  const scope = each === undefined ? outside : scopeWith(each.inner.locals, each.inner.facts);
   const { call, result, effects: own, callee, unwritten } = bindCall(declaration.call, scope, context);
   for (const effect of own) effects.add(effect);
   const type = result === "infer" ? inferResult(parts.writes, each !== undefined) : result;
@@ -62,7 +56,7 @@ export function bindNode(
     name,
     ...(declaration.doc === undefined ? {} : { doc: declaration.doc.text }),
     call,
-    ...(each === undefined ? {} : { each: { item: each.item, list: each.list } }),
+    ...(each === undefined ? {} : { each: each.bound }),
     ...(output === undefined ? {} : { output }),
     // What a function declares is not checked at run time: only the types of channels are.
     ...(type === undefined || call.kind === "function" ? {} : { result: type }),
@@ -88,24 +82,21 @@ export function withCode(names: ExpressionScope["names"], effects: Set<Effect>):
 }
 
 function bindEach(
-  each: NonNullable<Ast.NodeDecl["each"]>,
+  each: Ast.ForClause,
   scope: ExpressionScope,
   context: GraphContext,
-): { item: string; type: ValueType; list: ReturnType<typeof toTypedExpression> } {
-  const item = each.item.name;
-  if (item === "error") {
+): { readonly bound: NonNullable<BoundNode["each"]>; readonly inner: ExpressionScope } {
+  for (const variable of [each.item, ...(each.index === undefined ? [] : [each.index])]) {
+    if (variable.name !== "error") continue;
     const meaning = "the failure that led to a node";
-    context.report(reservedName(placeIn(context, each.item.span), { name: item, meaning }));
+    context.report(reservedName(placeIn(context, variable.span), { name: "error", meaning }));
   }
-  const list = typeExpression(each.list, scope);
-  const what = "`for` goes over a list";
-  const type = expectNotNull(list, what, scope, "write `… ?? []` for that case");
-  const found = listItem(type, scope);
-  if (found === undefined && !isBroken(type)) {
-    const label = `this is \`${typeToText(type)}\``;
-    const facts = { message: what, label, help: mapHelp(type, scope) };
-    context.report(wrongType(placeIn(context, each.list.span), facts));
-  }
-  leaveContainerToTypeScript({ type, syntax: list.syntax }, listOf(BROKEN_TYPE), scope);
-  return { item, type: found ?? BROKEN_TYPE, list: toTypedExpression(list, context) };
+  const { list, condition, inner } = typeFor(each, "`for` goes over a list", scope);
+  const bound = {
+    item: each.item.name,
+    ...(each.index === undefined ? {} : { index: each.index.name }),
+    list: toTypedExpression(list, context),
+    ...(condition === undefined ? {} : { condition: toTypedExpression(condition, context) }),
+  };
+  return { bound, inner };
 }

@@ -1,5 +1,11 @@
 /** The outputs of nodes: resolves `into channel` and `into { field: channel }`, and checks that the result fits. */
-import { unknownChannel, writesInput, writtenTwice } from "../../diagnostics/catalog/names.ts";
+import {
+  notSupported,
+  unknownChannel,
+  writesDefinition,
+  writesInput,
+  writtenTwice,
+} from "../../diagnostics/catalog/names.ts";
 import { notJsonValue, typeMismatch } from "../../diagnostics/catalog/types.ts";
 import { listNames, suggest } from "../../diagnostics/similar.ts";
 import type { Span } from "../../diagnostics/source.ts";
@@ -26,6 +32,12 @@ export interface Write {
 /** The channels of an `into`. Reports and omits unknown and read-only channels. */
 export function resolveWrites(output: Ast.Output | undefined, context: GraphContext): readonly Write[] {
   if (output === undefined) return [];
+  const marked = output.kind === "ChannelOutput" ? [output] : output.fields;
+  for (const part of marked) {
+    const what = part.set === true ? "`set` in `into`" : "optional" in part ? "`?` in `into`" : undefined;
+    if (what === undefined) continue;
+    context.report(notSupported(placeIn(context, part.span), { what: `${what} is`, help: "remove it" }));
+  }
   const writes: Write[] = [];
   const seen = new Map<string, Span>();
   const parts =
@@ -327,6 +339,18 @@ function writableChannel({ name, span }: Ast.Identifier, context: GraphContext):
     return undefined;
   }
   if (channel !== undefined) return channel;
+  const derived = context.derived.get(name);
+  const isConstant = derived === undefined && context.scope.names.get(name)?.kind === "const";
+  if (derived !== undefined || isConstant) {
+    context.report(
+      writesDefinition(placeIn(context, span), {
+        name,
+        what: isConstant ? "a constant" : "a derived name",
+        declared: derived === undefined ? undefined : placeIn(context, derived),
+      }),
+    );
+    return undefined;
+  }
   if (isSilenced(name, context)) return undefined;
   const all = (): string[] =>
     [...context.channels.values()].flatMap((entry) => (entry.role === "input" ? [] : [entry.name]));

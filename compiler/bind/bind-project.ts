@@ -61,6 +61,8 @@ export function bindProject(project: LoadedProject, options: BindOptions = {}): 
   const types = new Map<string, ValueType>();
   const imports: ReadTypes["imports"] = new Map();
   const scope = declareFiles(project, types, imports, report);
+  // Reports errors of constants that nothing reads.
+  for (const declared of scope.names.values()) if (declared.kind === "const") declared.value(declared.identifier.span);
   const { graphs, plans } = bindUnits(scope, types, features, report);
   reportUnsupported(entry, features, report);
   return {

@@ -100,7 +100,12 @@ export interface BoundNode {
   readonly name: string;
   readonly doc?: string;
   readonly call: BoundCall | BoundPlanCall;
-  readonly each?: { readonly item: string; readonly list: TypedExpression };
+  readonly each?: {
+    readonly item: string;
+    readonly index?: string;
+    readonly list: TypedExpression;
+    readonly condition?: TypedExpression;
+  };
   readonly output?:
     | { readonly kind: "channel"; readonly channel: string }
     | { readonly kind: "fields"; readonly fields: readonly { readonly field: string; readonly channel: string }[] };

@@ -21,8 +21,17 @@ export function collectNames(expression: Expr, names: Set<string>): void {
         for (const field of next.fields) open.push(field.value);
         break;
       case "Comprehension":
-        open.push(next.list, next.value);
-        if (next.condition !== undefined) open.push(next.condition);
+        open.push(next.value);
+        for (const { list, condition } of next.clauses) {
+          open.push(list);
+          if (condition !== undefined) open.push(condition);
+        }
+        break;
+      case "NonNull":
+        open.push(next.object);
+        break;
+      case "Derived":
+        open.push(next.value);
         break;
       case "Member":
         open.push(next.object);

@@ -12,6 +12,7 @@ import { reportUnknownNode } from "./resolve-edges.ts";
 
 export interface Declarations {
   readonly channels: readonly Ast.ChannelDecl[];
+  readonly derived: readonly Ast.DeriveDecl[];
   readonly nodes: readonly NodeEntry[];
   readonly edges: readonly Ast.EdgeDecl[];
   readonly limits: readonly Ast.LimitDecl[];
@@ -41,6 +42,7 @@ export function collectDeclarations(
   report: (diagnostic: Diagnostic) => void,
 ): Declarations {
   const channels: Ast.ChannelDecl[] = [];
+  const derived: Ast.DeriveDecl[] = [];
   const nodes: NodeEntry[] = [];
   const edges: Ast.EdgeDecl[] = [];
   const limits: Ast.LimitDecl[] = [];
@@ -52,6 +54,9 @@ export function collectDeclarations(
       case "Channel":
         if (names.declare(statement.name, `an ${statement.role}`.replace(/^an ([sm])/, "a $1"), CHANNEL_NAMES))
           channels.push(statement);
+        break;
+      case "Derive":
+        if (names.declare(statement.name, "a derived name", CHANNEL_NAMES)) derived.push(statement);
         break;
       case "Node":
         if (names.declare(statement.name, "a node", NODE_NAMES))
@@ -76,7 +81,7 @@ export function collectDeclarations(
   }
   names.reportConfusable();
   const { poisoned, hasUnknownNames, hasBroken } = names;
-  return { channels, nodes, edges, limits, assertions, drops, poisoned, hasUnknownNames, hasBroken };
+  return { channels, derived, nodes, edges, limits, assertions, drops, poisoned, hasUnknownNames, hasBroken };
 }
 
 /** `limit steps` and `limit parallel`. The default is 100 steps (2.8). */

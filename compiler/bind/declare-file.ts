@@ -6,6 +6,7 @@ import type { Span } from "../../diagnostics/source.ts";
 import type { LoadedFile } from "../load/load-project.ts";
 import type { ReadTypes } from "../modules/read-type.ts";
 import { BROKEN_TYPE } from "../types/construct.ts";
+import { declareConstant } from "./declare-constants.ts";
 import { declareImport } from "./declare-import.ts";
 import { KIND_NAMES, type Declared, type FileScope, type GraphUnit, type PlanUnit } from "./file-scope.ts";
 
@@ -64,6 +65,9 @@ export function declareFile(
         break;
       case "Secret":
         if (declare({ kind: "secret", identifier: item.name })) secrets.set(item.name.name, item.name.span);
+        break;
+      case "Const":
+        declare({ kind: "const", identifier: item.name, value: declareConstant(item, scope, report) });
         break;
       case "Graph": {
         const unit: GraphUnit = { declaration: item, scope };

@@ -54,6 +54,7 @@ function importFromFile(name: Ast.ImportName, other: FileScope, link: LoadedImpo
   switch (found?.kind) {
     case "type":
       return { ...found, identifier: name.local };
+    case "const":
     case "graph":
     case "plan": {
       if (!name.isType) return { ...found, identifier: name.local };
@@ -70,7 +71,8 @@ function importFromFile(name: Ast.ImportName, other: FileScope, link: LoadedImpo
     case undefined: {
       // Where the other file has errors, a statement that could not be read may be what declares the name.
       if (isPoisoned(wanted, other) || other.file.errors.length > 0) return broken(name);
-      const own = (): string[] => (["graph", "type", "plan"] as const).flatMap((kind) => [...namesOf(kind, other)]);
+      const own = (): string[] =>
+        (["graph", "type", "plan", "const"] as const).flatMap((kind) => [...namesOf(kind, other)]);
       return reportMissing(name, own, true, link, context);
     }
     default:

@@ -1,4 +1,4 @@
-/** The names of one file: types, secrets, imports, graphs and plans share one namespace. */
+/** The names of one file: types, secrets, constants, imports, graphs and plans share one namespace. */
 import type { Suggestions } from "../../diagnostics/similar.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
@@ -6,6 +6,7 @@ import type { FunctionSpec } from "../../runtime/table/table.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import type { LoadedFile } from "../load/load-project.ts";
 import type { LoadedModule } from "../load/load-module.ts";
+import type { ConstantLiteral } from "./declare-constants.ts";
 import type { FunctionSignature } from "../modules/read-signature.ts";
 
 /** The meaning of a name of a file. */
@@ -25,6 +26,7 @@ export type Declared =
   | { readonly kind: "importedType"; readonly type: ValueType; readonly identifier: Ast.Identifier }
   | { readonly kind: "type"; readonly declaration: Ast.TypeDecl; readonly identifier: Ast.Identifier; type: ValueType }
   | { readonly kind: "secret"; readonly identifier: Ast.Identifier }
+  | { readonly kind: "const"; readonly identifier: Ast.Identifier; readonly value: ConstantLiteral }
   | { readonly kind: "graph"; readonly unit: GraphUnit; readonly identifier: Ast.Identifier }
   | { readonly kind: "plan"; readonly unit: PlanUnit; readonly identifier: Ast.Identifier }
   /** An error has been reported about it. */
@@ -73,6 +75,7 @@ export const KIND_NAMES: Readonly<Record<Declared["kind"], string>> = {
   importedType: "an imported type",
   type: "a type",
   secret: "a secret",
+  const: "a constant",
   graph: "a graph",
   plan: "a plan",
   broken: "an import",

@@ -44,6 +44,8 @@ export interface GraphContext {
   readonly channels: ReadonlyMap<string, ChannelEntry>;
   /** By index. */
   readonly channelNames: readonly string[];
+  /** Derived names, with their places. */
+  readonly derived: ReadonlyMap<string, Span>;
   readonly nodes: ReadonlyMap<string, NodeEntry>;
   /** The word for them in messages. */
   readonly noun: "node" | "task";

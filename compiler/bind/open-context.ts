@@ -30,6 +30,7 @@ export function watchErrors(options: BindOptions): BindOptions & { readonly foun
 
 export interface UnitParts {
   readonly channels: readonly Ast.ChannelDecl[];
+  readonly derived?: readonly Ast.DeriveDecl[];
   /** Nodes, or the tasks of a plan as nodes, in source order. */
   readonly nodes: readonly NodeEntry[];
   readonly noun: GraphContext["noun"];
@@ -61,6 +62,7 @@ export function openContext(unit: CallableUnit, parts: UnitParts, options: BindO
     typeScriptChecks: [],
     channels: new Map(channels.map((channel) => [channel.name, channel])),
     channelNames: channels.map((channel) => channel.name),
+    derived: new Map((parts.derived ?? []).map(({ name }) => [name.name, name.span])),
     nodes: new Map(nodes.map((node) => [node.name, node])),
     noun,
     written,

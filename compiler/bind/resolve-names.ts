@@ -6,8 +6,9 @@ import type { Span } from "../../diagnostics/source.ts";
 import { nodeSignatures } from "../../stdlib/signatures.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import { librarySignatures } from "../expressions/library-signatures.ts";
+import { NO_FACTS } from "../expressions/facts.ts";
 import { RAW } from "../expressions/type-command.ts";
-import type { CalleeBinding, NameBinding, Names } from "../expressions/scope.ts";
+import type { CalleeBinding, ExpressionScope, NameBinding, Names } from "../expressions/scope.ts";
 import { INT, listOf, nullable, recordOf, STRING } from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";
 import { alternatives } from "../types/type-table.ts";
@@ -32,6 +33,22 @@ export interface Place {
   readonly locals: ReadonlyMap<string, ValueType>;
   /** The help for a channel that is not written here, if there is a specific one. */
   readonly adviceOn?: (channel: string) => string | undefined;
+}
+
+/** The scope of an expression outside of every `for`, without facts. */
+export function scopeAt(place: Place, context: GraphContext): ExpressionScope {
+  return {
+    file: context.file,
+    types: context.types,
+    names: createNames(place, context),
+    report: context.report,
+    suggestions: context.suggestions,
+    where: "argument",
+    locals: place.locals,
+    facts: NO_FACTS,
+    reads: new Set(),
+    depth: 0,
+  };
 }
 
 export function createNames(place: Place, context: GraphContext): Names {
@@ -150,7 +167,7 @@ function calleeOf(name: string, context: GraphContext): CalleeBinding | undefine
     case "broken":
       return { kind: "poisoned" };
     default:
-      if (nodeSignatures.has(name)) return { kind: "node" };
+      if (nodeSignatures.has(name)) return { kind: "node", isBuiltin: true };
       return undefined;
   }
 }
@@ -161,7 +178,13 @@ function reportUnknownValue(name: string, span: Span, place: Place, context: Gra
   const at = placeIn(context, span);
   const { similar, known } = suggest(
     name,
-    () => [...place.locals.keys(), ...context.channels.keys(), ...namesOf("secret", context.scope)],
+    () => [
+      ...place.locals.keys(),
+      ...context.channels.keys(),
+      ...context.derived.keys(),
+      ...namesOf("secret", context.scope),
+      ...namesOf("const", context.scope),
+    ],
     context.scope.suggestions,
   );
   const node = context.nodes.get(name);

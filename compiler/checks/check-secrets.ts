@@ -148,7 +148,12 @@ function literalsOf(graph: Ast.GraphDecl): { span: Span; text: string }[] {
     if (statement.kind === "Channel" && statement.initial !== undefined) pending.push(statement.initial);
     else if (statement.kind === "Node") {
       pending.push(statement.call);
-      if (statement.each !== undefined) pending.push(statement.each.list);
+      if (statement.each !== undefined) {
+        pending.push(statement.each.list);
+        if (statement.each.condition !== undefined) pending.push(statement.each.condition);
+      }
+    } else if (statement.kind === "Derive") {
+      pending.push(statement.value);
     } else if (statement.kind === "Edge") {
       for (const each of edgeExpressions(statement)) pending.push(each);
     }
@@ -186,7 +191,11 @@ function childrenOf(expression: Ast.Expr): readonly Ast.Expr[] {
     case "Record":
       return expression.fields.map((field) => field.value);
     case "Comprehension":
-      return [expression.value, expression.list, ...(expression.condition === undefined ? [] : [expression.condition])];
+      return [expression.value, ...expression.clauses.flatMap(({ list, condition }) => [list, condition ?? []].flat())];
+    case "NonNull":
+      return [expression.object];
+    case "Derived":
+      return [expression.value];
     case "Member":
       return [expression.object];
     case "Index":

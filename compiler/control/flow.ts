@@ -21,6 +21,8 @@ export interface Flow {
   readonly atNode: (node: number) => SiteFlow;
   /** The state when the conditions of an edge are evaluated. */
   readonly atEdge: (edge: ResolvedEdge) => SiteFlow;
+  /** Nothing is known. */
+  readonly anywhere: SiteFlow;
 }
 
 export interface SiteFlow {
@@ -47,7 +49,7 @@ export interface FlowInput {
 const NOTHING: SiteFlow = { unwritten: new Map(), facts: NO_FACTS, error: "sometimes" };
 
 export function analyseFlow(input: FlowInput): Flow {
-  if (input.isPartial) return { atNode: () => NOTHING, atEdge: () => NOTHING };
+  if (input.isPartial) return { atNode: () => NOTHING, atEdge: () => NOTHING, anywhere: NOTHING };
   const graph = controlGraphOf(input.net, branchFacts(input.edges));
   const starts = input.channels.filter((channel) => channel.startsNull);
   const indexes = new Map(input.nodes.map(({ name, index }) => [name, index]));
@@ -65,7 +67,10 @@ export function analyseFlow(input: FlowInput): Flow {
   const nodeReads = input.nodes.map(({ declaration, index }) => {
     const names = new Set<string>();
     collectNames(declaration.call, names);
-    if (declaration.each !== undefined) collectNames(declaration.each.list, names);
+    if (declaration.each !== undefined) {
+      collectNames(declaration.each.list, names);
+      if (declaration.each.condition !== undefined) collectNames(declaration.each.condition, names);
+    }
     return addRead({ vertex: index, when: "before" }, names);
   });
   const edgeReads = new Map<ResolvedEdge, number[]>();
@@ -90,6 +95,7 @@ export function analyseFlow(input: FlowInput): Flow {
   ).map((found) => new Map([...found].map(([channel, when]) => [starts[channel]?.index ?? -1, when])));
 
   return {
+    anywhere: NOTHING,
     atNode: (node) => ({ unwritten: unwritten[nodeReads[node] ?? -1] ?? new Map(), ...arrivalFacts(graph, node) }),
     atEdge: (edge) => ({
       unwritten: meetUnwritten((edgeReads.get(edge) ?? []).map((read) => unwritten[read] ?? new Map())),

@@ -78,6 +78,10 @@ function write(expression: Expression, writer: Writer): string {
       return `!$.truth(${part(expression.of)})`;
     case "negate":
       return `$.negate(${part(expression.of)})`;
+    case "notNull":
+      return `$.notNull(${part(expression.of)})`;
+    case "fail":
+      return `$.failWith(${part(expression.message)})`;
     case "binary":
       return writeBinary(expression, writer);
     case "if":
@@ -149,12 +153,14 @@ function writeBinary(expression: Extract<Expression, { op: "binary" }>, writer: 
 
 function writeComprehension(expression: Extract<Expression, { op: "comprehension" }>, writer: Writer): string {
   const list = write(expression.list, writer);
-  const inner: Writer = { ...writer, locals: [...writer.locals, expression.item] };
+  const variables = expression.index === undefined ? [expression.item] : [expression.item, expression.index];
+  const inner: Writer = { ...writer, locals: [...writer.locals, ...variables] };
   const condition = expression.condition === undefined ? undefined : write(expression.condition, inner);
   const value = write(expression.value, inner);
   writer.usesFuel = true;
   writer.usesFunctions ||= inner.usesFunctions;
   writer.usesScope ||= inner.usesScope;
-  const item = `(${expression.item}$)`;
-  return `$.comprehension(${list}, $fuel, ${condition === undefined ? "undefined" : `${item} => ${condition}`}, ${item} => ${value})`;
+  const parameters = `(${variables.map((name) => `${name}$`).join(", ")})`;
+  const filter = condition === undefined ? "undefined" : `${parameters} => ${condition}`;
+  return `$.comprehension(${list}, $fuel, ${filter}, ${parameters} => ${value}, ${expression.flat === true})`;
 }

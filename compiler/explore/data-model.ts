@@ -96,7 +96,12 @@ function startOfReducer(
 function writesFreely(node: BoundNode, reducer: DataChannel["reducer"]): boolean {
   if (!isForeignCall(node)) return false;
   if (node.each === undefined) return true;
-  return (reducer === "sum" || reducer === "min" || reducer === "max") && isFilled(node.each.list.expression);
+  return (reducer === "sum" || reducer === "min" || reducer === "max") && hasItems(node.each);
+}
+
+/** Whether a `for` has items in every state. */
+function hasItems({ list, condition }: NonNullable<BoundNode["each"]>): boolean {
+  return condition === undefined && isFilled(list.expression);
 }
 
 /** Whether a list has items wherever it stands. */
@@ -114,7 +119,7 @@ function mayWriteNothing({ each }: BoundNode, reducer: DataChannel["reducer"]): 
   if (each === undefined) return false;
   if (reducer !== "sum" && reducer !== "min" && reducer !== "max" && reducer !== "merge") return false;
   // Mutation point: empty-for
-  return !isFilled(each.list.expression);
+  return !hasItems(each);
 }
 
 function writesOf(node: BoundNode): { channel: string; expression: Expression | undefined }[] {

@@ -3,7 +3,7 @@ import type { Expression } from "../../runtime/expression/expression.ts";
 import { ALWAYS, both, either, type Formula, formulaOf, isCondition, negation } from "./formula.ts";
 import { complementNumbers, intersectNumbers, numberPoint, numbersCompared } from "./number-set.ts";
 import { domainOf, hasKnownType, termOf, type TermTable } from "./terms.ts";
-import { numbersAsValues, type ValueSet } from "./value-set.ts";
+import { ANYTHING, numbersAsValues, type ValueSet } from "./value-set.ts";
 
 /**
  * The formula under which an expression has a value, as far as arithmetic is concerned: a divisor is not 0, and a sum
@@ -30,6 +30,11 @@ export function definedFormula(table: TermTable, expression: Expression): Formul
           return guarded(table, expression.left, negation(formulaOf(table, expression.left)), expression.right);
         case "||":
           return guarded(table, expression.left, formulaOf(table, expression.left), expression.right);
+        case "??": {
+          const right = inner(expression.right);
+          const left = inner(expression.left);
+          return right === ALWAYS ? left : both([left, either([isNotNull(table, expression.left), right])]);
+        }
         case "/":
         case "%":
           return both([inner(expression.left), inner(expression.right), isNotZero(table, expression.right)]);
@@ -40,6 +45,10 @@ export function definedFormula(table: TermTable, expression: Expression): Formul
         default:
           return both([inner(expression.left), inner(expression.right)]);
       }
+    case "notNull":
+      return both([inner(expression.of), isNotNull(table, expression.of)]);
+    case "fail":
+      return negation(ALWAYS);
     // Its parts are evaluated once for each item, so no single formula describes them.
     case "comprehension":
       return inner(expression.list);
@@ -97,6 +106,11 @@ const SAFE = intersectNumbers(
 function isNotZero(table: TermTable, divisor: Expression): Formula {
   if (divisor.op === "const") return divisor.value === 0 ? negation(ALWAYS) : ALWAYS;
   return within(table, divisor, numbersAsValues(complementNumbers(ZERO)));
+}
+
+function isNotNull(table: TermTable, expression: Expression): Formula {
+  if (expression.op === "const") return expression.value === null ? negation(ALWAYS) : ALWAYS;
+  return domainOf(table, expression).null ? within(table, expression, { ...ANYTHING, null: false }) : ALWAYS;
 }
 
 /** Sums of ints up to this bound are always safe integers. It exceeds the length of every list and text. */

@@ -81,6 +81,10 @@ export function evaluateAbstractly(context: Evaluation, expression: Expression):
       }
       if (isCondition(expression)) return truth(context, expression);
       return { set: domainOf(context.model.terms, expression), exact: false };
+    case "notNull": {
+      const value = inner(expression.of);
+      return { set: { ...value.set, null: false }, exact: value.exact };
+    }
     case "not":
       return truth(context, expression);
     default:

@@ -3,6 +3,7 @@
  * abstract domain does not model becomes an opaque term, so a formula is equivalent to its condition. Terms are assumed
  * to be independent.
  */
+import { replaceParts } from "./replace-parts.ts";
 import { expressionParts } from "../../runtime/expression/expression-depth.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import type { Json } from "../../runtime/value/json.ts";
@@ -45,8 +46,38 @@ export const NEVER: Formula = { kind: "const", value: false };
 const MAX_CUBES = 256;
 const EMPTY_CUBE: Cube = new Map();
 
-/** A boolean expression as a formula. */
+/**
+ * A boolean expression as a formula. `x!` and `x ?? fail("…")` count as `x`: where `x` is null, `definedFormula` says that
+ * the expression has no value.
+ */
 export function formulaOf(table: TermTable, expression: Expression): Formula {
+  return plainFormula(table, withoutNullChecks(expression));
+}
+
+/** The expression without `!` and `?? fail("…")`. */
+function withoutNullChecks(expression: Expression): Expression {
+  if (!hasNullCheck(expression)) return expression;
+  return replaceParts(expression, (part) => {
+    const checked = checkedPart(part);
+    return checked === undefined ? undefined : withoutNullChecks(checked);
+  });
+}
+
+function checkedPart(part: Expression): Expression | undefined {
+  if (part.op === "notNull") return part.of;
+  return part.op === "binary" && part.operator === "??" && part.right.op === "fail" ? part.left : undefined;
+}
+
+function hasNullCheck(expression: Expression): boolean {
+  const pending: Expression[] = [expression];
+  for (let part = pending.pop(); part !== undefined; part = pending.pop()) {
+    if (checkedPart(part) !== undefined) return true;
+    for (const each of expressionParts(part)) pending.push(each);
+  }
+  return false;
+}
+
+function plainFormula(table: TermTable, expression: Expression): Formula {
   switch (expression.op) {
     case "const":
       return expression.value === true ? ALWAYS : NEVER;
@@ -77,6 +108,8 @@ export function formulaOfArm(
   values: readonly (string | number | boolean | null)[],
   domain?: ValueSet,
 ): Formula {
+  const plain = withoutNullChecks(subject);
+  if (plain !== subject) return formulaOfArm(table, plain, values, domain);
   if (isCondition(subject)) {
     const condition = formulaOf(table, subject);
     return either([

@@ -14,7 +14,10 @@ export function replaceParts(
     case "member":
     case "not":
     case "negate":
+    case "notNull":
       return { ...expression, of: inner(expression.of) };
+    case "fail":
+      return { ...expression, message: inner(expression.message) };
     case "index":
       return { ...expression, of: inner(expression.of), at: inner(expression.at) };
     case "binary":

@@ -185,6 +185,10 @@ export function domainOf(table: TermTable, expression: Expression): ValueSet {
       return BOTH_BOOLEANS;
     case "negate":
       return numbersAsValues(negateNumbers(domainOf(table, expression.of).numbers));
+    case "notNull":
+      return { ...domainOf(table, expression.of), null: false };
+    case "fail":
+      return NOTHING;
     case "template":
       return ALL_TEXTS;
     case "list":

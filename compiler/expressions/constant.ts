@@ -41,6 +41,8 @@ export function evaluateConstant(expression: Expr): Constant {
       return list(expression.items);
     case "Record":
       return record(expression.fields);
+    case "Derived":
+      return evaluateConstant(expression.value);
     case "BrokenExpr":
       return { kind: "broken" };
     default:

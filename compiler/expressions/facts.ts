@@ -37,6 +37,8 @@ export function factsOf(condition: Expr, holds: boolean, depth = 0): Facts {
       const path = pathOf(condition);
       return path === undefined ? NO_FACTS : pathFacts(condition, { kind: "is", values: [holds] });
     }
+    case "Derived":
+      return condition.isHidden ? NO_FACTS : factsOf(condition.value, holds, depth + 1);
     case "Unary":
       return condition.operator === "!" ? factsOf(condition.operand, !holds, depth + 1) : NO_FACTS;
     case "Binary":
@@ -69,6 +71,8 @@ export function scalarOf(expression: Expr): Scalar | undefined {
       return expression.value;
     case "Null":
       return null;
+    case "Derived":
+      return scalarOf(expression.value);
     case "Unary": {
       if (expression.operator !== "-" || expression.operand.kind !== "Number") return undefined;
       return -expression.operand.value + 0;
@@ -88,9 +92,15 @@ export function pathOf(expression: Expr): string | undefined {
       at = at.object;
     } else if (at.kind === "Index") {
       const key = scalarOf(at.index);
-      if (key === undefined) return undefined;
-      steps = `[${JSON.stringify(key)}]${steps}`;
+      const variable = key === undefined ? pathOf(at.index) : undefined;
+      if (key === undefined && variable === undefined) return undefined;
+      steps = `[${variable === undefined ? JSON.stringify(key) : `@${variable}`}]${steps}`;
       at = at.object;
+    } else if (at.kind === "NonNull") at = at.object;
+    else if (at.kind === "Derived" && !at.isHidden) {
+      // A name for a computed value is a path of its own.
+      const path = pathOf(at.value) ?? at.name;
+      return path + steps;
     } else return undefined;
   }
   return undefined;
@@ -124,12 +134,23 @@ export function meetFacts(ways: readonly Facts[]): Facts {
 /** The facts without those about a name that a variable now hides. */
 export function hideFacts(facts: Facts, name: string): Facts {
   const hidden = [...facts.keys()].filter(
-    (path) => path === name || path.startsWith(`${name}.`) || path.startsWith(`${name}[`),
+    (path) => path === name || path.startsWith(`${name}.`) || path.startsWith(`${name}[`) || readsIndex(path, name),
   );
   if (hidden.length === 0) return facts;
   const rest = new Map(facts);
   for (const path of hidden) rest.delete(path);
   return rest;
+}
+
+/** Whether the index of a path reads a name: `xs[@i]`, `xs[@i.at]`. */
+function readsIndex(path: string, name: string): boolean {
+  const at = path.indexOf(`@${name}`);
+  return at !== -1 && !/\w/.test(path.charAt(at + name.length + 1));
+}
+
+/** The fact that a path is not null. */
+export function notNullFact(path: string): Facts {
+  return new Map([[path, [NOT_NULL]]]);
 }
 
 /** The facts that an arm of a `match` implies about its subject. */
@@ -264,7 +285,9 @@ function pathFacts(expression: Expr, fact: Fact): Facts {
   let at = expression;
   // If the value is not null, no `?.` on the path was applied to null, and the record's field has the fact.
   const leadsThrough = excludesNull(fact);
-  while (at.kind === "Member" || at.kind === "Index") {
+  for (;;) {
+    at = withoutMarks(at);
+    if (at.kind !== "Member" && at.kind !== "Index") break;
     const outer = pathOf(at.object);
     if (outer === undefined) break;
     const facts: Fact[] = leadsThrough ? [NOT_NULL] : [];
@@ -277,6 +300,15 @@ function pathFacts(expression: Expr, fact: Fact): Facts {
     if (at.kind === "Index") break;
   }
   return result;
+}
+
+/** The expression behind `!` and behind a derived name, which have the same path. */
+function withoutMarks(expression: Expr): Expr {
+  let at = expression;
+  while (at.kind === "NonNull" || (at.kind === "Derived" && !at.isHidden)) {
+    at = at.kind === "NonNull" ? at.object : at.value;
+  }
+  return at;
 }
 
 /** The disjunction of two sets of facts: for each path in both, one of their facts. */

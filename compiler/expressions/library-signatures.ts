@@ -301,10 +301,12 @@ function extreme(args: readonly Typed[], scope: ExpressionScope, usage: string):
 
 function checkMatchPattern(pattern: Typed, scope: ExpressionScope): void {
   const place = placeOf(pattern.syntax.span, scope);
-  if (pattern.syntax.kind !== "String") {
-    if (pattern.syntax.kind !== "BrokenExpr") scope.report(patternNotLiteral(place));
+  const { expression } = pattern;
+  // A constant, or a literal.
+  if (expression.op !== "const" || typeof expression.value !== "string") {
+    if (!isBroken(pattern.type)) scope.report(patternNotLiteral(place));
     return;
   }
-  const problem = checkPattern(pattern.syntax.value);
+  const problem = checkPattern(expression.value);
   if (problem !== undefined) scope.report(badPattern(place, problem.message));
 }

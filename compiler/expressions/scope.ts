@@ -36,7 +36,7 @@ export type CalleeBinding =
       readonly signatures: readonly FunctionSignature[];
     }
   /** A built-in node, a graph or a plan. */
-  | { readonly kind: "node" }
+  | { readonly kind: "node"; readonly isBuiltin?: true }
   | { readonly kind: "poisoned" };
 
 /** The names at one place of a graph. Lookups do not report unknown names; `unknownValue` and `unknownCallee` do. */
@@ -49,6 +49,8 @@ export interface Names {
   unknownCallee(name: Ast.Identifier): void;
   /** Reports that a channel which may be unwritten is passed on as it is (NG403, a warning). */
   unwrittenPassedOn(channel: string, span: Span): void;
+  /** Records an expression that a derived name stands for. */
+  derived?(expression: Expression): void;
   /** Records a check that only `tsc` can make, for the generated module. */
   leaveToTypeScript(check: TypeScriptCheck): void;
 }
@@ -68,6 +70,8 @@ export interface ExpressionScope {
   /** Channels that are read, by name; filled while typing. */
   readonly reads: Set<string>;
   readonly depth: number;
+  /** The expression of a derived name, which is typed again at each place that reads it. */
+  readonly isDerived?: true;
 }
 
 /** The result of typing an expression. */

@@ -9,6 +9,7 @@ import { alternatives, knownNotNull, resolveType } from "../types/type-table.ts"
 import { checkComparable, checkEquality } from "./equality.ts";
 import { expectNotNull, expectType, JSON_HELP, leaveToTypeScript, placeOf, reportType } from "./expect-type.ts";
 import type { ExpressionScope, Typed, TypePart } from "./scope.ts";
+import { typeOrFail } from "./type-fail.ts";
 import { broken, conditionHelp, listItem, numberKind, within } from "./typed.ts";
 
 /**
@@ -28,7 +29,10 @@ export function typeBinary(syntax: Ast.BinaryExpr, scope: ExpressionScope, typeP
 function typeOperation(syntax: Ast.BinaryExpr, left: Typed, scope: ExpressionScope, typePart: TypePart): Typed {
   const { operator } = syntax;
   const isLogical = operator === "&&" || operator === "||";
-  const right = typePart(syntax.right, isLogical ? within(scope, syntax.left, operator === "&&") : scope);
+  const right =
+    operator === "??"
+      ? typeOrFail(syntax.right, scope, typePart)
+      : typePart(syntax.right, isLogical ? within(scope, syntax.left, operator === "&&") : scope);
   const expression: Expression = { op: "binary", operator, left: left.expression, right: right.expression };
   switch (operator) {
     case "&&":

@@ -5,20 +5,24 @@
  * To add a form: add it to `grammar/ast.ts` and `runtime/expression/expression.ts`, type it in `typeByKind` (in a file
  * of its own when it is more than a few lines), and add its facts to `facts.ts` if it is a condition.
  */
-import { duplicateField } from "../../diagnostics/catalog/names.ts";
+import { duplicateField, duplicateName } from "../../diagnostics/catalog/names.ts";
 import { tooDeep } from "../../diagnostics/catalog/syntax.ts";
+import { needlessNotNull } from "../../diagnostics/catalog/types.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
 import type { Expression, SpreadPart } from "../../runtime/expression/expression.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
-import { BOOL, BROKEN_TYPE, FLOAT, INT, listOf, literal, NULL, STRING, unionOf } from "../types/construct.ts";
-import { bothFacts, factsOf, hideFacts, narrow, pathOf } from "./facts.ts";
-import { expectNotNull, expectType, leaveContainerToTypeScript, placeOf, reportType } from "./expect-type.ts";
+import { BOOL, BROKEN_TYPE, FLOAT, INT, isNever, listOf, literal, NULL, STRING, unionOf } from "../types/construct.ts";
+import { acceptsNull, alternatives, knownNotNull } from "../types/type-table.ts";
+import { typeToText } from "../types/type-text.ts";
+import { bothFacts, hideFacts, narrow, NO_FACTS, notNullFact, pathOf } from "./facts.ts";
+import { describe, expectNotNull, expectType, leaveContainerToTypeScript, placeOf, reportType } from "./expect-type.ts";
 import type { ExpressionScope, Typed } from "./scope.ts";
 import { broken, conditionHelp, listItem, mapHelp, numberKind, reportUnwritten, within } from "./typed.ts";
 import { typeBinary } from "./type-binary.ts";
 import { typeCall } from "./type-call.ts";
 import { type RecordPart, typeListSpread, typeOfParts, typeRecordSpread } from "./type-spread.ts";
+import { typeOrFail } from "./type-fail.ts";
 import { typeIndex, typeMember } from "./type-access.ts";
 
 /** The deepest nesting of an expression: a little more than the parser accepts. */
@@ -71,6 +75,10 @@ function typeByKind(syntax: Ast.Expr, scope: ExpressionScope): Typed {
         typeIndex(syntax, typeExpression(syntax.object, scope), typeExpression(syntax.index, scope), scope),
         scope,
       );
+    case "NonNull":
+      return typeNotNull(syntax, scope);
+    case "Derived":
+      return narrowed(typeDerived(syntax, scope), scope);
     case "Call":
       return typeCall(syntax, scope, typeExpression);
     case "Unary":
@@ -187,33 +195,98 @@ function typeRecord(syntax: Ast.RecordExpr, scope: ExpressionScope): Typed {
 }
 
 function typeComprehension(syntax: Ast.ComprehensionExpr, scope: ExpressionScope): Typed {
-  const list = typeExpression(syntax.list, scope);
-  const what = "a comprehension goes over a list";
+  const { expression, item } = typeLoops(syntax, syntax.clauses, scope);
+  return { expression, type: listOf(item), syntax };
+}
+
+/** A comprehension with the loops from the first of `clauses` on, and the type of its items. */
+function typeLoops(
+  syntax: Ast.ComprehensionExpr,
+  [clause, ...others]: readonly Ast.ForClause[],
+  scope: ExpressionScope,
+): { readonly expression: Expression; readonly item: ValueType } {
+  if (clause === undefined) return { expression: broken(syntax).expression, item: BROKEN_TYPE };
+  const loop = typeFor(clause, "a comprehension goes over a list", scope);
+  const inner =
+    others.length === 0
+      ? typeExpression(syntax.value, loop.inner)
+      : typeLoops(syntax, others, { ...loop.inner, depth: loop.inner.depth + 1 });
+  const expression: Expression = {
+    op: "comprehension",
+    list: loop.list.expression,
+    item: clause.item.name,
+    ...(clause.index === undefined ? {} : { index: clause.index.name }),
+    ...(others.length === 0 ? {} : { flat: true }),
+    value: inner.expression,
+    ...(loop.condition === undefined ? {} : { condition: loop.condition.expression }),
+  };
+  return { expression, item: "item" in inner ? inner.item : inner.type };
+}
+
+/** A typed `for`: the list, the condition, and the scope of what is evaluated for each item. */
+export interface TypedFor {
+  readonly list: Typed;
+  readonly item: ValueType;
+  readonly condition?: Typed;
+  readonly inner: ExpressionScope;
+}
+
+/** @param what a message for a value that is no list: "a comprehension goes over a list" */
+export function typeFor(clause: Ast.ForClause, what: string, scope: ExpressionScope): TypedFor {
+  const list = typeExpression(clause.list, scope);
   const type = expectNotNull(list, what, scope, "write `… ?? []` for that case");
   const item = listItem(type, scope);
-  if (item === undefined) {
-    reportType(list, type, { what, help: mapHelp(type, scope) }, scope);
-  } else leaveContainerToTypeScript({ type, syntax: list.syntax }, listOf(BROKEN_TYPE), scope);
-  const locals = new Map(scope.locals).set(syntax.item.name, item ?? BROKEN_TYPE);
-  const inner: ExpressionScope = { ...scope, locals, facts: hideFacts(scope.facts, syntax.item.name) };
-  const condition = syntax.condition === undefined ? undefined : typeCondition(syntax.condition, inner);
-  const valueScope =
-    syntax.condition === undefined
-      ? inner
-      : { ...inner, facts: bothFacts(inner.facts, factsOf(syntax.condition, true)) };
-  const value = typeExpression(syntax.value, valueScope);
-  return {
-    expression: {
-      op: "comprehension",
-      list: list.expression,
-      item: syntax.item.name,
-      value: value.expression,
-      ...(condition === undefined ? {} : { condition: condition.expression }),
-    },
-    type: listOf(value.type),
-    syntax,
-  };
+  if (item === undefined) reportType(list, type, { what, help: mapHelp(type, scope) }, scope);
+  else leaveContainerToTypeScript({ type, syntax: list.syntax }, listOf(BROKEN_TYPE), scope);
+  const locals = new Map(scope.locals).set(clause.item.name, item ?? BROKEN_TYPE);
+  let facts = hideFacts(scope.facts, clause.item.name);
+  const { index } = clause;
+  if (index !== undefined) {
+    if (index.name === clause.item.name) {
+      const first = placeOf(clause.item.span, scope);
+      scope.report(duplicateName(placeOf(index.span, scope), { name: index.name, what: "the item", first }));
+    } else locals.set(index.name, INT);
+    facts = hideFacts(facts, index.name);
+    // The list has an item at each index.
+    const path = pathOf(clause.list);
+    const isSame = path !== undefined && path !== clause.item.name && path !== index.name;
+    if (isSame && item !== undefined && !acceptsNull(item, scope.types)) {
+      facts = bothFacts(facts, notNullFact(`${path}[@${index.name}]`));
+    }
+  }
+  const inner: ExpressionScope = { ...scope, locals, facts };
+  if (clause.condition === undefined) return { list, item: item ?? BROKEN_TYPE, inner };
+  const condition = typeCondition(clause.condition, inner);
+  return { list, item: item ?? BROKEN_TYPE, condition, inner: within(inner, clause.condition, true) };
 }
+
+/** `value!` */
+function typeNotNull(syntax: Ast.NonNullExpr, scope: ExpressionScope): Typed {
+  const typed = typeExpression(syntax.object, scope);
+  const type = knownNotNull(typed.type, scope.types);
+  if (scope.isDerived !== true && !acceptsNull(typed.type, scope.types) && !isOpaqueOrBroken(typed.type, scope)) {
+    const place = placeOf({ start: syntax.object.span.end, end: syntax.span.end }, scope);
+    scope.report(needlessNotNull(place, { what: describe(typed, scope), type: typeToText(typed.type) }));
+    return { ...typed, syntax };
+  }
+  const { unwritten: _checked, ...rest } = typed;
+  const expression: Expression = { op: "notNull", of: typed.expression };
+  return { ...rest, expression, type: isNever(type) ? BROKEN_TYPE : type, syntax };
+}
+
+function isOpaqueOrBroken(type: ValueType, scope: ExpressionScope): boolean {
+  return alternatives(type, scope.types).some((member) => member.kind === "opaque");
+}
+
+/** The expression that a name stands for. Variables of the place that reads it are no part of it. */
+function typeDerived(syntax: Ast.DerivedExpr, scope: ExpressionScope): Typed {
+  const facts = syntax.isHidden ? NO_FACTS : scope.facts;
+  const typed = typeExpression(syntax.value, { ...scope, locals: NO_LOCALS, facts, isDerived: true });
+  scope.names.derived?.(typed.expression);
+  return { ...typed, syntax };
+}
+
+const NO_LOCALS: ReadonlyMap<string, ValueType> = new Map();
 
 function typeUnary(syntax: Ast.UnaryExpr, scope: ExpressionScope): Typed {
   if (syntax.operator === "-" && syntax.operand.kind === "Number") {
@@ -235,8 +308,8 @@ function typeUnary(syntax: Ast.UnaryExpr, scope: ExpressionScope): Typed {
 
 function typeConditional(syntax: Ast.ConditionalExpr, scope: ExpressionScope): Typed {
   const condition = typeCondition(syntax.condition, scope);
-  const then = typeExpression(syntax.then, within(scope, syntax.condition, true));
-  const otherwise = typeExpression(syntax.otherwise, within(scope, syntax.condition, false));
+  const then = typeOrFail(syntax.then, within(scope, syntax.condition, true), typeExpression);
+  const otherwise = typeOrFail(syntax.otherwise, within(scope, syntax.condition, false), typeExpression);
   return {
     expression: {
       op: "if",

@@ -72,7 +72,10 @@ function renumberExpression(expression: Expression, to: Renumber): Expression {
     case "member":
     case "not":
     case "negate":
+    case "notNull":
       return { ...expression, of: visit(expression.of) };
+    case "fail":
+      return { ...expression, message: visit(expression.message) };
     case "index":
       return { ...expression, of: visit(expression.of), at: visit(expression.at) };
     case "binary":

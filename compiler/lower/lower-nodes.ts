@@ -43,7 +43,9 @@ export function lowerNode(node: BoundNode, context: NodeContext): LoweredNode {
       : {
           each: {
             item: node.each.item,
+            ...(node.each.index === undefined ? {} : { index: node.each.index }),
             list: context.pool.expression(node.each.list),
+            ...(node.each.condition === undefined ? {} : { condition: context.pool.expression(node.each.condition) }),
             ...(node.maxParallel === undefined ? {} : { parallel: node.maxParallel }),
           },
         }),

@@ -288,12 +288,59 @@ export function confusableNames(place: Place, facts: { name: string; other: stri
 /** NG111: an import or secret that nothing uses. */
 export function unusedDeclaration(
   place: Place,
-  facts: { name: string; what: "import" | "secret"; remove?: Span | undefined },
+  facts: { name: string; what: "import" | "secret" | "derived name"; remove?: Span | undefined },
 ): Diagnostic {
   return diagnostic("NG111", place, `unused ${facts.what} \`${facts.name}\``, {
-    label: "nothing in this file uses it",
+    label: facts.what === "derived name" ? "nothing in this graph reads it" : "nothing in this file uses it",
     help: "remove it",
     fixes: facts.remove === undefined ? [] : [{ title: "remove it", edits: [{ span: facts.remove, text: "" }] }],
+  });
+}
+
+/** NG120: each name reads the next one. The last entry of `cycle` is its first. */
+export function definitionCycle(place: Place, cycle: readonly string[]): Diagnostic {
+  const [first = ""] = cycle;
+  const isAlone = cycle.length === 2;
+  return diagnostic(
+    "NG120",
+    place,
+    `\`${first}\` reads itself${isAlone ? "" : ` through ${listNames(cycle.slice(1, -1))}`}`,
+    {
+      label: cycle.map((name) => `\`${name}\``).join(" reads "),
+      help: "a name stands for an expression over other names; a value that changes is a channel: `state x: int = 0`",
+    },
+  );
+}
+
+/** NG408: a constant reads a name that is not a constant, or calls a function that is not in the library. */
+export function unknownInConstant(place: Place, facts: { name: string; isFunction: boolean }): Diagnostic {
+  const { name, isFunction } = facts;
+  return diagnostic("NG408", place, `\`${name}\` is not ${isFunction ? "a library function" : "a constant"}`, {
+    label: "known only when a graph runs",
+    help: isFunction
+      ? "a constant is made of literals, other constants and library functions"
+      : "an expression over channels is written inside the graph: `derive x = …`",
+  });
+}
+
+/** NG408: the value of a constant cannot be computed. */
+export function notConstantValue(place: Place, facts: { name: string; reason: string }): Diagnostic {
+  return diagnostic("NG408", place, `the constant \`${facts.name}\` has no value: ${facts.reason}`, {
+    label: "cannot be computed",
+    help: "write the value itself",
+  });
+}
+
+/** NG104: `into` names a derived name or a constant. */
+export function writesDefinition(
+  place: Place,
+  facts: { name: string; what: "a derived name" | "a constant"; declared?: Place | undefined },
+): Diagnostic {
+  const { name, what, declared } = facts;
+  return diagnostic("NG104", place, `\`${name}\` is ${what}: nothing may write it`, {
+    label: "not a channel",
+    labels: declared === undefined ? [] : [{ ...declared, message: "declared here" }],
+    help: `write a channel, \`state … : …\`${what === "a constant" ? "" : ", and read it in the derived name"}`,
   });
 }
 

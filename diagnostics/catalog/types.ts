@@ -136,6 +136,15 @@ export function wrongType(
   });
 }
 
+/** NG508, a warning: `!` after a value that cannot be null. */
+export function needlessNotNull(place: Place, facts: { what: string; type: string }): Diagnostic {
+  return diagnostic("NG508", place, `\`!\` has no effect: ${facts.what} is never null`, {
+    severity: "warning",
+    label: `the value is \`${facts.type}\``,
+    fixes: [{ title: "delete `!`", edits: [{ span: place.span, text: "" }] }],
+  });
+}
+
 /** NG508: the type has no field of this name. */
 export function noField(
   place: Place,
@@ -178,7 +187,7 @@ export function maybeNull(
     help:
       facts.help ??
       (unwritten === undefined
-        ? `test it first (\`${valueText(facts.what)} != null && …\`), or provide a value for that case: \`${valueText(facts.what)} ?? …\``
+        ? `test it first (\`${valueText(facts.what)} != null && …\`), provide a value for that case (\`${valueText(facts.what)} ?? …\`), or let it fail there: \`${valueText(facts.what)}!\``
         : `give \`${unwritten}\` a default, or a value for that case: \`${unwritten} ?? …\``),
   });
 }
@@ -277,7 +286,10 @@ export function nodeInExpression(place: Place, facts: { name: string; where: "co
     `\`${name}\` runs as a node: ${where === "condition" ? "a condition" : "an argument"} cannot call it`,
     {
       label: where === "condition" ? "conditions are pure" : "only the outermost call of a node may have effects",
-      help: `make it a node of its own (\`node … = ${name}(…) into …\`) and read the channel here`,
+      help:
+        name === "fail"
+          ? 'in an expression, `fail("why")` stands right of `??` or in an arm of `? :`'
+          : `make it a node of its own (\`node … = ${name}(…) into …\`) and read the channel here`,
     },
   );
 }

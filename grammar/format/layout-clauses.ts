@@ -1,22 +1,27 @@
 import type * as Ast from "../ast.ts";
-import { bareList, braced, bracedBlock, words, wrap, type Doc } from "./doc-parts.ts";
-import { layoutExpression, layoutKey } from "./layout-expression.ts";
+import { bareList, braced, bracedBlock, join, words, wrap, type Doc } from "./doc-parts.ts";
+import { layoutExpression, layoutFor, layoutKey } from "./layout-expression.ts";
 import { stringText } from "./literal-text.ts";
 import type { SourceView } from "./source-view.ts";
 
-/** The clause of nodes and tasks ` for x in xs`. */
-export function layoutEach(each: Ast.NodeDecl["each"], source: SourceView): Doc {
+/** The clause of nodes and tasks ` for x, i in xs if x.ok`. */
+export function layoutEach(each: Ast.NodeDecl["each"] | Ast.TaskDecl["each"], source: SourceView): Doc {
   if (each === undefined) return "";
-  return [wrap(), words("for", each.item.name, "in", layoutExpression(each.list, source))];
+  if (!("kind" in each)) return [wrap(), words("for", each.item.name, "in", layoutExpression(each.list, source))];
+  return [wrap(), join(wrap(), layoutFor(each, source))];
 }
 
 /** ` into notes`, ` into { reply, score: points }`. */
 export function layoutOutput(output: Ast.Output | undefined, source: SourceView): Doc {
   if (output === undefined) return "";
-  if (output.kind === "ChannelOutput") return [wrap(), words("into", output.channel.name)];
-  const fields = output.fields.map(({ field, channel }) => {
-    const isShort = !field.quoted && field.name === channel.name;
-    return isShort ? channel.name : [layoutKey(field, source), ":", " ", channel.name];
+  if (output.kind === "ChannelOutput") {
+    return [wrap(), words("into", ...(output.set === true ? ["set"] : []), output.channel.name)];
+  }
+  const fields = output.fields.map(({ field, channel, optional, set }) => {
+    const mark = optional === true ? "?" : "";
+    const isShort = !field.quoted && field.name === channel.name && set !== true;
+    if (isShort) return [channel.name, mark];
+    return [layoutKey(field, source), mark, ":", " ", words(...(set === true ? ["set"] : []), channel.name)];
   });
   return [wrap(), words("into", braced(fields, source.hasComment(output.span)))];
 }

@@ -37,6 +37,7 @@ export function layoutExpression(expr: Ast.Expr, source: SourceView): Doc {
     case "Null":
       return "null";
     case "Name":
+    case "Derived":
       return expr.name;
     case "Template":
       return layoutTemplate(expr, source);
@@ -56,6 +57,7 @@ export function layoutExpression(expr: Ast.Expr, source: SourceView): Doc {
       return layoutComprehension(expr, source);
     case "Member":
     case "Index":
+    case "NonNull":
       return layoutPostfix(expr, source);
     case "Call":
       return [expr.callee.name, layoutArguments(expr.args, source)];
@@ -83,7 +85,7 @@ export function beginsWithBrace(expr: Ast.Expr): boolean {
     if (first.kind === "Record") return true;
     if (first.kind === "Conditional") first = first.condition;
     else if (first.kind === "Binary") first = first.left;
-    else if (first.kind === "Member" || first.kind === "Index") first = first.object;
+    else if (first.kind === "Member" || first.kind === "Index" || first.kind === "NonNull") first = first.object;
     else return false;
   }
 }
@@ -135,18 +137,23 @@ function layoutUnary(expr: Ast.UnaryExpr, source: SourceView): Doc {
   return [expr.operator, isDoubleMinus ? " " : "", operand(expr.operand, UNARY, source)];
 }
 
-function layoutPostfix(expr: Ast.MemberExpr | Ast.IndexExpr, source: SourceView): Doc {
+function layoutPostfix(expr: Ast.MemberExpr | Ast.IndexExpr | Ast.NonNullExpr, source: SourceView): Doc {
   const rest: Doc[] = [];
   let object: Ast.Expr = expr;
-  while (object.kind === "Member" || object.kind === "Index") {
-    rest.push(
-      object.kind === "Member"
-        ? [object.optional ? "?." : ".", object.property.name]
-        : ["[", layoutExpression(object.index, source), "]"],
-    );
+  while (object.kind === "Member" || object.kind === "Index" || object.kind === "NonNull") {
+    if (object.kind === "NonNull") rest.push("!");
+    else if (object.kind === "Member") rest.push([object.optional ? "?." : ".", object.property.name]);
+    else rest.push(["[", layoutExpression(object.index, source), "]"]);
     object = object.object;
   }
   return [operand(object, POSTFIX, source), rest.reverse()];
+}
+
+/** The parts of `for x, i in xs if x.ok`, between which a line may break. */
+export function layoutFor({ item, index, list, condition }: Ast.ForClause, source: SourceView): Doc[] {
+  const names = index === undefined ? item.name : [item.name, ",", " ", index.name];
+  const head = words("for", names, "in", layoutExpression(list, source));
+  return condition === undefined ? [head] : [head, words("if", layoutExpression(condition, source))];
 }
 
 function layoutField(field: Ast.RecordField | Ast.Spread, source: SourceView): Doc {
@@ -157,11 +164,7 @@ function layoutField(field: Ast.RecordField | Ast.Spread, source: SourceView): D
 }
 
 function layoutComprehension(expr: Ast.ComprehensionExpr, source: SourceView): Doc {
-  const clauses: Doc[] = [
-    layoutExpression(expr.value, source),
-    words("for", expr.item.name, "in", layoutExpression(expr.list, source)),
-  ];
-  if (expr.condition !== undefined) clauses.push(words("if", layoutExpression(expr.condition, source)));
+  const clauses = [layoutExpression(expr.value, source), ...expr.clauses.flatMap((each) => layoutFor(each, source))];
   return group(["[", indent([softline, join(line, clauses)]), softline, "]"]);
 }
 

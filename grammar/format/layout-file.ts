@@ -2,6 +2,7 @@ import type * as Ast from "../ast.ts";
 import { braced, element, hardline, indent, join, verbatim, words, type Doc } from "./doc-parts.ts";
 import { names } from "./layout-clauses.ts";
 import { layoutDoc, layoutStatement, type AnyStatement } from "./layout-statement.ts";
+import { layoutExpression } from "./layout-expression.ts";
 import { layoutType } from "./layout-type.ts";
 import { stringText } from "./literal-text.ts";
 import type { SourceView } from "./source-view.ts";
@@ -43,6 +44,8 @@ function layoutItem(item: Ast.Item, source: SourceView): Doc {
       return words("type", item.name.name, "=", layoutType(item.type, source));
     case "Secret":
       return words("secret", item.name.name);
+    case "Const":
+      return words("const", item.name.name, "=", layoutExpression(item.value, source));
     case "Graph":
       return words(
         "graph",

@@ -21,6 +21,8 @@ export function layoutStatement(statement: AnyStatement, source: SourceView): Do
         layoutOutput(statement.output, source),
         layoutPolicies(statement.policies, source),
       ];
+    case "Derive":
+      return words("derive", statement.name.name, "=", layoutExpression(statement.value, source));
     case "Limit":
       return statement.of === "steps"
         ? words("limit", "steps", statement.value === "none" ? "none" : layoutCount(statement.value))

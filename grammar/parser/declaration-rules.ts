@@ -1,11 +1,11 @@
 /** What graphs and plans declare: channels, nodes and tasks. */
 import { replacement } from "../../diagnostics/catalog/syntax.ts";
 import type { Span } from "../../diagnostics/source.ts";
-import type { ChannelDecl, Expr, Identifier, NodeDecl, Output, OutputField, TaskDecl } from "../ast.ts";
+import type { ChannelDecl, DeriveDecl, Expr, Identifier, NodeDecl, Output, OutputField, TaskDecl } from "../ast.ts";
 import type { IToken } from "chevrotain";
 import * as t from "../lexer/tokens.ts";
 import { spanAt } from "../reading.ts";
-import { D } from "./decisions.ts";
+import { D, FIRST_LOOP } from "./decisions.ts";
 import { PolicyRules } from "./policy-rules.ts";
 import { startsStatement } from "./recovery.ts";
 
@@ -74,6 +74,24 @@ export abstract class DeclarationRules extends PolicyRules {
     });
   }
 
+  // Derived names -----------------------------------------------------------------------------------
+
+  protected readonly derive = this.RULE("derive", (): DeriveDecl => {
+    const doc = this.documentation();
+    const first = this.takeWord("derive");
+    const name = this.name("a name for the expression");
+    if (!this.RECORDING_PHASE && this.at(t.Colon)) this.failDerivedType(name);
+    this.takeEqual("the expression");
+    const value = this.rule(this.expression);
+    return { kind: "Derive", span: this.spanFrom(first), ...doc, name, value };
+  });
+
+  private failDerivedType(name: Identifier): never {
+    this.failExpected("`=` and an expression", {
+      help: `a derived name has the type of its expression: \`derive ${name.name} = …\``,
+    });
+  }
+
   // Nodes -------------------------------------------------------------------------------------------
 
   protected readonly node = this.RULE("node", (): NodeDecl => {
@@ -82,7 +100,7 @@ export abstract class DeclarationRules extends PolicyRules {
     const name = this.name("a name for the node");
     this.takeEqual("the node's call");
     const call = this.rule(this.expression);
-    const each = this.maybe(D.each, this.each, this.startsClause);
+    const each = this.maybe(D.each, this.eachItem, this.startsClause);
     const output = this.maybe(D.into, this.into, this.startsClause);
     const policies = this.maybe(D.policies, this.policyBlock) ?? [];
     return {
@@ -121,7 +139,9 @@ export abstract class DeclarationRules extends PolicyRules {
     });
   }
 
-  private readonly each = (): Each => {
+  private readonly eachItem = () => this.rule(this.forClause);
+
+  private readonly matrix = (): Each => {
     this.takeWord("for");
     const item = this.name("a name for the item");
     this.takeIn();
@@ -146,13 +166,19 @@ export abstract class DeclarationRules extends PolicyRules {
         return { kind: "FieldsOutput", span: this.spanFrom(first), fields };
       },
       () => {
+        const isSet = this.maybe(D.outputSet, this.setWord, this.isSet) !== undefined;
         const channel = this.name("a channel, or `{ field: channel }`");
-        return { kind: "ChannelOutput", span: channel.span, channel };
+        const set = isSet ? ({ set: true } as const) : undefined;
+        return { kind: "ChannelOutput", span: isSet ? this.spanFrom(first) : channel.span, ...set, channel };
       },
     ]);
     if (output.kind === "ChannelOutput" && this.at(t.Comma)) return this.severalChannels(output.channel);
     return output;
   });
+
+  private readonly setWord = () => this.takeWord("set");
+  /** G8: `set` is the modifier when the name of a channel follows. */
+  private readonly isSet = (): boolean => this.at(t.Identifier, 2);
 
   /** `into a, b`: no valid syntax has a comma here, so the names are read as fields of a record. */
   private severalChannels(first: Identifier): Output {
@@ -180,17 +206,51 @@ export abstract class DeclarationRules extends PolicyRules {
   }
 
   private readonly outputField = this.RULE("outputField", (): OutputField => {
+    let isSet = false;
+    const readOptional = () => this.maybe(D.outputOptional, () => this.take(t.Question));
     const readChannel = (): Identifier => {
       this.take(t.Colon);
+      isSet = this.maybe(D.fieldSet, this.setWord, this.isSet) !== undefined;
       return this.name("a channel");
     };
     const first = this.LA(1);
-    if (this.RECORDING_PHASE) return this.recordShortField(D.outputChannel, readChannel, NO_FIELD);
+    if (this.RECORDING_PHASE) {
+      this.or(FIRST_LOOP, [
+        {
+          ALT: () => {
+            this.consume(this.index(), t.Identifier);
+            readOptional();
+            this.maybe(D.outputChannel, readChannel);
+          },
+        },
+        {
+          ALT: () => {
+            this.or(FIRST_LOOP + 1, [
+              { ALT: () => this.consume(this.index(), t.ReservedWord) },
+              { ALT: () => this.consume(this.index(), t.Quoted) },
+            ]);
+            this.option(FIRST_LOOP, () => this.take(t.Question));
+            this.take(t.Colon);
+            this.option(FIRST_LOOP + 1, this.setWord);
+            this.name("a channel");
+          },
+        },
+      ]);
+      return NO_FIELD;
+    }
     const field = this.key();
+    const isOptional = readOptional() !== undefined;
     if (!this.at(t.Colon) && first.tokenType !== t.Identifier) this.failExpected("`:` and a channel");
     const channel = this.maybe(D.outputChannel, readChannel);
     const short: Identifier = { kind: "Identifier", span: field.span, name: field.name };
-    return { kind: "OutputField", span: this.spanFrom(first), field, channel: channel ?? short };
+    return {
+      kind: "OutputField",
+      span: this.spanFrom(first),
+      field,
+      ...(isOptional ? ({ optional: true } as const) : undefined),
+      ...(isSet ? ({ set: true } as const) : undefined),
+      channel: channel ?? short,
+    };
   });
 
   // Tasks -------------------------------------------------------------------------------------------
@@ -201,7 +261,7 @@ export abstract class DeclarationRules extends PolicyRules {
     const name = this.name("a name for the task");
     this.takeEqual("the task's call");
     const call = this.rule(this.expression);
-    const each = this.maybe(D.each, this.each, this.startsClause);
+    const each = this.maybe(D.matrix, this.matrix, this.startsClause);
     let trigger: TaskDecl["trigger"] = "all";
     const after =
       this.maybe(

@@ -135,7 +135,7 @@ export abstract class ExpressionRules extends PrimaryRules {
     return { operator, span: place.span, negated: false };
   }
 
-  /** Prefix operators, a primary expression, and its members and indices. */
+  /** Prefix operators, a primary expression, and its members, indices and `!`. */
   private readonly operand = this.RULE("operand", (): Expr => {
     const type = this.LA(1).tokenType;
     if (!this.RECORDING_PHASE && type !== t.Not && type !== t.Minus && !this.isNotWord()) return this.postfix();
@@ -219,6 +219,12 @@ export abstract class ExpressionRules extends PrimaryRules {
             return { kind: "Index", span: this.spanFrom(first), object, index };
           });
         },
+        () => {
+          this.take(t.Not);
+          if (this.RECORDING_PHASE) return;
+          this.countOperator();
+          result = { kind: "NonNull", span: this.spanFrom(first), object: result };
+        },
       ]);
     });
     return result;
@@ -228,7 +234,7 @@ export abstract class ExpressionRules extends PrimaryRules {
 
   private atPostfix(): boolean {
     const type = this.LA(1).tokenType;
-    return type === t.Dot || type === t.LeftSquare || type === t.QuestionDot;
+    return type === t.Dot || type === t.LeftSquare || type === t.QuestionDot || type === t.Not;
   }
 
   /** After a dot every word is a name, including reserved words. */

@@ -9,6 +9,7 @@ import type {
   Item,
   PlanDecl,
   PlanStatement,
+  ConstDecl,
   SecretDecl,
   Statement,
   TestDecl,
@@ -68,6 +69,7 @@ export class NgraphParser extends StatementLoop {
     () => this.rule(this.importDecl),
     () => this.rule(this.typeDecl),
     () => this.rule(this.secretDecl),
+    () => this.rule(this.constDecl),
     () => this.rule(this.graph),
     () => this.rule(this.plan),
     () => this.rule(this.test),
@@ -93,7 +95,7 @@ export class NgraphParser extends StatementLoop {
       });
     }
     const similar = findSimilar(this.word(), ITEM_WORDS);
-    this.failExpected("`graph`, `plan`, `test`, `type`, `import` or `secret`", {
+    this.failExpected("`graph`, `plan`, `test`, `type`, `import`, `const` or `secret`", {
       after: false,
       help: ITEM_HINTS.get(this.word()) ?? (similar === undefined ? undefined : `did you mean \`${similar}\`?`),
     });
@@ -173,6 +175,20 @@ export class NgraphParser extends StatementLoop {
     return { kind: "Secret", span: this.spanFrom(first), ...doc, name };
   });
 
+  private readonly constDecl = this.RULE("constDecl", (): ConstDecl => {
+    const doc = this.documentation();
+    const first = this.takeWord("const");
+    const name = this.name("a name for the constant");
+    if (!this.RECORDING_PHASE && this.at(t.Colon)) {
+      this.failExpected("`=` and a value", {
+        help: `a constant has the type of its value: \`const ${name.name} = …\``,
+      });
+    }
+    this.take(t.Equal, "`=` and a value");
+    const value = this.rule(this.expression);
+    return { kind: "Const", span: this.spanFrom(first), ...doc, name, value };
+  });
+
   // Graphs, plans, tests -----------------------------------------------------------------------------
 
   private readonly graph = this.RULE("graph", (): GraphDecl | Broken => {
@@ -248,6 +264,7 @@ export class NgraphParser extends StatementLoop {
   private readonly statementForms: readonly (() => Statement)[] = [
     () => this.rule(this.edge),
     () => this.rule(this.channel),
+    () => this.rule(this.derive),
     () => this.rule(this.node),
     () => this.rule(this.limit),
     () => this.rule(this.assertion),
@@ -261,6 +278,8 @@ export class NgraphParser extends StatementLoop {
     if (this.at(t.Identifier) && this.at(t.Comma, 2)) return this.rule(this.edge);
     if (CHANNEL_WORDS.has(word)) return this.rule(this.channel);
     switch (word) {
+      case "derive":
+        return this.rule(this.derive);
       case "node":
         return this.rule(this.node);
       case "task":
@@ -310,6 +329,7 @@ export class NgraphParser extends StatementLoop {
     const word = this.word();
     if (this.at(t.LeftSquare))
       return "a barrier is written `all(a, b) -> c`; nodes that each signal the target `any(a, b) -> c`";
+    if (word === "const" && kind === "graph") return STATEMENT_HINTS.get(word);
     if (ITEM_WORDS.has(word) && startsItem(this.tokenText(), this.position() + 1))
       return `a \`${word}\` is declared beside the ${kind}, not inside it`;
     if (this.at(t.When) || this.at(t.Otherwise) || word === "on")
@@ -347,6 +367,7 @@ export class NgraphParser extends StatementLoop {
       name: this.singleName,
       importName: this.importName,
       output: this.outputTarget,
+      forClause: this.forClause,
       assert: this.assertionBody,
       expect: this.expectation,
       step: this.singleStep,

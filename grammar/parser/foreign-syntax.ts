@@ -74,9 +74,12 @@ export const ELSE_WORDS: ReadonlySet<string> = new Set(["default", "_"]);
 
 /** Words that begin statements in other languages, and how to write the statement here. */
 export const STATEMENT_HINTS: ReadonlyMap<string, string> = new Map([
-  ["let", "a value that changes is a channel: `state a: int = 0`; what computes it is a node: `node b = a + 1 into a`"],
   ["var", "a value that changes is a channel: `state a: int = 0`; what computes it is a node: `node b = a + 1 into a`"],
-  ["const", "a value is computed by a node and stored in a channel: `node b = a + 1 into c`"],
+  ["const", "a name for an expression is written `derive b = a + 1`; a constant is declared beside the graph"],
+  [
+    "let",
+    "a name for an expression is written `derive b = a + 1`; a value that changes is a channel: `state a: int = 0`",
+  ],
   ["function", 'functions are written in TypeScript and imported: `import { f } from "./nodes.ts"`'],
   ["def", 'functions are written in TypeScript and imported: `import { f } from "./nodes.ts"`'],
   ["return", "the result of a graph is what its nodes write to its `output` channels"],
@@ -104,7 +107,8 @@ export const ITEM_HINTS: ReadonlyMap<string, string> = new Map([
   ["enum", 'an enum is a union of strings: `type T = "a" | "b"`'],
   ["class", "a record type is written `type T = { a: int, b?: string }`"],
   ["function", 'functions are written in TypeScript and imported: `import { f } from "./nodes.ts"`'],
-  ["const", "a constant is an input with a default, inside a graph: `input a: int = 3`"],
+  ["let", "a constant is written `const A = 3`"],
+  ["derive", "a derived name belongs in a graph; a constant is written `const A = 3`"],
   ["from", 'names to import come first: `import { f } from "./nodes.ts"`'],
   ["workflow", "it is called `graph` here, or `plan` for a list of tasks that depend on each other"],
 ]);

@@ -2,7 +2,7 @@
 import type { IToken, ParserMethod, TokenType } from "chevrotain";
 import { replacement, unterminatedTemplate } from "../../diagnostics/catalog/syntax.ts";
 import type { Span } from "../../diagnostics/source.ts";
-import type { Argument, BrokenExpr, Expr, Identifier, RecordField, Spread, TemplateText } from "../ast.ts";
+import type { Argument, BrokenExpr, Expr, ForClause, Identifier, RecordField, Spread, TemplateText } from "../ast.ts";
 import { durationValue, numberValue, removeIndentation, resolveEscapes } from "../literals.ts";
 import { endOf } from "../lexer/read-tokens.ts";
 import * as t from "../lexer/tokens.ts";
@@ -257,37 +257,43 @@ export abstract class PrimaryRules extends TypeRules {
   }
 
   private comprehension(value: Expr): (span: Span) => Expr {
-    this.takeWord("for");
-    const item = this.name("a name for the item");
-    this.takeIn();
-    const list = this.rule(this.expression);
-    if (!this.RECORDING_PHASE && this.isWord("for")) this.failSecondFor(item);
-    const isWhen = !this.RECORDING_PHASE && this.at(t.When);
-    if (isWhen) this.instead("`if`", "if", "the condition of a comprehension begins with `if`");
-    const condition = isWhen
-      ? this.rule(this.expression)
-      : this.maybe(D.comprehensionCondition, () => {
-          this.takeWord("if");
-          return this.rule(this.expression);
-        });
+    const clauses = [this.rule(this.forClause)];
+    this.repeat(D.nextFor, () => clauses.push(this.rule(this.forClause)));
     if (!this.RECORDING_PHASE && !this.at(t.RightSquare)) this.failExpected("`]`");
-    return (span) => ({
-      kind: "Comprehension",
-      span,
-      value,
-      item,
-      list,
-      ...(condition === undefined ? undefined : { condition }),
-    });
+    return (span) => ({ kind: "Comprehension", span, value, clauses });
   }
 
-  private failSecondFor(item: Identifier): never {
-    this.fail(this.LA(1), {
-      message: "a comprehension has one `for`",
-      label: "second `for`",
-      help: `put the second one in brackets of its own, \`[[… for y in ${item.name}] for ${item.name} in …]\`, or flatten the list in an imported function first`,
+  /** `for x, i in xs if x.ok` */
+  protected readonly forClause = this.RULE("forClause", (): ForClause => {
+    const first = this.takeWord("for");
+    const item = this.name("a name for the item");
+    const index = this.maybe(D.forIndex, () => {
+      this.take(t.Comma);
+      return this.name("a name for the index");
     });
-  }
+    this.takeIn();
+    const list = this.rule(this.expression);
+    const isWhen = !this.RECORDING_PHASE && this.at(t.When);
+    if (isWhen) this.instead("`if`", "if", "the condition of a `for` begins with `if`");
+    const condition = isWhen
+      ? this.rule(this.expression)
+      : this.maybe(
+          D.forCondition,
+          () => {
+            this.takeWord("if");
+            return this.rule(this.expression);
+          },
+          this.startsClause,
+        );
+    return {
+      kind: "ForClause",
+      span: this.spanFrom(first),
+      item,
+      ...(index === undefined ? undefined : { index }),
+      list,
+      ...(condition === undefined ? undefined : { condition }),
+    };
+  });
 
   private readonly record = this.RULE("record", (): Expr => {
     const first = this.take(t.LeftBrace);

@@ -51,6 +51,8 @@ export function startsItem(source: TokenText, index: number): boolean {
       );
     case "type":
       return named && is(source, index + 2, t.Equal);
+    case "const":
+      return named && is(source, index + 2, t.Equal);
     case "secret":
       return named;
     case "test":
@@ -85,6 +87,7 @@ export function startsDeclaration(source: TokenText, index: number, body: BodyKi
   if (first === "max") return isPair && next === "parallel";
   if (body === "graph") {
     if (first === "node") return named && is(source, index + 2, t.Equal);
+    if (first === "derive") return named && (is(source, index + 2, t.Equal) || is(source, index + 2, t.Colon));
     if (first === "limit") return isPair && next === "steps";
     if (first === "assert") return isPair && (ASSERTION_WORDS.has(next) || word(source, index + 2) === "before");
     if (first === "drop") return named && !is(source, index + 2, t.Arrow);

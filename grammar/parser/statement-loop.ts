@@ -284,6 +284,8 @@ export abstract class StatementLoop extends TestRules {
       case "import":
       case "type":
       case "secret":
+      case "const":
+      case "derive":
       case "graph":
       case "plan":
       case "test":

@@ -1,7 +1,7 @@
 /** The call of a node or task: `call` with `args` and `with`, or `expr`. */
 import { wrongYamlShape } from "../../diagnostics/catalog/yaml.ts";
 import { coverSpans } from "../../diagnostics/source.ts";
-import type { Argument, Expr, Identifier, NodeDecl, Output, OutputField } from "../ast.ts";
+import type { Argument, Expr, ForClause, Identifier, Output, OutputField, TaskDecl } from "../ast.ts";
 import { dataForm, needsQuotes } from "./data-form.ts";
 import { expressionForm, fragmentForm, nameForm, readFragment } from "./fragment-forms.ts";
 import {
@@ -116,8 +116,21 @@ function callExpression(callee: Identifier, read: RecordRead<typeof CALL_FIELDS 
 
 const ITEM_IN = /^\s*([A-Za-z_]\w*)\s+in(?!\w)/;
 
-/** `doc in documents` */
-const eachForm: Form<NonNullable<NodeDecl["each"]>> = scalarForm(
+/** `doc, index in documents if doc.isOpen` */
+const forForm: Form<ForClause> = scalarForm(
+  "`ITEM in LIST`",
+  { type: "string", pattern: "^\\s*[A-Za-z_][A-Za-z0-9_]*\\s*(,\\s*[A-Za-z_][A-Za-z0-9_]*\\s+|\\s)in\\s" },
+  (node, reader) => {
+    if (typeof node.value !== "string" || !/^\s*[A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)?\s+in(?!\w)/.test(node.value)) {
+      return wrongKind(node, reader, "`ITEM in LIST`", "for example `for: doc in documents`");
+    }
+    const clause = readFragment("forClause", node, reader, { prefix: "for " });
+    return clause === undefined ? undefined : { ...clause, span: node.span };
+  },
+);
+
+/** `version in ["20", "22"]` */
+const eachForm: Form<NonNullable<TaskDecl["each"]>> = scalarForm(
   "`ITEM in LIST`",
   { type: "string", pattern: "^\\s*[A-Za-z_][A-Za-z0-9_]*\\s+in\\s" },
   (node, reader) => {
@@ -172,9 +185,13 @@ const outputForm: Form<Output> = byKind("a channel, or a map from fields to chan
   map: fieldsByName,
 });
 
-export const eachField: Field<NonNullable<NodeDecl["each"]>> = optional(
+export const forField: Field<ForClause> = optional(
+  forForm,
+  "Run one task an item: `ITEM in LIST`, `ITEM, INDEX in LIST if CONDITION`.",
+);
+export const eachField: Field<NonNullable<TaskDecl["each"]>> = optional(
   eachForm,
-  "Run one task an item: `ITEM in LIST`.",
+  "Make one task of each value: `ITEM in LIST`.",
 );
 export const intoField: Field<Output> = optional(
   outputForm,

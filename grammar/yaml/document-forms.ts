@@ -26,7 +26,16 @@ import {
   type RecordRead,
 } from "./form.ts";
 import { edgesForm } from "./edge-form.ts";
-import { assertsForm, brokenAt, CHANNEL_FIELDS, limitsForm, nodesForm, tasksForm, wordsIn } from "./graph-forms.ts";
+import {
+  assertsForm,
+  brokenAt,
+  CHANNEL_FIELDS,
+  deriveForm,
+  limitsForm,
+  nodesForm,
+  tasksForm,
+  wordsIn,
+} from "./graph-forms.ts";
 import { HEADER_FIELDS } from "./header-forms.ts";
 import { choiceForm, countForm } from "./small-forms.ts";
 import { TEST_FIELDS, TEST_LINES } from "./test-form.ts";
@@ -38,6 +47,7 @@ export const GRAPH_FIELDS = {
   doc: optional(docForm, "What the graph does."),
   ...HEADER_FIELDS,
   ...CHANNEL_FIELDS,
+  derive: optional(deriveForm, "Names for expressions, which are evaluated where they are read."),
   limits: optional(limitsForm, "Bounds of a run."),
   "max parallel": optional(countForm("a number of tasks"), "The most tasks at the same time."),
   nodes: optional(nodesForm, "The nodes, by name."),
@@ -80,6 +90,8 @@ function headerItems({ values, entries, brokenEntries, reader }: RecordRead<type
         return values.types ?? [];
       case "secrets":
         return values.secrets ?? [];
+      case "constants":
+        return values.constants ?? [];
       default:
         return [];
     }
@@ -91,6 +103,7 @@ const HEADERS: Readonly<Record<string, Broken["of"] | undefined>> = Object.assig
   imports: "import",
   types: "type",
   secrets: "secret",
+  constants: "const",
 });
 
 export const headerForm: Form<Item[]> = named(
@@ -126,6 +139,7 @@ function graphStatements(entry: YamlEntry, values: RecordRead<typeof GRAPH_FIELD
     case "output":
     case "state":
     case "memory":
+    case "derive":
     case "nodes":
     case "limits":
     case "asserts":
@@ -208,6 +222,7 @@ const SECTIONS: Readonly<Record<string, Broken["of"] | undefined>> = Object.assi
   output: "channel",
   state: "channel",
   memory: "channel",
+  derive: "derive",
   nodes: "node",
   tasks: "task",
   edges: "edge",

@@ -4,6 +4,7 @@ import type {
   Broken,
   ChannelDecl,
   Count,
+  DeriveDecl,
   DocComment,
   Expr,
   Identifier,
@@ -13,7 +14,7 @@ import type {
   TypeExpr,
 } from "../ast.ts";
 import { wrongYamlShape } from "../../diagnostics/catalog/yaml.ts";
-import { CALL_FIELDS, callOf, eachField, intoField } from "./call-form.ts";
+import { CALL_FIELDS, callOf, eachField, forField, intoField } from "./call-form.ts";
 import { dataForm } from "./data-form.ts";
 import { docForm } from "./doc-form.ts";
 import { expressionForm, fragmentForm, nameForm, namesForm } from "./fragment-forms.ts";
@@ -132,6 +133,28 @@ export const CHANNEL_FIELDS = {
   memory: optional(channelsForm("memory"), "Values that are kept from one run of a thread to the next, by name."),
 } as const satisfies Fields;
 
+// Derived names ---------------------------------------------------------------------------------------
+
+type DeriveValue = Pick<DeriveDecl, "value" | "doc">;
+
+const deriveValueForm: Form<DeriveValue> = byKind("an expression, or a map with `expr` and `doc`", {
+  scalar: mapForm(expressionForm(), (value): DeriveValue => ({ value })),
+  map: recordForm(
+    "a derived name",
+    { expr: required(expressionForm(), "The expression."), doc: optional(docForm, "What the name means.") },
+    ({ values: { expr, doc }, isBroken }): DeriveValue | undefined =>
+      expr === undefined || isBroken ? undefined : { value: expr, ...(doc === undefined ? {} : { doc }) },
+  ),
+});
+
+export const deriveForm: Form<(DeriveDecl | Broken)[]> = mapOf<Identifier, DeriveValue, DeriveDecl | Broken>(
+  nameForm("a name for the expression"),
+  deriveValueForm,
+  "a map from names to expressions",
+  (name, value, entry) => ({ kind: "Derive", span: entrySpan(entry), name, ...value }),
+  (entry, reader) => brokenAt("derive", entry, reader),
+);
+
 // Nodes and tasks -------------------------------------------------------------------------------------
 
 type NodeValue = Omit<NodeDecl, "kind" | "span" | "name">;
@@ -145,7 +168,7 @@ const nodeValueForm: Form<NodeValue> = named(
       {
         doc: optional(docForm, "What the node does."),
         ...CALL_FIELDS,
-        for: eachField,
+        for: forField,
         into: intoField,
         ...POLICY_FIELDS,
       },

@@ -1,15 +1,29 @@
 /** Declarations of a document besides its graph, plan or test: imports, types, secrets. */
-import type { Broken, DocComment, Identifier, ImportDecl, ImportName, SecretDecl, TypeDecl, TypeExpr } from "../ast.ts";
+import { wrongYamlShape } from "../../diagnostics/catalog/yaml.ts";
+import type {
+  Broken,
+  ConstDecl,
+  DocComment,
+  Identifier,
+  ImportDecl,
+  ImportName,
+  SecretDecl,
+  TypeDecl,
+  TypeExpr,
+} from "../ast.ts";
 import { docForm } from "./doc-form.ts";
-import { fragmentForm, nameForm, textForm } from "./fragment-forms.ts";
+import { dataForm } from "./data-form.ts";
+import { expressionForm, fragmentForm, nameForm, textForm } from "./fragment-forms.ts";
 import {
   byKind,
+  complain,
   listOf,
   mapForm,
   mapOf,
   named,
   oneOrMore,
   optional,
+  placeIn,
   recordForm,
   required,
   type Fields,
@@ -73,6 +87,43 @@ const secretForm: Form<SecretDecl> = byKind("the name of an environment variable
   ),
 });
 
+type ConstValue = Pick<ConstDecl, "value" | "doc">;
+
+const constValueForm: Form<ConstValue> = byKind("an expression, or a map with `value` or `expr`, and `doc`", {
+  scalar: mapForm(expressionForm(), (value): ConstValue => ({ value })),
+  map: recordForm(
+    "a constant",
+    {
+      value: optional(dataForm, "The value as plain data."),
+      expr: optional(expressionForm(), "The value as an expression, in place of `value`."),
+      doc: optional(docForm, "What the constant means."),
+    },
+    (read): ConstValue | undefined => {
+      const { value: data, expr, doc } = read.values;
+      if (read.isBroken) return undefined;
+      const value = data ?? expr;
+      if (value === undefined || (data !== undefined && expr !== undefined)) {
+        return complain(
+          read.reader,
+          wrongYamlShape(placeIn(read.reader, read.node.span), {
+            message: "a constant has either `value` or `expr`",
+            label: value === undefined ? "both are missing" : "one of them is too many",
+          }),
+        );
+      }
+      return { value, ...(doc === undefined ? {} : { doc }) };
+    },
+  ),
+});
+
+const constantsForm: Form<(ConstDecl | Broken)[]> = mapOf<Identifier, ConstValue, ConstDecl | Broken>(
+  nameForm("a name for the constant"),
+  constValueForm,
+  "a map from names to values",
+  (name, value, entry) => ({ kind: "Const", span: entrySpan(entry), name, ...value }),
+  (entry, reader) => brokenAt("const", entry, reader),
+);
+
 export const HEADER_FIELDS = {
   imports: optional(named("imports", importsForm), "Modules and graph files, and what to import from them."),
   types: optional(named("types", typesForm), "Types by name."),
@@ -80,4 +131,5 @@ export const HEADER_FIELDS = {
     named("secrets", oneOrMore(secretForm, "the name of an environment variable, or a list of them")),
     "Environment variables that hold secrets.",
   ),
+  constants: optional(named("constants", constantsForm), "Constants by name."),
 } as const satisfies Fields;

@@ -3,7 +3,8 @@ import type { File, GraphDecl, Item, PlanDecl, TestDecl } from "../ast.ts";
 import { sourceView } from "../format/source-view.ts";
 import { emitComment, emitDocument, yamlList, yamlMap, type YamlValue } from "./emit-yaml.ts";
 import { importNameText, textBehindWord, typeText } from "./expression-text.ts";
-import { channelValue, edgeValue, nameList, nodeValue, taskValue } from "./write-declarations.ts";
+import { channelValue, edgeValue, expressionValue, nameList, nodeValue, taskValue } from "./write-declarations.ts";
+import { dataValue } from "./write-data.ts";
 import { writeTest } from "./write-test.ts";
 import { docEntry, headEntry, loseBroken, withComments, type Entry, type Writing } from "./writing.ts";
 
@@ -78,7 +79,7 @@ function documentsOf(items: readonly Item[], writing: Writing): WrittenDocument[
   return documents;
 }
 
-type HeaderKey = "imports" | "types" | "secrets";
+type HeaderKey = "imports" | "types" | "secrets" | "constants";
 type Header = Map<HeaderKey, (Entry | YamlValue)[]>;
 
 /** Whether a document can take one more declaration: keys and names occur once, and the file's order is preserved. */
@@ -92,7 +93,7 @@ function fits(header: Header, key: HeaderKey, value: Entry | YamlValue): boolean
 
 function headerEntry(key: HeaderKey, entries: readonly (Entry | YamlValue)[]): Entry {
   if (key === "secrets") return [key, yamlList(entries as readonly YamlValue[])];
-  return [key, yamlMap(entries as readonly Entry[], key === "types" || entries.length > 1)];
+  return [key, yamlMap(entries as readonly Entry[], key === "types" || key === "constants" || entries.length > 1)];
 }
 
 function declarationOf(item: Item, writing: Writing): readonly [HeaderKey, Entry | YamlValue] | undefined {
@@ -108,6 +109,16 @@ function declarationOf(item: Item, writing: Writing): readonly [HeaderKey, Entry
       const { name } = item.name;
       const value = item.doc === undefined ? name : yamlMap([["name", name], ...docEntry(item.doc)]);
       return ["secrets", withComments(value, item, writing)];
+    }
+    case "Const": {
+      const data = dataValue(item.value);
+      const isPlain =
+        data !== undefined &&
+        (typeof data === "string" || (typeof data === "object" && data !== null && data.kind !== "raw"));
+      const value = isPlain ? data : expressionValue(item.value, writing.source);
+      const isMap = isPlain || item.doc !== undefined;
+      const whole = isMap ? yamlMap([[isPlain ? "value" : "expr", value], ...docEntry(item.doc)]) : value;
+      return ["constants", [item.name.name, withComments(whole, item, writing)]];
     }
     default:
       return undefined;
@@ -184,17 +195,35 @@ class Sections {
 
 /** Whether a map always has one entry per line. */
 function isSection(key: string): boolean {
-  return key === "state" || key === "memory" || key === "nodes" || key === "tasks";
+  return key === "state" || key === "memory" || key === "derive" || key === "nodes" || key === "tasks";
 }
 
 function writeGraph(graph: GraphDecl, writing: Writing): Entry[] {
-  const keys = ["input", "output", "state", "memory", "limits", "max parallel", "nodes", "asserts", "drop", "edges"];
+  const keys = [
+    "input",
+    "output",
+    "state",
+    "memory",
+    "derive",
+    "limits",
+    "max parallel",
+    "nodes",
+    "asserts",
+    "drop",
+    "edges",
+  ];
   const sections = new Sections(keys, writing);
   for (const statement of graph.statements) {
     switch (statement.kind) {
       case "Channel":
         sections.declare(statement.role, statement.name.name, channelValue(statement, writing), statement);
         break;
+      case "Derive": {
+        const text = expressionValue(statement.value, writing.source);
+        const value = statement.doc === undefined ? text : yamlMap([["expr", text], ...docEntry(statement.doc)]);
+        sections.declare("derive", statement.name.name, value, statement);
+        break;
+      }
       case "Node":
         sections.declare("nodes", statement.name.name, nodeValue(statement, writing), statement);
         break;

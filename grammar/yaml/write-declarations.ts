@@ -12,7 +12,7 @@ import type {
 } from "../ast.ts";
 import { plainNumber } from "../format/literal-text.ts";
 import { yamlList, yamlMap, type YamlValue } from "./emit-yaml.ts";
-import { edgeText, expressionText, typeText } from "./expression-text.ts";
+import { edgeText, expressionText, forText, outputText, typeText } from "./expression-text.ts";
 import { docEntry, type Entry, type Writing } from "./writing.ts";
 import { dataValue } from "./write-data.ts";
 
@@ -88,13 +88,19 @@ function callEntries(call: Expr, { source }: Writing): Entry[] {
   return entries;
 }
 
-function eachEntry(each: NodeDecl["each"], { source }: Writing): Entry[] {
-  return each === undefined ? [] : [["for", `${each.item.name} in ${expressionText(each.list, source)}`]];
+function eachEntry(each: NodeDecl["each"] | TaskDecl["each"], { source }: Writing): Entry[] {
+  if (each === undefined) return [];
+  if ("kind" in each) return [["for", forText(each, source)]];
+  return [["for", `${each.item.name} in ${expressionText(each.list, source)}`]];
 }
 
 function outputEntry(output: Output | undefined, writing: Writing): Entry[] {
   if (output === undefined) return [];
-  if (output.kind === "ChannelOutput") return [["into", output.channel.name]];
+  if (output.kind === "ChannelOutput" && output.set !== true) return [["into", output.channel.name]];
+  // A YAML map has no place for `set` and `?`.
+  if (output.kind === "ChannelOutput" || output.fields.some(({ optional, set }) => optional === true || set === true)) {
+    return [["into", outputText(output, writing.source)]];
+  }
   const entries = output.fields.map(({ field, channel }): Entry => [field.name, channel.name]);
   if (new Set(entries.map(([field]) => field)).size < entries.length) {
     writing.lose("a field that goes into two channels: only the last is kept", output.span);

@@ -149,6 +149,14 @@ export function build(expression: Expression, context: BuildContext): Run {
       const of = build(expression.of, context);
       return (scope, frame) => operations.negate(of(scope, frame), expression);
     }
+    case "notNull": {
+      const of = build(expression.of, context);
+      return (scope, frame) => operations.notNull(of(scope, frame), expression);
+    }
+    case "fail": {
+      const message = build(expression.message, context);
+      return (scope, frame) => operations.failWith(message(scope, frame), expression);
+    }
     case "binary":
       return buildBinary(expression, build(expression.left, context), build(expression.right, context));
     case "if": {
@@ -244,7 +252,8 @@ function buildMember(expression: Extract<Expression, { op: "member" }>, context:
 function buildComprehension(expression: Extract<Expression, { op: "comprehension" }>, context: BuildContext): Run {
   const of = build(expression.list, context);
   const slot = context.slots.length;
-  const inner = { ...context, slots: [...context.slots, expression.item] };
+  const variables = expression.index === undefined ? [expression.item] : [expression.item, expression.index];
+  const inner = { ...context, slots: [...context.slots, ...variables] };
   const value = build(expression.value, inner);
   const condition = expression.condition === undefined ? undefined : build(expression.condition, inner);
   return (scope, frame) => {
@@ -254,14 +263,17 @@ function buildComprehension(expression: Extract<Expression, { op: "comprehension
       items,
       frame.fuel,
       condition &&
-        ((item) => {
+        ((item, index) => {
           slots[slot] = item;
+          slots[slot + 1] = index;
           return condition(scope, frame);
         }),
-      (item) => {
+      (item, index) => {
         slots[slot] = item;
+        slots[slot + 1] = index;
         return value(scope, frame);
       },
+      expression.flat === true,
       expression,
     );
   };

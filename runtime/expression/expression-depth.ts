@@ -19,7 +19,10 @@ export function expressionParts(expression: Expression): readonly Expression[] {
     case "member":
     case "not":
     case "negate":
+    case "notNull":
       return [expression.of];
+    case "fail":
+      return [expression.message];
     case "index":
       return [expression.of, expression.at];
     case "binary":

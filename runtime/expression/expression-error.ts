@@ -8,6 +8,10 @@ export type ExpressionProblem =
   /** An int outside the safe integers. */
   | "overflow"
   | "null_value"
+  /** `value!` where the value is null. */
+  | "not_null"
+  /** `fail("…")` */
+  | "failed"
   | "wrong_type"
   | "missing_field"
   | "bad_index"

@@ -26,7 +26,10 @@ export type Expression =
     }
   /** A list's item by position (negative from the end) or a map's value by key; `null` if it does not exist. */
   | { readonly op: "index"; readonly of: Expression; readonly at: Expression }
-  | { readonly op: "not" | "negate"; readonly of: Expression }
+  /** `not` and `negate`: `!of`, `-of`. `notNull`: the value, or an error where it is `null`. */
+  | { readonly op: "not" | "negate" | "notNull"; readonly of: Expression }
+  /** Has no value: the evaluation fails with a message, which is a string. */
+  | { readonly op: "fail"; readonly message: Expression }
   /** With `int`, both operands have type int, and a result outside the safe integers is an error. */
   | {
       readonly op: "binary";
@@ -44,10 +47,14 @@ export type Expression =
     }
   /** A template: strings are unchanged, other values become JSON. */
   | { readonly op: "template"; readonly parts: readonly (string | Expression)[] }
+  /** With `flat`, `value` is a list, and the result has the items of all these lists. */
   | {
       readonly op: "comprehension";
       readonly list: Expression;
       readonly item: string;
+      /** The variable that holds the position in `list`. */
+      readonly index?: string;
+      readonly flat?: true;
       readonly value: Expression;
       readonly condition?: Expression;
     }

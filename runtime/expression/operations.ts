@@ -193,6 +193,16 @@ export function setFields(target: Record<string, Json>, of: Json, at?: Site): vo
   for (const name of names) setField(target, name, of[name] as Json);
 }
 
+/** `value!` */
+export function notNull(value: Json, at?: Site): Json {
+  return value === null ? fail("not_null", "the value is null", at) : value;
+}
+
+/** `fail(message)` */
+export function failWith(message: Json, at?: Site): never {
+  return fail("failed", string(message, at), at);
+}
+
 /** Sets an own field of any name: `__proto__` must not change the prototype. */
 export function setField(target: Record<string, Json>, name: string, value: Json): void {
   if (name === "__proto__") {
@@ -213,18 +223,24 @@ export function fuel(): Fuel {
 export function comprehension(
   of: Json,
   remaining: Fuel,
-  condition: ((item: Json) => Json) | undefined,
-  value: (item: Json) => Json,
+  condition: ((item: Json, index: number) => Json) | undefined,
+  value: (item: Json, index: number) => Json,
+  isFlat: boolean,
   at?: Site,
 ): readonly Json[] {
   const result: Json[] = [];
-  for (const item of listOf(of, at)) {
+  for (const [index, item] of listOf(of, at).entries()) {
     if (--remaining.left < 0) return fail("too_large", `more than ${MAX_ROUNDS} rounds of comprehensions`, at);
-    if (condition !== undefined && !truth(condition(item), at)) continue;
-    const next = value(item);
+    if (condition !== undefined && !truth(condition(item, index), at)) continue;
+    const next = value(item, index);
     // Long strings count as more rounds: 100,000 copies of 16 Mi characters would take too long.
     if (typeof next === "string") remaining.left -= next.length >> 6;
-    result.push(next);
+    if (!isFlat) result.push(next);
+    else {
+      const inner = listOf(next, at);
+      spend(8 * inner.length, at);
+      for (const each of inner) result.push(each);
+    }
   }
   return Object.freeze(result);
 }

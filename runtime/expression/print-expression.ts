@@ -70,10 +70,12 @@ function print(expression: Expression, place: number, names: ExpressionNames | u
       return `{ ${expression.fields.map((field) => ("spread" in field ? `...${inner(field.spread, POSTFIX)}` : `${printName(field.name)}: ${inner(field.value)}`)).join(", ")} }`;
     case "template":
       return `\`${expression.parts.map((part) => (typeof part === "string" ? printTemplateText(part) : `\${${inner(written(part))}}`)).join("")}\``;
-    case "comprehension": {
-      const filter = expression.condition === undefined ? "" : ` if ${inner(expression.condition)}`;
-      return `[${inner(expression.value)} for ${expression.item} in ${inner(expression.list)}${filter}]`;
-    }
+    case "notNull":
+      return `${inner(expression.of, POSTFIX)}!`;
+    case "fail":
+      return `fail(${inner(expression.message)})`;
+    case "comprehension":
+      return printComprehension(expression, inner);
     case "library":
       return `${expression.name}(${expression.args.map((arg) => inner(arg)).join(", ")})`;
     case "call":
@@ -85,6 +87,23 @@ function print(expression: Expression, place: number, names: ExpressionNames | u
 function written(part: Expression): Expression {
   if (part.op !== "library" || part.name !== "quote" || part.args.length !== 2) return part;
   return part.args[0] ?? part;
+}
+
+/** Nested comprehensions of one literal as one: `[y for x in xs for y in x]`. */
+function printComprehension(
+  expression: Extract<Expression, { op: "comprehension" }>,
+  inner: (part: Expression) => string,
+): string {
+  const clauses: string[] = [];
+  let at = expression;
+  for (;;) {
+    const names = at.index === undefined ? at.item : `${at.item}, ${at.index}`;
+    const filter = at.condition === undefined ? "" : ` if ${inner(at.condition)}`;
+    clauses.push(` for ${names} in ${inner(at.list)}${filter}`);
+    if (at.flat !== true) return `[${inner(at.value)}${clauses.join("")}]`;
+    if (at.value.op !== "comprehension") return `flat([${inner(at.value)}${clauses.join("")}])`;
+    at = at.value;
+  }
 }
 
 function printConstant(value: unknown, place: number): string {

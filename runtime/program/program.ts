@@ -49,6 +49,8 @@ export interface NodeCode {
   readonly spec: NodeSpec;
   readonly call: CallCode;
   readonly list: Evaluate | undefined;
+  /** The condition of its `for`. */
+  readonly itemCondition: Evaluate | undefined;
   readonly hasErrorRoutes: boolean;
   readonly expects: ExpectedType | undefined;
   /** Allowed targets of `goto` and `send`. */
@@ -251,6 +253,7 @@ function link(
         spec,
         call: callCode(spec),
         list: spec.each === undefined ? undefined : expressions[spec.each.list],
+        itemCondition: spec.each?.condition === undefined ? undefined : expressions[spec.each.condition],
         hasErrorRoutes: spec.onError.length > 0,
         expects: expectedType(table, channels, spec),
         stepNames: Object.freeze([spec.name]),

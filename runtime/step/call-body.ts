@@ -5,7 +5,7 @@ import { admitJson, Mismatch } from "../value/validate.ts";
 import type { Run } from "../run/run.ts";
 import { isCommand, type Attempt } from "./attempt.ts";
 import { TaskContext } from "./task-context.ts";
-import type { Task } from "./task.ts";
+import { itemLocals, type Task } from "./task.ts";
 
 /** Calls the body of a task with the arguments that the graph passes. Throws what the body throws. */
 export function callBody(attempt: Attempt): unknown {
@@ -47,10 +47,8 @@ export function callBody(attempt: Attempt): unknown {
 }
 
 function scopeOf(run: Run, task: Task): Scope {
-  const name = task.node.spec.each?.item;
-  if (name === undefined && task.error === null) return run.scope;
-  const locals = name === undefined || task.item === undefined ? undefined : new Map([[name, task.item]]);
-  return { state: run.state, secrets: run.scope.secrets, error: task.error, locals };
+  if (task.node.spec.each === undefined && task.error === null) return run.scope;
+  return { state: run.state, secrets: run.scope.secrets, error: task.error, locals: itemLocals(task) };
 }
 
 /** Policy `cache`: a call with equal arguments returns the cached result. */

@@ -1,3 +1,4 @@
+import { truth } from "../expression/operations.ts";
 import type { Json } from "../value/json.ts";
 import { restoreOutcome, storedResultOf, storeOutcome } from "./stored-outcome.ts";
 import { isThenable } from "../value/promise.ts";
@@ -11,6 +12,7 @@ import {
   childrenOfAll,
   doneOutcome,
   failedOutcome,
+  itemLocals,
   pausedOutcome,
   takenOfAll,
   type Outcome,
@@ -43,14 +45,15 @@ function nodeTask(run: Run, index: number): Task {
   const task = { node, id: name, item: undefined, itemIndex: -1, error, items: undefined, broken: undefined };
   if (node.list === undefined) return task;
   try {
-    const list = node.list({ state: run.state, secrets: run.scope.secrets, error });
+    const scope = { state: run.state, secrets: run.scope.secrets, error };
+    const list = node.list(scope);
     if (!Array.isArray(list)) throw new TypeError("the value of its `for` is not a list");
-    const items = (list as readonly Json[]).map((item, at): Task => ({
-      ...task,
-      id: `${name}[${at}]`,
-      item,
-      itemIndex: at,
-    }));
+    // Ids count the items that the condition leaves out, too: they say where in the list an item is.
+    const items = (list as readonly Json[]).flatMap((item, at): Task | readonly Task[] => {
+      const itemTask: Task = { ...task, id: `${name}[${at}]`, item, itemIndex: at };
+      if (node.itemCondition === undefined) return itemTask;
+      return truth(node.itemCondition({ ...scope, locals: itemLocals(itemTask) })) ? itemTask : [];
+    });
     return { ...task, items };
   } catch (broken) {
     return { ...task, broken };

@@ -37,7 +37,8 @@ function nodeError(run: Run, task: Task, cause: unknown, reason: string, attempt
   const times = attempts === 1 ? "" : ` after ${attempts} attempts`;
   const message = `node \`${name}\` failed${item}${times}: ${reason}`;
   const origin = cause instanceof ChildStopped ? cause.error : cause;
-  return new NodeError("NG_NODE_FAILED", name, message, {
+  const code = cause instanceof ExpressionError && cause.problem === "not_null" ? "NG_NULL_VALUE" : "NG_NODE_FAILED";
+  return new NodeError(code, name, message, {
     attempts,
     items,
     threadId,

@@ -20,6 +20,15 @@ export interface Task {
   readonly broken: unknown;
 }
 
+/** The variables of a `for` node: the item and its index. An item that was sent is a list of one item. */
+export function itemLocals({ node, item, itemIndex }: Task): ReadonlyMap<string, Json> | undefined {
+  const { each } = node.spec;
+  if (each === undefined || item === undefined) return undefined;
+  const locals = new Map([[each.item, item]]);
+  if (each.index !== undefined) locals.set(each.index, Math.max(0, itemIndex));
+  return locals;
+}
+
 export interface Update {
   readonly channel: number;
   /** A value that the channel has admitted. */

@@ -85,6 +85,8 @@ export const EXPRESSION_SHAPE: Shape<Expression> = variants<Expression, "op">("o
   index: { of: PART, at: PART },
   not: { of: PART },
   negate: { of: PART },
+  notNull: { of: PART },
+  fail: { message: PART },
   binary: {
     operator: oneOf("+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!=", "&&", "||", "??", "in"),
     left: PART,
@@ -103,7 +105,14 @@ export const EXPRESSION_SHAPE: Shape<Expression> = variants<Expression, "op">("o
     ),
   },
   template: { parts: list(textOr(PART)) },
-  comprehension: { list: PART, item: TEXT, value: PART, condition: optional(PART) },
+  comprehension: {
+    list: PART,
+    item: TEXT,
+    index: optional(TEXT),
+    flat: optional(YES),
+    value: PART,
+    condition: optional(PART),
+  },
   library: { name: TEXT, args: list(PART) },
   call: { function: index("function"), args: list(PART) },
 });
@@ -193,7 +202,13 @@ const NODE = record<NodeSpec>({
   name: TEXT,
   call: ANY_CALL,
   each: optional(
-    record<NonNullable<NodeSpec["each"]>>({ item: TEXT, list: index("expression"), parallel: optional(COUNT) }),
+    record<NonNullable<NodeSpec["each"]>>({
+      item: TEXT,
+      index: optional(TEXT),
+      list: index("expression"),
+      condition: optional(index("expression")),
+      parallel: optional(COUNT),
+    }),
   ),
   output: optional(OUTPUT),
   tries: optional(record<NonNullable<NodeSpec["tries"]>>({ attempts: COUNT, backoff: optional(BACKOFF) })),

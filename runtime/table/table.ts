@@ -95,8 +95,15 @@ export interface FunctionSpec {
 export interface NodeSpec {
   readonly name: string;
   readonly call: CallSpec | PlanCallSpec;
-  /** One task for each item of the list. */
-  readonly each?: { readonly item: string; readonly list: ExpressionIndex; readonly parallel?: number };
+  /** One task for each item of the list for which the condition holds. */
+  readonly each?: {
+    readonly item: string;
+    /** The variable that holds the position of the item in the list. */
+    readonly index?: string;
+    readonly list: ExpressionIndex;
+    readonly condition?: ExpressionIndex;
+    readonly parallel?: number;
+  };
   readonly output?: OutputSpec;
   /** Total number of attempts; `backoff` in milliseconds (default: that of the engine). */
   readonly tries?: { readonly attempts: number; readonly backoff?: { readonly min: number; readonly max: number } };

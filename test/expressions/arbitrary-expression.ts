@@ -87,6 +87,8 @@ function makeSort(sort: Sort, depth: number, item: string | undefined): fc.Arbit
       .tuple(sub("bool"), sub(sort), sub(sort))
       .map(([condition, then, otherwise]) => ({ op: "if", condition, then, else: otherwise })),
     fc.tuple(sub(sort), sub(sort)).map(([left, right]) => binary("??", left, right)),
+    sub(sort).map((of) => ({ op: "notNull", of })),
+    fc.tuple(sub(sort), sub("string")).map(([left, message]) => binary("??", left, { op: "fail", message })),
     ...partsOf(sort, sub, depth, item),
   ];
   return fc.oneof({ weight: 2, arbitrary: fc.oneof(...leaves) }, { weight: 5, arbitrary: fc.oneof(...inner) });
@@ -195,6 +197,7 @@ function partsOf(
           .tuple(sub("list"), sub("any"), sub("list"))
           .map(([first, between, second]) => ({ op: "list", items: [{ spread: first }, between, { spread: second }] })),
         comprehension(depth, item),
+        loops(depth, item),
         library("slice", sub("list"), sub("number")),
         library(
           "slice",
@@ -287,6 +290,30 @@ function comprehension(depth: number, around: string | undefined): fc.Arbitrary<
         ...(condition === null ? {} : { condition }),
       })),
   );
+}
+
+/** `[[inner, i] for item, i in list for inner in list]` */
+function loops(depth: number, around: string | undefined): fc.Arbitrary<Expression> {
+  return fc
+    .tuple(ofSort("list", depth - 1, around), ofSort("list", depth - 1, "item"), ofSort("bool", depth - 1, "inner"))
+    .map(([outer, inner, condition]) => ({
+      op: "comprehension" as const,
+      list: outer,
+      item: "item",
+      index: "i",
+      flat: true as const,
+      value: {
+        op: "comprehension" as const,
+        list: inner,
+        item: "inner",
+        condition,
+        value: { op: "list" as const, items: [local("inner"), local("i"), local("item")] },
+      },
+    }));
+}
+
+function local(name: string): Expression {
+  return { op: "local", name };
 }
 
 export const arbitraryExpression: fc.Arbitrary<Expression> = fc

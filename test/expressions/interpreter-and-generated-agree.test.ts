@@ -73,6 +73,7 @@ test("every form, every operator and the whole library are among them", () => {
   }
   const forms: readonly Expression["op"][] = [
     ...(["const", "channel", "local", "error", "secret", "member", "index", "not", "negate", "binary"] as const),
+    ...(["notNull", "fail"] as const),
     ...(["if", "list", "record", "template", "comprehension", "library", "call"] as const),
   ];
   const operators: readonly BinaryOperator[] = [

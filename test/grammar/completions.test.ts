@@ -11,14 +11,29 @@ function at(marked: string): string[] {
 
 describe("completionsAt", () => {
   it.each([
-    ["‸", ["graph", "import", "plan", "secret", "test", "type"]],
-    ["graph g {}\n‸", ["graph", "import", "plan", "secret", "test", "type"]],
+    ["‸", ["const", "graph", "import", "plan", "secret", "test", "type"]],
+    ["graph g {}\n‸", ["const", "graph", "import", "plan", "secret", "test", "type"]],
     ["graph g {}\npl‸", ["plan"]],
     ["import { a } ‸", ["from"]],
     ["graph ‸", ["NAME"]],
     [
       "graph g {\n  ‸",
-      ["NAME", "}", "all", "any", "assert", "drop", "input", "limit", "max", "memory", "node", "output", "state"],
+      [
+        "NAME",
+        "}",
+        "all",
+        "any",
+        "assert",
+        "derive",
+        "drop",
+        "input",
+        "limit",
+        "max",
+        "memory",
+        "node",
+        "output",
+        "state",
+      ],
     ],
     ["graph g {\n  node a = f()\n  limit ‸", ["->", "steps"]],
     ["graph g {\n  state x‸", ["NAME"]],

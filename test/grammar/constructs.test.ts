@@ -185,8 +185,25 @@ describe("nodes", () => {
       `node n = f(x, k: 1) for x in xs into { a, b: c, "d": e } { tries 4 backoff 200ms..5s timeout 10s }`,
     );
     expect(outline(node)).toMatchInlineSnapshot(
-      `"Node(name: n, call: Call(callee: f, args: [Argument(value: x), Argument(name: k, value: Number(value: 1, isFloat: false))]), each: (item: x, list: xs), output: FieldsOutput(fields: [OutputField(field: a, channel: a), OutputField(field: b, channel: c), OutputField(field: "d", channel: e)]), policies: [Tries(attempts: Count(value: 4), backoff: (min: Duration(milliseconds: 200), max: Duration(milliseconds: 5000))), Timeout(duration: Duration(milliseconds: 10000))])"`,
+      `"Node(name: n, call: Call(callee: f, args: [Argument(value: x), Argument(name: k, value: Number(value: 1, isFloat: false))]), each: ForClause(item: x, list: xs), output: FieldsOutput(fields: [OutputField(field: a, channel: a), OutputField(field: b, channel: c), OutputField(field: "d", channel: e)]), policies: [Tries(attempts: Count(value: 4), backoff: (min: Duration(milliseconds: 200), max: Duration(milliseconds: 5000))), Timeout(duration: Duration(milliseconds: 10000))])"`,
     );
+  });
+
+  it("repeat with an index and a condition, and store parts and whole values", () => {
+    expect(outline(readStatement("node n = f(x) for x, i in xs if i > 0 into set a"))).toMatchInlineSnapshot(
+      `"Node(name: n, call: Call(callee: f, args: [Argument(value: x)]), each: ForClause(item: x, index: i, list: xs, condition: Binary(operator: >, left: i, right: Number(value: 0, isFloat: false))), output: ChannelOutput(set: true, channel: a), policies: [])"`,
+    );
+    expect(outline(readStatement('node n = f() into { a?, "b"?: c, d: set e, set: set }'))).toMatchInlineSnapshot(
+      `"Node(name: n, call: Call(callee: f, args: []), output: FieldsOutput(fields: [OutputField(field: a, optional: true, channel: a), OutputField(field: "b", optional: true, channel: c), OutputField(field: d, set: true, channel: e), OutputField(field: set, channel: set)]), policies: [])"`,
+    );
+  });
+
+  it("are derived names beside", () => {
+    expect(outline(readStatement("derive open = [t for t in tasks if !t.done]"))).toMatchInlineSnapshot(
+      `"Derive(name: open, value: Comprehension(value: t, clauses: [ForClause(item: t, list: tasks, condition: Unary(operator: !, operand: Member(object: t, property: done, optional: false)))]))"`,
+    );
+    const [first, second] = readGraph("state derive: int derive -> a  derive derive = 1 node a = derive");
+    expect([first?.kind, second?.kind]).toEqual(["Channel", "Edge"]);
   });
 
   it("have every policy", () => {
@@ -204,6 +221,14 @@ describe("nodes", () => {
     expect(a?.output?.kind).toBe("ChannelOutput");
     expect(b?.output).toBeUndefined();
     expect(c?.output).toBeUndefined();
+  });
+});
+
+describe("constants", () => {
+  it("have a value", () => {
+    expect(outline(read("const LIMIT = 3 * 2\nconst const = [1]").items)).toMatchInlineSnapshot(
+      `"[Const(name: LIMIT, value: Binary(operator: *, left: Number(value: 3, isFloat: false), right: Number(value: 2, isFloat: false))), Const(name: const, value: List(items: [Number(value: 1, isFloat: false)]))]"`,
+    );
   });
 });
 

@@ -15,6 +15,8 @@ const MADE_BY: readonly (readonly [rule: string, kinds: readonly string[]])[] = 
   ["plan", ["Plan"]],
   ["test", ["Test"]],
   ["channel", ["Channel"]],
+  ["derive", ["Derive"]],
+  ["const", ["Const"]],
   ["node", ["Node"]],
   ["limit", ["Limit"]],
   ["assertion", ["Assert"]],
@@ -29,6 +31,7 @@ const MADE_BY: readonly (readonly [rule: string, kinds: readonly string[]])[] = 
   ["outputField", ["OutputField"]],
   ["recordField", ["RecordField"]],
   ["spread", ["Spread"]],
+  ["forClause", ["ForClause"]],
   ["testLine", ["Given", "Mock", "MockFails", "Answer", "ExpectRan", "ExpectStatus", "Expect"]],
   [
     "policy",

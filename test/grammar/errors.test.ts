@@ -78,7 +78,7 @@ describe("NG001: expected tokens", () => {
 
   it.each([
     ["graph { a -> b }", "«{» expected a name for the graph after `graph`, found `{`"],
-    ["grap g { }", "«grap» expected `graph`, `plan`, `test`, `type`, `import` or `secret`, found `grap`"],
+    ["grap g { }", "«grap» expected `graph`, `plan`, `test`, `type`, `import`, `const` or `secret`, found `grap`"],
     ["}", "«}» this `}` closes nothing"],
     ["state x: int", "«state» this statement is outside of every graph, plan and test"],
     ['import { a } of "x"', "«of» expected `from` after `}`, found `of`"],

@@ -51,10 +51,7 @@ describe("in a graph", () => {
       "node a = join([f(x) for x of xs], s) into o",
       "of | a loop over a list is written with `in`, not `of` | write `in`",
     ],
-    [
-      "node a = [y for x in xs for y in x] into o",
-      "for | a comprehension has one `for` | put the second one in brackets of its own, `[[… for y in x] for x in …]`",
-    ],
+    ["node a = [y for y in xs when y != s]", "when | the condition of a `for` begins with `if` | "],
     ["node do-it = f(s) into o", "do-it | `do-it` is not a name: names have no `-` | names consist of"],
     ["task a = f(s) into o", "task | a step of a graph is a `node`; a `task` belongs in a plan | write `node`"],
     [
@@ -63,10 +60,13 @@ describe("in a graph", () => {
     ],
     ["node a = 08 into o", "08 | `08` has a leading zero | write `8`"],
     ["node a = f(s) into o { timeout 05s }", "05 | `05` has a leading zero | write `5`"],
-    ["let a = s", "let | expected a statement of the graph or `}`, found `let` | a value that changes is a channel"],
+    [
+      "let a = s",
+      "let | expected a statement of the graph or `}`, found `let` | a name for an expression is written `derive b = a + 1`",
+    ],
     [
       "const a = s into o",
-      "const | expected a statement of the graph or `}`, found `const` | a value is computed by a node",
+      "const | expected a statement of the graph or `}`, found `const` | a name for an expression is written `derive b = a + 1`",
     ],
     ["if (n > 1) { a -> b }", "if | expected a statement of the graph or `}`, found `if` | choices are edges: "],
     ["node a = await f(s) into o", "await | calls need no `await`: a node is done when its call is | "],
@@ -171,11 +171,11 @@ describe("outside of graphs", () => {
   test.each([
     [
       "export graph g {}",
-      "export | expected `graph`, `plan`, `test`, `type`, `import` or `secret`, found `export` | delete `export`",
+      "export | expected `graph`, `plan`, `test`, `type`, `import`, `const` or `secret`, found `export` | delete `export`",
     ],
     [
       "interface T { a: int }",
-      "interface | expected `graph`, `plan`, `test`, `type`, `import` or `secret`, found `interface` | a record type is written",
+      "interface | expected `graph`, `plan`, `test`, `type`, `import`, `const` or `secret`, found `interface` | a record type is written",
     ],
     [
       "type T { a: int }",
@@ -183,14 +183,14 @@ describe("outside of graphs", () => {
     ],
     [
       'enum T { "a" }',
-      "enum | expected `graph`, `plan`, `test`, `type`, `import` or `secret`, found `enum` | an enum is a union of strings",
+      "enum | expected `graph`, `plan`, `test`, `type`, `import`, `const` or `secret`, found `enum` | an enum is a union of strings",
     ],
     ['import f from "./nodes.ts"', "f | a default export cannot be imported | name what you need"],
     ['import * as f from "./nodes.ts"', "* | a whole module cannot be imported | name what you need"],
     ["# a comment\ntype T = int", "# | comments begin with `//`, not `#` | "],
     [
-      "const N = 3",
-      "const | expected `graph`, `plan`, `test`, `type`, `import` or `secret`, found `const` | a constant is an input with a default",
+      "let N = 3",
+      "let | expected `graph`, `plan`, `test`, `type`, `import`, `const` or `secret`, found `let` | a constant is written `const A = 3`",
     ],
   ])("%s", (text, expected) => {
     expect(errors(text)[0]).toContain(expected);

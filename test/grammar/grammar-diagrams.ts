@@ -20,12 +20,27 @@ type Item = Parameters<typeof railroad.Optional>[0];
  * The pages of the diagrams with their rules, in reading order. A rule that is on no page is drawn where it is used.
  */
 const SECTIONS: readonly (readonly [file: string, title: string, rules: readonly string[]])[] = [
-  ["files", "Files", ["file", "importDecl", "importName", "typeDecl", "secretDecl", "graph", "plan", "test"]],
+  [
+    "files",
+    "Files",
+    ["file", "importDecl", "importName", "typeDecl", "secretDecl", "constDecl", "graph", "plan", "test"],
+  ],
   ["types", "Types", ["type", "listType", "mapType", "recordType", "recordTypeField", "literalType"]],
   [
     "statements",
     "Statements of a graph",
-    ["statement", "channel", "node", "outputTarget", "outputField", "limit", "assertion", "drop", "assertionBody"],
+    [
+      "statement",
+      "channel",
+      "derive",
+      "node",
+      "outputTarget",
+      "outputField",
+      "limit",
+      "assertion",
+      "drop",
+      "assertionBody",
+    ],
   ],
   ["edges", "Edges", ["edge", "edgeSource", "barrierMember", "match", "valueArm", "patterns", "conditionArm"]],
   ["policies", "Policies", ["policies", "backoff"]],
@@ -41,6 +56,7 @@ const SECTIONS: readonly (readonly [file: string, title: string, rules: readonly
       "callArguments",
       "argument",
       "list",
+      "forClause",
       "record",
       "spread",
       "recordPart",

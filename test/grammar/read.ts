@@ -4,6 +4,7 @@ import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type {
   Expr,
   File,
+  ForClause,
   GraphDecl,
   PlanDecl,
   PlanStatement,
@@ -92,10 +93,19 @@ export function grouped(expr: Expr): string {
     case "Record":
       return `{${expr.fields.map((field) => (field.kind === "Spread" ? `...${grouped(field.value)}` : `${field.name.name}: ${grouped(field.value)}`)).join(", ")}}`;
     case "Comprehension":
-      return `[${grouped(expr.value)} for ${expr.item.name} in ${grouped(expr.list)}${expr.condition === undefined ? "" : ` if ${grouped(expr.condition)}`}]`;
+      return `[${[grouped(expr.value), ...expr.clauses.map(groupedFor)].join(" ")}]`;
+    case "NonNull":
+      return `${grouped(expr.object)}!`;
+    case "Derived":
+      return expr.name;
     case "Template":
       return `\`${expr.parts.map((part) => (part.kind === "TemplateText" ? part.value : `\${${grouped(part)}}`)).join("")}\``;
     case "BrokenExpr":
       return "<broken>";
   }
+}
+
+function groupedFor({ item, index, list, condition }: ForClause): string {
+  const names = index === undefined ? item.name : `${item.name}, ${index.name}`;
+  return `for ${names} in ${grouped(list)}${condition === undefined ? "" : ` if ${grouped(condition)}`}`;
 }

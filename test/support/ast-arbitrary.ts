@@ -5,7 +5,7 @@
 import * as fc from "fast-check";
 import { SourceFile } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
-import { anyExpression, durationParts, SPAN } from "./expression-arbitrary.ts";
+import { anyExpression, durationParts, forClauseOf, SPAN } from "./expression-arbitrary.ts";
 import { identifier, uniqueNames } from "./name-arbitrary.ts";
 import { anyType, literalType } from "./type-arbitrary.ts";
 
@@ -102,6 +102,11 @@ const typeDecl: fc.Arbitrary<Ast.TypeDecl> = merged(
   documented,
 );
 
+const constDecl: fc.Arbitrary<Ast.ConstDecl> = merged(
+  fc.record({ kind: fc.constant("Const"), span: fc.constant(span), name: identifier, value: anyExpression }),
+  documented,
+);
+
 const secretDecl: fc.Arbitrary<Ast.SecretDecl> = merged(
   fc.record({ kind: fc.constant("Secret"), span: fc.constant(span), name: identifier }),
   documented,
@@ -121,17 +126,37 @@ const key: fc.Arbitrary<Ast.Key> = fc.oneof(
 );
 
 const output: fc.Arbitrary<Ast.Output> = fc.oneof(
-  identifier.map((channel): Ast.Output => ({ kind: "ChannelOutput", span, channel })),
   fc
-    .uniqueArray(fc.tuple(key, identifier), { maxLength: 3, selector: ([field]) => field.name })
+    .tuple(identifier, flag("set"))
+    .map(([channel, set]): Ast.Output => ({ kind: "ChannelOutput", span, ...set, channel })),
+  fc
+    .uniqueArray(fc.tuple(key, identifier, flag("optional"), flag("set")), {
+      maxLength: 3,
+      selector: ([field]) => field.name,
+    })
     .map((fields): Ast.Output => ({
       kind: "FieldsOutput",
       span,
-      fields: fields.map(([field, channel]) => ({ kind: "OutputField", span, field, channel })),
+      fields: fields.map(([field, channel, optional, set]) => ({
+        kind: "OutputField",
+        span,
+        field,
+        ...optional,
+        ...set,
+        channel,
+      })),
     })),
 );
 
-const each = fc.record({ item: identifier, list: anyExpression });
+/** `{ [name]: true }`, or more often nothing. */
+function flag<K extends string>(name: K): fc.Arbitrary<{ readonly [P in K]?: true }> {
+  return fc.option(fc.constant({ [name]: true } as { [P in K]: true }), { nil: {}, freq: 2 }) as fc.Arbitrary<{
+    readonly [P in K]?: true;
+  }>;
+}
+
+const each = forClauseOf(anyExpression);
+const matrix = fc.record({ item: identifier, list: anyExpression });
 
 function channels(): fc.Arbitrary<Ast.ChannelDecl[]> {
   const channel = (name: string) =>
@@ -222,6 +247,20 @@ function nodes(): fc.Arbitrary<Ast.NodeDecl[]> {
       documented,
     );
   return uniqueNames(4).chain((all) => fc.tuple(...all.map(node)));
+}
+
+function derived(): fc.Arbitrary<Ast.DeriveDecl[]> {
+  const derive = (name: string) =>
+    merged<Ast.DeriveDecl>(
+      fc.record({
+        kind: fc.constant("Derive"),
+        span: fc.constant(span),
+        name: fc.constant({ kind: "Identifier", span, name }),
+        value: anyExpression,
+      }),
+      documented,
+    );
+  return uniqueNames(2).chain((all) => fc.tuple(...all.map(derive)));
 }
 
 const source: fc.Arbitrary<Ast.EdgeSource> = fc.oneof(
@@ -323,7 +362,15 @@ const graph: fc.Arbitrary<Ast.GraphDecl> = merged(
   fc.record({ kind: fc.constant("Graph"), span: fc.constant(span), name: identifier }),
   maybe("was", names),
   fc
-    .tuple(channels(), limits, nodes(), fc.array(assertion, { maxLength: 2 }), drops, fc.array(edge, { maxLength: 4 }))
+    .tuple(
+      channels(),
+      derived(),
+      limits,
+      nodes(),
+      fc.array(assertion, { maxLength: 2 }),
+      drops,
+      fc.array(edge, { maxLength: 4 }),
+    )
     .chain((groups) => fc.shuffledSubarray(groups.flat() as Ast.Statement[], { minLength: groups.flat().length }))
     .map((statements) => ({ statements })),
   documented,
@@ -348,7 +395,7 @@ function tasks(): fc.Arbitrary<Ast.TaskDecl[]> {
           trigger: fc.constantFrom("all", "any", "done"),
         }),
       ),
-      maybe("each", each),
+      maybe("each", matrix),
       maybe("condition", anyExpression),
       maybe("output", output),
       documented,
@@ -443,6 +490,7 @@ const anyItem: fc.Arbitrary<Ast.Item> = fc.oneof<fc.Arbitrary<Ast.Item>[]>(
   importDecl,
   typeDecl,
   secretDecl,
+  constDecl,
   graph,
   graph,
   plan,

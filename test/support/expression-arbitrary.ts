@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { SourceFile } from "../../diagnostics/source.ts";
-import type { Argument, BinaryOperator, Expr, Key, NumberLiteral } from "../../grammar/ast.ts";
+import type { Argument, BinaryOperator, Expr, ForClause, Key, NumberLiteral } from "../../grammar/ast.ts";
 import { parseFragment } from "../../grammar/parse.ts";
 import { anyName, identifier } from "./name-arbitrary.ts";
 
@@ -102,6 +102,19 @@ const OPERATORS: readonly BinaryOperator[] = [
   "in",
 ];
 
+/** `for x, i in xs if c`, with expressions of one depth. */
+export function forClauseOf(inner: fc.Arbitrary<Expr>): fc.Arbitrary<ForClause> {
+  const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
+  return fc.tuple(identifier, maybe(identifier), inner, maybe(inner)).map(([item, index, list, condition]) => ({
+    kind: "ForClause",
+    span,
+    item,
+    ...(index === undefined ? {} : { index }),
+    list,
+    ...(condition === undefined ? {} : { condition }),
+  }));
+}
+
 function expressionOf(depth: number): fc.Arbitrary<Expr> {
   if (depth === 0) return leaf;
   const inner = expressionOf(depth - 1);
@@ -140,15 +153,8 @@ function expressionOf(depth: number): fc.Arbitrary<Expr> {
     {
       weight: 1,
       arbitrary: fc
-        .tuple(inner, identifier, inner, fc.option(inner, { nil: undefined }))
-        .map(([value, item, list, condition]): Expr => ({
-          kind: "Comprehension",
-          span,
-          value,
-          item,
-          list,
-          ...(condition === undefined ? {} : { condition }),
-        })),
+        .tuple(inner, fc.array(forClauseOf(inner), { minLength: 1, maxLength: 2 }))
+        .map(([value, clauses]): Expr => ({ kind: "Comprehension", span, value, clauses })),
     },
     {
       weight: 1,
@@ -164,6 +170,7 @@ function expressionOf(depth: number): fc.Arbitrary<Expr> {
       weight: 1,
       arbitrary: fc.tuple(inner, inner).map(([object, index]): Expr => ({ kind: "Index", span, object, index })),
     },
+    { weight: 1, arbitrary: inner.map((object): Expr => ({ kind: "NonNull", span, object })) },
     {
       weight: 2,
       arbitrary: fc.tuple(identifier, fc.array(argument, { maxLength: 3 })).map(([callee, args]): Expr => ({

@@ -7,6 +7,7 @@ import { functionsOf, toBoundChannel } from "../bind-graph.ts";
 import type { PlanUnit } from "../file-scope.ts";
 import type { NodeEntry } from "../graph-context.ts";
 import { openContext, watchErrors, type BindOptions } from "../open-context.ts";
+import { createExpansion, expandChannel, expandTask } from "../expand-names.ts";
 import { bindTask, type TypedTask } from "./bind-task.ts";
 import { resolveDependencies } from "./dependencies.ts";
 import { bindMatrix, checkSize, matrixNames, type Matrix } from "./matrix.ts";
@@ -18,7 +19,16 @@ export function bindPlan(unit: PlanUnit, bindOptions: BindOptions): BoundPlan {
   const { declaration, scope } = unit;
   const file = scope.file.source;
   const options = watchErrors(bindOptions);
-  const declarations = collectPlan(declaration, file, scope.secrets, options.report);
+  const collected = collectPlan(declaration, file, scope.secrets, options.report);
+  const own = new Set(collected.channels.map(({ name }) => name.name));
+  const { report } = options;
+  const { poisoned } = collected;
+  const { expand } = createExpansion({ scope, derived: [], isOwnName: (name) => own.has(name), report, poisoned });
+  const declarations = {
+    ...collected,
+    channels: collected.channels.map((channel) => expandChannel(channel, expand)),
+    tasks: collected.tasks.map((task) => expandTask(task, expand)),
+  };
   const { tasks, settings } = declarations;
   const entries = tasks.map(asNode);
   const { context, channels, writes } = openContext(unit, { ...declarations, nodes: entries, noun: "task" }, options);

@@ -89,7 +89,7 @@ function asNode(task: Ast.TaskDecl, call: Ast.Expr): Ast.NodeDecl {
     span,
     name,
     call,
-    ...(each === undefined ? {} : { each }),
+    ...(each === undefined ? {} : { each: { kind: "ForClause", span: each.list.span, ...each } }),
     ...(output === undefined ? {} : { output }),
     policies,
   };
