@@ -185,7 +185,7 @@ function deeperCauses(error: NgraphError, redact = (text: string) => text): stri
   while (current instanceof Error && causes.length < 5) {
     const below: unknown = current instanceof AggregateError ? current.errors[0] : current.cause;
     if (below === undefined) break;
-    causes.push(redact(describeError(below)));
+    causes.push(describeError(below, redact));
     current = below;
   }
   // An error that wraps another often repeats its message.

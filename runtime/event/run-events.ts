@@ -49,38 +49,44 @@ export function emitNodeEvent(run: Run, task: Task, attempt: number, body: NodeE
 
 /** An error as plain data, with secrets redacted. */
 export function eventError(run: Run, error: unknown): EventError {
-  const message = run.shared.redact(describeError(error));
+  const message = describeError(error, run.shared.redact);
   if (error instanceof NodeError) return { code: error.code, message, node: error.nodeId, attempts: error.attempts };
   if (error instanceof NgraphError) return { code: error.code, message };
   return { code: "NG_NODE_FAILED", message };
 }
 
-/** A thrown value as text. Reading the value may run user code, which may throw. */
-export function describeError(error: unknown): string {
-  const text = fullDescription(error);
+/**
+ * A thrown value as text, redacted before it is cut. Reading the value may run user code, which may throw.
+ */
+export function describeError(error: unknown, redact: (text: string) => string = unchanged): string {
+  const text = redact(fullDescription(error, redact));
   return text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text;
 }
 
 /** Longer messages are cut: they are stored in checkpoints and repeated in events and in the errors that wrap them. */
 const MAX_MESSAGE = 20_000;
 
-function fullDescription(error: unknown): string {
+function unchanged(text: string): string {
+  return text;
+}
+
+function fullDescription(error: unknown, redact: (text: string) => string): string {
   try {
     if (error instanceof Error) return `${error.message || error.name}`;
     // Errors of other realms, and error-like objects of libraries.
     if (typeof error === "object" && error !== null && "message" in error && typeof error.message === "string") {
       return error.message;
     }
-    return `it threw ${thrownText(error)}`;
+    return `it threw ${thrownText(error, redact)}`;
   } catch {
     return "it threw something that cannot be shown";
   }
 }
 
-function thrownText(value: unknown): string {
+function thrownText(value: unknown, redact: (text: string) => string): string {
   const text = String(value);
   if (text !== "[object Object]") return text;
-  const json = JSON.stringify(value) ?? text;
+  const json = redact(JSON.stringify(value) ?? text);
   return json.length > 200 ? `${json.slice(0, 200)}…` : json;
 }
 

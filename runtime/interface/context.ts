@@ -47,6 +47,11 @@ export interface NodeContext {
   stop(): Command;
   /** Emits a `custom` event. */
   emit(data: Json): void;
+  /**
+   * Replaces the values of the run's secrets in a text, as the engine does in errors and events. For a text that the body
+   * shortens, because a part of a secret is harder to find.
+   */
+  redact(text: string): string;
 }
 
 /** A type with the named types that its `ref`s point to. */

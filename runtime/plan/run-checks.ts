@@ -35,7 +35,7 @@ export async function runChecks(run: Run, task: TaskCode, attempt: number, show:
         cmd: run.shared.redact(name),
         rc: 1,
         duration_s: 0,
-        ...tailOf(run.shared.redact(describeError(error))),
+        ...tailOf(describeError(error, run.shared.redact)),
       });
       continue;
     }

@@ -63,7 +63,7 @@ export async function runPlanTask(task: TaskCode, environment: TaskEnvironment):
     try {
       values.show(task);
     } catch (error) {
-      return fail("reducer_failed", describeError(error), undefined, attempt - 1, undefined);
+      return fail("reducer_failed", describeError(error, run.shared.redact), undefined, attempt - 1, undefined);
     }
     const trying = new Attempt(run, taskOf(task.node, task), attempt);
     const started = runAttempt(trying);

@@ -50,7 +50,7 @@ export function applyUpdates(run: Run, tasks: readonly Task[], outcomes: readonl
         undoUpdates(run, writes);
         const task = tasks[index]!;
         const { name } = task.node.spec;
-        const reason = run.shared.redact(describeError(cause));
+        const reason = describeError(cause, run.shared.redact);
         const message = `the reducer of channel \`${code.name}\` failed on what node \`${name}\` wrote: ${reason}`;
         return {
           error: new RunError("NG_REDUCER_FAILED", message, { nodeIds: [name], cause, causeMessage: reason }),

@@ -65,4 +65,7 @@ export class TaskContext implements NodeContext, Waits {
     const attempt = this.#attempt;
     return (data) => attempt.emit(data);
   }
+  get redact(): NodeContext["redact"] {
+    return this.#attempt.run.shared.redact;
+  }
 }

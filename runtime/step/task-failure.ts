@@ -13,7 +13,8 @@ export function failTask(
   attempts: number,
   children?: Outcome["children"],
 ): Outcome {
-  const reason = run.shared.redact(cause instanceof ChildStopped ? cause.reason : describeError(cause));
+  const { redact } = run.shared;
+  const reason = cause instanceof ChildStopped ? redact(cause.reason) : describeError(cause, redact);
   const error = nodeError(run, task, cause, reason, attempts);
   if (run.listening) emitNodeEvent(run, task, attempts, { phase: "error", error: eventError(run, error) });
   if (run.shared.onFailure === "abort" && !task.node.hasErrorRoutes && !run.aborting) {

@@ -239,7 +239,7 @@ function convert({ redact }: EngineCore, name: string, change: (value: Json) => 
   try {
     converted = change(value);
   } catch (cause) {
-    const reason = redact(describeError(cause));
+    const reason = describeError(cause, redact);
     const message = `the function that converts channel \`${name}\` failed: ${reason}`;
     throw new RunError("NG_BAD_INPUT", message, { cause, causeMessage: reason });
   }

@@ -152,7 +152,7 @@ function admitEdits(run: Run, values: JsonObject, replaces: boolean): readonly E
       const appended = !replaces && channel.spec.reducer?.kind === "append";
       edits.push({ channel: index, name, update: admitted, next, appended });
     } catch (cause) {
-      const message = `the reducer of channel \`${name}\` failed: ${describeError(cause)}`;
+      const message = `the reducer of channel \`${name}\` failed: ${describeError(cause, run.shared.redact)}`;
       throw new RunError("NG_REDUCER_FAILED", message, { cause });
     }
   }

@@ -1,4 +1,4 @@
-import type { BuiltinNode, ExpectedType } from "../../runtime/interface/context.ts";
+import type { BuiltinNode, ExpectedType, NodeContext } from "../../runtime/interface/context.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import { NodeFailure } from "../node-failure.ts";
 import { isStrict, schemaOf } from "../type-schema.ts";
@@ -43,8 +43,8 @@ export function createLlm(options: LlmOptions): BuiltinNode {
       ...(maxTokens === null ? {} : { max_completion_tokens: maxTokens }),
       ...(expects === undefined ? {} : { response_format: responseFormat(expects) }),
     };
-    const text = await send(url, options.apiKey, body, context.signal);
-    return expects === undefined ? text : readAnswer(text);
+    const text = await send(url, options.apiKey, body, context);
+    return expects === undefined ? text : readAnswer(text, context);
   };
 }
 
@@ -72,7 +72,12 @@ function responseFormat(expects: ExpectedType): object {
   };
 }
 
-async function send(url: string, apiKey: string | undefined, body: object, signal: AbortSignal): Promise<string> {
+async function send(
+  url: string,
+  apiKey: string | undefined,
+  body: object,
+  { signal, redact }: Pick<NodeContext, "signal" | "redact">,
+): Promise<string> {
   const what = `the model server at ${new URL(url).host}`;
   let response: Response;
   let text: string;
@@ -90,13 +95,15 @@ async function send(url: string, apiKey: string | undefined, body: object, signa
   } catch (error) {
     if (signal.aborted || error instanceof NodeFailure) throw error;
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    throw new NodeFailure(`${what} cannot be reached: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    // The message of `fetch` repeats an address with a user and a password.
+    const reason = (cause instanceof Error ? cause.message : String(cause)).replaceAll(url, what);
+    throw new NodeFailure(`${what} cannot be reached: ${reason}`, {
       cause: error,
     });
   }
   const document = parse(text);
   if (!response.ok) {
-    const reason = textAt(document, ["error", "message"]) ?? cut(text.trim(), 300);
+    const reason = textAt(document, ["error", "message"]) ?? cut(redact(text.trim()), 300);
     throw new NodeFailure(`${what} answered ${response.status}: ${reason}`, {
       retryable: RETRYABLE_STATUSES.has(response.status),
       details: { status: response.status },
@@ -113,11 +120,11 @@ async function send(url: string, apiKey: string | undefined, body: object, signa
 }
 
 /** Reads the answer. A failure can be retried: the model may follow the schema at the next try. */
-function readAnswer(text: string): Json {
+function readAnswer(text: string, { redact }: Pick<NodeContext, "redact">): Json {
   // Some servers put a Markdown fence around JSON.
   const document = parse(text.trim().replace(/^```(?:json)?\s*([\s\S]*?)\s*```$/, "$1"));
   if (typeof document !== "object" || document === null || !("answer" in document)) {
-    throw new NodeFailure(`the model's answer does not have the requested form: ${cut(text.trim(), 200)}`);
+    throw new NodeFailure(`the model's answer does not have the requested form: ${cut(redact(text.trim()), 200)}`);
   }
   return document.answer as Json;
 }

@@ -61,8 +61,8 @@ export function createShell(watch: ShellOptions = {}): BuiltinNode {
       watch,
     );
     if (check !== false && code !== 0) {
-      const output = (stderr.trim() === "" ? stdout : stderr).trim();
-      // The `…` marks the cut: the redactor also replaces a part of a secret next to this mark.
+      // Redacted before it is cut: a part of a secret is harder to find.
+      const output = context.redact((stderr.trim() === "" ? stdout : stderr).trim());
       const excerpt = output.length > EXCERPT ? `…${output.slice(-EXCERPT)}` : output;
       throw new NodeFailure(`\`${call.shown}\` ended with exit code ${code}${excerpt === "" ? "" : `:\n${excerpt}`}`, {
         details: { code },

@@ -13,7 +13,12 @@ export class Paused extends Error {
 
 /** A context outside of any engine: `interrupt` gives the answers in their order, then pauses. */
 export function fakeContext(
-  options: { signal?: AbortSignal; answers?: readonly Json[]; expects?: ExpectedType } = {},
+  options: {
+    signal?: AbortSignal;
+    answers?: readonly Json[];
+    expects?: ExpectedType;
+    redact?: NodeContext["redact"];
+  } = {},
 ): NodeContext {
   const answers = [...(options.answers ?? [])];
   const command: Command = { [COMMAND]: true };
@@ -33,5 +38,6 @@ export function fakeContext(
     send: () => command,
     stop: () => command,
     emit: () => {},
+    redact: options.redact ?? ((text) => text),
   };
 }
