@@ -39,6 +39,9 @@ const signatures: readonly NodeSignature[] = [
       optional("headers", { kind: "map", value: STRING }),
       optional("body", JSON_VALUE),
       optional("check", BOOL),
+      optional("redirects", INT),
+      optional("hosts", { kind: "list", item: STRING }),
+      optional("private", BOOL),
     ],
     result: {
       kind: "record",

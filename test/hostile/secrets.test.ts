@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { withoutPassword } from "../../cli/output/mask-password.ts";
 import { createRedactor } from "../../runtime/event/redact.ts";
 import { http } from "../../stdlib/nodes/http.ts";
+import { fakeContext } from "../stdlib/fake-context.ts";
 import { numRuns } from "../support/depth.ts";
 
 const KEY = "-----BEGIN KEY-----\nAAAABBBBCCCC\nDDDDEEEEFFFF\n-----END KEY-----\n";
@@ -87,7 +88,7 @@ test.each([
   "ftp://u:p4ssw0rd@h/x",
   "//u:p4ssw0rd@h/x?p4ssw0rd",
 ])("`http` does not show credentials or a query: %s", async (url) => {
-  const context = { signal: new AbortController().signal } as Parameters<typeof http>[1];
+  const context = fakeContext();
   const failure: unknown = await Promise.resolve(http({ url }, context)).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(Error);
   expect((failure as Error).message).not.toContain("p4ssw0rd");

@@ -1,0 +1,28 @@
+import type { Json } from "../../runtime/value/json.ts";
+import { NodeFailure } from "../node-failure.ts";
+
+/**
+ * Reads the option `hosts` of `http`: `api.example.com`, `*.example.com` (every name below it), `localhost:8080`. A host
+ * without a port stands for the default port. Returns a predicate; every host is allowed without the option.
+ */
+export function readHosts(hosts: Json): (url: URL) => boolean {
+  if (hosts === null) return () => true;
+  const patterns = (hosts as readonly Json[]).map((text) => readPattern(String(text)));
+  return ({ host }) => patterns.some((matches) => matches(host));
+}
+
+function readPattern(text: string): (host: string) => boolean {
+  const isWildcard = text.startsWith("*.");
+  const name = isWildcard ? text.slice(2) : text;
+  const given =
+    /^[^/?#@*\s\\]+$/.test(name) && URL.canParse(`https://${name}`) ? new URL(`https://${name}`) : undefined;
+  if (given === undefined) {
+    throw new NodeFailure(
+      `\`hosts\` lists names such as "api.example.com", "*.example.com" or "localhost:8080", not ${JSON.stringify(text)}`,
+      { retryable: false },
+    );
+  }
+  // The default port of `http` is not the one of `https`, with which the name was parsed.
+  const host = given.host.replace(/:80$/, "");
+  return isWildcard ? (candidate) => candidate.endsWith(`.${host}`) : (candidate) => candidate === host;
+}
