@@ -92,7 +92,7 @@ function passThrough(context: CheckContext, index: number, before: Taint): Taint
   const node = context.node(index);
   if (node.pauseAfter) return CLEAN;
   // A person who answers has seen what has been written before.
-  const waits = node.pauseBefore || (node.call.kind === "builtin" && node.call.signature.pauses === true);
+  const waits = node.pauseBefore || (node.call.kind === "builtin" && node.call.signature.effects.includes("person"));
   const known = waits ? CLEAN : before;
   const after: MutableTaint = { models: new Map(known.models), others: new Map(known.others) };
   for (const { channel, optional } of context.model.data.writes[index]!) {

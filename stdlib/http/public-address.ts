@@ -1,3 +1,5 @@
+import type { BlockList } from "node:net";
+
 /**
  * Whether an address belongs to the public internet, after the special-purpose registries of IANA (RFC 6890). Addresses
  * that embed an IPv4 address (mapped, NAT64, 6to4, Teredo) count as private: no public server needs them.
@@ -5,10 +7,10 @@
  * @param address an IPv4 address, or an IPv6 address without brackets
  */
 export function isPublicAddress(address: string): boolean {
-  const { BlockList, isIP } = process.getBuiltinModule("node:net");
-  privateV4 ??= blockList(BlockList, PRIVATE_V4, "ipv4");
-  privateV6 ??= blockList(BlockList, PRIVATE_V6, "ipv6");
-  globalV6 ??= blockList(BlockList, ["2000::/3"], "ipv6");
+  const { BlockList: Constructor, isIP } = process.getBuiltinModule("node:net");
+  privateV4 ??= blockList(Constructor, PRIVATE_V4, "ipv4");
+  privateV6 ??= blockList(Constructor, PRIVATE_V6, "ipv6");
+  globalV6 ??= blockList(Constructor, ["2000::/3"], "ipv6");
   // A scope (`fe80::1%eth0`) names an interface of this machine.
   switch (isIP(address)) {
     case 4:
@@ -41,12 +43,11 @@ const PRIVATE_V4 = [
 /** Within 2000::/3, which is all that is assigned for public use. */
 const PRIVATE_V6 = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"];
 
-type List = import("node:net").BlockList;
-let privateV4: List | undefined;
-let privateV6: List | undefined;
-let globalV6: List | undefined;
+let privateV4: BlockList | undefined;
+let privateV6: BlockList | undefined;
+let globalV6: BlockList | undefined;
 
-function blockList(Constructor: new () => List, ranges: readonly string[], family: "ipv4" | "ipv6"): List {
+function blockList(Constructor: new () => BlockList, ranges: readonly string[], family: "ipv4" | "ipv6"): BlockList {
   const list = new Constructor();
   for (const range of ranges) {
     const [base = "", length] = range.split("/");

@@ -41,6 +41,7 @@ const SOURCES: readonly (readonly [name: string, source: string, edges: string, 
     "start -> get -> run",
     "the answer of a person",
   ],
+  ["a signal", 'state x: string  node get = receive("a") into x', "start -> get -> run", "a signal"],
   [
     "the result of a tool",
     'state x: string  node get = tool("a", "b") into x',
@@ -113,4 +114,9 @@ test("the result of a called graph is followed", () => {
     `state x: string  node get = inner() into { ${field}: x }  node run = shell(raw(x))\nstart -> get -> run`;
   expect(untrusted(body("a"), called)).toContain("the response of a server in `inner`");
   expect(untrusted(body("b"), called)).toBeUndefined();
+});
+
+test("a signal is no approval", () => {
+  const body = 'input x: string  state go: bool  node wait = receive("go") into go  node run = shell(raw(x))';
+  expect(untrusted(`${body}\nstart -> wait -> run when go\nwait -> end otherwise`)).toContain("an input");
 });
