@@ -29,10 +29,13 @@ export interface SaveDetails {
   readonly current: readonly string[];
   readonly pauses?: readonly PauseItem[];
   readonly error?: NgraphError | undefined;
-  /** Nothing runs after this checkpoint, although the run has not ended. */
-  readonly isLast?: boolean;
   /** A fork: nothing runs until a resume. */
   readonly prepared?: boolean;
+  /**
+   * The last checkpoint that the run writes now, also if the run has not ended (a drain). A run that is not called by another
+   * one releases its claim with it.
+   */
+  readonly ends?: boolean;
   /** Set if the step is unfinished: its results are part of the checkpoint (6.3), and these nodes still have to run. */
   readonly unfinished?: { readonly next: readonly string[]; readonly children: Readonly<Record<string, string>> };
 }
@@ -112,9 +115,9 @@ export class CheckpointWriter {
    */
   save(phase: Phase, details: SaveDetails): Promise<void> | undefined {
     const run = this.#run;
-    const { store, claim, journal, durability, threadId } = this.#durable;
+    const { store, claim, lease, journal, durability, threadId } = this.#durable;
     const isChild = run.path.length > 0;
-    const continues = details.status === "running" && details.isLast !== true;
+    const continues = details.status === "running" && details.ends !== true;
     if (
       durability === "exit" &&
       (isChild ? continues || details.status === "completed" : continues && phase !== "input")
@@ -131,6 +134,7 @@ export class CheckpointWriter {
     const state = behind ? run.state.slice() : run.state;
     const versions = behind ? new Map(this.versions) : this.versions;
     const written = behind ? new Set(this.written) : this.written;
+    const releases = details.ends === true && !isChild;
     const request = {
       header,
       changes,
@@ -138,6 +142,7 @@ export class CheckpointWriter {
       expectedHead: this.headId,
       ...run.shared.inbox.changes(),
       ...(this.headId === null ? {} : { clearWritesOf: this.headId }),
+      ...(releases ? { releaseClaim: true } : {}),
     };
     this.headId = id;
     this.parentId = undefined;
@@ -148,8 +153,10 @@ export class CheckpointWriter {
     const urgent = !continues || phase === "input";
     const stored = (): void => {
       this.storedId = id;
+      if (releases) lease.isReleased = true;
     };
     const saved = journal.write(() => {
+      if (releases) lease.ends = true;
       const answer = store.save(claim, request);
       return isThenable(answer) ? answer.then(stored) : stored();
     }, urgent);

@@ -33,6 +33,7 @@ export async function saveLastCheckpoint(
   const names = failed.map((task) => `\`${task.id}\``).join(", ");
   await run.writer.save(isClean ? "completed" : "interrupted", {
     status: status === "completed" ? (isClean ? "completed" : "failed") : status,
+    ends: true,
     step: 0,
     current: end.tasks.filter((task) => task.status === "done").map(({ id }) => id),
     pauses: end.pauses,

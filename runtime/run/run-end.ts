@@ -82,7 +82,7 @@ export function saveBetweenSteps(
 ): Promise<void> | undefined {
   return run.writer?.save(phase, {
     status: end === undefined || end.drained === true ? "running" : end.status,
-    ...(end?.drained === true ? { isLast: true } : {}),
+    ends: end !== undefined,
     step,
     current,
     pauses: end?.pauses ?? [],

@@ -47,11 +47,20 @@ export interface Shared {
   readonly redact: (text: string) => string;
 }
 
+/** The state of a claim. */
+export interface Lease {
+  /** The save that releases the claim has been requested. */
+  ends: boolean;
+  /** The store has released the claim. */
+  isReleased: boolean;
+}
+
 /** A store, and the right to write to a thread in it. */
 export interface Durable {
   readonly store: Store;
   readonly threadId: ThreadId;
   readonly claim: Claim;
+  readonly lease: Lease;
   /**
    * Ensures before bodies run that the claim is still valid. Returns `undefined` while the lease certainly holds.
    * Rejects if another runner has the thread (5.6).

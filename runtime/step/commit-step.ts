@@ -266,7 +266,7 @@ async function leaveStep(
   const finished = tasks.filter((task) => writer.results.has(task.id)).map(({ node }) => node.spec.name);
   const saved = writer.save("interrupted", {
     status: end.drained === true ? "running" : end.status,
-    ...(end.drained === true ? { isLast: true } : {}),
+    ends: true,
     step: run.step,
     current: finished,
     pauses: end.pauses,

@@ -1,27 +1,29 @@
 import type { Clock } from "../interface/clock.ts";
 import { StoreError, ThreadError, type NgraphError } from "../interface/errors.ts";
 import type { Claim, Store } from "../interface/store.ts";
+import type { Lease } from "../run/shared.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
 
 /**
  * Runs `work` as the only runner of a thread (5.6): claims the thread first, renews the claim (a lease) while the work
- * runs, and releases it afterwards.
+ * runs, and releases it afterwards, unless the last save of the work has released it.
  *
  * @param settings `onLost` is called when the claim is lost: another runner has it, or the store does not answer
  * @param work receives the claim, and a function that ensures the claim is valid if its lease may have run out. The
- * function rejects with NG_THREAD_CONFLICT if another runner has the thread.
+ * function rejects with NG_THREAD_CONFLICT if another runner has the thread. The work records in `lease` that it releases the claim.
  */
 export async function withClaim<T>(
   store: Store,
   threadId: string,
   settings: { readonly leaseMs: number; readonly clock: Clock; readonly onLost: (error: NgraphError) => void },
-  work: (claim: Claim, ensureHeld: () => Promise<void> | undefined) => Promise<T>,
+  work: (claim: Claim, ensureHeld: () => Promise<void> | undefined, lease: Lease) => Promise<T>,
 ): Promise<T> {
   const { leaseMs, clock } = settings;
   // The lease counts from the request, not from the answer.
   let heldUntil = clock.now() + leaseMs;
   // Mutation point: claim
   const claim = await asStoreError(() => store.claim(threadId, { owner: globalThis.crypto.randomUUID(), leaseMs }));
+  const lease: Lease = { ends: false, isReleased: false };
   let over = false;
   let timer: unknown;
   const extend = async (): Promise<void> => {
@@ -55,7 +57,8 @@ export async function withClaim<T>(
       .catch((error: unknown) => {
         // A failed store may recover before another runner claims the thread. `ensureClaimed` checks the claim before
         // the next bodies run.
-        if (error instanceof ThreadError) lose(error);
+        // A renewal that arrives after the last save finds no claim.
+        if (error instanceof ThreadError && !lease.ends) lose(error);
       })
       .finally(() => {
         if (answered || over) return;
@@ -69,15 +72,19 @@ export async function withClaim<T>(
   };
   renewLater();
   try {
-    return await work(claim, ensureHeld);
+    return await work(claim, ensureHeld, lease);
   } finally {
     over = true;
     clock.clearTimeout(timer);
-    try {
-      await store.release(claim);
-    } catch {
-      // Other runners can claim the thread when the lease has expired.
-    }
+    if (!lease.isReleased) await releaseQuietly(store, claim);
+  }
+}
+
+async function releaseQuietly(store: Store, claim: Claim): Promise<void> {
+  try {
+    await store.release(claim);
+  } catch {
+    // Other runners can claim the thread when the lease has expired.
   }
 }
 

@@ -58,10 +58,10 @@ export async function asRunner<T>(
   const unlink = linkSignal(options.signal, cancellation);
   core.drain.enter(cancellation);
   try {
-    return await withClaim(store, threadId, settings, async (claim, ensureClaimed) => {
+    return await withClaim(store, threadId, settings, async (claim, ensureClaimed, lease) => {
       try {
         const journal = new Journal(durability === "async", core.clock);
-        return await work({ store, threadId, claim, ensureClaimed, journal, durability }, cancellation);
+        return await work({ store, threadId, claim, lease, ensureClaimed, journal, durability }, cancellation);
       } catch (error) {
         cancellation.cancel(error);
         throw error;
