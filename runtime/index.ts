@@ -25,6 +25,7 @@ export {
 } from "./routing/scheduler.ts";
 export type { BarrierSignals } from "./routing/barrier-state.ts";
 export * from "./interface/store.ts";
+export { type CodecContext, type StoreCodec, withCodec } from "./stores/codec.ts";
 export { MemoryStore } from "./stores/memory.ts";
 export * from "./table/table.ts";
 export type { FieldType, ValueType } from "./table/value-type.ts";

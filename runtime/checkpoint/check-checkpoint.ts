@@ -16,6 +16,10 @@ export interface RequestedCheckpoint {
  * @throws StoreError NG_CORRUPT_RECORD with the name of the checkpoint and the problem
  */
 export function checkCheckpoint(checkpoint: Checkpoint, asked: RequestedCheckpoint): void {
+  if (checkpoint.codec !== undefined) {
+    const message = `thread \`${asked.threadId}\` is encoded with the key ${shown(checkpoint.codec)}: open its store with the codec (\`withCodec\`)`;
+    throw new StoreError("NG_STORE_FAILED", message);
+  }
   const problem = problemOf(checkpoint, asked);
   if (problem === undefined) return;
   const name = `checkpoint ${shown(checkpoint.id)} of thread \`${asked.threadId}\``;

@@ -19,6 +19,7 @@ import { firstDue } from "./waits.ts";
 import { dueWrite } from "./restore-run.ts";
 import { channelShapes } from "./channel-shapes.ts";
 import { newId } from "./ids.ts";
+import { listChange } from "./list-change.ts";
 import type { Durable } from "../run/shared.ts";
 
 /** The parts of a checkpoint that the run itself does not contain. */
@@ -58,8 +59,8 @@ export class CheckpointWriter {
   versions = new Map<number, number>();
   /** Channels with a value of their own. All others have their start value. */
   written = new Set<number>();
-  /** By channel written since the last checkpoint: the index of the first appended item, or -1 for a whole value. */
-  #dirty = new Map<number, number>();
+  /** Channels written since the last checkpoint. */
+  #dirty = new Map<number, Dirty>();
   #resets: ChannelChange[] = [];
   /** The chain has a checkpoint of this table with its channels. */
   hasRecordedChannels = false;
@@ -73,9 +74,11 @@ export class CheckpointWriter {
 
   /** Records that a channel changes. @param appended the update appends items to the list `before` */
   touch(channel: number, before: Json, appended: boolean): void {
-    const begin = appended && this.written.has(channel) && Array.isArray(before) ? before.length : -1;
+    const isWritten = this.written.has(channel);
+    const begin = appended && isWritten && Array.isArray(before) ? before.length : -1;
     const known = this.#dirty.get(channel);
-    this.#dirty.set(channel, known === undefined ? begin : Math.min(known, begin));
+    if (known === undefined) this.#dirty.set(channel, { begin, before: isWritten ? before : undefined });
+    else known.begin = Math.min(known.begin, begin);
     this.written.add(channel);
   }
 
@@ -171,11 +174,8 @@ export class CheckpointWriter {
     const run = this.#run;
     const { table } = run.program;
     const { unfinished, error } = details;
-    // Mutation point: finished-results
-    const finished = unfinished === undefined ? [] : [...this.results.values()];
-    const errors: Record<string, Json> = {};
-    for (const [node, value] of run.errors ?? []) setField(errors, table.nodes[node]!.name, value);
-    return {
+    const { answers } = run.shared;
+    const header: WritableHeader = {
       schemaVersion: CHECKPOINT_SCHEMA_VERSION,
       id,
       threadId,
@@ -186,36 +186,48 @@ export class CheckpointWriter {
       phase,
       currentNodes: details.current,
       currentNode: currentNodeOf(run, phase, details),
-      nextNodes: unfinished?.next ?? run.ready.map((node) => table.nodes[node]!.name),
+      nextNodes: unfinished?.next ?? mapped(run.ready, (node) => table.nodes[node]!.name),
       // Mutation point: saved-sends
-      pendingSends: run.sends.map(({ taskId, node, item }) => ({ taskId, node: table.nodes[node]!.name, item })),
-      barrierState: signalsOf(table, run.barriers),
-      pauses: details.pauses ?? [],
-      answers: run.path.length === 0 ? [...run.shared.answers.values()] : [],
-      errors,
+      pendingSends: mapped(run.sends, ({ taskId, node, item }) => ({ taskId, node: table.nodes[node]!.name, item })),
+      barrierState: run.barriers.isClear ? NO_FIELDS : signalsOf(table, run.barriers),
+      pauses: details.pauses ?? NO_ITEMS,
+      answers: run.path.length === 0 && answers.size > 0 ? [...answers.values()] : NO_ITEMS,
+      errors: this.#errors(),
       status: details.status,
       label: null,
       metadata: run.shared.metadata,
       timestamp: run.shared.clock.now(),
       digest: table.digest,
       graph: table.name,
-      ...(this.#recordsChannels(details) ? { channels: channelShapes(run.program) } : {}),
-      ...passedGatesOf(run, phase),
-      ...(details.status === "running" && (phase === "updated" || details.prepared === true) ? { prepared: true } : {}),
-      ...(finished.length === 0 ? {} : { finished }),
-      ...(details.status === "paused" ? dueOfPauses(details.pauses) : {}),
-      ...(unfinished === undefined || run.dues === undefined ? {} : { dues: Object.fromEntries(run.dues) }),
-      ...(run.shared.inbox.taken.length === 0 ? {} : { taken: run.shared.inbox.taken }),
-      ...(error === undefined ? {} : { failure: this.#failure(error) }),
-      ...(run.unrouted.length === 0
-        ? {}
-        : { unrouted: run.unrouted.map(({ node }) => (node === -1 ? "start" : run.nodeName(node))) }),
-      ...(run.attempt === 1 ? {} : { attempt: run.attempt }),
-      ...(run.argumentsRound === 1 ? {} : { argumentsRound: run.argumentsRound }),
-      ...(unfinished === undefined || Object.keys(unfinished.children).length === 0
-        ? {}
-        : { children: unfinished.children }),
     };
+    // Fields that most headers lack.
+    if (this.#recordsChannels(details)) header.channels = channelShapes(run.program);
+    const passedGates = passedGatesOf(run, phase);
+    if (passedGates !== undefined) header.passedGates = passedGates;
+    if (details.status === "running" && (phase === "updated" || details.prepared === true)) header.prepared = true;
+    // Mutation point: finished-results
+    const finished = unfinished === undefined ? [] : [...this.results.values()];
+    if (finished.length > 0) header.finished = finished;
+    const due = details.status === "paused" ? firstDue(details.pauses ?? NO_ITEMS) : undefined;
+    if (due !== undefined) header.due = due;
+    if (unfinished !== undefined && run.dues !== undefined) header.dues = Object.fromEntries(run.dues);
+    if (run.shared.inbox.taken.length > 0) header.taken = [...run.shared.inbox.taken];
+    if (error !== undefined) header.failure = this.#failure(error);
+    if (run.unrouted.length > 0) {
+      header.unrouted = run.unrouted.map(({ node }) => (node === -1 ? "start" : run.nodeName(node)));
+    }
+    if (run.attempt !== 1) header.attempt = run.attempt;
+    if (run.argumentsRound !== 1) header.argumentsRound = run.argumentsRound;
+    if (unfinished !== undefined && Object.keys(unfinished.children).length > 0) header.children = unfinished.children;
+    return header;
+  }
+
+  #errors(): Readonly<Record<string, Json>> {
+    const { errors, program } = this.#run;
+    if (errors === undefined) return NO_FIELDS;
+    const record: Record<string, Json> = {};
+    for (const [node, value] of errors) setField(record, program.table.nodes[node]!.name, value);
+    return record;
   }
 
   /** Where a run starts or stops, its graph may be edited before the next checkpoint. */
@@ -233,17 +245,26 @@ export class CheckpointWriter {
   #takeChanges(): ChannelChange[] {
     const { channels, channelIndex } = this.#run.program;
     // A channel that was reset and then written has one change: the write.
-    const changes = this.#resets.filter(({ channel }) => !this.#dirty.has(channelIndex.get(channel) ?? -1));
-    for (const [channel, begin] of this.#dirty) {
+    const changes =
+      this.#resets.length === 0
+        ? []
+        : this.#resets.filter(({ channel }) => !this.#dirty.has(channelIndex.get(channel) ?? -1));
+    const acceptsSplices = this.#durable.store.acceptsSplices === true;
+    for (const [channel, { begin, before }] of this.#dirty) {
       const version = (this.versions.get(channel) ?? 0) + 1;
       this.versions.set(channel, version);
       const { name } = channels[channel]!;
       const value = this.#run.state[channel]!;
-      if (begin === -1) changes.push({ channel: name, version, kind: "set", value });
-      else changes.push({ channel: name, version, kind: "append", items: (value as readonly Json[]).slice(begin) });
+      if (begin !== -1) {
+        const items = Object.freeze((value as readonly Json[]).slice(begin));
+        changes.push({ channel: name, version, kind: "append", items });
+      } else {
+        const content = listChange(before, value, acceptsSplices) ?? ({ kind: "set", value } as const);
+        changes.push({ channel: name, version, ...content });
+      }
     }
-    this.#resets = [];
-    this.#dirty = new Map();
+    if (this.#resets.length > 0) this.#resets = [];
+    this.#dirty.clear();
     return changes;
   }
 
@@ -258,20 +279,32 @@ export class CheckpointWriter {
   }
 }
 
-function dueOfPauses(pauses: readonly PauseItem[] = []): Pick<CheckpointHeader, "due"> {
-  const due = firstDue(pauses);
-  return due === undefined ? {} : { due };
+type WritableHeader = { -readonly [Field in keyof CheckpointHeader]: CheckpointHeader[Field] };
+
+const NO_ITEMS: readonly never[] = Object.freeze([]);
+const NO_FIELDS: Readonly<Record<string, never>> = Object.freeze({});
+
+function mapped<T, R>(list: readonly T[], convert: (item: T) => R): readonly R[] {
+  return list.length === 0 ? NO_ITEMS : list.map(convert);
+}
+
+/** A channel that was written since the last checkpoint. */
+interface Dirty {
+  /** Index of the first appended item; -1 if updates have done more than append. */
+  begin: number;
+  /** The value at the last checkpoint; `undefined` for a channel without a value of its own. */
+  readonly before: Json | undefined;
 }
 
 /** Gates of the next or the interrupted step that a resume does not close again (6.3). */
-function passedGatesOf(run: Run, phase: Phase): Pick<CheckpointHeader, "passedGates"> {
-  if (!run.program.hasGates) return {};
+function passedGatesOf(run: Run, phase: Phase): readonly string[] | undefined {
+  if (!run.program.hasGates) return undefined;
   const { nodes } = run.program.table;
   const names = [...run.ready, ...run.sends.map(({ node }) => node)].flatMap((node) => {
     const { name, pauseBefore } = nodes[node]!;
     return pauseBefore === true && (phase === "interrupted" || run.passed?.has(name) === true) ? [name] : [];
   });
-  return names.length === 0 ? {} : { passedGates: [...new Set(names)] };
+  return names.length === 0 ? undefined : [...new Set(names)];
 }
 
 function currentNodeOf(

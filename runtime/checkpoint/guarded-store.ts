@@ -25,31 +25,72 @@ export interface StoreLimits {
  * nothing.
  */
 export function guardStore(store: Store, limits: StoreLimits): Store {
-  const guard = new Guard(limits);
-  const { putWrites, getWrites, clearWrites, putSignal, getSignals, label, loadByLabel } = store;
-  return {
-    claim: (...args) => {
+  let methods = METHODS.get(store);
+  if (methods === undefined) METHODS.set(store, (methods = guardedMethods(store)));
+  const guarded = Object.create(methods) as Guarded;
+  guarded.guard = new Guard(limits);
+  return guarded;
+}
+
+/** A guarded store inherits its methods: each run has one, so it should cost little. */
+interface Guarded extends Store {
+  guard: Guard;
+}
+
+const METHODS = new WeakMap<Store, Store>();
+
+/** Methods of a guarded store. Optional methods that the store lacks are absent here too. */
+function guardedMethods(store: Store): Store & ThisType<Guarded> {
+  const methods: Store & ThisType<Guarded> = {
+    claim(threadId, runner) {
       // A claim that arrives late is released: it would block other runners until its lease ends.
       const releaseLate = (late: Promise<Claim>): void => void late.then((claim) => store.release(claim)).catch(ignore);
-      return guard.wait("claim", store.claim(...args), releaseLate);
+      return this.guard.wait("claim", store.claim(threadId, runner), releaseLate);
     },
-    renew: (...args) => guard.wait("renew", store.renew(...args)),
-    release: (...args) => guard.wait("release", store.release(...args)),
-    save: (...args) => guard.wait("save", store.save(...args)),
-    loadLatest: (...args) => guard.wait("loadLatest", store.loadLatest(...args)),
-    loadById: (...args) => guard.wait("loadById", store.loadById(...args)),
-    list: (...args) => guard.wait("list", store.list(...args)),
-    deleteThread: (...args) => guard.wait("deleteThread", store.deleteThread(...args)),
-    // Optional methods that the store lacks are absent here too.
-    ...(putWrites && { putWrites: (...args) => guard.wait("putWrites", putWrites.apply(store, args)) }),
-    ...(getWrites && { getWrites: (...args) => guard.wait("getWrites", getWrites.apply(store, args)) }),
-    ...(clearWrites && { clearWrites: (...args) => guard.wait("clearWrites", clearWrites.apply(store, args)) }),
-    ...(putSignal && { putSignal: (...args) => guard.wait("putSignal", putSignal.apply(store, args)) }),
-    ...(getSignals && { getSignals: (...args) => guard.wait("getSignals", getSignals.apply(store, args)) }),
-    ...(label && { label: (...args) => guard.wait("label", label.apply(store, args)) }),
-    ...(loadByLabel && { loadByLabel: (...args) => guard.wait("loadByLabel", loadByLabel.apply(store, args)) }),
+    renew(claim, leaseMs) {
+      return this.guard.wait("renew", store.renew(claim, leaseMs));
+    },
+    release(claim) {
+      return this.guard.wait("release", store.release(claim));
+    },
+    save(claim, request) {
+      return this.guard.wait("save", store.save(claim, request));
+    },
+    loadLatest(threadId, namespace) {
+      return this.guard.wait("loadLatest", store.loadLatest(threadId, namespace));
+    },
+    loadById(threadId, id) {
+      return this.guard.wait("loadById", store.loadById(threadId, id));
+    },
+    list(threadId, options) {
+      return this.guard.wait("list", store.list(threadId, options));
+    },
+    deleteThread(threadId) {
+      return this.guard.wait("deleteThread", store.deleteThread(threadId));
+    },
   };
+  const optional: { -readonly [Name in keyof Store]: Store[Name] } & ThisType<Guarded> = methods;
+  if (store.acceptsSplices === true) optional.acceptsSplices = true;
+  for (const name of OPTIONAL) {
+    const method = store[name] as ((...args: unknown[]) => MaybePromise<unknown>) | undefined;
+    if (method === undefined) continue;
+    const guarded = function (this: Guarded, ...args: unknown[]): MaybePromise<unknown> {
+      return this.guard.wait(name, method.apply(store, args));
+    };
+    Object.defineProperty(methods, name, { value: guarded });
+  }
+  return methods;
 }
+
+const OPTIONAL = [
+  "putWrites",
+  "getWrites",
+  "clearWrites",
+  "putSignal",
+  "getSignals",
+  "label",
+  "loadByLabel",
+] as const;
 
 class Guard {
   readonly #limits: StoreLimits;

@@ -117,6 +117,8 @@ export interface CheckpointHeader {
   readonly attempt?: number;
   /** For a graph called as a node: from 2 on if an edit has changed the arguments of the call; absent before. */
   readonly argumentsRound?: number;
+  /** The content is encoded by a codec with this key (`withCodec`). Absent in what a store with a codec returns. */
+  readonly codec?: string;
   /** Unfinished runs of graphs called as nodes: namespace -> checkpoint id. */
   readonly children?: Readonly<Record<string, CheckpointId>>;
 }
@@ -136,11 +138,25 @@ export interface Signal {
   readonly value: Json;
 }
 
+/** From index `at` of the former list on, `items` replace `remove` items. The edits of a list ascend and do not overlap. */
+export interface ListEdit {
+  readonly at: number;
+  readonly remove: number;
+  readonly items: readonly Json[];
+}
+
 /** How one channel differs from the parent checkpoint. */
 export type ChannelChange =
   | { readonly channel: string; readonly version: number; readonly kind: "set"; readonly value: Json }
   /** The value is the value of the parent checkpoint with these items appended. */
   | { readonly channel: string; readonly version: number; readonly kind: "append"; readonly items: readonly Json[] }
+  /** The value is the list of the parent checkpoint (an empty one if it has none) after the edits. */
+  | {
+      readonly channel: string;
+      readonly version: number;
+      readonly kind: "splice";
+      readonly edits: readonly ListEdit[];
+    }
   /** The channel no longer exists, or has its start value again (a new run on the thread). */
   | { readonly channel: string; readonly version: number; readonly kind: "reset" };
 

@@ -139,6 +139,9 @@ export interface PrunePolicy {
 }
 
 export interface Store {
+  /** Whether changes may be of the kind `splice`. A store without it gets whole lists in place of them. */
+  readonly acceptsSplices?: boolean;
+
   /**
    * Claims a thread; the thread need not exist. If it is free, its claim has expired, or its holder is known to be
    * dead, the claim gets a new epoch. Otherwise throws `ThreadError` NG_THREAD_CONFLICT with the name of the holder.

@@ -1,5 +1,5 @@
 import { RunError } from "../interface/errors.ts";
-import type { Json, JsonObject } from "../value/json.ts";
+import type { Json } from "../value/json.ts";
 import { redactAppended, redactJson } from "../event/redact.ts";
 import { describeError, emitEvent } from "../event/run-events.ts";
 import type { Run } from "../run/run.ts";
@@ -91,7 +91,8 @@ export function settleUpdates(run: Run, tasks: readonly Task[], writes: readonly
   for (const { channel, before, task, update, after } of writes) {
     const { name, spec } = run.program.channels[channel]!;
     const isAppended = spec.reducer?.kind === "append";
-    writer?.touch(channel, before, isAppended || extendsList(spec.reducer?.kind, before, after));
+    // A union only appends items, too. For all other updates the writer compares the lists.
+    writer?.touch(channel, before, isAppended || spec.reducer?.kind === "union");
     if (listening) {
       const { redact } = run.shared;
       const node = tasks[task]!.node.spec.name;
@@ -131,26 +132,3 @@ function concurrentWrite(run: Run, tasks: readonly Task[], outcomes: readonly Ou
 }
 
 const NO_WRITES: readonly Write[] = Object.freeze([]);
-
-/** Whether an update has only appended items: a checkpoint then stores those instead of the whole list (5.12). */
-function extendsList(reducer: string | undefined, before: Json, after: Json): boolean {
-  if (!Array.isArray(before) || !Array.isArray(after) || after.length < before.length) return false;
-  if (reducer === "union") return true;
-  // The result of an imported reducer is a copy, so its items are compared by content.
-  return reducer === "function" && before.every((item, index) => isSameJson(item as Json, after[index] as Json));
-}
-
-/** Equality of JSON values including the order of fields, which a store keeps. */
-function isSameJson(a: Json, b: Json): boolean {
-  if (a === b) return true;
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
-  if (Array.isArray(a) || Array.isArray(b)) {
-    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
-    return a.every((item, index) => isSameJson(item as Json, b[index] as Json));
-  }
-  const [left, right] = [a as JsonObject, b as JsonObject];
-  const names = Object.keys(left);
-  const others = Object.keys(right);
-  if (names.length !== others.length) return false;
-  return names.every((name, index) => others[index] === name && isSameJson(left[name]!, right[name]!));
-}

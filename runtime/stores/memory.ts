@@ -1,6 +1,5 @@
 import {
   CHECKPOINT_SCHEMA_VERSION,
-  type ChannelChange,
   type Checkpoint,
   type CheckpointHeader,
   type CheckpointId,
@@ -8,8 +7,6 @@ import {
   type Signal,
   type ThreadId,
 } from "../interface/checkpoint.ts";
-import { setField } from "../expression/operations.ts";
-import type { Json } from "../value/json.ts";
 import { refuseUnknown } from "../interface/known-phase.ts";
 import type {
   Claim,
@@ -21,16 +18,14 @@ import type {
   Store,
   ThreadInfo,
 } from "../interface/store.ts";
+import { registerRunView } from "../interface/run-view.ts";
 import { frozenJson } from "./contract/frozen-json.ts";
 import { checkName, checkNames } from "./contract/key.ts";
 import { checkPrunePolicy, rowLimit } from "./contract/limits.ts";
-import { ListPrefix } from "./contract/list-prefix.ts";
 import {
-  changedTwice,
   checkpointExists,
   claimIsLost,
   headHasMoved,
-  notAList,
   quote,
   storeIsClosed,
   threadIsHeld,
@@ -39,7 +34,10 @@ import {
   unknownVersion,
 } from "./contract/store-error.ts";
 import { isListed } from "./contract/listed-thread.ts";
-import { keptCheckpoints, superseded } from "./contract/retention.ts";
+import { keptCheckpoints } from "./contract/retention.ts";
+import { Chain, frozenChanges, snapshotChanges } from "./memory/chain.ts";
+import { frozenHeader, ownHeader } from "./memory/header.ts";
+import { memoryRunView } from "./memory/run-view.ts";
 
 export interface MemoryStoreOptions {
   /** Clock for leases, in milliseconds. The default is monotonic. */
@@ -54,6 +52,7 @@ export interface MemoryStoreOptions {
  * const engine = createEngine(table, { store: new MemoryStore() });
  */
 export class MemoryStore implements Store {
+  readonly acceptsSplices = true;
   readonly #threads = new Map<ThreadId, ThreadRecord>();
   readonly #now: () => number;
   /** Both count over the whole store: a thread that is deleted and created again never reuses a number. */
@@ -63,6 +62,12 @@ export class MemoryStore implements Store {
 
   constructor(options: MemoryStoreOptions = {}) {
     this.#now = options.now ?? (() => performance.now());
+    // A subclass may override methods, which the view would not call as a run does.
+    if (new.target === MemoryStore)
+      registerRunView(
+        this,
+        memoryRunView(this, (claim, request) => this.#save(claim, request, true)),
+      );
   }
 
   claim(threadId: ThreadId, runner: Runner): Claim {
@@ -94,12 +99,17 @@ export class MemoryStore implements Store {
   }
 
   save(claim: Claim, request: SaveRequest): void {
+    this.#save(claim, request, false);
+  }
+
+  /** @param isOwn the request comes from a run: its parts are frozen or never change, so they are kept without a copy */
+  #save(claim: Claim, request: SaveRequest, isOwn: boolean): void {
     const { thread } = this.#claimed(claim);
     const { header } = request;
     checkName(header.id);
     checkName(header.namespace);
     checkName(header.label);
-    const head = thread.heads.get(header.namespace);
+    const head = headOf(thread, header.namespace);
     // Mutation point: expected-head
     if ((head?.header.id ?? null) !== request.expectedHead) {
       throw headHasMoved(claim.threadId, header.namespace, request.expectedHead, head?.header.id ?? null);
@@ -110,13 +120,14 @@ export class MemoryStore implements Store {
     const ord = this.#ord + 1;
     // Mutation point: continued-branch
     const continues = head !== undefined && header.parentId === head.header.id;
-    const chain: Chain = continues ? head.chain : new Map();
+    const chain = continues ? head.chain : new Chain(claim.threadId);
     // A save is atomic: everything that can fail comes before the first change.
-    const cells = continues
-      ? cellsOf(claim.threadId, request.changes, head.chain, ord)
-      : snapshotCells(request.snapshot(), ord);
+    const given = continues ? request.changes : snapshotChanges(request.snapshot());
+    const changes = isOwn ? given : frozenChanges(given);
+    if (!isOwn) chain.check(changes);
     const stored: Stored = {
-      header: frozenHeader(header),
+      header: isOwn ? ownHeader(header) : frozenHeader(header),
+      isOwn,
       ord,
       chain,
       parent: parentOf(thread, header),
@@ -125,9 +136,10 @@ export class MemoryStore implements Store {
 
     const returned = (request.returnedSignals ?? []).map((signal) => copyOfSignal(signal));
     this.#ord = ord;
-    for (const cell of cells) addCell(chain, cell);
+    chain.add(ord, changes);
     thread.checkpoints.set(header.id, stored);
-    thread.heads.set(header.namespace, stored);
+    if (header.namespace === "") thread.head = stored;
+    else (thread.heads ??= new Map()).set(header.namespace, stored);
     thread.written = ord;
     if (header.label !== null) moveLabel(thread, stored, header.label);
     if (request.clearWritesOf !== undefined) thread.writes?.delete(request.clearWritesOf);
@@ -139,7 +151,8 @@ export class MemoryStore implements Store {
   loadLatest(threadId: ThreadId, namespace = ""): Checkpoint | undefined {
     this.#checkOpen();
     checkNames(namespace);
-    return read(this.#find(threadId)?.heads.get(namespace));
+    const thread = this.#find(threadId);
+    return read(thread && headOf(thread, namespace));
   }
 
   loadById(threadId: ThreadId, id: CheckpointId): Checkpoint | undefined {
@@ -154,7 +167,7 @@ export class MemoryStore implements Store {
     checkNames(namespace, before);
     const limit = rowLimit(options.limit);
     const thread = this.#find(threadId);
-    let next = thread?.heads.get(namespace);
+    let next = thread && headOf(thread, namespace);
     if (before !== undefined) {
       const start = thread?.checkpoints.get(before);
       if (start === undefined || start.header.namespace !== namespace) throw unknownCheckpoint(threadId, before);
@@ -240,7 +253,7 @@ export class MemoryStore implements Store {
     const limit = rowLimit(options.limit);
     const { after = Number.POSITIVE_INFINITY } = options;
     const threads = [...this.#threads]
-      .filter(([, thread]) => thread.heads.has("") && thread.written < after)
+      .filter(([, thread]) => thread.head !== undefined && thread.written < after)
       .sort(([, a], [, b]) => b.written - a.written);
     const found: ThreadInfo[] = [];
     for (const [threadId, thread] of threads) {
@@ -251,8 +264,8 @@ export class MemoryStore implements Store {
     return found;
   }
 
-  #info(threadId: ThreadId, { heads, checkpoints, written, holder, signals }: ThreadRecord): ThreadInfo {
-    const stored = readable(heads.get("")!);
+  #info(threadId: ThreadId, { head, checkpoints, written, holder, signals }: ThreadRecord): ThreadInfo {
+    const stored = readable(head!);
     const { id, status, step, timestamp, metadata, graph, prepared, due } = stored.header;
     const waiting = waitingSignals(signals).length;
     return {
@@ -325,7 +338,9 @@ interface ThreadRecord {
   holder: Holder | undefined;
   /** Order of the newest checkpoint. */
   written: number;
-  readonly heads: Map<string, Stored>;
+  head: Stored | undefined;
+  /** Heads of called graphs, by namespace. Absent until there is one. */
+  heads: Map<string, Stored> | undefined;
   readonly checkpoints: Map<CheckpointId, Stored>;
   /** Absent until there is one. */
   labels: Map<string, Stored> | undefined;
@@ -343,6 +358,8 @@ interface Holder {
 
 interface Stored {
   readonly header: CheckpointHeader;
+  /** The header is the one that a run has made: it is copied when it is read. */
+  readonly isOwn: boolean;
   readonly ord: number;
   readonly chain: Chain;
   /** Undefined for the first checkpoint, after a fork from another thread, and when the parent was pruned. */
@@ -350,42 +367,12 @@ interface Stored {
   label: string | undefined;
 }
 
-/** The changes of each channel, oldest first. A fork starts a chain of its own. */
-type Chain = Map<string, Cell[]>;
-
-interface Cell {
-  readonly ord: number;
-  readonly version: number;
-  /** The whole value, the beginning of a list that grows, or `undefined` after a reset. */
-  readonly value: Json | GrowingList | undefined;
-}
-
-/** A list that later cells extend: they share `items`, of which each has the first `length`. */
-class GrowingList {
-  readonly items: Json[];
-  readonly length: number;
-
-  constructor(items: Json[]) {
-    this.items = items;
-    this.length = items.length;
-  }
-}
-
-/** A change that has been checked and copied. */
-interface NewCell {
-  readonly channel: string;
-  readonly ord: number;
-  readonly version: number;
-  readonly value: Json | undefined;
-  /** Whether `value` are items to append to the list of the cell before it. */
-  readonly appends: boolean;
-}
-
 function emptyThread(): ThreadRecord {
   return {
     holder: undefined,
     written: 0,
-    heads: new Map(),
+    head: undefined,
+    heads: undefined,
     checkpoints: new Map(),
     labels: undefined,
     writes: undefined,
@@ -429,136 +416,16 @@ function moveLabel(thread: ThreadRecord, stored: Stored, label: string): void {
   labels.set(label, stored);
 }
 
-function cellsOf(threadId: ThreadId, changes: readonly ChannelChange[], chain: Chain, ord: number): readonly NewCell[] {
-  const cells: NewCell[] = [];
-  // A set costs more than the search in a few names.
-  const seen = changes.length > 8 ? new Set<string>() : undefined;
-  for (const change of changes) {
-    const { channel, version, kind } = change;
-    checkName(channel);
-    const isKnown = seen?.has(channel) ?? cells.some((cell) => cell.channel === channel);
-    if (isKnown) throw changedTwice(channel);
-    seen?.add(channel);
-    const what = (): string => `channel ${quote(channel)}`;
-    if (kind === "append") {
-      const last = chain.get(channel)?.at(-1)?.value;
-      if (last !== undefined && !Array.isArray(last) && !(last instanceof GrowingList))
-        throw notAList(threadId, channel);
-      cells.push({ channel, ord, version, value: frozenJson(change.items, what), appends: last !== undefined });
-    } else {
-      const value = kind === "set" ? frozenJson(change.value, what) : undefined;
-      cells.push({ channel, ord, version, value, appends: false });
-    }
-  }
-  return cells;
-}
-
-function snapshotCells({ values, versions }: ReturnType<SaveRequest["snapshot"]>, ord: number): readonly NewCell[] {
-  const cells: NewCell[] = [];
-  for (const [channel, given] of Object.entries(values)) {
-    checkName(channel);
-    const version = Object.hasOwn(versions, channel) ? versions[channel]! : 0;
-    const value = frozenJson(given, () => `channel ${quote(channel)}`);
-    cells.push({ channel, ord, version, value, appends: false });
-  }
-  for (const [channel, version] of Object.entries(versions)) {
-    if (Object.hasOwn(values, channel)) continue;
-    checkName(channel);
-    cells.push({ channel, ord, version, value: undefined, appends: false });
-  }
-  return cells;
-}
-
-function addCell(chain: Chain, { channel, ord, version, value, appends }: NewCell): void {
-  const history = chain.get(channel);
-  if (history === undefined) {
-    chain.set(channel, [{ ord, version, value }]);
-    return;
-  }
-  // A checkpoint continues the chain only from its head, so the newest cell has all of the items.
-  history.push({ ord, version, value: appends ? extended(history.at(-1)!.value!, value as readonly Json[]) : value });
-}
-
-function extended(list: Json | GrowingList, added: readonly Json[]): GrowingList {
-  const items = list instanceof GrowingList ? list.items : [...(list as readonly Json[])];
-  for (const item of added) items.push(item);
-  return new GrowingList(items);
-}
-
-/**
- * A frozen copy of a header. Every step saves one, so the fields are copied one by one, and empty lists and records share
- * one instance.
- */
-function frozenHeader(header: CheckpointHeader): CheckpointHeader {
-  const what = (): string => `the header of checkpoint ${quote(header.id)}`;
-  // Records from before versions lack some of these fields, and are kept as they are.
-  if (header.schemaVersion === 0) return frozenJson(header, what);
-  const copy: { -readonly [K in keyof CheckpointHeader]: CheckpointHeader[K] } = {
-    schemaVersion: header.schemaVersion,
-    id: header.id,
-    threadId: header.threadId,
-    runId: header.runId,
-    namespace: header.namespace,
-    parentId: header.parentId,
-    step: frozenJson(header.step, what),
-    phase: header.phase,
-    currentNodes: frozenList(header.currentNodes, what),
-    nextNodes: frozenList(header.nextNodes, what),
-    pendingSends: frozenList(header.pendingSends, what),
-    barrierState: frozenRecord(header.barrierState, what),
-    pauses: frozenList(header.pauses, what),
-    answers: frozenList(header.answers, what),
-    errors: frozenRecord(header.errors, what),
-    status: header.status,
-    label: header.label,
-    metadata: frozenRecord(header.metadata, what),
-    timestamp: frozenJson(header.timestamp, what),
-    digest: header.digest,
-  };
-  // Fields that most headers lack.
-  const fields = copy as unknown as Record<string, unknown>;
-  for (const field in header) {
-    if (field in fields) continue;
-    const value: unknown = header[field as keyof CheckpointHeader];
-    if (value !== undefined) fields[field] = frozenJson(value, what);
-  }
-  return Object.freeze(copy);
-}
-
-function frozenList<T>(list: readonly T[], what: () => string): readonly T[] {
-  return Array.isArray(list) && list.length === 0 ? NO_ITEMS : frozenJson(list, what);
-}
-
-function frozenRecord<T extends object>(record: T, what: () => string): T {
-  for (const _ in record) return frozenJson(record, what);
-  return NO_FIELDS as T;
-}
-
-const NO_ITEMS: readonly never[] = Object.freeze([]);
-const NO_FIELDS: object = Object.freeze({});
-
 function read(stored: Stored): Checkpoint;
 function read(stored: Stored | undefined): Checkpoint | undefined;
 function read(stored: Stored | undefined): Checkpoint | undefined {
   if (stored === undefined) return undefined;
-  const { header, chain, ord, label } = readable(stored);
-  const values: Record<string, Json> = {};
-  const versions: Record<string, Json> = {};
-  for (const [channel, history] of chain) {
-    const index = newestAt(history, ord);
-    const cell = history[index];
-    if (cell === undefined) continue;
-    if (cell.version !== 0) setField(versions, channel, cell.version);
-    const { value } = cell;
-    if (value instanceof GrowingList) new ListPrefix(value.items, value.length).defineOn(values, channel);
-    else if (value !== undefined) setField(values, channel, value);
-  }
-  return Object.freeze({
-    ...header,
-    label: label ?? null,
-    values: Object.freeze(values),
-    versions: Object.freeze(versions) as Checkpoint["versions"],
-  });
+  const { header, isOwn, chain, ord, label } = readable(stored);
+  return Object.freeze({ ...(isOwn ? frozenHeader(header) : header), label: label ?? null, ...chain.at(ord) });
+}
+
+function headOf(thread: ThreadRecord, namespace: string): Stored | undefined {
+  return namespace === "" ? thread.head : thread.heads?.get(namespace);
 }
 
 function readable(stored: Stored): Stored {
@@ -567,18 +434,6 @@ function readable(stored: Stored): Stored {
     throw unknownVersion(`checkpoint ${quote(id)}`, "schema version", schemaVersion, CHECKPOINT_SCHEMA_VERSION);
   }
   return stored;
-}
-
-/** Index of the newest cell with an `ord` up to the given one; -1 when there is none. Binary search. */
-function newestAt(history: readonly Cell[], ord: number): number {
-  let low = 0;
-  let high = history.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (history[middle]!.ord <= ord) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
 }
 
 /** Removes the parents and cells that only removed checkpoints needed. */
@@ -591,19 +446,5 @@ function dropUnread(thread: ThreadRecord): void {
     if (ords === undefined) kept.set(stored.chain, [stored.ord]);
     else ords.push(stored.ord);
   }
-  for (const [chain, ords] of kept) {
-    for (const [channel, history] of chain) {
-      const gone = new Set(superseded(history.map(asFull), ords).map(({ cell }) => cell));
-      if (gone.size === 0) continue;
-      chain.set(
-        channel,
-        history.filter((cell) => !gone.has(cell)),
-      );
-    }
-  }
-}
-
-/** Every cell has its whole value, so it needs no cell before it. */
-function asFull(cell: Cell): { readonly ord: number; readonly full: true; readonly cell: Cell } {
-  return { ord: cell.ord, full: true, cell };
+  for (const [chain, ords] of kept) chain.keep(ords);
 }

@@ -45,6 +45,7 @@ export type PostgresStoreOptions = ConnectionOptions;
  * const engine = createEngine(table, { store });
  */
 export class PostgresStore implements Store {
+  readonly acceptsSplices = true;
   readonly #connection: Connection;
 
   constructor(options: string | PostgresStoreOptions = {}) {

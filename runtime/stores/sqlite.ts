@@ -50,6 +50,7 @@ export interface SqliteStoreOptions extends ConnectionOptions {
  * const engine = createEngine(table, { store: new SqliteStore("runs.db") });
  */
 export class SqliteStore implements Store {
+  readonly acceptsSplices = true;
   readonly #connection: Connection;
   readonly #now: () => number;
   readonly #group: GroupCommit;

@@ -15,6 +15,7 @@ import { fencedBlocks } from "./fenced-blocks.ts";
 interface Page {
   readonly MapStore: new () => Store;
   readonly pruneAll: (store: Store) => number;
+  readonly encryptedStore: (store: Store, keyId: string, keys: Readonly<Record<string, Buffer>>) => Store;
   /** The tests that the page registers with its test runner. */
   readonly suites: readonly string[];
   readonly cases: readonly { readonly name: string; readonly run: () => Promise<void> }[];
@@ -98,6 +99,23 @@ describe("docs/stores.md", () => {
     }
   });
 
+  test("encryption: content is encrypted, keys rotate, and a text cannot move to another thread", async () => {
+    const store = new MemoryStore();
+    const keys = { "2025": Buffer.alloc(32, 1), "2026": Buffer.alloc(32, 2) };
+    const first = await SampleRun.start(page.encryptedStore(store, "2025", keys));
+    await first.save([{ channel: "log", set: ["secret"] }]);
+    expect(JSON.stringify(store.loadLatest("thread"))).not.toContain("secret");
+    const second = await SampleRun.start(page.encryptedStore(store, "2026", keys), "thread", "owner");
+    const rotated = await SampleRun.resume(second.store, first.head()!);
+    await rotated.save([{ channel: "log", append: ["words"] }]);
+    expect((await rotated.store.loadLatest("thread"))?.values).toEqual({ log: ["secret", "words"] });
+    const { values, versions, ...header } = store.loadLatest("thread")!;
+    const claim = store.claim("other", { owner: "a", leaseMs: 1000 });
+    const moved = { ...header, threadId: "other", parentId: null };
+    store.save(claim, { header: moved, changes: [], snapshot: () => ({ values, versions }), expectedHead: null });
+    expect(() => rotated.store.loadLatest("other")).toThrow(/could not be decoded with the key "2025"/);
+  });
+
   test("pruning", async () => {
     const store = new MemoryStore();
     for (const [thread, timestamp] of [
@@ -128,7 +146,7 @@ async function loadPage(): Promise<Page> {
     writeFileSync(check, `import { printed } from "./printed.js";\n${readFileSync(check, "utf8")}`);
     writeFileSync(join(directory, "printed.js"), "export const printed = [];");
     const entry = `import "./map-store.test.ts"; import "./check-store.ts"; export { printed } from "./printed.js"; export { storeConformance } from "ngraph/stores/conformance"; export { MapStore } from "./map-store.ts";
-      export { pruneAll } from "./prune-all.ts"; export { suites, cases } from "vitest";`;
+      export { pruneAll } from "./prune-all.ts"; export { encryptedStore } from "./encrypted-store.ts"; export { suites, cases } from "vitest";`;
     writeFileSync(join(directory, "entry.ts"), entry);
     const outfile = join(directory, "page.mjs");
     await build({

@@ -50,6 +50,13 @@ describe("updates that are applied together have the result of those that are ap
   });
 });
 
+/** A change as `append 2`, or `splice 4-1+2`: behind four items one is replaced with two. */
+function shown(change: ChannelChange): string {
+  if (change.kind === "append") return `append ${change.items.length}`;
+  if (change.kind !== "splice") return change.kind;
+  return `splice ${change.edits.map(({ at, remove, items }) => `${at}-${remove}+${items.length}`).join(" ")}`;
+}
+
 describe("5.12: a checkpoint stores the items that a reducer has appended", () => {
   class WatchedStore extends MemoryStore {
     readonly changes: ChannelChange[] = [];
@@ -68,9 +75,7 @@ describe("5.12: a checkpoint stores the items that a reducer has appended", () =
     const engine = engineOf(text(reducer), { work: (n: number) => [{ n }, "x"], ...functions }, { store });
     expect((await engine.run({}, { thread: "t" })).status).toBe("completed");
     expect((await engine.state("t"))?.state["log"]).toEqual(store.loadLatest("t")?.values["log"]);
-    return store.changes.map((change) =>
-      `${change.kind} ${change.kind === "append" ? change.items.length : ""}`.trim(),
-    );
+    return store.changes.map(shown);
   };
 
   test("union", async () => {
@@ -82,8 +87,32 @@ describe("5.12: a checkpoint stores the items that a reducer has appended", () =
     expect((await kinds("join", { join })).slice(1)).toEqual(["append 2", "append 2"]);
   });
 
-  test("an imported reducer that changes an item stores the whole list", async () => {
-    const replace = (current: Json[], update: Json[]): Json[] => [...current.map(() => "old"), ...update];
+  test("an imported reducer that changes most of a list stores the whole list", async () => {
+    const replace = (current: Json[], update: Json[]): Json[] => [
+      ...current.map((_, n) => current.length + n),
+      ...update,
+    ];
     expect((await kinds("replace", { replace })).slice(1)).toEqual(["set", "set"]);
+  });
+
+  test("an imported reducer that replaces, removes and adds messages by id", async () => {
+    interface Message {
+      readonly id: string;
+      readonly text?: string;
+    }
+    const byId = (current: Message[], update: Message[]): Message[] => {
+      const messages = new Map(current.map((message) => [message.id, message]));
+      for (const message of update) {
+        if (message.text === undefined) messages.delete(message.id);
+        else messages.set(message.id, message);
+      }
+      return [...messages.values()];
+    };
+    const work = (n: number) => [
+      ...Array.from({ length: n === 0 ? 20 : 1 }, (_, i) => ({ id: `m${n * 100 + i}`, text: `${n}` })),
+      ...(n === 1 ? [{ id: "m4", text: "replaced" }] : []),
+      ...(n === 2 ? [{ id: "m7" }] : []),
+    ];
+    expect((await kinds("byId", { byId, work })).slice(1)).toEqual(["splice 4-1+1 20-0+1", "splice 7-1+0 21-0+1"]);
   });
 });

@@ -13,6 +13,7 @@ import type {
 
 /** The simplest store: it keeps every checkpoint whole, and every read is a linear search. */
 export class ModelStore implements Store {
+  readonly acceptsSplices = true;
   #threads: ModelThread[] = [];
   #epoch = 0;
 
@@ -190,7 +191,11 @@ function applied(parent: Checkpoint, changes: readonly ChannelChange[]): Pick<Ch
     versions[change.channel] = change.version;
     if (change.kind === "set") values[change.channel] = change.value;
     else if (change.kind === "reset") delete values[change.channel];
-    else values[change.channel] = [...((values[change.channel] ?? []) as readonly Json[]), ...change.items];
+    else if (change.kind === "splice") {
+      const list = [...((values[change.channel] ?? []) as readonly Json[])];
+      for (const { at, remove, items } of [...change.edits].reverse()) list.splice(at, remove, ...items);
+      values[change.channel] = list;
+    } else values[change.channel] = [...((values[change.channel] ?? []) as readonly Json[]), ...change.items];
   }
   return { values, versions };
 }

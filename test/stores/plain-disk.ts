@@ -62,8 +62,16 @@ export function changedCells(parent: Cells, changes: readonly ChannelChange[]): 
       const { kind, texts } = cells.get(channel) ?? { kind: "none", texts: [] };
       // Mutation point: append-check
       if (kind === "value") throw new StoreError("NG_STORE_FAILED", `channel ${JSON.stringify(channel)} is no list`);
-      // Mutation point: appended-items
-      cells.set(channel, { version, kind: "list", texts: [...texts, ...change.items.map(jsonText)] });
+      if (change.kind === "append") {
+        // Mutation point: appended-items
+        cells.set(channel, { version, kind: "list", texts: [...texts, ...change.items.map(jsonText)] });
+        continue;
+      }
+      const edited = [...texts];
+      // Mutation point: edits
+      for (const { at, remove, items } of [...change.edits].reverse())
+        edited.splice(at, remove, ...items.map(jsonText));
+      cells.set(channel, { version, kind: "list", texts: edited });
     }
   }
   return cells;

@@ -18,10 +18,12 @@ import type {
   SaveRequest,
   Store,
   ThreadInfo,
+  ThreadsOptions,
 } from "../../runtime/interface/store.ts";
 import { type Cells, changedCells, type Disk, jsonText, readCells, snapshotCells, type Thread } from "./plain-disk.ts";
 
 export class PlainStore implements Store {
+  readonly acceptsSplices = true;
   readonly #disk: Disk;
   // Mutation point: fields
   #closed = false;
@@ -210,21 +212,30 @@ export class PlainStore implements Store {
     return id === undefined ? undefined : this.loadById(threadId, id);
   }
 
+  #info({ threadId, checkpoints, written, holder }: Thread): ThreadInfo {
+    const { id: headId, status, step, timestamp, metadata, label, graph } = this.loadLatest(threadId)!;
+    // Mutation point: held
+    const held = holder !== undefined && holder.until > Date.now();
+    const more = { label, held, position: written, ...(graph === undefined ? {} : { graph }) };
+    // Mutation point: thread-info
+    return { threadId, headId, status, step, checkpoints: checkpoints.size, timestamp, metadata, ...more };
+  }
+
   // Mutation point: threads
-  threads({ limit = 100 }: { readonly limit?: number } = {}): readonly ThreadInfo[] {
+  threads({ limit = 100, after = Infinity, ...filter }: ThreadsOptions = {}): readonly ThreadInfo[] {
     this.#checkOpen();
     let found = [...this.#disk.threads.values()];
     // Mutation point: threads-with-head
     found = found.filter(({ heads }) => heads.has(""));
     // Mutation point: thread-order
     found.sort((a, b) => b.written - a.written);
+    // Mutation point: threads-behind
+    found = found.filter(({ written }) => written < after);
+    // Mutation point: threads-with-properties
+    found = found.filter((thread) => hasProperties(this.#info(thread), filter));
     // Mutation point: thread-limit
     found = found.slice(0, Math.max(0, limit));
-    return found.map(({ threadId, checkpoints }) => {
-      const { id: headId, status, step, timestamp, metadata } = this.loadLatest(threadId)!;
-      // Mutation point: thread-info
-      return { threadId, headId, status, step, checkpoints: checkpoints.size, timestamp, metadata };
-    });
+    return found.map((thread) => this.#info(thread));
   }
 
   prune(threadId: string, { keepLast, keepLabelled = true, olderThan = Infinity }: PrunePolicy): number {
@@ -327,4 +338,13 @@ function noThread(threadId: string): ThreadError {
 
 function failed(problem: string): StoreError {
   return new StoreError("NG_STORE_FAILED", problem);
+}
+
+function hasProperties(info: ThreadInfo, { status, graph, label, metadata = {} }: ThreadsOptions): boolean {
+  const wanted = Object.entries({ status, graph, label }).filter(([, value]) => value !== undefined);
+  const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+  return (
+    wanted.every(([name, value]) => info[name as "status" | "graph" | "label"] === value) &&
+    Object.entries(metadata).every(([name, value]) => isEqual(info.metadata[name], value))
+  );
 }

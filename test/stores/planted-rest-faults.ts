@@ -190,6 +190,7 @@ const LABELS: readonly PlantedFault[] = [
 ];
 
 const LISTED = "threads are listed, most recently written first";
+const PAGED = "threads are listed in pages, by status, graph, label and metadata";
 const DELETED = "deleting a thread removes all its data and no other data";
 
 /** Restores data of a deleted thread when it is claimed again. */
@@ -236,6 +237,26 @@ const THREADS: readonly PlantedFault[] = [
       inStore("thread-limit", after(`found = found.filter(({ heads }) => heads.has(""));`)),
     ],
     foundBy: LISTED,
+  },
+  { name: "a page begins at the first thread", edits: [inStore("threads-behind", "")], foundBy: PAGED },
+  {
+    name: "a page repeats the last thread of the page before it",
+    edits: [inStore("threads-behind", swap("written < after", "written <= after"))],
+    foundBy: PAGED,
+  },
+  { name: "a listing ignores its filters", edits: [inStore("threads-with-properties", "")], foundBy: PAGED },
+  {
+    name: "the limit counts threads that a filter leaves out",
+    edits: [
+      inStore("threads-with-properties", ""),
+      inStore("thread-limit", after("found = found.filter((thread) => hasProperties(this.#info(thread), filter));")),
+    ],
+    foundBy: PAGED,
+  },
+  {
+    name: "a thread that a runner holds is listed as free",
+    edits: [inStore("held", "const held = false;")],
+    foundBy: PAGED,
   },
   {
     name: "the number of checkpoints of a thread lacks those of called graphs",

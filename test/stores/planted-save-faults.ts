@@ -124,6 +124,16 @@ export const SAVE_FAULTS: readonly PlantedFault[] = [
     foundBy: CHANNELS,
   },
   {
+    name: "a splice keeps the items that it replaces",
+    edits: [inDisk("edits", swap("edited.splice(at, remove,", "edited.splice(at, 0,"))],
+    foundBy: "5.12 a list that changes in the middle",
+  },
+  {
+    name: "a splice applies its edits from the front, so that they move each other",
+    edits: [inDisk("edits", swap("[...change.edits].reverse()", "change.edits"))],
+    foundBy: "5.12 a list that changes in the middle",
+  },
+  {
     name: "an append replaces the list",
     edits: [inDisk("appended-items", swap("...texts, ", ""))],
     foundBy: CHANNELS,

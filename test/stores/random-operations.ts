@@ -85,6 +85,8 @@ const operation = fc.record({
    */
   from: fc.oneof(...weighted({ head: 8, fork: 1.5, elsewhere: 0.5, nothing: 1, "stale head": 1 })),
   log: fc.option(fc.array(json, { maxLength: 2 })),
+  /** Replaces items of the list in place of an append. */
+  cut: fc.option(fc.tuple(fc.nat({ max: 5 }), fc.nat({ max: 3 }))),
   value: fc.option(fc.oneof(fc.record({ set: json }), fc.constant("reset" as const))),
   label: fc.constantFrom(...LABELS),
   labels: weightedBoolean(1, 8),
@@ -190,7 +192,7 @@ class Actor {
 
   async #save(operation: Operation, claim: Claim, checkpoint: string, id: string): Promise<unknown> {
     const store = this.#store(operation);
-    const { namespace, log, value } = operation;
+    const { namespace, log, value, cut } = operation;
     const head = await store.loadLatest(claim.threadId, namespace);
     const other = await store.loadById(claim.threadId, checkpoint);
     const elsewhere = await store.loadById(
@@ -203,8 +205,15 @@ class Actor {
     const changes: ChannelChange[] = [];
     if (log !== null) {
       const version = (versions["log"] = (versions["log"] ?? 0) + 1);
-      values["log"] = [...((values["log"] ?? []) as Json[]), ...log];
-      changes.push({ channel: "log", version, kind: "append", items: log });
+      const list = (values["log"] ?? []) as Json[];
+      const at = cut === null ? list.length : Math.min(cut[0], list.length);
+      const remove = cut === null ? 0 : Math.min(cut[1], list.length - at);
+      const next = [...list.slice(0, at), ...log, ...list.slice(at + remove)];
+      values["log"] = next;
+      if (cut === null) changes.push({ channel: "log", version, kind: "append", items: log });
+      else if (store.acceptsSplices === true)
+        changes.push({ channel: "log", version, kind: "splice", edits: [{ at, remove, items: log }] });
+      else changes.push({ channel: "log", version, kind: "set", value: next });
     }
     if (value !== null) {
       const version = (versions["value"] = (versions["value"] ?? 0) + 1);

@@ -1,4 +1,5 @@
 import type { Checkpoint } from "../../interface/checkpoint.ts";
+import type { Json } from "../../value/json.ts";
 import { expectEqual, expectTrue } from "./expect.ts";
 import { SampleRun } from "./sample-run.ts";
 import { storeCase, type StoreCase } from "./store-case.ts";
@@ -39,6 +40,44 @@ export const GROWTH: readonly StoreCase[] = [
       );
     },
   ),
+
+  storeCase(
+    "5.12 a list that changes in the middle stays readable, and grows with what changed",
+    async (store, under) => {
+      const run = await SampleRun.start(store);
+      const message = (n: number): Json => ({ id: `m${n}`, text: `${n} `.padEnd(200, "abcdefghij") });
+      const saved: Checkpoint[] = [
+        await run.save([{ channel: "log", set: Array.from({ length: 500 }, (_, n) => message(n)) }]),
+      ];
+      const sizeBefore = await under.size?.();
+      for (let step = 1; step <= 200; step++) {
+        const length = (run.head()!.values["log"] as readonly Json[]).length;
+        const at = (step * 37) % (length + 1);
+        const remove = Math.min(step % 3, length - at);
+        const items = Array.from({ length: (step * 2 + 1) % 3 }, (_, n) => message(1000 * step + n));
+        const rest = Math.min(2, length - at - remove);
+        const second = step % 4 === 0 ? [{ at: length - rest, remove: rest, items: [message(-step)] }] : [];
+        const beside = step % 5 === 0 ? [{ channel: "tail", append: [step] }] : [];
+        saved.unshift(await run.save([{ channel: "log", edits: [{ at, remove, items }, ...second] }, ...beside]));
+        if (step % 40 === 0) saved.unshift(await run.save([{ channel: "log", append: [message(step)] }]));
+      }
+      expectEqual(await store.list("thread", { limit: 300 }), saved, "history");
+      expectEqual(await store.loadLatest("thread"), saved[0], "the newest checkpoint");
+      if (under.size === undefined || store.acceptsSplices !== true) return;
+      const grown = (await under.size()) - sizeBefore!;
+      expectTrue(grown < MOST_BYTES, `200 changes of one or two messages took ${grown} bytes, more than ${MOST_BYTES}`);
+    },
+  ),
+
+  storeCase("5.12 a list that is not there yet takes splices", async (store) => {
+    const run = await SampleRun.start(store);
+    await run.save([{ channel: "n", set: 1 }]);
+    await run.save([{ channel: "log", edits: [{ at: 0, remove: 0, items: ["a", "b"] }] }]);
+    await run.save([{ channel: "log", edits: [{ at: 1, remove: 1, items: ["c"] }] }]);
+    await run.save([{ channel: "log", reset: true }]);
+    const saved = await run.save([{ channel: "log", edits: [{ at: 0, remove: 0, items: ["d"] }] }]);
+    expectEqual(await store.loadLatest("thread"), saved, "the list");
+  }),
 
   storeCase("5.12 many appends stay readable at every length", async (store) => {
     const run = await SampleRun.start(store);

@@ -5,6 +5,7 @@ import {
   type Checkpoint,
   type CheckpointHeader,
   type CheckpointId,
+  type ListEdit,
 } from "../../interface/checkpoint.ts";
 import type { Json } from "../../value/json.ts";
 import type { Claim, SaveRequest, Store } from "../../interface/store.ts";
@@ -13,6 +14,7 @@ import type { Claim, SaveRequest, Store } from "../../interface/store.ts";
 export type Change =
   | { readonly channel: string; readonly set: Json }
   | { readonly channel: string; readonly append: readonly Json[] }
+  | { readonly channel: string; readonly edits: readonly ListEdit[] }
   | { readonly channel: string; readonly reset: true };
 
 export const LEASE = 60_000;
@@ -89,6 +91,16 @@ export class SampleRun {
       if ("append" in change) {
         values[channel] = [...((values[channel] ?? []) as readonly Json[]), ...change.append];
         return { channel, version, kind: "append", items: change.append };
+      }
+      if ("edits" in change) {
+        const { edits } = change;
+        const list = [...((values[channel] ?? []) as readonly Json[])];
+        // From the end on, so that the places of the other edits stay.
+        for (const { at, remove, items } of [...edits].reverse()) list.splice(at, remove, ...items);
+        values[channel] = list;
+        // As the engine does for a store that does not accept splices.
+        if (this.store.acceptsSplices !== true) return { channel, version, kind: "set", value: list };
+        return { channel, version, kind: "splice", edits };
       }
       delete values[channel];
       return { channel, version, kind: "reset" };

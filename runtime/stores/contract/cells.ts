@@ -2,11 +2,23 @@
  * Encoding of channel values: each change is one cell. A list that grows costs its new items. From time to time a cell
  * holds the full value, so that the cost of reading stays bounded (5.12).
  */
-import type { ChannelChange, ThreadId } from "../../interface/checkpoint.ts";
+import type { ChannelChange, ListEdit, ThreadId } from "../../interface/checkpoint.ts";
 import type { SaveRequest } from "../../interface/store.ts";
 import { jsonText } from "./json-text.ts";
 import { decodeKey, encodeKey } from "./key.ts";
-import { CELL_APPEND, CELL_LIST, CELL_RESET, CELL_VALUE, CELLS, type CellRow, cellMark, addChecksum } from "./rows.ts";
+import { editedList } from "./list-edits.ts";
+import type { Json } from "../../value/json.ts";
+import {
+  CELL_APPEND,
+  CELL_LIST,
+  CELL_RESET,
+  CELL_SPLICE,
+  CELL_VALUE,
+  CELLS,
+  type CellRow,
+  cellMark,
+  addChecksum,
+} from "./rows.ts";
 import { changedTwice, corruptRecord, notAList, quote } from "./store-error.ts";
 
 /** Minimum number of appends between two full values. */
@@ -47,9 +59,14 @@ export function encodeChanges(request: SaveRequest): readonly EncodedChange[] {
     if (seen.has(channel)) throw changedTwice(channel);
     seen.add(channel);
     const what = () => `channel ${quote(channel)}`;
-    const text = kind === "reset" ? null : jsonText(kind === "set" ? change.value : change.items, what);
+    const text = kind === "reset" ? null : jsonText(contentOf(change), what);
     return { channel: encodeKey(channel), version, kind, text };
   });
+}
+
+function contentOf(change: Exclude<ChannelChange, { kind: "reset" }>): Json {
+  if (change.kind === "set") return change.value;
+  return change.kind === "append" ? change.items : (change.edits as unknown as Json);
 }
 
 /** All values and versions as changes. A version without a value is a channel that was reset. */
@@ -87,12 +104,13 @@ export function nextCell(
   if (kind === "reset" || text === null) {
     return cell(place, change, CELL_RESET, ord, 0, 0, null);
   }
-  if (kind === "set" || last === undefined || last.kind === CELL_RESET) return full(place, change, text);
+  if (kind === "set") return full(place, change, text);
+  if (last === undefined || last.kind === CELL_RESET) return full(place, change, listAfter("[]", change, text));
   if (last.kind === CELL_VALUE) throw notAList(threadId, decodeKey(channel));
   const count = last.count + 1;
   const slack = last.slack - text.length - ROW_WEIGHT;
-  if (count >= MIN_APPENDS && slack <= 0) return full(place, change, joinLists([currentList(last), text]));
-  return cell(place, change, CELL_APPEND, last.base, count, slack, text);
+  if (count >= MIN_APPENDS && slack <= 0) return full(place, change, listAfter(currentList(last), change, text));
+  return cell(place, change, kind === "append" ? CELL_APPEND : CELL_SPLICE, last.base, count, slack, text);
 }
 
 /** `CheckpointRow.state` after a change: the mark of the former cell is removed, the mark of the new one added. */
@@ -110,7 +128,20 @@ export function listText(cells: readonly CellRow[], last: LastCell): string {
       `${last.count + 1} rows should lead to checkpoint no. ${last.ord}, but ${cells.length} are there`,
     );
   }
-  return joinLists(cells.map((cell) => cell.data!));
+  if (!cells.some(({ kind }) => kind === CELL_SPLICE)) return joinLists(cells.map((cell) => cell.data!));
+  const [base, ...changes] = cells;
+  let list = JSON.parse(base!.data!) as readonly Json[];
+  for (const { kind, data } of changes) {
+    const content = JSON.parse(data!) as readonly Json[];
+    list = kind === CELL_SPLICE ? editedList(list, content as unknown as readonly ListEdit[]) : list.concat(content);
+  }
+  return JSON.stringify(list);
+}
+
+/** A list as JSON text after an append or a splice. */
+function listAfter(list: string, { kind }: EncodedChange, text: string): string {
+  if (kind === "append") return joinLists([list, text]);
+  return JSON.stringify(editedList(JSON.parse(list) as readonly Json[], JSON.parse(text) as readonly ListEdit[]));
 }
 
 function joinLists(lists: readonly string[]): string {

@@ -56,11 +56,12 @@ export interface CheckpointRow extends Row {
   readonly header: string;
 }
 
-/** Kinds of cells: a whole value, a whole list, items appended to a list, no value. */
+/** Kinds of cells: a whole value, a whole list, items appended to a list, no value, items of a list replaced. */
 export const CELL_VALUE = 0;
 export const CELL_LIST = 1;
 export const CELL_APPEND = 2;
 export const CELL_RESET = 3;
+export const CELL_SPLICE = 4;
 
 /** The change of a channel in one checkpoint of a chain. */
 export interface CellRow extends Row {
@@ -71,11 +72,11 @@ export interface CellRow extends Row {
   readonly version: number;
   /** `ord` of the newest cell with a full value, which an append starts from. */
   readonly base: number;
-  /** Number of appends since `base`, this one included. */
+  /** Number of appends and splices since `base`, this one included. */
   readonly count: number;
   /** Weight that may still be appended before the next full value. */
   readonly slack: number;
-  /** JSON: the value, or the list of appended items; null after a reset. */
+  /** JSON: the value, the list of appended items, or the list of edits; null after a reset. */
   readonly data: string | null;
 }
 

@@ -1,14 +1,16 @@
-import type { Checkpoint, ThreadId } from "../../interface/checkpoint.ts";
+import type { Checkpoint, ListEdit, ThreadId } from "../../interface/checkpoint.ts";
 import { setField } from "../../expression/operations.ts";
 import type { Json } from "../../value/json.ts";
 import { freezeDeep } from "./frozen-json.ts";
 import { decodeHeader } from "./header-text.ts";
 import { decodeKey } from "./key.ts";
+import { editedList } from "./list-edits.ts";
 import { ListPrefix } from "./list-prefix.ts";
 import {
   CELL_APPEND,
   CELL_LIST,
   CELL_RESET,
+  CELL_SPLICE,
   CELL_VALUE,
   CELLS,
   cellMark,
@@ -64,7 +66,7 @@ export function checkpointsOf(
 class ChannelReader {
   readonly #cells: readonly CellRow[];
   #next = 0;
-  /** The items of a list with appends; shared with the prefixes that have been returned, so it is only ever extended. */
+  /** The items of a list with changes; shared with the prefixes that have been returned, so it is only ever extended. */
   #items: Json[] | undefined;
   #value: Json | ListPrefix | undefined;
 
@@ -97,7 +99,8 @@ class ChannelReader {
         this.#items = undefined;
         this.#value = undefined;
         return;
-      case CELL_APPEND: {
+      case CELL_APPEND:
+      case CELL_SPLICE: {
         const previous = this.#cells[this.#next - 1];
         if (previous === undefined || previous.base !== cell.base || previous.count + 1 !== cell.count) {
           throw corruptRecord(rowName(CELLS, cell), "rows before it are missing");
@@ -109,11 +112,20 @@ class ChannelReader {
         }
         this.#items ??= [...(list as readonly Json[])];
         this.#value = undefined;
-        for (const item of added as readonly Json[]) this.#items.push(item);
+        if (cell.kind === CELL_APPEND) for (const item of added as readonly Json[]) this.#items!.push(item);
+        else this.#splice(cell, added);
         return;
       }
       default:
         throw corruptRecord(rowName(CELLS, cell), `its kind reads as ${cell.kind}`);
+    }
+  }
+
+  #splice(cell: CellRow, edits: readonly unknown[]): void {
+    try {
+      this.#items = editedList(this.#items!, edits as readonly ListEdit[]);
+    } catch (error) {
+      throw corruptRecord(rowName(CELLS, cell), "it changes items that the list does not have", error);
     }
   }
 }

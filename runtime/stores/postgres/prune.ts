@@ -5,6 +5,7 @@ import { prunePoint } from "../contract/prune-point.ts";
 import { keptByChain, keptCheckpoints, supersededByChannel } from "../contract/retention.ts";
 import {
   CELL_APPEND,
+  CELL_SPLICE,
   CHECKPOINTS,
   type CheckpointRow,
   addChecksum,
@@ -77,9 +78,10 @@ async function detachFrom(transaction: Transaction, thread: ThreadRow, gone: rea
 
 async function dropUnread(transaction: Transaction, chain: number, kept: readonly number[]): Promise<void> {
   const changes = await transaction.all<{ channel: string; ord: number; full: boolean }>(
-    "SELECT channel, ord, kind <> $2 AS full FROM @.cells WHERE chain = $1 ORDER BY channel, ord",
+    "SELECT channel, ord, kind NOT IN ($2, $3) AS full FROM @.cells WHERE chain = $1 ORDER BY channel, ord",
     chain,
     CELL_APPEND,
+    CELL_SPLICE,
   );
   const gone = supersededByChannel(changes, kept);
   if (gone.length === 0) return;

@@ -3,6 +3,7 @@ import type { PrunePolicy } from "../../interface/store.ts";
 import { encodeKey } from "../contract/key.ts";
 import {
   CELL_APPEND,
+  CELL_SPLICE,
   CHECKPOINTS,
   type CheckpointRow,
   addChecksum,
@@ -75,8 +76,9 @@ function detach(connection: Connection, row: CheckpointRow): void {
 
 function dropUnread(connection: Connection, chain: number, kept: readonly number[]): void {
   const cells = connection.all<{ cell: number; channel: string; ord: number; full: number }>(
-    "SELECT cell, channel, ord, kind <> ? AS full FROM cells WHERE chain = ? ORDER BY channel, ord",
+    "SELECT cell, channel, ord, kind NOT IN (?, ?) AS full FROM cells WHERE chain = ? ORDER BY channel, ord",
     CELL_APPEND,
+    CELL_SPLICE,
     chain,
   );
   const changes = cells.map((cell) => ({ ...cell, full: cell.full === 1 }));

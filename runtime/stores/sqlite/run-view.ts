@@ -12,6 +12,7 @@ export function sqliteRunView(store: SqliteStore, group: GroupCommit): SqliteRun
   const ended = (claim: Claim): void => group.end(keyOf(claim.threadId, claim.owner));
   return {
     group,
+    acceptsSplices: store.acceptsSplices,
     claim: (threadId, runner) => {
       const key = keyOf(threadId, runner.owner);
       group.begin(key);

@@ -1,0 +1,82 @@
+import type { ListEdit } from "../interface/checkpoint.ts";
+import type { Json, JsonObject } from "../value/json.ts";
+
+/** The content of a change that turns one list into another. */
+export type ListChange =
+  | { readonly kind: "append"; readonly items: readonly Json[] }
+  | { readonly kind: "splice"; readonly edits: readonly ListEdit[] };
+
+/**
+ * The difference between two lists, which a checkpoint stores in place of the list (5.12). `undefined` if a value is not a
+ * list, or most of the list is new.
+ *
+ * The lists may share no item, as after an imported reducer, so items are compared by content. That costs less than to
+ * store them. The comparison is greedy and linear: behind a different item it searches the next `LOOKAHEAD` items of each
+ * list for the place where they are equal again. It finds replaced, inserted and removed items, not the least edits.
+ *
+ * @param allowsSplices otherwise only appended items are a difference
+ */
+export function listChange(before: Json | undefined, after: Json, allowsSplices: boolean): ListChange | undefined {
+  if (!Array.isArray(before) || !Array.isArray(after) || before.length === 0) return undefined;
+  const [old, now] = [before as readonly Json[], after as readonly Json[]];
+  const edits: ListEdit[] = [];
+  let changed = 0;
+  let i = 0;
+  let j = 0;
+  while (i < old.length || j < now.length) {
+    if (i < old.length && j < now.length && isSameJson(old[i]!, now[j]!)) {
+      i++;
+      j++;
+      continue;
+    }
+    if (i === old.length && edits.length === 0) return { kind: "append", items: Object.freeze(now.slice(j)) };
+    if (!allowsSplices) return undefined;
+    const { remove, insert } = nextEdit(old, i, now, j);
+    const items = now.slice(j, j + insert);
+    const last = edits.at(-1);
+    if (last !== undefined && last.at + last.remove === i) {
+      edits[edits.length - 1] = { at: last.at, remove: last.remove + remove, items: [...last.items, ...items] };
+    } else edits.push({ at: i, remove, items });
+    i += remove;
+    j += insert;
+    if ((changed += insert) * 2 > now.length) return undefined;
+  }
+  if (edits.length === 0) return { kind: "append", items: NOTHING };
+  return { kind: "splice", edits };
+}
+
+/** Items of each list that are searched for the place where the lists are equal again. */
+const LOOKAHEAD = 16;
+
+/** How many items of the old list are gone, and how many of the new list are new, up to the next equal item. */
+function nextEdit(
+  old: readonly Json[],
+  i: number,
+  now: readonly Json[],
+  j: number,
+): { readonly remove: number; readonly insert: number } {
+  if (i === old.length) return { remove: 0, insert: now.length - j };
+  if (j === now.length) return { remove: old.length - i, insert: 0 };
+  for (let ahead = 1; ahead <= LOOKAHEAD; ahead++) {
+    if (i + ahead < old.length && isSameJson(old[i + ahead]!, now[j]!)) return { remove: ahead, insert: 0 };
+    if (j + ahead < now.length && isSameJson(old[i]!, now[j + ahead]!)) return { remove: 0, insert: ahead };
+  }
+  return { remove: 1, insert: 1 };
+}
+
+const NOTHING: readonly never[] = Object.freeze([]);
+
+/** Equality of JSON values including the order of fields, which a store keeps. */
+function isSameJson(a: Json, b: Json): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((item, index) => isSameJson(item as Json, b[index] as Json));
+  }
+  const [left, right] = [a as JsonObject, b as JsonObject];
+  const names = Object.keys(left);
+  const others = Object.keys(right);
+  if (names.length !== others.length) return false;
+  return names.every((name, index) => others[index] === name && isSameJson(left[name]!, right[name]!));
+}
