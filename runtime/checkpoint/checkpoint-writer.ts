@@ -211,7 +211,8 @@ export class CheckpointWriter {
     const due = details.status === "paused" ? firstDue(details.pauses ?? NO_ITEMS) : undefined;
     if (due !== undefined) header.due = due;
     if (unfinished !== undefined && run.dues !== undefined) header.dues = Object.fromEntries(run.dues);
-    if (run.shared.inbox.taken.length > 0) header.taken = [...run.shared.inbox.taken];
+    const { taken } = run.shared.inbox;
+    if (taken.length > 0) header.taken = taken;
     if (error !== undefined) header.failure = this.#failure(error);
     if (run.unrouted.length > 0) {
       header.unrouted = run.unrouted.map(({ node }) => (node === -1 ? "start" : run.nodeName(node)));

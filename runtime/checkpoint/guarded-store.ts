@@ -82,15 +82,7 @@ function guardedMethods(store: Store): Store & ThisType<Guarded> {
   return methods;
 }
 
-const OPTIONAL = [
-  "putWrites",
-  "getWrites",
-  "clearWrites",
-  "putSignal",
-  "getSignals",
-  "label",
-  "loadByLabel",
-] as const;
+const OPTIONAL = ["putWrites", "getWrites", "clearWrites", "putSignal", "getSignals", "label", "loadByLabel"] as const;
 
 class Guard {
   readonly #limits: StoreLimits;

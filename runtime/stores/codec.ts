@@ -5,6 +5,7 @@ import type {
   CheckpointId,
   ListEdit,
   PendingWrite,
+  Signal,
   ThreadId,
 } from "../interface/checkpoint.ts";
 import { StoreError } from "../interface/errors.ts";
@@ -40,7 +41,7 @@ export interface StoreCodec {
 }
 
 /**
- * A store that passes everything with content through a codec: values of channels, results, answers, payloads of pauses,
+ * A store that passes everything with content through a codec: values of channels, results, answers, signals, payloads of pauses,
  * items that were sent, and error messages. Each item of a list is encoded on its own, so that lists still grow by their new
  * items.
  *
@@ -68,7 +69,7 @@ function codedStore(store: Store, codec: StoreCodec): Store {
   const of = (threadId: ThreadId): Texts => new Texts(codec, { threadId }, `thread ${quote(threadId)}`);
   const one = (threadId: ThreadId) => (found: Checkpoint | undefined) =>
     found === undefined ? undefined : decodeCheckpoint(of(threadId), found);
-  const { putWrites, getWrites, clearWrites, label, loadByLabel, threads, prune, close } = store;
+  const { putWrites, getWrites, clearWrites, putSignal, getSignals, label, loadByLabel, threads, prune, close } = store;
   return {
     ...(store.acceptsSplices === true ? { acceptsSplices: true } : {}),
     claim: (threadId, runner) => store.claim(threadId, runner),
@@ -84,14 +85,25 @@ function codedStore(store: Store, codec: StoreCodec): Store {
       }),
     deleteThread: (threadId) => store.deleteThread(threadId),
     ...(putWrites && {
-      putWrites: (claim: Claim, id: CheckpointId, writes: readonly PendingWrite[]) =>
-        putWrites.call(store, claim, id, encodeWrites(of(claim.threadId), writes)),
+      putWrites: (claim: Claim, id: CheckpointId, writes: readonly PendingWrite[], taken?: readonly string[]) =>
+        putWrites.call(store, claim, id, encodeWrites(of(claim.threadId), writes), taken),
     }),
     ...(getWrites && {
       getWrites: (threadId: ThreadId, id: CheckpointId) =>
         mapped(getWrites.call(store, threadId, id), (writes) => decodeWrites(of(threadId), writes)),
     }),
     ...(clearWrites && { clearWrites: clearWrites.bind(store) }),
+    ...(putSignal && {
+      putSignal: (threadId: ThreadId, signal: Signal) =>
+        putSignal.call(store, threadId, encodeSignal(of(threadId), signal)),
+    }),
+    ...(getSignals && {
+      getSignals: (threadId: ThreadId) =>
+        mapped(getSignals.call(store, threadId), (signals) => {
+          const texts = of(threadId);
+          return signals.map((signal) => convertSignal(signal, (value, what) => texts.decode(value, what)));
+        }),
+    }),
     ...(label && { label: label.bind(store) }),
     ...(loadByLabel && {
       loadByLabel: (threadId: ThreadId, name: string) => mapped(loadByLabel.call(store, threadId, name), one(threadId)),
@@ -187,6 +199,9 @@ function encodeRequest(texts: Texts, { keyId }: StoreCodec, request: SaveRequest
   return {
     ...request,
     header: { ...encodeHeader(texts, request.header), codec: keyId },
+    ...(request.returnedSignals && {
+      returnedSignals: request.returnedSignals.map((signal) => encodeSignal(texts, signal)),
+    }),
     changes: request.changes.map((change) => encodeChange(texts, change)),
     snapshot: () => {
       const { values, versions } = request.snapshot();
@@ -217,7 +232,7 @@ function channel(name: string): string {
 
 /** Applies a conversion to each part of a header that has content. */
 function convertHeader<H extends CheckpointHeader>(header: H, convert: (value: Json, what: string) => Json): H {
-  const { pendingSends, pauses, answers, errors, finished, failure } = header;
+  const { pendingSends, pauses, answers, errors, finished, failure, taken } = header;
   const id = quote(header.id);
   return {
     ...header,
@@ -232,6 +247,7 @@ function convertHeader<H extends CheckpointHeader>(header: H, convert: (value: J
     })),
     errors: mapRecord(errors, (error, node) => convert(error, `the error of ${quote(node)}`)),
     ...(finished && { finished: finished.map((write) => convertWrite(write, convert)) }),
+    ...(taken && { taken: taken.map((signal) => convertSignal(signal, convert)) }),
     ...(failure && {
       failure: { ...failure, message: String(convert(failure.message, `the failure in checkpoint ${id}`)) },
     }),
@@ -252,6 +268,14 @@ function decodeCheckpoint(texts: Texts, checkpoint: Checkpoint): Checkpoint {
 
 function convertWrite(write: PendingWrite, convert: (value: Json, what: string) => Json): PendingWrite {
   return { ...write, result: convert(write.result, `the result of task ${quote(write.taskId)}`) };
+}
+
+function convertSignal(signal: Signal, convert: (value: Json, what: string) => Json): Signal {
+  return Object.freeze({ ...signal, value: convert(signal.value, `the signal ${quote(signal.name)}`) });
+}
+
+function encodeSignal(texts: Texts, signal: Signal): Signal {
+  return convertSignal(signal, (value, what) => texts.encode(value, what));
 }
 
 function encodeWrites(texts: Texts, writes: readonly PendingWrite[]): readonly PendingWrite[] {

@@ -81,12 +81,16 @@ async function leaveSecrets(store: Store): Promise<void> {
     pendingSends: [{ taskId: "n~0.0", node: "n", item: [SECRET] }],
     errors: { n: { message: SECRET } },
     failure: { code: "NG_NODE_FAILED", message: SECRET, node: "n" },
+    taken: [{ id: "t", name: "n", value: SECRET }],
     finished: [{ taskId: "n", node: "n", result: { updates: [["x", SECRET]] } }],
   };
   const saved = await run.save([{ channel: "x", set: { deep: [SECRET] } }], header);
   await store.putWrites?.(run.claim, saved.id, [{ taskId: "n", node: "n", result: SECRET }]);
   expect(await store.loadLatest("sample")).toEqual(saved);
   expect(await store.getWrites?.("sample", saved.id)).toEqual([{ taskId: "n", node: "n", result: SECRET }]);
+  const signal = { id: "s", name: "n", value: { SECRET } };
+  await store.putSignal?.("sample", signal);
+  expect(await store.getSignals?.("sample")).toEqual([signal]);
 }
 
 describe("the database of a store with a codec", () => {
