@@ -274,6 +274,7 @@ export type Policy =
       readonly backoff?: { readonly min: Duration; readonly max?: Duration };
     }
   | { readonly kind: "Timeout"; readonly span: Span; readonly duration: Duration }
+  | { readonly kind: "Within"; readonly span: Span; readonly duration: Duration }
   | {
       readonly kind: "Cache";
       readonly span: Span;

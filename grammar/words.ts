@@ -33,6 +33,7 @@ export const TEST_WORDS: ReadonlySet<string> = new Set(["given", "mock", "answer
 export const POLICY_WORDS: ReadonlySet<string> = new Set([
   "tries",
   "timeout",
+  "within",
   "cache",
   "max",
   "waits",

@@ -95,7 +95,7 @@ export function drawTable(table: Table): Drawing {
         kind: "node",
         label: node.name,
         detail: describeNode(table, node, expression),
-        pauses: node.pauseBefore === true || node.pauseAfter === true || isAsk(node),
+        pauses: node.pauseBefore === true || node.pauseAfter === true || waitsInside(node),
       })),
       ...table.barriers.map((barrier): DrawnNode => ({
         id: barrierName(barrier.id),
@@ -128,8 +128,8 @@ function barrierName(id: string): string {
   return `[${id}]`;
 }
 
-function isAsk(node: NodeSpec): boolean {
-  return node.call.kind === "builtin" && node.call.name === "ask";
+function waitsInside(node: NodeSpec): boolean {
+  return node.call.kind === "builtin" && (node.call.name === "ask" || node.call.name === "receive");
 }
 
 function describeNode(table: Table, node: NodeSpec, expression: (index: number) => string): string {

@@ -3,6 +3,10 @@ import {
   maxParallelBelowOne,
   policyOfPlans,
   policyWithoutEffect,
+  timeoutOfWait,
+  triesOfWait,
+  type Wait,
+  withinWithoutWait,
 } from "../../diagnostics/catalog/policies.ts";
 import { edgeAtBoundary, statedTwice } from "../../diagnostics/catalog/names.ts";
 import type { Span } from "../../diagnostics/source.ts";
@@ -15,7 +19,7 @@ import { reportUnknownNode } from "./resolve-edges.ts";
 
 export type BoundPolicies = Pick<
   BoundNode,
-  "tries" | "timeout" | "cache" | "maxParallel" | "pauseBefore" | "pauseAfter" | "goes" | "waits" | "was" | "idempotent"
+  "tries" | "timeout" | "within" | "cache" | "maxParallel" | "pauseBefore" | "pauseAfter" | "goes" | "waits" | "was" | "idempotent"
 >;
 
 /** Binds the policies of a node. Reports and omits repeated, impossible and misplaced policies. */
@@ -60,14 +64,37 @@ function bindPolicy(
 ): void {
   switch (policy.kind) {
     case "Tries": {
+      const wait = waitOf(node.call, context);
+      if (wait !== undefined) {
+        context.report(triesOfWait(placeIn(context, policy.span), { node: node.name.name, call: wait }));
+        break;
+      }
       const tries = bindTries(policy, context);
       if (tries !== undefined) bound.tries = tries;
       break;
     }
-    case "Timeout":
+    case "Timeout": {
+      const wait = waitOf(node.call, context);
+      if (wait !== undefined) {
+        const keyword = { start: policy.span.start, end: policy.span.start + "timeout".length };
+        const facts = { node: node.name.name, call: wait, keyword, duration: policy.duration.raw };
+        context.report(timeoutOfWait(placeIn(context, policy.span), facts));
+        break;
+      }
       if (policy.duration.milliseconds > 0) bound.timeout = policy.duration.milliseconds;
       else reportZero(policy.duration.span, "a timeout of nothing fails every attempt", context);
       break;
+    }
+    case "Within": {
+      const wait = waitOf(node.call, context);
+      if (wait === undefined || wait === "sleep") {
+        const keyword = { start: policy.span.start, end: policy.span.start + "within".length };
+        const facts = { node: node.name.name, call: wait, keyword, duration: policy.duration.raw };
+        context.report(withinWithoutWait(placeIn(context, policy.span), facts));
+      } else if (policy.duration.milliseconds > 0) bound.within = policy.duration.milliseconds;
+      else reportZero(policy.duration.span, "no answer can come in time", context);
+      break;
+    }
     case "Cache":
       bindCache(policy, node, bound, context);
       break;
@@ -188,7 +215,20 @@ function whyNotCached(call: Ast.Expr, context: GraphContext): string | undefined
   if (name === undefined || (!isDeclared && librarySignatures.has(name) && !nodeSignatures.has(name))) {
     return "an expression is computed each time: there is nothing to keep";
   }
-  return name === "ask" && !isDeclared ? "each run needs a new answer" : undefined;
+  return isDeclared ? undefined : WHY_NOT_CACHED.get(name);
+}
+
+const WHY_NOT_CACHED: ReadonlyMap<string, string> = new Map([
+  ["ask", "each run needs a new answer"],
+  ["receive", "each run needs a new signal"],
+  ["sleep", "each run waits again"],
+]);
+
+/** The built-in node that waits, if the call is one. */
+function waitOf(call: Ast.Expr, context: GraphContext): Wait | undefined {
+  const name = call.kind === "Call" ? call.callee.name : undefined;
+  if (name === undefined || context.scope.names.has(name)) return undefined;
+  return name === "ask" || name === "receive" || name === "sleep" ? name : undefined;
 }
 
 function bindGoes(policy: Ast.Policy & { kind: "Goes" }, node: Ast.NodeDecl, context: GraphContext): readonly string[] {

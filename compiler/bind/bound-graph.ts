@@ -113,6 +113,8 @@ export interface BoundNode {
   readonly result?: ValueType;
   readonly tries?: { readonly attempts: number; readonly backoff?: { readonly min: number; readonly max: number } };
   readonly timeout?: number;
+  /** The deadline of an answer or a signal, in milliseconds. */
+  readonly within?: number;
   readonly cache?: { readonly for: number | null };
   readonly maxParallel?: number;
   readonly pauseBefore: boolean;

@@ -18,9 +18,10 @@ export function isForeignCall({ call }: BoundNode): boolean {
 /** See `ControlNode.fails`. */
 export function failureOf(terms: TermTable, node: BoundNode): ControlNode["fails"] {
   if (cannotFail(terms, node)) return "never";
-  // An answer that does not fit is refused, so a question fails only when its time is over.
-  const isAnswered = node.call.kind === "builtin" && node.call.signature.pauses === true;
-  return isForeignCall(node) && (!isAnswered || node.timeout !== undefined) ? "freely" : "perhaps";
+  // An answer that does not fit is refused, so a question fails only when its deadline has passed. A signal that does not fit
+  // can arrive before the node waits for it.
+  const isAnswered = node.call.kind === "builtin" && node.call.signature.name === "ask";
+  return isForeignCall(node) && (!isAnswered || node.within !== undefined) ? "freely" : "perhaps";
 }
 
 /** Whether a `for` node has an empty list in every run, so that its function is never called. */

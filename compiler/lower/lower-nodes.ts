@@ -52,6 +52,7 @@ export function lowerNode(node: BoundNode, context: NodeContext): LoweredNode {
     ...(output === undefined ? {} : { output }),
     ...(node.tries === undefined ? {} : { tries: node.tries }),
     ...(node.timeout === undefined ? {} : { timeout: node.timeout }),
+    ...(node.within === undefined ? {} : { within: node.within }),
     ...(node.cache === undefined ? {} : { cache: node.cache }),
     ...(node.pauseBefore ? { pauseBefore: true } : {}),
     ...(node.pauseAfter ? { pauseAfter: true } : {}),

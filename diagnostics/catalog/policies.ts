@@ -1,5 +1,7 @@
 /** Values of policies and limits, and policies in the wrong place. */
 import { diagnostic, type Diagnostic, type Place } from "../diagnostic.ts";
+import type { Span } from "../source.ts";
+import { replacement } from "./syntax.ts";
 
 /** NG006: a number or duration that the policy does not allow. */
 export function illegalPolicyValue(
@@ -33,5 +35,50 @@ export function policyWithoutEffect(
   return diagnostic("NG117", place, facts.message, {
     label: `\`${facts.policy}\` has no effect here`,
     help: facts.help,
+  });
+}
+
+/** The built-in nodes that wait. */
+export type Wait = "ask" | "receive" | "sleep";
+
+const WAITS_FOR: Readonly<Record<Wait, string>> = { ask: "an answer", receive: "a signal", sleep: "a time" };
+
+/** NG612: `timeout`, the limit of one attempt, on a node that waits. */
+export function timeoutOfWait(
+  place: Place,
+  facts: { node: string; call: Wait; keyword: Span; duration: string },
+): Diagnostic {
+  const { node, call, keyword, duration } = facts;
+  const isSleep = call === "sleep";
+  return diagnostic("NG612", place, `\`timeout\` limits an attempt, but \`${node}\` waits for ${WAITS_FOR[call]}`, {
+    label: isSleep ? "a sleep ends by itself" : "a pause is not an attempt",
+    help: isSleep ? "remove it: the argument of `sleep` is its duration" : `write the deadline: \`within ${duration}\``,
+    fixes: isSleep ? [replacement("delete it", place.span, "")] : [replacement("replace with `within`", keyword, "within")],
+  });
+}
+
+/** NG612: `tries` on a node that waits. */
+export function triesOfWait(place: Place, facts: { node: string; call: Wait }): Diagnostic {
+  return diagnostic("NG612", place, `\`${facts.node}\` waits for ${WAITS_FOR[facts.call]}, which is not tried again`, {
+    label: "has no meaning here",
+    help:
+      facts.call === "sleep"
+        ? "remove it"
+        : "remove it; to ask again after the deadline, lead an `on error` edge back to the node",
+    fixes: [replacement("delete it", place.span, "")],
+  });
+}
+
+/** NG612: `within` on a node that does not wait for an answer or a signal. */
+export function withinWithoutWait(
+  place: Place,
+  facts: { node: string; call: Wait | undefined; keyword: Span; duration: string },
+): Diagnostic {
+  const { node, call, keyword, duration } = facts;
+  const isSleep = call === "sleep";
+  return diagnostic("NG612", place, `\`within\` is the deadline of \`ask\` and \`receive\`, but \`${node}\` calls neither`, {
+    label: isSleep ? "a sleep ends by itself" : "nothing waits here",
+    help: isSleep ? "remove it: the argument of `sleep` is its duration" : `limit each attempt: \`timeout ${duration}\``,
+    fixes: isSleep ? [replacement("delete it", place.span, "")] : [replacement("replace with `timeout`", keyword, "timeout")],
   });
 }

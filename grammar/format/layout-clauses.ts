@@ -46,6 +46,8 @@ function layoutPolicy(policy: Ast.Policy, source: SourceView): Doc {
       return words("tries", layoutCount(policy.attempts), ...layoutBackoff(policy.backoff));
     case "Timeout":
       return words("timeout", policy.duration.raw);
+    case "Within":
+      return words("within", policy.duration.raw);
     case "Cache":
       return words(
         "cache",

@@ -51,6 +51,7 @@ export const LOOKAHEAD_TABLE: Readonly<Record<DecisionName, readonly (readonly s
   policy: [
     ["'tries'"],
     ["'timeout'"],
+    ["'within'"],
     ["'cache'"],
     ["'max'"],
     ["'waits'"],

@@ -117,6 +117,11 @@ export abstract class PolicyRules extends ExpressionRules {
       const duration = this.durationAhead();
       return { kind: "Timeout", span: this.spanFrom(first), duration };
     },
+    within: () => {
+      const first = this.takePolicyWord("within");
+      const duration = this.durationAhead();
+      return { kind: "Within", span: this.spanFrom(first), duration };
+    },
     cache: () => {
       const first = this.takePolicyWord("cache");
       const isMissing = !this.RECORDING_PHASE && this.at(t.Duration);

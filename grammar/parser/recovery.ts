@@ -238,6 +238,7 @@ export function startsPolicy(source: TokenText, index: number): boolean {
     case "tries":
       return is(source, index + 1, t.Numeral);
     case "timeout":
+    case "within":
     case "estimate":
       return is(source, index + 1, t.Duration) || is(source, index + 1, t.Numeral);
     case "touches":

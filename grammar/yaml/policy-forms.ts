@@ -87,6 +87,7 @@ export const POLICY_FIELDS = {
   tries: optional(countForm("a number of attempts"), "Attempts in all."),
   backoff: optional(backoffForm, "The wait before another attempt: `200ms`, or `200ms..5s`. Needs `tries`."),
   timeout: optional(durationForm, "The longest that one attempt may take."),
+  within: optional(durationForm, "The deadline of `ask` or `receive`, from the start of the wait."),
   cache: optional(cacheForm, "Use an earlier result for the same arguments: true, or for how long."),
   "max parallel": optional(countForm("a number of tasks"), "How many tasks of this node run at the same time."),
   waits: optional(namesForm(), "Nodes that must all have signalled before this one runs."),
@@ -140,6 +141,8 @@ function readPolicy(
       return [];
     case "timeout":
       return values.timeout === undefined ? [] : [{ kind: "Timeout", span, duration: values.timeout }];
+    case "within":
+      return values.within === undefined ? [] : [{ kind: "Within", span, duration: values.within }];
     case "cache": {
       if (values.cache === undefined || !values.cache.isOn) return [];
       const { duration, inputs } = values.cache;

@@ -149,6 +149,8 @@ function policyValues(policy: Policy, { source }: Writing): Entry[] {
     }
     case "Timeout":
       return [["timeout", policy.duration.raw]];
+    case "Within":
+      return [["within", policy.duration.raw]];
     case "Cache": {
       if (policy.inputs === undefined) return [["cache", policy.duration?.raw ?? true]];
       const inputs = yamlList(policy.inputs.map(({ value }) => value));

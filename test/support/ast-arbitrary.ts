@@ -187,6 +187,7 @@ const policy: fc.Arbitrary<Ast.Policy> = fc.oneof(
     ),
   ),
   fc.record({ kind: fc.constant("Timeout" as const), span: fc.constant(span), duration }),
+  fc.record({ kind: fc.constant("Within" as const), span: fc.constant(span), duration }),
   merged<Ast.Policy>(
     fc.constant({ kind: "Cache", span }),
     maybe("duration", duration),

@@ -78,6 +78,10 @@ export function bindTask(parts: TaskParts, context: GraphContext): TypedTask {
     unwritten,
   } = bindCall(task.call, scopeAt(parts.unwritten, facts, "argument"), context);
   for (const effect of own) effects.add(effect);
+  if (call.kind === "builtin" && call.signature.name === "receive") {
+    const help = "let the task call a graph that receives the signal";
+    context.report(notSupported(placeIn(context, task.call.span), { what: "a task that receives signals is", help }));
+  }
   const type = result === "infer" ? inferResult(writes, false) : result;
   if (type !== undefined && result !== "infer") {
     checkResult(entry.declaration, { type, isChecked: call.kind === "builtin", callee, unwritten }, writes, context);
