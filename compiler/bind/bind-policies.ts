@@ -19,7 +19,17 @@ import { reportUnknownNode } from "./resolve-edges.ts";
 
 export type BoundPolicies = Pick<
   BoundNode,
-  "tries" | "timeout" | "within" | "cache" | "maxParallel" | "pauseBefore" | "pauseAfter" | "goes" | "waits" | "was" | "idempotent"
+  | "tries"
+  | "timeout"
+  | "within"
+  | "cache"
+  | "maxParallel"
+  | "pauseBefore"
+  | "pauseAfter"
+  | "goes"
+  | "waits"
+  | "was"
+  | "idempotent"
 >;
 
 /** Binds the policies of a node. Reports and omits repeated, impossible and misplaced policies. */

@@ -53,7 +53,9 @@ export function timeoutOfWait(
   return diagnostic("NG612", place, `\`timeout\` limits an attempt, but \`${node}\` waits for ${WAITS_FOR[call]}`, {
     label: isSleep ? "a sleep ends by itself" : "a pause is not an attempt",
     help: isSleep ? "remove it: the argument of `sleep` is its duration" : `write the deadline: \`within ${duration}\``,
-    fixes: isSleep ? [replacement("delete it", place.span, "")] : [replacement("replace with `within`", keyword, "within")],
+    fixes: isSleep
+      ? [replacement("delete it", place.span, "")]
+      : [replacement("replace with `within`", keyword, "within")],
   });
 }
 
@@ -76,9 +78,18 @@ export function withinWithoutWait(
 ): Diagnostic {
   const { node, call, keyword, duration } = facts;
   const isSleep = call === "sleep";
-  return diagnostic("NG612", place, `\`within\` is the deadline of \`ask\` and \`receive\`, but \`${node}\` calls neither`, {
-    label: isSleep ? "a sleep ends by itself" : "nothing waits here",
-    help: isSleep ? "remove it: the argument of `sleep` is its duration" : `limit each attempt: \`timeout ${duration}\``,
-    fixes: isSleep ? [replacement("delete it", place.span, "")] : [replacement("replace with `timeout`", keyword, "timeout")],
-  });
+  return diagnostic(
+    "NG612",
+    place,
+    `\`within\` is the deadline of \`ask\` and \`receive\`, but \`${node}\` calls neither`,
+    {
+      label: isSleep ? "a sleep ends by itself" : "nothing waits here",
+      help: isSleep
+        ? "remove it: the argument of `sleep` is its duration"
+        : `limit each attempt: \`timeout ${duration}\``,
+      fixes: isSleep
+        ? [replacement("delete it", place.span, "")]
+        : [replacement("replace with `timeout`", keyword, "timeout")],
+    },
+  );
 }

@@ -173,6 +173,10 @@ export class Attempt {
     const { durable, inbox } = run.shared;
     const id = this.#nextPauseId();
     if (durable === undefined) return this.#receiveWithoutStore(name, within, id);
+    if (durable.store.getSignals === undefined) {
+      const message = `node \`${task.node.spec.name}\` waits for a signal, but this store keeps no signals`;
+      throw (this.violation = new StoreError("NG_NO_STORE", message));
+    }
     const take = (signals: readonly Signal[]): T => {
       const signal = inbox.take(name, signals);
       // A signal that is there wins over a deadline that has passed.

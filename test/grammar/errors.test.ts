@@ -104,7 +104,9 @@ describe("NG001: expected tokens", () => {
   it("suggests similar words and lists the available ones", () => {
     expect(parse("grap g {}").diagnostics[0]?.help).toBe("did you mean `graph`?");
     expect(parse(graph("stat x: int")).diagnostics[0]?.help).toBe("did you mean `state`?");
-    expect(parse(graph("node n = f() { bogus 3 }")).diagnostics[0]?.help).toContain("`tries` `timeout` `cache`");
+    expect(parse(graph("node n = f() { bogus 3 }")).diagnostics[0]?.help).toContain(
+      "`tries` `timeout` `within` `cache`",
+    );
   });
 });
 

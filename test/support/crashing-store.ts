@@ -1,4 +1,4 @@
-import type { CheckpointId, PendingWrite } from "../../runtime/interface/checkpoint.ts";
+import type { CheckpointId, PendingWrite, Signal } from "../../runtime/interface/checkpoint.ts";
 import type { Claim, ListOptions, Runner, SaveRequest, Store } from "../../runtime/interface/store.ts";
 
 /** A store whose process dies at a chosen write: before the write, or after it and before the call returns. */
@@ -48,14 +48,26 @@ export class CrashingStore implements Store {
     this.#alive();
     return this.#store.deleteThread(threadId);
   }
-  putWrites(claim: Claim, checkpointId: CheckpointId, writes: readonly PendingWrite[]) {
+  putWrites(
+    claim: Claim,
+    checkpointId: CheckpointId,
+    writes: readonly PendingWrite[],
+    takenSignals?: readonly string[],
+  ) {
     return this.#write(`put ${writes.map((write) => write.taskId).join(", ")}`, () =>
-      this.#store.putWrites!(claim, checkpointId, writes),
+      this.#store.putWrites!(claim, checkpointId, writes, takenSignals),
     );
   }
   getWrites(threadId: string, checkpointId: CheckpointId) {
     this.#alive();
     return this.#store.getWrites!(threadId, checkpointId);
+  }
+  putSignal(threadId: string, signal: Signal) {
+    return this.#write(`signal ${signal.name}`, () => this.#store.putSignal!(threadId, signal));
+  }
+  getSignals(threadId: string) {
+    this.#alive();
+    return this.#store.getSignals!(threadId);
   }
   clearWrites(claim: Claim, checkpointId: CheckpointId, taskIds?: readonly string[]) {
     return this.#write("clear", () => this.#store.clearWrites!(claim, checkpointId, taskIds));

@@ -17,6 +17,7 @@ import {
 import { ask } from "../../stdlib/nodes/ask.ts";
 import { fail } from "../../stdlib/nodes/fail.ts";
 import { createPrint } from "../../stdlib/nodes/print.ts";
+import { receive } from "../../stdlib/nodes/receive.ts";
 import { sleep } from "../../stdlib/nodes/sleep.ts";
 
 /**
@@ -45,7 +46,7 @@ export function engineOf(text: string, functions: FunctionRegistry = {}, options
   const table = tableOf(text, Object.keys(functions));
   return createEngine(table, {
     functions,
-    builtins: { ask, fail, sleep, print: createPrint(() => undefined) },
+    builtins: { ask, fail, receive, sleep, print: createPrint(() => undefined) },
     ...options,
   });
 }
