@@ -4,7 +4,13 @@
  */
 
 export type NodeErrorCode =
-  "NG_NODE_FAILED" | "NG_NODE_TIMEOUT" | "NG_NULL_VALUE" | "NG_BAD_RESULT" | "NG_NO_ROUTE" | "NG_UNDECLARED_GOTO";
+  | "NG_NODE_FAILED"
+  | "NG_NODE_TIMEOUT"
+  | "NG_NULL_VALUE"
+  | "NG_CONDITION"
+  | "NG_BAD_RESULT"
+  | "NG_NO_ROUTE"
+  | "NG_UNDECLARED_GOTO";
 export type RunErrorCode =
   | "NG_CONCURRENT_WRITE"
   | "NG_REDUCER_FAILED"

@@ -1,10 +1,11 @@
 import { NodeError } from "../interface/errors.ts";
+import { ExpressionError } from "../expression/expression-error.ts";
 import { printExpression } from "../expression/print-expression.ts";
 import type { RouteSpec, Table } from "../table/table.ts";
 
 /**
- * The error for a node whose edges lead to no target, or cannot be evaluated (2.4). The message lists the evaluated
- * conditions and how to cover the case.
+ * The error for a node whose edges lead to no target (2.4), `NG_NO_ROUTE`, whose message lists the evaluated conditions and
+ * how to cover the case; or of which a condition has no value, `NG_CONDITION`. A resume evaluates the edges again.
  *
  * @param node a node's index, or -1 for `start`
  */
@@ -16,16 +17,18 @@ export function noRoute(
 ): NodeError {
   const name = node === -1 ? "start" : (table.nodes[node]?.name ?? String(node));
   const routes = node === -1 ? table.start : (table.nodes[node]?.routes ?? []);
-  const { cause } = details;
-  const reason =
-    cause !== undefined
-      ? `its edges cannot be evaluated: ${cause instanceof Error ? cause.message : String(cause)}`
-      : `none of its edges applies: ${routes.map((route) => describe(table, route, subject)).join("; ")}; ` +
-        "add an `otherwise` edge, or an `else` arm as the default";
-  return new NodeError("NG_NO_ROUTE", name, `node \`${name}\` has no next node: ${reason}`, {
-    threadId: details.threadId,
-    ...(cause === undefined ? {} : { cause }),
-  });
+  const { cause, threadId } = details;
+  if (cause !== undefined) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const place = cause instanceof ExpressionError && cause.place !== undefined ? ` (${cause.place})` : "";
+    const message = `a condition of the edges of \`${name}\` cannot be evaluated: ${reason}${place}`;
+    return new NodeError("NG_CONDITION", name, message, { threadId, cause });
+  }
+  const conditions = routes.map((route) => describe(table, route, subject)).join("; ");
+  const message =
+    `node \`${name}\` has no next node: none of its edges applies: ${conditions}; ` +
+    "add an `otherwise` edge, or an `else` arm as the default";
+  return new NodeError("NG_NO_ROUTE", name, message, { threadId });
 }
 
 function describe(table: Table, route: RouteSpec, subject: (expression: number) => unknown): string {

@@ -73,7 +73,7 @@ describe("4.1 what a body throws or returns", () => {
       "graph g { output n: int = 0  node a = 1 into n  node b = 2 into n  start -> a  a -> b when late(n) == 1  a -> end otherwise }",
       { late },
     );
-    expect(await condition.run({})).toMatchObject({ status: "failed", error: { code: "NG_NO_ROUTE" } });
+    expect(await condition.run({})).toMatchObject({ status: "failed", error: { code: "NG_CONDITION" } });
     await settle();
   });
 

@@ -267,12 +267,12 @@ describe("2.4 edges are evaluated after all updates", () => {
     expect(resumed).toMatchObject({ status: "completed", output: { x: 1 }, steps: [["a"]] });
   });
 
-  test("a condition without a value is no route, and says why", async () => {
+  test("a condition without a value fails the run with NG_CONDITION, and says why", async () => {
     const engine = engineOf(
       `graph g { input n: int  output x: int = 0  node a = 1 into x  node b = 1  start -> a  a -> b when 1 / n > 0  b -> end }`,
     );
     const result = await engine.run({ n: 0 });
-    expect(result.error).toMatchObject({ code: "NG_NO_ROUTE", nodeId: "a" });
+    expect(result.error).toMatchObject({ code: "NG_CONDITION", nodeId: "a" });
     expect(result.error?.message).toContain("division by zero");
   });
 

@@ -108,7 +108,10 @@ export function observe(wiring: Wiring, run: RanGraph): Observed {
     ran,
     incomplete: result.incompleteBarriers.map(({ id, missing }) => `${id} waits for ${missing.join(", ")}`),
     race: code === "NG_CONCURRENT_WRITE" ? message : undefined,
-    noRoute: code === "NG_NO_ROUTE" ? { message, isFailedCondition: cause instanceof Error } : undefined,
+    noRoute:
+      code === "NG_NO_ROUTE" || code === "NG_CONDITION"
+        ? { message, isFailedCondition: cause instanceof Error }
+        : undefined,
     violated: new Set(wiring.assertions.filter(({ spec }) => violates(wiring, run, spec)).map(({ text }) => text)),
     completed: result.status === "completed",
     cut: result.status === "step_limit",
