@@ -288,8 +288,9 @@ function readersByTerm(startReads: NodeReads, reads: readonly NodeReads[]): Read
 }
 
 /**
- * Whether every choice inside a loop depends on values that the outside world (imported functions, models, people)
- * writes again in each round. Then an exploration without conditions also decides whether each loop can be left.
+ * Whether every choice and every failure inside a loop depends on what the outside world (imported functions, models,
+ * people) decides again in each round. Then an exploration without conditions also decides whether each loop can be
+ * left.
  */
 export function hasFreeLoops(model: ControlModel): boolean {
   const successors = successorsOf(model);
@@ -303,6 +304,10 @@ export function hasFreeLoops(model: ControlModel): boolean {
   const isOpen = openTerms(model, startReads, reads, successors);
   let budget = MAX_OPAQUE;
   for (const node of looping) {
+    const { errorRouting, fails, itemsFrom, alwaysFails } = model.nodes[node]!;
+    // A failure that may be impossible is no exit of a loop.
+    const isSure = alwaysFails || (fails === "freely" && itemsFrom === undefined);
+    if (errorRouting !== undefined && !isSure) return false;
     for (const term of reads[node]!.after) {
       if (budget-- <= 0 || isReadAgain(model, successors, term, readers.get(term) ?? new Set())) return false;
       if (term.channel !== undefined && isComputed(model, term.channel)) return false;
