@@ -1,7 +1,7 @@
 /**
  * Drives the engine through a trace that a check reported. Nodes are mocked: each makes the choice of the trace and writes a sample
  * value of the right type. The trace decides conditions; scheduler, barriers, writers and limits are the engine's own. So the replay
- * shows what a run does if the conditions hold as in the trace.
+ * shows what a run does if the conditions hold as in the trace. `computed-replay.ts` computes them.
  */
 import type { BoundGraph } from "../../compiler/bind/bound-graph.ts";
 import { buildModel } from "../../compiler/explore/build-model.ts";
@@ -30,6 +30,10 @@ export interface Replayed {
   readonly steps: readonly (readonly string[])[];
   /** Oldest first. */
   readonly checkpoints: readonly Checkpoint[];
+  /** The input of the run. */
+  readonly given: JsonObject;
+  /** The conditions were computed. Otherwise the replay assumed that they hold as in the trace. */
+  readonly isComputed: boolean;
 }
 
 export interface ReplayOptions {
@@ -91,10 +95,11 @@ async function replayOnce(
     },
   });
   const limit = options.ownLimit === true ? {} : { maxSteps: trace.length };
-  const result = await engine.run(sampleInput(table), { thread: "replay", ...limit });
+  const given = sampleInput(table);
+  const result = await engine.run(given, { thread: "replay", ...limit });
   comparePaths(trace, steps, result);
   const checkpoints = [...(await engine.history("replay", { limit: 10_000 }))].reverse();
-  return { table, result, events, steps, checkpoints };
+  return { table, result, events, steps, checkpoints, given, isComputed: false };
 }
 
 /**

@@ -3,6 +3,7 @@ import type { CompileResult } from "../../compiler/compile.ts";
 import { formatTrace } from "../../diagnostics/render/trace.ts";
 import { listNames } from "../../diagnostics/similar.ts";
 import type { IncompleteBarrier, RunStatus } from "../../runtime/interface/engine-options.ts";
+import type { JsonObject } from "../../runtime/value/json.ts";
 import { CommandError } from "../process/command-error.ts";
 import { compileSource } from "../sources/compile-source.ts";
 import { EXIT, type ExitCode } from "../process/exit-codes.ts";
@@ -50,6 +51,9 @@ interface ReplayReport {
   readonly message: string | null;
   /** Whether the failure occurred. */
   readonly shown: boolean;
+  /** Whether the engine computed the conditions, or the replay assumed that they hold as in the trace. */
+  readonly conditions: "computed" | "assumed";
+  readonly input: JsonObject;
   readonly status: RunStatus;
   readonly steps: readonly (readonly string[])[];
   /** The nodes that would run next. */
@@ -70,6 +74,11 @@ function report(graph: BoundGraph, given: GivenTrace, replayed: Replayed, output
   output.result(`  ran: ${steps.map((step) => (step.length === 1 ? step[0] : `[${step.join(", ")}]`)).join(" · ")}`);
   if (next.length > 0) output.result(`  next: ${next.join(", ")}`);
   const styles = output.stdoutStyles;
+  output.result(
+    replayed.isComputed
+      ? `  input: ${JSON.stringify(replayed.given)}`
+      : "  conditions: assumed to hold as in the trace (no values were found with which they do)",
+  );
   for (const { text } of happenings) output.result(`  ${styles.error("shown")}: ${text}`);
   if (!shown) {
     output.result(
@@ -81,6 +90,8 @@ function report(graph: BoundGraph, given: GivenTrace, replayed: Replayed, output
     code: code ?? null,
     message: message ?? null,
     shown,
+    conditions: replayed.isComputed ? "computed" : "assumed",
+    input: replayed.given,
     status: result.status,
     steps,
     next,

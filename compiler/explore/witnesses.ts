@@ -11,7 +11,7 @@ import type { Json } from "../../runtime/value/json.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
 import { replaceParts } from "./replace-parts.ts";
 import type { Term, TermTable, TypeNames } from "./terms.ts";
-import { areDisjoint, type ValueSet, valueSetKey, valueSetOfJson } from "./value-set.ts";
+import { areDisjoint, NOTHING, type ValueSet, valueSetKey, valueSetOfJson } from "./value-set.ts";
 
 /** Whether the term has a value of the set for some sample. */
 export type Witnesses = (term: Term, set: ValueSet) => boolean;
@@ -96,7 +96,7 @@ function channelsIn(expression: Expression): number[] {
   return [...found];
 }
 
-interface Constants {
+export interface Constants {
   readonly texts: readonly string[];
   readonly numbers: readonly number[];
 }
@@ -121,6 +121,18 @@ function constantsOf(expression: Expression, set: ValueSet): Constants {
   return { texts: [...texts], numbers: withCombined([...numbers]) };
 }
 
+/** The constants of several expressions, and some combinations of their numbers. */
+export function constantsOfAll(expressions: readonly Expression[], more: readonly Json[]): Constants {
+  const found = [...expressions, ...more.map((value): Expression => ({ op: "const", value }))].map((expression) =>
+    constantsOf(expression, NOTHING),
+  );
+  const numbers = new Set(found.flatMap((constants) => constants.numbers));
+  return {
+    texts: [...new Set(found.flatMap(({ texts }) => texts))],
+    numbers: withCombined([...numbers].slice(0, 40)),
+  };
+}
+
 /** Adds differences, sums and quotients of two constants: `len(x) * 2 == 8` is decided at 8 / 2. */
 function withCombined(numbers: readonly number[]): number[] {
   const few = numbers.slice(0, 5);
@@ -128,7 +140,8 @@ function withCombined(numbers: readonly number[]): number[] {
   return [...new Set([...numbers, ...combined.filter(Number.isFinite)])].slice(0, 40);
 }
 
-function samplesOf(type: ValueType, constants: Constants, resolve: TypeNames, depth: number): Json[] {
+/** Some values of a type, near the constants. Lists and records are sampled up to a depth. */
+export function samplesOf(type: ValueType, constants: Constants, resolve: TypeNames, depth: number): Json[] {
   const inner = (part: ValueType): Json[] => samplesOf(part, constants, resolve, depth - 1);
   switch (type.kind) {
     case "string":

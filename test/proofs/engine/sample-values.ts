@@ -47,7 +47,7 @@ export function sampleValues({ type, types }: ExpectedType, constants: Constants
   const sample = (of: ValueType, depth: number): readonly Json[] => {
     switch (of.kind) {
       case "string":
-        return distinct([...constants.strings.slice(0, 5), "", "q"]);
+        return distinct([...constants.strings.slice(0, 5), "", "q", "a"]);
       case "int": {
         const near = constants.numbers.filter(Number.isSafeInteger).flatMap((value) => [value, value + 1, value - 1]);
         return distinct([0, 1, -1, ...near, 7]).slice(0, MOST_NUMBERS);
