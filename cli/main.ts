@@ -125,7 +125,8 @@ function resumeHint(): string | undefined {
 
 function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
-    if (stream.destroyed || !stream.writable) resolve();
+    // Even an empty write fails on a full disk, and would hide the exit code of a command that prints nothing.
+    if (stream.destroyed || !stream.writable || stream.writableLength === 0) resolve();
     else writeTo(stream, "", resolve);
   });
 }

@@ -22,6 +22,7 @@ import { updateCommand } from "./commands/update.ts";
 import { writeTo } from "./output/output.ts";
 import { printableText } from "./output/printable-text.ts";
 import { addCommonOptions } from "./start/define-command.ts";
+import { CommandError } from "./process/command-error.ts";
 import type { ExitCode } from "./process/exit-codes.ts";
 import { VERSION } from "./start/version.ts";
 
@@ -54,11 +55,21 @@ export function createProgram(finish: (code: ExitCode) => void): Command {
     .description("Compiles, checks and runs agent and workflow graphs")
     .version(VERSION, "-V, --version", "print the version")
     .helpOption("-h, --help", "print help")
-    .helpCommand("help [command]", "print help for a command")
+    .helpCommand(false)
     .exitOverride()
     .configureOutput({ writeErr: (text) => writeTo(process.stderr, printableText(text)) });
   addCommonOptions(program);
   for (const addCommand of COMMANDS) addCommand(program, finish);
+  program
+    .command("help")
+    .argument("[command]")
+    .description("print help for a command")
+    .action((name: string | undefined) => {
+      const command = name === undefined ? program : program.commands.find((each) => each.name() === name);
+      if (command === undefined)
+        throw new CommandError(`unknown command '${name}'`, { help: "`ngc --help` lists the commands" });
+      command.outputHelp();
+    });
   program.addHelpText(
     "after",
     `

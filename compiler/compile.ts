@@ -3,6 +3,7 @@
  * It does I/O through the host only, runs no user code, and never throws.
  */
 import { hasErrors, sortDiagnostics, type Diagnostic } from "../diagnostics/diagnostic.ts";
+import { withoutFollowUps } from "../diagnostics/follow-ups.ts";
 import type { PlanTable } from "../runtime/table/plan-table.ts";
 import type { Table } from "../runtime/table/table.ts";
 import type { ValueType } from "../runtime/table/value-type.ts";
@@ -99,7 +100,7 @@ export function compile(text: string, options: CompileOptions = {}): CompileResu
   const { path = "input.ngraph", host = emptyHost, root, spelling, supports, baseline } = options;
   const project = bindProject(loadProject(text, { path, host, root, spelling }), { supports });
   const checked = checkProject(project, options.maxStates === undefined ? {} : { maxStates: options.maxStates });
-  const found = [...project.diagnostics, ...checked.diagnostics];
+  const found = withoutFollowUps([...project.diagnostics, ...checked.diagnostics]);
   const suppressions = readSuppressions(project.entry.syntax);
   const isValid = !hasErrors(found) && !hasErrors(suppressions.diagnostics);
   const { graphs, plans } = lowerProject(project, isValid, checked.results);

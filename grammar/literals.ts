@@ -74,7 +74,7 @@ export function durationValue(reading: Reading, image: string, offset: number): 
 }
 
 /** A leading zero is an error: `08` is octal in some languages and decimal in others. */
-function leadingZero(place: Place, digits: string): Diagnostic {
+export function leadingZero(place: Place, digits: string): Diagnostic {
   const use = digits.replace(/^0+(?=\d)/, "");
   return badLiteral(place, {
     message: `\`${digits}\` has a leading zero`,

@@ -1,9 +1,11 @@
+import { fstatSync } from "node:fs";
 import { CommandError } from "./command-error.ts";
 import { decodeSource, MAX_READ_BYTES, reasonOf } from "../sources/source-files.ts";
 
 /** All of standard input as text. @throws CommandError when it is a terminal, too large, or cannot be read */
 export async function readStdin(): Promise<string> {
   if (process.stdin.isTTY) throw new CommandError("nothing is piped into standard input");
+  if (isDirectory()) throw new CommandError("cannot read standard input: it is a directory");
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   try {
@@ -17,4 +19,13 @@ export async function readStdin(): Promise<string> {
   }
   if (bytes > MAX_READ_BYTES) throw new CommandError("cannot read standard input: it is too large");
   return decodeSource("standard input", Buffer.concat(chunks));
+}
+
+/** A directory would be read as an empty text. */
+function isDirectory(): boolean {
+  try {
+    return fstatSync(0).isDirectory();
+  } catch {
+    return false;
+  }
 }

@@ -21,7 +21,7 @@ export function addExecutionOptions(command: Command): void {
     .option(STORE_FLAG, STORE_HELP)
     .option(
       "--max-steps <n>",
-      "maximum steps of the run, resumes included; replaces `limit steps`; GRAPH=N for a called graph",
+      "maximum steps of the run, resumes included; replaces `limit steps`; GRAPH=N for a called graph; may be repeated",
       parseStepLimit,
     )
     .option("--max-parallel <n>", "maximum tasks at the same time", parseCount("--max-parallel", 1))

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import type { ExitCode } from "../process/exit-codes.ts";
+import { CommandError } from "../process/command-error.ts";
 import { createOutput, type CommonOptions, type Output } from "../output/output.ts";
 
 /** The definition of a command; each file in `commands/` exports one. */
@@ -22,6 +23,7 @@ export function defineCommand<Options extends object>(definition: CommandDefinit
   return (program, finish) => {
     const command = program.command(definition.usage).description(definition.summary);
     definition.configure?.(command);
+    refuseRepeated(command);
     addCommonOptions(command);
     const { examples } = definition;
     if (examples !== undefined) {
@@ -49,4 +51,16 @@ function mergeCommon(before: CommonOptions, after: CommonOptions): CommonOptions
     color: before.color !== false && after.color !== false,
     quiet: before.quiet === true || after.quiet === true,
   };
+}
+
+/** Refuses an option with one value that is given twice: which of the values applies would be a guess. */
+function refuseRepeated(command: Command): void {
+  for (const option of command.options) {
+    if (option.isBoolean() || option.variadic || option.description.includes("may be repeated")) continue;
+    let isGiven = false;
+    command.on(`option:${option.name()}`, () => {
+      if (isGiven) throw new CommandError(`${option.long ?? option.flags} is given twice`, { help: "give it once" });
+      isGiven = true;
+    });
+  }
 }

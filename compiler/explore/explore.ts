@@ -1,6 +1,7 @@
 import { createTracker } from "./environment.ts";
 import type { ControlModel } from "./model.ts";
 import { type Outcomes, START_NODE } from "./outcomes.ts";
+import { startTargets, successorsOf } from "./signals.ts";
 import { findTermLiveness } from "./term-liveness.ts";
 import {
   FLAG_ENDS,
@@ -79,7 +80,7 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
   const placeMarked = new Uint8Array(model.placeCount);
   const collisions = new Map<string, Collision>();
   let gaveUp: GaveUp | undefined;
-  let limit = maxStates;
+  let limit = needsMore(model, maxStates) ? Math.min(FEW_STATES, maxStates) : maxStates;
   const mostWork = limit * WORK_PER_STATE;
   let work = 0;
   let size = 0;
@@ -162,6 +163,27 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
       stepsFrom(context, states[id]!).transitions.map((transition) => toStep(context, ids, id, transition)),
     ),
   };
+}
+
+/**
+ * Whether the search cannot end within a number of states if every node is reachable: each step on the way to the node that is
+ * farthest from the start is a state of its own. A search that ends earlier is complete nevertheless.
+ */
+function needsMore(model: ControlModel, states: number): boolean {
+  if (model.nodes.length < states) return false;
+  const successors = successorsOf(model);
+  const found = new Uint8Array(model.nodes.length);
+  let depth = 0;
+  for (let nodes = startTargets(model); nodes.length > 0; depth++) {
+    const next: number[] = [];
+    for (const node of nodes) {
+      if (found[node] === 1) continue;
+      found[node] = 1;
+      for (const each of successors[node]!) next.push(each);
+    }
+    nodes = next;
+  }
+  return depth + 1 > states;
 }
 
 /** Caches the steps of some thousand states: searches along runs compute the same steps many times. */

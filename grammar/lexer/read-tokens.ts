@@ -116,6 +116,7 @@ const WATCHED: readonly boolean[] = watch([
   t.StrictNotEqual,
   t.And,
   t.BadNumber,
+  t.Dot,
   t.Quoted,
 ]);
 
@@ -188,9 +189,29 @@ function replaced(reading: Reading, token: t.Token, before: t.Token[]): t.Token 
     case t.BadNumber:
       report(reading, badNumber(reading, token));
       return as(token, /^\d+(?:\.\d+)?[A-Za-z]+$/.test(token.image) ? t.Duration : t.Numeral);
+    case t.Dot:
+      return pointOfNumber(reading, token, before);
     default:
       return stray(reading, token, before);
   }
+}
+
+/** A point after a whole number and without digits, `5.`, is reported and skipped. */
+function pointOfNumber(reading: Reading, token: t.Token, before: readonly t.Token[]): t.Token | undefined {
+  const number = before[before.length - 1];
+  const isNumber = number?.tokenType === t.Numeral && endOf(number) === token.startOffset && /^\d+$/.test(number.image);
+  if (!isNumber || /^[\w.]/.test(reading.text.slice(endOf(token), endOf(token) + 1))) return token;
+  const at = placeAt(reading, number.startOffset, endOf(token));
+  const use = `${number.image}.0`;
+  report(
+    reading,
+    badLiteral(at, {
+      message: `\`${shorten(number.image)}.\` has no digits after its point`,
+      label: `write \`${shorten(use)}\``,
+      fixes: [replacement(`write \`${shorten(use)}\``, at.span, use)],
+    }),
+  );
+  return undefined;
 }
 
 function isClosed(image: string): boolean {
@@ -305,6 +326,12 @@ function pairs(letters: string, ascii: string): [string, string][] {
 function withoutLookAlikes(name: string): string | undefined {
   const ascii = [...name].map((letter) => LOOK_ALIKES.get(letter) ?? letter).join("");
   return /^[A-Za-z_]\w*$/.test(ascii) ? ascii : undefined;
+}
+
+/** Reports a name with letters that look like ASCII letters; `undefined` for any other name. */
+export function lookAlikeName(at: Place, name: string): Diagnostic | undefined {
+  const ascii = withoutLookAlikes(name);
+  return ascii === undefined || ascii === name ? undefined : lookAlike(at, name, ascii);
 }
 
 function lookAlike(at: Place, name: string, ascii: string): Diagnostic {

@@ -3,6 +3,7 @@ import { badLiteral } from "../../diagnostics/catalog/syntax.ts";
 import type { Expr, LiteralType, RecordField } from "../ast.ts";
 import { plainNumber } from "../format/literal-text.ts";
 import { complain, placeIn, wrongKind, type Form, type FormReader } from "./form.ts";
+import { leadingZero } from "../literals.ts";
 import { entrySpan, type YamlMap, type YamlNode, type YamlScalar } from "./yaml-tree.ts";
 
 /** Any YAML value. */
@@ -98,6 +99,8 @@ function spelledNumber(
       }),
     );
   }
+  // YAML 1.1 reads `010` as 8.
+  if (/^0\d/.test(digits)) return complain(reader, leadingZero(placeIn(reader, node.span), digits));
   const isPlain = /^(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(digits) && Number(digits) === Math.abs(value);
   return { raw: isPlain ? digits : plainNumber(Math.abs(value), isFloat), isFloat };
 }

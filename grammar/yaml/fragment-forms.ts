@@ -4,7 +4,17 @@ import { parseFragment } from "../parse.ts";
 import type { Expr, Identifier, StringLiteral } from "../ast.ts";
 import { RESERVED_WORDS } from "../words.ts";
 import { literalFromScalar } from "./data-form.ts";
-import { complain, identifierAt, oneOrMore, scalarForm, wrongKind, type Form, type FormReader } from "./form.ts";
+import { lookAlikeName } from "../lexer/read-tokens.ts";
+import {
+  complain,
+  identifierAt,
+  oneOrMore,
+  placeIn,
+  scalarForm,
+  wrongKind,
+  type Form,
+  type FormReader,
+} from "./form.ts";
 import { scalarOffsets } from "./scalar-offsets.ts";
 import type { YamlScalar } from "./yaml-tree.ts";
 
@@ -62,6 +72,8 @@ export function nameForm(expected = "a name"): Form<Identifier> {
     if (typeof value !== "string") return wrongKind(node, reader, expected, "names begin with a letter or `_`");
     if (IDENTIFIER.test(value) && !RESERVED.has(value)) return identifierAt(value, node.span);
     if (RESERVED.has(value)) return readFragment("name", node, reader);
+    const lookAlike = lookAlikeName(placeIn(reader, node.span), value);
+    if (lookAlike !== undefined) return complain(reader, lookAlike);
     return wrongKind(node, reader, expected, "names consist of the letters A to Z, digits and `_`");
   });
 }

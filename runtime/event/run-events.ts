@@ -72,15 +72,24 @@ function unchanged(text: string): string {
 
 function fullDescription(error: unknown, redact: (text: string) => string): string {
   try {
-    if (error instanceof Error) return `${error.message || error.name}`;
+    if (error instanceof AggregateError && error.message === "" && error.errors.length > 0) {
+      const messages = error.errors.slice(0, 3).map((each) => fullDescription(each, redact));
+      return `${error.name}: ${messages.join("; ")}${error.errors.length > 3 ? "; …" : ""}`;
+    }
+    if (error instanceof Error) return messageText(error.message, redact) || `${error.name}`;
     // Errors of other realms, and error-like objects of libraries.
-    if (typeof error === "object" && error !== null && "message" in error && typeof error.message === "string") {
-      return error.message;
+    if (typeof error === "object" && error !== null && "message" in error && error.message !== undefined) {
+      return messageText(error.message, redact);
     }
     return `it threw ${thrownText(error, redact)}`;
   } catch {
     return "it threw something that cannot be shown";
   }
+}
+
+/** User code may assign any value to `message`. */
+function messageText(message: unknown, redact: (text: string) => string): string {
+  return typeof message === "string" ? message : thrownText(message, redact);
 }
 
 function thrownText(value: unknown, redact: (text: string) => string): string {

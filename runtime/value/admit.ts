@@ -9,11 +9,15 @@ import { Mismatch } from "./mismatch.ts";
 /** Maximum nesting of one value. */
 export const MAX_VALUE_DEPTH = 200;
 /** Maximum number of values inside one value. A structure that shares its parts may be far larger than its memory. */
-export const MAX_VALUE_COUNT = 10_000_000;
+export const MAX_VALUE_COUNT = 2_000_000;
 
-/** The remaining budget of one admission. */
+/** Maximum number of characters of all texts inside one value. A stored value is held several times, as JSON and as text. */
+export const MAX_VALUE_TEXT = 67_108_864;
+
+/** The remaining budget of one admission: values and characters. */
 export interface Walk {
   left: number;
+  text: number;
 }
 
 /** A frozen value of a type, or why the value does not fit. `depth` is the number of lists and records around it. */
@@ -25,9 +29,10 @@ export function admitJson(value: unknown): Json | Mismatch {
   return guardReads(() => admitAny(value, newWalk(), 0));
 }
 
-export const NO_WALK: Walk = { left: 0 };
+/** For a value that is neither a list nor a record. */
+export const NO_WALK: Walk = Object.freeze({ left: 0, text: 0 });
 export function newWalk(): Walk {
-  return { left: MAX_VALUE_COUNT };
+  return { left: MAX_VALUE_COUNT, text: MAX_VALUE_TEXT };
 }
 
 /** Getters and proxies are user code. If one throws, the value is unreadable: a mismatch, not an exception. */
@@ -45,6 +50,7 @@ export function guardReads(admit: () => Json | Mismatch): Json | Mismatch {
 export const admitAny: Admit = (value, walk, depth) => {
   switch (typeof value) {
     case "string":
+      return admitText(value, walk);
     case "boolean":
       return value;
     case "number":
@@ -56,6 +62,11 @@ export const admitAny: Admit = (value, walk, depth) => {
       return refuse(value, "plain JSON");
   }
 };
+
+export function admitText(text: string, walk: Walk): string | Mismatch {
+  const isTooLong = walk === NO_WALK ? text.length > MAX_VALUE_TEXT : (walk.text -= text.length) < 0;
+  return isTooLong ? new Mismatch(`at most ${MAX_VALUE_TEXT} characters of text`, "more") : text;
+}
 
 /** A record without declared fields: each field is plain JSON. */
 const noFields = (): undefined => undefined;

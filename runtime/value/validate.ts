@@ -4,6 +4,7 @@ import {
   admitJson,
   admitList,
   admitRecord,
+  admitText,
   guardReads,
   newWalk,
   NO_WALK,
@@ -73,7 +74,7 @@ function isPrimitive(type: ValueType): boolean {
 function build(type: ValueType, context: BuildContext, open: Open): Admit {
   switch (type.kind) {
     case "string":
-      return (value) => (typeof value === "string" ? value : refuse(value, "string"));
+      return (value, walk) => (typeof value === "string" ? admitText(value, walk) : refuse(value, "string"));
     case "int":
       return (value) => (Number.isSafeInteger(value) ? (value as number) + 0 : refuse(value, "int"));
     case "float":
@@ -162,7 +163,7 @@ function buildUnion(type: Extract<ValueType, { kind: "union" }>, context: BuildC
       const admitted = member.admit(value, walk, depth);
       if (!(admitted instanceof Mismatch)) return admitted;
       // Without budget the next member cannot be checked either.
-      if (walk.left < 0) return admitted;
+      if (walk.left < 0 || walk.text < 0) return admitted;
       failure = admitted;
       failures++;
     }

@@ -33,7 +33,18 @@ export function makePool(config: PoolConfig, connectTimeoutMs: number): Pool {
       super({ ...given, connectionTimeoutMillis: connectTimeoutMs });
     }
   }
-  return new Pool({ ...config, Client: TimedClient });
+  const { connectionString } = config;
+  const url = connectionString === undefined ? {} : { connectionString: withExactSslMode(connectionString) };
+  return new Pool({ ...config, ...url, Client: TimedClient });
+}
+
+/**
+ * Writes `sslmode=verify-full` for the modes that `pg` treats as such: it prints a warning of several lines for them. A URL with
+ * `uselibpqcompat` keeps its mode.
+ */
+export function withExactSslMode(url: string): string {
+  if (/[?&]uselibpqcompat=/.test(url)) return url;
+  return url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|#|$)/g, "$1verify-full");
 }
 
 /** Reads `bigint` columns as numbers: no count here reaches 2^53. Set for each query, so it does not affect a caller's pool. */
