@@ -1,7 +1,7 @@
 import { createTracker } from "./environment.ts";
 import type { ControlModel } from "./model.ts";
 import { type Outcomes, START_NODE } from "./outcomes.ts";
-import { startTargets, successorsOf } from "./signals.ts";
+import { startTargets, successorsOf } from "../control/signals.ts";
 import { findTermLiveness } from "./term-liveness.ts";
 import {
   FLAG_ENDS,

@@ -73,7 +73,10 @@ function unchanged(text: string): string {
 function fullDescription(error: unknown, redact: (text: string) => string): string {
   try {
     if (error instanceof AggregateError && error.message === "" && error.errors.length > 0) {
-      const messages = error.errors.slice(0, 3).map((each) => fullDescription(each, redact));
+      // Errors inside of its errors are not described: it may contain itself.
+      const messages = error.errors
+        .slice(0, 3)
+        .map((each) => (each instanceof AggregateError ? each.name : fullDescription(each, redact)));
       return `${error.name}: ${messages.join("; ")}${error.errors.length > 3 ? "; …" : ""}`;
     }
     if (error instanceof Error) return messageText(error.message, redact) || `${error.name}`;
