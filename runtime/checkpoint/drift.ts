@@ -6,6 +6,7 @@ import type { Store } from "../interface/store.ts";
 import { channelShapes, recordedShapes, reducerOf, type ChannelShapes } from "./channel-shapes.ts";
 import { formerNames, presentChannels, underPresentNames, type PresentCheckpoint } from "./former-names.ts";
 import { isResult } from "./restore-run.ts";
+import type { BarrierSpec, Table } from "../table/table.ts";
 import type { StoredOutcome } from "../run/shared.ts";
 
 /**
@@ -127,6 +128,12 @@ export function driftProblems(
     const members = new Set(barrier.members.flat().map((node) => table.nodes[node]?.name));
     for (const name of names)
       if (!members.has(name)) problems.push(`\`${name}\` no longer belongs to the barrier \`${id}\``);
+    if (isFilled(table, barrier, names)) {
+      const target = table.nodes[barrier.target]?.name ?? "end";
+      problems.push(
+        `the barrier \`${id}\` has lost the members that it waited for (resume with \`at: "${target}"\` to run \`${target}\`)`,
+      );
+    }
   }
   for (const [name, value] of Object.entries(head.values)) {
     const index = channelIndex.get(name);
@@ -140,6 +147,11 @@ export function driftProblems(
   return [...problems, ...channelProblems(program, head, shapes)];
 }
 
+/** A barrier fires in the step that fills it. One that an edit has filled would never fire. */
+function isFilled({ nodes }: Table, { members }: BarrierSpec, names: readonly string[]): boolean {
+  return members.every((each) => each.some((node) => names.includes(nodes[node]?.name ?? "")));
+}
+
 /**
  * A checkpoint without what a run that continues at a chosen node does not need: its next nodes, tasks, pauses and results, and
  * the signals of barriers that the table does not have.
@@ -150,6 +162,7 @@ export function withoutNext({ table }: Program, head: Checkpoint): Checkpoint {
     const barrier = table.barriers.find((spec) => spec.id === id);
     const members = new Set(barrier?.members.flat().map((node) => table.nodes[node]?.name));
     const known = names.filter((name) => members.has(name));
+    if (barrier !== undefined && isFilled(table, barrier, known)) return [];
     return known.length === 0 ? [] : [[id, known] as const];
   });
   const barrierState = Object.fromEntries(signals);

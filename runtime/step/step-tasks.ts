@@ -283,9 +283,10 @@ function updatesOfItems(run: Run, task: Task, outcomes: readonly Outcome[]): Upd
   if (output === undefined) return [];
   const channels = output.kind === "channel" ? [output.channel] : output.fields.map((field) => field.channel);
   return channels.map((channel, position): Update => {
-    // Items without a result have no updates.
+    // Items without a result have no updates. A stored result may have them in another order.
     const values = outcomes.flatMap(({ updates }) => {
-      const update = updates[position];
+      const atPosition = updates[position];
+      const update = atPosition?.channel === channel ? atPosition : updates.find((each) => each.channel === channel);
       return update === undefined ? [] : [update.value];
     });
     return { channel, value: run.program.channels[channel]!.combineItems(values) };

@@ -301,3 +301,41 @@ describe("5.5, 5.9 an edit `as` a node of an unfinished step keeps the results o
     expect(ran).toEqual([1, 2]);
   });
 });
+
+describe("edits of a graph in the middle of a step", () => {
+  test("results of items go to the channels they were made for when the fields of `into` are reordered", async () => {
+    const store = new MemoryStore();
+    let broken = true;
+    const pair = (n: number): { x: number; y: number } => {
+      if (broken && n === 2) throw new Error("down");
+      return { x: n, y: 10 * n };
+    };
+    const text = (fields: string): string => `graph g { output xs: int[] = []  output ys: int[] = []
+      node each = pair(n) for n in [1, 2] into { ${fields} }  start -> each }`;
+    const before = engineOf(text("x: xs, y: ys"), { pair }, { store });
+    expect((await before.run({}, { thread: "t" })).status).toBe("failed");
+    broken = false;
+    const after = engineOf(text("y: ys, x: xs"), { pair }, { store });
+    expect(await after.resume("t")).toMatchObject({ status: "completed", output: { xs: [1, 2], ys: [10, 20] } });
+  });
+
+  test("5.7 a barrier that has lost the member it waited for is drift, and `at` runs its target", async () => {
+    const store = new MemoryStore();
+    const fail = (): never => {
+      throw new Error("down");
+    };
+    const text = (members: string): string => `graph g { output log: string[] = [] reduce append
+      node a = "a" into log  node b = "b" into log  node slow = "s" into log  node c = fail() into log
+      node d = "d" into log  start -> a, b, slow  slow -> c  all(${members}) -> d }`;
+    expect((await engineOf(text("a, b, c"), { fail }, { store }).run({}, { thread: "t" })).status).toBe("failed");
+    const after = engineOf(text("a, b"), { fail: () => "c" }, { store });
+    await expect(after.resume("t")).rejects.toMatchObject({
+      code: "NG_DRIFT",
+      details: [expect.stringContaining("the barrier `d` has lost the members that it waited for")],
+    });
+    expect(await after.resume("t", { at: "d" })).toMatchObject({
+      status: "completed",
+      output: { log: ["a", "b", "s", "d"] },
+    });
+  });
+});
