@@ -27,9 +27,17 @@ export function addPlanOptions(command: Command): void {
 /** Refuses flags that have no effect on a graph or plan. @throws CommandError */
 export function refusePlanFlags(
   table: Table | PlanTable,
-  flags: PlanFlags & { readonly maxSteps?: StepLimitFlags },
+  flags: PlanFlags & {
+    readonly maxSteps?: StepLimitFlags;
+    readonly pauseBefore?: readonly string[];
+    readonly pauseAfter?: readonly string[];
+  },
 ): void {
   if (table.kind === "plan") {
+    if ((flags.pauseBefore ?? flags.pauseAfter) !== undefined)
+      throw new CommandError(`--pause-before, --pause-after: \`${table.name}\` is a plan, which has no breakpoints`, {
+        help: "let a task of its own ask: `task approve = ask(…)`",
+      });
     if (flags.maxSteps?.own !== undefined)
       throw new CommandError(`--max-steps: \`${table.name}\` is a plan, which has no steps`, {
         help: "--max-steps GRAPH=N sets the limit of a graph that one of its tasks calls",

@@ -27,9 +27,14 @@ export async function executeGraph(execution: GraphExecution, output: Output): P
         session.announce(event.thread, event.resumed);
     },
   });
+  const { pauseBefore, pauseAfter } = execution.options;
+  const breakpoints = {
+    ...(pauseBefore === undefined ? {} : { pauseBefore }),
+    ...(pauseAfter === undefined ? {} : { pauseAfter }),
+  };
   const result = await session.run(() =>
     withInterruption(
-      (signal) => execution.start(engine, { ...session.runOptions, signal }),
+      (signal) => execution.start(engine, { ...session.runOptions, ...breakpoints, signal }),
       () => {
         const seconds = execution.options.drain ?? DRAIN_SECONDS;
         session.output.note(`ending at the next step, within ${seconds} s; press Ctrl-C to end now`);

@@ -11,6 +11,8 @@ export interface ExecutionOptions {
   readonly allow?: readonly Effect[];
   readonly events?: boolean;
   readonly drain?: number;
+  readonly pauseBefore?: readonly string[];
+  readonly pauseAfter?: readonly string[];
   readonly builtins?: string;
 }
 
@@ -32,10 +34,16 @@ export function addExecutionOptions(command: Command): void {
       "on SIGTERM, wait at most this long for running nodes before the run ends (default 25)",
       parseCount("--drain", 0),
     )
+    .option("--pause-before <node>", "graphs: pause before this node; may be repeated; CALL/NODE in a called graph", collect)
+    .option("--pause-after <node>", "graphs: pause after this node; may be repeated", collect)
     .option("--events", "print every event as a JSON line on stderr");
 }
 
 function parseEffects(text: string): readonly Effect[] {
   if (text === "none") return [];
   return text.split(",").map((part) => parseChoice("--allow", EFFECTS, part.trim()));
+}
+
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
 }

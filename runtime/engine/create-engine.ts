@@ -13,6 +13,7 @@ import type {
   RunResult,
   StreamOptions,
   UpdateOptions,
+  ViewsOptions,
 } from "../interface/engine-options.ts";
 import { RunError, StoreError, ThreadError } from "../interface/errors.ts";
 import type { EventListener, StreamViews } from "../interface/events.ts";
@@ -50,6 +51,7 @@ import {
   createCore,
   createShared,
   maxStepsOf,
+  ON_RESULT,
   ON_STATE,
   type EngineCore,
   type WatchedOptions,
@@ -168,7 +170,9 @@ async function runWithoutStore(core: EngineCore, input: JsonObject, options: Run
   checkOptions("a run", options, RUN_OPTIONS);
   const { program } = core;
   const maxSteps = maxStepsOf(core, options);
-  if (program.pausingNode !== undefined) throw needsStore(program);
+  if (program.pausingNode !== undefined) throw needsStore(program.table.name, program.pausingNode);
+  const [breakpoint] = [...(options.pauseBefore ?? []), ...(options.pauseAfter ?? [])];
+  if (breakpoint !== undefined) throw needsStore(program.table.name, breakpoint);
   const onFailure = options.onFailure ?? core.options.onFailure;
   const cancellation = new Cancellation(options.signal !== undefined || onFailure === "abort");
   if (program.receives && options.thread !== undefined) return runWithMailbox(core, input, options, options.thread);
@@ -205,10 +209,10 @@ async function runWithMailbox(
   }
 }
 
-function needsStore({ table, pausingNode }: Program): StoreError {
+function needsStore(graph: string, node: string): StoreError {
   return new StoreError(
     "NG_NO_STORE",
-    `graph \`${table.name}\` pauses at node \`${pausingNode}\`, which needs a store: give the engine a \`store\``,
+    `graph \`${graph}\` pauses at node \`${node}\`, which needs a store: give the engine a \`store\``,
   );
 }
 
@@ -224,14 +228,15 @@ function refuseUnfinished(head: Checkpoint): void {
 }
 
 function streamOf<View extends keyof StreamViews<JsonObject> = "events">(
-  given: ExecuteOptions & StreamOptions<View>,
+  given: ExecuteOptions & StreamOptions<View> & Partial<ViewsOptions<View>>,
   known: Readonly<Record<string, true>>,
   start: (options: WatchedOptions) => Promise<RunResult>,
 ) {
   checkOptions("a stream", given, known);
   checkView(given);
-  const { view, buffer, ...options } = given;
-  return createRunStream<View>({ ...(view && { view }), ...(buffer !== undefined && { buffer }) }, (watch) => {
+  const { view, views, buffer, ...options } = given;
+  const shown = { ...(view && { view }), ...(views && { views }) };
+  return createRunStream<View>({ ...shown, ...(buffer !== undefined && { buffer }) }, (watch) => {
     const { onEvent, signal } = options;
     const both: EventListener = (event) => {
       watch.onEvent(event);
@@ -242,6 +247,7 @@ function streamOf<View extends keyof StreamViews<JsonObject> = "events">(
       signal: signal === undefined ? watch.signal : AbortSignal.any([signal, watch.signal]),
       onEvent: both,
       ...(watch.onState === undefined ? {} : { [ON_STATE]: watch.onState }),
+      ...(watch.onResult === undefined ? {} : { [ON_RESULT]: watch.onResult }),
     });
   });
 }

@@ -12,6 +12,8 @@ export interface Watch {
    * Called with the state of the outermost graph, after the input (-1) and after each step. Set for the view `values`.
    */
   readonly onState: ((step: number, state: () => JsonObject) => void) | undefined;
+  /** Called when a node ends. Set for the view `results`. */
+  readonly onResult: ((item: StreamViews<JsonObject>["results"]) => void) | undefined;
   /** Aborts when the consumer leaves. */
   readonly signal: AbortSignal;
 }
@@ -23,22 +25,29 @@ type Item<View extends keyof StreamViews<JsonObject>> = StreamViews<JsonObject>[
  * dropped, and in the view `events` a `dropped` event reports how many (8.2).
  */
 export function createRunStream<View extends keyof StreamViews<JsonObject>>(
-  settings: { readonly view?: View; readonly buffer?: number },
+  settings: { readonly view?: View; readonly views?: readonly View[]; readonly buffer?: number },
   start: (watch: Watch) => Promise<RunResult>,
 ): RunStream<Item<View>> {
-  const view = settings.view ?? "events";
+  const views = new Set<keyof StreamViews<JsonObject>>(settings.views ?? [settings.view ?? "events"]);
   const buffer = new StreamBuffer(bufferSize(settings.buffer));
   const controller = new AbortController();
-  const updates = view === "updates" ? new UpdatesByNode((item) => buffer.push(item)) : undefined;
+  const tagged = (view: keyof StreamViews<JsonObject>, item: unknown): unknown =>
+    settings.views === undefined ? item : { view, item };
+  const push = (view: keyof StreamViews<JsonObject>, item: unknown): void => buffer.push(tagged(view, item));
+  const updates = views.has("updates") ? new UpdatesByNode((item) => push("updates", item)) : undefined;
   let last: RunEvent | undefined;
   const result = start({
     signal: controller.signal,
-    onState: view === "values" ? (step, state) => buffer.push({ step, state: state() }) : undefined,
+    onState: views.has("values") ? (step, state) => push("values", { step, state: state() }) : undefined,
+    onResult: views.has("results") ? (item) => push("results", item) : undefined,
     onEvent: (event) => {
       last = event;
-      if (view === "events") buffer.push(event);
-      else if (view === "custom" && event.type === "custom") buffer.push(customItem(event));
-      else updates?.take(event);
+      if (views.has("events")) push("events", event);
+      if (event.type === "custom") {
+        const view = event.kind === "token" ? "tokens" : "custom";
+        if (views.has(view)) push(view, customItem(event));
+      }
+      updates?.take(event);
     },
   }).finally(() => buffer.end());
   // A consumer that reads only the items still receives the error: the iterator rejects with it.
@@ -49,9 +58,9 @@ export function createRunStream<View extends keyof StreamViews<JsonObject>>(
       for (;;) {
         await buffer.filled();
         const count = buffer.takeDropped();
-        if (count > 0 && view === "events" && last !== undefined) {
+        if (count > 0 && views.has("events") && last !== undefined) {
           const { seq, namespace, runId, step } = last;
-          yield { type: "dropped", count, seq, namespace, runId, step } as unknown as Item<View>;
+          yield tagged("events", { type: "dropped", count, seq, namespace, runId, step }) as Item<View>;
         }
         const next = buffer.take();
         if (next !== undefined) yield next as Item<View>;
@@ -67,8 +76,8 @@ export function createRunStream<View extends keyof StreamViews<JsonObject>>(
   return { result, [Symbol.asyncIterator]: () => items() };
 }
 
-function customItem({ step, namespace, node, data }: Extract<RunEvent, { type: "custom" }>): Item<"custom"> {
-  return { step, namespace, node, data };
+function customItem({ step, namespace, node, kind, data }: Extract<RunEvent, { type: "custom" }>): Item<"custom"> {
+  return { step, namespace, node, ...(kind === undefined || kind === "token" ? {} : { kind }), data };
 }
 
 /** The buffer is bounded for any given value. */

@@ -2,6 +2,9 @@ import type { Json } from "../value/json.ts";
 import type { ThreadId } from "./checkpoint.ts";
 import type { ValueType } from "../table/value-type.ts";
 
+/** Objects that a program gives to a run for its node bodies, by name. */
+export type RunContext = Readonly<Record<string, unknown>>;
+
 /**
  * The engine as a node body sees it. An imported function receives it after its declared arguments. `goto`, `send` and
  * `stop` take effect when the body has returned; requests of a failed attempt are discarded.
@@ -19,6 +22,8 @@ export interface NodeContext {
   readonly thread: ThreadId;
   /** Equal on every re-execution of this task, different for every other task: `sha256:` and 64 hexadecimal digits. */
   readonly idempotencyKey: string;
+  /** The objects that the caller of the run or resume has given with `context`; empty if it has given none. */
+  readonly context: RunContext;
   /** The item of a `for` or `send` task; `undefined` in others. */
   readonly item: Json | undefined;
   /** The type of the result: the type of the channel or record that stores it. Absent if the result is not stored. */
@@ -45,8 +50,11 @@ export interface NodeContext {
   send(node: string, item: Json): Command;
   /** Ends this branch: the node's edges are not followed. Needs `goes end`; elsewhere the node fails. */
   stop(): Command;
-  /** Emits a `custom` event. */
-  emit(data: Json): void;
+  /**
+   * Emits a `custom` event. The kind `token` marks a part of a text that is being generated: such events are the items of the stream
+   * view `tokens`, not of `custom`.
+   */
+  emit(data: Json, options?: { readonly kind?: string | undefined }): void;
   /**
    * Replaces the values of the run's secrets in a text, as the engine does in errors and events. For a text that the body
    * shortens, because a part of a secret is harder to find.

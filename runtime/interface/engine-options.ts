@@ -4,7 +4,7 @@
  */
 import type { Checkpoint, CheckpointId, CheckpointHeader, PauseItem, ThreadId } from "./checkpoint.ts";
 import type { Clock } from "./clock.ts";
-import type { BuiltinNode, NodeContext } from "./context.ts";
+import type { BuiltinNode, NodeContext, RunContext } from "./context.ts";
 import type { NodeError, NgraphError } from "./errors.ts";
 import type { EventListener, StreamViews } from "./events.ts";
 import type { GeneratedExpression } from "../expression/compile-expression.ts";
@@ -114,6 +114,18 @@ export interface ExecuteOptions {
   readonly metadata?: JsonObject;
   readonly onFailure?: OnFailure;
   readonly onEvent?: EventListener;
+  /**
+   * Objects of the program for node bodies, as `context.context`: connections, the user of a request. They are never stored, so a
+   * resume has to give them again.
+   */
+  readonly context?: RunContext;
+  /**
+   * Nodes before which this call pauses, besides those with `pause before`: breakpoints. A node of a called graph is `call/node`.
+   * A resume that gives them again passes the gate where it waits, and pauses at the next one. Needs a store.
+   */
+  readonly pauseBefore?: readonly string[];
+  /** Nodes after which this call pauses. */
+  readonly pauseAfter?: readonly string[];
 }
 
 export interface RunOptions extends ExecuteOptions {
@@ -334,6 +346,18 @@ export interface StreamOptions<View extends keyof StreamViews<unknown> = "events
   readonly buffer?: number;
 }
 
+/** Options of a stream with several views. Its items are `{ view, item }`. */
+export interface ViewsOptions<View extends keyof StreamViews<unknown>> {
+  readonly views: readonly View[];
+  /** As in `StreamOptions`. */
+  readonly buffer?: number;
+}
+
+/** An item of a stream with several views. */
+export type ViewItem<State, View extends keyof StreamViews<State>> = {
+  readonly [Each in View]: { readonly view: Each; readonly item: StreamViews<State>[Each] };
+}[View];
+
 /** The items of a view, in order. Leaving the loop early cancels the run. */
 export interface RunStream<Item, Output = JsonObject, State = JsonObject> extends AsyncIterable<Item> {
   /** Settles when the run ends, whether or not the items are read. */
@@ -354,10 +378,18 @@ export interface Engine<Input = JsonObject, Output = JsonObject, State = JsonObj
    * place of the options answers the one pause that waits.
    */
   resume(thread: ThreadId, options?: ResumeOptions | BareAnswer): Promise<RunResult<Output, State>>;
+  stream<View extends keyof StreamViews<State>>(
+    input: Input,
+    options: RunOptions & ViewsOptions<View>,
+  ): RunStream<ViewItem<State, View>, Output, State>;
   stream<View extends keyof StreamViews<State> = "events">(
     input: Input,
     options?: RunOptions & StreamOptions<View>,
   ): RunStream<StreamViews<State>[View], Output, State>;
+  streamResume<View extends keyof StreamViews<State>>(
+    thread: ThreadId,
+    options: ResumeOptions & ViewsOptions<View>,
+  ): RunStream<ViewItem<State, View>, Output, State>;
   streamResume<View extends keyof StreamViews<State> = "events">(
     thread: ThreadId,
     options?: ResumeOptions & StreamOptions<View>,

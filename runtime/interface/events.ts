@@ -73,7 +73,7 @@ export type RunEvent =
       readonly node: string;
     })
   | (EventBase & { readonly type: "signal"; readonly phase: "dropped"; readonly id: string; readonly name: string })
-  | (EventBase & { readonly type: "custom"; readonly node: string; readonly data: Json })
+  | (EventBase & { readonly type: "custom"; readonly node: string; readonly kind?: string; readonly data: Json })
   /** Only in streams: the number of events that were dropped here because the consumer's buffer was full (8.2). */
   | (EventBase & { readonly type: "dropped"; readonly count: number });
 
@@ -98,6 +98,14 @@ export interface EventError {
 
 export type EventListener = (event: RunEvent) => void;
 
+export interface CustomItem {
+  readonly step: number;
+  readonly namespace: readonly string[];
+  readonly node: string;
+  readonly kind?: string;
+  readonly data: Json;
+}
+
 /** The items of a stream, by view (8.1). */
 export interface StreamViews<State> {
   readonly events: RunEvent;
@@ -108,13 +116,20 @@ export interface StreamViews<State> {
     readonly node: string;
     readonly updates: Readonly<Record<string, Json>>;
   };
-  /** Data of `emit` calls. */
-  readonly custom: {
+  /** As each node ends: what its result writes. A step that fails afterwards does not apply it. */
+  readonly results: {
     readonly step: number;
     readonly namespace: readonly string[];
     readonly node: string;
-    readonly data: Json;
+    readonly taskId: string;
+    /** Index of the item, for `for` nodes. */
+    readonly item?: number;
+    readonly updates: Readonly<Record<string, Json>>;
   };
+  /** Data of `emit` calls, without those of kind `token`. */
+  readonly custom: CustomItem;
+  /** Data of `emit` calls of kind `token`. */
+  readonly tokens: CustomItem;
   /** State of the outermost graph: after the input, then after each step. */
   readonly values: { readonly step: number; readonly state: State };
 }

@@ -33,7 +33,9 @@ export function checkEngineOptions(options: EngineOptions): void {
 /** Checks the options of a run or a resume. @throws RunError NG_BAD_INPUT */
 export function checkExecuteOptions(options: ExecuteOptions): void {
   checkRecord("a run", options);
-  const { signal, metadata, durability, onFailure, onEvent } = options;
+  const { signal, metadata, durability, onFailure, onEvent, context } = options;
+  if (context !== undefined && (!isObject(context) || Array.isArray(context)))
+    throw new RunError("NG_BAD_INPUT", "`context` is a record of objects for node bodies");
   checkChoice("durability", durability, DURABILITIES);
   checkChoice("onFailure", onFailure, ON_FAILURES);
   checkFunction("onEvent", onEvent);
@@ -59,6 +61,11 @@ export function checkMetadata(metadata: unknown): void {
 export function checkView(options: StreamOptions<keyof StreamViews<unknown>>): void {
   checkRecord("a stream", options);
   checkChoice("view", options.view, VIEWS);
+  const { views } = options as { readonly views?: unknown };
+  if (views === undefined) return;
+  if (options.view !== undefined) throw new RunError("NG_BAD_INPUT", "a stream has either `view` or `views`");
+  if (!Array.isArray(views) || views.length === 0) throw new RunError("NG_BAD_INPUT", "`views` is a list of views");
+  for (const view of views) checkChoice("views", view as string, VIEWS);
 }
 
 /** A whole number, or `null` for no limit. @throws RunError NG_BAD_INPUT */
@@ -113,4 +120,4 @@ const CORE_OF_STORES = [
 ] as const satisfies readonly (keyof Store)[];
 const DURABILITIES: readonly Durability[] = ["sync", "async", "exit"];
 const ON_FAILURES: readonly OnFailure[] = ["finish", "abort"];
-const VIEWS: readonly (keyof StreamViews<unknown>)[] = ["events", "updates", "values", "custom"];
+const VIEWS: readonly (keyof StreamViews<unknown>)[] = ["events", "updates", "results", "values", "custom", "tokens"];

@@ -13,6 +13,7 @@ import type {
   StreamOptions,
   ThreadListOptions,
   UpdateOptions,
+  ViewsOptions,
 } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
 import type {
@@ -35,8 +36,11 @@ const EXECUTE: OptionNames<ExecuteOptions> = {
   metadata: true,
   onFailure: true,
   onEvent: true,
+  context: true,
+  pauseBefore: true,
+  pauseAfter: true,
 };
-const STREAM: OptionNames<StreamOptions> = { view: true, buffer: true };
+const STREAM: OptionNames<StreamOptions & ViewsOptions<"events">> = { view: true, views: true, buffer: true };
 const PLAN_ENGINE: OptionNames<PlanRunnerOptions> = {
   functions: true,
   expressions: true,

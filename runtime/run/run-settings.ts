@@ -7,6 +7,8 @@ import type { NodeCache } from "./node-cache.ts";
 import { checkCount, checkEngineOptions, checkExecuteOptions } from "./check-options.ts";
 import type { Program } from "../program/program.ts";
 import { createRedactor } from "../event/redact.ts";
+import type { RunContext } from "../interface/context.ts";
+import { readBreakpoints, type Breakpoints } from "./breakpoints.ts";
 import { Drain } from "./drain.ts";
 import { newId } from "../checkpoint/ids.ts";
 import { Inbox } from "../checkpoint/inbox.ts";
@@ -60,8 +62,11 @@ function secretsOf(program: Program): ReadonlyMap<string, string> {
 
 /** Option that streams of values set, to receive the state after each step. */
 export const ON_STATE: unique symbol = Symbol("ngraph.onState");
+/** Option that streams of results set, to receive what each node writes when it ends. */
+export const ON_RESULT: unique symbol = Symbol("ngraph.onResult");
 export interface WatchedOptions extends ExecuteOptions {
   readonly [ON_STATE]?: Shared["onState"];
+  readonly [ON_RESULT]?: Shared["onResult"];
 }
 
 interface RunDetails {
@@ -95,6 +100,9 @@ class RunSettings implements Shared {
   readonly metadata: JsonObject;
   readonly slots: Slots | undefined;
   readonly onState: Shared["onState"];
+  readonly onResult: Shared["onResult"];
+  readonly breakpoints: Breakpoints | undefined;
+  readonly context: RunContext;
   readonly stepLimits: StepLimits;
   readonly core: EngineCore;
   private id: string | undefined;
@@ -117,6 +125,9 @@ class RunSettings implements Shared {
     this.listeners = listenersOf(engine.onEvent, options.onEvent);
     this.onFailure = options.onFailure ?? engine.onFailure ?? "finish";
     this.onState = options[ON_STATE];
+    this.onResult = options[ON_RESULT];
+    this.breakpoints = readBreakpoints(core.program, options);
+    this.context = options.context ?? NO_CONTEXT;
     const isResume = details.isResume === true;
     this.stepLimits = readStepLimits(core.program, engine.maxSteps, options.maxSteps, isResume);
     this.metadata = details.metadata ?? options.metadata ?? NO_METADATA;
@@ -166,6 +177,7 @@ function maxParallelOf(core: EngineCore, options: ExecuteOptions): number | null
   return checkCount("maxParallel", given, 1);
 }
 
+const NO_CONTEXT: RunContext = Object.freeze({});
 const NO_METADATA: JsonObject = Object.freeze({});
 const NO_GATES: ReadonlySet<string> = new Set();
 const NO_LISTENERS: readonly EventListener[] = Object.freeze([]);

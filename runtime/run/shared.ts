@@ -1,7 +1,9 @@
 import type { ConsumedAnswer, Signal, ThreadId } from "../interface/checkpoint.ts";
 import type { Clock } from "../interface/clock.ts";
 import type { Durability, OnFailure } from "../interface/engine-options.ts";
-import type { EventListener } from "../interface/events.ts";
+import type { RunContext } from "../interface/context.ts";
+import type { Breakpoints } from "./breakpoints.ts";
+import type { EventListener, StreamViews } from "../interface/events.ts";
 import type { Json, JsonObject } from "../value/json.ts";
 import type { Inbox } from "../checkpoint/inbox.ts";
 import type { Mailbox } from "./mailbox.ts";
@@ -31,6 +33,11 @@ export interface Shared {
   readonly listeners: readonly EventListener[];
   /** Receives the state of the outermost graph, after the input and after each step. */
   readonly onState: ((step: number, state: () => JsonObject) => void) | undefined;
+  /** Receives what each task writes, when it ends. */
+  readonly onResult: ((item: StreamViews<JsonObject>["results"]) => void) | undefined;
+  readonly breakpoints: Breakpoints | undefined;
+  /** Objects of the caller for node bodies. */
+  readonly context: RunContext;
   sequence: number;
   /** The work since the run has last yielded to the event loop. */
   readonly turn: Turn;

@@ -246,14 +246,15 @@ export class Attempt {
     return (this.pause = new PauseSignal([item]));
   }
 
-  emit(data: unknown): void {
+  emit(data: unknown, kind: unknown): void {
     if (!this.run.listening || this.closed) return;
     const admitted = admitJson(data);
     const shown =
       admitted instanceof Mismatch
         ? `not plain JSON: ${admitted.describe()}`
         : redactJson(this.run.shared.redact, admitted);
-    emitEvent(this.run, { type: "custom", node: this.task.node.spec.name, data: shown });
+    const named = typeof kind === "string" ? { kind } : {};
+    emitEvent(this.run, { type: "custom", node: this.task.node.spec.name, ...named, data: shown });
   }
 
   #target(name: unknown, verb: "go" | "send"): number {

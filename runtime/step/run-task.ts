@@ -11,7 +11,9 @@ import { cacheResult, callBody } from "./call-body.ts";
 import { updatesOf } from "./node-result.ts";
 import { PauseSignal } from "./pause-signal.ts";
 import { endsTheRun, failTask, inspectable, isRetryable } from "./task-failure.ts";
-import { CANCELLED_OUTCOME, doneOutcome, pausedOutcome, type Outcome, type Task } from "./task.ts";
+import { setField } from "../expression/operations.ts";
+import type { Json } from "../value/json.ts";
+import { CANCELLED_OUTCOME, doneOutcome, pausedOutcome, type Outcome, type Task, type Update } from "./task.ts";
 
 /*
  * An attempt has two halves. `beginAttempt` calls the body; if the body returns a value, that is all. If the body returns a
@@ -153,6 +155,7 @@ export function settleResult(attempt: Attempt, value: unknown): Outcome {
   if (run.listening) {
     emitNodeEvent(run, task, attempt.number, attempt.cached ? { phase: "end", cached: true } : { phase: "end" });
   }
+  if (run.shared.onResult !== undefined) reportResult(run, task, updates);
   if (!attempt.hasRequests) return withTaken(attempt, doneOutcome(updates));
   const { gotos, exclusive, stopped, sends } = attempt;
   return withTaken(attempt, { ...doneOutcome(updates), goto: gotos, exclusive, stopped, sends: sends ?? [] });
@@ -163,6 +166,20 @@ function withTaken({ run, taken }: Attempt, outcome: Outcome): Outcome {
   if (taken === undefined) return outcome;
   run.shared.inbox.keep(taken);
   return { ...outcome, taken };
+}
+
+/** For streams of results. */
+function reportResult(run: Run, task: Task, updates: readonly Update[]): void {
+  const record: Record<string, Json> = {};
+  for (const { channel, value } of updates) setField(record, run.program.channels[channel]!.name, value);
+  run.shared.onResult!({
+    step: run.step,
+    namespace: run.path,
+    node: task.node.spec.name,
+    taskId: task.id,
+    ...(task.itemIndex === -1 ? {} : { item: task.itemIndex }),
+    updates: record,
+  });
 }
 
 function pauseTask(attempt: Attempt, signal: PauseSignal): Outcome {

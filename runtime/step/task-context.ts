@@ -31,6 +31,9 @@ export class TaskContext implements NodeContext, Waits {
     const { run, task, step } = this.#attempt;
     return run.taskKey(task, step);
   }
+  get context(): NodeContext["context"] {
+    return this.#attempt.run.shared.context;
+  }
   get item(): Json | undefined {
     return this.#attempt.task.item;
   }
@@ -63,7 +66,7 @@ export class TaskContext implements NodeContext, Waits {
   }
   get emit(): NodeContext["emit"] {
     const attempt = this.#attempt;
-    return (data) => attempt.emit(data);
+    return (data, options) => attempt.emit(data, options?.kind);
   }
   get redact(): NodeContext["redact"] {
     return this.#attempt.run.shared.redact;

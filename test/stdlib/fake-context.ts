@@ -23,6 +23,7 @@ export function fakeContext(
   const answers = [...(options.answers ?? [])];
   const command: Command = { [COMMAND]: true };
   return {
+    context: {},
     signal: options.signal ?? new AbortController().signal,
     step: 0,
     attempt: 1,

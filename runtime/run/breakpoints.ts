@@ -1,0 +1,58 @@
+import type { ExecuteOptions } from "../interface/engine-options.ts";
+import { RunError } from "../interface/errors.ts";
+import type { Program } from "../program/program.ts";
+import type { Run } from "./run.ts";
+
+/** Nodes before and after which this call pauses, besides the gates of the graph. A node of a called graph is `call/node`. */
+export interface Breakpoints {
+  readonly before: ReadonlySet<string>;
+  readonly after: ReadonlySet<string>;
+}
+
+/** @throws RunError NG_BAD_INPUT for nodes that do not exist */
+export function readBreakpoints(program: Program, options: ExecuteOptions): Breakpoints | undefined {
+  const { pauseBefore, pauseAfter } = options;
+  if (pauseBefore === undefined && pauseAfter === undefined) return undefined;
+  const before = readNames("pauseBefore", pauseBefore, program);
+  const after = readNames("pauseAfter", pauseAfter, program);
+  return before.size + after.size === 0 ? undefined : { before, after };
+}
+
+function readNames(option: string, names: unknown, program: Program): ReadonlySet<string> {
+  if (names === undefined) return new Set();
+  if (!Array.isArray(names) || !names.every((name) => typeof name === "string")) {
+    throw new RunError("NG_BAD_INPUT", `\`${option}\` is a list of nodes`);
+  }
+  for (const name of names) {
+    if (hasNode(program, name.split("/"))) continue;
+    const known = [...program.nodeIndex.keys()].slice(0, 20).map((node) => `\`${node}\``);
+    const hint = name.includes("/") ? "" : `; the nodes are: ${known.join(", ")}`;
+    throw new RunError("NG_BAD_INPUT", `\`${option}\` names \`${name}\`, which is no node of the graph${hint}`);
+  }
+  return new Set(names);
+}
+
+function hasNode(program: Program, path: readonly string[]): boolean {
+  let graph: Program | undefined = program;
+  for (const name of path) {
+    const index: number | undefined = graph?.nodeIndex.get(name);
+    if (graph === undefined || index === undefined) return false;
+    const call: Program["nodes"][number]["call"] = graph.nodes[index]!.call;
+    graph = call.kind === "graph" ? call.graph : undefined;
+  }
+  return true;
+}
+
+/** Whether the run pauses before or after a node: by the graph, or by the options of this call. */
+export function pausesAt(run: Run, kind: "before" | "after", node: number): boolean {
+  const { spec } = run.program.nodes[node]!;
+  if ((kind === "before" ? spec.pauseBefore : spec.pauseAfter) === true) return true;
+  const { breakpoints } = run.shared;
+  if (breakpoints === undefined) return false;
+  const calls = run.path.map((task) => /^\w+/.exec(task)?.[0] ?? "");
+  return breakpoints[kind].has([...calls, spec.name].join("/"));
+}
+
+export function mayPause(run: Run): boolean {
+  return run.program.hasGates || run.shared.breakpoints !== undefined;
+}
