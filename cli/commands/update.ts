@@ -1,3 +1,5 @@
+import { resolve } from "node:path";
+import type { Store } from "../../runtime/interface/store.ts";
 import { bindFunctions } from "../sources/bind-functions.ts";
 import { CommandError } from "../process/command-error.ts";
 import { defineCommand } from "../start/define-command.ts";
@@ -11,6 +13,7 @@ import { latestOf, refusePlanThread, sourceOf } from "../threads/thread-source.t
 
 interface UpdateOptions {
   readonly as?: string;
+  readonly in?: string;
   readonly replace?: boolean;
   readonly file?: string;
   readonly graph?: string;
@@ -22,7 +25,11 @@ export const updateCommand = defineCommand<UpdateOptions>({
   summary: "edit the state of a thread in a new checkpoint; nothing runs until it is resumed",
   configure: (command) => {
     command
-      .option("--as <node>", "resume as if this node had written the values")
+      .option(
+        "--as <node>",
+        "resume as if this node had written the values; `start` may create the thread, `end` ends the run",
+      )
+      .option("--in <namespace>", "edit the state of an unfinished called graph, such as `review` or `each[3]`")
       .option("--replace", "replace the old values instead of calling the reducers")
       .option("--file <file>", "the graph's file (default: the file that the run recorded)")
       .option("--graph <name>", "the graph's name (default: the name that the run recorded)")
@@ -30,26 +37,48 @@ export const updateCommand = defineCommand<UpdateOptions>({
   },
   examples: [`ngc update 42 '{"score": 1}'`, "ngc update 42 @values.json --as draft"],
   run: ([thread = "", given = ""], options, output) =>
-    withStore(options.store, { mustExist: true }, async ({ store, flag }) => {
-      const values = await parseRecord(given, "the values", "the graph's channels by name");
-      if (Object.keys(values).length === 0 && options.as === undefined) {
-        throw new CommandError("no values are given, so there is nothing to change");
-      }
-      const head = await latestOf(store, thread);
-      refusePlanThread(head, "has no state to edit");
-      const { file, graph } = sourceOf(head, options);
-      const table = await loadGraph(file, graph, output);
-      if (table === undefined) return EXIT.invalid;
-      // Reducers may be the user's own.
-      const { bindings } = await bindFunctions(table, undefined);
-      const engine = await threadEngine(table, store, bindings);
-      const { checkpointId } = await engine.update(thread, values, {
-        ...(options.as === undefined ? {} : { as: options.as }),
-        ...(options.replace === true ? { replace: true } : {}),
-      });
-      output.document({ version: 1, thread, checkpoint: checkpointId });
-      output.result(`updated: checkpoint ${checkpointId} of thread ${thread}`);
-      output.note(`resume with: ngc resume ${quoteArgument(thread)}${flag}`);
-      return EXIT.ok;
-    }),
+    withStore(
+      options.store,
+      { mustExist: options.as === undefined || options.file === undefined },
+      async ({ store, flag }) => {
+        const values = await parseRecord(given, "the values", "the graph's channels by name");
+        if (Object.keys(values).length === 0 && options.as === undefined) {
+          throw new CommandError("no values are given, so there is nothing to change");
+        }
+        const isNew = options.as !== undefined && (await store.loadLatest(thread)) === undefined;
+        const { file, graph } = isNew ? newSource(thread, options) : await storedSource(store, thread, options);
+        const table = await loadGraph(file, graph, output);
+        if (table === undefined) return EXIT.invalid;
+        // Reducers may be the user's own.
+        const { bindings } = await bindFunctions(table, undefined);
+        const engine = await threadEngine(table, store, bindings);
+        const { checkpointId } = await engine.update(thread, values, {
+          ...(options.as === undefined ? {} : { as: options.as }),
+          ...(options.in === undefined ? {} : { in: options.in }),
+          ...(options.replace === true ? { replace: true } : {}),
+          ...(isNew ? { metadata: { file: resolve(file), graph: table.name } } : {}),
+        });
+        output.document({ version: 1, thread, checkpoint: checkpointId });
+        output.result(`updated: checkpoint ${checkpointId} of thread ${thread}`);
+        if (options.as !== "end") output.note(`resume with: ngc resume ${quoteArgument(thread)}${flag}`);
+        return EXIT.ok;
+      },
+    ),
 });
+
+type Source = ReturnType<typeof sourceOf>;
+
+async function storedSource(store: Store, thread: string, options: UpdateOptions): Promise<Source> {
+  const head = await latestOf(store, thread);
+  refusePlanThread(head, "has no state to edit");
+  return sourceOf(head, options);
+}
+
+/** @throws CommandError for a new thread without its graph's file */
+function newSource(thread: string, { file, graph }: UpdateOptions): Source {
+  if (file !== undefined) return { file, graph };
+  throw new CommandError(`there is no thread \`${thread}\` in this store`, {
+    code: "NG_UNKNOWN_THREAD",
+    help: "to create it, name the graph's file with --file",
+  });
+}

@@ -34,7 +34,11 @@ export function addExecutionOptions(command: Command): void {
       "on SIGTERM, wait at most this long for running nodes before the run ends (default 25)",
       parseCount("--drain", 0),
     )
-    .option("--pause-before <node>", "graphs: pause before this node; may be repeated; CALL/NODE in a called graph", collect)
+    .option(
+      "--pause-before <node>",
+      "graphs: pause before this node; may be repeated; CALL/NODE in a called graph",
+      collect,
+    )
     .option("--pause-after <node>", "graphs: pause after this node; may be repeated", collect)
     .option("--events", "print every event as a JSON line on stderr");
 }

@@ -68,7 +68,8 @@ import { listThreads } from "../thread/list-threads.ts";
 import { recoverThreads, wakeThreads } from "../thread/recover-threads.ts";
 import { signalThread } from "../thread/signal-thread.ts";
 import { Waker } from "../thread/waker.ts";
-import { updateThread } from "../thread/update-thread.ts";
+import { updateCalledGraph } from "../thread/update-called-graph.ts";
+import { createThread, updateThread } from "../thread/update-thread.ts";
 
 /**
  * Creates an engine for a table: checks the table, links it with its code once, and serves any number of runs.
@@ -342,9 +343,17 @@ async function update(
   const values = snapshotJson(given);
   const options = snapshotOptions(settings);
   checkMetadata(options.metadata);
-  await loadHead(storeOf(core, "threads are kept in a store"), checkThreadId(thread));
+  const store = storeOf(core, "threads are kept in a store");
+  const threadId = checkThreadId(thread);
+  // A node or `start` says where the run of a new thread begins.
+  const mayCreate = options.as !== undefined && options.as !== "end" && options.in === undefined;
+  if (!mayCreate) await loadHead(store, threadId);
   return asRunner(core, thread, { durability: "sync" }, async (durable, cancellation) => {
-    const checkpointId = await updateThread(core, durable, cancellation, values, options);
+    if (mayCreate && (await asStoreError(() => durable.store.loadLatest(threadId))) === undefined) {
+      return { thread, checkpointId: await createThread(core, durable, cancellation, values, options) };
+    }
+    const update = options.in === undefined ? updateThread : updateCalledGraph;
+    const checkpointId = await update(core, durable, cancellation, values, options);
     return { thread, checkpointId };
   });
 }

@@ -215,8 +215,14 @@ export interface UpdateOptions {
   /**
    * Routes as if this node had written the values: the targets of its edges replace the next nodes. In an unfinished step with
    * other tasks, the values become the result of this node: a resume finishes the other tasks and then applies all results.
+   * `"start"` follows the edges of `start`, and creates the thread if it does not exist. `"end"` ends the run: it is completed.
    */
   readonly as?: string;
+  /**
+   * Edits the state of an unfinished called graph instead: its namespace, such as `review` or `each[3]/inner`. Its inputs come from
+   * the call and cannot be edited.
+   */
+  readonly in?: string;
   /** Replaces the old values instead of applying the reducers. */
   readonly replace?: boolean;
   readonly metadata?: JsonObject;

@@ -94,7 +94,12 @@ export const STREAM_RESUME_OPTIONS: OptionNames<ResumeOptions & StreamOptions> =
 export const HISTORY_OPTIONS: OptionNames<HistoryOptions> = { limit: true, before: true, namespace: true };
 export const LABEL_OPTIONS: OptionNames<{ readonly checkpoint?: string }> = { checkpoint: true };
 export const FORK_OPTIONS: OptionNames<ForkOptions> = { from: true, as: true, at: true, metadata: true };
-export const UPDATE_OPTIONS: OptionNames<UpdateOptions> = { as: true, replace: true, metadata: true };
+export const UPDATE_OPTIONS: OptionNames<UpdateOptions> = {
+  as: true,
+  in: true,
+  replace: true,
+  metadata: true,
+};
 export const MIGRATE_OPTIONS: OptionNames<MigrateOptions> = {
   rename: true,
   drop: true,

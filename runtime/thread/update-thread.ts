@@ -6,6 +6,7 @@ import { Mismatch } from "../value/validate.ts";
 import type { Cancellation } from "../run/cancellation.ts";
 import { refuseDrift, withoutNext } from "../checkpoint/drift.ts";
 import { underPresentNames } from "../checkpoint/former-names.ts";
+import { planStart } from "../routing/plan-step.ts";
 import { routeAs } from "../run/replan.ts";
 import { isResult, restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
 import { describeError } from "../event/run-events.ts";
@@ -82,18 +83,63 @@ export async function updateThread(
     });
     return writer.headId!;
   }
-  const node = program.nodeIndex.get(options.as);
-  if (node === undefined) throw new RunError("NG_BAD_INPUT", `there is no node \`${options.as}\` to write as`);
   run.sends = [];
   run.passed = undefined;
   run.errors = undefined;
   run.unrouted = [];
   shared.answers.clear();
-  // Mutation point: edited-routes
-  routeAs(run, [node], []);
-  if (run.unrouted.length > 0) throw run.noRoute();
-  await writer.save("updated", { status: "running", step, current: [options.as] });
+  if (options.as === "end") {
+    run.ready = [];
+    program.table.barriers.forEach((_, barrier) => run.barriers.clear(barrier));
+    await writer.save("updated", { status: "completed", step, current: head.currentNodes });
+    return writer.headId!;
+  }
+  follow(run, options.as);
+  await writer.save("updated", { status: "running", step, current: options.as === "start" ? [] : [options.as] });
   return writer.headId!;
+}
+
+/**
+ * Creates a thread whose run begins with values of the caller: a resume starts with the nodes that follow `start` or another node.
+ * Returns the id of the first checkpoint.
+ */
+export async function createThread(
+  core: EngineCore,
+  durable: Durable,
+  cancellation: Cancellation,
+  values: JsonObject,
+  options: UpdateOptions,
+): Promise<string> {
+  const { program } = core;
+  const details = { threadId: durable.threadId, durable, metadata: options.metadata ?? {} };
+  const run = new Run(program, createShared(core, {}, details), { cancellation, maxSteps: null });
+  const edits = admitEdits(run, values, options.replace === true);
+  const missing = program.required.filter(({ name }) => !edits.some((edit) => edit.name === name));
+  if (missing.length > 0) {
+    const names = missing.map(({ name }) => `\`${name}\``).join(", ");
+    throw new RunError("NG_BAD_INPUT", `a new thread of graph \`${program.table.name}\` needs its inputs: ${names}`);
+  }
+  applyEdits(run, edits);
+  follow(run, options.as!);
+  const writer = run.writer!;
+  await writer.save("updated", { status: "running", step: -1, current: options.as === "start" ? [] : [options.as!] });
+  return writer.headId!;
+}
+
+/** Replaces the next nodes by those that follow a node, or `start`. @throws NodeError NG_NO_ROUTE */
+function follow(run: Run, name: string): void {
+  const { nodeIndex, routing } = run.program;
+  if (name === "start") {
+    const plan = planStart(routing, run.scope, undefined);
+    run.ready = plan.ready;
+    run.unrouted = plan.unrouted.map(({ cause }) => ({ node: -1, cause }));
+  } else {
+    const node = nodeIndex.get(name);
+    if (node === undefined) throw new RunError("NG_BAD_INPUT", `there is no node \`${name}\` to write as`);
+    // Mutation point: edited-routes
+    routeAs(run, [node], []);
+  }
+  if (run.unrouted.length > 0) throw run.noRoute();
 }
 
 /** Whether the checkpoint is inside a step in which the node has a task beside others. */
@@ -117,7 +163,7 @@ function finishTask(run: Run, head: Checkpoint, node: string, updates: StoredOut
   return head.pauses.filter(({ taskId, namespace, node: name }) => !isOwn(namespace[0] ?? taskId ?? name));
 }
 
-interface Edit {
+export interface Edit {
   readonly channel: number;
   readonly name: string;
   /** The value as the channel takes it: an update, or the whole value in place of the old one. */
@@ -127,7 +173,7 @@ interface Edit {
 }
 
 /** @throws RunError NG_BAD_INPUT naming every value that does not fit */
-function admitEdits(run: Run, values: JsonObject, replaces: boolean): readonly Edit[] {
+export function admitEdits(run: Run, values: JsonObject, replaces: boolean): readonly Edit[] {
   const { channels, channelIndex } = run.program;
   if (typeof values !== "object" || values === null || Array.isArray(values)) {
     throw new RunError("NG_BAD_INPUT", "the state is edited with a record of channels and values");
@@ -162,7 +208,7 @@ function admitEdits(run: Run, values: JsonObject, replaces: boolean): readonly E
   return edits;
 }
 
-function applyEdits(run: Run, edits: readonly Edit[]): void {
+export function applyEdits(run: Run, edits: readonly Edit[]): void {
   for (const { channel, next, appended } of edits) {
     run.writer!.touch(channel, run.state[channel]!, appended);
     run.state[channel] = next;

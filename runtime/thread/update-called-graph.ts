@@ -1,0 +1,80 @@
+import type { UpdateOptions } from "../interface/engine-options.ts";
+import { RunError } from "../interface/errors.ts";
+import type { JsonObject } from "../value/json.ts";
+import { refuseDrift } from "../checkpoint/drift.ts";
+import { loadChildHead, loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
+import { restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
+import type { Cancellation } from "../run/cancellation.ts";
+import { Run } from "../run/run.ts";
+import { unfinishedNodes } from "../run/run-end.ts";
+import { createShared, type EngineCore } from "../run/run-settings.ts";
+import type { Durable } from "../run/shared.ts";
+import { takeAnswers } from "./answers.ts";
+import { programAt } from "./fork-thread.ts";
+import { admitEdits, applyEdits } from "./update-thread.ts";
+
+/**
+ * Edits the state of an unfinished called graph: a checkpoint in its namespace, and one of the thread that refers to it. Returns the
+ * id of the latter.
+ *
+ * @throws RunError NG_BAD_INPUT if no unfinished graph has this namespace, and for inputs, which come from the call
+ */
+export async function updateCalledGraph(
+  core: EngineCore,
+  durable: Durable,
+  cancellation: Cancellation,
+  values: JsonObject,
+  options: UpdateOptions,
+): Promise<string> {
+  const { store, threadId } = durable;
+  const namespace = options.in!;
+  if (options.as !== undefined) throw new RunError("NG_BAD_INPUT", "`in` edits values only: it takes no `as`");
+  const latest = await loadHead(store, threadId);
+  const found = await loadWrites(store, threadId, latest.id);
+  const outer = await refuseDrift(core.program, store, withAnswers(latest, found), found);
+  const { head } = outer;
+  const children = head.children ?? {};
+  const path = namespace.split("/");
+  const called = programAt(core.program, path);
+  const stored = Object.hasOwn(children, namespace) ? await loadChildHead(durable, namespace) : undefined;
+  if (called === undefined || stored === undefined) {
+    const open = Object.keys(children).map((name) => `\`${name}\``);
+    const hint = open.length === 0 ? "none is unfinished" : `the unfinished ones are ${open.join(", ")}`;
+    throw new RunError("NG_BAD_INPUT", `thread \`${threadId}\` has no unfinished graph \`${namespace}\`: ${hint}`);
+  }
+  const inner = await refuseDrift(called, store, stored, await loadWrites(store, threadId, stored.id));
+  const child = inner.head;
+  const { answers } = await takeAnswers(store, head, outer.writes, {});
+  const metadata = { ...head.metadata, ...options.metadata };
+  const shared = createShared(core, {}, { threadId, runId: head.runId, durable, answers, metadata });
+  const place = { path, runId: child.runId, keyId: child.runId, attempt: child.attempt ?? 1 };
+  const run = new Run(called, shared, { cancellation, maxSteps: null, place });
+  run.argumentsRound = child.argumentsRound ?? 1;
+  restoreRun(run, child, inner.writes, inner.moved);
+  const edits = admitEdits(run, values, options.replace === true);
+  const input = edits.find(({ channel }) => called.channels[channel]!.spec.role === "input");
+  if (input !== undefined) {
+    const message = `\`${input.name}\` is an input of graph \`${called.table.name}\`, which its call sets: edit the caller's state instead`;
+    throw new RunError("NG_BAD_INPUT", message);
+  }
+  applyEdits(run, edits);
+  await run.writer!.save("updated", {
+    status: child.status,
+    step: run.step - 1,
+    current: child.currentNodes,
+    pauses: child.pauses,
+    unfinished: { next: unfinishedNodes(run), children: child.children ?? {} },
+  });
+
+  const caller = new Run(core.program, shared, { cancellation, maxSteps: null });
+  restoreRun(caller, head, outer.writes, outer.moved);
+  caller.children = { ...children, [namespace]: run.writer!.headId! };
+  await caller.writer!.save("updated", {
+    status: head.status,
+    step: caller.step - 1,
+    current: head.currentNodes,
+    pauses: head.pauses,
+    unfinished: { next: unfinishedNodes(caller), children: caller.children },
+  });
+  return caller.writer!.headId!;
+}
