@@ -14,7 +14,6 @@ import { signalsOf } from "../routing/barrier-state.ts";
 import { isThenable } from "../value/promise.ts";
 import { emitEvent } from "../event/run-events.ts";
 import { takenBy } from "./inbox.ts";
-import { mayPause, pausesAt } from "../run/breakpoints.ts";
 import type { Run } from "../run/run.ts";
 import { firstDue } from "./waits.ts";
 import { dueWrite } from "./restore-run.ts";
@@ -300,11 +299,11 @@ interface Dirty {
 
 /** Gates of the next or the interrupted step that a resume does not close again (6.3). */
 function passedGatesOf(run: Run, phase: Phase): readonly string[] | undefined {
-  if (!mayPause(run)) return undefined;
+  if (!run.mayPause) return undefined;
   const { nodes } = run.program.table;
   const names = [...run.ready, ...run.sends.map(({ node }) => node)].flatMap((node) => {
     const { name } = nodes[node]!;
-    return pausesAt(run, "before", node) && (phase === "interrupted" || run.passed?.has(name) === true) ? [name] : [];
+    return run.pausesAt("before", node) && (phase === "interrupted" || run.passed?.has(name) === true) ? [name] : [];
   });
   return names.length === 0 ? undefined : [...new Set(names)];
 }

@@ -1,7 +1,6 @@
 import type { ExecuteOptions } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
 import type { Program } from "../program/program.ts";
-import type { Run } from "./run.ts";
 
 /** Nodes before and after which this call pauses, besides the gates of the graph. A node of a called graph is `call/node`. */
 export interface Breakpoints {
@@ -41,18 +40,4 @@ function hasNode(program: Program, path: readonly string[]): boolean {
     graph = call.kind === "graph" ? call.graph : undefined;
   }
   return true;
-}
-
-/** Whether the run pauses before or after a node: by the graph, or by the options of this call. */
-export function pausesAt(run: Run, kind: "before" | "after", node: number): boolean {
-  const { spec } = run.program.nodes[node]!;
-  if ((kind === "before" ? spec.pauseBefore : spec.pauseAfter) === true) return true;
-  const { breakpoints } = run.shared;
-  if (breakpoints === undefined) return false;
-  const calls = run.path.map((task) => /^\w+/.exec(task)?.[0] ?? "");
-  return breakpoints[kind].has([...calls, spec.name].join("/"));
-}
-
-export function mayPause(run: Run): boolean {
-  return run.program.hasGates || run.shared.breakpoints !== undefined;
 }

@@ -1,6 +1,5 @@
 import type { PauseItem, Phase } from "../interface/checkpoint.ts";
 import type { ExpectedType } from "../interface/context.ts";
-import { mayPause, pausesAt } from "./breakpoints.ts";
 import type { Run, RunEnd } from "./run.ts";
 
 /** How the run ends if it cannot start the next step; `undefined` if it can. */
@@ -32,12 +31,12 @@ export function cancelledEnd(run: Run): RunEnd {
 
 /** `pause before` gates of the next step that are neither passed nor answered (6.3). */
 function closedGates(run: Run): readonly PauseItem[] {
-  if (!mayPause(run)) return NO_PAUSES;
+  if (!run.mayPause) return NO_PAUSES;
   let gates: PauseItem[] | undefined;
   const addGate = (node: number): void => {
     const { spec } = run.program.nodes[node]!;
     // Mutation point: gate
-    if (!pausesAt(run, "before", node) || run.passed?.has(spec.name) === true) return;
+    if (!run.pausesAt("before", node) || run.passed?.has(spec.name) === true) return;
     if (gates?.some((gate) => gate.node === spec.name) === true) return;
     const gate = gatePause(run, spec.name, "before", run.step);
     if (!run.shared.answers.has(gate.id)) (gates ??= []).push(gate);

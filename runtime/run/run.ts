@@ -171,6 +171,21 @@ export class Run {
     return (this.signals ??= readSignals(durable.store, durable.threadId));
   }
 
+  /** Whether some node may have a gate, by the graph or by the options of this call. */
+  get mayPause(): boolean {
+    return this.program.hasGates || this.shared.breakpoints !== undefined;
+  }
+
+  /** Whether the run pauses before or after a node. */
+  pausesAt(kind: "before" | "after", node: number): boolean {
+    const { spec } = this.program.nodes[node]!;
+    if ((kind === "before" ? spec.pauseBefore : spec.pauseAfter) === true) return true;
+    const { breakpoints } = this.shared;
+    if (breakpoints === undefined) return false;
+    const calls = this.path.map((task) => /^\w+/.exec(task)?.[0] ?? "");
+    return breakpoints[kind].has([...calls, spec.name].join("/"));
+  }
+
   nodeName(node: number): string {
     return node === END ? "end" : this.program.table.nodes[node]!.name;
   }

@@ -1,7 +1,6 @@
 import type { PauseItem, Phase } from "../interface/checkpoint.ts";
 import type { NgraphError } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
-import { mayPause, pausesAt } from "../run/breakpoints.ts";
 import { planStep, type Routing } from "../routing/plan-step.ts";
 import { barrierOf, followErrorRoutes, isBarrier, type Target } from "../routing/routes.ts";
 import { applyUpdates, settleUpdates, undoUpdates } from "./apply-updates.ts";
@@ -233,11 +232,11 @@ function gatesAfter(
   outcomes: readonly Outcome[],
   step: number,
 ): readonly PauseItem[] {
-  if (!mayPause(run)) return NO_GATES;
+  if (!run.mayPause) return NO_GATES;
   const names = new Set<string>();
   for (let index = 0; index < tasks.length; index++) {
     const { spec, index: node } = tasks[index]!.node;
-    if (pausesAt(run, "after", node) && outcomes[index]!.failure === undefined) names.add(spec.name);
+    if (run.pausesAt("after", node) && outcomes[index]!.failure === undefined) names.add(spec.name);
   }
   const gates = [...names].map((name) => gatePause(run, name, "after", step));
   // A retry of a called graph meets the gates of the previous attempt again: answered gates stay open.
