@@ -16,6 +16,7 @@ import { planCommand } from "./commands/plan.ts";
 import { pruneCommand } from "./commands/prune.ts";
 import { resumeCommand } from "./commands/resume.ts";
 import { runCommand } from "./commands/run.ts";
+import { signalCommand } from "./commands/signal.ts";
 import { showCommand } from "./commands/show.ts";
 import { threadsCommand } from "./commands/threads.ts";
 import { updateCommand } from "./commands/update.ts";
@@ -31,6 +32,7 @@ const COMMANDS = [
   compileCommand,
   runCommand,
   resumeCommand,
+  signalCommand,
   historyCommand,
   showCommand,
   forkCommand,

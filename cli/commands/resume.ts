@@ -10,7 +10,7 @@ import { withStore, type OpenStore } from "../threads/open-store.ts";
 import { quoteArgument } from "../output/quote-argument.ts";
 import { CommandError } from "../process/command-error.ts";
 import { parseCount } from "../run/parse-values.ts";
-import { resumeInterruptedThreads } from "../run/resume-interrupted.ts";
+import { resumeThreads } from "../run/resume-threads.ts";
 import { parseAnswers } from "../threads/parse-answers.ts";
 import type { Output } from "../output/output.ts";
 import { executePlan } from "../plan/execute-plan.ts";
@@ -22,6 +22,7 @@ interface ResumeOptions extends ExecutionOptions, PlanFlags {
   readonly from?: string;
   readonly at?: string;
   readonly interrupted?: boolean;
+  readonly due?: boolean;
   readonly limit?: number;
   readonly file?: string;
   readonly graph?: string;
@@ -36,7 +37,12 @@ export const resumeCommand = defineCommand<ResumeOptions>({
       .option("--from <checkpoint>", "resume from this checkpoint or label instead of the newest")
       .option("--at <node>", "with --from: resume at this node instead of the nodes that were next")
       .option("--interrupted", "resume every run that no process continues, instead of one thread")
-      .option("--limit <n>", "with --interrupted: resume at most this number of threads", parseCount("--limit", 1))
+      .option("--due", "resume every thread whose timer or deadline has passed, or whose signal has come")
+      .option(
+        "--limit <n>",
+        "with --interrupted or --due: resume at most this number of threads",
+        parseCount("--limit", 1),
+      )
       .option("--file <file>", "the graph's file (default: the file that the run recorded)")
       .option("--graph <name>", "the graph's name (default: the name that the run recorded)");
     addExecutionOptions(command);
@@ -46,26 +52,30 @@ export const resumeCommand = defineCommand<ResumeOptions>({
     "ngc resume 42 --answer send",
     "ngc resume 42 --from after-validation",
     "ngc resume --interrupted --store postgres:URL",
+    "ngc resume --due",
   ],
   run: ([thread], options, output) => {
     checkUsage(thread, options);
+    const which = options.due === true ? "due" : "interrupted";
     return withStore(options.store, { mustExist: true }, (store) =>
-      thread === undefined ? resumeInterruptedThreads(store, options, output) : resume(thread, store, options, output),
+      thread === undefined ? resumeThreads(which, store, options, output) : resume(thread, store, options, output),
     );
   },
 });
 
-function checkUsage(thread: string | undefined, { interrupted, limit, answer, from, at }: ResumeOptions): void {
-  if (thread === undefined && interrupted !== true) {
+function checkUsage(thread: string | undefined, { interrupted, due, limit, answer, from, at }: ResumeOptions): void {
+  const isMany = interrupted === true || due === true;
+  if (interrupted === true && due === true) throw new CommandError("--interrupted and --due exclude each other");
+  if (thread === undefined && !isMany) {
     throw new CommandError("missing required argument 'thread'", {
-      help: "ngc resume THREAD, or --interrupted for every run that no process continues",
+      help: "ngc resume THREAD, or --interrupted for every run that no process continues, or --due",
     });
   }
-  if (thread !== undefined && (interrupted === true || limit !== undefined))
-    throw new CommandError("--interrupted and --limit resume many threads: they take no thread");
-  if (interrupted === true && (answer ?? from ?? at) !== undefined)
+  if (thread !== undefined && (isMany || limit !== undefined))
+    throw new CommandError("--interrupted, --due and --limit resume many threads: they take no thread");
+  if (isMany && (answer ?? from ?? at) !== undefined)
     throw new CommandError(
-      "--interrupted answers no pause, and resumes each thread where it was: it takes no --answer, --from or --at",
+      `--${due === true ? "due" : "interrupted"} answers no pause, and resumes each thread where it was: it takes no --answer, --from or --at`,
     );
 }
 

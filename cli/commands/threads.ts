@@ -64,6 +64,7 @@ export const threadsCommand = defineCommand<ThreadsOptions>({
         metadata: thread.metadata,
         label: thread.label,
         position: thread.position,
+        due: thread.due,
       })),
       ...(damaged.length === 0 ? {} : { damaged }),
     });
@@ -78,7 +79,7 @@ export const threadsCommand = defineCommand<ThreadsOptions>({
           ["thread", "status", "step", "checkpoints", "graph", "time"],
           threads.map((thread) => [
             thread.thread,
-            thread.status,
+            thread.due === null ? thread.status : `${thread.status} until ${formatTime(thread.due)}`,
             // A plan has no steps.
             typeof thread.metadata["plan"] === "string" ? "" : String(thread.step),
             String(thread.checkpoints),

@@ -1,3 +1,4 @@
+import { formatTime } from "../output/format-values.ts";
 import type { PauseItem } from "../../runtime/interface/checkpoint.ts";
 import type { RunResult } from "../../runtime/interface/engine-options.ts";
 import { describeError } from "../../runtime/event/run-events.ts";
@@ -94,6 +95,15 @@ export function reportPauses(result: Pick<RunResult, "pauses" | "thread">, place
     return;
   }
   const command = `ngc resume ${quoteArgument(thread ?? "")}${place.flags}`;
+  const signal = pauses.find(({ kind }) => kind === "signal");
+  if (signal !== undefined) {
+    const name = typeof signal.payload === "string" ? signal.payload : "NAME";
+    output.result(`send it with: ngc signal ${quoteArgument(thread ?? "")} ${quoteArgument(name)} VALUE${place.flags}`);
+  }
+  if (pauses.every(({ kind }) => kind === "signal" || kind === "timer")) {
+    output.result("then, or when it is due, continue with: ngc resume --due");
+    return;
+  }
   const [first] = pauses;
   if (pauses.length === 1 && first !== undefined && first.kind === "interrupt") {
     const [choice, ...others] = readPayload(first.payload).choices;
@@ -126,9 +136,12 @@ export function describePause(pause: PauseItem): string {
 
 function pauseText(pause: PauseItem): string {
   const node = [...pause.namespace, pause.node].join(" › ");
+  const until = pause.due === undefined ? "" : ` until ${formatTime(pause.due)}`;
+  if (pause.kind === "timer") return `${node} sleeps${until}  (${pause.id})`;
+  if (pause.kind === "signal") return `${node} waits for the signal ${JSON.stringify(pause.payload)}${until}  (${pause.id})`;
   if (pause.kind !== "interrupt") return `paused ${pause.kind} ${node}  (${pause.id})`;
   const { question, choices, rest } = readPayload(pause.payload);
-  const lines = [`${node} waits for an answer  (${pause.id})`];
+  const lines = [`${node} waits for an answer${until}  (${pause.id})`];
   for (const line of question.split("\n")) lines.push(`  ${line}`.trimEnd());
   if (rest !== null) lines.push(`  ${JSON.stringify(rest)}`);
   if (choices.length > 0) lines.push(`  one of: ${choices.join(" | ")}`);

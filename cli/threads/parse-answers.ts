@@ -17,8 +17,10 @@ export interface Answers {
  *
  * @throws CommandError when it is unclear which item is meant, or an item has two different answers
  */
-export function parseAnswers(given: readonly string[], waiting: readonly PauseItem[]): Answers {
+export function parseAnswers(given: readonly string[], pauses: readonly PauseItem[]): Answers {
   if (given.length === 0) return {};
+  // Timers and signals take no answer.
+  const waiting = pauses.filter(({ kind }) => kind !== "timer" && kind !== "signal");
   const byId = new Map(waiting.map((pause) => [pause.id, pause]));
   const named = new Map<string, string>();
   const bare: string[] = [];

@@ -14,7 +14,7 @@ import { eventLines } from "./progress.ts";
 import { exitCodeOf } from "./report-result.ts";
 import { openRunSession } from "./run-session.ts";
 
-export interface InterruptedOptions extends ExecutionOptions {
+export interface ManyOptions extends ExecutionOptions {
   readonly limit?: number;
   readonly file?: string;
   readonly graph?: string;
@@ -30,14 +30,19 @@ interface Report {
   readonly failed: { readonly thread: string; readonly code: string; readonly message: string }[];
 }
 
-/** Resumes the runs that no process continues, the longest interrupted first, whatever graph they belong to. */
-export async function resumeInterruptedThreads(
+/** Which threads a command resumes: runs that no process continues, or runs that continue without an answer. */
+export type Which = "interrupted" | "due";
+
+/** Resumes many threads, the longest unwritten first, whatever graph they belong to. */
+export async function resumeThreads(
+  which: Which,
   store: OpenStore,
-  options: InterruptedOptions,
+  options: ManyOptions,
   output: Output,
 ): Promise<ExitCode> {
   if (store.store.threads === undefined) throw new CommandError("this store cannot list its threads");
-  const listed = await threadsOf(store.store, { status: "interrupted", limit: Number.MAX_SAFE_INTEGER });
+  const filter = which === "due" ? { status: "paused" as const, due: Date.now() } : { status: which };
+  const listed = await threadsOf(store.store, { ...filter, limit: Number.MAX_SAFE_INTEGER });
   const own = listed.filter(
     ({ graph, metadata }) => options.graph === undefined || nameOf(graph, metadata) === options.graph,
   );
@@ -52,7 +57,7 @@ export async function resumeInterruptedThreads(
           if (next === undefined || signal.aborted || engines.isDraining) return;
           // A thread that another process has taken does not count.
           if (report.resumed.length + report.failed.length >= (options.limit ?? Infinity)) return;
-          await resumeOne(next, store, options, engines, signal, report);
+          await resumeOne(which, next, store, options, engines, signal, report);
         }
       };
       await Promise.all(Array.from({ length: Math.min(CONCURRENCY, options.limit ?? CONCURRENCY) }, work));
@@ -65,7 +70,7 @@ export async function resumeInterruptedThreads(
   for (const { thread, code, message } of report.failed)
     output.problem(`error: thread ${thread}: ${message} [${code}]`);
   if (report.resumed.length + report.failed.length + report.conflicts.length === 0)
-    output.note("no interrupted threads");
+    output.note(`no ${which} threads`);
   if (engines.isDraining) return EXIT.interrupted;
   const isFine = ({ status }: Report["resumed"][number]): boolean => status === "completed" || status === "paused";
   const worst = report.resumed.find((each) => !isFine(each));
@@ -78,9 +83,10 @@ function nameOf(graph: string | null, metadata: ThreadSummary["metadata"]): unkn
 }
 
 async function resumeOne(
+  which: Which,
   { thread, metadata }: ThreadSummary,
   { store }: OpenStore,
-  options: InterruptedOptions,
+  options: ManyOptions,
   engines: Engines,
   signal: AbortSignal,
   report: Report,
@@ -93,10 +99,13 @@ async function resumeOne(
     }
     const { file, graph } = sourceOf(await latestOf(store, thread), options);
     const engine = await engines.of(file, graph);
-    const { results, failures } = await engine.recover({ threads: [thread], signal });
+    const one = { threads: [thread], signal };
+    const { results, failures } = which === "due" ? await engine.due(undefined, one) : await engine.recover(one);
     for (const { status } of results) report.resumed.push({ thread, status });
     for (const { error } of failures) report.failed.push({ thread, code: error.code, message: error.message });
-    if (results.length + failures.length === 0 && !engines.isDraining) report.conflicts.push(thread);
+    // A signal in the inbox may have a name that no node waits for: such a thread is not due.
+    if (results.length + failures.length === 0 && which === "interrupted" && !engines.isDraining)
+      report.conflicts.push(thread);
   } catch (error) {
     if (!(error instanceof NgraphError) && !(error instanceof CommandError)) throw error;
     report.failed.push({ thread, code: error.code ?? "NG_BAD_INPUT", message: error.message });
@@ -108,10 +117,10 @@ class Engines {
   isDraining = false;
   readonly #known = new Map<string, Promise<Engine>>();
   readonly #store: OpenStore;
-  readonly #options: InterruptedOptions;
+  readonly #options: ManyOptions;
   readonly #output: Output;
 
-  constructor(store: OpenStore, options: InterruptedOptions, output: Output) {
+  constructor(store: OpenStore, options: ManyOptions, output: Output) {
     this.#store = store;
     this.#options = options;
     this.#output = output;
@@ -144,6 +153,6 @@ class Engines {
     const target = { table, file, store: this.#store, options: this.#options, flags: "" };
     const { engineOptions } = await openRunSession(target, display, output);
     const { onEvent } = display;
-    return createEngine(table, { ...engineOptions, ...(this.#options.events === true ? { onEvent } : {}) });
+    return createEngine(table, { ...engineOptions, wake: false, ...(this.#options.events === true ? { onEvent } : {}) });
   }
 }

@@ -1,0 +1,37 @@
+import type { Json } from "../../runtime/value/json.ts";
+import { signalStore } from "../../runtime/thread/signal-thread.ts";
+import { defineCommand } from "../start/define-command.ts";
+import { EXIT } from "../process/exit-codes.ts";
+import { parseValue } from "../threads/parse-answers.ts";
+import { STORE_FLAG, STORE_HELP, withStore } from "../threads/open-store.ts";
+import { latestOf } from "../threads/thread-source.ts";
+
+interface SignalOptions {
+  readonly id?: string;
+  readonly store?: string;
+}
+
+export const signalCommand = defineCommand<SignalOptions>({
+  usage: "signal <thread> <name> [value]",
+  summary: "send a signal to a thread, for a node that receives it",
+  configure: (command) => {
+    command
+      .option("--id <id>", "a second signal with the same id is ignored (default: a generated id)")
+      .option(STORE_FLAG, STORE_HELP);
+  },
+  examples: [`ngc signal 42 picked_up '{"weight": 3}'`, "ngc resume --due"],
+  run: ([thread = "", name = "", value], options, output) =>
+    withStore(options.store, { mustExist: true }, async ({ store }) => {
+      await latestOf(store, thread);
+      const given: Json = value === undefined ? null : parseValue(value);
+      const id = options.id === undefined ? {} : { id: options.id };
+      const sent = await signalStore(store, thread, name, given, id);
+      output.document({ version: 1, thread, name, id: sent.id, added: sent.added, awaited: sent.isAwaited });
+      if (!sent.added) output.result(`thread ${thread} has had the signal ${sent.id} already`);
+      else {
+        output.result(`signal ${name} to thread ${thread}`);
+        output.note(sent.isAwaited ? "a node waits for it: ngc resume --due" : "no node waits for it yet");
+      }
+      return EXIT.ok;
+    }),
+});
