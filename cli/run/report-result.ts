@@ -138,7 +138,8 @@ function pauseText(pause: PauseItem): string {
   const node = [...pause.namespace, pause.node].join(" › ");
   const until = pause.due === undefined ? "" : ` until ${formatTime(pause.due)}`;
   if (pause.kind === "timer") return `${node} sleeps${until}  (${pause.id})`;
-  if (pause.kind === "signal") return `${node} waits for the signal ${JSON.stringify(pause.payload)}${until}  (${pause.id})`;
+  if (pause.kind === "signal")
+    return `${node} waits for the signal ${JSON.stringify(pause.payload)}${until}  (${pause.id})`;
   if (pause.kind !== "interrupt") return `paused ${pause.kind} ${node}  (${pause.id})`;
   const { question, choices, rest } = readPayload(pause.payload);
   const lines = [`${node} waits for an answer${until}  (${pause.id})`];

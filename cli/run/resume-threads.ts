@@ -69,8 +69,7 @@ export async function resumeThreads(
   for (const thread of report.conflicts) output.note(`thread ${thread}: resumed by another process`);
   for (const { thread, code, message } of report.failed)
     output.problem(`error: thread ${thread}: ${message} [${code}]`);
-  if (report.resumed.length + report.failed.length + report.conflicts.length === 0)
-    output.note(`no ${which} threads`);
+  if (report.resumed.length + report.failed.length + report.conflicts.length === 0) output.note(`no ${which} threads`);
   if (engines.isDraining) return EXIT.interrupted;
   const isFine = ({ status }: Report["resumed"][number]): boolean => status === "completed" || status === "paused";
   const worst = report.resumed.find((each) => !isFine(each));
@@ -153,6 +152,10 @@ class Engines {
     const target = { table, file, store: this.#store, options: this.#options, flags: "" };
     const { engineOptions } = await openRunSession(target, display, output);
     const { onEvent } = display;
-    return createEngine(table, { ...engineOptions, wake: false, ...(this.#options.events === true ? { onEvent } : {}) });
+    return createEngine(table, {
+      ...engineOptions,
+      wake: false,
+      ...(this.#options.events === true ? { onEvent } : {}),
+    });
   }
 }
