@@ -3,23 +3,35 @@
  * the password.
  */
 export function withoutPassword(spec: string): string {
-  const start = spec.indexOf("://");
+  if (/^\s*sqlite:/i.test(spec)) return spec;
   const at = spec.lastIndexOf("@");
-  let shown = spec;
-  if (start !== -1 && at > start) {
-    const end = URL.canParse(spec) ? endOfUser(spec, start) : at;
-    if (end !== undefined) shown = `${hidden(spec.slice(0, end), start + 3)}${spec.slice(end)}`;
-  }
-  // Without `//` nothing says where the user begins: everything before the `@` is hidden.
-  if (start === -1 && at !== -1 && !spec.startsWith("sqlite:")) {
-    const scheme = /^\w+:/.exec(spec)?.[0] ?? "";
-    shown = `${scheme}***${spec.slice(at)}`;
-  }
+  const shown = at === -1 ? withoutPort(spec) : withoutUser(spec, at);
   return shown
-    .replace(/(pass(?:word|wd)?\s*=\s*)(?:'[^']*'|[^\s&]*)/gi, "$1***")
-    .replace(/([?&])([^=&#]+)=([^&#]*)/g, (all, mark: string, name: string) =>
-      SECRET_PARAMETER.test(decoded(name)) ? `${mark}${name}=***` : all,
+    .replace(PASSWORD_SETTING, "$1***")
+    .replace(/([?&])([^=&#]+)=([^&#]*)/g, (all, mark: string, name: string, value: string) =>
+      SECRET_PARAMETER.test(decoded(name)) || SECRET_PARAMETER.test(decoded(value)) ? `${mark}${name}=***` : all,
     );
+}
+
+/** `password=…` as libpq reads it: the value can be quoted, and a backslash escapes the next character. */
+const PASSWORD_SETTING = /(pass(?:word|wd)?\s*=\s*)(?:'(?:\\.|''|[^'\\])*'?|"(?:\\.|[^"\\])*"?|(?:\\.|[^\s&\\])*)/gis;
+
+/** Hides what is before an `@`: the password behind `//user:`, or all of it, because nothing marks where the user begins. */
+function withoutUser(spec: string, at: number): string {
+  const start = spec.indexOf("://");
+  if (start === -1 || at < start) {
+    const scheme = /^\s*\w+:/.exec(spec)?.[0] ?? "";
+    return KNOWN_SCHEME.test(scheme) ? `${scheme}***${spec.slice(at)}` : `***${spec.slice(at)}`;
+  }
+  const end = URL.canParse(spec) ? endOfUser(spec, start, at) : at;
+  return `${hidden(spec.slice(0, end), start + 3)}${spec.slice(end)}`;
+}
+
+const KNOWN_SCHEME = /^\s*(?:postgres|postgresql|https?):$/i;
+
+/** Hides a port that is not a number. Such a text is a user and a password whose host is missing. */
+function withoutPort(spec: string): string {
+  return spec.replace(/^(\s*postgres(?:ql)?:(?:\/\/)?[^/?#:]*:)(?!\d*(?:$|[/?#,]))[^/?#]*/i, "$1***");
 }
 
 const SECRET_PARAMETER = /pass|pwd|secret|token|key/i;
@@ -33,11 +45,12 @@ function decoded(text: string): string {
 }
 
 /** The `@` before the host: the last one of the authority, or of the path if the password contains an unescaped `/`. */
-function endOfUser(url: string, start: number): number | undefined {
+function endOfUser(url: string, start: number, last: number): number {
   const authority = /^[^/?#\\]*/.exec(url.slice(start + 3))?.[0] ?? "";
   const path = /^[^?#]*/.exec(url.slice(start + 3))?.[0] ?? "";
   const at = authority.includes("@") ? authority.lastIndexOf("@") : path.lastIndexOf("@");
-  return at === -1 ? undefined : start + 3 + at;
+  // A password with a `?` or `#` looks like a query. Hides too much where a real query contains an `@`.
+  return at === -1 ? last : start + 3 + at;
 }
 
 function hidden(text: string, from: number): string {
