@@ -86,7 +86,7 @@ export function bindGraph(unit: GraphUnit, bindOptions: BindOptions): BoundGraph
     typeScriptChecks: context.typeScriptChecks,
     graphs: [...context.called],
     ...(context.calledPlans.size === 0 ? {} : { plans: [...context.calledPlans] }),
-    secrets: [...context.secrets],
+    secrets: [...scope.secrets.keys()],
     hasErrors: options.foundErrors() || isCalledBroken || declarations.hasBroken,
     poisoned: context.poisoned,
   };

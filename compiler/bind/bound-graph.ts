@@ -46,6 +46,7 @@ export interface BoundGraph {
   readonly graphs: readonly BoundGraph[];
   /** Plans that are called, once each, in order of first use; absent where there are none. */
   readonly plans?: readonly BoundPlan[];
+  /** All secrets of the file: an imported function may read those that no expression reads. */
   readonly secrets: readonly string[];
   readonly hasErrors: boolean;
   /** Names in statements that could not be parsed: no findings are reported about them. */

@@ -57,7 +57,6 @@ export interface GraphContext {
   readonly hasUnknownNames: boolean;
   /** Imported functions in use, with their indexes. */
   readonly functions: Map<string, { readonly spec: FunctionSpec; readonly index: number }>;
-  readonly secrets: Set<string>;
   readonly called: Set<BoundGraph>;
   readonly calledPlans: Set<BoundPlan>;
   /** A graph that this one may call; `undefined` where calling it would close a cycle (reported) or it is broken. */

@@ -69,7 +69,6 @@ export function openContext(unit: CallableUnit, parts: UnitParts, options: BindO
     poisoned,
     hasUnknownNames,
     functions: new Map(),
-    secrets: new Set(),
     called: new Set(),
     calledPlans: new Set(),
     boundGraph,

@@ -98,7 +98,6 @@ function valueAt(
   const declared = context.scope.names.get(name);
   if (declared?.kind === "secret") {
     context.scope.used.add(name);
-    context.secrets.add(name);
     return { kind: "secret" };
   }
   if (declared?.kind === "broken") return { kind: "poisoned" };

@@ -76,6 +76,8 @@ export function checkUnusedNames({ scope, entry }: BoundProject, report: (diagno
   for (const [name, { kind, identifier }] of names) {
     if (used.has(name) || kind === "broken") continue;
     if (!imported.has(identifier) && kind !== "secret") continue;
+    // An imported function may read the variable; the declaration redacts its value.
+    if (kind === "secret" && imported.size > 0) continue;
     const place = { file: entry.source, span: identifier.span };
     report(unusedDeclaration(place, { name, what: kind === "secret" ? "secret" : "import" }));
   }

@@ -36,7 +36,8 @@ export function createRedactor(secrets: ReadonlyMap<string, string>): (text: str
 /** A value in the forms in which programs repeat it. */
 function formsOf(value: string): ReadonlySet<string> {
   const trimmed = value.trim();
-  const lines = value.split(/\r?\n/).map((line) => line.trim());
+  // Programs such as `echo` write an escaped line break of a key as a line break.
+  const lines = value.split(/\r?\n|\\r\\n|\\n/).map((line) => line.trim());
   const parts = [value, trimmed, ...(lines.length > 1 ? lines.filter((line) => line.length >= SHORTEST_LINE) : [])];
   const forms = parts.flatMap((part) => [part, escaped(part), urlEncoded(part), ...base64Forms(part)]);
   return new Set(forms.filter((form) => form.length >= SHORTEST));

@@ -122,7 +122,7 @@ graph main {
     expect(main.graphs.map(({ name }) => name)).toEqual(["inner"]);
   });
 
-  it("lists functions by first use, reducers that are nothing else last; secrets that are used", () => {
+  it("lists functions by first use, reducers that are nothing else last; all secrets of the file", () => {
     const text = `import { search, rank, combine } from "./nodes.ts"
 secret USED
 secret ALSO
@@ -135,7 +135,7 @@ graph main {
 }`;
     const main = bound(text);
     expect(main.functions.map(({ name }) => name)).toEqual(["search", "rank", "combine"]);
-    expect(main.secrets).toEqual(["USED"]);
+    expect(main.secrets).toEqual(["USED", "ALSO"]);
     const { call } = nodeOf(main, "a");
     expect(call.kind === "function" && call.args[0]?.expression).toMatchObject({ op: "call", function: 1 });
   });

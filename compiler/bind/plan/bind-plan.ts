@@ -76,7 +76,7 @@ export function bindPlan(unit: PlanUnit, bindOptions: BindOptions): BoundPlan {
     typeScriptChecks: context.typeScriptChecks,
     graphs: [...context.called],
     plans: [...context.calledPlans],
-    secrets: [...context.secrets],
+    secrets: [...scope.secrets.keys()],
     hasErrors: options.foundErrors() || isCalledBroken || hasBroken,
     poisoned: context.poisoned,
   };
