@@ -32,8 +32,7 @@ export function checkUntrusted(context: CheckContext): void {
   }
 }
 
-interface Sink {
-  readonly expression: Expression;
+interface Sink extends Part {
   readonly value: TypedExpression;
   readonly effect: string;
   /** Untrusted text of which origin is reported. */
@@ -54,8 +53,8 @@ function sinksOf({ call }: BoundNode): readonly Sink[] {
       return call.args.flatMap(({ name, value }) =>
         name !== "command"
           ? []
-          : unquotedParts(value.expression).map((expression) => ({
-              expression,
+          : unquotedParts(value.expression).map((part) => ({
+              ...part,
               value,
               effect: "a shell command",
               wanted: "any" as const,
@@ -70,29 +69,81 @@ function sinksOf({ call }: BoundNode): readonly Sink[] {
   }
 }
 
-/** The parts of a command that a shell runs as they are, and the program of a list. */
-function unquotedParts(command: Expression): readonly Expression[] {
+interface Part {
+  readonly expression: Expression;
+  /** The program that reads the quoted part as code: a second shell, or another interpreter. */
+  readonly interpreter?: string;
+}
+
+/** The parts of a command that a shell runs as they are, and those that an interpreter in the command runs. */
+function unquotedParts(command: Expression): readonly Part[] {
   switch (command.op) {
     case "const":
       return [];
     case "if":
       return [...unquotedParts(command.then), ...unquotedParts(command.else)];
-    case "template":
-      return command.parts.flatMap((part) => (typeof part === "string" || isQuoted(part) ? [] : [part]));
+    case "template": {
+      let before = "";
+      let values = 0;
+      return command.parts.flatMap((part) => {
+        if (typeof part === "string") {
+          before += part;
+          return [];
+        }
+        const found = partOf(part, values++ < MAX_JUDGED ? before.slice(-MAX_BEFORE) : "");
+        before += "x";
+        return found === undefined ? [] : [found];
+      });
+    }
     case "list":
-      return programOf(command.items);
+      return argumentsOf(command.items);
     default:
-      return [command];
+      return [{ expression: command }];
   }
 }
 
-/** The items of a list that can be its first one: spread lists may be empty. */
-function programOf(items: Extract<Expression, { op: "list" }>["items"]): readonly Expression[] {
-  const first = items.findIndex((item) => !("spread" in item));
-  return items.slice(0, first === -1 ? undefined : first + 1).map((item) => ("spread" in item ? item.spread : item));
+/** Values of a command that are compared with the names of interpreters, and the text before each: bounds the time. */
+const MAX_JUDGED = 200;
+const MAX_BEFORE = 500;
+
+function partOf(part: Expression, before: string): Part | undefined {
+  if (!isQuoted(part) || part.op !== "library") return { expression: part };
+  const [expression, place] = part.args;
+  if (expression === undefined || place?.op !== "const") return undefined;
+  const isInQuotes = place.value === "double" || place.value === "single";
+  const interpreter = READS_ARGUMENTS.exec(before)?.[1] ?? (isInQuotes ? READS_TEXT : READS_WORD).exec(before)?.[1];
+  return interpreter === undefined ? undefined : { expression, interpreter };
 }
 
-function report(context: CheckContext, node: BoundNode, { value, effect }: Sink, source: Source): void {
+/** Programs that run the text after `-c` or `-e`. */
+const INTERPRETERS = "(?:ba|da|k|z)?sh|su|python3?|node|perl|ruby";
+/** A value in the quoted text after `-c`, and one that is the text. Values before it are `x`. */
+const READS_TEXT = new RegExp(
+  `(?:^|[\\s;&|(/])(${INTERPRETERS})\\s(?:[^;&|\\n"']*\\s)?-\\w{0,8}[ce]\\s+(?:"[^"]*|'[^']*)$`,
+);
+const READS_WORD = new RegExp(`(?:^|[\\s;&|(/])(${INTERPRETERS})\\s(?:[^;&|\\n"']*\\s)?-\\w{0,8}[ce]\\s+$`);
+/** Programs that join their arguments to a command. */
+const READS_ARGUMENTS = /(?:^|[\s;&|(/])(ssh|eval)\s[^;&|\n]*$/;
+
+/**
+ * The items of a list that can be its program (spread lists may be empty), and those that the program runs as a command.
+ */
+function argumentsOf(items: Extract<Expression, { op: "list" }>["items"]): readonly Part[] {
+  const programs = items.findIndex((item) => !("spread" in item));
+  const found: Part[] = items
+    .slice(0, programs === -1 ? undefined : programs + 1)
+    .map((item) => ({ expression: "spread" in item ? item.spread : item }));
+  const text = items.map((item) => ("op" in item && item.op === "const" ? String(item.value) : "x"));
+  items.forEach((item, index) => {
+    if (index === 0 || index > MAX_JUDGED || "spread" in item) return;
+    const before = `${text.slice(0, index).join(" ").slice(-MAX_BEFORE)} `;
+    const interpreter = READS_ARGUMENTS.exec(before)?.[1] ?? READS_WORD.exec(before)?.[1];
+    if (interpreter !== undefined) found.push({ expression: item, interpreter });
+  });
+  return found;
+}
+
+function report(context: CheckContext, node: BoundNode, { value, effect, interpreter }: Sink, source: Source): void {
   const { channel, node: writer } = source;
   const name = channel === undefined ? undefined : (context.graph.channels[channel]?.name ?? "");
   const labels: readonly Label[] =
@@ -105,7 +156,9 @@ function report(context: CheckContext, node: BoundNode, { value, effect }: Sink,
     return;
   }
   const span = spanOf(value, name);
-  context.report(untrustedCommand(context.place(span), { what: source.what, channel: name, node: node.name, labels }));
+  context.report(
+    untrustedCommand(context.place(span), { what: source.what, channel: name, node: node.name, interpreter, labels }),
+  );
 }
 
 /** The name of the channel in `raw(…)`, or the whole command if it is not written there. */

@@ -37,18 +37,34 @@ export function unapprovedEffect(
 /** NG412: a shell runs text that neither the author nor the project wrote. */
 export function untrustedCommand(
   place: Place,
-  facts: { what: string; channel: string | undefined; node: string; labels: readonly Label[] },
+  facts: {
+    what: string;
+    channel: string | undefined;
+    node: string;
+    interpreter: string | undefined;
+    labels: readonly Label[];
+  },
 ): Diagnostic {
-  const { what, channel, node } = facts;
+  const { what, channel, node, interpreter } = facts;
   const uses = channel === undefined ? "" : `: \`${node}\` uses \`${channel}\``;
-  return diagnostic("NG412", place, `untrusted text reaches the shell unquoted${uses}`, {
-    label: `holds ${what}, which the shell runs as code`,
-    labels: facts.labels,
-    help:
-      "let it be quoted: `${…}` without `raw` in a template, or an item after the first in a list; else ask for approval " +
-      "first, or check it in an imported function",
-  });
+  return diagnostic(
+    "NG412",
+    place,
+    `untrusted text reaches ${interpreter === undefined ? "the shell unquoted" : `\`${interpreter}\``}${uses}`,
+    {
+      label: `holds ${what}, which ${interpreter === undefined ? "the shell" : `\`${interpreter}\``} runs as code`,
+      labels: facts.labels,
+      help: interpreter === undefined ? QUOTE_HELP : AGAIN_HELP,
+    },
+  );
 }
+
+const AGAIN_HELP =
+  "the quotes around it are read by the first shell only: pass it as a variable (`env`), or quote it again with " +
+  "`${quote(x)}` in a template of its own";
+const QUOTE_HELP =
+  "let it be quoted: `${…}` without `raw` in a template, or an item after the first in a list; else ask for approval " +
+  "first, or check it in an imported function";
 
 /** NG413: the text contains a key. The message never repeats it. */
 export function literalSecret(place: Place, facts: { kind: string }): Diagnostic {

@@ -120,3 +120,37 @@ test("a signal is no approval", () => {
   const body = 'input x: string  state go: bool  node wait = receive("go") into go  node run = shell(raw(x))';
   expect(untrusted(`${body}\nstart -> wait -> run when go\nwait -> end otherwise`)).toContain("an input");
 });
+
+describe("text that an interpreter in the command runs", () => {
+  const found = (command: string): string | undefined =>
+    untrusted(`input x: string  node run = shell(${command})\nstart -> run`);
+
+  test.each([
+    ['`sh -c "echo ${x}"`', "sh"],
+    ["`sh -c 'echo ${x}'`", "sh"],
+    ["`sh -c ${x}`", "sh"],
+    ['`cd a && /bin/bash -euc "echo ${x}"`', "bash"],
+    ["`ssh host ${x}`", "ssh"],
+    ['`ssh -p 22 host "cd ${x} && ls"`', "ssh"],
+    ["`eval ${x}`", "eval"],
+    ["`node -e 'console.log(\"${x}\")'`", "node"],
+    ['["sh", "-c", x]', "sh"],
+    ['["sh", "-c", `echo ${x}`]', "sh"],
+    ['["ssh", "host", x]', "ssh"],
+  ])("%s", (command, program) => {
+    expect(found(command)).toContain(`untrusted text reaches \`${program}\``);
+  });
+
+  test.each([
+    "`sh -c 'echo \"$1\"' sh ${x}`",
+    "`ssh host ${`cd ${quote(x)} && ls`}`",
+    '["sh", "-c", "echo \\"$1\\"", "sh", x]',
+    '["ssh", "host", `ls ${quote(x)}`]',
+    "`ssh host ls; echo ${x}`",
+    '`echo "sh -c" && ls "${x}"`',
+    "`git commit -c ${x}`",
+    "`grep -e ${x} file.sh`",
+  ])("a near miss: %s", (command) => {
+    expect(found(command)).toBeUndefined();
+  });
+});
