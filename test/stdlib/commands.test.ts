@@ -18,6 +18,7 @@ describe("a value in a command is literal", () => {
     ["after a variable", "`A=1; printf '%s|' $A\\${A}${x}`", `11${HOSTILE}|`],
     ["after a comment", "`# it's\nprintf '%s|' ${x}`"],
     ["after an arithmetic expansion", "`printf '%s|' $((1 + 2))${x}`", `3${HOSTILE}|`],
+    ["after a process id and a bracket", "`printf '%s|' \"\\$\\$('${x}')\" | sed 's/^[0-9]*//'`", `('${HOSTILE}')|`],
     ["as an assigned value", "`A=${x}; printf '%s|' \"$A\"`"],
     ["in a case pattern", "`case ${x} in ${x}) printf '%s|' ${x};; esac`"],
     ["as the author's quote", "`eval ${`printf '%s|' ${quote(x)}`}`"],
