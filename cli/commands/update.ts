@@ -15,6 +15,7 @@ interface UpdateOptions {
   readonly as?: string;
   readonly in?: string;
   readonly replace?: boolean;
+  readonly set?: readonly string[];
   readonly file?: string;
   readonly graph?: string;
   readonly store?: string;
@@ -31,6 +32,7 @@ export const updateCommand = defineCommand<UpdateOptions>({
       )
       .option("--in <namespace>", "edit the state of an unfinished called graph, such as `review` or `each[3]`")
       .option("--replace", "replace the old values instead of calling the reducers")
+      .option("--set <channels...>", "replace the old values of these channels instead of calling their reducers")
       .option("--file <file>", "the graph's file (default: the file that the run recorded)")
       .option("--graph <name>", "the graph's name (default: the name that the run recorded)")
       .option(STORE_FLAG, STORE_HELP);
@@ -56,6 +58,7 @@ export const updateCommand = defineCommand<UpdateOptions>({
           ...(options.as === undefined ? {} : { as: options.as }),
           ...(options.in === undefined ? {} : { in: options.in }),
           ...(options.replace === true ? { replace: true } : {}),
+          ...(options.set === undefined ? {} : { set: options.set }),
           ...(isNew ? { metadata: { file: resolve(file), graph: table.name } } : {}),
         });
         output.document({ version: 1, thread, checkpoint: checkpointId });

@@ -39,7 +39,11 @@ export function bindGraph(unit: GraphUnit, bindOptions: BindOptions): BoundGraph
   const mayWrite = writes.map((list) => list.map(({ channel }) => channel.name));
   const surelyWrites = writes.map((list, index) =>
     list
-      .filter(({ channel }) => !mayWriteNothing(declarations.nodes[index]?.declaration.each, channel.reducer))
+      .filter(
+        ({ channel, isOptional, isSet }) =>
+          isOptional !== true &&
+          (isSet === true || !mayWriteNothing(declarations.nodes[index]?.declaration.each, channel.reducer)),
+      )
       .map(({ channel }) => channel.name),
   );
   const flow = analyseFlow({

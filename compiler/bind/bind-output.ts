@@ -6,7 +6,7 @@ import {
   writesInput,
   writtenTwice,
 } from "../../diagnostics/catalog/names.ts";
-import { notJsonValue, typeMismatch } from "../../diagnostics/catalog/types.ts";
+import { needlessSet, notJsonValue, typeMismatch } from "../../diagnostics/catalog/types.ts";
 import { listNames, suggest } from "../../diagnostics/similar.ts";
 import type { Span } from "../../diagnostics/source.ts";
 import type * as Ast from "../../grammar/ast.ts";
@@ -25,6 +25,10 @@ import { isSilenced, placeIn, type ChannelEntry, type GraphContext } from "./gra
 export interface Write {
   readonly channel: ChannelEntry;
   readonly field?: string;
+  /** The result may lack the field. */
+  readonly isOptional?: true;
+  /** The value replaces the channel's, whatever its reducer. */
+  readonly isSet?: true;
   /** Where it is written: `reply` in `into { reply }`. */
   readonly span: Span;
 }
@@ -32,42 +36,80 @@ export interface Write {
 /** The channels of an `into`. Reports and omits unknown and read-only channels. */
 export function resolveWrites(output: Ast.Output | undefined, context: GraphContext): readonly Write[] {
   if (output === undefined) return [];
-  const marked = output.kind === "ChannelOutput" ? [output] : output.fields;
-  for (const part of marked) {
-    const what = part.set === true ? "`set` in `into`" : "optional" in part ? "`?` in `into`" : undefined;
-    if (what === undefined) continue;
-    context.report(notSupported(placeIn(context, part.span), { what: `${what} is`, help: "remove it" }));
-  }
   const writes: Write[] = [];
   const seen = new Map<string, Span>();
-  const parts =
-    output.kind === "ChannelOutput"
-      ? [{ channel: output.channel, field: undefined }]
-      : output.fields.map(({ channel, field }) => ({ channel, field: field.name }));
-  for (const { channel: identifier, field } of parts) {
+  const parts: readonly OutputPart[] =
+    output.kind === "ChannelOutput" ? [output] : output.fields.map((each) => ({ ...each, field: each.field.name }));
+  const isSet = (name: string): boolean => parts.some(({ channel, set }) => set === true && channel.name === name);
+  for (const part of parts) {
+    const { channel: identifier, field } = part;
     const { name, span } = identifier;
     const channel = writableChannel(identifier, context);
     if (channel === undefined) continue;
+    if (part.set === true) checkSet(part, channel, context);
     const first = seen.get(name);
-    if (first !== undefined && channel.reducer === undefined) {
+    if (first !== undefined && (channel.reducer === undefined || isSet(name))) {
       context.report(
         writtenTwice(placeIn(context, span), { channel: name, first: placeIn(context, first), noun: context.noun }),
       );
       continue;
     }
     seen.set(name, span);
-    writes.push(field === undefined ? { channel, span } : { channel, field, span });
+    writes.push({
+      channel,
+      ...(field === undefined ? {} : { field }),
+      ...(part.optional === true ? { isOptional: true } : {}),
+      ...(part.set === true ? { isSet: true } : {}),
+      span,
+    });
   }
   return writes;
+}
+
+interface OutputPart {
+  readonly span: Span;
+  readonly channel: Ast.Identifier;
+  readonly field?: string;
+  readonly optional?: true;
+  readonly set?: true;
+}
+
+/** `set` replaces what a reducer would combine: a channel without one needs none. */
+function checkSet(part: OutputPart, channel: ChannelEntry, context: GraphContext): void {
+  if (context.noun === "task") {
+    const help = "the updates of all tasks are combined: write a channel without a reducer";
+    context.report(notSupported(placeIn(context, part.span), { what: "`set` in a plan is", help }));
+  } else if (channel.reducer === undefined && channel.declaration.reducer === undefined) {
+    const { start, end } = part.channel.span;
+    const text = context.file.text.slice(part.span.start, start);
+    const from = part.span.start + Math.max(0, text.lastIndexOf("set"));
+    context.report(
+      needlessSet(placeIn(context, { start: from, end }), {
+        channel: channel.name,
+        remove: text.includes("set") ? { start: from, end: start } : undefined,
+      }),
+    );
+  }
 }
 
 /** The form of an `into` in the bound graph. */
 export function boundOutput(output: Ast.Output | undefined, writes: readonly Write[]): BoundNode["output"] {
   if (output === undefined || writes.length === 0) return undefined;
-  if (output.kind === "ChannelOutput") return { kind: "channel", channel: writes[0]?.channel.name ?? "" };
+  const marks = ({ isOptional, isSet }: Write): { readonly optional?: true; readonly set?: true } => ({
+    ...(isOptional === true ? { optional: true } : {}),
+    ...(isSet === true ? { set: true } : {}),
+  });
+  const [first] = writes;
+  if (output.kind === "ChannelOutput" && first !== undefined) {
+    return { kind: "channel", channel: first.channel.name, ...marks(first) };
+  }
   return {
     kind: "fields",
-    fields: writes.map(({ channel, field }) => ({ field: field ?? channel.name, channel: channel.name })),
+    fields: writes.map((write) => ({
+      field: write.field ?? write.channel.name,
+      channel: write.channel.name,
+      ...marks(write),
+    })),
   };
 }
 
@@ -75,12 +117,18 @@ export function boundOutput(output: Ast.Output | undefined, writes: readonly Wri
 export function inferResult(writes: readonly Write[], isEach: boolean): ValueType {
   const [first] = writes;
   if (first === undefined) return JSON_TYPE;
-  const wanted = (channel: ChannelEntry): ValueType => {
-    if (channel.reducer?.kind === "function") return JSON_TYPE;
+  const wanted = ({ channel, isSet }: Write): ValueType => {
+    if (channel.reducer?.kind === "function" && isSet !== true) return JSON_TYPE;
     return isEach ? (listItem(channel.type, LIST_ONLY) ?? JSON_TYPE) : channel.type;
   };
-  if (first.field === undefined) return wanted(first.channel);
-  return recordOf(writes.map(({ channel, field }) => ({ name: field ?? channel.name, type: wanted(channel) })));
+  if (first.field === undefined) return wanted(first);
+  return recordOf(
+    writes.map((write) => ({
+      name: write.field ?? write.channel.name,
+      type: wanted(write),
+      ...(write.isOptional === true ? { optional: true as const } : {}),
+    })),
+  );
 }
 
 /** Named list types are expanded where they are used, so no lookup is needed to recognise a list. */
@@ -105,7 +153,7 @@ export function checkResult(
     if (write.channel.hasWrongReducer || (node.each !== undefined && !takesList(write, context))) continue;
     let type = result.type;
     if (write.field !== undefined) {
-      const field = fieldOfResult(type, write.field, write.span, result.callee, context);
+      const field = fieldOfResult(type, write, result.callee, context);
       if (field === undefined) continue;
       type = field;
     }
@@ -138,8 +186,9 @@ export function checkEachWrites(writes: readonly Write[], context: GraphContext)
     reportNoList(channel, span, context);
 }
 
-function takesList({ channel: { reducer, type, hasWrongReducer } }: Write, context: GraphContext): boolean {
-  if (hasWrongReducer || isBroken(type) || (reducer !== undefined && reducer.kind !== "last")) return true;
+function takesList({ channel: { reducer, type, hasWrongReducer }, isSet }: Write, context: GraphContext): boolean {
+  if (hasWrongReducer || isBroken(type)) return true;
+  if (isSet !== true && reducer !== undefined && reducer.kind !== "last") return true;
   const parts = alternatives(withoutNull(type, context.types), context.types);
   return parts.some((part) => ["list", "json", "opaque"].includes(resolveType(part, context.types).kind));
 }
@@ -186,7 +235,7 @@ function checkWrite(
   const { channel } = write;
   const isEach = node.each !== undefined;
   const found = isEach ? listOf(type) : type;
-  const accepted = acceptedUpdates(channel, isEach, context);
+  const accepted = write.isSet === true ? [channel.type] : acceptedUpdates(channel, isEach, context);
   if (accepted.some((update) => isAssignable(found, update, context.types) === undefined)) {
     const expected = accepted.find((update) => isAssignable(found, update, context.types) === undefined);
     // All fields of a record literal must exist in the expected type.
@@ -222,6 +271,7 @@ function checkWrite(
     if (type.kind === "null" && result.callee !== undefined) {
       return `\`${callee}\` has no result: remove the \`into\``;
     }
+    if (write.isSet === true) return `\`set\` takes the whole value, \`${typeToText(channel.type)}\``;
     if (isEach) return `the results of a \`for\` are one list: \`${typeToText(found)}\``;
     if (mismatch?.reason === "null") {
       const subject = callee === "" ? "this expression may be `null`" : `\`${callee}\` may end without a value`;
@@ -279,25 +329,30 @@ function partial(type: ValueType): ValueType {
 /** The type of a field of the result. Reports a missing field and returns `undefined`. */
 function fieldOfResult(
   type: ValueType,
-  field: string,
-  span: Span,
+  { field = "", span, isOptional }: Write,
   callee: string | undefined,
   context: GraphContext,
 ): ValueType | undefined {
+  let lacking: ValueType | undefined;
   const found: ValueType[] = [];
   for (const member of alternatives(type, context.types)) {
     const plain = resolveType(member, context.types);
     if (plain.kind === "opaque" || plain.kind === "json") return plain.kind === "json" ? JSON_TYPE : undefined;
     if (plain.kind === "map") {
-      found.push(nullable(plain.value));
+      found.push(isOptional === true ? plain.value : nullable(plain.value));
       continue;
     }
     const has = plain.kind === "record" ? plain.fields.find((candidate) => candidate.name === field) : undefined;
     if (has === undefined) {
-      reportNoField(type, plain, field, span, callee, context);
-      return undefined;
+      lacking ??= plain;
+      continue;
     }
-    found.push(has.optional === true ? nullable(has.type) : has.type);
+    found.push(has.optional === true && isOptional !== true ? nullable(has.type) : has.type);
+  }
+  // With `?`, one alternative with the field is enough.
+  if (lacking !== undefined && (isOptional !== true || found.length === 0)) {
+    reportNoField(type, lacking, field, span, callee, context);
+    return undefined;
   }
   return unionOf(found);
 }

@@ -108,8 +108,16 @@ export interface BoundNode {
     readonly condition?: TypedExpression;
   };
   readonly output?:
-    | { readonly kind: "channel"; readonly channel: string }
-    | { readonly kind: "fields"; readonly fields: readonly { readonly field: string; readonly channel: string }[] };
+    | { readonly kind: "channel"; readonly channel: string; readonly optional?: true; readonly set?: true }
+    | {
+        readonly kind: "fields";
+        readonly fields: readonly {
+          readonly field: string;
+          readonly channel: string;
+          readonly optional?: true;
+          readonly set?: true;
+        }[];
+      };
   /** The type of one call's result; absent for imported functions, whose results are only checked at run time. */
   readonly result?: ValueType;
   readonly tries?: { readonly attempts: number; readonly backoff?: { readonly min: number; readonly max: number } };
@@ -182,4 +190,15 @@ export interface BoundAssertion {
   readonly node: string;
   /** A node, or `end` for `before`. */
   readonly other?: string;
+}
+
+/** Channels that a node writes with `set`. */
+export function setBy({ output }: Pick<BoundNode, "output">): readonly string[] {
+  const targets = output === undefined ? [] : output.kind === "channel" ? [output] : output.fields;
+  return targets.flatMap(({ channel, set }) => (set === true ? [channel] : []));
+}
+
+/** Channels that some node writes with `set`: their reducers do not decide all of their values. */
+export function setChannels({ nodes }: Pick<BoundGraph, "nodes">): ReadonlySet<string> {
+  return new Set(nodes.flatMap(setBy));
 }

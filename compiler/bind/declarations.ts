@@ -31,9 +31,10 @@ const NODE_NAMES: ReadonlyMap<string, string> = new Map([
   ["all", "the word of a barrier: `all(a, b) -> c`"],
   ["any", "the word of a barrier's member: `all(any(a, b), c) -> d`"],
 ]);
-const CHANNEL_NAMES: ReadonlyMap<string, string> = new Map(
-  [...NODE_NAMES].filter(([name]) => name !== "all" && name !== "any"),
-);
+const CHANNEL_NAMES: ReadonlyMap<string, string> = new Map([
+  ...[...NODE_NAMES].filter(([name]) => name !== "all" && name !== "any"),
+  ["set", "the word of a write that replaces a value: `into set x`"],
+]);
 
 export function collectDeclarations(
   graph: Ast.GraphDecl,

@@ -1,6 +1,6 @@
 import { concurrentWrite, readsEarlierValue, reducerOrder, writeNeverRead } from "../../diagnostics/catalog/data.ts";
 import type { Fix, Place } from "../../diagnostics/diagnostic.ts";
-import type { BoundChannel } from "../bind/bound-graph.ts";
+import { setBy, setChannels, type BoundChannel } from "../bind/bound-graph.ts";
 import { conditionsOf } from "../bind/edge-parts.ts";
 import type { Run, RunFinder } from "../explore/runs.ts";
 import type { State, StateGraph } from "../explore/state-graph.ts";
@@ -15,6 +15,7 @@ const MAX_READERS = 50;
 export function checkSharedSteps(context: CheckContext, graph: StateGraph, finder: RunFinder): void {
   const { channels } = context.graph;
   const byName = new Map(channels.map((channel) => [channel.name, channel]));
+  const replaced = setChannels(context.graph);
   const clashes = new Map<string, Map<string, readonly [number, number]>>();
   const earlier = new Map<string, { reader: number; channel: string; writers: Set<number> }>();
   const seen = new Set<string>();
@@ -27,7 +28,9 @@ export function checkSharedSteps(context: CheckContext, graph: StateGraph, finde
     for (const [name, found] of writers) {
       const channel = byName.get(name);
       if (channel === undefined) continue;
-      if (channel.reducer === undefined || channel.reducer.kind === "function") notePairs(clashes, name, found);
+      if (channel.reducer === undefined || channel.reducer.kind === "function" || replaced.has(name)) {
+        notePairs(clashes, name, found);
+      }
       if (state.ready > MAX_READERS || earlier.size >= MAX_READERS) continue;
       for (let index = 0; index < state.ready; index++) {
         const reader = state.places[index]!;
@@ -39,7 +42,17 @@ export function checkSharedSteps(context: CheckContext, graph: StateGraph, finde
       }
     }
   }
-  for (const [name, pairs] of clashes) reportClash(context, graph, finder, byName.get(name)!, [...pairs.values()]);
+  for (const [name, found] of clashes) {
+    const channel = byName.get(name)!;
+    const pairs = [...found.values()];
+    // `set` conflicts with every other write of its channel.
+    const isReplaced = (nodes: readonly [number, number]): boolean =>
+      nodes.some((node) => setBy(context.node(node)).includes(name));
+    const conflicts = channel.reducer === undefined ? pairs : pairs.filter(isReplaced);
+    if (conflicts.length > 0) reportClash(context, graph, finder, channel, conflicts);
+    const others = channel.reducer?.kind === "function" ? pairs.filter((pair) => !isReplaced(pair)) : [];
+    if (others.length > 0) reportClash(context, graph, finder, channel, others);
+  }
   for (const { reader, channel, writers } of earlier.values()) {
     const [writer = 0] = writers;
     const run = finder.toState((state) => runsBoth(state, reader, writer));
@@ -120,7 +133,8 @@ function reportClash(
   const labels = [{ ...outputPlace(context, pair[0], channel.name), message: `\`${names[0]}\` writes it here` }];
   const place = outputPlace(context, pair[1], channel.name);
   const shown = shownRun(graph, run, "");
-  if (channel.reducer?.kind === "function") {
+  const isReplaced = pairs.some((each) => each.some((node) => setBy(context.node(node)).includes(channel.name)));
+  if (channel.reducer?.kind === "function" && !isReplaced) {
     const reducer = channel.reducer.function.name;
     context.reportFinding(
       reducerOrder(place, { channel: channel.name, reducer, nodes: names, labels, run: shown }),
@@ -136,7 +150,8 @@ function reportClash(
       others: [...others].map(context.nodeName),
       labels,
       severity: run.feasible ? "error" : "warning",
-      fixes: reducerFix(context, channel),
+      isReplaced,
+      fixes: isReplaced ? [] : reducerFix(context, channel),
       run: shown,
     }),
     run,

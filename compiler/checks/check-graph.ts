@@ -7,6 +7,7 @@ import { checkChannelsOfGraph } from "./check-channels.ts";
 import { createCheckContext, type Proof } from "./check-context.ts";
 import { checkUnreadWrites } from "./check-data.ts";
 import { checkDuplicateEdges, checkStart } from "./check-names.ts";
+import { checkGrowingMaps } from "./check-loops.ts";
 import { checkPolicies } from "./check-policies.ts";
 import { checkReachability } from "./check-reachability.ts";
 import { checkRoutes } from "./check-routes.ts";
@@ -78,6 +79,7 @@ function check(graph: BoundGraph, maxStates: number): CheckedGraph {
   if (!graph.hasErrors && hasStart) {
     checkChannelsOfGraph(graph, context.report);
     checkUnreadWrites(context);
+    checkGrowingMaps(context);
     checkPolicies(context);
     checkUntrusted(context);
   }

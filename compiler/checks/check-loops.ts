@@ -1,4 +1,6 @@
-import { unboundedList } from "../../diagnostics/catalog/data.ts";
+import { selfGrowingList, unboundedList } from "../../diagnostics/catalog/data.ts";
+import { setBy } from "../bind/bound-graph.ts";
+import { channelsOf } from "../explore/terms.ts";
 import { loopBoundText, stepBoundText } from "../../diagnostics/catalog/proofs.ts";
 import { exitUnchanged, noLoopBound, stepLimitTooLow } from "../../diagnostics/catalog/reachability.ts";
 import { type Bounds, findBounds, findStretches } from "../explore/bounds.ts";
@@ -34,6 +36,33 @@ export function checkFrozenLoops(context: CheckContext, graph: StateGraph): void
         labels: [],
       }),
     );
+  }
+}
+
+/** Reducers that keep the items of the list before. */
+const GROWING: ReadonlySet<string> = new Set(["append", "union", "merge", "function"]);
+
+/** Reports NG410 for a `for` node in a loop that goes over a list and adds its results to it. */
+export function checkGrowingMaps(context: CheckContext): void {
+  const { graph, model } = context;
+  const successors = successorsOf(model);
+  const next = (node: number): readonly number[] => successors[node]!;
+  const index = new Map(graph.channels.map(({ name }, at) => [name, at]));
+  const { members } = findComponents(model.nodes.length, next);
+  for (const node of members.filter((group) => isCyclic(group, next)).flat()) {
+    const bound = context.node(node);
+    if (bound.each === undefined || model.nodes[node]!.isSent) continue;
+    const read = new Set(channelsOf(bound.each.list.expression));
+    const replaced = setBy(bound);
+    for (const name of bound.writes) {
+      const channel = graph.channels[index.get(name) ?? -1];
+      const reducer = channel?.reducer?.kind;
+      if (reducer === undefined || !GROWING.has(reducer) || channel?.type.kind !== "list") continue;
+      if (!read.has(index.get(name) ?? -1) || replaced.includes(name)) continue;
+      const text = channel.reducer?.kind === "function" ? channel.reducer.function.name : reducer;
+      const facts = { channel: name, node: context.nodeName(node), reducer: text };
+      context.report(selfGrowingList(outputPlace(context, node, name), facts));
+    }
   }
 }
 
@@ -140,6 +169,8 @@ function reportGrowingLists(context: CheckContext, nodes: readonly number[], cyc
       .filter(({ reducer, type }) => reducer?.kind === "append" && type.kind === "list")
       .map(({ name }) => name),
   );
+  // A write with `set` in the loop makes the list short again.
+  for (const node of nodes) for (const channel of setBy(context.node(node))) lists.delete(channel);
   for (const node of nodes) {
     for (const channel of context.node(node).writes) {
       if (!lists.delete(channel)) continue;

@@ -1,3 +1,4 @@
+import { setChannels } from "../bind/bound-graph.ts";
 import { assertionProvenText } from "../../diagnostics/catalog/proofs.ts";
 import { type Assertion, findViolation } from "../explore/assertions.ts";
 import { findConcurrentPlaces, type MayRunTogether } from "../explore/concurrent-places.ts";
@@ -93,12 +94,13 @@ function holdsApart(
   }
 }
 
-/** Whether no two writers of a channel without a reducer can run in the same step. */
+/** Whether no two writers of a channel without a reducer, or with a write by `set`, can run in the same step. */
 function writersAreApart(question: Question): boolean {
   const { graph, model } = question.context;
   const pairs: [number, number][] = [];
+  const replaced = setChannels(graph);
   for (const channel of graph.channels) {
-    if (channel.reducer !== undefined) continue;
+    if (channel.reducer !== undefined && !replaced.has(channel.name)) continue;
     const writers = model.nodes.filter(({ declared }) => graph.nodes[declared]!.writes.includes(channel.name));
     for (let i = 0; i < writers.length; i++) {
       // Several tasks can be sent to one node.

@@ -97,13 +97,18 @@ function resultType(
   names: CheckNames,
 ): string | undefined {
   const { output } = node;
-  const update = (name: string): string => {
+  const update = ({ channel: name, set }: { readonly channel: string; readonly set?: true }): string => {
     const channel = channels.get(name);
-    return channel === undefined ? "unknown" : updateType(channel, node.each !== undefined, names);
+    if (channel === undefined) return "unknown";
+    const { reducer: _reducer, ...plain } = channel;
+    return updateType(set === true ? plain : channel, node.each !== undefined, names);
   };
   if (output === undefined) return undefined;
-  if (output.kind === "channel") return update(output.channel);
-  const fields = output.fields.map(({ field, channel }) => `readonly ${propertyName(field)}: ${update(channel)}`);
+  if (output.kind === "channel") return update(output);
+  const fields = output.fields.map((target) => {
+    const mark = target.optional === true ? "?" : "";
+    return `readonly ${propertyName(target.field)}${mark}: ${update(target)}${mark === "" ? "" : " | undefined"}`;
+  });
   return `{ ${fields.join("; ")} }`;
 }
 

@@ -1,6 +1,6 @@
 /** The data flow that conditions depend on: the values of channels, and the writes of each node. */
 import type { Expression } from "../../runtime/expression/expression.ts";
-import type { BoundGraph, BoundNode } from "../bind/bound-graph.ts";
+import { setChannels, type BoundGraph, type BoundNode } from "../bind/bound-graph.ts";
 import type { ChannelWrite, DataChannel, DataModel } from "./model.ts";
 import { isForeignCall } from "./node-behaviour.ts";
 import { numberPoint } from "./number-set.ts";
@@ -14,6 +14,7 @@ export function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly 
     graph.nodes.flatMap((node) => node.writes.filter((name) => !writesFreely(node, reducers.get(name)))),
   );
   const indexOf = new Map(graph.channels.map((channel, index) => [channel.name, index]));
+  const replaced = setChannels(graph);
   const channels = graph.channels.map((channel): DataChannel => {
     const declared = valueSetOfType(channel.type, resolve);
     const initial = initialValues(channel, declared);
@@ -28,16 +29,18 @@ export function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly 
       isGiven,
       startsEmpty: startsEmpty(channel),
       isForeign,
-      reducer: channel.reducer?.kind,
+      // A write with `set` has any result, as one of an imported reducer has.
+      reducer: replaced.has(channel.name) ? "function" : channel.reducer?.kind,
     };
   });
   const own = graph.nodes.map((node) =>
-    writesOf(node).flatMap(({ channel, expression }): ChannelWrite[] => {
+    writesOf(node).flatMap(({ channel, expression, isOptional, isSet }): ChannelWrite[] => {
       const index = indexOf.get(channel);
       if (index === undefined) return [];
-      const { declared, reducer } = channels[index]!;
+      const { declared } = channels[index]!;
+      const reducer = isSet ? undefined : graph.channels[index]!.reducer?.kind;
       // Mutation point: optional-write
-      const optional = node.goes !== undefined || mayWriteNothing(node, reducer);
+      const optional = node.goes !== undefined || isOptional || mayWriteNothing(node, reducer);
       return [{ channel: index, expression, domain: declared, optional, isFree: writesFreely(node, reducer) }];
     }),
   );
@@ -122,14 +125,26 @@ function mayWriteNothing({ each }: BoundNode, reducer: DataChannel["reducer"]): 
   return !hasItems(each);
 }
 
-function writesOf(node: BoundNode): { channel: string; expression: Expression | undefined }[] {
+interface NodeWrite {
+  readonly channel: string;
+  readonly expression: Expression | undefined;
+  /** The result may lack the field. */
+  readonly isOptional: boolean;
+  readonly isSet: boolean;
+}
+
+function writesOf(node: BoundNode): NodeWrite[] {
   const { output } = node;
   if (output === undefined) return [];
   const computed = node.each === undefined ? expressionOf(node.call) : undefined;
-  if (output.kind === "channel") return [{ channel: output.channel, expression: computed }];
-  return output.fields.map(({ field, channel }) => ({
+  if (output.kind === "channel") {
+    return [{ channel: output.channel, expression: computed, isOptional: false, isSet: output.set === true }];
+  }
+  return output.fields.map(({ field, channel, optional, set }) => ({
     channel,
     expression: computed?.op === "record" ? fieldOf(computed, field) : undefined,
+    isOptional: optional === true,
+    isSet: set === true,
   }));
 }
 

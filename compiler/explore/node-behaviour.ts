@@ -2,7 +2,7 @@
 import { compileExpression } from "../../runtime/expression/compile-expression.ts";
 import type { Expression } from "../../runtime/expression/expression.ts";
 import type { ValueType } from "../../runtime/table/value-type.ts";
-import type { BoundGraph, BoundNode } from "../bind/bound-graph.ts";
+import { setChannels, type BoundGraph, type BoundNode } from "../bind/bound-graph.ts";
 import { definedFormula, isTotal } from "./defined-formula.ts";
 import { ALWAYS, type Formula } from "./formula.ts";
 import type { ControlNode, DataModel } from "./model.ts";
@@ -94,7 +94,7 @@ function isAlwaysGiven({ channels, nodes }: BoundGraph, index: number): boolean 
 /** Whether a channel has items from the start, and nothing removes them. */
 function keepsItems({ channels, nodes }: BoundGraph, index: number): boolean {
   const { name, initial, reducer } = channels[index]!;
-  if (!Array.isArray(initial) || initial.length === 0) return false;
+  if (!Array.isArray(initial) || initial.length === 0 || setChannels({ nodes }).has(name)) return false;
   return reducer?.kind === "append" || reducer?.kind === "union" || nodes.every(({ writes }) => !writes.includes(name));
 }
 

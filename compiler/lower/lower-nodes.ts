@@ -93,11 +93,8 @@ function lowerArguments(args: readonly BoundArgument[], { pool }: CallContext): 
 export function lowerOutput(output: NonNullable<BoundNode["output"]>, { channelIndex }: CallContext): OutputSpec {
   const channel = (name: string): ChannelIndex => channelIndex.get(name) ?? 0;
   return output.kind === "channel"
-    ? { kind: "channel", channel: channel(output.channel) }
-    : {
-        kind: "fields",
-        fields: output.fields.map((item) => ({ field: item.field, channel: channel(item.channel) })),
-      };
+    ? { ...output, channel: channel(output.channel) }
+    : { kind: "fields", fields: output.fields.map((item) => ({ ...item, channel: channel(item.channel) })) };
 }
 
 export function lowerAssertion(assertion: BoundAssertion, nodeIndex: ReadonlyMap<string, NodeIndex>): AssertionSpec {

@@ -12,6 +12,8 @@ export function concurrentWrite(
     others: readonly string[];
     labels: readonly Label[];
     severity: Severity;
+    /** One of them replaces the value with `set`. */
+    isReplaced: boolean;
     fixes: readonly Fix[];
     run: ShownRun;
   },
@@ -22,7 +24,9 @@ export function concurrentWrite(
     labels: facts.labels,
     severity: facts.severity,
     notes: facts.others.length === 0 ? [] : [`${list(facts.others)} can write it in the same step, too`],
-    help: `declare how writes combine (\`reduce append\`, \`reduce last\`, …), write different channels, or run one after the other`,
+    help: facts.isReplaced
+      ? "`into set` is the only write of its channel in a step: run one after the other"
+      : `declare how writes combine (\`reduce append\`, \`reduce last\`, …), write different channels, or run one after the other`,
     fixes: facts.fixes,
     ...facts.run,
   });
@@ -79,6 +83,21 @@ export function writeNeverRead(
     labels: [facts.declaration],
     help: `read it, make it an \`output\`, or remove \`into ${facts.channel}\``,
   });
+}
+
+/** NG410: a `for` node goes over all items of a list in a loop, and adds its results to the same list. */
+export function selfGrowingList(place: Place, facts: { channel: string; node: string; reducer: string }): Diagnostic {
+  const { channel, node, reducer } = facts;
+  return diagnostic(
+    "NG410",
+    place,
+    `\`${node}\` adds its results to \`${channel}\`, over which it goes in every round`,
+    {
+      label: `\`reduce ${reducer}\` keeps the items of the round before`,
+      notes: ["each round goes over all items and adds as many: the list doubles"],
+      help: `replace the list with the results, \`into set ${channel}\`, or write another channel`,
+    },
+  );
 }
 
 /** NG410: a loop without a bound appends to a list. */

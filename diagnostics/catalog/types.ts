@@ -1,6 +1,7 @@
 /** Data and expressions: reads before writes, and types that do not agree. */
 import { diagnostic, type Diagnostic, type Label, type Place } from "../diagnostic.ts";
 import { listNames } from "../similar.ts";
+import type { Span } from "../source.ts";
 
 /** NG403: a channel that starts as `null` is read before a write, on all paths or on some. */
 export function readBeforeWrite(
@@ -133,6 +134,16 @@ export function wrongType(
     label: facts.label,
     help: facts.help,
     labels: facts.labels ?? [],
+  });
+}
+
+/** NG408: `set` before a channel without a reducer. */
+export function needlessSet(place: Place, facts: { channel: string; remove: Span | undefined }): Diagnostic {
+  const { channel, remove } = facts;
+  return diagnostic("NG408", place, `\`${channel}\` has no reducer: every write replaces its value`, {
+    label: "`set` is for channels with a reducer",
+    help: "delete `set`",
+    fixes: remove === undefined ? [] : [{ title: "delete `set`", edits: [{ span: remove, text: "" }] }],
   });
 }
 

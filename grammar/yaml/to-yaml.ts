@@ -237,7 +237,10 @@ function writeGraph(graph: GraphDecl, writing: Writing): Entry[] {
         sections.append("asserts", textBehindWord(statement, writing.source), statement);
         break;
       case "Drop":
-        for (const { name } of statement.channels) sections.append("drop", name, statement);
+        // The comments of the statement go with its first name.
+        for (const [at, { name, span }] of statement.channels.entries()) {
+          sections.append("drop", name, at === 0 ? statement : { span });
+        }
         break;
       case "Edge":
         sections.append("edges", edgeValue(statement, writing), statement);

@@ -55,7 +55,7 @@ export function renameWrite({ taskId, node, result }: PendingWrite, { nodes, cha
   const stored = result as unknown as StoredOutcome;
   const renamed: StoredOutcome = {
     ...stored,
-    updates: stored.updates.map(([name, value]) => [channels.get(name) ?? name, value] as const),
+    updates: stored.updates.map(([name, ...rest]) => [channels.get(name) ?? name, ...rest] as const),
     ...(stored.goto && { goto: stored.goto.map(rename) }),
     ...(stored.sends && { sends: stored.sends.map((send) => ({ ...send, node: rename(send.node) })) }),
   };

@@ -225,6 +225,8 @@ export interface UpdateOptions {
   readonly in?: string;
   /** Replaces the old values instead of applying the reducers. */
   readonly replace?: boolean;
+  /** Channels whose old values are replaced instead of applying their reducers. */
+  readonly set?: readonly string[];
   readonly metadata?: JsonObject;
 }
 

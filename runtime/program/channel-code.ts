@@ -40,6 +40,8 @@ export class ChannelCode {
   /** Applies several updates in linear time. Absent if `reduce` takes constant time, or may throw. */
   readonly reduceAll: ((current: Json, updates: readonly Json[]) => Json) | undefined;
   readonly #types: Table["types"];
+  readonly #table: Table;
+  #plain: ChannelCode | undefined;
   #admit: Validator | undefined;
   #admitUpdate: Validator | undefined;
   #admitItem: Validator | undefined;
@@ -49,8 +51,16 @@ export class ChannelCode {
     this.spec = table.channels[index]!;
     this.name = this.spec.name;
     this.#types = table.types;
+    this.#table = table;
     this.reduce = this.#makeReduce(reducer);
     this.reduceAll = REDUCE_ALL[this.spec.reducer?.kind ?? ""];
+  }
+
+  /** The channel as writes with `set` see it: without its reducer. */
+  get plain(): ChannelCode {
+    if (this.spec.reducer === undefined) return this;
+    const { reducer: _reducer, ...spec } = this.spec;
+    return (this.#plain ??= new ChannelCode({ ...this.#table, channels: [spec] }, 0, undefined));
   }
 
   /** Admits a whole value of the channel's type. */

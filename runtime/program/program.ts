@@ -348,11 +348,21 @@ function needsStore({ expressions }: Table, { call, within }: NodeSpec): boolean
 function expectedType(table: Table, channels: readonly ChannelCode[], node: NodeSpec): ExpectedType | undefined {
   const { output, each } = node;
   if (output === undefined) return undefined;
-  const typeOf = (channel: number): ValueType => channels[channel]!.resultType(each !== undefined);
+  const typeOf = ({ channel, set }: { readonly channel: number; readonly set?: true }): ValueType => {
+    const code = channels[channel]!;
+    return (set === true ? code.plain : code).resultType(each !== undefined);
+  };
   const type: ValueType =
     output.kind === "channel"
-      ? typeOf(output.channel)
-      : { kind: "record", fields: output.fields.map(({ field, channel }) => ({ name: field, type: typeOf(channel) })) };
+      ? typeOf(output)
+      : {
+          kind: "record",
+          fields: output.fields.map((target) => ({
+            name: target.field,
+            type: typeOf(target),
+            ...(target.optional === true ? { optional: true } : {}),
+          })),
+        };
   return { type, types: table.types };
 }
 

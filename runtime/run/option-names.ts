@@ -98,6 +98,7 @@ export const UPDATE_OPTIONS: OptionNames<UpdateOptions> = {
   as: true,
   in: true,
   replace: true,
+  set: true,
   metadata: true,
 };
 export const MIGRATE_OPTIONS: OptionNames<MigrateOptions> = {

@@ -77,6 +77,9 @@ export interface Durable {
   readonly durability: Durability;
 }
 
+/** An update of a stored result; with `set`, it replaces the channel's value. */
+export type StoredUpdate = readonly [channel: string, value: Json, mode?: "set"];
+
 /**
  * The result of a task in a pending write. It contains names instead of indexes, so that it survives changes of the
  * graph.
@@ -84,7 +87,7 @@ export interface Durable {
 export interface StoredOutcome {
   /** Of an item of a `for` node: which item the result belongs to (`itemIdentity`). */
   readonly item?: string;
-  readonly updates: readonly (readonly [channel: string, value: Json])[];
+  readonly updates: readonly StoredUpdate[];
   readonly goto?: readonly string[];
   readonly exclusive?: true;
   readonly stopped?: true;

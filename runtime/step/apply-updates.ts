@@ -13,6 +13,7 @@ export interface Write {
   readonly task: number;
   readonly update: Json;
   readonly after: Json;
+  readonly set?: true;
 }
 
 /** The step applies no update: the tasks at fault have to run again. */
@@ -34,9 +35,14 @@ export function applyUpdates(run: Run, tasks: readonly Task[], outcomes: readonl
   const together = tasks.length >= MANY && !run.listening ? new Map<number, Together>() : undefined;
   // Mutation point: update-order
   for (let index = 0; index < tasks.length; index++) {
-    for (const { channel, value } of outcomes[index]!.updates) {
+    for (const { channel, value, set } of outcomes[index]!.updates) {
       const code = channels[channel]!;
       const current = state[channel]!;
+      if (set === true) {
+        state[channel] = value;
+        writes.push({ channel, before: current, task: index, update: value, after: value, set });
+        continue;
+      }
       if (together !== undefined && code.reduceAll !== undefined) {
         const known = together.get(channel);
         if (known === undefined) together.set(channel, { task: index, updates: [value] });
@@ -88,11 +94,12 @@ export function undoUpdates(run: Run, writes: readonly Write[]): void {
 export function settleUpdates(run: Run, tasks: readonly Task[], writes: readonly Write[]): void {
   const { writer, listening } = run;
   if (writer === undefined && !listening) return;
-  for (const { channel, before, task, update, after } of writes) {
+  for (const { channel, before, task, update, after, set } of writes) {
     const { name, spec } = run.program.channels[channel]!;
-    const isAppended = spec.reducer?.kind === "append";
+    const reducer = set === true ? undefined : spec.reducer?.kind;
+    const isAppended = reducer === "append";
     // A union only appends items, too. For all other updates the writer compares the lists.
-    writer?.touch(channel, before, isAppended || spec.reducer?.kind === "union");
+    writer?.touch(channel, before, isAppended || reducer === "union");
     if (listening) {
       const { redact } = run.shared;
       const node = tasks[task]!.node.spec.name;
@@ -102,13 +109,15 @@ export function settleUpdates(run: Run, tasks: readonly Task[], writes: readonly
   }
 }
 
-/** Finds tasks that write the same channel without a reducer. */
+/** Finds tasks that write the same channel without a reducer, or one of them with `set`. */
 function concurrentWrite(run: Run, tasks: readonly Task[], outcomes: readonly Outcome[]): Fault | undefined {
   const { channels } = run.program;
   let writers: Map<number, number[]> | undefined;
+  const replaced = new Set<number>();
+  for (const { updates } of outcomes) for (const { channel, set } of updates) if (set === true) replaced.add(channel);
   for (let index = 0; index < tasks.length; index++) {
     for (const { channel } of outcomes[index]!.updates) {
-      if (channels[channel]!.reduce !== undefined) continue;
+      if (channels[channel]!.reduce !== undefined && !replaced.has(channel)) continue;
       writers ??= new Map();
       const known = writers.get(channel);
       if (known === undefined) writers.set(channel, [index]);
@@ -126,7 +135,10 @@ function concurrentWrite(run: Run, tasks: readonly Task[], outcomes: readonly Ou
   ];
   const message =
     `nodes ${shown.join(" and ")} ${names.length === 2 ? "both" : "all"} write channel \`${channels[first[0]]!.name}\` in ` +
-    `step ${run.step}: give it a reducer (\`reduce last\`, say), or let one run after the other`;
+    `step ${run.step}: ` +
+    (replaced.has(first[0])
+      ? "`into set` is the only write of its channel in a step: let one run after the other"
+      : "give it a reducer (`reduce last`, say), or let one run after the other");
   const atFault = [...new Set(clashes.flatMap(([, indexes]) => indexes))].map((index) => tasks[index]!);
   return { error: new RunError("NG_CONCURRENT_WRITE", message, { nodeIds: [...new Set(names)] }), atFault };
 }

@@ -9,7 +9,7 @@ export function updatesOf(run: Run, task: Task, value: unknown): readonly Update
   const { output, each } = task.node.spec;
   if (output === undefined) return NOTHING;
   if (output.kind === "channel") {
-    const update = admit(run, task, output.channel, value, undefined);
+    const update = admit(run, task, output, value, undefined);
     return update instanceof NodeError ? update : [update];
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
@@ -17,25 +17,34 @@ export function updatesOf(run: Run, task: Task, value: unknown): readonly Update
     return badResult(run, task, `expected a record with ${names}, found ${describeKind(value)}`);
   }
   const updates: Update[] = [];
-  for (const { field, channel } of output.fields) {
+  for (const target of output.fields) {
+    const { field, channel } = target;
     let part: unknown;
     try {
       part = Object.hasOwn(value, field) ? (value as Readonly<Record<string, unknown>>)[field] : undefined;
     } catch (cause) {
       return badResult(run, task, `its field \`${field}\` cannot be read`, cause);
     }
+    if (part === undefined && target.optional === true) continue;
     const code = run.program.channels[channel]!;
     // A missing optional field reads as null, if the channel accepts null.
     if (part === undefined && each === undefined && !(code.admit(null) instanceof Mismatch)) part = null;
-    const update = admit(run, task, channel, part, field);
+    const update = admit(run, task, target, part, field);
     if (update instanceof NodeError) return update;
     updates.push(update);
   }
   return updates;
 }
 
-function admit(run: Run, task: Task, channel: number, value: unknown, field: string | undefined): Update | NodeError {
-  const code = run.program.channels[channel]!;
+function admit(
+  run: Run,
+  task: Task,
+  { channel, set }: { readonly channel: number; readonly set?: true },
+  value: unknown,
+  field: string | undefined,
+): Update | NodeError {
+  const declared = run.program.channels[channel]!;
+  const code = set === true ? declared.plain : declared;
   let admitted = task.node.list === undefined ? code.admitUpdate(value) : code.admitItem(value);
   if (admitted instanceof Mismatch) {
     const place = field === undefined ? admitted : admitted.under(field);
@@ -43,7 +52,7 @@ function admit(run: Run, task: Task, channel: number, value: unknown, field: str
   }
   // An item that was sent to a `for` node is a list of one item.
   if (task.node.list !== undefined && task.itemIndex === -1) admitted = code.combineItems([admitted as Json]);
-  return { channel, value: admitted };
+  return set === true ? { channel, value: admitted, set } : { channel, value: admitted };
 }
 
 function badResult(run: Run, task: Task, problem: string, cause?: unknown): NodeError {

@@ -4,6 +4,7 @@ import { restoreOutcome, storedResultOf, storeOutcome } from "./stored-outcome.t
 import { isThenable } from "../value/promise.ts";
 import { Attempt } from "./attempt.ts";
 import { beginAttempt, finishAttempt, runTask } from "./run-task.ts";
+import type { OutputField } from "../table/table.ts";
 import type { NodeCode } from "../program/program.ts";
 import type { Run } from "../run/run.ts";
 import { mayContinue } from "../checkpoint/waits.ts";
@@ -281,15 +282,21 @@ function combineItems(run: Run, task: Task, outcomes: readonly Outcome[]): Outco
 function updatesOfItems(run: Run, task: Task, outcomes: readonly Outcome[]): Update[] {
   const { output } = task.node.spec;
   if (output === undefined) return [];
-  const channels = output.kind === "channel" ? [output.channel] : output.fields.map((field) => field.channel);
-  return channels.map((channel, position): Update => {
-    // Items without a result have no updates. A stored result may have them in another order.
+  const targets: readonly Pick<OutputField, "channel" | "set" | "optional">[] =
+    output.kind === "channel" ? [output] : output.fields;
+  return targets.flatMap(({ channel, set, optional }, position): Update[] => {
+    // Items without a result, or without an optional field, have no updates. A stored result may have them in another
+    // order.
+    const isOnly = targets.every((other, at) => at === position || other.channel !== channel);
     const values = outcomes.flatMap(({ updates }) => {
-      const atPosition = updates[position];
+      const atPosition = isOnly ? undefined : updates[position];
       const update = atPosition?.channel === channel ? atPosition : updates.find((each) => each.channel === channel);
       return update === undefined ? [] : [update.value];
     });
-    return { channel, value: run.program.channels[channel]!.combineItems(values) };
+    if (optional === true && values.length === 0 && outcomes.length > 0) return [];
+    const code = run.program.channels[channel]!;
+    if (set === true) return [{ channel, value: code.plain.combineItems(values), set }];
+    return [{ channel, value: code.combineItems(values) }];
   });
 }
 

@@ -3,7 +3,7 @@ import { NodeError, type NodeErrorCode } from "../interface/errors.ts";
 import type { Json } from "../value/json.ts";
 import { END } from "../table/table.ts";
 import type { Run } from "../run/run.ts";
-import type { StoredOutcome } from "../run/shared.ts";
+import type { StoredOutcome, StoredUpdate } from "../run/shared.ts";
 import { itemIdentity } from "../run/item-identity.ts";
 import { doneOutcome, type Outcome, type SendRequest, type Task, type Update } from "./task.ts";
 
@@ -19,7 +19,10 @@ export function storeOutcome(run: Run, task: Task, outcome: Outcome): PendingWri
   const item = itemIdentity(task);
   const result: StoredOutcome = {
     ...(item === undefined ? {} : { item }),
-    updates: outcome.updates.map(({ channel, value }) => [channels[channel]!.name, value] as const),
+    updates: outcome.updates.map(({ channel, value, set }): StoredUpdate => {
+      const { name } = channels[channel]!;
+      return set === true ? [name, value, "set"] : [name, value];
+    }),
     ...(outcome.goto === undefined ? {} : { goto: outcome.goto.map((node) => run.nodeName(node)) }),
     ...(outcome.exclusive ? { exclusive: true as const } : {}),
     ...(outcome.stopped ? { stopped: true as const } : {}),
@@ -57,9 +60,10 @@ export function restoreOutcome(run: Run, task: Task, stored: StoredOutcome): Out
   const { failure } = stored;
   return {
     ...doneOutcome(
-      stored.updates.flatMap(([name, value]): Update[] => {
+      stored.updates.flatMap(([name, value, mode]): Update[] => {
         const channel = channelIndex.get(name);
-        return channel === undefined ? [] : [{ channel, value }];
+        if (channel === undefined) return [];
+        return mode === "set" ? [{ channel, value, set: true }] : [{ channel, value }];
       }),
     ),
     goto: stored.goto?.map(node),

@@ -33,6 +33,8 @@ export interface Update {
   readonly channel: number;
   /** A value that the channel has admitted. */
   readonly value: Json;
+  /** The value replaces the channel's, whatever its reducer. */
+  readonly set?: true;
 }
 
 export interface SendRequest {

@@ -43,6 +43,7 @@ import {
   type ErrorRouteSpec,
   type NamedArgument,
   type NodeSpec,
+  type OutputField,
   type OutputSpec,
   type PlanCallSpec,
   type ReducerSpec,
@@ -159,10 +160,10 @@ const ANY_CALL = variants<CallSpec | PlanCallSpec, "kind">("kind", {
 });
 
 const OUTPUT = variants<OutputSpec, "kind">("kind", {
-  channel: { channel: index("channel") },
+  channel: { channel: index("channel"), set: optional(YES) },
   fields: {
     fields: list(
-      record<{ readonly field: string; readonly channel: number }>({ field: TEXT, channel: index("channel") }),
+      record<OutputField>({ field: TEXT, channel: index("channel"), optional: optional(YES), set: optional(YES) }),
     ),
   },
 });

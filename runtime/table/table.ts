@@ -148,8 +148,17 @@ export interface NamedArgument {
 }
 
 export type OutputSpec =
-  | { readonly kind: "channel"; readonly channel: ChannelIndex }
-  | { readonly kind: "fields"; readonly fields: readonly { readonly field: string; readonly channel: ChannelIndex }[] };
+  | { readonly kind: "channel"; readonly channel: ChannelIndex; readonly set?: true }
+  | { readonly kind: "fields"; readonly fields: readonly OutputField[] };
+
+export interface OutputField {
+  readonly field: string;
+  readonly channel: ChannelIndex;
+  /** A result without the field leaves the channel as it is. */
+  readonly optional?: true;
+  /** The value replaces the channel's, whatever its reducer. No other node may write the channel in the same step. */
+  readonly set?: true;
+}
 
 /** The target of a signal: a node (or `END`), or a member of a barrier. */
 export type TargetSpec = { readonly node: NodeIndex } | { readonly barrier: BarrierIndex; readonly member: number };

@@ -51,7 +51,7 @@ export async function updateCalledGraph(
   const run = new Run(called, shared, { cancellation, maxSteps: null, place });
   run.argumentsRound = child.argumentsRound ?? 1;
   restoreRun(run, child, inner.writes, inner.moved);
-  const edits = admitEdits(run, values, options.replace === true);
+  const edits = admitEdits(run, values, options);
   const input = edits.find(({ channel }) => called.channels[channel]!.spec.role === "input");
   if (input !== undefined) {
     const message = `\`${input.name}\` is an input of graph \`${called.table.name}\`, which its call sets: edit the caller's state instead`;

@@ -14,7 +14,7 @@ import { unfinishedNodes } from "../run/run-end.ts";
 import { createShared, type EngineCore } from "../run/run-settings.ts";
 import { Run } from "../run/run.ts";
 import { newId } from "../checkpoint/ids.ts";
-import type { Durable, StoredOutcome } from "../run/shared.ts";
+import type { Durable, StoredOutcome, StoredUpdate } from "../run/shared.ts";
 import { loadHead, loadWrites } from "../checkpoint/load-checkpoint.ts";
 import { takeAnswers } from "./answers.ts";
 
@@ -60,12 +60,15 @@ export async function updateThread(
   const run = new Run(program, shared, { cancellation, maxSteps: null });
   // Mutation point: edited-results
   restoreRun(run, head, writes, isRouted ? known.moved : moved);
-  const edits = admitEdits(run, values, options.replace === true);
+  const edits = admitEdits(run, values, options);
   if (!finishesTask || options.replace === true) applyEdits(run, edits);
   const writer = run.writer!;
   const step = run.step - 1;
   if (finishesTask) {
-    const updates = options.replace === true ? [] : edits.map(({ name, update }) => [name, update] as const);
+    const updates =
+      options.replace === true
+        ? []
+        : edits.map(({ name, update, isSet }): StoredUpdate => (isSet ? [name, update, "set"] : [name, update]));
     const pauses = finishTask(run, head, options.as, updates);
     const status = pauses.length > 0 ? "paused" : "running";
     const unfinished = { next: unfinishedNodes(run), children: run.children };
@@ -113,7 +116,7 @@ export async function createThread(
   const { program } = core;
   const details = { threadId: durable.threadId, durable, metadata: options.metadata ?? {} };
   const run = new Run(program, createShared(core, {}, details), { cancellation, maxSteps: null });
-  const edits = admitEdits(run, values, options.replace === true);
+  const edits = admitEdits(run, values, options);
   const missing = program.required.filter(({ name }) => !edits.some((edit) => edit.name === name));
   if (missing.length > 0) {
     const names = missing.map(({ name }) => `\`${name}\``).join(", ");
@@ -169,18 +172,24 @@ export interface Edit {
   /** The value as the channel takes it: an update, or the whole value in place of the old one. */
   readonly update: Json;
   readonly next: Json;
+  readonly isSet: boolean;
   readonly appended: boolean;
 }
 
 /** @throws RunError NG_BAD_INPUT naming every value that does not fit */
-export function admitEdits(run: Run, values: JsonObject, replaces: boolean): readonly Edit[] {
+export function admitEdits(run: Run, values: JsonObject, { replace, set = [] }: UpdateOptions): readonly Edit[] {
   const { channels, channelIndex } = run.program;
   if (typeof values !== "object" || values === null || Array.isArray(values)) {
     throw new RunError("NG_BAD_INPUT", "the state is edited with a record of channels and values");
   }
   const problems: string[] = [];
   const edits: Edit[] = [];
+  for (const name of set) {
+    if (!Object.hasOwn(values, name)) problems.push(`\`${name}\` is named in \`set\`, but has no value`);
+  }
   for (const [name, value] of Object.entries(values)) {
+    const isSet = set.includes(name);
+    const replaces = replace === true || isSet;
     const index = channelIndex.get(name);
     if (index === undefined) {
       const known = channels.map((channel) => `\`${channel.name}\``).join(", ");
@@ -196,7 +205,7 @@ export function admitEdits(run: Run, values: JsonObject, replaces: boolean): rea
     try {
       const next = replaces || channel.reduce === undefined ? admitted : channel.reduce(run.state[index]!, admitted);
       const appended = !replaces && channel.spec.reducer?.kind === "append";
-      edits.push({ channel: index, name, update: admitted, next, appended });
+      edits.push({ channel: index, name, update: admitted, next, isSet, appended });
     } catch (cause) {
       const message = `the reducer of channel \`${name}\` failed: ${describeError(cause, run.shared.redact)}`;
       throw new RunError("NG_REDUCER_FAILED", message, { cause });
