@@ -40,8 +40,9 @@ describe("ngraph/stores/conformance", () => {
     const { directory } = projectWith({ "store.test.mjs": TEST });
     const output = run(directory, {});
     expect(output).toMatch(/^# fail 0$/m);
-    expect(output).toMatch(/^# skipped 8$/m);
-    expect(output).toContain("# SKIP the store has no reopen");
+    const skipped = output.match(/# SKIP the store has no \w+/g) ?? [];
+    expect(skipped).toContain("# SKIP the store has no reopen");
+    expect(output).toMatch(new RegExp(`^# skipped ${skipped.length}$`, "m"));
   });
 
   test("reports under node:test how a broken store behaves", () => {
