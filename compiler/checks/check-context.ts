@@ -23,6 +23,8 @@ export interface CheckContext {
   readonly isComplete: boolean;
   /** Source name -> edges, including the edges of barriers with this member. */
   readonly edgesFrom: ReadonlyMap<string, readonly BoundEdge[]>;
+  /** Channel name -> index. */
+  readonly channelIndex: ReadonlyMap<string, number>;
   /** Nodes that a reported endless loop (NG203 to NG205, NG208, NG311) contains. */
   readonly trapped: Set<number>;
   /** Conditions that a more severe finding covers. Other findings about them are not reported. */
@@ -75,6 +77,7 @@ export function createCheckContext(
     reach: findReach(model),
     isComplete: isCompletelyBound(graph),
     edgesFrom: groupEdges(graph),
+    channelIndex: new Map(graph.channels.map(({ name }, index) => [name, index])),
     trapped: new Set(),
     reportedConditions: new Set(),
     undecided,

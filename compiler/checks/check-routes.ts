@@ -287,12 +287,15 @@ function reportMissing(
 function knownAt(context: CheckContext, terms: TermTable, edges: readonly BoundEdge[]): Formula {
   const read = new Set(edges.flatMap(conditionsOf).flatMap(({ reads }) => reads));
   const unwritten = new Set(edges.flatMap((edge) => edge.unwritten ?? []));
-  const parts: Formula[] = [];
-  context.model.data.channels.forEach(({ name, declared, domain }, channel) => {
-    if (!read.has(name) || unwritten.has(name) || !domain.null || declared.null) return;
-    parts.push({ kind: "in", term: termOf(terms, { op: "channel", channel }), set: declared });
-  });
-  return both(parts);
+  const written = [...read].filter((name) => !unwritten.has(name));
+  const channels = written.flatMap((name) => context.channelIndex.get(name) ?? []).sort((a, b) => a - b);
+  return both(
+    channels.flatMap((channel): Formula[] => {
+      const { declared, domain } = context.model.data.channels[channel]!;
+      if (!domain.null || declared.null) return [];
+      return [{ kind: "in", term: termOf(terms, { op: "channel", channel }), set: declared }];
+    }),
+  );
 }
 
 /**

@@ -4,8 +4,8 @@ import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import type { BoundGraph } from "../bind/bound-graph.ts";
 import { watchedNodes } from "../explore/assertions.ts";
 import { type Defects, findDefects, isSound } from "../explore/defects.ts";
-import { explore } from "../explore/explore.ts";
-import { exploreApart } from "../explore/explore-apart.ts";
+import { explore, LARGE } from "../explore/explore.ts";
+import { type Apart, exploreApart } from "../explore/explore-apart.ts";
 import { outcomesOf, START_NODE } from "../explore/outcomes.ts";
 import { createRunFinder, type RunFinder } from "../explore/runs.ts";
 import type { Reach } from "../explore/reach.ts";
@@ -69,7 +69,7 @@ function nodesOfUnsureCalls(
   );
 }
 
-/** Graphs with at most this number of nodes are explored completely, even if parallel branches meet without a barrier. */
+/** Graphs with at most this number of nodes are explored longer if parallel branches meet without a barrier. */
 const SMALL = 40;
 
 /** The second exploration, with all jumps that the engine allows, may visit 1/8 of the states. */
@@ -79,6 +79,8 @@ const JUMP_SHARE = 8;
 interface Exploration {
   readonly assertions: readonly AssertionToCheck[];
   readonly states: StateGraph;
+  /** The exploration of interleaved runs, which is made when it is needed. */
+  readonly apart: () => Apart;
   readonly finder: RunFinder;
   readonly defects: Defects;
 }
@@ -98,18 +100,21 @@ function exploreRuns(
   const assertions = assertionsOf(context);
   const watched = watchedNodes(assertions.map((item) => item.assertion));
   const outcomes = outcomesOf(model, unsure);
-  // A small graph is explored completely, even after an error, so that one check reports all findings.
-  const isEnough = (): boolean =>
-    model.nodes.length > SMALL && exploreApart(model, outcomes, { maxStates }).isUnsafe === true;
+  let known: Apart | undefined;
+  const apart = (): Apart => (known ??= exploreApart(model, outcomes, { maxStates }));
+  // A small graph is explored longer, even after an error, so that one check reports all findings.
+  const isEnough = (count: number): boolean =>
+    (model.nodes.length > SMALL || count > LARGE) && apart().isUnsafe === true;
   const explored = explore(model, outcomes, { data: true, maxStates, watched, isEnough });
   const finder = createRunFinder(explored);
-  if (wider === undefined) return { assertions, states: explored, finder, defects: findDefects(explored, finder) };
+  if (wider === undefined)
+    return { assertions, states: explored, apart, finder, defects: findDefects(explored, finder) };
   const fires = wider.states.complete ? wider.states.barrierFires : wider.reach.barrierOpens;
   const barrierFires = explored.barrierFires.map((value, barrier) => (value === 1 ? 1 : fires[barrier]!));
   const states = { ...explored, barrierFires };
   const defects = findDefects(states, finder);
   const leavesLoops = wider.states.complete && wider.defects.livelocks.length === 0;
-  return { assertions, states, finder, defects: leavesLoops ? { ...defects, livelocks: [] } : defects };
+  return { assertions, states, apart, finder, defects: leavesLoops ? { ...defects, livelocks: [] } : defects };
 }
 
 /** Reports the findings of an exploration. Returns the assertions that it does not decide. */
@@ -149,7 +154,7 @@ function proveRuns(
     for (const { text } of unanswered)
       open.push({ property: `\`${text}\``, why: "too many nodes whose failures assertions tell apart" });
   } else {
-    const proven = proveApart(context, states.outcomes, states, unanswered, maxStates);
+    const proven = proveApart(context, { states, apart: exploration.apart() }, unanswered, maxStates);
     ({ soundStates } = proven);
     // All states answer which nodes run in one step; only soundness needed the second search.
     const left = proven.open.filter((property) => !states.complete || property !== "writers of one step");
@@ -177,7 +182,7 @@ function reasonOf(context: CheckContext, states: StateGraph): string {
 }
 
 function gaveUpText(context: CheckContext, gaveUp: GaveUp): string {
-  const count = (number: number): string => number.toLocaleString("en");
+  const count = (number: number): string => String(number).replace(/\B(?=(?:\d{3})+$)/g, ",");
   switch (gaveUp.kind) {
     case "node": {
       const name = gaveUp.node === START_NODE ? "start" : context.nodeName(gaveUp.node);

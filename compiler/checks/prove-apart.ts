@@ -4,7 +4,7 @@ import { type Assertion, findViolation } from "../explore/assertions.ts";
 import { findConcurrentPlaces, type MayRunTogether } from "../explore/concurrent-places.ts";
 import { findDefects, isSound } from "../explore/defects.ts";
 import { explore } from "../explore/explore.ts";
-import { exploreApart } from "../explore/explore-apart.ts";
+import { type Apart, exploreApart } from "../explore/explore-apart.ts";
 import type { Outcomes } from "../explore/outcomes.ts";
 import { canRunWithout } from "../explore/reach.ts";
 import { createRunFinder } from "../explore/runs.ts";
@@ -27,18 +27,19 @@ export interface ProvenApart {
  */
 export function proveApart(
   context: CheckContext,
-  outcomes: Outcomes,
-  followed: StateGraph,
+  { states: followed, apart }: { readonly states: StateGraph; readonly apart: Apart },
   assertions: readonly AssertionToCheck[],
   maxStates: number,
 ): ProvenApart {
   const { model } = context;
-  const apart = exploreApart(model, outcomes, { maxStates });
+  const { outcomes } = followed;
+  // Parallel branches that meet without a barrier have many states, and are not sound.
+  const isEnough = (): boolean => apart.isUnsafe === true;
   const mayRunTogether = apart.holds ? findConcurrentPlaces(model, outcomes) : undefined;
   let whole: StateGraph | undefined;
   const wholeGraph = (): StateGraph | undefined => {
     if (!followed.followsValues) return undefined;
-    whole ??= explore(model, outcomes, { data: false, maxStates, watched: followed.watched });
+    whole ??= explore(model, outcomes, { data: false, maxStates, watched: followed.watched, isEnough });
     return whole.complete ? whole : undefined;
   };
   const question: Question = { context, outcomes, isApart: apart.holds, mayRunTogether, wholeGraph, maxStates };

@@ -37,9 +37,20 @@ interface Net {
   readonly start: AnyRouting;
 }
 
-/** By node: the nodes that its signals can start, directly or through a barrier. Without duplicates. */
-export function successorsOf(net: Pick<Net, "nodes">): readonly (readonly number[])[] {
-  return net.nodes.map((node) => {
+/**
+ * By node: the nodes that its signals can start, directly or through a barrier. Without duplicates. The result is
+ * cached, because many checks need it.
+ */
+export function successorsOf({ nodes }: Pick<Net, "nodes">): readonly (readonly number[])[] {
+  const found = knownSuccessors.get(nodes) ?? findSuccessors(nodes);
+  knownSuccessors.set(nodes, found);
+  return found;
+}
+
+const knownSuccessors = new WeakMap<Net["nodes"], readonly (readonly number[])[]>();
+
+function findSuccessors(nodes: Net["nodes"]): readonly (readonly number[])[] {
+  return nodes.map((node) => {
     const found = new Set<number>();
     for (const routing of [node.routing, node.errorRouting]) {
       for (const { place, node: target } of signalsOf(routing)) {

@@ -159,7 +159,16 @@ interface FlatGraph {
   readonly successors: ControlGraph["successors"];
 }
 
+/** The result is cached, because the analysis runs for several sets of channels. */
 function flatten(graph: ControlGraph): FlatGraph {
+  const found = knownFlat.get(graph) ?? flattenAll(graph);
+  knownFlat.set(graph, found);
+  return found;
+}
+
+const knownFlat = new WeakMap<ControlGraph, FlatGraph>();
+
+function flattenAll(graph: ControlGraph): FlatGraph {
   const order = reversePostorder(graph);
   const rank = new Int32Array(graph.size).fill(-1);
   for (const [index, vertex] of order.entries()) rank[vertex] = index;

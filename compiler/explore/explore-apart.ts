@@ -72,6 +72,7 @@ export function exploreApart(model: ControlModel, outcomes: Outcomes, options: A
     reach(next, false, -1);
   }
   const budget: Budget = { left: MAX_WORK };
+  const leadsTo = model.placeCount > MAX_LEADS ? undefined : createLeadsTo(model, routed);
   for (let id = 0; id < states.length; id++) {
     const { places, hasRun } = states[id]!;
     budget.left -= places.length;
@@ -84,7 +85,7 @@ export function exploreApart(model: ControlModel, outcomes: Outcomes, options: A
       ends.push(id);
       continue;
     }
-    for (const node of chooseNodes(model, allowed, places, ready, budget)) {
+    for (const node of chooseNodes(model, allowed, leadsTo, places, ready, budget)) {
       if (mayStick(node)) return { holds: false, states: states.length };
       if (node === once && hasRun) return { holds: false, states: states.length };
       const rest = places.filter((place) => place !== node);
@@ -141,6 +142,7 @@ function signal(model: ControlModel, places: readonly number[], signals: readonl
 function chooseNodes(
   model: ControlModel,
   allowed: (node: number) => readonly Outcome[],
+  leadsTo: LeadsTo | undefined,
   places: readonly number[],
   ready: readonly number[],
   budget: Budget,
@@ -148,9 +150,50 @@ function chooseNodes(
   if (ready.length === 1) return ready;
   for (const node of ready) {
     if (budget.left < 0) break;
+    const before = leadsTo?.(node);
+    if (before !== undefined && !places.some((place) => place !== node && before[place] === 1)) return [node];
     if (!canBeSignalled(model, allowed, places, node, budget)) return [node];
   }
   return ready;
+}
+
+/** By node: the places from which signals can lead to the node, if barriers fire with one member. */
+type LeadsTo = (node: number) => Uint8Array;
+
+/** Computes `LeadsTo` by backward reachability when it is needed. */
+function createLeadsTo(model: ControlModel, routed: readonly (readonly Outcome[])[]): LeadsTo {
+  let predecessors: number[][] | undefined;
+  const known = new Map<number, Uint8Array>();
+  return (node) => {
+    const found = known.get(node);
+    if (found !== undefined) return found;
+    predecessors ??= predecessorsOf(model, routed);
+    const before = new Uint8Array(model.placeCount);
+    const pending = [...predecessors[node]!];
+    for (const place of pending) before[place] = 1;
+    for (const place of pending) {
+      for (const earlier of predecessors[place]!) {
+        if (before[earlier] === 1) continue;
+        before[earlier] = 1;
+        pending.push(earlier);
+      }
+    }
+    known.set(node, before);
+    return before;
+  };
+}
+
+/** Limit of the places for `createLeadsTo`, whose results are quadratic in them. */
+const MAX_LEADS = 2000;
+
+function predecessorsOf(model: ControlModel, routed: readonly (readonly Outcome[])[]): number[][] {
+  const predecessors: Set<number>[] = Array.from({ length: model.placeCount }, () => new Set<number>());
+  model.nodes.forEach((_, node) => {
+    for (const { places } of routed[node + 1]!) for (const place of places) predecessors[place]!.add(node);
+  });
+  for (const { target, members } of model.barriers)
+    for (const { place } of members) if (target >= 0) predecessors[target]!.add(place);
+  return predecessors.map((set) => [...set]);
 }
 
 /** Whether the other places of a marking can lead to a signal into the node. */

@@ -27,10 +27,10 @@ export interface ExploreOptions {
   readonly data: boolean;
   readonly maxStates?: number;
   /**
-   * Called once, when the search has become large. Returns whether the defects found so far are sufficient. A graph whose
-   * parallel branches meet without a barrier is not sound, and it has the largest number of states.
+   * Called when the search has become large (`LARGE`). Returns whether the defects found so far are sufficient. A graph
+   * whose parallel branches meet without a barrier is not sound, and it has the largest number of states.
    */
-  readonly isEnough?: () => boolean;
+  readonly isEnough?: (states: number) => boolean;
   /** Nodes whose failures are recorded in transitions, for assertions (at most 24). */
   readonly watched?: readonly number[];
   /** Computes the transitions of a state. Tests replace it to plant mistakes. */
@@ -44,8 +44,9 @@ const WORK_PER_STATE = 4;
 /** Limit of the places and values of all states together. It bounds the memory. */
 const MAX_SIZE = 6_000_000;
 
-/** Number of states from which a search counts as large. */
-const LARGE = 1000;
+/** Numbers of states at which a search counts as large, and as very large. */
+export const LARGE = 1000;
+const VERY_LARGE = 4000;
 
 /** States that are still explored after a limit was reached: they can show defects, but prove nothing. */
 const FEW_STATES = 1000;
@@ -84,6 +85,9 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
   const mostWork = limit * WORK_PER_STATE;
   let work = 0;
   let size = 0;
+  /** The transitions of the first states, because searches along runs need them again. */
+  const known = new Map<number, readonly Transition[]>();
+  let kept = 0;
   /** Records why the state graph is incomplete, and lowers the limit to a few more states. */
   const giveUp = (why: GaveUp): void => {
     gaveUp ??= why;
@@ -114,12 +118,16 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
       gaveUp ??= { kind: "work", count: states.length };
       break;
     }
-    if (id === LARGE && gaveUp === undefined && options.isEnough?.() === true) {
+    if ((id === LARGE || id === VERY_LARGE) && gaveUp === undefined && options.isEnough?.(id) === true) {
       gaveUp = { kind: "states", count: states.length };
       break;
     }
     const state = states[id]!;
     const { transitions, isCut, work: own = 0 } = stepsFrom(context, state);
+    if (kept + transitions.length <= MAX_KEPT) {
+      kept += transitions.length;
+      known.set(id, transitions);
+    }
     work += transitions.length * (1 + state.ready + (state.environment.size >> 1)) + (own >> 3);
     const ready = id === 0 ? [START_NODE] : state.places.slice(0, state.ready);
     const large = outcomes.tooMany.size === 0 ? undefined : ready.find((node) => outcomes.tooMany.has(node));
@@ -160,7 +168,9 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
     collisions: [...collisions.values()],
     success: (id, node) => successOf(context, states[id]!, node),
     steps: remember((id) =>
-      stepsFrom(context, states[id]!).transitions.map((transition) => toStep(context, ids, id, transition)),
+      (known.get(id) ?? stepsFrom(context, states[id]!).transitions).map((transition) =>
+        toStep(context, ids, id, transition),
+      ),
     ),
   };
 }
@@ -186,14 +196,22 @@ function needsMore(model: ControlModel, states: number): boolean {
   return depth + 1 > states;
 }
 
-/** Caches the steps of some thousand states: searches along runs compute the same steps many times. */
+/** Limit of the transitions that are kept during the search, and of the steps that `remember` caches. */
+const MAX_KEPT = 50_000;
+
+/** Caches the steps of states: searches along runs compute the same steps many times. */
 function remember(steps: (id: number) => readonly Step[]): (id: number) => readonly Step[] {
   const known = new Map<number, readonly Step[]>();
+  let count = 0;
   return (id) => {
     let found = known.get(id);
     if (found === undefined) {
-      if (known.size >= 4096) known.clear();
       found = steps(id);
+      count += found.length;
+      if (count > MAX_KEPT) {
+        known.clear();
+        count = found.length;
+      }
       known.set(id, found);
     }
     return found;

@@ -41,7 +41,7 @@ export function findDoubleRuns(graph: StateGraph, finder: RunFinder): DoubleRuns
   if (candidates.size === 0) return { found: [], complete: !isCut };
   const found = new Map<number, DoubleRun>();
   let visits = 0;
-  let most = MAX_VISITS;
+  let most = graph.complete ? MAX_VISITS : MORE_VISITS;
   let complete = !isCut;
   for (const { node, source, entries } of findFirstSignals(graph, candidates)) {
     if (found.has(node)) continue;

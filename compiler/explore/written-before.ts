@@ -1,4 +1,5 @@
-import { controlGraphOf } from "../control/control-graph.ts";
+import { type ControlGraph, controlGraphOf } from "../control/control-graph.ts";
+import type { ControlNet } from "../control/net.ts";
 import { unwrittenChannels } from "../control/unwritten.ts";
 import type { ControlModel } from "./model.ts";
 
@@ -20,7 +21,7 @@ export function channelsWritten(model: ControlModel, wanted: ReadonlySet<number>
     for (const { channel, optional } of isSent ? [] : model.data.writes[index]!)
       if (!optional) channels[positions.get(channel) ?? -1]?.writers.push(index);
   }
-  const mayBeUnwritten = unwrittenChannels(controlGraphOf(model.net), channels);
+  const mayBeUnwritten = unwrittenChannels(graphOf(model.net), channels);
   const isWritten =
     (when: "before" | "after"): Written =>
     (node, channel) => {
@@ -31,3 +32,11 @@ export function channelsWritten(model: ControlModel, wanted: ReadonlySet<number>
     };
   return { before: isWritten("before"), after: isWritten("after") };
 }
+
+function graphOf(net: ControlNet): ControlGraph {
+  const found = knownGraphs.get(net) ?? controlGraphOf(net);
+  knownGraphs.set(net, found);
+  return found;
+}
+
+const knownGraphs = new WeakMap<ControlNet, ControlGraph>();
