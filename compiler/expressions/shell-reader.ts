@@ -143,7 +143,13 @@ export class ShellReader {
     this.#beginsWord = false;
     const next = text[at + 1];
     if (next === undefined) return this.#after("$", at + 1);
-    if (next === "$") return this.#after("", at + 2);
+    if (next === "$") {
+      // Bash takes the second `$` of `"$$(…)"` as the beginning of `$(…)`, other shells as the end of `$$`.
+      if (/[$({['"`]/.test(text[at + 2] ?? "")) {
+        return this.#refuse("after text whose quotes depend on the shell", text);
+      }
+      return this.#after("$", at + 2);
+    }
     if (text.startsWith("((", at + 1)) return this.#skipArithmetic(text, at + 1);
     if (next === "[") return this.#refuse("in arithmetic", text);
     if (next === "(") {

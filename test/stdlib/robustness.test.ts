@@ -55,6 +55,8 @@ const payload = fc
       '"',
       "\\",
       "$(>pwned)",
+      "(>pwned)",
+      "(",
       "`>pwned`",
       "\n>pwned\n",
       ";>pwned;",
