@@ -72,9 +72,12 @@ function planOf(graph: BoundGraph, trace: readonly TraceStep[]): Plan | undefine
           ? readTasks(isStated ? (chose[name] ?? "") : "", node.routing, node.errorRouting)
           : openTasks(node, (target) => model.nodes[target]?.name ?? "end");
       if (tasks === undefined) return undefined;
-      // Of two entries of one node, the second is the tasks that were sent to it. They can take its edges, too.
+      // Of several tasks that were sent to a node, each can also take its edges.
+      const isSent = Object.values(trace[index - 1]?.chose ?? {}).some((choice) =>
+        new RegExp(`\\bsend (?:\\w+, )*${name}\\b`).test(choice),
+      );
       const isTwice = ran.filter((each) => each === name).length > 1;
-      found.set(name, isTwice ? [{ kind: "own", sends: [] }, ...tasks] : tasks);
+      found.set(name, isTwice || isSent ? [...tasks, { kind: "own", sends: [] }] : tasks);
     }
     plan.push(found);
   }

@@ -174,7 +174,7 @@ function violatedAssertions(replayed: Replayed): string[] {
       case "never": {
         const [node, other] = [nameOf(table, assertion.node), nameOf(table, assertion.with)];
         const step = steps.findIndex((nodes) => nodes.includes(node) && nodes.includes(other));
-        return step === -1 || node === other ? [] : [`\`${node}\` and \`${other}\` run together in step ${step}`];
+        return step === -1 ? [] : [`\`${node}\` and \`${other}\` run together in step ${step}`];
       }
     }
   });

@@ -4,7 +4,7 @@ import { MAX_STATES } from "../explore/explore.ts";
 import { signalsOf } from "../control/signals.ts";
 import { checkBarriers } from "./check-barriers.ts";
 import { checkChannelsOfGraph } from "./check-channels.ts";
-import { createCheckContext, type Proof } from "./check-context.ts";
+import { type CheckContext, createCheckContext, type Proof } from "./check-context.ts";
 import { checkUnreadWrites } from "./check-data.ts";
 import { checkDuplicateEdges, checkStart } from "./check-names.ts";
 import { checkGrowingMaps } from "./check-loops.ts";
@@ -61,6 +61,14 @@ function checked(graph: BoundGraph, maxStates: number): CheckedGraph {
   return found;
 }
 
+/** Reports an endless loop of the edges. It is an error if a run is known to enter it. */
+function reportTrap(context: CheckContext, trap: Diagnostic, enters: "sure" | "possible" | "never"): void {
+  if (enters === "never") return;
+  const diagnostic: Diagnostic = enters === "sure" ? trap : { ...trap, severity: "warning" };
+  if (enters === "possible") context.undecided.add(diagnostic);
+  context.report(diagnostic);
+}
+
 function check(graph: BoundGraph, maxStates: number): CheckedGraph {
   const diagnostics: Diagnostic[] = [];
   const proofs: Proof[] = [];
@@ -87,7 +95,7 @@ function check(graph: BoundGraph, maxStates: number): CheckedGraph {
     if (graph.hasErrors) reportExclusiveMembers(context);
     else runs = checkRuns(context, maxStates, summaryOf);
   }
-  for (const { nodes, diagnostic } of traps) if (runs?.runsOneOf(nodes) !== false) context.report(diagnostic);
+  for (const { nodes, diagnostic } of traps) reportTrap(context, diagnostic, runs?.runsOneOf(nodes) ?? "sure");
   // After the loops, because a reported loop covers the findings about its conditions.
   checkRoutes(context);
   if (runs === undefined) return { maxStates, result: { diagnostics, proofs }, summary: undefined };

@@ -29,8 +29,8 @@ export interface RunsResult {
   readonly calls: Calls | undefined;
   /** Some run is known to complete. */
   readonly completes: boolean;
-  /** Whether a run can run one of these nodes. */
-  runsOneOf(nodes: readonly number[]): boolean;
+  /** Whether a run can run one of these nodes: as far as is known with `possible`. */
+  runsOneOf(nodes: readonly number[]): "sure" | "possible" | "never";
 }
 
 /**
@@ -171,9 +171,18 @@ function proveRuns(
     open.push({ property: SOUNDNESS, why: "no run completes" });
   }
   const completes = states.states.some(({ id }) => endingOf(states, id) === "completed" && finder.isFeasible(id));
-  const runsOneOf = (nodes: readonly number[]): boolean =>
-    !states.complete || nodes.some((node) => states.nodeRuns[node] === 1);
+  const runsOneOf: RunsResult["runsOneOf"] = (nodes) => {
+    if (!states.complete) return "sure";
+    if (nodes.every((node) => states.nodeRuns[node] === 0)) return "never";
+    const run = finder.toState(({ places, ready }) => nodes.some((node) => isAmong(places, ready, node)));
+    return run?.feasible === true ? "sure" : "possible";
+  };
   return { soundStates, calls, completes, runsOneOf };
+}
+
+function isAmong(places: readonly number[], ready: number, node: number): boolean {
+  const position = places.indexOf(node);
+  return position !== -1 && position < ready;
 }
 
 /** The reason why the exploration is incomplete. */

@@ -60,6 +60,6 @@ test.each([
       const { diagnostics } = parse(text);
       expect(diagnostics.map(({ message }) => `${message} in ${text}`)).toEqual([]);
     }),
-    { numRuns: 50, seed: 6 },
+    { numRuns: numRuns(500), seed: 6 },
   );
 });

@@ -1,3 +1,3 @@
 import { describeFamily } from "./oracle/compare-family.ts";
 
-describeFamily("conditions", { graphs: 10_000, agreed: 500 });
+describeFamily("conditions", { graphs: 10_000 });

@@ -115,6 +115,9 @@ export const PROPERTIES: readonly string[] = [
   ...FORMS.flatMap((form) => [`${form} proven`, `${form} refuted`]),
 ];
 
+/** Parts of the language that exclude a property, as `part: property`. */
+export const UNMET: ReadonlySet<string> = new Set<string>([]);
+
 export class Coverage {
   readonly #counts = new Map<string, number>();
 
