@@ -70,6 +70,8 @@ function mayHaveItems(graph: BoundGraph, filled: ReadonlySet<string>, list: Expr
 /** See `ControlNode.itemsFrom`. */
 export function itemsFrom(graph: BoundGraph, data: DataModel, { each }: BoundNode): readonly number[] | undefined {
   if (each === undefined) return undefined;
+  // The condition can leave out every item.
+  if (each.condition !== undefined) return [];
   const { expression } = each.list;
   const channels = channelsOf(expression);
   if (channels.length === 0) {

@@ -33,3 +33,29 @@ describe.each(readdirSync(directory).toSorted())("%s", (file) => {
     expect(checked.verdict).toMatch(new RegExp(`^${expected}`));
   });
 });
+
+describe("the page of the proofs", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../docs/proofs.md"), "utf8");
+  /** The first cells of the tables under a heading. */
+  const rowsUnder = (heading: string): string[] =>
+    (page.split(`\n## ${heading}\n`)[1] ?? "")
+      .split("\n## ")[0]!
+      .split("\n")
+      .filter((line) => line.startsWith("| ") && !line.startsWith("| in the engine "))
+      .map((line) => line.slice(2).split(" | ")[0] ?? "");
+  const rows = [...rowsUnder("Features of the engine"), ...rowsUnder("Values")];
+  const named = readdirSync(directory).flatMap((file) => {
+    const row = /^\/\/ row: (.*)$/m.exec(readFileSync(join(directory, file), "utf8"))?.[1];
+    return row === undefined ? [] : [{ row, file }];
+  });
+
+  it.each(rows)("has a graph that fires and a near miss for: %s", (row) => {
+    const files = named.filter((each) => each.row === row).map(({ file }) => file);
+    expect(files.some((file) => file.endsWith("-fires.ngraph"))).toBe(true);
+    expect(files.some((file) => file.endsWith("-near.ngraph"))).toBe(true);
+  });
+
+  it("has each row that a graph names", () => {
+    expect(named.filter(({ row }) => !rows.includes(row))).toEqual([]);
+  });
+});
