@@ -95,7 +95,7 @@ function check(graph: BoundGraph, maxStates: number): CheckedGraph {
     if (graph.hasErrors) reportExclusiveMembers(context);
     else runs = checkRuns(context, maxStates, summaryOf);
   }
-  for (const { nodes, diagnostic } of traps) reportTrap(context, diagnostic, runs?.runsOneOf(nodes) ?? "sure");
+  for (const { nodes, diagnostic } of traps) reportTrap(context, diagnostic, runs?.repeatsOneOf(nodes) ?? "sure");
   // After the loops, because a reported loop covers the findings about its conditions.
   checkRoutes(context);
   if (runs === undefined) return { maxStates, result: { diagnostics, proofs }, summary: undefined };

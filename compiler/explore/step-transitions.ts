@@ -83,6 +83,7 @@ export function transitionsFrom(context: StepContext, state: State): Transitions
   const found = new Map<string, Transition>();
   // A failed node writes nothing, so the set of failed nodes decides the environment of all conditions of the step.
   const values = ready.map((node) => valuesAt(context, state, node));
+  const racing = racingPositions(context, ready);
   for (const failing of isStart ? [NO_NODES] : failurePatterns(context, ready, values, cut)) {
     const writers = failing.size === 0 ? ready : ready.filter((node) => !failing.has(node));
     const environment = isStart ? state.environment : tracker.write(state.environment, writers);
@@ -92,7 +93,8 @@ export function transitionsFrom(context: StepContext, state: State): Transitions
         ? all.filter((outcome) => (outcome.kind === "error") === failing.has(node))
         : all;
     });
-    for (const partial of combine(context, state.id, environment, ready, options, cut)) {
+    for (const combined of combine(context, state.id, environment, ready, options, cut)) {
+      const partial = racing.length > 0 ? afterRace(combined, racing) : combined;
       const finished = finishTransitions(context, state, partial);
       if (finished === undefined) cut.isCut = true;
       for (const transition of finished ?? []) {
@@ -108,6 +110,33 @@ export function transitionsFrom(context: StepContext, state: State): Transitions
   const transitions = [...found.values()];
   if (cut.isCut) return { transitions: transitions.slice(0, FEW_TRANSITIONS), isCut: true, work: MAX_STEP_WORK };
   return { transitions, isCut: false, work: MAX_STEP_WORK - cut.left };
+}
+
+/** Pairs of positions in a step whose nodes both write one channel without a reducer. The run fails if both succeed. */
+function racingPositions({ model }: StepContext, ready: readonly number[]): readonly (readonly [number, number])[] {
+  if (ready.length < 2) return NO_PAIRS;
+  const writers = new Map<number, number>();
+  let found: [number, number][] | undefined;
+  for (const [position, node] of ready.entries()) {
+    for (const { channel, optional } of model.data.writes[node] ?? []) {
+      if (optional || model.data.channels[channel]!.reducer !== undefined) continue;
+      const other = writers.get(channel);
+      if (other === undefined) writers.set(channel, position);
+      else if (other !== position) (found ??= []).push([other, position]);
+    }
+  }
+  return found ?? NO_PAIRS;
+}
+
+const NO_PAIRS: readonly (readonly [number, number])[] = [];
+
+/** No run continues after a step in which two nodes write one channel. The exploration does, to find other defects. */
+function afterRace(partial: Partial, racing: readonly (readonly [number, number])[]): Partial {
+  const failed = new Set<number>();
+  for (let at = partial.chosen; at !== undefined; at = at.before)
+    if (at.outcome.kind === "error") failed.add(at.position);
+  const isRace = racing.some(([a, b]) => !failed.has(a) && !failed.has(b));
+  return isRace ? { ...partial, flags: partial.flags | FLAG_INEXACT } : partial;
 }
 
 /** Whether the expression of a node can have a value in a state, and whether it can have none. */

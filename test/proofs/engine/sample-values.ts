@@ -81,7 +81,7 @@ export function sampleValues({ type, types }: ExpectedType, constants: Constants
             fields.flatMap(({ name, optional, values }, place) =>
               optional === true && (at + place) % 2 === 0
                 ? []
-                : [[name, values[(at * (place + 1)) % values.length] ?? null]],
+                : [[name, values[(at + place) % values.length] ?? null]],
             ),
           ),
         );
