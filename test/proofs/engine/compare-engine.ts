@@ -42,7 +42,10 @@ export function describeEngine(start: number, full: number, quick: number): void
     let bound = 0;
 
     for (let part = 0; part < PARTS; part++) {
-      const [first, end] = [part, part + 1].map((each) => start + Math.floor((graphs * each) / PARTS)) as [number, number];
+      const [first, end] = [part, part + 1].map((each) => start + Math.floor((graphs * each) / PARTS)) as [
+        number,
+        number,
+      ];
       it(`seeds ${first} to ${end - 1}`, { timeout: 900_000 }, async () => {
         const wrong: string[] = [];
         for (let seed = first; seed < end && wrong.length < 5; seed++) {

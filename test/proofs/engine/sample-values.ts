@@ -79,9 +79,7 @@ export function sampleValues({ type, types }: ExpectedType, constants: Constants
         return Array.from({ length: count }, (_, at) =>
           Object.fromEntries(
             fields.flatMap(({ name, optional, values }, place) =>
-              optional === true && (at + place) % 2 === 0
-                ? []
-                : [[name, values[(at + place) % values.length] ?? null]],
+              optional === true && (at + place) % 2 === 0 ? [] : [[name, values[(at + place) % values.length] ?? null]],
             ),
           ),
         );

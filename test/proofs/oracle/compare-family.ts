@@ -22,10 +22,7 @@ const PARTS = 4;
  * runs on;
  * every trace that claims to be feasible is one of those runs. Each seed is always the same graph.
  */
-export function describeFamily(
-  family: Family,
-  { graphs: allGraphs, without = [] }: FamilyFacts,
-): void {
+export function describeFamily(family: Family, { graphs: allGraphs, without = [] }: FamilyFacts): void {
   const graphs = scale(allGraphs, allGraphs / 20);
   describe(`proofs agree with brute force on ${graphs} graphs (${family})`, () => {
     const compared: Seen[] = [];
