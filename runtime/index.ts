@@ -24,6 +24,7 @@ export {
   type SchedulerState,
 } from "./routing/scheduler.ts";
 export type { BarrierSignals } from "./routing/barrier-state.ts";
+export * from "./interface/memory.ts";
 export * from "./interface/store.ts";
 export { type CodecContext, type StoreCodec, withCodec } from "./stores/codec.ts";
 export { MemoryStore } from "./stores/memory.ts";

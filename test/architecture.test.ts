@@ -106,7 +106,7 @@ const RUNTIME_LAYERS = [
   ["program"],
   ["event"],
   ["checkpoint"],
-  ["run"],
+  ["run", "memory"],
   ["step"],
   ["thread"],
   ["plan"],

@@ -55,6 +55,68 @@ declare module "@langchain/langgraph-checkpoint" {
     getNextVersion(current: number | undefined): number;
   }
 
+  export interface Item {
+    value: Record<string, unknown>;
+    key: string;
+    namespace: string[];
+    createdAt: Date;
+    updatedAt: Date;
+  }
+
+  export interface SearchItem extends Item {
+    score?: number;
+  }
+
+  export interface GetOperation {
+    namespace: string[];
+    key: string;
+  }
+
+  export interface PutOperation extends GetOperation {
+    value: Record<string, unknown> | null;
+    index?: false | string[];
+  }
+
+  export interface SearchOperation {
+    namespacePrefix: string[];
+    filter?: Record<string, unknown>;
+    limit?: number;
+    offset?: number;
+    query?: string;
+  }
+
+  export interface MatchCondition {
+    matchType: "prefix" | "suffix";
+    path: string[];
+  }
+
+  export interface ListNamespacesOperation {
+    matchConditions?: MatchCondition[];
+    maxDepth?: number;
+    limit: number;
+    offset: number;
+  }
+
+  export type Operation = GetOperation | SearchOperation | PutOperation | ListNamespacesOperation;
+
+  export type OperationResults<Tuple extends readonly Operation[]> = {
+    [K in keyof Tuple]: Tuple[K] extends PutOperation
+      ? void
+      : Tuple[K] extends SearchOperation
+        ? SearchItem[]
+        : Tuple[K] extends GetOperation
+          ? Item | null
+          : Tuple[K] extends ListNamespacesOperation
+            ? string[][]
+            : never;
+  };
+
+  export function getTextAtPath(value: unknown, path: string): string[];
+
+  export abstract class BaseStore {
+    abstract batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>>;
+  }
+
   export const TASKS: string;
   export const WRITES_IDX_MAP: Record<string, number>;
   export function maxChannelVersion(...versions: (number | string)[]): number | string;

@@ -202,6 +202,7 @@ export class CheckpointWriter {
     };
     // Fields that most headers lack.
     if (this.#recordsChannels(details)) header.channels = channelShapes(run.program);
+    if (run.shared.ttl !== undefined && run.path.length === 0) header.ttl = run.shared.ttl;
     const passedGates = passedGatesOf(run, phase);
     if (passedGates !== undefined) header.passedGates = passedGates;
     if (details.status === "running" && (phase === "updated" || details.prepared === true)) header.prepared = true;

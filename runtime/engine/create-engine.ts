@@ -99,6 +99,7 @@ export function createEngine<Input = JsonObject, Output = JsonObject, State = Js
     watched(waker, resumeThread(core, thread, settings));
   const engine: Engine = {
     table,
+    memory: core.memory,
     run: (input, settings = {}) => start(input, settings),
     resume: (thread, settings = {}) => resume(thread, settings),
     stream: (input, settings = {}) => streamOf(settings, STREAM_OPTIONS, (given) => start(input, given)),
@@ -155,7 +156,7 @@ async function runOnThread(core: EngineCore, input: JsonObject, options: RunOpti
     const found = await asStoreError(() => durable.store.loadLatest(threadId));
     const head = found === undefined ? undefined : migrateCheckpoint(found, { threadId });
     if (head !== undefined && options.abandon !== true) refuseUnfinished(head);
-    const shared = createShared(core, options, { threadId, durable });
+    const shared = createShared(core, options, { threadId, durable, ttl: head?.ttl });
     const run = new Run(program, shared, { cancellation, maxSteps });
     applyInput(run, input);
     followRun(run, head);

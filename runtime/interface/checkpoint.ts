@@ -86,6 +86,8 @@ export interface CheckpointHeader {
   readonly metadata: Readonly<Record<string, Json>>;
   /** Milliseconds since 1970, for display only: it never decides an order. */
   readonly timestamp: number;
+  /** How long after `timestamp` the thread expires, in milliseconds. Absent: it does not expire. Checkpoints of the outermost graph. */
+  readonly ttl?: number;
   /** The digest of the table that wrote it. */
   readonly digest: string;
   /** Results of a step that paused, failed or was cancelled. A resume does not run these tasks again. */

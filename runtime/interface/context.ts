@@ -1,4 +1,5 @@
 import type { Json } from "../value/json.ts";
+import type { LongTermMemory } from "./memory.ts";
 import type { ThreadId } from "./checkpoint.ts";
 import type { ValueType } from "../table/value-type.ts";
 
@@ -50,6 +51,8 @@ export interface NodeContext {
   send(node: string, item: Json): Command;
   /** Ends this branch: the node's edges are not followed. Needs `goes end`; elsewhere the node fails. */
   stop(): Command;
+  /** The long-term memory of the engine. A write is durable at once, and made again when the body runs again. */
+  readonly memory: LongTermMemory;
   /**
    * Emits a `custom` event. The kind `token` marks a part of a text that is being generated: such events are the items of the stream
    * view `tokens`, not of `custom`.

@@ -2,6 +2,7 @@
  * The public interface of the engine: options, results, operations. The implementation starts at
  * `engine/create-engine.ts`.
  */
+import type { LongTermMemory, MemoryOptions } from "./memory.ts";
 import type { Checkpoint, CheckpointId, CheckpointHeader, PauseItem, ThreadId } from "./checkpoint.ts";
 import type { Clock } from "./clock.ts";
 import type { BuiltinNode, NodeContext, RunContext } from "./context.ts";
@@ -74,6 +75,9 @@ export interface EngineOptions extends Bindings {
   readonly maxSteps?: GivenStepLimits;
   readonly maxParallel?: number | null;
   readonly onFailure?: OnFailure;
+  readonly ttl?: number | null;
+  /** The long-term memory: vectors for searches, and how long items live. */
+  readonly memory?: MemoryOptions;
 }
 
 /** The end of a run that the engine has resumed by itself. */
@@ -112,6 +116,11 @@ export interface ExecuteOptions {
   readonly durability?: Durability;
   /** Stored with every checkpoint of the run. A resume adds to it. */
   readonly metadata?: JsonObject;
+  /**
+   * How long after its last checkpoint the thread expires, in milliseconds; `null`: never. Default: as the last run of the
+   * thread; never, if that did not say. An expired thread stays until it is pruned, and a run or a resume renews it.
+   */
+  readonly ttl?: number | null;
   readonly onFailure?: OnFailure;
   readonly onEvent?: EventListener;
   /**
@@ -270,6 +279,8 @@ export interface ThreadListOptions {
    * signals are in the inbox.
    */
   readonly due?: number;
+  /** Only threads that have expired at this time, in milliseconds since 1970. */
+  readonly expiredAt?: number;
 }
 
 /** A thread in a listing. All but `thread`, `position` and `checkpoints` describes its newest checkpoint. */
@@ -290,6 +301,8 @@ export interface ThreadSummary {
   readonly position: number;
   /** When the thread continues without an answer, in milliseconds since 1970; `null` if it waits for answers or signals alone. */
   readonly due: number | null;
+  /** When the thread expires, in milliseconds since 1970. Absent: it does not expire. */
+  readonly expires?: number;
 }
 
 export interface RecoverOptions {
@@ -380,6 +393,8 @@ export interface RunStream<Item, Output = JsonObject, State = JsonObject> extend
  */
 export interface Engine<Input = JsonObject, Output = JsonObject, State = JsonObject> {
   readonly table: Table;
+  /** Items that outlive threads. */
+  readonly memory: LongTermMemory;
   run(input: Input, options?: RunOptions): Promise<RunResult<Output, State>>;
   /**
    * Resumes a thread after a pause, a failure, a step limit, a cancellation or a crash. A string, number or boolean in

@@ -14,6 +14,7 @@ import type {
   Signal,
   ThreadId,
 } from "./checkpoint.ts";
+import type { StoredItem, StoredItemsOptions } from "./memory.ts";
 import type { Json, MaybePromise } from "../value/json.ts";
 
 /** The owner of a claim. The engine generates one for each run. */
@@ -99,6 +100,8 @@ export interface ThreadInfo {
   readonly prepared?: true;
   /** As in the header of the head: when the thread can continue without an answer, in milliseconds since 1970. */
   readonly due?: number;
+  /** When the thread expires, in milliseconds since 1970: `timestamp` and `ttl` of the head. Absent: it does not expire. */
+  readonly expires?: number;
   /** Number of signals in the inbox. Absent for 0, and for stores without an inbox. */
   readonly signals?: number;
 }
@@ -118,6 +121,8 @@ export interface ThreadsOptions {
   readonly metadata?: CheckpointHeader["metadata"];
   /** Only paused threads that may continue at this time: their `due` is not later, or there are signals in their inbox. */
   readonly due?: number;
+  /** Only threads that have expired at this time, in milliseconds since 1970. */
+  readonly expiredAt?: number;
   /**
    * Called for each damaged thread, which the list then leaves out. Without it, a damaged thread fails the call with
    * NG_CORRUPT_RECORD. The id is undefined if the damage hides it.
@@ -210,6 +215,19 @@ export interface Store {
   loadByLabel?(threadId: ThreadId, label: string): MaybePromise<Checkpoint | undefined>;
   /** Threads that have a checkpoint of the outermost graph, most recently written first. The limit is as in `list`. */
   threads?(options?: ThreadsOptions): MaybePromise<readonly ThreadInfo[]>;
+  /**
+   * Optional, all five or none: the items of the long-term memory, which belong to no thread. Stores an item in place of the
+   * one with its name. It keeps `created` of that one, unless it had expired at `updated`.
+   */
+  putItem?(item: StoredItem): MaybePromise<void>;
+  /** Expired items included. */
+  getItem?(namespace: readonly string[], key: string): MaybePromise<StoredItem | undefined>;
+  /** Returns whether there was such an item. */
+  deleteItem?(namespace: readonly string[], key: string): MaybePromise<boolean>;
+  /** Items whose namespace begins with the parts of the prefix, in an order that stays. */
+  listItems?(prefix: readonly string[], options: StoredItemsOptions): MaybePromise<readonly StoredItem[]>;
+  /** Removes the items that have expired at a time. Returns their number. */
+  pruneItems?(now: number): MaybePromise<number>;
   /** Returns the number of removed checkpoints. */
   prune?(threadId: ThreadId, policy: PrunePolicy): MaybePromise<number>;
   /** Later calls fail with NG_STORE_FAILED. Closing again has no effect. */

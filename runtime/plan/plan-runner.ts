@@ -115,6 +115,7 @@ async function startPlan(
       threadId,
       runId,
       durable,
+      ttl: head?.ttl,
       metadata: metadataOf(plan, info, options),
     });
     const run = new Run(plan.program, shared, { cancellation, maxSteps: null });
@@ -185,6 +186,7 @@ async function resumePlan({ plan, core }: PlanCore, thread: ThreadId, options: P
       // not repeated.
       runId: head.runId,
       durable,
+      ttl: head.ttl,
       answers,
       isResume: true,
       metadata: { ...head.metadata, ...metadataOf(plan, info, options) },

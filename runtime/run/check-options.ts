@@ -26,6 +26,8 @@ export function checkEngineOptions(options: EngineOptions): void {
   checkChoice("onFailure", onFailure, ON_FAILURES);
   checkFunction("onEvent", onEvent);
   checkFunction("onWake", onWake);
+  checkTtl(options.ttl);
+  checkMemory(options.memory);
   checkDuration("leaseMs", leaseMs);
   checkDuration("storeTimeoutMs", storeTimeoutMs);
 }
@@ -44,6 +46,18 @@ export function checkExecuteOptions(options: ExecuteOptions): void {
     throw new RunError("NG_BAD_INPUT", "`signal` is an `AbortSignal`: hand over the `signal` of an `AbortController`");
   }
   checkMetadata(metadata);
+  checkTtl(options.ttl);
+}
+
+function checkMemory(memory: EngineOptions["memory"]): void {
+  if (memory === undefined) return;
+  checkRecord("the memory", memory);
+  checkFunction("memory.vectors", memory.vectors);
+  checkTtl(memory.ttl);
+}
+
+function checkTtl(ttl: number | null | undefined): void {
+  if (ttl !== null) checkDuration("ttl", ttl);
 }
 
 /** @throws RunError NG_BAD_INPUT */

@@ -16,6 +16,7 @@ import type {
   ViewsOptions,
 } from "../interface/engine-options.ts";
 import { RunError } from "../interface/errors.ts";
+import type { MemoryListOptions, MemoryOptions, PutOptions, SearchOptions } from "../interface/memory.ts";
 import type {
   PlanExecuteOptions,
   PlanResumeOptions,
@@ -34,6 +35,7 @@ const EXECUTE: OptionNames<ExecuteOptions> = {
   maxParallel: true,
   durability: true,
   metadata: true,
+  ttl: true,
   onFailure: true,
   onEvent: true,
   context: true,
@@ -56,6 +58,8 @@ const PLAN_ENGINE: OptionNames<PlanRunnerOptions> = {
   onEvent: true,
   leaseMs: true,
   storeTimeoutMs: true,
+  ttl: true,
+  memory: true,
   durability: true,
   maxParallel: true,
 };
@@ -116,11 +120,16 @@ export const THREADS_OPTIONS: OptionNames<ThreadListOptions> = {
   status: true,
   graph: true,
   label: true,
+  expiredAt: true,
   metadata: true,
   due: true,
 };
 export const DRAIN_OPTIONS: OptionNames<DrainOptions> = { deadline: true };
 export const SIGNAL_OPTIONS: OptionNames<SignalOptions> = { id: true };
+export const PUT_OPTIONS: OptionNames<PutOptions> = { ttl: true, text: true };
+export const MEMORY_LIST_OPTIONS: OptionNames<MemoryListOptions> = { limit: true, after: true, filter: true };
+export const SEARCH_OPTIONS: OptionNames<SearchOptions> = { query: true, filter: true, limit: true, minScore: true };
+export const MEMORY_OPTIONS: OptionNames<MemoryOptions> = { vectors: true, ttl: true };
 export const RECOVER_OPTIONS: OptionNames<RecoverOptions> = {
   threads: true,
   limit: true,

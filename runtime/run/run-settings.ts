@@ -10,6 +10,9 @@ import { createRedactor } from "../event/redact.ts";
 import type { RunContext } from "../interface/context.ts";
 import { readBreakpoints, type Breakpoints } from "./breakpoints.ts";
 import { Drain } from "./drain.ts";
+import type { LongTermMemory } from "../interface/memory.ts";
+import { StoreMemory } from "../memory/long-term-memory.ts";
+import { checkOptions, MEMORY_OPTIONS } from "./option-names.ts";
 import { newId } from "../checkpoint/ids.ts";
 import { Inbox } from "../checkpoint/inbox.ts";
 import type { Mailbox } from "./mailbox.ts";
@@ -23,6 +26,7 @@ export interface EngineCore {
   readonly program: Program;
   readonly options: EngineOptions;
   readonly cache: NodeCache;
+  readonly memory: LongTermMemory;
   readonly clock: Clock;
   readonly redact: (text: string) => string;
   readonly drain: Drain;
@@ -33,12 +37,14 @@ export interface EngineCore {
 /** Creates the shared parts of an engine. @throws RunError NG_BAD_INPUT */
 export function createCore(program: Program, options: EngineOptions, cache: (clock: Clock) => NodeCache): EngineCore {
   checkEngineOptions(options);
+  if (options.memory !== undefined) checkOptions("the memory of an engine", options.memory, MEMORY_OPTIONS);
   const clock = options.clock ?? systemClock;
   const redact = createRedactor(secretsOf(program));
   return {
     program,
     options,
     cache: options.cache ?? cache(clock),
+    memory: new StoreMemory({ store: options.store, now: () => clock.now(), options: options.memory ?? {} }),
     clock,
     redact,
     drain: new Drain(),
@@ -76,6 +82,8 @@ interface RunDetails {
   readonly answers?: Map<string, ConsumedAnswer>;
   readonly openedGates?: ReadonlySet<string>;
   readonly metadata?: JsonObject;
+  /** Of the last run on the thread. */
+  readonly ttl?: number | undefined;
   readonly isResume?: boolean;
   /** The time that the caller of `due` has given. */
   readonly now?: number;
@@ -98,6 +106,7 @@ class RunSettings implements Shared {
   readonly turn: Turn;
   readonly onFailure: OnFailure;
   readonly metadata: JsonObject;
+  readonly ttl: number | undefined;
   readonly slots: Slots | undefined;
   readonly onState: Shared["onState"];
   readonly onResult: Shared["onResult"];
@@ -131,6 +140,8 @@ class RunSettings implements Shared {
     const isResume = details.isResume === true;
     this.stepLimits = readStepLimits(core.program, engine.maxSteps, options.maxSteps, isResume);
     this.metadata = details.metadata ?? options.metadata ?? NO_METADATA;
+    const ttl = options.ttl === undefined ? engine.ttl : options.ttl;
+    this.ttl = ttl === undefined ? details.ttl : (ttl ?? undefined);
     this.slots = maxParallel === null ? undefined : new Slots(maxParallel);
   }
 
@@ -151,6 +162,9 @@ class RunSettings implements Shared {
   }
   get isDraining(): boolean {
     return this.core.drain.requested;
+  }
+  get memory(): LongTermMemory {
+    return this.core.memory;
   }
   get cache(): NodeCache {
     return this.core.cache;

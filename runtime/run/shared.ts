@@ -9,6 +9,7 @@ import type { Inbox } from "../checkpoint/inbox.ts";
 import type { Mailbox } from "./mailbox.ts";
 import type { NodeCache } from "./node-cache.ts";
 import type { Claim, Store } from "../interface/store.ts";
+import type { LongTermMemory } from "../interface/memory.ts";
 import type { Journal } from "../checkpoint/journal.ts";
 import type { Slots } from "./slots.ts";
 import type { StepLimits } from "./step-limits.ts";
@@ -48,6 +49,9 @@ export interface Shared {
   readonly cache: NodeCache;
   readonly onFailure: OnFailure;
   readonly metadata: JsonObject;
+  readonly memory: LongTermMemory;
+  /** How long after each checkpoint the thread expires, in milliseconds. */
+  readonly ttl: number | undefined;
   readonly slots: Slots | undefined;
   readonly stepLimits: StepLimits;
   /** Removes the values of secrets from a text that leaves the run. */

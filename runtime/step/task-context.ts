@@ -64,6 +64,9 @@ export class TaskContext implements NodeContext, Waits {
     const attempt = this.#attempt;
     return () => attempt.stop();
   }
+  get memory(): NodeContext["memory"] {
+    return this.#attempt.run.shared.memory;
+  }
   get emit(): NodeContext["emit"] {
     const attempt = this.#attempt;
     return (data, options) => attempt.emit(data, options?.kind);

@@ -9,6 +9,7 @@ import type {
   ThreadId,
 } from "../interface/checkpoint.ts";
 import { StoreError } from "../interface/errors.ts";
+import type { StoredItem, StoredItemsOptions } from "../interface/memory.ts";
 import { registerRunView, runViewOf } from "../interface/run-view.ts";
 import type { Claim, ListOptions, SaveRequest, Store } from "../interface/store.ts";
 import { setField } from "../expression/operations.ts";
@@ -108,9 +109,42 @@ function codedStore(store: Store, codec: StoreCodec): Store {
     ...(loadByLabel && {
       loadByLabel: (threadId: ThreadId, name: string) => mapped(loadByLabel.call(store, threadId, name), one(threadId)),
     }),
+    ...codedItems(store, codec),
     ...(threads && { threads: threads.bind(store) }),
     ...(prune && { prune: prune.bind(store) }),
     ...(close && { close: close.bind(store) }),
+  };
+}
+
+function codedItems(store: Store, codec: StoreCodec): Partial<Store> {
+  const of = (namespace: readonly string[]): Texts =>
+    new Texts(codec, { namespace }, `namespace ${quote(namespace.join("/"))} of the memory`);
+  const decode = (item: StoredItem): StoredItem => {
+    const texts = of(item.namespace);
+    const what = `item ${quote(item.key)}`;
+    const vector = texts.decode(item.vector, what) as string | null;
+    return Object.freeze({ ...item, value: texts.decode(item.value, what), vector });
+  };
+  const { putItem, getItem, deleteItem, listItems, pruneItems } = store;
+  return {
+    ...(putItem && {
+      putItem: (item: StoredItem) => {
+        const texts = of(item.namespace);
+        const what = `item ${quote(item.key)}`;
+        const vector = item.vector === null ? null : texts.encode(item.vector, what);
+        return putItem.call(store, { ...item, value: texts.encode(item.value, what), vector });
+      },
+    }),
+    ...(getItem && {
+      getItem: (namespace: readonly string[], key: string) =>
+        mapped(getItem.call(store, namespace, key), (item) => item && decode(item)),
+    }),
+    ...(deleteItem && { deleteItem: deleteItem.bind(store) }),
+    ...(listItems && {
+      listItems: (prefix: readonly string[], options: StoredItemsOptions) =>
+        mapped(listItems.call(store, prefix, options), (items) => items.map(decode)),
+    }),
+    ...(pruneItems && { pruneItems: pruneItems.bind(store) }),
   };
 }
 

@@ -18,6 +18,7 @@ import type {
   Store,
   ThreadInfo,
 } from "../interface/store.ts";
+import type { StoredItem, StoredItemsOptions } from "../interface/memory.ts";
 import { registerRunView } from "../interface/run-view.ts";
 import { frozenJson } from "./contract/frozen-json.ts";
 import { checkName, checkNames } from "./contract/key.ts";
@@ -33,10 +34,11 @@ import {
   unknownThread,
   unknownVersion,
 } from "./contract/store-error.ts";
-import { isListed } from "./contract/listed-thread.ts";
+import { expiryOf, isListed } from "./contract/listed-thread.ts";
 import { keptCheckpoints } from "./contract/retention.ts";
 import { Chain, frozenChanges, snapshotChanges } from "./memory/chain.ts";
 import { frozenHeader, ownHeader } from "./memory/header.ts";
+import { Items } from "./memory/items.ts";
 import { memoryRunView } from "./memory/run-view.ts";
 
 export interface MemoryStoreOptions {
@@ -54,6 +56,7 @@ export interface MemoryStoreOptions {
 export class MemoryStore implements Store {
   readonly acceptsSplices = true;
   readonly #threads = new Map<ThreadId, ThreadRecord>();
+  readonly #items = new Items();
   readonly #now: () => number;
   /** Both count over the whole store: a thread that is deleted and created again never reuses a number. */
   #epoch = 0;
@@ -282,8 +285,34 @@ export class MemoryStore implements Store {
       held: holder !== undefined && holder.expiresAt > this.#now(),
       ...(prepared === true ? { prepared } : {}),
       ...(due === undefined ? {} : { due }),
+      ...expiryOf(stored.header),
       ...(waiting === 0 ? {} : { signals: waiting }),
     };
+  }
+
+  putItem(item: StoredItem): void {
+    this.#checkOpen();
+    this.#items.put(item);
+  }
+
+  getItem(namespace: readonly string[], key: string): StoredItem | undefined {
+    this.#checkOpen();
+    return this.#items.get(namespace, key);
+  }
+
+  deleteItem(namespace: readonly string[], key: string): boolean {
+    this.#checkOpen();
+    return this.#items.delete(namespace, key);
+  }
+
+  listItems(prefix: readonly string[], options: StoredItemsOptions): readonly StoredItem[] {
+    this.#checkOpen();
+    return this.#items.list(prefix, options);
+  }
+
+  pruneItems(now: number): number {
+    this.#checkOpen();
+    return this.#items.prune(now);
   }
 
   prune(threadId: ThreadId, policy: PrunePolicy): number {

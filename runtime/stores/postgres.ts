@@ -1,4 +1,5 @@
 import type { Checkpoint, CheckpointId, PendingWrite, Signal, ThreadId } from "../interface/checkpoint.ts";
+import type { StoredItem, StoredItemsOptions } from "../interface/memory.ts";
 import type {
   Claim,
   ListOptions,
@@ -22,6 +23,7 @@ import {
 } from "./postgres/checkpoints.ts";
 import { Connection, type ConnectionOptions, type Transaction } from "./postgres/connection.ts";
 import { clearWrites, getWrites, putWrites } from "./postgres/pending-writes.ts";
+import { deleteItem, getItem, listItems, pruneItems, putItem } from "./postgres/items.ts";
 import { prune, removeThread } from "./postgres/prune.ts";
 import { relabel, save, takeLabel } from "./postgres/save.ts";
 import { getSignals, putSignal } from "./postgres/signals.ts";
@@ -146,6 +148,26 @@ export class PostgresStore implements Store {
 
   async threads(options: ThreadsOptions = {}): Promise<readonly ThreadInfo[]> {
     return listThreads(this.#connection, options);
+  }
+
+  async putItem(item: StoredItem): Promise<void> {
+    await putItem(this.#connection, item);
+  }
+
+  async getItem(namespace: readonly string[], key: string): Promise<StoredItem | undefined> {
+    return getItem(this.#connection, namespace, key);
+  }
+
+  async deleteItem(namespace: readonly string[], key: string): Promise<boolean> {
+    return deleteItem(this.#connection, namespace, key);
+  }
+
+  async listItems(prefix: readonly string[], options: StoredItemsOptions): Promise<readonly StoredItem[]> {
+    return listItems(this.#connection, prefix, options);
+  }
+
+  async pruneItems(now: number): Promise<number> {
+    return pruneItems(this.#connection, now);
   }
 
   async prune(threadId: ThreadId, policy: PrunePolicy): Promise<number> {

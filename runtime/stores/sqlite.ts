@@ -1,4 +1,5 @@
 import type { Checkpoint, CheckpointId, PendingWrite, Signal, ThreadId } from "../interface/checkpoint.ts";
+import type { StoredItem, StoredItemsOptions } from "../interface/memory.ts";
 import type {
   Claim,
   ListOptions,
@@ -25,6 +26,7 @@ import {
 import { Connection, type ConnectionOptions } from "./sqlite/connection.ts";
 import { GroupCommit } from "./sqlite/group-commit.ts";
 import { clearWrites, getWrites, putWrites } from "./sqlite/pending-writes.ts";
+import { deleteItem, getItem, listItems, pruneItems, putItem } from "./sqlite/items.ts";
 import { prune, removeThread } from "./sqlite/prune.ts";
 import { sqliteRunView } from "./sqlite/run-view.ts";
 import { relabel, save, takeLabel } from "./sqlite/save.ts";
@@ -161,6 +163,26 @@ export class SqliteStore implements Store {
 
   threads(options: ThreadsOptions = {}): readonly ThreadInfo[] {
     return listThreads(this.#connection, options, this.#now());
+  }
+
+  putItem(item: StoredItem): void {
+    putItem(this.#connection, item);
+  }
+
+  getItem(namespace: readonly string[], key: string): StoredItem | undefined {
+    return getItem(this.#connection, namespace, key);
+  }
+
+  deleteItem(namespace: readonly string[], key: string): boolean {
+    return deleteItem(this.#connection, namespace, key);
+  }
+
+  listItems(prefix: readonly string[], options: StoredItemsOptions): readonly StoredItem[] {
+    return listItems(this.#connection, prefix, options);
+  }
+
+  pruneItems(now: number): number {
+    return pruneItems(this.#connection, now);
   }
 
   prune(threadId: ThreadId, policy: PrunePolicy): number {

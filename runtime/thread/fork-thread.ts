@@ -61,6 +61,7 @@ export async function forkCheckpoint(
       threadId: durable.threadId,
       runId,
       durable,
+      ttl: source.ttl,
       // Mutation point: forked-answers
       answers: new Map(source.answers.map(({ id, value }) => [renew(id), { id: renew(id), value }])),
       metadata: isSameThread

@@ -78,6 +78,7 @@ async function readPage(
     label,
     metadata,
     due,
+    expiredAt,
   }: Omit<ThreadListOptions, "after"> & { readonly after: number | undefined },
   onCorrupt: ThreadsOptions["onCorrupt"],
 ): Promise<{ readonly threads: readonly ListedThread[]; readonly isLast: boolean }> {
@@ -89,6 +90,7 @@ async function readPage(
     ...(label === undefined ? {} : { label }),
     ...(metadata === undefined ? {} : { metadata }),
     ...(due === undefined ? {} : { due }),
+    ...(expiredAt === undefined ? {} : { expiredAt }),
     // Whether a run continues is only known after its answers and its claim have been read.
     ...(isStored ? { status } : {}),
     ...(onCorrupt === undefined ? {} : { onCorrupt }),
@@ -116,6 +118,7 @@ function summarise(info: ListedThread, status: ThreadStatus): ThreadSummary {
     graph = null,
     position,
     due = null,
+    expires,
   } = info;
   return {
     thread: threadId,
@@ -129,6 +132,7 @@ function summarise(info: ListedThread, status: ThreadStatus): ThreadSummary {
     graph,
     position,
     due: status === "paused" ? due : null,
+    ...(expires === undefined ? {} : { expires }),
   };
 }
 

@@ -154,6 +154,7 @@ async function resumeHead(
   const shared = createShared(core, options, {
     threadId,
     runId: head.runId,
+    ttl: head.ttl,
     durable,
     answers,
     // Opens the gate that the thread waits at, and no other: a called graph may reach a gate that was never reported

@@ -53,6 +53,7 @@ export async function updateThread(
       // Mutation point: edited-run-id
       runId: options.as === undefined || finishesTask ? head.runId : newId(),
       durable,
+      ttl: head.ttl,
       answers,
       metadata: { ...head.metadata, ...options.metadata },
     },

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
+import type { NodeContext } from "../../runtime/interface/context.ts";
 import type { Store } from "../../runtime/interface/store.ts";
 import { storeConformance, type StoreCase } from "../../runtime/stores/conformance/conformance.ts";
 import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
@@ -15,6 +16,7 @@ import { fencedBlocks } from "./fenced-blocks.ts";
 interface Page {
   readonly MapStore: new () => Store;
   readonly pruneAll: (store: Store) => number;
+  readonly rememberUser: (user: string, fact: string, context: NodeContext) => Promise<string[]>;
   readonly encryptedStore: (store: Store, keyId: string, keys: Readonly<Record<string, Buffer>>) => Store;
   /** The tests that the page registers with its test runner. */
   readonly suites: readonly string[];
@@ -116,6 +118,17 @@ describe("docs/stores.md", () => {
     expect(() => rotated.store.loadLatest("other")).toThrow(/could not be decoded with the key "2025"/);
   });
 
+  test("a node function remembers facts about a user", async () => {
+    const text = `graph g { input user: string  input fact: string  output known: string[] = []
+      node remember = remember(user, fact) into known  start -> remember }`;
+    const engine = engineOf(text, { remember: page.rememberUser }, { store: new MemoryStore() });
+    const known = async (user: string, fact: string) => (await engine.run({ user, fact })).output["known"];
+    expect(await known("ann", "likes tea")).toEqual([]);
+    expect(await known("ann", "is a pilot")).toEqual(["likes tea"]);
+    expect(await known("bob", "likes tea")).toEqual([]);
+    expect(await known("ann", "is a pilot")).toEqual(["is a pilot", "likes tea"]);
+  });
+
   test("pruning", async () => {
     const store = new MemoryStore();
     for (const [thread, timestamp] of [
@@ -146,7 +159,7 @@ async function loadPage(): Promise<Page> {
     writeFileSync(check, `import { printed } from "./printed.js";\n${readFileSync(check, "utf8")}`);
     writeFileSync(join(directory, "printed.js"), "export const printed = [];");
     const entry = `import "./map-store.test.ts"; import "./check-store.ts"; export { printed } from "./printed.js"; export { storeConformance } from "ngraph/stores/conformance"; export { MapStore } from "./map-store.ts";
-      export { pruneAll } from "./prune-all.ts"; export { encryptedStore } from "./encrypted-store.ts"; export { suites, cases } from "vitest";`;
+      export { pruneAll } from "./prune-all.ts"; export { encryptedStore } from "./encrypted-store.ts"; export { rememberUser } from "./remember-user.ts"; export { suites, cases } from "vitest";`;
     writeFileSync(join(directory, "entry.ts"), entry);
     const outfile = join(directory, "page.mjs");
     await build({

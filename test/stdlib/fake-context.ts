@@ -1,4 +1,6 @@
 import { COMMAND, type Command, type ExpectedType, type NodeContext } from "../../runtime/interface/context.ts";
+import { StoreMemory } from "../../runtime/memory/long-term-memory.ts";
+import { MemoryStore } from "../../runtime/stores/memory.ts";
 import type { Json } from "../../runtime/value/json.ts";
 
 export class Paused extends Error {
@@ -38,6 +40,7 @@ export function fakeContext(
     goto: () => command,
     send: () => command,
     stop: () => command,
+    memory: new StoreMemory({ store: new MemoryStore(), now: () => Date.now(), options: {} }),
     emit: () => {},
     redact: options.redact ?? ((text) => text),
   };

@@ -24,6 +24,11 @@ const OPTIONAL = [
   "loadByLabel",
   "threads",
   "prune",
+  "putItem",
+  "getItem",
+  "deleteItem",
+  "listItems",
+  "pruneItems",
   "close",
 ] as const;
 

@@ -9,6 +9,8 @@ export interface Disk {
   epoch: number;
   written: number;
   readonly threads: Map<string, Thread>;
+  /** Items of the long-term memory as JSON, by namespace and key. */
+  readonly items: Map<string, string>;
 }
 
 export interface Thread {
@@ -37,7 +39,7 @@ interface Cell {
 }
 
 export function newDisk(): Disk {
-  return { epoch: 0, written: 0, threads: new Map() };
+  return { epoch: 0, written: 0, threads: new Map(), items: new Map() };
 }
 
 export function snapshotCells({ values, versions }: ReturnType<SaveRequest["snapshot"]>): Cells {

@@ -9,6 +9,7 @@ import {
   type PendingWrite,
   type Signal,
 } from "../../runtime/interface/checkpoint.ts";
+import type { StoredItem, StoredItemsOptions } from "../../runtime/interface/memory.ts";
 import { StoreError, ThreadError } from "../../runtime/interface/errors.ts";
 import type {
   Claim,
@@ -212,11 +213,56 @@ export class PlainStore implements Store {
     return id === undefined ? undefined : this.loadById(threadId, id);
   }
 
-  #info({ threadId, checkpoints, written, holder }: Thread): ThreadInfo {
-    const { id: headId, status, step, timestamp, metadata, label, graph } = this.loadLatest(threadId)!;
+  putItem(item: StoredItem): void {
+    const former = this.getItem(item.namespace, item.key);
+    // Mutation point: created
+    const isNew = former === undefined || (former.expires ?? Infinity) <= item.updated;
+    // Mutation point: put-item
+    const stored = { ...item, created: isNew ? item.created : former.created };
+    this.#disk.items.set(itemName(item.namespace, item.key), jsonText(stored));
+  }
+
+  getItem(namespace: readonly string[], key: string): StoredItem | undefined {
+    // Mutation point: get-item
+    const text = this.#disk.items.get(itemName(namespace, key));
+    return text === undefined ? undefined : (JSON.parse(text) as StoredItem);
+  }
+
+  deleteItem(namespace: readonly string[], key: string): boolean {
+    return this.#disk.items.delete(itemName(namespace, key));
+  }
+
+  listItems(prefix: readonly string[], { limit, after, now }: StoredItemsOptions): readonly StoredItem[] {
+    const name = after === undefined ? "" : itemName(after.namespace, after.key);
+    // Mutation point: item-prefix
+    const isBelow = ({ namespace }: StoredItem): boolean => prefix.every((part, index) => namespace[index] === part);
+    // Mutation point: item-expiry
+    const isLive = ({ expires }: StoredItem): boolean => expires === null || expires > now;
+    // Mutation point: item-page
+    const names = [...this.#disk.items.keys()].sort(byBytes).filter((other) => name === "" || byBytes(other, name) > 0);
+    const items = names.map((one) => JSON.parse(this.#disk.items.get(one)!) as StoredItem);
+    return items.filter((item) => isBelow(item) && isLive(item)).slice(0, limit);
+  }
+
+  pruneItems(now: number): number {
+    let count = 0;
+    for (const [name, text] of [...this.#disk.items]) {
+      // Mutation point: pruned-items
+      if (((JSON.parse(text) as StoredItem).expires ?? Infinity) > now) continue;
+      this.#disk.items.delete(name);
+      count++;
+    }
+    return count;
+  }
+
+  #info({ threadId, checkpoints, written, holder, signals: inbox }: Thread): ThreadInfo {
+    const { id: headId, status, step, timestamp, metadata, label, graph, due, ttl } = this.loadLatest(threadId)!;
+    const signals = [...inbox.values()].filter((text) => typeof text === "string").length;
     // Mutation point: held
     const held = holder !== undefined && holder.until > Date.now();
-    const more = { label, held, position: written, ...(graph === undefined ? {} : { graph }) };
+    const expires = ttl === undefined ? undefined : timestamp + ttl;
+    const given = Object.entries({ graph, due, expires }).filter(([, value]) => value !== undefined);
+    const more = { label, held, position: written, ...(signals > 0 ? { signals } : {}), ...Object.fromEntries(given) };
     // Mutation point: thread-info
     return { threadId, headId, status, step, checkpoints: checkpoints.size, timestamp, metadata, ...more };
   }
@@ -340,11 +386,25 @@ function failed(problem: string): StoreError {
   return new StoreError("NG_STORE_FAILED", problem);
 }
 
-function hasProperties(info: ThreadInfo, { status, graph, label, metadata = {} }: ThreadsOptions): boolean {
+function hasProperties(info: ThreadInfo, options: ThreadsOptions): boolean {
+  const { status, graph, label, metadata = {}, due, expiredAt } = options;
+  const mayContinue = (info.due ?? Infinity) <= (due ?? Infinity) || (info.signals ?? 0) > 0;
+  if (due !== undefined && !(info.status === "paused" && mayContinue)) return false;
+  if (expiredAt !== undefined && !((info.expires ?? Infinity) <= expiredAt)) return false;
   const wanted = Object.entries({ status, graph, label }).filter(([, value]) => value !== undefined);
   const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
   return (
     wanted.every(([name, value]) => info[name as "status" | "graph" | "label"] === value) &&
     Object.entries(metadata).every(([name, value]) => isEqual(info.metadata[name], value))
   );
+}
+
+/** Texts with control characters as separators: namespaces first, so that they sort before longer ones. */
+function itemName(namespace: readonly string[], key: string): string {
+  const escaped = (part: string): string => JSON.stringify(part).slice(1, -1);
+  return `${namespace.map((part) => `${escaped(part)}\n`).join("")}\t${escaped(key)}`;
+}
+
+function byBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -204,6 +204,57 @@ const restored = (part: "writes" | "labels" | "heads", data: string): PlantedFau
   foundBy: DELETED,
 });
 
+const ITEMS_BY_NAME = "the memory keeps items by namespace and key";
+const ITEMS_LISTED = "the memory lists items below a prefix";
+
+const MEMORY: readonly PlantedFault[] = [
+  {
+    name: "a replaced item is new",
+    edits: [inStore("created", "const isNew = true;")],
+    foundBy: ITEMS_BY_NAME,
+  },
+  {
+    name: "an item in place of an expired one is old",
+    edits: [inStore("created", "const isNew = former === undefined;")],
+    foundBy: ITEMS_LISTED,
+  },
+  {
+    name: "an item loses its vector",
+    edits: [inStore("put-item", swap("...item,", "...item, vector: null,"))],
+    foundBy: ITEMS_BY_NAME,
+  },
+  {
+    name: "items are found by their key alone",
+    edits: [
+      inStore(
+        "get-item",
+        "const text = [...this.#disk.items].find(([name]) => name.endsWith(itemName([], key)))?.[1];",
+      ),
+    ],
+    foundBy: ITEMS_BY_NAME,
+  },
+  {
+    name: "a prefix is ignored",
+    edits: [inStore("item-prefix", "const isBelow = (_: StoredItem): boolean => true;")],
+    foundBy: ITEMS_LISTED,
+  },
+  {
+    name: "expired items are listed",
+    edits: [inStore("item-expiry", "const isLive = (_: StoredItem): boolean => true;")],
+    foundBy: ITEMS_LISTED,
+  },
+  {
+    name: "a page of items repeats the last one",
+    edits: [inStore("item-page", swap("> 0", ">= 0"))],
+    foundBy: ITEMS_LISTED,
+  },
+  {
+    name: "items are removed when they expire one moment later",
+    edits: [inStore("pruned-items", swap("> now", ">= now"))],
+    foundBy: ITEMS_LISTED,
+  },
+];
+
 const THREADS: readonly PlantedFault[] = [
   {
     name: "threads are listed oldest first",
@@ -432,6 +483,7 @@ export const REST_FAULTS: readonly PlantedFault[] = [
   ...LABELS,
   ...SIGNALS,
   ...THREADS,
+  ...MEMORY,
   ...PRUNING,
   ...NAMES,
   ...JOINED,

@@ -13,6 +13,7 @@ import { CRASHES } from "./crash-cases.ts";
 import { GROWTH } from "./growth-cases.ts";
 import { HISTORY } from "./history-cases.ts";
 import { KEYS } from "./key-cases.ts";
+import { MEMORY } from "./memory-cases.ts";
 import { PRUNING } from "./prune-cases.ts";
 import { ROUND_TRIPS } from "./round-trip-cases.ts";
 import { SECOND_PROCESS } from "./second-process-cases.ts";
@@ -40,6 +41,7 @@ export const storeConformance: readonly StoreCase[] = [
   ...WRITES,
   ...SIGNALS,
   ...PRUNING,
+  ...MEMORY,
   ...KEYS,
   ...GROWTH,
   ...CRASHES,

@@ -267,6 +267,35 @@ export const HISTORY: readonly StoreCase[] = [
     );
   }),
 
+  optionalCase("threads that have expired are listed", ["threads"], async (store) => {
+    for (const [name, timestamp, ttl] of [
+      ["early", 1000, 500],
+      ["late", 1000, 5000],
+      ["never", 1000, undefined],
+    ] as const) {
+      const run = await SampleRun.start(store, name);
+      await run.save([], { timestamp, status: "completed", ...(ttl === undefined ? {} : { ttl }) });
+    }
+    const all = await store.threads();
+    if (all.some(({ position }) => position === undefined)) return;
+    expectEqual(
+      all.map(({ expires }) => expires),
+      [undefined, 6000, 1500],
+      "when the threads expire",
+    );
+    const expired = async (expiredAt: number): Promise<readonly string[]> =>
+      (await store.threads({ expiredAt })).map(({ threadId }) => threadId);
+    expectEqual(await expired(1499), [], "before the first expiry");
+    expectEqual(await expired(1500), ["early"], "at the first expiry");
+    expectEqual(await expired(Number.MAX_SAFE_INTEGER), ["late", "early"], "in the far future");
+    // The next checkpoint renews the thread.
+    const head = (await store.loadLatest("early"))!;
+    const { values: _, versions: __, ...header } = head;
+    const run = await SampleRun.resume(store, head);
+    await run.save([], { ...header, id: "renewed", parentId: head.id, timestamp: 4000 });
+    expectEqual(await expired(4499), [], "after a later checkpoint");
+  }),
+
   storeCase("deleting a thread removes all its data and no other data", async (store) => {
     const run = await SampleRun.start(store, "gone");
     const first = await run.save([{ channel: "log", append: [1] }], { label: "label" });

@@ -40,7 +40,12 @@ export type OptionalMethod =
   | "loadByLabel"
   | "threads"
   | "prune"
-  | "close";
+  | "close"
+  | "putItem"
+  | "getItem"
+  | "deleteItem"
+  | "listItems"
+  | "pruneItems";
 
 /** Functions of `StoreUnderTest` that enable cases. */
 export type TestFunction = "reopen" | "crash" | "secondProcess";

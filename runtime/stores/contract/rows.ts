@@ -105,6 +105,17 @@ export interface WaitRow extends Row {
   readonly signals: number;
 }
 
+/** An item of the long-term memory. */
+export interface ItemRow extends Row {
+  readonly namespace: string;
+  readonly key: string;
+  readonly created: number;
+  readonly updated: number;
+  readonly expires: number | null;
+  /** JSON: `[value, vector]`. */
+  readonly data: string;
+}
+
 /** A row whose version and checksum are not filled in yet; existing values of both are ignored. */
 export type RowContent<R extends Row> = Omit<R, "v" | "sum"> & Partial<Row>;
 
@@ -174,6 +185,14 @@ export const WAITS: Table<WaitRow> = {
   version: 1,
   values: ({ thread, due, signals }) => [thread, due, signals],
   describe: (row) => `the wait of thread no. ${row.thread}`,
+};
+
+export const ITEMS: Table<ItemRow> = {
+  name: "items",
+  version: 1,
+  values: ({ namespace, key, created, updated, expires }) => [namespace, key, created, updated, expires],
+  bulk: ({ data }) => data,
+  describe: (row) => `item ${JSON.stringify(row.key)} of namespace ${JSON.stringify(row.namespace)}`,
 };
 
 /**

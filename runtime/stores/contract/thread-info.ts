@@ -2,6 +2,7 @@ import { StoreError } from "../../interface/errors.ts";
 import type { ThreadInfo, ThreadsOptions } from "../../interface/store.ts";
 import { decodeHeader } from "./header-text.ts";
 import { decodeKey } from "./key.ts";
+import { expiryOf } from "./listed-thread.ts";
 import { corruptRecord, quote } from "./store-error.ts";
 import type { CheckpointRow, ThreadRow, WaitRow } from "./rows.ts";
 
@@ -42,7 +43,18 @@ export function threadInfo(
   wait: WaitRow | undefined,
 ): ThreadInfo {
   const threadId = decodeKey(thread.name);
-  const { id: headId, status, step, timestamp, metadata, label, graph, prepared, due } = decodeHeader(head, threadId);
+  const {
+    id: headId,
+    status,
+    step,
+    timestamp,
+    metadata,
+    label,
+    graph,
+    prepared,
+    due,
+    ttl,
+  } = decodeHeader(head, threadId);
   if ((wait?.due ?? undefined) !== due) {
     throw corruptRecord(`thread ${quote(threadId)} in table \`waits\``, "its due time is not that of its head");
   }
@@ -60,6 +72,7 @@ export function threadInfo(
     held: isHeld,
     ...(prepared === true ? { prepared } : {}),
     ...(due === undefined ? {} : { due }),
+    ...expiryOf({ timestamp, ...(ttl === undefined ? {} : { ttl }) }),
     ...(wait === undefined || wait.signals === 0 ? {} : { signals: wait.signals }),
   };
 }

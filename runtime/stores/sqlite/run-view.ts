@@ -40,6 +40,11 @@ export function sqliteRunView(store: SqliteStore, group: GroupCommit): SqliteRun
     label: (threadId, id, label) => group.write(() => store.label(threadId, id, label)),
     deleteThread: (threadId) => group.write(() => store.deleteThread(threadId)),
     prune: (threadId, policy) => group.write(() => store.prune(threadId, policy)),
+    putItem: (item) => group.write(() => store.putItem(item)),
+    getItem: (namespace, key) => group.read(() => store.getItem(namespace, key)),
+    deleteItem: (namespace, key) => group.write(() => store.deleteItem(namespace, key)),
+    listItems: (prefix, options) => group.read(() => store.listItems(prefix, options)),
+    pruneItems: (now) => group.write(() => store.pruneItems(now)),
     close: () => store.close(),
   };
 }
