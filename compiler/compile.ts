@@ -1,5 +1,6 @@
 /**
- * The compiler as a pipeline: load (files, modules, syntax), bind (names, types, control flow), check and prove, lower.
+ * The compiler as a pipeline: load (files, modules, syntax), bind (names; the control flow, on which types depend; types),
+ * check and prove, lower. Checks and lowering read the control flow that binding built (`BoundGraph.control`).
  * It does I/O through the host only, runs no user code, and never throws.
  */
 import { hasErrors, sortDiagnostics, type Diagnostic } from "../diagnostics/diagnostic.ts";

@@ -4,7 +4,7 @@
  * then at random. The engine computes everything else.
  */
 import type { BoundGraph } from "../../compiler/bind/bound-graph.ts";
-import { buildModel } from "../../compiler/explore/build-model.ts";
+import { controlModel } from "../../compiler/explore/build-model.ts";
 import { constantsOfAll, samplesOf } from "../../compiler/explore/witnesses.ts";
 import { lowerGraph } from "../../compiler/lower/lower.ts";
 import type { TraceStep } from "../../diagnostics/diagnostic.ts";
@@ -58,7 +58,7 @@ export async function replayComputed(
 
 /** The choices that a trace states; `undefined` if it does not fit the graph. */
 function planOf(graph: BoundGraph, trace: readonly TraceStep[]): Plan | undefined {
-  const model = buildModel(graph);
+  const model = controlModel(graph);
   const nodes = new Map(model.nodes.map((node) => [node.name, node]));
   const plan: Map<string, readonly TaskChoice[]>[] = [];
   for (const [index, { ran, chose }] of trace.entries()) {

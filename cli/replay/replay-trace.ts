@@ -4,7 +4,7 @@
  * shows what a run does if the conditions hold as in the trace. `computed-replay.ts` computes them.
  */
 import type { BoundGraph } from "../../compiler/bind/bound-graph.ts";
-import { buildModel } from "../../compiler/explore/build-model.ts";
+import { controlModel } from "../../compiler/explore/build-model.ts";
 import type { Routing } from "../../compiler/explore/model.ts";
 import { lowerGraph } from "../../compiler/lower/lower.ts";
 import type { TraceStep } from "../../diagnostics/diagnostic.ts";
@@ -107,7 +107,7 @@ async function replayOnce(
  * every combination of them, up to `MAX_TRIES`.
  */
 function* readChoices(graph: BoundGraph, trace: readonly TraceStep[]): Generator<Choices> {
-  const model = buildModel(graph);
+  const model = controlModel(graph);
   const nodes = new Map(model.nodes.map((node) => [node.name, node]));
   const open: { readonly name: string; readonly choices: readonly Choice[] }[] = [];
   const given = trace.map(({ ran, chose }, index) => {

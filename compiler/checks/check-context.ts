@@ -6,7 +6,7 @@ import type * as Ast from "../../grammar/ast.ts";
 import { sourceNames, targetNames } from "../../grammar/edge-syntax.ts";
 import { type BoundEdge, type BoundGraph, type BoundNode, END_NAME, START } from "../bind/bound-graph.ts";
 import { sourcesOf } from "../bind/edge-parts.ts";
-import { buildModel } from "../explore/build-model.ts";
+import { controlModel } from "../explore/build-model.ts";
 import type { ControlBarrier, Origin } from "../control/net.ts";
 import type { ControlModel, ControlNode, JumpReading } from "../explore/model.ts";
 import { findReach, type Reach } from "../explore/reach.ts";
@@ -67,7 +67,7 @@ export function createCheckContext(
   prove: (proof: Proof) => void,
   jumps: JumpReading = "one",
 ): CheckContext {
-  const model = buildModel(graph, jumps);
+  const model = controlModel(graph, jumps);
   const declared = (index: number): BoundNode | undefined => graph.nodes[model.nodes[index]?.declared ?? -1];
   const undecided = new Set<Diagnostic>();
   const place = (span: Span): Place => ({ file: graph.file, span });

@@ -17,8 +17,20 @@ import {
 import { createTermTable, type TypeNames } from "./terms.ts";
 import { ANYTHING } from "./value-set.ts";
 
+/** The model of a bound graph. It is built once, because bound graphs are immutable. */
+export function controlModel(graph: BoundGraph, jumps: JumpReading = "one"): ControlModel {
+  const found = knownModels[jumps].get(graph) ?? buildModel(graph, jumps);
+  knownModels[jumps].set(graph, found);
+  return found;
+}
+
+const knownModels: Readonly<Record<JumpReading, WeakMap<BoundGraph, ControlModel>>> = {
+  one: new WeakMap(),
+  any: new WeakMap(),
+};
+
 /** Builds the model of a bound graph, in linear time. */
-export function buildModel(graph: BoundGraph, jumps: JumpReading = "one"): ControlModel {
+function buildModel(graph: BoundGraph, jumps: JumpReading): ControlModel {
   const types = new Map(graph.types.map((item) => [item.name, item.type]));
   const resolve: TypeNames = (name) => types.get(name);
   const net = jumps === "any" ? buildNet(graph, { sent: true }) : graph.control;

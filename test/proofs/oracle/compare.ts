@@ -1,7 +1,7 @@
 import { checkGraph } from "../../../compiler/checks/check-graph.ts";
 import { type Assertion, findViolation, watchedNodes } from "../../../compiler/explore/assertions.ts";
 import { findBounds } from "../../../compiler/explore/bounds.ts";
-import { buildModel } from "../../../compiler/explore/build-model.ts";
+import { controlModel } from "../../../compiler/explore/build-model.ts";
 import { findDefects, isSound } from "../../../compiler/explore/defects.ts";
 import { explore, type ExploreOptions } from "../../../compiler/explore/explore.ts";
 import type { ControlModel } from "../../../compiler/explore/model.ts";
@@ -48,7 +48,7 @@ export function compare(seed: number, family: Family, bug: PlantedBug = {}): Com
   if (bound === undefined || bound.hasErrors) return undefined;
   const verdicts = bruteForce(graph, lowerGraph(bound));
   if (verdicts === undefined) return undefined;
-  const model = buildModel(bound);
+  const model = controlModel(bound);
   const own = outcomesOf(model);
   const outcomes = bug.outcomes === undefined ? own : bug.outcomes(own, model);
   const assertions = assertionsOf(graph);
