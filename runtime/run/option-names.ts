@@ -130,13 +130,12 @@ export const PUT_OPTIONS: OptionNames<PutOptions> = { ttl: true, text: true };
 export const MEMORY_LIST_OPTIONS: OptionNames<MemoryListOptions> = { limit: true, after: true, filter: true };
 export const SEARCH_OPTIONS: OptionNames<SearchOptions> = { query: true, filter: true, limit: true, minScore: true };
 export const MEMORY_OPTIONS: OptionNames<MemoryOptions> = { vectors: true, ttl: true };
-export const RECOVER_OPTIONS: OptionNames<RecoverOptions> = {
+export const RECOVER_OPTIONS: OptionNames<RecoverOptions & DueOptions> = {
   threads: true,
   limit: true,
   concurrency: true,
   signal: true,
 };
-export const DUE_OPTIONS: OptionNames<DueOptions> = RECOVER_OPTIONS;
 
 export const PLAN_RUNNER_OPTIONS = PLAN_ENGINE;
 export const PLAN_RUN_OPTIONS: OptionNames<PlanRunOptions> = { ...PLAN_EXECUTE, thread: true, abandon: true };

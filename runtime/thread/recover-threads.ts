@@ -9,7 +9,7 @@ import type {
 } from "../interface/engine-options.ts";
 import { NgraphError } from "../interface/errors.ts";
 import { checkCount } from "../run/check-options.ts";
-import { checkOptions, DUE_OPTIONS, RECOVER_OPTIONS } from "../run/option-names.ts";
+import { checkOptions, RECOVER_OPTIONS } from "../run/option-names.ts";
 import type { EngineCore } from "../run/run-settings.ts";
 import { listThreads } from "./list-threads.ts";
 import { RunError } from "../interface/errors.ts";
@@ -35,7 +35,7 @@ export async function wakeThreads(
   now: number = core.clock.now(),
   options: DueOptions,
 ): Promise<RecoverResult> {
-  checkOptions("`due`", options, DUE_OPTIONS);
+  checkOptions("`due`", options, RECOVER_OPTIONS);
   if (typeof now !== "number" || !Number.isFinite(now)) {
     throw new RunError(
       "NG_BAD_INPUT",
