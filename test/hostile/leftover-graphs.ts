@@ -23,8 +23,8 @@ export function leftoverOf(random: Random, server: string): Leftover {
     ["history", "t", "--json"],
     ["threads", "--json"],
     ["threads"],
-    ["graph", "p.ngraph", "--graph", "main", "--format", "mermaid", "-o", "picture.txt"],
-    ["compile", "p.ngraph", "-o", "p.gen.ts"],
+    ["graph", "p.ngraph", "--graph", "main", "--format", "svg", "--output", "picture.svg"],
+    ["compile", "p.ngraph", "--out", "out"],
     ["check", "p.ngraph", "-v"],
   ];
   return {
