@@ -35,6 +35,11 @@ export class Inbox {
     }
   }
 
+  /** Records signals that stored results have taken: they are no longer in the store. */
+  remember(signals: readonly Signal[]): void {
+    for (const signal of signals) this.#taken.set(signal.id, signal);
+  }
+
   /** Removes signals that no task has taken. */
   drop(signals: readonly Signal[]): readonly Signal[] {
     const dropped = signals.filter(({ id }) => !this.#reserved.has(id));

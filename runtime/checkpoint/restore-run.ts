@@ -106,7 +106,7 @@ export function restoreRun(
   const dues = new Map([...Object.entries(head.dues ?? {}), ...writes.filter(isDue).map(dueOfWrite)]);
   run.dues = dues.size === 0 ? undefined : dues;
   const isInStep = run.path.length > 0 || head.phase === "interrupted";
-  run.shared.inbox.keep([...(isInStep ? (head.taken ?? []) : []), ...writes.flatMap(takenBy)]);
+  run.shared.inbox.remember([...(isInStep ? (head.taken ?? []) : []), ...writes.flatMap(takenBy)]);
   const stored = new Map<string, StoredOutcome>();
   const ready = new Set(head.nextNodes.map(node));
   for (const write of [...(head.finished ?? []), ...writes]) {
@@ -143,10 +143,14 @@ export function pausesByTask(run: Run, pauses: readonly PauseItem[]): Map<string
  * is `running` (the process crashed between the answer and the next checkpoint).
  */
 export function withAnswers<T extends Checkpoint>(head: T, writes: readonly PendingWrite[]): T {
+  if (writes.length === 0 || head.pauses.length === 0) return head;
   const stored = writes.filter(isAnswer).map((write) => ({ id: answeredPause(write), value: write.result }));
-  if (stored.length === 0) return head;
-  const ids = new Set(stored.map(({ id }) => id));
-  const pauses = head.pauses.filter(({ id }) => !ids.has(id));
+  const ids = new Set([...stored.map(({ id }) => id), ...wokenPauses(writes)]);
+  const done = new Set(writes.filter(isResult).map(({ taskId }) => taskId));
+  // A task that waited for a signal or a deadline may have its result, too.
+  const isDone = ({ taskId = "", namespace }: PauseItem): boolean => namespace.length === 0 && done.has(taskId);
+  const pauses = head.pauses.filter((pause) => !ids.has(pause.id) && !isDone(pause));
+  if (pauses.length === head.pauses.length) return head;
   const isOnItsWay = head.status === "paused" && pauses.length === 0;
   const answers = [...head.answers.filter(({ id }) => !ids.has(id)), ...stored];
   return { ...head, pauses, answers, status: isOnItsWay ? "running" : head.status };
@@ -165,7 +169,26 @@ export function isAnswer(write: PendingWrite): boolean {
 
 /** Whether a pending write is the result of a task. */
 export function isResult(write: PendingWrite): boolean {
-  return !isAnswer(write) && !isDue(write);
+  return !isAnswer(write) && !isDue(write) && !isWoken(write);
+}
+
+const WOKEN = "woken:";
+
+/**
+ * The pending write of a pause in a called graph whose signal has come. The called graph takes the signal with a checkpoint of
+ * its own, so after a crash nothing else says that the thread continues.
+ */
+export function wokenWrite(pause: PauseItem): PendingWrite {
+  return { taskId: `${WOKEN}${pause.id}`, node: pause.node, result: null };
+}
+
+function isWoken(write: PendingWrite): boolean {
+  return write.taskId.startsWith(WOKEN);
+}
+
+/** Ids of the pauses that `wokenWrite` has recorded. */
+export function wokenPauses(writes: readonly PendingWrite[]): readonly string[] {
+  return writes.filter(isWoken).map(({ taskId }) => taskId.slice(WOKEN.length));
 }
 
 const DUE = "due:";

@@ -104,6 +104,8 @@ export class Run {
   waiting: ReadonlyMap<string, readonly PauseItem[]> | undefined;
   /** Due times of waits that have begun in the next step, by pause id. */
   dues: ReadonlyMap<string, number> | undefined;
+  /** Pauses of called graphs whose signals have come: their tasks run again. */
+  woken: ReadonlySet<string> = new Set();
   /** The signals that the tasks of the step can take: read once, so that waiters of one name are served in task order. */
   signals: MaybePromise<readonly Signal[]> | undefined;
   /** Unfinished runs of called graphs: namespace -> checkpoint id. */

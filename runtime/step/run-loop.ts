@@ -44,7 +44,7 @@ export function beginRun(run: Run): RunEnd | Promise<RunEnd> {
  * @param head the checkpoint that the run was restored from
  */
 export async function continueRun(run: Run, head: Checkpoint): Promise<RunEnd> {
-  const unanswered = head.pauses.filter(({ id }) => !run.shared.answers.has(id));
+  const unanswered = head.pauses.filter(({ id }) => !run.shared.answers.has(id) && !run.woken.has(id));
   // Mutation point: waiting-pauses
   const waiting = unanswered.filter(({ id }) => !run.shared.openedGates.has(id));
   run.children = head.children ?? {};

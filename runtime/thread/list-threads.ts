@@ -2,7 +2,7 @@ import type { ThreadListOptions, ThreadStatus, ThreadSummary } from "../interfac
 import { StoreError } from "../interface/errors.ts";
 import type { Store, ThreadInfo, ThreadsOptions } from "../interface/store.ts";
 import { asStoreError } from "../checkpoint/journal.ts";
-import { isAnswer, withAnswers } from "../checkpoint/restore-run.ts";
+import { withAnswers } from "../checkpoint/restore-run.ts";
 import { checkMetadata } from "../run/check-options.ts";
 import { checkOptions, THREADS_OPTIONS } from "../run/option-names.ts";
 import type { EngineCore } from "../run/run-settings.ts";
@@ -141,7 +141,7 @@ async function statusOf(store: Store, { threadId, headId, status, held, prepared
   if (status !== "paused") return status === "running" ? running : status;
   // Only a thread whose answers were stored before a crash has its newest checkpoint read.
   const writes = (await asStoreError(() => store.getWrites?.(threadId, headId))) ?? [];
-  if (!writes.some(isAnswer)) return status;
+  if (writes.length === 0) return status;
   const head = await asStoreError(() => store.loadById(threadId, headId));
   return head === undefined || withAnswers(head, writes).status === "paused" ? status : running;
 }

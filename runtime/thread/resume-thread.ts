@@ -1,7 +1,8 @@
-import type { Checkpoint, ThreadId } from "../interface/checkpoint.ts";
+import type { Checkpoint, PauseItem, ThreadId } from "../interface/checkpoint.ts";
 import type { BareAnswer, ResumeOptions, RunResult } from "../interface/engine-options.ts";
 import { ThreadError } from "../interface/errors.ts";
 import type { Store } from "../interface/store.ts";
+import { asStoreError } from "../checkpoint/journal.ts";
 import { readSignals } from "../checkpoint/inbox.ts";
 import { someContinue } from "../checkpoint/waits.ts";
 import { isGate, takeAnswers } from "./answers.ts";
@@ -13,7 +14,7 @@ import type { Program } from "../program/program.ts";
 import { forkCheckpoint, renewPauseId } from "./fork-thread.ts";
 import { snapshotOptions } from "../run/copy-arguments.ts";
 import { checkOptions, RESUME_OPTIONS } from "../run/option-names.ts";
-import { answerWrite, restoreRun, withAnswers } from "../checkpoint/restore-run.ts";
+import { answerWrite, restoreRun, withAnswers, wokenPauses, wokenWrite } from "../checkpoint/restore-run.ts";
 import { continueRun } from "../step/run-loop.ts";
 import { nextStop } from "../run/run-end.ts";
 import { createShared, maxStepsOf, type EngineCore } from "../run/run-settings.ts";
@@ -151,6 +152,10 @@ async function resumeHead(
     const written = durable.journal.write(() => store.putWrites!(claim, head.id, records), true);
     if (written !== undefined) await written;
   }
+  const woken = await wokenCalls(store, head);
+  if (woken.length > 0 && store.putWrites !== undefined) {
+    await durable.journal.write(() => store.putWrites!(claim, head.id, woken.map(wokenWrite)), true);
+  }
   const shared = createShared(core, options, {
     threadId,
     runId: head.runId,
@@ -166,6 +171,7 @@ async function resumeHead(
   });
   const run = new Run(core.program, shared, { cancellation, maxSteps: maxStepsOf(core, options) });
   restoreRun(run, head, writes, moved);
+  run.woken = new Set([...woken.map(({ id }) => id), ...wokenPauses(writes)]);
   return executeRun(run, true, (restored) => (isOver(head) ? asItStands(restored) : continueRun(restored, head)));
 }
 
@@ -175,6 +181,14 @@ function withPresentIds(program: Program, options: ResumeOptions): ResumeOptions
   if (typeof answers !== "object" || answers === null || Array.isArray(answers)) return options;
   const renamed = Object.entries(answers).map(([id, value]) => [presentPauseId(program, id), value] as const);
   return { ...options, answers: Object.fromEntries(renamed) };
+}
+
+/** Pauses of called graphs whose signals have come. */
+async function wokenCalls(store: Store, { threadId, pauses }: Checkpoint): Promise<readonly PauseItem[]> {
+  const waiting = pauses.filter(({ kind, namespace }) => kind === "signal" && namespace.length > 0);
+  if (waiting.length === 0) return [];
+  const names = new Set<unknown>((await asStoreError(() => readSignals(store, threadId))).map(({ name }) => name));
+  return waiting.filter(({ payload }) => names.has(payload));
 }
 
 /** A resume without answers releases a gate only if nothing else waits. */

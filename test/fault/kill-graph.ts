@@ -1,6 +1,6 @@
 /**
- * The run that the kill sweep kills: twelve steps with parallel branches, a question, items, sent tasks, a called graph
- * and a gate. Every body writes to a separate ledger when it starts and when it ends.
+ * The run that the kill sweep kills: fourteen steps with parallel branches, a question, items, sent tasks, a called graph,
+ * a gate, a timer and a signal. Every body writes to a separate ledger when it starts and when it ends.
  */
 import {
   createEngine,
@@ -11,6 +11,8 @@ import {
   type Store,
   type Table,
 } from "../../runtime/index.ts";
+import { receive } from "../../stdlib/nodes/receive.ts";
+import { sleep } from "../../stdlib/nodes/sleep.ts";
 import { note } from "./kill-ledger.ts";
 
 export const KILL_GRAPH = `
@@ -47,18 +49,20 @@ graph flow {
   node held = work("held") into log { pause before }
   node near = work("near") into log
   node last = work("last") into log
+  node nap = sleep(90s)
+  node parcel = receive("parcel") into log
   start -> first -> a, b, c
   all(a, b, c) -> join -> approve -> each -> call -> spread
   all(call, spread) -> side
   all(sent, side) -> late
-  late -> held -> near -> last
+  late -> held -> near -> last -> nap -> parcel
 }`;
 
 export const KILL_FUNCTIONS = ["work", "one", "item", "approve", "spread", "sent"] as const;
 
 export function killEngine(table: Table, store: Store, ledger: string): Engine {
   const graphs = { child: { functions: functionsOf("call", ledger) } };
-  return createEngine(table, { functions: functionsOf("", ledger), store, graphs });
+  return createEngine(table, { functions: functionsOf("", ledger), builtins: { receive, sleep }, store, graphs, wake: false });
 }
 
 function functionsOf(namespace: string, ledger: string): FunctionRegistry {
@@ -93,13 +97,20 @@ function functionsOf(namespace: string, ledger: string): FunctionRegistry {
 
 export const THREAD = "killed";
 
-/** Starts or continues the run, and answers its pauses. */
+/** A time after all due times of the run. */
+const LATER = 8.64e15;
+
+/** Starts or continues the run, answers its pauses, sends its signal, and wakes it when it is due. */
 export async function driveToEnd(engine: Engine): Promise<void> {
   for (;;) {
     const state = await engine.state(THREAD);
     if (state?.status === "completed") return;
     if (state === undefined) await engine.run({ n: 21 }, { thread: THREAD });
-    else if (state.pauses.length > 0) await answer(engine, state.pauses);
+    else if (state.pauses.some(({ kind }) => kind === "timer")) await engine.due(LATER);
+    else if (state.pauses.some(({ kind }) => kind === "signal")) {
+      await engine.signal(THREAD, "parcel", "parcel", { id: "parcel" });
+      await engine.due();
+    } else if (state.pauses.length > 0) await answer(engine, state.pauses);
     else await engine.resume(THREAD);
   }
 }

@@ -57,9 +57,9 @@ export function noting(store: Store, ledger: string): Store {
         return save;
       }
       if (name === "putWrites") {
-        const putWrites: NonNullable<Store["putWrites"]> = (claim, checkpoint, writes) => {
+        const putWrites: NonNullable<Store["putWrites"]> = (claim, checkpoint, writes, takenSignals) => {
           const tasks = writes.map(({ taskId }) => taskId);
-          return then(target.putWrites!(claim, checkpoint, writes), { event: "kept", checkpoint, tasks });
+          return then(target.putWrites!(claim, checkpoint, writes, takenSignals), { event: "kept", checkpoint, tasks });
         };
         return putWrites;
       }

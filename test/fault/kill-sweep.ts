@@ -194,7 +194,7 @@ async function readResult(trial: Trial, store: Store, seen: Seen): Promise<strin
 
 /** As text, without the parts that differ between runs: run ids, checkpoint ids, times. */
 function withoutNames(value: unknown, checkpoints: readonly Checkpoint[]): string {
-  let text = JSON.stringify(value).replaceAll(/"timestamp":\d+/g, '"timestamp":0');
+  let text = JSON.stringify(value).replaceAll(/"(timestamp|due|nap@[^"]*)":\d+/g, '"$1":0');
   const run = checkpoints[0]!.runId.split("/")[0]!;
   // Ids of pauses end with the last digits of the run id.
   text = text.replaceAll(run, "run").replaceAll(run.slice(-12), "run");

@@ -416,6 +416,32 @@ describe("signals", () => {
     expect((await engine.due()).results).toMatchObject([{ status: "completed", output: { a: 1, b: 2 } }]);
   });
 
+  test("a crash after a called graph has taken its signal leaves a thread that `recover` continues", async () => {
+    const text = `graph inner { output a: json  output b: string  node one = receive("x") into a  node two = "two" into b
+        start -> one -> two }
+      graph g { output a: json  output b: string  node call = inner() into { a, b }  start -> call }`;
+    for (let writes = 0; ; writes++) {
+      const { engine, open, store, clock } = workshop(text);
+      await engine.run({}, { thread: "t" });
+      await engine.signal("t", "x", 1);
+      const died = await open({ store: new CrashingStore(store, writes) })
+        .resume("t")
+        .then(
+          () => false,
+          () => true,
+        );
+      clock.skip(HOUR);
+      const { results: due } = await engine.due();
+      const { results: recovered } = await engine.recover();
+      expect([...due, ...recovered].length, `after ${writes} writes`).toBe(died ? 1 : 0);
+      expect(await engine.state("t"), `after ${writes} writes`).toMatchObject({
+        status: "completed",
+        state: { a: 1, b: "two" },
+      });
+      if (!died) break;
+    }
+  });
+
   test("bad calls are refused", async () => {
     const { engine, open } = workshop(PARCEL);
     const deaf = engineOf(`graph g { node a = print("x")  start -> a }`, {}, { store: new MemoryStore() });
