@@ -62,7 +62,13 @@ export const KILL_FUNCTIONS = ["work", "one", "item", "approve", "spread", "sent
 
 export function killEngine(table: Table, store: Store, ledger: string): Engine {
   const graphs = { child: { functions: functionsOf("call", ledger) } };
-  return createEngine(table, { functions: functionsOf("", ledger), builtins: { receive, sleep }, store, graphs, wake: false });
+  return createEngine(table, {
+    functions: functionsOf("", ledger),
+    builtins: { receive, sleep },
+    store,
+    graphs,
+    wake: false,
+  });
 }
 
 function functionsOf(namespace: string, ledger: string): FunctionRegistry {

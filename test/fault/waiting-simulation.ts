@@ -94,8 +94,7 @@ class WaitingRun {
     const open = this.tasks.filter(({ end }) => end === "waits");
     return open.some(
       ({ due, kind, signal }) =>
-        (due !== undefined && due <= now) ||
-        (kind === "receive" && this.inbox.some(({ name }) => name === signal)),
+        (due !== undefined && due <= now) || (kind === "receive" && this.inbox.some(({ name }) => name === signal)),
     );
   }
 
@@ -197,7 +196,9 @@ class Simulation {
     await this.#look("a run", (engine) => engine.run({}, { thread: this.#thread }));
     for (let act = 0; act < 60 && !this.#run.isOver && this.problems.length === 0; act++) {
       await this.#act(act > 40);
-      this.#note(`at ${this.#clock.now()}: ${JSON.stringify(this.#run.tasks.map(({ name, kind, due, end }) => [name, kind, due, end]))} inbox ${this.#run.inbox.map(({ id, name }) => id + name).join()}`);
+      this.#note(
+        `at ${this.#clock.now()}: ${JSON.stringify(this.#run.tasks.map(({ name, kind, due, end }) => [name, kind, due, end]))} inbox ${this.#run.inbox.map(({ id, name }) => id + name).join()}`,
+      );
       await this.#rest();
       await this.#compare();
     }
@@ -283,10 +284,14 @@ class Simulation {
     if (!this.#run.isWoken(this.#clock.now())) return;
     this.#covered.add("two wake at once");
     const start = this.#clock.now();
-    const both = Promise.all([this.#open().due(undefined, { threads: [this.#thread] }), this.#open().due(undefined, { threads: [this.#thread] })]);
+    const both = Promise.all([
+      this.#open().due(undefined, { threads: [this.#thread] }),
+      this.#open().due(undefined, { threads: [this.#thread] }),
+    ]);
     const results = (await this.#clock.until(both)).flatMap((each) => each.results).filter(this.#isOwn);
     this.#catchUp(this.#run.look(start, false));
-    if (results.filter(({ status }) => status === "completed").length > 1) this.problems.push("one thread was woken twice");
+    if (results.filter(({ status }) => status === "completed").length > 1)
+      this.problems.push("one thread was woken twice");
   }
 
   readonly #isOwn = ({ thread }: RunResult): boolean => thread === this.#thread;
@@ -312,7 +317,9 @@ class Simulation {
       let end = this.#run.look(start, false);
       // The repeated call may have looked once more.
       while (!this.#run.isOver && this.#run.isWoken(end)) end = this.#run.look(end, false);
-      while ((await this.#clock.until(this.#open().due(undefined, { threads: [this.#thread] }))).results.some(this.#isOwn));
+      while (
+        (await this.#clock.until(this.#open().due(undefined, { threads: [this.#thread] }))).results.some(this.#isOwn)
+      );
       this.#catchUp(end);
       return;
     }
@@ -394,7 +401,8 @@ class Simulation {
       store,
       clock: this.#clock,
       wake: false,
-      onEvent: (event) => this.#note(`    ${JSON.stringify({ ...event, seq: 0, runId: 0, namespace: 0, thread: 0 }).slice(0, 150)}`),
+      onEvent: (event) =>
+        this.#note(`    ${JSON.stringify({ ...event, seq: 0, runId: 0, namespace: 0, thread: 0 }).slice(0, 150)}`),
       builtins: { ask, receive, sleep },
       functions: {
         collect: (current: readonly unknown[], update: unknown) => {
@@ -407,7 +415,19 @@ class Simulation {
   }
 }
 
-const ACTS = ["time", "time", "time", "signal", "signal", "answer", "answer", "late answer", "fork", "break", "two"] as const;
+const ACTS = [
+  "time",
+  "time",
+  "time",
+  "signal",
+  "signal",
+  "answer",
+  "answer",
+  "late answer",
+  "fork",
+  "break",
+  "two",
+] as const;
 
 function randomStages(random: Random): readonly (readonly Wait[])[] {
   return Array.from({ length: 1 + below(random, 4) }, (_, stage) =>
