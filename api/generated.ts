@@ -114,6 +114,13 @@ export type Argument<T> = T extends readonly (infer Item)[]
 /** What `reduce merge` takes: any part of the record. */
 export type Merged<T> = { readonly [K in keyof T]?: T[K] };
 
+/** What `reduce merge` of a list of records takes for an item: the item, which may lack its id, or a removal. */
+export type MergedItem<T> =
+  | (T extends unknown
+      ? { readonly [K in Exclude<keyof T, "id">]: T[K] } & { readonly id?: string | undefined }
+      : never)
+  | { readonly id: string; readonly removed: true };
+
 /** What an imported reducer takes beside the current value. */
 export type UpdateOf<Reducer extends (...args: never[]) => unknown> = Parameters<Reducer>[1];
 

@@ -19,7 +19,7 @@ import { listItem } from "../expressions/typed.ts";
 import { findNotJson } from "../modules/not-json.ts";
 import type { FunctionSignature } from "../modules/read-signature.ts";
 import { isAssignable } from "../types/assignable.ts";
-import { FLOAT, isBroken, recordOf } from "../types/construct.ts";
+import { FLOAT, isBroken, recordOf, STRING } from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";
 import { acceptsNull, alternatives, resolveType, type TypeTable, withoutNull } from "../types/type-table.ts";
 import { isPoisoned, namesOf, KIND_NAMES, type FileScope, markMeantAsUsed } from "./file-scope.ts";
@@ -198,13 +198,35 @@ function checkReducer(
       }
       break;
     case "merge":
+      if (kinds.length > 0 && kinds.every((member) => member === "list")) {
+        const item = listItem(plain, context);
+        const problem = item === undefined ? undefined : idProblem(item, types);
+        if (problem !== undefined) misfit(`a list of records with \`id?: string\`, a record or a map: ${problem}`);
+        break;
+      }
       if (kinds.length === 0 || !kinds.every((member) => member === "record" || member === "map")) {
-        misfit("a record or a map", kinds.includes("list") ? "to collect values use `reduce append`" : undefined);
+        misfit("a record, a map, or a list of records with `id?: string`");
       } else if (declaration.initial === undefined && declaration.role !== "input") {
         checkMergeStart(declaration, plain, context);
       }
       break;
   }
+}
+
+/** Why `merge` cannot combine a list of these items by their ids. */
+function idProblem(item: ValueType, types: TypeTable): string | undefined {
+  for (const member of alternatives(item, types)) {
+    const plain = resolveType(member, types);
+    if (plain.kind === "opaque" || plain.kind === "json") continue;
+    if (plain.kind !== "record") return `an item may be \`${typeToText(member)}\``;
+    const id = plain.fields.find(({ name }) => name === "id");
+    if (id === undefined) return "its items have no `id`: to collect values use `reduce append`";
+    if (isAssignable(id.type, STRING, types) !== undefined) return `their \`id\` is \`${typeToText(id.type)}\``;
+    if (plain.fields.some(({ name }) => name === "removed")) {
+      return "the items have a field `removed`, which says that an item is removed";
+    }
+  }
+  return undefined;
 }
 
 /** A `merge` channel without a default starts as `{}`, so its type must accept `{}`. */

@@ -15,7 +15,7 @@ import type { BoundNode } from "./bound-graph.ts";
 import { findNotJson } from "../modules/not-json.ts";
 import { listItem } from "../expressions/typed.ts";
 import { isAssignable } from "../types/assignable.ts";
-import { isBroken, JSON_TYPE, listOf, nullable, recordOf, unionOf } from "../types/construct.ts";
+import { isBroken, JSON_TYPE, listOf, literal, nullable, recordOf, STRING, unionOf } from "../types/construct.ts";
 import { typeToText } from "../types/type-text.ts";
 import { alternatives, resolveType, withoutNull } from "../types/type-table.ts";
 import { reportMisfit } from "../expressions/fit-value.ts";
@@ -309,6 +309,11 @@ function acceptedUpdates(channel: ChannelEntry, isEach: boolean, context: GraphC
     case "max":
       return [isEach ? listOf(plain) : plain];
     case "merge": {
+      const item = listItem(plain, context);
+      if (item !== undefined) {
+        const one = itemUpdate(item, context);
+        return isEach ? [listOf(unionOf([one, listOf(one)]))] : [listOf(one), one];
+      }
       const update = unionOf(
         alternatives(plain, context.types).map((member) => partial(resolveType(member, context.types))),
       );
@@ -319,6 +324,20 @@ function acceptedUpdates(channel: ChannelEntry, isEach: boolean, context: GraphC
     default:
       return [type];
   }
+}
+
+/** What `merge` by ids takes for an item: the item, which may lack its id, or `{ id, removed: true }`. */
+function itemUpdate(item: ValueType, context: GraphContext): ValueType {
+  const removal = recordOf([
+    { name: "id", type: STRING },
+    { name: "removed", type: literal(true) },
+  ]);
+  const items = alternatives(item, context.types).map((member) => {
+    const plain = resolveType(member, context.types);
+    if (plain.kind !== "record") return member;
+    return recordOf(plain.fields.map((field) => (field.name === "id" ? { ...field, optional: true } : field)));
+  });
+  return unionOf([...items, removal]);
 }
 
 /** A record type with all its fields optional. */

@@ -202,3 +202,9 @@ export function setBy({ output }: Pick<BoundNode, "output">): readonly string[] 
 export function setChannels({ nodes }: Pick<BoundGraph, "nodes">): ReadonlySet<string> {
   return new Set(nodes.flatMap(setBy));
 }
+
+/** Whether a channel's `merge` combines a list of records by their ids. */
+export function mergesById({ type, reducer }: Pick<BoundChannel, "type" | "reducer">): boolean {
+  if (reducer?.kind !== "merge") return false;
+  return type.kind === "list" || (type.kind === "union" && type.members.some(({ kind }) => kind === "list"));
+}

@@ -123,6 +123,10 @@ function updateType(channel: BoundChannel, isItem: boolean, names: CheckNames): 
       return `${item} | readonly (${item})[]`;
     }
     case "merge":
+      if (channel.type.kind === "list") {
+        const item = `$.MergedItem<${names.expected(channel.type.item)}>`;
+        return `${item} | readonly (${item})[]`;
+      }
       return `$.Merged<${type}>`;
     case "function": {
       const update = `$.UpdateOf<typeof ${names.function(channel.reducer.function.name)}>`;

@@ -1,6 +1,6 @@
 /** The data flow that conditions depend on: the values of channels, and the writes of each node. */
 import type { Expression } from "../../runtime/expression/expression.ts";
-import { setChannels, type BoundGraph, type BoundNode } from "../bind/bound-graph.ts";
+import { mergesById, setChannels, type BoundGraph, type BoundNode } from "../bind/bound-graph.ts";
 import type { ChannelWrite, DataChannel, DataModel } from "./model.ts";
 import { isForeignCall } from "./node-behaviour.ts";
 import { numberPoint } from "./number-set.ts";
@@ -29,8 +29,8 @@ export function buildData(graph: BoundGraph, resolve: TypeNames, sent: readonly 
       isGiven,
       startsEmpty: startsEmpty(channel),
       isForeign,
-      // A write with `set` has any result, as one of an imported reducer has.
-      reducer: replaced.has(channel.name) ? "function" : channel.reducer?.kind,
+      // Writes with `set`, and a `merge` by ids, have any result, as those of an imported reducer have.
+      reducer: replaced.has(channel.name) || mergesById(channel) ? "function" : channel.reducer?.kind,
     };
   });
   const own = graph.nodes.map((node) =>

@@ -1,6 +1,6 @@
 import type { Json } from "../../runtime/value/json.ts";
 import type { ChannelSpec } from "../../runtime/table/table.ts";
-import type { BoundChannel, BoundGraph } from "../bind/bound-graph.ts";
+import { mergesById, type BoundChannel, type BoundGraph } from "../bind/bound-graph.ts";
 import type { ExpressionPool } from "./expression-pool.ts";
 
 const ROLES = ["input", "output", "state", "memory"] as const;
@@ -51,7 +51,7 @@ function startValue(channel: BoundChannel): Json | undefined {
     case "sum":
       return 0;
     case "merge":
-      return {};
+      return mergesById(channel) ? [] : {};
     default:
       return null;
   }

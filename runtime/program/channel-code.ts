@@ -5,7 +5,8 @@ import type { Json } from "../value/json.ts";
 import type { ChannelSpec, Table } from "../table/table.ts";
 import { admitUnknown, compileAdmit, type Validator } from "../value/validate.ts";
 import type { ValueType } from "../table/value-type.ts";
-import { elementType, oneOrMany, partialType } from "./update-types.ts";
+import { mergeAllItems, mergeItems } from "./merge-items.ts";
+import { elementType, itemUpdateType, mergesItems, oneOrMany, partialType } from "./update-types.ts";
 import {
   appendAll,
   mergeAll,
@@ -41,6 +42,8 @@ export class ChannelCode {
   readonly reduceAll: ((current: Json, updates: readonly Json[]) => Json) | undefined;
   readonly #types: Table["types"];
   readonly #table: Table;
+  /** `merge` of a list of records, by their ids. */
+  readonly #mergesItems: boolean;
   #plain: ChannelCode | undefined;
   #admit: Validator | undefined;
   #admitUpdate: Validator | undefined;
@@ -52,8 +55,9 @@ export class ChannelCode {
     this.name = this.spec.name;
     this.#types = table.types;
     this.#table = table;
+    this.#mergesItems = this.spec.reducer?.kind === "merge" && mergesItems(this.spec.type, this.#types);
     this.reduce = this.#makeReduce(reducer);
-    this.reduceAll = REDUCE_ALL[this.spec.reducer?.kind ?? ""];
+    this.reduceAll = this.#mergesItems ? mergeAllItems : REDUCE_ALL[this.spec.reducer?.kind ?? ""];
   }
 
   /** The channel as writes with `set` see it: without its reducer. */
@@ -80,6 +84,7 @@ export class ChannelCode {
 
   /** Combines the results of `admitItem`, in item order, into the one update of the node (7.1). */
   combineItems(items: readonly Json[]): Json {
+    if (this.#mergesItems) return Object.freeze(items.flat(1) as Json[]);
     switch (this.spec.reducer?.kind) {
       case "append":
       case "union":
@@ -100,6 +105,10 @@ export class ChannelCode {
   resultType(isItem: boolean): ValueType {
     const { type, reducer } = this.spec;
     const element = elementType(type, this.#types);
+    if (element !== undefined && this.#mergesItems) {
+      const item = itemUpdateType(element, this.#types);
+      return oneOrMany(item, { kind: "list", item }, this.#types);
+    }
     if (element !== undefined && (reducer?.kind === "append" || reducer?.kind === "union"))
       return oneOrMany(element, type, this.#types);
     const inList = isItem && (reducer === undefined || !["sum", "min", "max", "merge"].includes(reducer.kind));
@@ -121,7 +130,7 @@ export class ChannelCode {
       case "max":
         return reduceMax;
       case "merge":
-        return reduceMerge;
+        return this.#mergesItems ? mergeItems : reduceMerge;
       case "union":
         return reduceUnion;
       case "function":
@@ -140,8 +149,12 @@ export class ChannelCode {
     switch (reducer?.kind) {
       case "append":
       case "union":
-        return listUpdate(type, this.#types);
+        return listUpdate(type, elementType(type, this.#types), this.#types);
       case "merge":
+        if (this.#mergesItems) {
+          const item = itemUpdateType(elementType(type, this.#types) ?? { kind: "json" }, this.#types);
+          return listUpdate({ kind: "list", item }, item, this.#types);
+        }
         return compileAdmit(partialType(type, this.#types), this.#types);
       case "function":
         // The type of the updates is not declared. The result of the reducer is checked.
@@ -161,9 +174,9 @@ export class ChannelCode {
 }
 
 /** Accepts a `T[]`, and a `T` as a list of one item. */
-function listUpdate(type: ValueType, types: Table["types"]): Validator {
+function listUpdate(type: ValueType, element: ValueType | undefined, types: Table["types"]): Validator {
   const admitWhole = compileAdmit(type, types);
-  const admitOne = compileAdmit(elementType(type, types) ?? { kind: "json" }, types);
+  const admitOne = compileAdmit(element ?? { kind: "json" }, types);
   return (value) => {
     const whole = Array.isArray(value) ? admitWhole(value) : undefined;
     if (whole !== undefined && !(whole instanceof Mismatch)) return whole;

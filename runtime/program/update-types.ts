@@ -28,6 +28,33 @@ export function partialType(type: ValueType, types: Table["types"]): ValueType {
   return members.length === 1 ? members[0]! : { kind: "union", members };
 }
 
+/** Whether `merge` combines a list of records by their ids. */
+export function mergesItems(type: ValueType, types: Table["types"]): boolean {
+  return alternatives(type, types).some(({ kind }) => kind === "list");
+}
+
+const REMOVAL: ValueType = {
+  kind: "record",
+  fields: [
+    { name: "id", type: { kind: "string" } },
+    { name: "removed", type: { kind: "literal", value: true } },
+  ],
+};
+
+/** What `merge` by ids takes for an item: the item, which may lack its id, or a removal. */
+export function itemUpdateType(item: ValueType, types: Table["types"]): ValueType {
+  const members = alternatives(item, types).map((member): ValueType =>
+    member.kind === "record"
+      ? {
+          kind: "record",
+          fields: member.fields.map((field) => (field.name === "id" ? { ...field, optional: true } : field)),
+        }
+      : member,
+  );
+  // A record type accepts more fields than it has, so the removal comes first.
+  return { kind: "union", members: [REMOVAL, ...members] };
+}
+
 function isUnknown(type: ValueType): boolean {
   return type.kind === "json" || type.kind === "opaque";
 }

@@ -1,0 +1,60 @@
+/** `merge` of a list of records: by their `id`. */
+import type { Json, JsonObject } from "../value/json.ts";
+import { isRecord, setField } from "../expression/operations.ts";
+import { sha256 } from "../table/sha256.ts";
+
+/**
+ * An item with a known id replaces that item in place, any other is appended. `{ id, removed: true }` removes an item. An
+ * item without an id has one derived from its content. The result depends on the arguments only, so that it is equal
+ * when a step runs again and in forks.
+ */
+export function mergeItems(current: Json, update: Json): Json {
+  return mergeAllItems(current, [update]);
+}
+
+/** `mergeItems` for several updates, in linear time. */
+export function mergeAllItems(current: Json, updates: readonly Json[]): Json {
+  const given = updates.flatMap((update) => (Array.isArray(update) ? (update as readonly Json[]) : []));
+  if (given.length === 0) return current ?? updates.find((update) => update !== null) ?? null;
+  const items = new Map<string, Json>();
+  const copies = new Map<string, number>();
+  const known = Array.isArray(current) ? (current as readonly Json[]) : [];
+  for (const item of known) put(items, copies, item);
+  for (const item of given) {
+    if (isRecord(item) && item["removed"] === true) {
+      items.delete(String(item["id"]));
+      // An id is free again: derived ids must not depend on how updates are grouped.
+      copies.clear();
+    } else put(items, copies, item);
+  }
+  return Object.freeze([...items.values()]);
+}
+
+function put(items: Map<string, Json>, copies: Map<string, number>, item: Json): void {
+  if (!isRecord(item)) return;
+  const { id } = item;
+  if (typeof id === "string") items.set(id, item);
+  else {
+    const derived = deriveId(items, copies, item);
+    items.set(derived, withId(item, derived));
+  }
+}
+
+const ID_LENGTH = 12;
+
+/** The beginning of a digest of the content; equal items get the first free number. `copies`: all below it are taken. */
+function deriveId(items: ReadonlyMap<string, Json>, copies: Map<string, number>, item: JsonObject): string {
+  const content = sha256(JSON.stringify(item)).slice(0, ID_LENGTH);
+  for (let copy = copies.get(content) ?? 1; ; copy++) {
+    const id = copy === 1 ? content : `${content}-${copy}`;
+    if (items.has(id)) continue;
+    copies.set(content, copy + 1);
+    return id;
+  }
+}
+
+function withId(item: JsonObject, id: string): Json {
+  const result: Record<string, Json> = { id };
+  for (const [name, value] of Object.entries(item)) if (name !== "id") setField(result, name, value);
+  return Object.freeze(result);
+}
