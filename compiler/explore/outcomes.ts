@@ -26,7 +26,7 @@ export interface Outcome {
   /** Whether each condition by itself is known to be satisfiable. */
   readonly exact: boolean;
   /** It is inexact only because the text does not state that the branch can end here. */
-  readonly silent?: true;
+  readonly endIsUnstated?: true;
   /** An exclusive jump: the other signals of the step are dropped, except those of error edges. */
   readonly exclusive: boolean;
   /** Places that error edges signal, if some of the sent tasks fail and others do not. An exclusive jump keeps them. */
@@ -110,10 +110,10 @@ function outcomesOfNode(
     isCut ||= own.isCut;
     // A node with `goes` and without edges may always jump. It can also end its branch, but the text does not state it.
     const canJump = node.jumps !== undefined && !node.neverCalls;
-    const silent = canJump && node.routing.groups.length === 0;
-    const isUnwritten = silent && node.jumps?.includes(END_TARGET) !== true;
+    const mayOnlyJump = canJump && node.routing.groups.length === 0;
+    const endIsUnstated = mayOnlyJump && node.jumps?.includes(END_TARGET) !== true;
     for (const item of own.outcomes) {
-      if (isUnwritten) found.push({ ...item, exact: false, silent: true as const });
+      if (endIsUnstated) found.push({ ...item, exact: false, endIsUnstated: true as const });
       else found.push(isUnsure ? { ...item, exact: false } : item);
     }
     if (canJump) {

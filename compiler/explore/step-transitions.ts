@@ -475,7 +475,7 @@ function collisionAt(context: StepContext, place: number, first: number, second:
 function flagsOf(context: StepContext, node: number, outcome: Outcome): number {
   let flags = 0;
   if (outcome.ends) flags |= FLAG_ENDS;
-  if (!outcome.exact) flags |= outcome.silent === true ? FLAG_INEXACT : FLAG_INEXACT | FLAG_UNDECIDED;
+  if (!outcome.exact) flags |= outcome.endIsUnstated === true ? FLAG_INEXACT : FLAG_INEXACT | FLAG_UNDECIDED;
   // Mutation point: failed-flag
   const bit = outcome.kind === "error" ? context.watched.get(node) : undefined;
   return bit === undefined ? flags : flags | (FLAG_FAILED << bit);
