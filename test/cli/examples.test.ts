@@ -53,6 +53,19 @@ describe.each(["ngraph", "yaml"])("examples as %s", (spelling) => {
     expect(project.read("examples/ship-auth/out/gateway.txt")).toContain("authService");
   });
 
+  test("refund waits for an answer, a signal and a time", () => {
+    const project = examples();
+    const order = '{"order": "7", "amount": 20}';
+    const asked = project.json(["run", `examples/refund/refund.${spelling}`, "--thread", "7", "--input", order]);
+    expect(asked).toMatchObject({ status: 3, document: { pauses: [{ node: "approve", due: expect.any(Number) }] } });
+    const approved = project.json(["resume", "7", "--answer", "refund"]);
+    expect(approved.document.pauses).toMatchObject([{ kind: "signal", payload: "returned 7" }]);
+    expect(project.json(["signal", "7", "returned 7", '{"weight": 1.5}']).document).toMatchObject({ awaited: true });
+    expect(project.json(["resume", "--due"]).document).toMatchObject({ resumed: [{ thread: "7", status: "paused" }] });
+    const { threads } = project.json(["threads"]).document;
+    expect(threads[0].due - Date.now()).toBeGreaterThan(3_600_000);
+  });
+
   test("review loop drafts at most three times and waits for a person", () => {
     const project = examples();
     const run = project.json(["run", `examples/review-loop/review.${spelling}`, "--thread", "r"]);
