@@ -4,6 +4,7 @@ import { MAX_STATES } from "../explore/explore.ts";
 import { signalsOf } from "../control/signals.ts";
 import { checkBarriers } from "./check-barriers.ts";
 import { checkChannelsOfGraph } from "./check-channels.ts";
+import type { Repeats } from "../explore/repeats.ts";
 import { type CheckContext, createCheckContext, type Proof } from "./check-context.ts";
 import { checkUnreadWrites } from "./check-data.ts";
 import { checkDuplicateEdges, checkStart } from "./check-names.ts";
@@ -61,8 +62,8 @@ function checked(graph: BoundGraph, maxStates: number): CheckedGraph {
   return found;
 }
 
-/** Reports an endless loop of the edges. It is an error if a run is known to enter it. */
-function reportTrap(context: CheckContext, trap: Diagnostic, enters: "sure" | "possible" | "never"): void {
+/** Reports an endless loop of the edges. It is an error if a run is known to go round it. */
+function reportTrap(context: CheckContext, trap: Diagnostic, enters: Repeats): void {
   if (enters === "never") return;
   const diagnostic: Diagnostic = enters === "sure" ? trap : { ...trap, severity: "warning" };
   if (enters === "possible") context.undecided.add(diagnostic);

@@ -1,3 +1,4 @@
+import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
 import { selfGrowingList, unboundedList } from "../../diagnostics/catalog/data.ts";
 import { setBy } from "../bind/bound-graph.ts";
 import { channelsOf } from "../explore/terms.ts";
@@ -6,6 +7,7 @@ import { exitUnchanged, noLoopBound, stepLimitTooLow } from "../../diagnostics/c
 import { type Bounds, findBounds, findStretches } from "../explore/bounds.ts";
 import { findComponents, isCyclic, shortestCycle } from "../algorithms/components.ts";
 import { findFrozenLoops } from "../explore/frozen-loops.ts";
+import { repeatsOneOf } from "../explore/repeats.ts";
 import type { Run, RunFinder } from "../explore/runs.ts";
 import { startTargets, successorsOf } from "../control/signals.ts";
 import { endingOf, FLAG_INEXACT, type State, type StateGraph } from "../explore/state-graph.ts";
@@ -17,10 +19,12 @@ import { shownRun } from "./check-soundness.ts";
 const MAX_LOOPS = 50;
 
 /** Reports NG208. It runs before the livelocks, because NG208 explains the same loop better. */
-export function checkFrozenLoops(context: CheckContext, graph: StateGraph): void {
+export function checkFrozenLoops(context: CheckContext, graph: StateGraph, finder: RunFinder): void {
   const successors = successorsOf(context.model);
   for (const loop of findFrozenLoops(graph)) {
     if ([...loop.nodes].some((node) => context.trapped.has(node))) continue;
+    const repeats = repeatsOneOf(graph, finder, [...loop.nodes]);
+    if (repeats === "never") continue;
     for (const node of loop.nodes) context.trapped.add(node);
     const cycle = shortestCycle(
       loop.decides,
@@ -28,14 +32,17 @@ export function checkFrozenLoops(context: CheckContext, graph: StateGraph): void
       (node) => loop.nodes.has(node),
     );
     const span = loop.branches.find((branch) => branch.label !== "otherwise" && branch.label !== "else")?.span;
-    context.report(
-      exitUnchanged(span === undefined ? context.nodePlace(loop.decides) : context.place(span), {
+    const diagnostic: Diagnostic = {
+      ...exitUnchanged(span === undefined ? context.nodePlace(loop.decides) : context.place(span), {
         cycle: cycle.map(context.nodeName),
         reads: loop.reads.map((channel) => context.model.data.channels[channel]?.name ?? ""),
         areInputs: loop.reads.every((channel) => context.graph.channels[channel]?.role === "input"),
         labels: [],
       }),
-    );
+      ...(repeats === "sure" ? {} : { severity: "warning" as const }),
+    };
+    if (repeats === "possible") context.undecided.add(diagnostic);
+    context.report(diagnostic);
   }
 }
 

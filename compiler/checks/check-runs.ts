@@ -1,4 +1,3 @@
-import { findComponents, isCyclic } from "../algorithms/components.ts";
 import { soundText } from "../../diagnostics/catalog/proofs.ts";
 import type { DiagnosticCode } from "../../diagnostics/codes.ts";
 import type { Diagnostic } from "../../diagnostics/diagnostic.ts";
@@ -8,7 +7,8 @@ import { type Defects, findDefects, isSound } from "../explore/defects.ts";
 import { explore, LARGE } from "../explore/explore.ts";
 import { type Apart, exploreApart } from "../explore/explore-apart.ts";
 import { outcomesOf, START_NODE } from "../explore/outcomes.ts";
-import { createRunFinder, isExactEdge, type RunFinder } from "../explore/runs.ts";
+import { createRunFinder, type RunFinder } from "../explore/runs.ts";
+import { repeatsOneOf, type Repeats } from "../explore/repeats.ts";
 import type { Reach } from "../explore/reach.ts";
 import { endingOf, type GaveUp, type StateGraph } from "../explore/state-graph.ts";
 import { type AssertionToCheck, assertionsOf, checkAssertions } from "./check-assertions.ts";
@@ -30,8 +30,8 @@ export interface RunsResult {
   readonly calls: Calls | undefined;
   /** Some run is known to complete. */
   readonly completes: boolean;
-  /** Whether a run can go round through one of these nodes: as far as is known with `possible`. */
-  repeatsOneOf(nodes: readonly number[]): "sure" | "possible" | "never";
+  /** See `repeatsOneOf`. */
+  repeatsOneOf(nodes: readonly number[]): Repeats;
 }
 
 /**
@@ -123,7 +123,7 @@ function reportRuns(
   context: CheckContext,
   { assertions, states, finder, defects }: Exploration,
 ): readonly AssertionToCheck[] {
-  if (states.complete) checkFrozenLoops(context, states);
+  if (states.complete) checkFrozenLoops(context, states, finder);
   else reportExclusiveMembers(context);
   reportDefects(context, states, defects);
   checkParallelBranches(context, states, finder);
@@ -173,27 +173,6 @@ function proveRuns(
   }
   const completes = states.states.some(({ id }) => endingOf(states, id) === "completed" && finder.isFeasible(id));
   return { soundStates, calls, completes, repeatsOneOf: (nodes) => repeatsOneOf(states, finder, nodes) };
-}
-
-/** See `RunsResult.repeatsOneOf`. */
-function repeatsOneOf(
-  states: StateGraph,
-  finder: RunFinder,
-  nodes: readonly number[],
-): ReturnType<RunsResult["repeatsOneOf"]> {
-  if (!states.complete) return "sure";
-  const runsOne = (id: number): boolean => {
-    const { places, ready } = states.states[id]!;
-    return places.slice(0, ready).some((node) => nodes.includes(node));
-  };
-  const hasLoop = (isAllowed: (id: number, edge: number) => boolean): boolean => {
-    const leads = (id: number): number[] =>
-      Array.from(states.successors[id] ?? []).filter((_, edge) => isAllowed(id, edge));
-    const { members } = findComponents(states.states.length, leads);
-    return members.some((group) => isCyclic(group, leads) && group.some(runsOne));
-  };
-  if (!states.states.some(({ id }) => runsOne(id)) || !hasLoop(() => true)) return "never";
-  return hasLoop((id, edge) => finder.isFeasible(id) && isExactEdge(states, id, edge)) ? "sure" : "possible";
 }
 
 /** The reason why the exploration is incomplete. */

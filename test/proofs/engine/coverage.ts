@@ -115,8 +115,16 @@ export const PROPERTIES: readonly string[] = [
   ...FORMS.flatMap((form) => [`${form} proven`, `${form} refuted`]),
 ];
 
-/** Parts of the language that exclude a property, as `part: property`. */
-export const UNMET: ReadonlySet<string> = new Set<string>([]);
+/** Properties that thousands of graphs have with each part of the language. */
+export const COMMON: readonly string[] = PROPERTIES.filter(
+  (property) => property !== "gap" && !property.endsWith("refuted"),
+);
+
+/** Assertions that do not hold are rare: each part meets one of them. */
+export const REFUTED: readonly string[] = PROPERTIES.filter((property) => property.endsWith("refuted"));
+
+/** Parts that fewer than one graph in a hundred has. They meet some properties only. */
+export const RARE: ReadonlySet<string> = new Set(["tiny float"]);
 
 export class Coverage {
   readonly #counts = new Map<string, number>();

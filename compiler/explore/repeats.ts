@@ -1,0 +1,25 @@
+import { findComponents, isCyclic } from "../algorithms/components.ts";
+import { isExactEdge, type RunFinder } from "./runs.ts";
+import type { StateGraph } from "./state-graph.ts";
+
+/** Whether a run goes round a loop: some run does, none does, or it is not known. */
+export type Repeats = "sure" | "possible" | "never";
+
+/** Whether a run goes round a loop of states in which one of these nodes runs. An incomplete state graph excludes none. */
+export function repeatsOneOf(states: StateGraph, finder: RunFinder, nodes: readonly number[]): Repeats {
+  if (!states.complete) return "sure";
+  const wanted = new Set(nodes);
+  const runsOne = (id: number): boolean => {
+    const { places, ready } = states.states[id]!;
+    for (let index = 0; index < ready; index++) if (wanted.has(places[index]!)) return true;
+    return false;
+  };
+  const hasLoop = (isAllowed: (id: number, edge: number) => boolean): boolean => {
+    const leads = (id: number): number[] =>
+      Array.from(states.successors[id] ?? []).filter((_, edge) => isAllowed(id, edge));
+    const { members } = findComponents(states.states.length, leads);
+    return members.some((group) => isCyclic(group, leads) && group.some(runsOne));
+  };
+  if (!states.states.some(({ id }) => runsOne(id)) || !hasLoop(() => true)) return "never";
+  return hasLoop((id, edge) => finder.isFeasible(id) && isExactEdge(states, id, edge)) ? "sure" : "possible";
+}
