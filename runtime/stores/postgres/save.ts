@@ -26,14 +26,13 @@ import { encodeSignals, mayBeDue } from "../contract/signal-text.ts";
 import { UNCLAIMED } from "../contract/thread-row.ts";
 import { findCheckpoint, missingCheckpoint } from "./checkpoints.ts";
 import type { Connection, Transaction } from "./connection.ts";
-import { sqlState } from "./failure.ts";
 import { changeWait, returnSignals, takeSignals } from "./signals.ts";
+import type { KnownThread } from "./known-threads.ts";
+import { existsAlready, saveKnown, withCells } from "./save-known.ts";
 import { claimedThread, headOf, setHead } from "./thread.ts";
 
-const UNIQUE_VIOLATED = "23505";
-
 /** Checkpoint, cells, head, label, pending writes and claim: one transaction. */
-export function save(connection: Connection, claim: Claim, request: SaveRequest): Promise<void> {
+export async function save(connection: Connection, claim: Claim, request: SaveRequest): Promise<void> {
   const { header, expectedHead } = request;
   // Encoding needs no lock, so it comes before the transaction.
   const changes = encodeChanges(request);
@@ -42,7 +41,8 @@ export function save(connection: Connection, claim: Claim, request: SaveRequest)
   const [id, namespace] = [encodeKey(header.id), encodeKey(header.namespace)];
   const label = header.label === null ? null : encodeKey(header.label);
 
-  return connection.write(async (transaction) => {
+  if (await saveKnown(connection, claim, request, { changes, header: text, id })) return;
+  const known = await connection.write(async (transaction): Promise<KnownThread | undefined> => {
     const thread = await claimedThread(transaction, claim);
     const { head, ord } = await headAndNumber(transaction, thread, namespace);
     const headId = head === undefined ? null : decodeKey(head.id);
@@ -80,7 +80,12 @@ export function save(connection: Connection, claim: Claim, request: SaveRequest)
     if (request.releaseClaim === true) Object.assign(content, UNCLAIMED);
     const checkpoint = addChecksum(CHECKPOINTS, { ...at, state, label, header: text });
     await writeStep(transaction, claim, checkpoint, cells, addChecksum(THREADS, content));
+    if (namespace !== "" || header.due !== undefined || request.releaseClaim === true) return undefined;
+    const written = withCells(new Map(), [...last.values(), ...cells]);
+    return { thread: addChecksum(THREADS, content), head: checkpoint, cells: written, isComplete: !continues };
   });
+  if (known === undefined) connection.known.forget(encodeKey(claim.threadId));
+  else connection.known.set(encodeKey(claim.threadId), known);
 }
 
 /** The head, and the `ord` of the next checkpoint. It is drawn under the thread's lock, so it is the thread's largest. */
@@ -179,8 +184,7 @@ async function writeStep(
       ...([thread.checkpoints, thread.namespaces, thread.writes, thread.v, thread.sum] as const),
     );
   } catch (error) {
-    if (sqlState(error) === UNIQUE_VIOLATED) throw checkpointExists(claim.threadId, decodeKey(row.id));
-    throw error;
+    throw existsAlready(error) ? checkpointExists(claim.threadId, decodeKey(row.id)) : error;
   }
 }
 

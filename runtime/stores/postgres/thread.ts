@@ -43,20 +43,38 @@ export async function claimedThread(transaction: Transaction, claim: Claim): Pro
   return thread;
 }
 
-export function takeClaim(connection: Connection, threadId: ThreadId, runner: Runner): Promise<Claim> {
+export async function takeClaim(connection: Connection, threadId: ThreadId, runner: Runner): Promise<Claim> {
   const owner = encodeKey(runner.owner);
-  return connection.write(async (transaction) => {
-    const thread = (await lockThread(transaction, threadId)) ?? (await makeThread(transaction, threadId));
-    const { now } = (await transaction.get<{ now: number }>(`SELECT ${NOW}`))!;
-    if (thread.owner !== null && thread.owner !== owner && isHeld(thread, now, connection.lost)) {
-      throw threadIsHeld(threadId, describeHolder(thread));
+  const name = encodeKey(threadId);
+  connection.known.forget(name);
+  const thread = await connection.write(async (transaction) => {
+    for (;;) {
+      const known = await lockThread(transaction, threadId);
+      // One sequence for the whole database: a thread that is deleted and created again never reuses an epoch.
+      const numbers = known === undefined ? ", nextval('@.thread_numbers') AS thread" : "";
+      const found = await transaction.get<{ now: number; epoch: number; thread: number }>(
+        `SELECT ${NOW}, nextval('@.epochs') AS epoch${numbers}`,
+      );
+      const { now, epoch } = found!;
+      const holder = { epoch, owner, expires: leaseEnd(now, runner.leaseMs), ...thisProcess() };
+      if (known === undefined) {
+        const made = addChecksum(THREADS, { ...newThread(name), thread: found!.thread, ...holder });
+        if (await insertThread(transaction, made)) return made;
+        // Another transaction has created the thread: its row is used.
+        continue;
+      }
+      if (known.owner !== null && known.owner !== owner && isHeld(known, now, connection.lost)) {
+        throw threadIsHeld(threadId, describeHolder(known));
+      }
+      const claimed = addChecksum(THREADS, { ...known, ...holder });
+      await updateThread(transaction, claimed);
+      return claimed;
     }
-    // One sequence for the whole database: a thread that is deleted and created again never reuses an epoch.
-    const { epoch } = (await transaction.get<{ epoch: number }>("SELECT nextval('@.epochs') AS epoch"))!;
-    const holder = { epoch, owner, expires: leaseEnd(now, runner.leaseMs), ...thisProcess() };
-    await updateThread(transaction, { ...thread, ...holder });
-    return Object.freeze({ threadId, owner: runner.owner, epoch });
   });
+  if (thread.last === 0) {
+    connection.known.set(name, { thread, head: undefined, cells: new Map(), isComplete: true });
+  }
+  return Object.freeze({ threadId, owner: runner.owner, epoch: thread.epoch });
 }
 
 export function renewClaim(connection: Connection, claim: Claim, leaseMs: number): Promise<void> {
@@ -68,6 +86,7 @@ export function renewClaim(connection: Connection, claim: Claim, leaseMs: number
 }
 
 export function releaseClaim(connection: Connection, claim: Claim): Promise<void> {
+  connection.known.forget(encodeKey(claim.threadId));
   return connection.write(async (transaction) => {
     const thread = await lockThread(transaction, claim.threadId);
     if (thread === undefined || !holds(thread, claim)) return;
@@ -138,18 +157,13 @@ export async function setHead(transaction: Transaction, thread: number, namespac
   );
 }
 
-/** Creates and locks a thread. Of two transactions that create it, the second waits for the first and uses its row. */
-async function makeThread(transaction: Transaction, threadId: ThreadId): Promise<ThreadRow> {
-  for (;;) {
-    const { thread } = (await transaction.get<{ thread: number }>("SELECT nextval('@.thread_numbers') AS thread"))!;
-    const row = addChecksum(THREADS, { ...newThread(encodeKey(threadId)), thread });
-    await transaction.run(
-      "INSERT INTO @.threads (thread, name, epoch, last, checkpoints, namespaces, writes, v, sum) " +
-        "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT (name) DO NOTHING",
-      ...([row.thread, row.name, row.epoch, row.last, row.checkpoints, row.namespaces] as const),
-      ...([row.writes, row.v, row.sum] as const),
-    );
-    const made = await lockThread(transaction, threadId);
-    if (made !== undefined) return made;
-  }
+/** Creates a thread. Of two transactions that create it, the second waits for the first and returns false. */
+async function insertThread(transaction: Transaction, row: ThreadRow): Promise<boolean> {
+  const added = await transaction.run(
+    "INSERT INTO @.threads (thread, name, epoch, owner, expires, host, pid, started, last, checkpoints, namespaces, writes, v, sum) " +
+      "VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) ON CONFLICT (name) DO NOTHING",
+    ...([row.thread, row.name, row.epoch, row.owner, row.expires, row.host, row.pid, row.started] as const),
+    ...([row.last, row.checkpoints, row.namespaces, row.writes, row.v, row.sum] as const),
+  );
+  return added > 0;
 }

@@ -1,0 +1,113 @@
+/** Saves over Postgres use rows that the process knows, and read them again when another process has changed them. */
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
+import { PostgresStore } from "../../runtime/stores/postgres.ts";
+import { PostgresServer } from "./postgres-server.ts";
+
+let server: PostgresServer;
+let schemas = 0;
+beforeAll(async () => {
+  server = await PostgresServer.start();
+}, 120_000);
+afterAll(() => server.dispose());
+
+function openBoth(): readonly [PostgresStore, PostgresStore] {
+  const schema = `known_${++schemas}`;
+  const open = () => new PostgresStore({ url: server.url, schema, connections: 2 });
+  return [open(), open()];
+}
+
+/** Messages to the server while `body` runs. */
+async function messagesOf(body: () => Promise<unknown>): Promise<number> {
+  const { prototype } = pg.Client;
+  const query = Object.getOwnPropertyDescriptor(prototype, "query")!;
+  let count = 0;
+  const counted = function (this: pg.Client, ...args: unknown[]): unknown {
+    count++;
+    return (query.value as (...given: unknown[]) => unknown).apply(this, args);
+  };
+  Object.defineProperty(prototype, "query", { ...query, value: counted });
+  try {
+    await body();
+  } finally {
+    Object.defineProperty(prototype, "query", query);
+  }
+  return count;
+}
+
+describe("a save whose rows are known", () => {
+  it("takes three messages, in a chain that a claim or a save has begun", async () => {
+    const [store, other] = openBoth();
+    await store.threads();
+    let run!: SampleRun;
+    expect(await messagesOf(async () => (run = await SampleRun.start(store)))).toBe(5);
+    const save = (n: number) => () => run.save([{ channel: "log", append: [n] }]);
+    for (let n = 0; n < 3; n++) expect(await messagesOf(save(n))).toBe(3);
+    expect(await messagesOf(() => run.save([{ channel: "new", set: 1 }], {}, { releaseClaim: true }))).toBe(3);
+    expect(await other.loadLatest("thread")).toEqual(run.head());
+    // The next runner reads the head once.
+    const next = await SampleRun.resume(other, run.head()!, "next");
+    expect(await messagesOf(() => next.save([{ channel: "log", append: [3] }]))).toBe(6);
+    expect(await messagesOf(() => next.save([{ channel: "log", append: [4] }]))).toBe(3);
+    expect(await store.loadLatest("thread")).toEqual(next.head());
+    await Promise.all([store.close(), other.close()]);
+  });
+
+  it("reads the rows again after another process has pruned, labelled or renewed", async () => {
+    const [store, other] = openBoth();
+    const run = await SampleRun.start(store);
+    const save = (n: number) => run.save([{ channel: "log", append: [n] }]);
+    for (let n = 0; n < 3; n++) await save(n);
+    await other.prune("thread", { keepLast: 1 });
+    await save(3);
+    await other.label("thread", run.head()!.id, "good");
+    await save(4);
+    await other.renew(run.claim, 1000);
+    await save(5);
+    await other.putWrites(run.claim, run.head()!.id, [{ taskId: "t", node: "n", result: 1 }]);
+    await run.save([], {}, { clearWritesOf: run.head()!.id });
+    expect(await other.loadLatest("thread")).toEqual(run.head());
+    expect(await other.list("thread")).toHaveLength(5);
+    expect(await other.prune("thread", { keepLast: 1, keepLabelled: false })).toBe(4);
+    await Promise.all([store.close(), other.close()]);
+  });
+
+  it("is refused after another runner has taken the thread, and after the thread was deleted", async () => {
+    const [store, other] = openBoth();
+    const late = await SampleRun.start(store);
+    await late.save([{ channel: "n", set: 1 }]);
+    // The same owner may claim again: as after the end of the lease.
+    const claim = await other.claim("thread", { owner: late.claim.owner, leaseMs: 1000 });
+    await expect(late.save([{ channel: "n", set: 2 }])).rejects.toMatchObject({ code: "NG_THREAD_CONFLICT" });
+    const next = await SampleRun.resume(other, late.head()!, claim.owner);
+    await next.save([{ channel: "n", set: 3 }]);
+    await store.deleteThread("thread");
+    await expect(next.save([{ channel: "n", set: 4 }])).rejects.toMatchObject({ code: "NG_THREAD_CONFLICT" });
+    expect(await other.loadLatest("thread")).toBeUndefined();
+    await Promise.all([store.close(), other.close()]);
+  });
+
+  it("with an id that exists is refused and changes nothing", async () => {
+    const [store, other] = openBoth();
+    const run = await SampleRun.start(store);
+    const first = await run.save([{ channel: "n", set: 1 }]);
+    const second = await run.save([{ channel: "n", set: 2 }]);
+    await expect(run.save([{ channel: "n", set: 3 }], { id: first.id })).rejects.toMatchObject({
+      code: "NG_STORE_FAILED",
+      message: expect.stringContaining(first.id),
+    });
+    expect(await other.loadLatest("thread")).toEqual(second);
+    await run.save([{ channel: "n", set: 4 }]);
+    expect((await other.loadLatest("thread"))?.values).toEqual({ n: 4 });
+    await Promise.all([store.close(), other.close()]);
+  });
+
+  it("stores a long list as changes, with a full value from time to time", async () => {
+    const [store, other] = openBoth();
+    const run = await SampleRun.start(store);
+    for (let n = 0; n < 150; n++) await run.save([{ channel: "log", append: [n] }]);
+    expect(await other.loadLatest("thread")).toEqual(run.head());
+    await Promise.all([store.close(), other.close()]);
+  });
+});
