@@ -25,7 +25,22 @@ type Writable = readonly string[];
 /** A graph as text, one statement a line. Each seed is always the same graph. */
 export function generateGraph(seed: number): string {
   const random = createRandom(Math.imul(seed + 1, 0x9e3779b1));
-  return new Draft(random).text();
+  return nameConditions(new Draft(random).text(), createRandom(Math.imul(seed + 7, 0x85ebca6b)));
+}
+
+/** Gives a third of the conditions of edges a name: a proof must not depend on it. */
+function nameConditions(text: string, random: Random): string {
+  const derived: string[] = [];
+  const named = text.replace(
+    /^( {2}\w.* -> .*) when (?!.*\berror\b)(.+)$/gm,
+    (line, edge: string, condition: string) => {
+      if (line.includes("{") || !random.chance(1 / 3)) return line;
+      derived.push(`  derive d${derived.length} = ${condition}`);
+      return `${edge} when d${derived.length - 1}`;
+    },
+  );
+  if (derived.length === 0) return text;
+  return named.replace(/^graph g \{$/m, `graph g {\n${derived.join("\n")}`);
 }
 
 const INNER_GRAPHS: readonly string[] = [
