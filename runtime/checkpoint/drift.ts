@@ -54,7 +54,10 @@ export function presentShapes(program: Program, shapes: ChannelShapes | undefine
 export function renamedCallProblems(program: Program, head: Checkpoint): string[] {
   const names = head.digest === program.table.digest ? undefined : formerNames(program);
   if (names === undefined) return [];
-  const calls = Object.keys(head.children ?? {}).map((namespace) => /^\w+/.exec(namespace)?.[0] ?? "");
+  const depth = head.namespace === "" ? 0 : head.namespace.split("/").length;
+  const calls = Object.keys(head.children ?? {}).map(
+    (namespace) => /^\w+/.exec(namespace.split("/")[depth] ?? "")?.[0] ?? "",
+  );
   return [...new Set(calls)].flatMap((old) => {
     const name = names.nodes.get(old);
     if (name === undefined) return [];

@@ -74,8 +74,12 @@ export function underPresentNames(
   head: Checkpoint,
   writes: readonly PendingWrite[] = [],
 ): PresentCheckpoint {
-  const known = head.digest === program.table.digest ? undefined : formerNames(program);
+  const known = formerNames(program);
   if (known === undefined) return { head, writes, moved: NOTHING, problems: [] };
+  // A process with another version may have stored results behind a checkpoint of this version.
+  if (head.digest === program.table.digest) {
+    return { head, writes: writes.map((write) => presentWrite(write, known)), moved: NOTHING, problems: [] };
+  }
   const depth = head.namespace === "" ? 0 : head.namespace.split("/").length;
   const names = { ...known, path: (id: string) => presentPath(program, id, depth) };
   const moved = new Map<string, number>();

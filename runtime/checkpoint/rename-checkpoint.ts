@@ -16,7 +16,7 @@ export function renameCheckpoint(head: Checkpoint, renaming: Renaming): Checkpoi
   const node = (name: string): string => renaming.nodes.get(name) ?? name;
   const first = (id: string): string => renameFirst(id, node);
   const task = renaming.path ?? first;
-  const { currentNode, finished, passedGates, failure, unrouted, children, channels, dues } = head;
+  const { currentNode, finished, passedGates, failure, unrouted, channels, dues } = head;
   return {
     ...head,
     currentNodes: head.currentNodes.map(node),
@@ -33,7 +33,6 @@ export function renameCheckpoint(head: Checkpoint, renaming: Renaming): Checkpoi
     ...(failure && { failure: failure.node === undefined ? failure : { ...failure, node: node(failure.node) } }),
     ...(unrouted && { unrouted: unrouted.map((name) => (name === "start" ? name : node(name))) }),
     ...(dues && { dues: renameKeys(dues, task, (due) => due) }),
-    ...(children && { children: renameKeys(children, first, (id) => id) }),
     ...(channels && { channels: renameChannels(channels, renaming) }),
     values: renameChannels(head.values, renaming),
     versions: renameChannels(head.versions, renaming),

@@ -21,6 +21,7 @@ export interface GivenAnswers {
  * Checks answers against the waiting pauses (6.2). A repeated equal answer has no effect. A different answer to an
  * answered pause, an answer to an unknown id, and an answer that does not fit are refused before anything runs.
  *
+ * @param present the id of a pause under the present names of the graph
  * @throws ThreadError NG_BAD_ANSWER, NG_NOT_PAUSED
  */
 export async function takeAnswers(
@@ -28,6 +29,7 @@ export async function takeAnswers(
   head: Checkpoint,
   writes: readonly PendingWrite[],
   options: Pick<ResumeOptions, "answer" | "answers">,
+  present: (id: string) => string = (id) => id,
 ): Promise<GivenAnswers> {
   // Answers of finished steps do not apply to the next step. Answers of its own `pause before` gates may already be
   // recorded.
@@ -45,7 +47,7 @@ export async function takeAnswers(
     if (admitted instanceof Mismatch)
       throw bad(head, `the answer to \`${id}\` is not plain JSON: ${admitted.describe()}`);
     const pause = open.find((item) => item.id === id);
-    const known = answers.get(id) ?? (pause === undefined ? await recordedAnswer(store, head, id) : undefined);
+    const known = answers.get(id) ?? (pause === undefined ? await recordedAnswer(store, head, id, present) : undefined);
     if (known !== undefined) {
       if (equal(known.value, admitted)) continue;
       throw bad(head, `\`${id}\` has been answered already, with ${shorten(JSON.stringify(known.value))}`);
@@ -115,7 +117,12 @@ function fit(head: Checkpoint, pause: PauseItem, value: Json): Json {
 }
 
 /** An answer is recorded in the checkpoint of the step that consumed it. Only a repeated answer needs this search. */
-async function recordedAnswer(store: Store, head: Checkpoint, id: string): Promise<ConsumedAnswer | undefined> {
+async function recordedAnswer(
+  store: Store,
+  head: Checkpoint,
+  id: string,
+  present: (id: string) => string,
+): Promise<ConsumedAnswer | undefined> {
   const newest = head.answers.find((answer) => answer.id === id);
   if (newest !== undefined) return newest;
   let before: string | undefined = head.id;
@@ -123,7 +130,7 @@ async function recordedAnswer(store: Store, head: Checkpoint, id: string): Promi
     const options = { before, limit: 100 };
     const page: readonly Checkpoint[] = await asStoreError(() => store.list(head.threadId, options));
     for (const checkpoint of page) {
-      const found = (checkpoint.answers ?? []).find((answer) => answer.id === id);
+      const found = (checkpoint.answers ?? []).find((answer) => present(answer.id) === id);
       if (found !== undefined) return found;
     }
     before = page.at(-1)?.id;

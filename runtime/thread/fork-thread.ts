@@ -71,7 +71,7 @@ export async function forkCheckpoint(
   );
   const run = new Run(program, shared, { cancellation, maxSteps: null });
   // Mutation point: forked-results
-  restoreRun(run, source, results);
+  restoreRun(run, source, results, isSameThread ? known.moved : undefined);
   // A fork keeps due times, under the ids of its own pauses (W5).
   if (run.dues !== undefined) run.dues = renewDues(run.dues, renew);
   if (program.receives) shared.inbox.giveBack(await signalsToRetake(durable.store, request, results));
@@ -203,7 +203,7 @@ async function forkChildren(
       place: { path: namespace.split("/"), runId: childId, keyId: childId, attempt: child.attempt ?? 1 },
     });
     run.argumentsRound = child.argumentsRound ?? 1;
-    restoreRun(run, present.head, present.writes);
+    restoreRun(run, present.head, present.writes, source.threadId === durable.threadId ? present.moved : undefined);
     if (run.dues !== undefined) run.dues = renewDues(run.dues, (id) => renewPauseId(id, source.runId, runId));
     const head = await asStoreError(() => durable.store.loadLatest(durable.threadId, namespace));
     const writer = run.writer!;

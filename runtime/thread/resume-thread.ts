@@ -104,7 +104,7 @@ async function resumeClaimed(
   // Checks the answers before the fork is made: a wrong answer leaves the thread unchanged.
   const present = underPresentNames(core.program, source, await loadWrites(store, threadId, source.id));
   const waiting = options.at === undefined ? present.head : { ...present.head, pauses: [] };
-  await takeAnswers(store, waiting, present.writes, withPresentIds(core.program, options));
+  await takeAnswers(store, waiting, present.writes, withPresentIds(core.program, options), presentId(core.program));
   const metadata = { ...source.metadata, ...options.metadata };
   const request = { source, head: latest, at: options.at, metadata };
   const fork = await forkCheckpoint(core, durable, cancellation, request);
@@ -138,7 +138,7 @@ async function resumeHead(
   const found = await loadWrites(store, threadId, stored.id);
   const { head, writes, moved } = await refuseDrift(core.program, store, stored, found);
   const options = withPresentIds(core.program, given);
-  const { answers, fresh } = await takeAnswers(store, head, writes, options);
+  const { answers, fresh } = await takeAnswers(store, head, writes, options, presentId(core.program));
   const named = options.answers !== undefined || options.answer !== undefined;
   if (!named && isOver(head)) {
     throw new ThreadError(
@@ -173,6 +173,10 @@ async function resumeHead(
   restoreRun(run, head, writes, moved);
   run.woken = new Set([...woken.map(({ id }) => id), ...wokenPauses(writes)]);
   return executeRun(run, true, (restored) => (isOver(head) ? asItStands(restored) : continueRun(restored, head)));
+}
+
+function presentId(program: Program): (id: string) => string {
+  return (id) => presentPauseId(program, id);
 }
 
 /** The caller may have read the ids of pauses before a node was renamed. */

@@ -2,6 +2,7 @@
 import type { CheckpointId } from "../../runtime/interface/checkpoint.ts";
 import type { Engine, ExecuteOptions } from "../../runtime/interface/engine-options.ts";
 import type { Json, JsonObject } from "../../runtime/value/json.ts";
+import { nameIn, type Version } from "./versions.ts";
 import type { Drift } from "./table-of-model.ts";
 
 export type Act =
@@ -27,12 +28,14 @@ export interface Plan {
   readonly refusal?: string;
   /** The engine has another version of the table. */
   readonly drift?: Drift;
+  /** The names that the engine's table uses; absent if the graph of the seed is never edited. */
+  readonly version?: Version;
 }
 
 /** Performs the act. Acts that run return a promise of the result. */
 export async function perform(
   engine: Engine,
-  { act, thread }: Plan,
+  { act, thread, version = "plain" }: Plan,
   names: readonly string[],
   options: ExecuteOptions,
 ): Promise<unknown> {
@@ -57,7 +60,10 @@ export async function perform(
       });
     }
     case "update": {
-      const { values, replace, as } = act;
+      const { replace, as } = act;
+      const values = Object.fromEntries(
+        Object.entries(act.values).map(([name, value]) => [nameIn(version, name), value]),
+      );
       return engine.update(thread, values, { replace, ...(as === undefined ? {} : { as: names[as]! }) });
     }
     case "label":
@@ -66,8 +72,9 @@ export async function perform(
 }
 
 /** The act in one line. */
-export function describeAct({ act, thread, refusal, drift }: Plan): string {
+export function describeAct({ act, thread, refusal, drift, version }: Plan): string {
   const { kind, ...rest } = act;
   const changed = drift === undefined ? "" : ` under another table ${JSON.stringify(drift)}`;
-  return `${kind} on ${thread} ${JSON.stringify(rest)}${changed}${refusal === undefined ? "" : `, to be refused with ${refusal}`}`;
+  const names = version === undefined ? "" : ` with ${version} names`;
+  return `${kind} on ${thread} ${JSON.stringify(rest)}${changed}${names}${refusal === undefined ? "" : `, to be refused with ${refusal}`}`;
 }

@@ -2,6 +2,7 @@ import type { CheckpointHeader, PendingWrite } from "../../runtime/interface/che
 import type { Claim, SaveRequest, Store } from "../../runtime/interface/store.ts";
 import { chance } from "./random.ts";
 import { withoutDigests } from "./task-names.ts";
+import { inPlainNames } from "./versions.ts";
 import type { FaultKind, Life, World } from "./world.ts";
 
 /**
@@ -11,7 +12,7 @@ import type { FaultKind, Life, World } from "./world.ts";
  * @param isSlow calls return when the seed says so, not at once
  */
 export function faultyStore(world: World, life: Life, isSlow: boolean, keepsWrites: boolean): Store {
-  const { store: base, random } = world;
+  const { base, random } = world;
   const never = new Promise<never>(() => undefined);
 
   const call = <T>(name: string, effect: () => T, old?: () => T, quiet = false): T | Promise<T> => {
@@ -103,7 +104,7 @@ export function faultyStore(world: World, life: Life, isSlow: boolean, keepsWrit
     putWrites: (claim, id, writes) =>
       call(`putWrites ${writes.map(({ taskId }) => taskId).join(" ")}`, () => {
         base.putWrites(claim, id, writes);
-        noteWrites(world, world.places.get(id)!, writes);
+        noteWrites(world, world.places.get(id)!, inPlainNames(writes));
       }),
     getWrites: (threadId, id) =>
       call(
@@ -164,7 +165,7 @@ function forgetFaults(world: World, { step, failure, finished, ...header }: Chec
 }
 
 function save(world: World, life: Life, claim: Claim, request: SaveRequest, keepsWrites: boolean): void {
-  const { header } = request;
+  const header = inPlainNames(request.header);
   const place = `${header.threadId}|${header.namespace}`;
   const head = world.heads.get(place);
   const runId = withoutDigests(header.runId);
@@ -174,7 +175,7 @@ function save(world: World, life: Life, claim: Claim, request: SaveRequest, keep
   );
   const isEdit = life.act.kind === "fork" || life.act.kind === "update" || life.act.kind === "resume from";
   const pending = isEdit && head !== undefined ? world.store.getWrites(header.threadId, head) : [];
-  world.store.save(claim, request);
+  world.base.save(claim, request);
   world.moment++;
   const at = { runId, step: resumesAt(header) };
   world.heads.set(place, header.id);

@@ -447,7 +447,7 @@ export class Ledger {
       else if (kept.length > 0) this.#report(`2.3: results of ${kept.join(", ")} were at fault, and are kept ${where}`);
     }
     // A fork or an edit has the results of its source; a cancelled run has those that existed.
-    if (isRoot || life.cancelled || (found.status !== "paused" && found.status !== "failed")) return;
+    if (isRoot || life.cancelled || life.drained || (found.status !== "paused" && found.status !== "failed")) return;
     if (found.status === "failed" && life.aborts) return;
     const own = found.pauses.filter(({ namespace }) => namespace.length === 0);
     const pauses = new Map(own.map((pause) => [pause.taskId, pause] as const));

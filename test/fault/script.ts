@@ -1,13 +1,13 @@
 /** The random user of a thread: resumes with answers, further turns, forks, edits, and calls that must be refused. */
 import type { Checkpoint, CheckpointId } from "../../runtime/interface/checkpoint.ts";
 import type { Json, JsonObject } from "../../runtime/value/json.ts";
-import type { MemoryStore } from "../../runtime/stores/memory.ts";
 import type { Act, Plan } from "./acts.ts";
 import type { Ledger } from "./ledger.ts";
 import { answerTo, type Model } from "./model.ts";
 import { below, chance, pick, type Random } from "./random.ts";
 import type { Position } from "./position.ts";
 import { withDigests } from "./task-names.ts";
+import type { Version } from "./versions.ts";
 import type { World } from "./world.ts";
 
 const SPECIAL = [
@@ -38,7 +38,11 @@ export interface Script {
   failures: number;
   /** Another version of the table, from some time on. */
   drifts: boolean;
+  /** The graph is edited between processes: each has one of two versions. */
+  versions: Random | undefined;
 }
+
+type ReadStore = World["store"];
 
 export function randomScript(random: Random): Script {
   const kinds = SPECIAL.filter(() => chance(random, 0.5));
@@ -51,6 +55,7 @@ export function randomScript(random: Random): Script {
     labels: new Map(),
     failures: 0,
     drifts: false,
+    versions: undefined,
   };
 }
 
@@ -89,8 +94,11 @@ export function planNext(script: Script, model: Model, world: World, ledger: Led
   return act(script, resume(random, head, store, hurry));
 }
 
-function act({ thread, drifts }: Script, what: Act): Plan {
-  return { act: what, thread, ...(drifts ? { drift: { adds: true } } : {}) };
+const [PLAIN, MARKED]: readonly [Version, Version] = ["plain", "marked"];
+
+function act({ thread, drifts, versions }: Script, what: Act): Plan {
+  const version = versions === undefined ? {} : { version: chance(versions, 0.5) ? MARKED : PLAIN };
+  return { act: what, thread, ...(drifts ? { drift: { adds: true } } : {}), ...version };
 }
 
 /** A further resume changes nothing. */
@@ -104,7 +112,7 @@ function isAtRest(script: Script, head: Checkpoint, at: Position, ledger: Ledger
 }
 
 /** Answers to some or all of the waiting pauses. */
-function resume(random: Random, head: Checkpoint, store: MemoryStore, all: boolean): Act {
+function resume(random: Random, head: Checkpoint, store: ReadStore, all: boolean): Act {
   const asked = head.pauses.filter(({ kind }) => kind === "interrupt");
   if (asked.length === 0 && chance(random, 0.5)) return { kind: "resume" };
   const chosen = head.pauses.filter(() => all || chance(random, 0.7));
@@ -216,7 +224,7 @@ function refused(script: Script, head: Checkpoint, isOver: boolean): Plan {
 }
 
 /** A checkpoint of the thread, and the name that the act uses for it. */
-function origin({ random, thread, labels }: Script, store: MemoryStore, world: World) {
+function origin({ random, thread, labels }: Script, store: ReadStore, world: World) {
   const list = store.list(thread, { limit: 100 });
   const source = chance(random, 0.3) ? list[0]!.id : pick(random, list).id;
   const label = [...labels].find(([, id]) => id === source)?.[0];
@@ -240,7 +248,7 @@ function edit(random: Random): { readonly values: JsonObject; readonly replace: 
 }
 
 /** A called graph that has started continues with its original arguments. A retry would receive other ones. */
-function callsAgain(model: Model, ledger: Ledger, store: MemoryStore, head: Checkpoint, at: Position): boolean {
+function callsAgain(model: Model, ledger: Ledger, store: ReadStore, head: Checkpoint, at: Position): boolean {
   if (at.ready.length + at.sends.length === 0) return false;
   return Object.keys(ledger.step(at).leaves).some((id) => {
     const node = model.nodes.find(({ name }) => name === id.replace(/[[~].*/, ""))!;

@@ -3,6 +3,7 @@ import type { NodeContext } from "../../runtime/interface/context.ts";
 import type { Json } from "../../runtime/value/json.ts";
 import { body, Mishap, pickyReducer, type Model, type ModelNode } from "./model.ts";
 import { nameOf, taskOfKey, withoutDigests, type TaskName } from "./task-names.ts";
+import { inPlainNames, nameIn } from "./versions.ts";
 import type { Life, World } from "./world.ts";
 
 export interface Bodies {
@@ -46,7 +47,7 @@ function work(setting: Bodies, life: Life, args: readonly unknown[]): unknown {
   const key = context.idempotencyKey;
   // A dead process stops at once. The simulation can only keep it from acting.
   if (life.dead) return new Promise(() => undefined);
-  const task = taskOf(setting, model, node, context);
+  const task = taskOf(setting, life, model, node, context);
   world.note(
     `    body ${id[0]}.${node.name} as ${task === undefined ? key : `${task.task}@${task.step}`} attempt ${context.attempt}`,
   );
@@ -62,7 +63,9 @@ function work(setting: Bodies, life: Life, args: readonly unknown[]): unknown {
   }
   watchAttempts(world, life, context, node);
   const seen =
-    error === null ? null : { node: error.node, code: error.code, attempts: error.attempts, items: error.items };
+    error === null
+      ? null
+      : { node: inPlainNames(error.node), code: error.code, attempts: error.attempts, items: error.items };
   const settle = (happen: () => void): void => {
     // Bodies with a timeout end in time.
     if (node.timeout === undefined) world.later(life, happen);
@@ -81,13 +84,17 @@ function work(setting: Bodies, life: Life, args: readonly unknown[]): unknown {
       }),
     );
   };
-  const broken = world.breaks.get(key) ?? 0;
+  const place = task === undefined ? key : nameOf(task);
+  const broken = world.breaks.get(place) ?? 0;
   if (broken < node.does.breaks) {
-    world.breaks.set(key, broken + 1);
+    world.breaks.set(place, broken + 1);
     world.cover("a failure that a resume gets over");
     if (task !== undefined) life.broke.add(nameOf(task));
     return fail(Object.assign(new Error("not today"), { retryable: false }));
   }
+  /** Nodes that call graphs have the same name in each version; `end` is no node. */
+  const targetName = (name: string): string =>
+    model.nodes.some((other) => other.name === name && other.graph === undefined) ? nameIn(life.version, name) : name;
   try {
     const result = body(
       {
@@ -105,12 +112,13 @@ function work(setting: Bodies, life: Life, args: readonly unknown[]): unknown {
         attempt: context.attempt,
         goto: ([target], exclusive) => {
           world.cover(exclusive ? "an exclusive goto" : "a goto");
-          return void (exclusive ? context.goto(target!, { exclusive }) : context.goto(target!));
+          const name = targetName(target!);
+          return void (exclusive ? context.goto(name, { exclusive }) : context.goto(name));
         },
         stop: () => void context.stop(),
         send: (target, item) => {
           world.cover("a sent item");
-          context.send(target, item as Json);
+          context.send(targetName(target), item as Json);
         },
         ask: (question) => context.interrupt(question),
       },
@@ -138,15 +146,21 @@ function work(setting: Bodies, life: Life, args: readonly unknown[]): unknown {
 }
 
 /** `undefined` without a store, which means that there is nothing to check. */
-function taskOf({ world, model: main }: Bodies, model: Model, node: ModelNode, context: NodeContext) {
+function taskOf(
+  { world, model: main }: Bodies,
+  { version }: Life,
+  model: Model,
+  node: ModelNode,
+  context: NodeContext,
+) {
   const known = world.tasks.get(context.idempotencyKey);
   const head = world.runs.get(context.thread);
   if (known !== undefined || head === undefined) return known;
-  const task = taskOfKey(main, head, { model, node: node.name }, context);
-  if (task !== undefined) world.tasks.set(context.idempotencyKey, task);
+  const task = taskOfKey(main, head, { model, node: nameIn(version, node.name) }, context);
+  if (task !== undefined) world.tasks.set(context.idempotencyKey, inPlainNames(task));
   else if (!world.misled)
     world.report(`5.5: the key of ${model.name}.${node.name} in step ${context.step} is no task's`);
-  return task;
+  return task === undefined ? undefined : inPlainNames(task);
 }
 
 function watchStart(world: World, life: Life, task: TaskName, names: string): void {

@@ -7,6 +7,7 @@ import type { Clock } from "../../runtime/interface/clock.ts";
 import { MemoryStore } from "../../runtime/stores/memory.ts";
 import type { Act } from "./acts.ts";
 import type { TaskName } from "./task-names.ts";
+import { inPlainNames, type Version } from "./versions.ts";
 import { below, chance, type Random } from "./random.ts";
 
 /** Faults of a store call. */
@@ -31,6 +32,8 @@ export interface Life {
   readonly name: string;
   /** The act that it performs. */
   readonly act: Act;
+  /** The names that its graph uses. */
+  readonly version: Version;
   dead: boolean;
   claimed: boolean;
   /** A store call of it failed, was lost, or was late. */
@@ -38,6 +41,8 @@ export interface Life {
   /** A store call of it was never answered. */
   hung: boolean;
   cancelled: boolean;
+  /** Its engine was drained. */
+  drained: boolean;
   /** When it started, in the order of the world. */
   readonly born: number;
   readonly isExit: boolean;
@@ -68,7 +73,10 @@ interface Timer extends Event {
 export class World {
   readonly random: Random;
   readonly faults: FaultPlan;
-  readonly store: MemoryStore;
+  /** The store as the processes use it. */
+  readonly base: MemoryStore;
+  /** The store as the simulation reads it: with the names of the model, whatever version of the graph has written it. */
+  readonly store: Pick<MemoryStore, "loadLatest" | "loadById" | "loadByLabel" | "list" | "getWrites">;
   /** Number of store calls so far. */
   calls = 0;
   /** Increases with everything that becomes durable. */
@@ -120,7 +128,15 @@ export class World {
   constructor(random: Random, faults: FaultPlan, makeStore: (now: () => number) => MemoryStore) {
     this.random = random;
     this.faults = faults;
-    this.store = makeStore(() => this.now);
+    const base = makeStore(() => this.now);
+    this.base = base;
+    this.store = {
+      loadLatest: (thread, namespace) => inPlainNames(base.loadLatest(thread, namespace)),
+      loadById: (thread, id) => inPlainNames(base.loadById(thread, id)),
+      loadByLabel: (thread, label) => inPlainNames(base.loadByLabel(thread, label)),
+      list: (thread, options) => inPlainNames(base.list(thread, options)),
+      getWrites: (thread, id) => inPlainNames(base.getWrites(thread, id)),
+    };
   }
 
   report(problem: string): void {
