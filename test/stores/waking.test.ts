@@ -23,24 +23,25 @@ afterAll(() => server.dispose());
 it.each(["SQLite", "Postgres"])("%s", { timeout: 120_000 }, async (kind) => {
   const path = inDirectory("runs.db");
   const open = (): Store =>
-    kind === "SQLite" ? new SqliteStore(path) : new PostgresStore({ url: server.url, schema: "waking", connections: 4 });
+    kind === "SQLite"
+      ? new SqliteStore(path)
+      : new PostgresStore({ url: server.url, schema: "waking", connections: 4 });
   const stores = [open(), open(), open()];
   const ran: string[] = [];
   const table = tableOf(TEXT, ["work"]);
-  const engines = stores.map(
-    (store): Engine =>
-      createEngine(table, {
-        store,
-        wake: false,
-        builtins: { receive, sleep },
-        functions: {
-          work: async (context: { readonly thread: string }) => {
-            ran.push(context.thread);
-            await new Promise((resolve) => setTimeout(resolve, 5));
-            return "worked";
-          },
+  const engines = stores.map((store): Engine =>
+    createEngine(table, {
+      store,
+      wake: false,
+      builtins: { receive, sleep },
+      functions: {
+        work: async (context: { readonly thread: string }) => {
+          ran.push(context.thread);
+          await new Promise((resolve) => setTimeout(resolve, 5));
+          return "worked";
         },
-      }),
+      },
+    }),
   );
   const threads = Array.from({ length: THREADS }, (_, n) => `t${n}`);
   for (const thread of threads) await engines[0]!.run({}, { thread });
