@@ -12,7 +12,7 @@ import { stdoutFailure, watchOutputStreams } from "./process/output-streams.ts";
 import { createProgram } from "./program.ts";
 import { currentStage, activeRun, type Stage } from "./process/stage.ts";
 import { reasonOf } from "./sources/source-files.ts";
-import { describeThrown, describeUserError } from "./process/user-error.ts";
+import { describeThrown, describeUserError, messageOf } from "./process/user-error.ts";
 
 /** Errors of the runtime that are caused by wrong usage of a command. */
 const WRONG_USAGE: ReadonlySet<string> = new Set([
@@ -217,11 +217,7 @@ function explain(error: unknown): Explanation {
   return {
     exitCode: EXIT.bug,
     code: "bug",
-    message: `this is a bug in ngc: ${message}`,
+    message: `this is a bug in ngc: ${messageOf(error)}`,
     help: "NGRAPH_DEBUG=1 shows where it happened; please report it with the file and the command",
   };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : describeThrown(error);
 }

@@ -13,6 +13,19 @@ export function rememberUserSources(files: Iterable<string>): void {
   for (const file of files) userSources.add(file);
 }
 
+/** Removes the secrets of the current run from a text; there are none before a run. */
+let redact = (text: string): string => text;
+
+/** Sets the secrets that errors of user code outside of a node call may contain. */
+export function redactUserErrors(redactor: (text: string) => string): void {
+  redact = redactor;
+}
+
+/** The message of an error, or a thrown value as text, without secrets. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? describeError(error, redact) : describeThrown(error);
+}
+
 /** An error with its place, `ReferenceError: x is not defined (nodes.ts:12:5)`; `undefined` if no stack frame is user code. */
 export function describeUserError(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
@@ -23,7 +36,7 @@ export function describeUserError(error: unknown): string | undefined {
 /** Describes a thrown value that is not an `Error`. Only user code throws such values. */
 export function describeThrown(value: unknown): string {
   try {
-    return `${String(value)} was thrown, which is not an Error`;
+    return `${redact(String(value))} was thrown, which is not an Error`;
   } catch {
     return "a value was thrown that cannot be converted to text";
   }
@@ -51,7 +64,7 @@ function stackOf(error: Error): string {
 }
 
 function headline(error: Error): string {
-  const message = describeError(error);
+  const message = describeError(error, redact);
   return error.name === "Error" || message === error.name ? message : `${error.name}: ${message}`;
 }
 

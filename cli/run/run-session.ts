@@ -12,6 +12,7 @@ import { quoteArgument } from "../output/quote-argument.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { enterStage } from "../process/stage.ts";
+import { redactUserErrors } from "../process/user-error.ts";
 import { bindFunctions } from "../sources/bind-functions.ts";
 import { refuseManyPaths } from "../sources/called-tables.ts";
 import { secretNames } from "../sources/secret-names.ts";
@@ -71,6 +72,8 @@ export async function openRunSession(
 ): Promise<RunSession> {
   refuseUserCode(table, options);
   refuseManyPaths(table);
+  const redact = createRedactor(new Map(secretNames(table).map((name) => [name, process.env[name] ?? ""])));
+  redactUserErrors(redact);
   const [{ builtinNodes }, { createPrint }, code, llm] = await Promise.all([
     import("../../stdlib/builtin-nodes.ts"),
     import("../../stdlib/nodes/print.ts"),
@@ -81,7 +84,6 @@ export async function openRunSession(
     const text = printableText(line);
     display.above(() => (output.json ? output.problem(text) : output.result(text)));
   });
-  const redact = createRedactor(new Map(secretNames(table).map((name) => [name, process.env[name] ?? ""])));
   const maxSteps = options.maxSteps === undefined ? undefined : stepLimits(options.maxSteps, table.name);
   const say = options.events === true ? quietly(output) : output;
   return {

@@ -12,7 +12,12 @@ import { CommandError } from "../process/command-error.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { importModule } from "../start/import-module.ts";
 import { enterStage } from "../process/stage.ts";
-import { describeUserError, rememberUserSources, USER_BUNDLE_MARK } from "../process/user-error.ts";
+import {
+  describeUserError,
+  messageOf as messageOfUser,
+  rememberUserSources,
+  USER_BUNDLE_MARK,
+} from "../process/user-error.ts";
 
 /** A module that a graph file imports: its specifier and the directory of the graph file. */
 export interface UserModule {
@@ -192,7 +197,7 @@ function loaderOf(path: string): Loader {
 }
 
 function messageOf(error: unknown): string {
-  return describeUserError(error) ?? (error instanceof Error ? error.message : String(error));
+  return describeUserError(error) ?? messageOfUser(error);
 }
 
 function isBuildFailure(error: unknown): error is BuildFailure {

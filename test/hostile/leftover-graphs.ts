@@ -98,6 +98,7 @@ function nodeOf(random: Random, name: string, server: string, isTask: boolean): 
     () => `throws("${pick(random, FORMS)}")`,
     () => `asks("${pick(random, FORMS)}")`,
     () => `emits("${pick(random, FORMS)}")`,
+    () => `later("${pick(random, FORMS)}")`,
   ])();
   const check = isTask && chance(random, 0.4) ? `done when shell(${command()}, ${ENV})  tries 1` : "";
   // A field of the result is stored, and not the output beside it.
@@ -106,7 +107,7 @@ function nodeOf(random: Random, name: string, server: string, isTask: boolean): 
 }
 
 function header(): string {
-  return 'secret KEY\nsecret TOKEN\nsecret KEY64\nimport { throws, asks, emits } from "./f.mjs"\n';
+  return 'secret KEY\nsecret TOKEN\nsecret KEY64\nimport { throws, asks, emits, later } from "./f.mjs"\n';
 }
 
 function channelsOf(nodes: readonly Node[]): string {
@@ -158,6 +159,11 @@ export function throws(form) {
 export function asks(form, context) {
   const value = forms[form]();
   context.interrupt({ question: "sure?", about: value instanceof Error ? value.message : value.KEY ?? value, [KEY]: 1 });
+}
+export function later(form) {
+  Promise.reject(forms[form]());
+  setTimeout(() => { throw forms[form](); }, 1);
+  return new Promise((done) => setTimeout(done, 50));
 }
 export function emits(form, context) {
   const value = forms[form]();
