@@ -3,17 +3,10 @@ import type { StoredItem } from "../../interface/memory.ts";
 import type { Json } from "../../value/json.ts";
 import { freezeDeep } from "./frozen-json.ts";
 import { jsonText } from "./json-text.ts";
+import { createdOf, encodeNamespace } from "./item-names.ts";
 import { decodeKey, encodeKey } from "./key.ts";
 import { type ItemRow, ITEMS, rowName, type RowContent } from "./rows.ts";
 import { corruptRecord, quote } from "./store-error.ts";
-
-/**
- * A namespace as one text: each part as a key, followed by a line break, which no key contains. So the text of a prefix is a
- * prefix of the text.
- */
-export function encodeNamespace(namespace: readonly string[]): string {
-  return namespace.map((part) => `${encodeKey(part)}\n`).join("");
-}
 
 function decodeNamespace(text: string): readonly string[] {
   return Object.freeze(text.split("\n").slice(0, -1).map(decodeKey));
@@ -38,16 +31,6 @@ export function itemRow(
     expires,
     data: jsonText([value, vector], () => `the item ${quote(key)}`),
   };
-}
-
-/** When an item was created that replaces another one. */
-export function createdOf(
-  created: number,
-  updated: number,
-  former: { readonly created: number; readonly expires: number | null } | undefined,
-): number {
-  const isNew = former === undefined || (former.expires !== null && former.expires <= updated);
-  return isNew ? created : former.created;
 }
 
 /** @param row with a verified checksum */

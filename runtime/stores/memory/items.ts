@@ -1,6 +1,6 @@
 import type { StoredItem, StoredItemsOptions } from "../../interface/memory.ts";
 import { frozenJson } from "../contract/frozen-json.ts";
-import { createdOf, encodeNamespace } from "../contract/items.ts";
+import { createdOf, encodeNamespace } from "../contract/item-names.ts";
 import { encodeKey } from "../contract/key.ts";
 import { quote } from "../contract/store-error.ts";
 

@@ -1,6 +1,7 @@
 /** The long-term memory. Its table is created with the first item. */
 import type { StoredItem, StoredItemsOptions } from "../../interface/memory.ts";
-import { decodeItem, encodeNamespace, endOfPrefix, itemRow } from "../contract/items.ts";
+import { encodeNamespace } from "../contract/item-names.ts";
+import { decodeItem, endOfPrefix, itemRow } from "../contract/items.ts";
 import { encodeKey } from "../contract/key.ts";
 import { addChecksum, type ItemRow, ITEMS, verifyRow } from "../contract/rows.ts";
 import type { Connection } from "./connection.ts";
