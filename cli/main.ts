@@ -2,6 +2,7 @@ import { writeSync } from "node:fs";
 import { CommanderError } from "commander";
 import { NgraphError } from "../runtime/interface/errors.ts";
 import { CommandError } from "./process/command-error.ts";
+import { replacedBuiltin } from "./process/builtin-objects.ts";
 import { endProcess, hasEnded } from "./process/end-process.ts";
 import { EXIT, type ExitCode } from "./process/exit-codes.ts";
 import { onImpatientSignal } from "./process/interruption.ts";
@@ -81,7 +82,9 @@ export async function main(args: readonly string[]): Promise<void> {
 /** Ends the process if not even an error can be reported: user code has replaced functions such as `Array.prototype.map`. */
 function endBroken(): never {
   try {
-    writeSync(2, "error: user code has broken built-in objects of JavaScript, and the run cannot continue\n");
+    const replaced = replacedBuiltin();
+    const what = replaced === undefined ? "broken built-in objects of JavaScript" : "replaced `" + replaced + "`";
+    writeSync(2, "error: user code has " + what + ", and the run cannot continue\n");
   } finally {
     endProcess(EXIT.failed);
   }
@@ -212,6 +215,15 @@ function explain(error: unknown): Explanation {
       code: "too_large",
       message: "a value is too large to be written as JSON",
       help: "store large data in files, and pass their names between nodes",
+    };
+  }
+  const replaced = replacedBuiltin();
+  if (replaced !== undefined) {
+    return {
+      exitCode: EXIT.failed,
+      code: "user_code",
+      message: `user code has replaced \`${replaced}\`, and the run cannot continue: ${message}`,
+      help: "restore the built-in function before the node returns",
     };
   }
   return {

@@ -12,6 +12,7 @@ export const newCommand = defineCommand<object>({
   summary: "create a starter project with a graph and its node functions",
   run: ([directory = ""], _, output) => {
     // Resolved as for writing: `a/../b` is `b`, even if `a` does not exist.
+    if (directory === "") throw new CommandError("the name of the directory is empty");
     const target = resolve(directory);
     if (existsSync(target) && !statSync(target).isDirectory()) {
       throw new CommandError(`${directory} is a file`, { help: "name a directory that does not exist yet" });

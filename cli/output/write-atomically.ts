@@ -6,17 +6,21 @@ import { reasonOf } from "../sources/source-files.ts";
 
 /**
  * Writes a temporary file beside the target and renames it, so that readers never see an incomplete file. Keeps permissions, writes
- * through a symbolic link, and creates missing directories.
+ * through a symbolic link, and creates missing directories. A device or a pipe is written directly: the renamed file would replace it.
  */
 export function writeAtomically(path: string, text: string): void {
   let temporary: string | undefined;
   try {
     const target = existing(path);
+    const found = statSync(target, { throwIfNoEntry: false });
+    if (found !== undefined && !found.isFile() && !found.isDirectory()) {
+      writeFileSync(target, text);
+      return;
+    }
     makeDirectory(dirname(target));
     temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`);
     writeFileSync(temporary, text);
-    const mode = modeOf(target);
-    if (mode !== undefined) chmodSync(temporary, mode);
+    if (found !== undefined) chmodSync(temporary, found.mode & 0o7777);
     renameSync(temporary, target);
   } catch (error) {
     if (temporary !== undefined) rmSync(temporary, { force: true });
@@ -29,13 +33,5 @@ function existing(path: string): string {
     return realpathSync(path);
   } catch {
     return path;
-  }
-}
-
-function modeOf(path: string): number | undefined {
-  try {
-    return statSync(path).mode & 0o7777;
-  } catch {
-    return undefined;
   }
 }

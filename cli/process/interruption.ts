@@ -1,3 +1,5 @@
+import { activeRun } from "./stage.ts";
+
 /**
  * The signals that interrupt a command. Outside of `withSignals` no handler is installed: the system ends the process at once, even
  * during synchronous work, which would block a handler. Handlers are installed only while a run has something to put in order.
@@ -15,7 +17,9 @@ export function onImpatientSignal(end: () => void): void {
 /** Passes signals to `onSignal` while `work` runs. If `onSignal` returns `false` the process ends at once. */
 export async function withSignals<T>(onSignal: (signal: Signal) => boolean, work: () => Promise<T>): Promise<T> {
   const handler = (name: NodeJS.Signals): void => {
-    if (!onSignal(name as Signal)) endAtOnce();
+    // A store that does not answer would delay a run that has nothing to put in order yet.
+    const isWaiting = activeRun() !== undefined && activeRun()?.isStarted === undefined;
+    if (isWaiting || !onSignal(name as Signal)) endAtOnce();
   };
   for (const name of SIGNALS) process.on(name, handler);
   try {

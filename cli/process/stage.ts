@@ -12,6 +12,8 @@ export interface ActiveRun {
   readonly thread?: string;
   /** The command that resumes it. */
   readonly command?: string;
+  /** Absent while the store is opened and the thread claimed: nothing has run yet. */
+  readonly isStarted?: true;
 }
 
 let stage: Stage = { name: "idle" };

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { BuiltinNode } from "../../runtime/interface/context.ts";
 import type { EngineOptions, ExecuteOptions } from "../../runtime/interface/engine-options.ts";
@@ -103,9 +103,17 @@ export async function openRunSession(
     },
     redact,
     announce(thread, isResumed) {
-      if (thread === undefined || thread === null || store.isMemory) return;
+      if (thread === undefined || thread === null || store.isMemory) {
+        enterStage({ name: "running", isStarted: true });
+        return;
+      }
       say.note(`${isResumed ? "resuming" : "running as"} thread ${thread}`);
-      enterStage({ name: "running", thread, command: `ngc resume ${quoteArgument(thread)}${store.flag}${flags}` });
+      enterStage({
+        name: "running",
+        isStarted: true,
+        thread,
+        command: `ngc resume ${quoteArgument(thread)}${store.flag}${flags}`,
+      });
     },
     async run(work) {
       enterStage({ name: "running" });
@@ -120,7 +128,7 @@ export async function openRunSession(
     },
     async close() {
       await store.store.close?.();
-      if (store.path !== undefined && !existsSync(store.path))
+      if (store.path !== undefined && statSync(store.path, { throwIfNoEntry: false })?.isFile() !== true)
         throw new CommandError(`the store ${store.path} was deleted during the run: nothing of the run is stored`, {
           exitCode: EXIT.failed,
           code: "NG_STORE_FAILED",

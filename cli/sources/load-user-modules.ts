@@ -11,6 +11,7 @@ import { keepStreamsOpen } from "../process/output-streams.ts";
 import { CommandError } from "../process/command-error.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { importModule } from "../start/import-module.ts";
+import { recordBuiltins } from "../process/builtin-objects.ts";
 import { enterStage } from "../process/stage.ts";
 import {
   describeUserError,
@@ -57,6 +58,7 @@ async function importBundle(modules: readonly UserModule[]): Promise<Readonly<Re
   // A module may end the process before the `finally` below.
   process.once("exit", remove);
   enterStage({ name: "loading" });
+  recordBuiltins();
   keepStreamsOpen();
   try {
     const file = join(directory, `${USER_BUNDLE_MARK}.mjs`);

@@ -137,6 +137,7 @@ function statOf(path: string): Stats {
 }
 
 function attempt<T>(path: string, action: () => T): T {
+  if (path === "") throw new CommandError("a path is empty", { help: "name a file or a directory" });
   try {
     return action();
   } catch (error) {

@@ -140,7 +140,7 @@ const HAS_AT_IN_PATH = /^\w+:\/\/[^/?#]*\/[^?#]*@/;
 
 /** A copy of a file that this user can read but not write; undefined for any other file. */
 async function copyUnwritable(path: string): Promise<SnapshotCopy | undefined> {
-  if (path === ":memory:" || statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return undefined;
+  if (path === ":memory:" || !isFile(path)) return undefined;
   if (mayWrite(path) && mayWrite(dirname(resolve(path)))) return undefined;
   const { copySnapshot } = await import("../../runtime/stores/sqlite/snapshot-copy.ts");
   try {
@@ -148,6 +148,15 @@ async function copyUnwritable(path: string): Promise<SnapshotCopy | undefined> {
   } catch (error) {
     if (error instanceof StoreError) throw error;
     throw new CommandError(`cannot read ${path}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    // Opening the store reports why.
+    return false;
   }
 }
 

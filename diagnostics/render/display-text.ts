@@ -11,7 +11,7 @@ import { eastAsianWidth } from "get-east-asian-width";
 
 const TAB_WIDTH = 4;
 /** Control characters, and the characters that change the direction of text. */
-const FORBIDDEN = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+const FORBIDDEN = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 /** One cell for each character. */
 const PRINTABLE_ASCII = /^[\u0020-\u007e]*$/;
 

@@ -1,7 +1,8 @@
+import { spawnSync } from "node:child_process";
 import { chmodSync, readdirSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { BROKEN, createProject, FLOW, FLOW_NODES, HELLO } from "./project.ts";
+import { BROKEN, createProject, FLOW, FLOW_NODES, HELLO, PROGRAM } from "./project.ts";
 
 const UGLY = `graph hello{ input name:string="world"
 output text: string // the text
@@ -227,4 +228,16 @@ describe("ngc new", () => {
     });
     expect(project.ngc(["new", "starter"])).toMatchObject({ status: 64 });
   });
+});
+
+test.runIf(process.platform === "linux")("a pipe is written, and not replaced by a file", () => {
+  const project = createProject({ "a.ngraph": "graph g {\n  node n = 1\n  start -> n\n}\n" });
+  const script = `mkfifo pipe; cat pipe > got & "$0" "$1" graph a.ngraph --format dot -o pipe; wait; test -p pipe`;
+  const { status, stderr } = spawnSync("sh", ["-c", script, process.execPath, PROGRAM], {
+    cwd: project.directory,
+    encoding: "utf8",
+    timeout: 60_000,
+  });
+  expect(status, stderr).toBe(0);
+  expect(project.read("got")).toContain("digraph");
 });

@@ -1,14 +1,7 @@
 /** Inputs that try to hang, crash or deceive the command line. Each is one command in a directory of its own. */
 
-export interface HostileInput {
-  readonly name: string;
-  readonly files?: Readonly<Record<string, string | Uint8Array>>;
-  /** Shell commands that prepare the directory. */
-  readonly setup?: string;
-  readonly args: readonly string[];
-  /** Redirections of the command, for `sh`. */
-  readonly redirect?: string;
-}
+import type { HostileInput } from "./hostile-input.ts";
+import { MORE_HOSTILE_INPUTS } from "./more-hostile-inputs.ts";
 
 const GRAPH = "graph g {\n  output o: int\n  node n = 1 into o\n  start -> n\n}\n";
 const OK = { "a.ngraph": GRAPH };
@@ -409,7 +402,7 @@ export const HOSTILE_INPUTS: readonly HostileInput[] = [
     files: { "a.ngraph": new Uint8Array([0x67, 0xff, 0xfe]) },
     args: ["check", "a.ngraph"],
   },
-  { name: "a file of the process", args: ["check", "/proc/self/environ"] },
+  ...MORE_HOSTILE_INPUTS,
 ];
 
 function entries(

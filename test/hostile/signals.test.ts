@@ -1,14 +1,25 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
-import { isFull } from "../support/depth.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createProgram } from "../../cli/program.ts";
+import { loadSqlite } from "../../runtime/stores/sqlite/driver.ts";
+import { SqliteStore } from "../../runtime/stores/sqlite.ts";
+import { isFull, sample } from "../support/depth.ts";
 
 const GRAPH = "graph g {\n  input x: int = 1\n  output o: int\n  node n = 1 into o\n  start -> n\n}\n";
 const SLOW_NODE = 'console.error("READY");\nexport const f = () => new Promise(() => setInterval(() => {}, 1000));\n';
 const USES_F = 'import { f } from "./nodes.ts"\ngraph g {\n  output o: json\n  node n = f() into o\n  start -> n\n}\n';
 const PLAN = `plan p {\n  max parallel 3\n${Array.from({ length: 60 }, (_, i) => `  task t${i} = shell("true")${i < 8 ? "" : ` after t${(i * 5) % 8}`} { estimate ${((i * 7) % 13) + 1}m }\n`).join("")}}\n`;
+
+/** Marks the processes of this file, so that those that remain are found. */
+const SLEEP = `1000.${process.pid}`;
+/** A port for the server that never answers. */
+const PORT = 20_000 + (process.pid % 10_000);
+/** Fills the pipe on descriptor 9, so that every further write waits. */
+const FILL = "head -c 65536 /dev/zero >&9;";
 
 interface Phase {
   readonly name: string;
@@ -28,8 +39,6 @@ const PHASES: readonly Phase[] = [
     files: { "a.ngraph": GRAPH },
     line: "exec NGC run a.ngraph --store memory --input - < pipe",
   },
-  { name: "check waits for a pipe", files: {}, line: "exec NGC check pipe" },
-  { name: "run waits for a pipe", files: {}, line: "exec NGC run pipe --store memory" },
   { name: "plan searches for an order", files: { "p.ngraph": PLAN }, line: "exec NGC plan p.ngraph --optimize=100s" },
   {
     name: "compile watches",
@@ -57,29 +66,151 @@ const PHASES: readonly Phase[] = [
     ready: "running as thread",
   },
   {
+    name: "a node runs and nothing reads its output",
+    files: { "nodes.ts": SLOW_NODE, "a.ngraph": USES_F },
+    line: `${FILL} exec NGC run a.ngraph --drain 1 >&9 2>&9`,
+  },
+  {
     name: "a task runs",
-    files: { "p.ngraph": 'plan p {\n  task t = shell("sleep 100")\n}\n' },
+    files: { "p.ngraph": `plan p {\n  task t = shell("sleep ${SLEEP}")\n}\n` },
     line: "exec NGC run p.ngraph",
     ready: "▸ t",
   },
 ];
 
+/** The arguments with which a command reads a file, if it reads one. The file is a pipe that never ends. */
+const READING: Readonly<Record<string, readonly string[]>> = {
+  check: ["pipe", "a.ngraph --baseline pipe"],
+  compile: ["pipe"],
+  run: [
+    "pipe --store memory",
+    "a.ngraph --store memory --input @pipe",
+    "a.ngraph --store memory --builtins pipe",
+    "a.ngraph --replay-trace pipe",
+  ],
+  migrate: ["--all --file pipe"],
+  fmt: ["pipe"],
+  convert: ["pipe"],
+  graph: ["pipe"],
+  plan: ["pipe"],
+};
+
+/** The arguments with which a command opens a store. */
+const STORED: Readonly<Record<string, string>> = {
+  run: "a.ngraph",
+  resume: "t",
+  history: "t",
+  show: "c",
+  fork: "t --as u",
+  label: "t x",
+  update: "t '{\"x\": 1}'",
+  migrate: "t",
+  threads: "",
+  prune: "t --keep-last 1",
+  delete: "t",
+  doctor: "",
+};
+
+/** The arguments with which a command prints. Nothing reads what it prints. */
+const PRINTING: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(Object.entries(STORED).map(([name, args]) => [name, `${args} --store sqlite:none.db`])),
+  run: "a.ngraph --store memory",
+  check: "a.ngraph",
+  compile: "a.ngraph",
+  fmt: "b.ngraph",
+  convert: "a.ngraph",
+  graph: "a.ngraph",
+  plan: "p.ngraph",
+  explain: "NG301",
+  new: "directory",
+  help: "",
+  doctor: "",
+};
+
+const FILES = { "a.ngraph": GRAPH, "b.ngraph": GRAPH.replaceAll("\n  ", " "), "p.ngraph": PLAN };
+
+/** Each command while it reads a pipe, waits for a store, and writes to a pipe that is full. */
+function phasesOf(postgres: number): readonly Phase[] {
+  const phases: Phase[] = [];
+  for (const [name, lines] of Object.entries(READING)) {
+    for (const args of lines)
+      phases.push({ name: `${name} reads: ${args}`, files: FILES, line: `exec NGC ${name} ${args}` });
+  }
+  for (const [name, args] of Object.entries(STORED)) {
+    const command = `exec NGC ${name} ${args} --store`;
+    phases.push(
+      { name: `${name} waits for a locked file`, files: FILES, line: `${command} sqlite:locked.db` },
+      {
+        name: `${name} waits for a server`,
+        files: FILES,
+        line: `${command} postgres://u@127.0.0.1:${postgres}/x`,
+      },
+    );
+  }
+  for (const [name, args] of Object.entries(PRINTING)) {
+    phases.push({ name: `${name} writes`, files: FILES, line: `${FILL} exec NGC ${name} ${args} >&9 2>&9` });
+  }
+  return phases;
+}
+
+test("each command has a phase", () => {
+  const names = createProgram(() => {}).commands.map((command) => command.name());
+  for (const name of names) expect(PRINTING, `add \`${name}\` to the tables of this file`).toHaveProperty(name);
+});
+
 const SIGNALS = isFull ? (["SIGINT", "SIGTERM", "SIGHUP"] as const) : (["SIGTERM"] as const);
 
-describe.runIf(process.platform !== "win32").each(PHASES)("a signal while $name", ({ files, line, ready }) => {
-  test.each(SIGNALS)("%s ends the command", async (signal) => {
-    const directory = realpathSync(mkdtempSync(join(tmpdir(), "ngraph-signals-")));
-    try {
+describe.runIf(process.platform === "linux")("a signal", () => {
+  /** A server that accepts connections and never answers. */
+  const server = createServer(() => {});
+  const directories: string[] = [];
+  beforeAll(() => new Promise<void>((resolve) => server.listen(PORT, "127.0.0.1", resolve)));
+  afterAll(() => {
+    server.close();
+    for (const directory of directories) rmSync(directory, { recursive: true, force: true });
+  });
+
+  describe.each([...PHASES, ...sample(phasesOf(PORT))])("while $name", ({ files, line, ready }) => {
+    test.each(SIGNALS)("%s ends the command", async (signal) => {
+      const directory = realpathSync(mkdtempSync(join(tmpdir(), "ngraph-signals-")));
+      directories.push(directory);
       for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
-      const { code, killed } = await interrupt(directory, line, ready, signal);
-      expect(killed === null || killed === signal, `killed by ${killed}`).toBe(true);
-      // An orderly end has 130; the default action of a signal has no exit code.
-      if (killed === null) expect(code).toBe(130);
-    } finally {
-      rmSync(directory, { recursive: true, force: true });
-    }
+      const unlock = lock(join(directory, "locked.db"));
+      try {
+        const { code, killed } = await interrupt(directory, line, ready, signal);
+        expect(killed === null || killed === signal, `killed by ${killed}`).toBe(true);
+        // An orderly end has 130; the default action of a signal has no exit code.
+        if (killed === null) expect(code).toBe(130);
+        expect(commandLines().filter((each) => each.includes(directory) || each.includes(SLEEP))).toEqual([]);
+      } finally {
+        unlock();
+      }
+    });
   });
 });
+
+/** Keeps a new store locked, as a process in a transaction does. */
+function lock(path: string): () => void {
+  new SqliteStore(path).close();
+  const { DatabaseSync } = loadSqlite();
+  const database = new DatabaseSync(path);
+  database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; UPDATE meta SET value = value + 1");
+  return () => database.close();
+}
+
+/** The command lines of all processes. */
+function commandLines(): string[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => {
+      try {
+        return readFileSync(`/proc/${name}/cmdline`, "utf8");
+      } catch {
+        // The process has ended.
+        return "";
+      }
+    });
+}
 
 /** How long a command may take to end after a signal: far more than it takes. It is then killed, which the test reports. */
 const PATIENCE_MS = 20_000;

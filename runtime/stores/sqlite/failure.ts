@@ -47,5 +47,7 @@ export function isBusy(error: unknown): boolean {
 /** The extended result code; 0 for an error that did not come from SQLite. */
 export function resultCode(error: unknown): number {
   const code: unknown = error instanceof Error && "errcode" in error ? error.errcode : undefined;
-  return typeof code === "number" ? code : 0;
+  if (typeof code === "number") return code;
+  // The package for older versions of Node reports some damage without a code.
+  return error instanceof Error && error.message.includes("database disk image is malformed") ? CORRUPT : 0;
 }

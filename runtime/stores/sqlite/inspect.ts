@@ -72,7 +72,13 @@ async function inspectDatabase(database: SqliteDatabase, path: string): Promise<
 
 /** Errors of pages and indexes. */
 function fileErrors(database: SqliteDatabase, path: string): StoreError[] {
-  const rows = rowsOf<Readonly<Record<string, unknown>>>(database, path, "PRAGMA integrity_check(20)");
+  let rows: readonly Readonly<Record<string, unknown>>[];
+  try {
+    rows = rowsOf(database, path, "PRAGMA integrity_check(20)");
+  } catch (error) {
+    if (error instanceof StoreError) return [error];
+    throw error;
+  }
   return rows
     .map((row) => String(Object.values(row)[0]))
     .filter((text) => text !== "ok")

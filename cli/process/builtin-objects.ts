@@ -1,0 +1,41 @@
+/** The objects of JavaScript and Node whose functions this program calls. */
+const OBJECTS: readonly (readonly [name: string, object: object])[] = [
+  ["", globalThis],
+  ["JSON", JSON],
+  ["Object", Object],
+  ["Promise", Promise],
+  ["Date", Date],
+  ["process", process],
+  ...[Array, Map, Set, String, Promise, Error, RegExp].map(
+    (type) => [`${type.name}.prototype`, type.prototype as object] as const,
+  ),
+];
+
+/** Properties that a program changes as a part of its work. */
+const VARIABLE = /^process\.(?:exitCode|title|env|_\w+|domain|report)$|^(?:ngraph|__\w+)/;
+
+/** Kept, since user code may replace it too. */
+const { getOwnPropertyDescriptor } = Object;
+
+let known: readonly (readonly [name: string, object: object, key: PropertyKey, value: unknown])[] = [];
+
+/** Records the built-in functions. To be called before user code is loaded. */
+export function recordBuiltins(): void {
+  known = OBJECTS.flatMap(([name, object]) =>
+    Reflect.ownKeys(object).flatMap((key) => {
+      const path = `${name}${name === "" ? "" : "."}${String(key)}`;
+      const value: unknown = getOwnPropertyDescriptor(object, key)?.value;
+      return typeof value !== "function" || VARIABLE.test(path) ? [] : [[path, object, key, value] as const];
+    }),
+  );
+}
+
+/** The first built-in function that user code has replaced. Uses no function that may have been replaced. */
+export function replacedBuiltin(): string | undefined {
+  for (let index = 0; index < known.length; index++) {
+    const entry = known[index]!;
+    const found = getOwnPropertyDescriptor(entry[1], entry[2]);
+    if (found === undefined || found.value !== entry[3]) return entry[0];
+  }
+  return undefined;
+}
