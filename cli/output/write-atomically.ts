@@ -11,12 +11,12 @@ import { reasonOf } from "../sources/source-files.ts";
 export function writeAtomically(path: string, text: string): void {
   let temporary: string | undefined;
   try {
-    const target = existing(path);
-    const found = statSync(target, { throwIfNoEntry: false });
+    const found = statSync(path, { throwIfNoEntry: false });
     if (found !== undefined && !found.isFile() && !found.isDirectory()) {
-      writeFileSync(target, text);
+      writeFileSync(path, text);
       return;
     }
+    const target = existing(path);
     makeDirectory(dirname(target));
     temporary = join(dirname(target), `.${basename(target)}.${process.pid}.tmp`);
     writeFileSync(temporary, text);

@@ -1,18 +1,14 @@
-/** The objects of JavaScript and Node whose functions this program calls. */
+/** The objects of JavaScript whose functions this program calls. Node itself replaces functions of `process`. */
 const OBJECTS: readonly (readonly [name: string, object: object])[] = [
   ["", globalThis],
   ["JSON", JSON],
   ["Object", Object],
   ["Promise", Promise],
   ["Date", Date],
-  ["process", process],
   ...[Array, Map, Set, String, Promise, Error, RegExp].map(
     (type) => [`${type.name}.prototype`, type.prototype as object] as const,
   ),
 ];
-
-/** Properties that a program changes as a part of its work. */
-const VARIABLE = /^process\.(?:exitCode|title|env|_\w+|domain|report)$|^(?:ngraph|__\w+)/;
 
 /** Kept, since user code may replace it too. */
 const { getOwnPropertyDescriptor } = Object;
@@ -25,7 +21,7 @@ export function recordBuiltins(): void {
     Reflect.ownKeys(object).flatMap((key) => {
       const path = `${name}${name === "" ? "" : "."}${String(key)}`;
       const value: unknown = getOwnPropertyDescriptor(object, key)?.value;
-      return typeof value !== "function" || VARIABLE.test(path) ? [] : [[path, object, key, value] as const];
+      return typeof value !== "function" ? [] : [[path, object, key, value] as const];
     }),
   );
 }

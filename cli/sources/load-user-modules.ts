@@ -9,6 +9,7 @@ import { pathToFileURL } from "node:url";
 import type { BuildFailure, Loader, Plugin } from "esbuild";
 import { keepStreamsOpen } from "../process/output-streams.ts";
 import { CommandError } from "../process/command-error.ts";
+import { reasonOf } from "./source-files.ts";
 import { EXIT } from "../process/exit-codes.ts";
 import { importModule } from "../start/import-module.ts";
 import { recordBuiltins } from "../process/builtin-objects.ts";
@@ -53,7 +54,7 @@ export async function loadUserModules(modules: readonly UserModule[]): Promise<L
 async function importBundle(modules: readonly UserModule[]): Promise<Readonly<Record<string, unknown>>> {
   process.setSourceMapsEnabled(true);
   // Source maps are relative to the file, so its path must not contain symbolic links.
-  const directory = mkdtempSync(join(realpathSync(tmpdir()), `${USER_BUNDLE_MARK}-`));
+  const directory = makeTemporaryDirectory();
   const remove = (): void => rmSync(directory, { recursive: true, force: true });
   // A module may end the process before the `finally` below.
   process.once("exit", remove);
@@ -214,4 +215,16 @@ function describeBuildError(message: BuildFailure["errors"][number]): string {
 
 function shown(directory: string): string {
   return relative(process.cwd(), directory) || ".";
+}
+
+/** @throws CommandError when the directory of the system does not exist or cannot be written */
+function makeTemporaryDirectory(): string {
+  try {
+    return mkdtempSync(join(realpathSync(tmpdir()), `${USER_BUNDLE_MARK}-`));
+  } catch (error) {
+    throw new CommandError(`cannot create a temporary directory in ${tmpdir()}: ${reasonOf(error)}`, {
+      cause: error,
+      help: "set TMPDIR to a directory that can be written",
+    });
+  }
 }

@@ -21,7 +21,7 @@ const TRIES = 5;
  * @throws StoreError NG_STORE_FAILED when another process keeps writing to it
  */
 export function copySnapshot(path: string): SnapshotCopy {
-  const directory = mkdtempSync(join(tmpdir(), "ngraph-snapshot-"));
+  const directory = makeTemporaryDirectory();
   const remove = (): void => rmSync(directory, { recursive: true, force: true });
   try {
     for (let attempt = 0; attempt < TRIES; attempt++) {
@@ -51,4 +51,13 @@ function stateOf(path: string): string {
     const found = statSync(path + suffix, { bigint: true, throwIfNoEntry: false });
     return found === undefined ? "" : `${found.ino} ${found.size} ${found.mtimeNs}`;
   }).join("\n");
+}
+
+function makeTemporaryDirectory(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), "ngraph-snapshot-"));
+  } catch (cause) {
+    const message = `cannot create a temporary directory in ${tmpdir()}: set TMPDIR to a directory that can be written`;
+    throw new StoreError("NG_STORE_FAILED", message, { cause });
+  }
 }
