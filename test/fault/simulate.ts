@@ -83,7 +83,8 @@ export async function simulate(subject: Subject, seed: number, changes: Changes 
     mayExit: chance(random, 0.2),
     mayRival: chance(random, 0.08),
     mayCancel: chance(random, 0.25),
-    mayDrain: chance(ofVersions, 0.2) ? ofVersions : undefined,
+    // As above: a run that stops in the middle of deep calls has many candidates.
+    mayDrain: isShallow(model) && chance(ofVersions, 0.2) ? ofVersions : undefined,
     mayAbort: chance(random, 0.3),
     storeTimeoutMs: chance(random, 0.3) ? 7000 : undefined,
     maxParallel: chance(random, 0.25) ? 1 + below(random, 3) : null,
@@ -102,6 +103,11 @@ export async function simulate(subject: Subject, seed: number, changes: Changes 
     Error.stackTraceLimit = stackTraceLimit;
   }
   return { problems: world.problems, calls: world.calls, covered: world.covered };
+}
+
+/** Called graphs call no further ones. */
+function isShallow({ graphs }: Model): boolean {
+  return graphs.every((called) => called.graphs.length === 0);
 }
 
 interface Setting extends Bodies {
