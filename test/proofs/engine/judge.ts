@@ -61,12 +61,12 @@ export interface JudgeOptions {
 export async function judge(text: string, options: JudgeOptions): Promise<Judged | undefined> {
   const checker = options.checker ?? { bindText, checkGraph };
   const { graphs } = checker.bindText(text);
-  const graph = graphs.at(-1);
-  if (graph === undefined || graphs.some(({ hasErrors }) => hasErrors)) return undefined;
-  const checked = checker.checkGraph(graph);
-  // The table comes from the compiler without planted mistakes: the control flow that binding builds is lowered, too.
-  const own = options.checker === undefined ? graph : bindText(text).graphs.at(-1);
-  const table = lowerGraph(own ?? graph);
+  const planted = graphs.at(-1);
+  // Runs and replays use the compiler without planted mistakes: the control flow that binding builds is lowered, too.
+  const graph = options.checker === undefined ? planted : bindText(text).graphs.at(-1);
+  if (planted === undefined || graph === undefined || graphs.some(({ hasErrors }) => hasErrors)) return undefined;
+  const checked = checker.checkGraph(planted);
+  const table = lowerGraph(graph);
   const wiring = wiringOf(table);
   const claims = readClaims(checked.proofs, checked.diagnostics);
   const runner = createRunner(table);
