@@ -58,7 +58,7 @@ export function typeOfParts(parts: readonly RecordPart[], scope: ExpressionScope
   const spread = parts.flatMap((part) => ("spread" in part ? part.spread : []));
   if (spread.some(({ kind }) => kind === "opaque")) return BROKEN_TYPE;
   if (spread.some(({ kind }) => kind === "map")) return mapOf(unionOf(parts.flatMap(valuesOf)));
-  let results: readonly (readonly FieldType[])[] = [[]];
+  let results: readonly Map<string, FieldType>[] = [new Map()];
   for (const part of parts) {
     const options = "spread" in part ? part.spread.map(fieldsOf) : [[part]];
     if (results.length * options.length > MOST_ALTERNATIVES && "spread" in part) {
@@ -71,9 +71,12 @@ export function typeOfParts(parts: readonly RecordPart[], scope: ExpressionScope
       );
       return BROKEN_TYPE;
     }
-    results = results.flatMap((fields) => options.map((more) => override(fields, more)));
+    const [only] = options;
+    // Copies only where the alternatives multiply, so that a literal with many fields costs linear time.
+    if (only !== undefined && options.length === 1) for (const fields of results) override(fields, only);
+    else results = results.flatMap((fields) => options.map((more) => override(new Map(fields), more)));
   }
-  return unionOf(results.map(recordOf));
+  return unionOf(results.map((fields) => recordOf([...fields.values()])));
 }
 
 function fieldsOf(type: ValueType): readonly FieldType[] {
@@ -87,12 +90,12 @@ function valuesOf(part: RecordPart): readonly ValueType[] {
   );
 }
 
-function override(fields: readonly FieldType[], more: readonly FieldType[]): readonly FieldType[] {
-  const result = new Map(fields.map((field) => [field.name, field]));
+/** Adds fields to those of a record, in place. */
+function override(fields: Map<string, FieldType>, more: readonly FieldType[]): Map<string, FieldType> {
   for (const field of more) {
-    const before = result.get(field.name);
-    if (field.optional !== true || before === undefined) result.set(field.name, field);
-    else result.set(field.name, { ...before, type: unionOf([before.type, field.type]) });
+    const before = fields.get(field.name);
+    if (field.optional !== true || before === undefined) fields.set(field.name, field);
+    else fields.set(field.name, { ...before, type: unionOf([before.type, field.type]) });
   }
-  return [...result.values()];
+  return fields;
 }

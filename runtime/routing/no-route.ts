@@ -31,6 +31,12 @@ export function noRoute(
   return new NodeError("NG_NO_ROUTE", name, message, { threadId });
 }
 
+/** The error for a failed node without an `on error` edge that applies. */
+export function failedWithoutRoute(name: string): NodeError {
+  const message = `node \`${name}\` has no next node: it failed, and no \`on error\` edge applies`;
+  return new NodeError("NG_NO_ROUTE", name, message);
+}
+
 function describe(table: Table, route: RouteSpec, subject: (expression: number) => unknown): string {
   switch (route.kind) {
     case "match": {

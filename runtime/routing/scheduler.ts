@@ -9,7 +9,7 @@ import { ExpressionError } from "../expression/expression-error.ts";
 import type { Json } from "../value/json.ts";
 import { checkTable } from "../table/check-table.ts";
 import { BarrierState, signalsOf, type BarrierSignals } from "./barrier-state.ts";
-import { noRoute } from "./no-route.ts";
+import { failedWithoutRoute, noRoute } from "./no-route.ts";
 import { compileRouting, planStart, planStep, type Routing, type RoutingCode } from "./plan-step.ts";
 import { barrierOf, followErrorRoutes, followRoutes, isBarrier } from "./routes.ts";
 import { bad, entriesOf, flagOf, gotoOf, listOf, namesOf, requestOf, unknownName } from "./scheduler-arguments.ts";
@@ -191,7 +191,7 @@ class Names {
   ): SchedulerPlan {
     const scope = this.scope(state);
     const barriers = signals === undefined || signals === null ? undefined : this.barriers(signals);
-    const requests = ran.map((item, index) => this.routing(item, results?.[index], index, scope, state));
+    const requests = ran.map((item, index) => this.routing(item, results?.[index], index, scope));
     const plan = planStep(this.code, requests, scope, barriers);
     const first = plan.unrouted[0];
     if (first !== undefined) throw this.noRoute(requests[first.routing]!.node, state, first.cause);
@@ -230,13 +230,7 @@ class Names {
     return noRoute(this.table, node, (expression) => this.code.expressions[expression]!(scope), { cause });
   }
 
-  private routing(
-    item: unknown,
-    result: unknown,
-    index: number,
-    scope: { error: Json } & Scope,
-    state: SchedulerState,
-  ): Routing {
+  private routing(item: unknown, result: unknown, index: number, scope: { error: Json } & Scope): Routing {
     const own = typeof item === "string" ? { node: item } : requestOf(item, `entry ${index} of what ran`);
     if (own["node"] === undefined)
       throw bad(`entry ${index} of the nodes that ran has no node name: write "draft" or { node: "draft" }`);
@@ -250,8 +244,7 @@ class Names {
       scope.error = request["error"] as Json;
       errorTargets = followErrorRoutes(this.code.errors[node]!, scope);
       scope.error = null;
-      if (errorTargets === undefined)
-        throw this.noRoute(node, state, new Error("it failed, and no `on error` edge applies"));
+      if (errorTargets === undefined) throw failedWithoutRoute(name);
     }
     const goto = gotoOf(request["goto"], name).map((target) => (target === "end" ? END : this.node(target)));
     return {

@@ -196,7 +196,7 @@ describe("errors", () => {
       { odd: () => null },
       9,
       "failed",
-      "NG_NO_ROUTE",
+      "NG_CONDITION",
     ],
   ])("%s is no error of a node, only the run's", async (_name, text, functions, maxSteps, status, code) => {
     const events: RunEvent[] = [];

@@ -1,12 +1,25 @@
 import type { Store } from "../../interface/store.ts";
 
-/** A store in memory as runs call it: `save` keeps the parts of a request without copying them. All else is as in the store. */
+type Method = (...args: unknown[]) => unknown;
+
+/**
+ * A store in memory as runs call it: `save` keeps the parts of a request without copying them. All other calls go to the
+ * store. Methods that the caller replaces or removes on the store are replaced or removed here, `save` included.
+ */
 export function memoryRunView(store: Store, save: Store["save"]): Store {
-  const prototype = Object.getPrototypeOf(store) as Store;
-  const view: Record<string, unknown> = { acceptsSplices: store.acceptsSplices };
-  for (const name of Object.getOwnPropertyNames(prototype)) {
-    const method: unknown = store[name as keyof Store];
-    if (typeof method === "function" && name !== "constructor") view[name] = method.bind(store) as unknown;
+  const methods = store as unknown as Readonly<Record<string, Method | undefined>>;
+  const original = store.save;
+  const view = { acceptsSplices: store.acceptsSplices };
+  for (const name of Object.getOwnPropertyNames(Object.getPrototypeOf(store))) {
+    if (name === "constructor" || typeof methods[name] !== "function") continue;
+    const call: Method =
+      name === "save"
+        ? (...args) => (store.save === original ? (save as Method)(...args) : methods[name]?.apply(store, args))
+        : (...args) => methods[name]?.apply(store, args);
+    Object.defineProperty(view, name, {
+      enumerable: true,
+      get: () => (methods[name] === undefined ? undefined : call),
+    });
   }
-  return { ...(view as unknown as Store), save };
+  return view as unknown as Store;
 }
