@@ -169,6 +169,7 @@ export function withoutNext({ table }: Program, head: Checkpoint): Checkpoint {
     return known.length === 0 ? [] : [[id, known] as const];
   });
   const barrierState = Object.fromEntries(signals);
+  // Mutation point: dropped-next
   return { ...kept, nextNodes: [], pendingSends: [], pauses: [], answers: [], errors: {}, barrierState };
 }
 

@@ -144,7 +144,14 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "a fork at another node keeps the items that were sent",
-    edits: [mutation(FORK, "dropped-sends", ``)],
+    edits: [
+      mutation(FORK, "dropped-sends", ``),
+      mutation(
+        "checkpoint/drift.ts",
+        "dropped-next",
+        `return { ...kept, nextNodes: [], pauses: [], answers: [], errors: {}, barrierState };`,
+      ),
+    ],
   },
   {
     name: "every resume skips the gates",
@@ -166,7 +173,14 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "an edit as a node keeps the previous next nodes",
-    edits: [mutation(UPDATE, "edited-routes", `routeAs(run, [node], run.ready);`)],
+    edits: [
+      mutation(UPDATE, "edited-routes", `routeAs(run, [node], run.ready);`),
+      mutation(
+        "checkpoint/drift.ts",
+        "dropped-next",
+        `return { ...kept, pendingSends: [], pauses: [], answers: [], errors: {}, barrierState };`,
+      ),
+    ],
   },
   {
     name: "an edit as a node reuses the task ids of the previous run",
@@ -178,7 +192,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: "state survives its turn",
-    edits: [mutation("run/run-input.ts", "memory-channel", `channel?.spec.role !== "input"`, "test.right")],
+    edits: [mutation("run/run-input.ts", "memory-channel", `channel?.spec.role !== "input"`, "test.left.right")],
   },
   {
     name: "another turn on an unfinished thread is not refused",

@@ -342,7 +342,9 @@ function judge(
     if (life.drained && !life.cancelled) {
       world.cover("a drained run");
       if (head.id !== result.checkpointId) world.report("5.8: a drained run was reported before it was durable");
-      if (head.status !== "running" && head.id !== before?.id)
+      // A continued checkpoint of the history becomes the head as it was: its pauses wait for answers again.
+      const isContinued = act.kind === "resume from" && head.phase !== "completed" && head.status === "paused";
+      if (head.status !== "running" && head.id !== before?.id && !isContinued)
         world.report(`a drained run is stored as ${head.status}, and nothing recovers it`);
     } else if (!life.cancelled) world.report(`${life.name} says that it was cancelled`);
     return;
