@@ -320,6 +320,9 @@ class Simulation {
       while (
         (await this.#clock.until(this.#open().due(undefined, { threads: [this.#thread] }))).results.some(this.#isOwn)
       );
+      // The repeated call stays for a rest of less than a minute, where the first call paused for the whole time.
+      const now = this.#clock.now();
+      if (died && now > end) end = this.#run.look(now, false);
       this.#catchUp(end);
       return;
     }
