@@ -58,8 +58,8 @@ function needlesOf(name: string, secret: string): readonly (readonly [string, st
   const add = (form: string, text: string, length: number): void => {
     for (let at = 0; at + length <= text.length; at++) {
       const part = text.slice(at, at + length);
-      // The frame of a key file is no secret.
-      if (!/-----|account|%22/.test(part) && !'{"type":"account","key":"'.includes(part))
+      // The frame of a key file is no secret. Logs of plans have a field `key`, too.
+      if (!/-----|account|%22|key\\?":/.test(part) && !'{"type":"account","key":"'.includes(part))
         found.set(part, `${name} as ${form}`);
     }
   };
