@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => void server.kill());
 
-const RUNS = scale(500, 50);
+const RUNS = scale(75, 50);
 const SEED = process.env["SEED"];
 const seeds = SEED === undefined ? Array.from({ length: RUNS }, (_, index) => index + 1) : [Number(SEED)];
 
