@@ -268,7 +268,7 @@ describe("signals", () => {
     expect(store.getSignals("t")).toEqual([]);
   });
 
-  test("W4: what nobody took is dropped at the end of the run, with an event; later signals belong to the next run", async () => {
+  test("W4: signals that no node took are dropped at the end of the run, with an event; later signals belong to the next run", async () => {
     const { engine, events, store } = workshop(PARCEL);
     await engine.run({}, { thread: "t" });
     await engine.signal("t", "picked_up", { weight: 1 });

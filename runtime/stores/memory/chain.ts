@@ -131,7 +131,7 @@ function isList(value: Cell["value"]): boolean {
   return value === undefined || value instanceof GrowingList || Array.isArray(value);
 }
 
-/** Copies of changes that nobody else can change. @throws StoreError NG_STORE_FAILED for values that are not plain JSON */
+/** Copies of changes that the caller cannot modify. @throws StoreError NG_STORE_FAILED for values that are not plain JSON */
 export function frozenChanges(changes: readonly ChannelChange[]): readonly ChannelChange[] {
   const copies: ChannelChange[] = [];
   // A set costs more than the search in a few names.
