@@ -71,7 +71,7 @@ function nodesOfUnsureCalls(
 }
 
 /** Graphs with at most this number of nodes are explored longer if parallel branches meet without a barrier. */
-const SMALL = 40;
+const SMALL = 30;
 
 /** The second exploration, with all jumps that the engine allows, may visit 1/8 of the states. */
 const JUMP_SHARE = 8;

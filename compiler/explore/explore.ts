@@ -45,8 +45,8 @@ const WORK_PER_STATE = 4;
 const MAX_SIZE = 6_000_000;
 
 /** Numbers of states at which a search counts as large, and as very large. */
-export const LARGE = 1000;
-const VERY_LARGE = 2000;
+export const LARGE = 500;
+const VERY_LARGE = 1500;
 
 /** States that are still explored after a limit was reached: they can show defects, but prove nothing. */
 const FEW_STATES = 1000;
@@ -167,11 +167,12 @@ export function explore(model: ControlModel, outcomes: Outcomes, options: Explor
     stuck: context.stuck,
     collisions: [...collisions.values()],
     success: (id, node) => successOf(context, states[id]!, node),
-    steps: remember((id) =>
-      (known.get(id) ?? stepsFrom(context, states[id]!).transitions).map((transition) =>
-        toStep(context, ids, id, transition),
-      ),
-    ),
+    steps: remember((id) => {
+      // The steps of a state beyond the limit lead nowhere, and there can be thousands of such states.
+      if (id >= successors.length) return [];
+      const transitions = known.get(id) ?? stepsFrom(context, states[id]!).transitions;
+      return transitions.map((transition) => toStep(context, ids, id, transition));
+    }),
   };
 }
 

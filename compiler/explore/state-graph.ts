@@ -87,7 +87,7 @@ export interface StateGraph {
   readonly collisions: readonly Collision[];
   /** Whether a node that runs in a state can succeed there: surely, or as far as is known. */
   success(state: number, node: number): "sure" | "possible" | "never";
-  /** The steps from a state. Several of them can lead to the same successor. */
+  /** The steps from an explored state; of other states, none. Several of them can lead to the same successor. */
   steps(state: number): readonly Step[];
 }
 
