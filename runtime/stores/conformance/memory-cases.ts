@@ -71,7 +71,9 @@ export const MEMORY: readonly StoreCase[] = [
       "items that have not expired yet",
     );
     const paged: string[] = [];
-    for (let after: StoredItem | undefined; ;) {
+    let after: StoredItem | undefined;
+    // A store that ignores `after` would return pages for ever.
+    for (let pages = 0; pages <= all.length; pages++) {
       const page = await store.listItems([], { limit: 2, now: 2000, ...(after === undefined ? {} : { after }) });
       for (const one of page) paged.push(`${one.namespace.join("/")} ${one.key}`);
       after = page.at(-1);
