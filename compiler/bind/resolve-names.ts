@@ -1,5 +1,5 @@
 /** Resolves names at one place of a graph: where a node starts, or where its edges are chosen. */
-import { unknownChannel } from "../../diagnostics/catalog/names.ts";
+import { kebabRead, unknownChannel } from "../../diagnostics/catalog/names.ts";
 import { readBeforeWrite, unknownExpressionFunction } from "../../diagnostics/catalog/types.ts";
 import { suggest } from "../../diagnostics/similar.ts";
 import type { Span } from "../../diagnostics/source.ts";
@@ -186,6 +186,14 @@ function reportUnknownValue(name: string, span: Span, place: Place, context: Gra
     ],
     context.scope.suggestions,
   );
+  const kebab = kebabName(span, at.file.text, context, place);
+  if (kebab !== undefined) {
+    // Each part of the subtraction is unknown, but it is one mistake.
+    if (context.poisoned.has(kebab.name)) return;
+    context.poisoned.add(kebab.name);
+    context.report(kebabRead({ file: at.file, span: kebab.span }, kebab.name));
+    return;
+  }
   const node = context.nodes.get(name);
   const declared = context.scope.names.get(name);
   if (node !== undefined) {
@@ -217,15 +225,61 @@ function reportUnknownValue(name: string, span: Span, place: Place, context: Gra
     );
     return;
   }
-  if (similar === undefined && NULLS.has(name)) {
-    context.report(unknownChannel(at, { name, use: "read", known, help: "what is not there is `null`", fix: "null" }));
+  const literal = FOREIGN_LITERALS.get(name);
+  if (literal !== undefined && (similar === undefined || literal !== "null")) {
+    const help = literal === "null" ? "what is not there is `null`" : `write \`${literal}\``;
+    context.report(unknownChannel(at, { name, use: "read", known, help, fix: literal }));
+    return;
+  }
+  if (PREFIXES.has(name) && at.file.text[span.end] === ".") {
+    const help = "a channel is read by its name alone, without a prefix";
+    context.report(unknownChannel(at, { name, use: "read", known, help }));
     return;
   }
   context.report(unknownChannel(at, { name, use: "read", similar, known }));
 }
 
-/** Names for `null` in other languages. */
-const NULLS: ReadonlySet<string> = new Set(["undefined", "None", "nil", "NULL"]);
+/** Names of literals in other languages. */
+const FOREIGN_LITERALS: ReadonlyMap<string, string> = new Map([
+  ["undefined", "null"],
+  ["None", "null"],
+  ["nil", "null"],
+  ["NULL", "null"],
+  ["True", "true"],
+  ["TRUE", "true"],
+  ["False", "false"],
+  ["FALSE", "false"],
+]);
+
+/** Objects that hold the state in other frameworks: `state.draft`. */
+const PREFIXES: ReadonlySet<string> = new Set([
+  "this",
+  "self",
+  "state",
+  "input",
+  "inputs",
+  "output",
+  "outputs",
+  "memory",
+  "ctx",
+  "context",
+  "steps",
+  "nodes",
+]);
+
+/** The kebab-case name that the subtraction around a name spells, if a value has that name with `_`: `my-state`. */
+function kebabName(span: Span, text: string, context: GraphContext, place: Place) {
+  let { start, end } = span;
+  while (end < text.length && /[\w-]/.test(text[end] ?? "")) end += 1;
+  while (start > 0 && /[\w-]/.test(text[start - 1] ?? "")) start -= 1;
+  const parts = text.slice(start, end).split("-");
+  const name = parts.join("_");
+  if (parts.length === 1 || parts.includes("") || end - start > LONGEST_NAME) return undefined;
+  const exists = context.channels.has(name) || context.derived.has(name) || place.locals.has(name);
+  return exists ? { name, span: { start, end } } : undefined;
+}
+
+const LONGEST_NAME = 200;
 
 /** Whether a name is a value of some channel's enum, written without quotes. */
 function isEnumValue(name: string, context: GraphContext): boolean {

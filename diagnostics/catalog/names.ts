@@ -106,11 +106,23 @@ export function unknownChannel(
         ? `a channel with a similar name exists: \`${similar}\``
         : known.length === 0
           ? `declare it: \`state ${name}: …\``
-          : `the channels are ${listNames(known)}`),
+          : facts.use === "write"
+            ? `declare it, \`state ${name}: …\`, or write one of ${listNames(known)}`
+            : `the channels are ${listNames(known)}`),
     fixes:
       facts.fix === undefined
         ? rename(place.span, similar)
         : [{ title: `replace with ${facts.fix}`, edits: [{ span: place.span, text: facts.fix }] }],
+  });
+}
+
+/** NG104: `my-state` is a subtraction of two names; the channel is called `my_state`. */
+export function kebabRead(place: Place, name: string): Diagnostic {
+  const written = name.replaceAll("_", "-");
+  return diagnostic("NG104", place, `\`${written}\` is not a name: names have no \`-\``, {
+    label: `write \`${name}\``,
+    help: `the channel is called \`${name}\`; a subtraction has spaces: \`a - b\``,
+    fixes: [{ title: `write \`${name}\``, edits: [{ span: place.span, text: name }] }],
   });
 }
 
@@ -164,6 +176,21 @@ export function typeOfItself(place: Place, name: string): Diagnostic {
   });
 }
 
+/** Functions of other languages and frameworks, and the built-in nodes that do the same. */
+const BUILTIN_FOR: ReadonlyMap<string, string> = new Map([
+  ["fetch", "a request is `http(url)`"],
+  ["exec", 'a command is `shell("…")`'],
+  ["bash", 'a command is `shell("…")`'],
+  ["run", 'a command is `shell("…")`; a graph is called by its name'],
+  ["prompt", 'a model is called with `llm("…")`, a person with `ask("…")`'],
+  ["interrupt", 'a person is asked with `ask("…")`'],
+  ["wait", '`sleep(3s)` waits for a time, `receive("name")` for a signal'],
+  ["delay", "`sleep(3s)` waits for a time"],
+  ["log", "`print(…)` prints a line"],
+  ["parallel", "nodes run in parallel when one edge leads to all of them: `start -> a, b`"],
+  ["map", "a node runs once for each item: `node a = f(x) for x in xs`"],
+]);
+
 /** NG105: the call of a node names a function that does not exist. */
 export function unknownFunction(
   place: Place,
@@ -175,7 +202,7 @@ export function unknownFunction(
     notes: similar === undefined && facts.known.length > 0 ? [`there are ${listNames(facts.known, 16)}`] : [],
     help:
       similar === undefined
-        ? `import it: \`import { ${name} } from "./nodes.ts"\``
+        ? (BUILTIN_FOR.get(name) ?? `import it: \`import { ${name} } from "./nodes.ts"\``)
         : `a function with a similar name exists: \`${similar}\``,
     fixes: rename(place.span, similar),
   });

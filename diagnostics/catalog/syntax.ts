@@ -43,6 +43,27 @@ export function syntaxProblem(place: Place, details: SyntaxDetails): Diagnostic 
   return diagnostic("NG001", place, details.message, { label: details.label ?? "", ...pick(details) });
 }
 
+/** NG001: `my-node`. */
+export function kebabName(place: Place, written: string): Diagnostic {
+  const name = written.replaceAll("-", "_");
+  const [shown, use] = [written, name].map((text) => (text.length > 40 ? `${text.slice(0, 39)}…` : text));
+  return syntaxProblem(place, {
+    message: `\`${shown}\` is not a name: names have no \`-\``,
+    label: `write \`${use}\``,
+    help: "names consist of the letters A to Z, digits and `_`",
+    fixes: [replacement(`write \`${use}\``, place.span, name)],
+  });
+}
+
+/** NG001: a file of another language, where a graph is expected. */
+export function foreignFile(place: Place, extension: string): Diagnostic {
+  return syntaxProblem(place, {
+    message: `this is not a graph file: its name ends in \`${extension}\``,
+    label: "not the text of a graph",
+    help: "graphs are in files whose names end in `.ngraph` or `.ngraph.yaml`; a graph imports functions from other files",
+  });
+}
+
 /** NG001, a warning: a file without declarations and comments. */
 export function emptyFile(place: Place): Diagnostic {
   return diagnostic("NG001", place, "this file is empty", {

@@ -257,7 +257,7 @@ function badNumber(reading: Reading, token: t.Token): Diagnostic {
   return badLiteral(at, {
     message: `\`${shorten(image)}\` is neither a number nor a duration`,
     label: use === undefined ? "digits run into letters" : `write \`${use}\``,
-    help: "numbers are decimal (`1`, `0.5`, `1e3`); the units of durations are `ms`, `s`, `m`, `h` and `d`",
+    help: "numbers are decimal (`1`, `0.5`, `1e3`); the units of durations are `ms`, `s`, `m`, `h` and `d`; names begin with a letter",
     fixes:
       use === undefined || !/^[\d.]+(?:ms|[smhd])?$/.test(use) ? [] : [replacement(`write \`${use}\``, at.span, use)],
   });
@@ -308,7 +308,14 @@ function stray(reading: Reading, token: t.Token, before: t.Token[]): t.Token | u
     report(reading, forbidden(at, code));
     return undefined;
   }
-  report(reading, syntaxProblem(at, { message: `\`${image}\` has no meaning here`, label: "unexpected character" }));
+  report(
+    reading,
+    syntaxProblem(at, {
+      message: `\`${image}\` has no meaning here`,
+      label: "unexpected character",
+      help: image === "$" || image === "@" ? "a name is written without a sign before it" : undefined,
+    }),
+  );
   return undefined;
 }
 
@@ -432,13 +439,14 @@ function readComment(reading: Reading, token: t.Token): Comment {
     );
   }
   if (token.tokenType === t.HashComment) {
-    const mark = { start: span.start, end: span.start + 1 };
+    const written = /^(#|--|<!--)/.exec(token.image)?.[0] ?? "#";
+    const mark = spanAt(reading, token.startOffset, token.startOffset + written.length);
     const fixes = [replacement("begin the comment with `//`", mark, "//")];
     report(
       reading,
       syntaxProblem(
         { file: reading.source, span: mark },
-        { message: "comments begin with `//`, not `#`", label: "write `//`", fixes },
+        { message: `comments begin with \`//\`, not \`${written}\``, label: "write `//`", fixes },
       ),
     );
   }

@@ -87,11 +87,20 @@ export const BlockComment = createToken({
   group: "comments",
 });
 
-/** `# …`: a comment in other languages. Reported, then read as a comment. */
+/** `-- …` or `<!-- …` at the start of a line. */
+function startsForeignComment(text: string, offset: number): boolean {
+  if (!text.startsWith("-- ", offset) && !text.startsWith("<!--", offset)) return false;
+  let before = offset - 1;
+  while (text[before] === " " || text[before] === "\t") before -= 1;
+  return before < 0 || text[before] === "\n" || text[before] === "\r";
+}
+
+/** `# …`, and `-- …` and `<!-- …` at the start of a line: comments in other languages. Reported, then read as comments. */
 export const HashComment = createToken({
   name: "HashComment",
-  pattern: (text: string, offset: number) => (text[offset] === "#" ? image(text, offset, lineEnd(text, offset)) : null),
-  start_chars_hint: ["#"],
+  pattern: (text: string, offset: number) =>
+    text[offset] === "#" || startsForeignComment(text, offset) ? image(text, offset, lineEnd(text, offset)) : null,
+  start_chars_hint: ["#", "-", "<"],
   line_breaks: false,
   group: "comments",
 });

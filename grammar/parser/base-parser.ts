@@ -33,11 +33,12 @@
  */
 import { EmbeddedActionsParser, EOF, tokenMatcher, type IToken, type ParserMethod, type TokenType } from "chevrotain";
 import {
+  kebabName,
   replacement,
+  type SyntaxDetails,
   syntaxProblem,
   tooDeep,
   unexpected,
-  type SyntaxDetails,
 } from "../../diagnostics/catalog/syntax.ts";
 import type { Diagnostic, Fix, Label, Place } from "../../diagnostics/diagnostic.ts";
 import { SourceFile, type Span } from "../../diagnostics/source.ts";
@@ -295,15 +296,7 @@ export abstract class BaseParser extends EmbeddedActionsParser {
     if (parts.length === 1) return this.identifier(first);
     const span = this.spanFrom(first);
     const name = parts.join("_");
-    this.reportForeign(
-      { file: this.reading.source, span },
-      {
-        message: `\`${shorten(parts.join("-"))}\` is not a name: names have no \`-\``,
-        label: `write \`${shorten(name)}\``,
-        help: "names consist of the letters A to Z, digits and `_`",
-        fixes: [replacement(`write \`${shorten(name)}\``, span, name)],
-      },
-    );
+    this.report(kebabName({ file: this.reading.source, span }, parts.join("-")));
     return { kind: "Identifier", span, name };
   }
 

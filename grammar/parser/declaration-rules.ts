@@ -270,6 +270,7 @@ export abstract class DeclarationRules extends PolicyRules {
           this.takeWord("after");
           const readTrigger = () => this.takeOneOf(D.triggerWord, ["any", "done"], "`any` or `done`");
           trigger = this.maybe(D.trigger, readTrigger, this.isTrigger) ?? "all";
+          if (!this.RECORDING_PHASE && !this.at(t.Identifier)) this.failAfter();
           return this.nameList(4, "the name of a task");
         },
         this.startsClause,
@@ -298,6 +299,10 @@ export abstract class DeclarationRules extends PolicyRules {
       policies,
     };
   });
+
+  private failAfter(): never {
+    this.failExpected("the name of a task", { help: "tasks are listed without colon and brackets: `after a, b`" });
+  }
 
   /** G7: `any` and `done` are the trigger when the name of a task follows, not a clause or the next statement. */
   private readonly isTrigger = (): boolean => {

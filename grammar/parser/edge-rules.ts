@@ -31,14 +31,23 @@ export abstract class EdgeRules extends DeclarationRules {
     const source = this.rule(this.edgeSource);
     this.take(t.Arrow);
     const chain: Identifier[] = [];
-    this.repeat(D.chainLink, () => {
+    const readLink = (): void => {
       chain.push(this.name(NODE));
       this.take(t.Arrow);
-    });
+    };
+    this.repeat(D.chainLink, readLink);
+    for (; !this.RECORDING_PHASE && this.isKebabLink(); this.repeat(D.chainLink, readLink)) readLink();
     const to = this.choose(D.rightSide, this.rightSides);
     if (!this.RECORDING_PHASE && this.at(t.Arrow)) this.failChain(to);
     return { kind: "Edge", span: this.spanFrom(first), ...doc, source, chain, to };
   });
+
+  /** `do-it ->`, which `name` reports. */
+  private isKebabLink(): boolean {
+    let ahead = 1;
+    while (this.at(t.Identifier, ahead) && this.at(t.Minus, ahead + 1)) ahead += 2;
+    return ahead > 1 && this.at(t.Identifier, ahead) && this.at(t.Arrow, ahead + 1);
+  }
 
   private readonly rightSides: readonly (() => EdgeDecl["to"])[] = [() => this.rule(this.match), () => this.targets()];
 
@@ -162,16 +171,19 @@ export abstract class EdgeRules extends DeclarationRules {
   /** `if` for `when`, `else` for `otherwise`. */
   private isForeignGuard(): boolean {
     if (this.RECORDING_PHASE) return false;
+    if (this.isOutdented()) return false;
     return (this.isWord("if") && this.startsClause() && this.startsExpression(2)) || this.at(t.Else);
   }
 
-  /** `b, c`; the brackets of `[b, c]` are reported. */
+  /** `b, c`; the brackets of `[b, c]` and `(b, c)` are reported. */
   private targetNames(index: number, what: string): Identifier[] {
-    if (this.RECORDING_PHASE || !this.at(t.LeftSquare)) return this.nameList(index, what);
-    const open = this.take(t.LeftSquare);
+    const isRound = this.at(t.LeftParen);
+    if (this.RECORDING_PHASE || !(isRound || this.at(t.LeftSquare))) return this.nameList(index, what);
+    const open = this.takeAny();
     const names: Identifier[] = [];
-    this.commaList(index, t.RightSquare, () => names.push(this.name(NODE)));
-    const close = this.take(t.RightSquare, "`,` or `]`");
+    const closing = isRound ? t.RightParen : t.RightSquare;
+    this.commaList(index, closing, () => names.push(this.name(NODE)));
+    const close = this.take(closing, isRound ? "`,` or `)`" : "`,` or `]`");
     const span = spanAt(this.reading, open.startOffset, close.startOffset + 1);
     const use = names.map(({ name }) => name).join(", ");
     this.reportForeign(
@@ -286,7 +298,9 @@ export abstract class EdgeRules extends DeclarationRules {
     const isValue = this.at(t.Identifier) && (this.at(t.Arrow, 2) || this.at(t.Pipe, 2) || this.at(t.Colon, 2));
     if (isValue && !this.isOutdented()) return this.barePattern(this.takeAny());
     this.failExpected("a literal, or `else`", {
-      help: "the arms of `match EXPR { … }` are literals; for conditions leave the subject out: `match { x > 9 -> a }`",
+      help: this.isWord("case")
+        ? 'an arm has no `case`: `"a" -> b`'
+        : "the arms of `match EXPR { … }` are literals; for conditions leave the subject out: `match { x > 9 -> a }`",
     });
   }
 

@@ -264,6 +264,17 @@ export abstract class ExpressionRules extends PrimaryRules {
     const isNamespace = object.kind === "Name" && NAMESPACES.has(object.name);
     const callee: Identifier = { ...method, name: METHODS.get(method.name) ?? method.name };
     const place = { file: this.reading.source, span: method.span };
+    if (object.kind === "Name" && object.name === "console") {
+      this.reportForeign(place, {
+        message: `\`console.${method.name}(…)\` cannot be called`,
+        label: "no method",
+        help: "a node prints a line: `node a = print(…)`",
+      });
+      const close = closingBracket(this.tokenText(), open);
+      if (close === undefined) this.failExpected("`)`");
+      this.moveTo(close);
+      return { kind: "BrokenExpr", span: this.spanFrom(first), names: [] };
+    }
     if (FUNCTION_METHODS.has(method.name) && !isNamespace) {
       this.reportForeign(place, {
         message: `\`.${method.name}(…)\` cannot be called: there are no methods and no functions as values`,

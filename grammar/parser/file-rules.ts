@@ -20,8 +20,8 @@ import type { Fragments } from "../fragments.ts";
 import { CHANNEL_WORDS, GRAPH_WORDS, ITEM_WORDS, PLAN_WORDS, TEST_WORDS } from "../words.ts";
 import { Halt } from "./base-parser.ts";
 import { D, FIRST_LOOP } from "./decisions.ts";
-import { DEPENDENCY_WORDS, ITEM_HINTS, STATEMENT_HINTS } from "./foreign-syntax.ts";
-import { columnAtLineStart, nextItem, startsItem, startsStatement, type BodyKind } from "./recovery.ts";
+import { DEPENDENCY_WORDS, ITEM_HINTS, PREFIX_HINTS, STATEMENT_HINTS } from "./foreign-syntax.ts";
+import { columnAtLineStart, nextItem, startsItem, startsPolicy, startsStatement, type BodyKind } from "./recovery.ts";
 import { StatementLoop } from "./statement-loop.ts";
 
 export class NgraphParser extends StatementLoop {
@@ -97,8 +97,18 @@ export class NgraphParser extends StatementLoop {
     const similar = findSimilar(this.word(), ITEM_WORDS);
     this.failExpected("`graph`, `plan`, `test`, `type`, `import`, `const` or `secret`", {
       after: false,
-      help: ITEM_HINTS.get(this.word()) ?? (similar === undefined ? undefined : `did you mean \`${similar}\`?`),
+      help: this.itemHelp() ?? (similar === undefined ? undefined : `did you mean \`${similar}\`?`),
     });
+  }
+
+  private itemHelp(): string | undefined {
+    if (this.at(t.LeftBrace) && this.at(t.Quoted, 2)) {
+      return "a graph as JSON or YAML is in a file whose name ends in `.ngraph.yaml`";
+    }
+    if (this.at(t.Equal) && this.LA(-1).image === "secret") {
+      return "the value of a secret comes from the environment variable of its name: `secret KEY`";
+    }
+    return ITEM_HINTS.get(this.word());
   }
 
   // Imports, types, secrets --------------------------------------------------------------------------
@@ -196,6 +206,11 @@ export class NgraphParser extends StatementLoop {
     const owner = this.position() + 1;
     const first = this.takeWord("graph");
     const head = this.header("graph", () => {
+      if (!this.RECORDING_PHASE && this.at(t.Colon)) {
+        this.failExpected("a name for the graph", {
+          help: "a graph as YAML is in a file whose name ends in `.ngraph.yaml`",
+        });
+      }
       const name = this.name("a name for the graph");
       const was = this.maybe(D.graphWas, () => this.formerNames(19));
       return { name, ...(was === undefined ? undefined : { was }) };
@@ -233,7 +248,8 @@ export class NgraphParser extends StatementLoop {
     const first = this.position() + 1;
     try {
       const head = read();
-      this.take(t.LeftBrace, `\`{\` and the statements of the ${kind}`);
+      if (!this.RECORDING_PHASE && !this.at(t.LeftBrace)) this.failHeader(kind);
+      this.take(t.LeftBrace);
       return head;
     } catch (error) {
       if (this.RECORDING_PHASE || !(error instanceof Halt)) throw error;
@@ -243,6 +259,14 @@ export class NgraphParser extends StatementLoop {
       this.moveTo(brace);
       return undefined;
     }
+  }
+
+  private failHeader(kind: BodyKind): never {
+    this.failExpected(`\`{\` and the statements of the ${kind}`, {
+      help: this.at(t.LeftParen)
+        ? `a ${kind} has no parameters: it declares what a run gets, \`input a: string\``
+        : `the statements of a ${kind} are written in braces: \`${kind} a { … }\``,
+    });
   }
 
   private openingBrace(first: number, kind: BodyKind): number | undefined {
@@ -327,20 +351,30 @@ export class NgraphParser extends StatementLoop {
 
   private statementHelp(kind: BodyKind, words: ReadonlySet<string>): string | undefined {
     const word = this.word();
+    const step = kind === "plan" ? "task" : "node";
+    const isLineStart = columnAtLineStart(this.tokenText(), this.position() + 1) !== undefined;
     if (this.at(t.LeftSquare))
       return "a barrier is written `all(a, b) -> c`; nodes that each signal the target `any(a, b) -> c`";
     if (word === "const" && kind === "graph") return STATEMENT_HINTS.get(word);
     if (ITEM_WORDS.has(word) && startsItem(this.tokenText(), this.position() + 1))
       return `a \`${word}\` is declared beside the ${kind}, not inside it`;
-    if (this.at(t.When) || this.at(t.Otherwise) || word === "on")
+    if (this.at(t.Else)) return STATEMENT_HINTS.get("else");
+    if (this.at(t.When) || this.at(t.Otherwise) || word === "on" || (this.at(t.Colon) && kind === "graph"))
       return "a condition follows the targets of an edge: `a -> b when x > 3`";
-    if (kind === "plan" && this.at(t.Arrow, 2)) {
+    if (kind === "plan" && (this.at(t.Arrow, 2) || word === "edge")) {
       return "a plan has no edges: write the order on the task that runs later, `task b = … after a`";
     }
     if (kind === "plan" && DEPENDENCY_WORDS.has(word)) return "dependencies are written `after a, b`";
     if (kind === "graph" && (word === "after" || DEPENDENCY_WORDS.has(word))) {
       return "the order of nodes is written as edges: `a -> b`";
     }
+    if (word === "for" && isLineStart) {
+      return `a ${step} runs once for each item: \`${step} a = f(x) for x in xs\``;
+    }
+    if (!isLineStart && startsPolicy(this.tokenText(), this.position() + 1)) {
+      return `policies are written in braces: \`{ ${word} … }\``;
+    }
+    if (word === "if" && !isLineStart) return PREFIX_HINTS.get(word);
     if (["for", "into", "after"].includes(word)) {
       return kind === "plan"
         ? "the clauses of a task have this order: `for`, `after`, `when`, `into`, `{ policies }`"
@@ -348,10 +382,26 @@ export class NgraphParser extends StatementLoop {
     }
     const hint = STATEMENT_HINTS.get(word);
     if (hint !== undefined) return hint;
-    if (this.at(t.Arrow) && this.position() >= 0 && this.LA(0).tokenType === t.Identifier)
-      return "what a node writes follows `into`: `node a = f(x) into y`; edges are statements of their own: `a -> b`";
+    if (this.at(t.Arrow) && this.position() >= 0)
+      return `what a ${step} writes follows \`into\`: \`${step} a = f(x) into y\`; functions are written in TypeScript; edges are statements of their own: \`a -> b\``;
+    if (this.at(t.Identifier) && isLineStart) {
+      if (this.at(t.Equal, 2))
+        return `a step is a ${step}, which writes to a channel: \`${step} a = f(x) into ${word}\``;
+      if (this.at(t.LeftParen, 2)) return `a call is written in a ${step}: \`${step} a = ${word}(…)\``;
+      if (this.at(t.Colon, 2))
+        return `a channel begins with its role, \`state ${word}: …\`; a step is \`${step} ${word} = …\``;
+      if (this.at(t.Greater, 2) || (this.at(t.Minus, 2) && this.at(t.Greater, 3))) return "an arrow is written `->`";
+      if (this.isWord("on", 2)) return "`on error` follows the target of an edge: `a -> b on error`";
+    }
+    if (this.at(t.Colon, 2) && this.at(t.Identifier)) return `each channel has its own role: \`input ${word}: …\``;
+    if (this.at(t.Pipe) || this.at(t.And)) return "several targets are separated by commas: `a -> b, c`";
     const similar = findSimilar(word, words);
-    return similar === undefined ? undefined : `did you mean \`${similar}\`?`;
+    if (similar !== undefined) return `did you mean \`${similar}\`?`;
+    const isSecondWord = !isLineStart && this.position() >= 0 && this.LA(0).tokenType === t.Identifier;
+    if (isSecondWord && (this.at(t.Identifier) || this.at(t.Quoted) || this.at(t.Numeral))) {
+      return 'a call has parentheses: `f(x)`; a command is a string: `shell("npm test")`';
+    }
+    return undefined;
   }
 
   // Fragments ---------------------------------------------------------------------------------------

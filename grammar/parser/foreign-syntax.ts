@@ -87,6 +87,22 @@ export const STATEMENT_HINTS: ReadonlyMap<string, string> = new Map([
   ["switch", "choices are edges: `a -> match x { 1 -> b  else -> c }`"],
   ["while", "loops are edges that lead back: `a -> a when x < 3`"],
   ["edge", "an edge has no word of its own: `a -> b`"],
+  ["else", "the edge for all other cases: `a -> c otherwise`"],
+  ["elif", "choices are edges: `a -> b when x > 3`, `a -> c otherwise`"],
+  ["then", "choices are edges: `a -> b when x > 3`, `a -> c otherwise`"],
+  ["loop", "loops are edges that lead back: `a -> a when x < 3`"],
+  ["repeat", "loops are edges that lead back: `a -> a when x < 3`"],
+  ["parallel", "nodes run in parallel when one edge leads to all of them: `start -> a, b`"],
+  ["try", "a failed node takes its error edge: `a -> b on error`"],
+  ["catch", "a failed node takes its error edge: `a -> b on error`"],
+  ["set", "a node writes to a channel: `node a = x + 1 into y`"],
+  ["goto", "what follows a node is written as an edge: `a -> b`"],
+  ["to", "what a node writes follows `into`: `node a = f(x) into y`"],
+  ["as", "what a node writes follows `into`: `node a = f(x) into y`"],
+  ["is", "values are compared with `==` and `!=`: `x == true`, `x != null`"],
+  ["string", 'a channel is declared by its role: `input a: string`, `state a: string = ""`'],
+  ["int", "a channel is declared by its role: `input a: int`, `state a: int = 0`"],
+  ["bool", "a channel is declared by its role: `input a: bool`, `state a: bool = false`"],
   ["step", "a step is written `node a = …`, and what follows it `a -> b`"],
 ]);
 
@@ -110,12 +126,23 @@ export const ITEM_HINTS: ReadonlyMap<string, string> = new Map([
   ["let", "a constant is written `const A = 3`"],
   ["derive", "a derived name belongs in a graph; a constant is written `const A = 3`"],
   ["from", 'names to import come first: `import { f } from "./nodes.ts"`'],
+  ["digraph", "it is called `graph` here"],
+  ["pipeline", "it is called `graph` here, or `plan` for a list of tasks that depend on each other"],
   ["workflow", "it is called `graph` here, or `plan` for a list of tasks that depend on each other"],
 ]);
 
 /** Prefix operators of other languages that look like names in front of an operand. */
 export const PREFIX_HINTS: ReadonlyMap<string, string> = new Map([
   ["typeof", "types are known before the run; narrow a value by `!= null`, `match` or `when`"],
+  ["await", "no value needs `await`: read the channel that the node writes"],
+  [
+    "lambda",
+    "functions are written in TypeScript and imported; a comprehension works on each item: `[f(x) for x in xs]`",
+  ],
+  [
+    "if",
+    "a choice within an expression is written `x > 3 ? a : b`; what runs next is chosen by edges: `a -> b when x > 3`",
+  ],
   ["new", "records are written `{ a: 1 }`; objects are made in imported functions"],
   ["void", "write `null`"],
   ["delete", "values never change: build a record without the field"],

@@ -52,7 +52,13 @@ export abstract class PolicyRules extends ExpressionRules {
     const alias = POLICY_ALIASES.get(word);
     const read = alias === undefined ? undefined : this.policyForms[this.alias(word, alias)];
     if (read !== undefined) return read();
-    throw new Halt(this.expectedDiagnostic("a policy or `}`", { help: policyHelp(word) }));
+    throw new Halt(
+      this.expectedDiagnostic("a policy or `}`", {
+        help: this.at(t.When)
+          ? "a condition follows the targets of an edge, `a -> b when x > 3`, or the call of a task, `task a = f(x) when x > 3`"
+          : policyHelp(word),
+      }),
+    );
   }
 
   /** A policy by its name in another engine: reported, and read if its value fits. */

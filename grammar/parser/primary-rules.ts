@@ -109,6 +109,7 @@ export abstract class PrimaryRules extends TypeRules {
   private operatorHelp(token: IToken): string | undefined {
     const before = this.position() < 0 ? undefined : this.LA(0).tokenType;
     if (before === t.Star && token.tokenType === t.Star) return "there is no `**`: write `x * x`";
+    if (before === t.Less && token.tokenType === t.Greater) return "not equal is written `!=`";
     const isStep = (before === t.Plus || before === t.Minus) && token.tokenType === before;
     if (isStep || (token.tokenType === t.Equal && before !== t.Equal))
       return "nothing is assigned in an expression: a node writes, `node a = x + 1 into x`";
@@ -119,8 +120,20 @@ export abstract class PrimaryRules extends TypeRules {
     const first = this.take(open);
     return this.inBrackets(this.position(), first, () => {
       const inner = this.rule(this.expression);
+      if (!this.RECORDING_PHASE && this.isWord("for")) this.failBareComprehension();
+      if (!this.RECORDING_PHASE && this.LA(1).image === "=>") this.failLambda();
       this.take(close);
+      if (!this.RECORDING_PHASE && this.LA(1).image === "=>") this.failLambda();
       return inner;
+    });
+  }
+
+  /** `(x for x in xs)` */
+  private failBareComprehension(): never {
+    this.fail(this.LA(1), {
+      message: "a comprehension is written in square brackets",
+      label: "`for` in parentheses",
+      help: "write `[f(x) for x in xs]`",
     });
   }
 
@@ -129,6 +142,7 @@ export abstract class PrimaryRules extends TypeRules {
     const call = this.maybe(D.call, this.callRule);
     if (this.RECORDING_PHASE) return PLACEHOLDER;
     if (call === undefined && PREFIX_HINTS.has(token.image)) this.checkPrefix(token);
+    if (call === undefined && (this.at(t.Quoted) || this.at(t.TemplateStart))) this.checkBareArgument(token);
     if (call === undefined) return { kind: "Name", span: this.spanOf(token), name: token.image };
     if (call === "broken") return this.brokenSince(token, this.position());
     return { kind: "Call", span: this.spanFrom(token), callee: this.identifier(token), args: call };
@@ -146,6 +160,20 @@ export abstract class PrimaryRules extends TypeRules {
       message: `\`${token.image}\` is not an operator here`,
       label: "no such operator",
       help: PREFIX_HINTS.get(token.image),
+    });
+  }
+
+  /** `print "x"` and `f"x {y}"`: no expression continues with a string. */
+  private checkBareArgument(token: IToken): void {
+    const next = this.LA(1);
+    if (this.reading.text.slice(token.startOffset, next.startOffset).includes("\n")) return;
+    const isPrefix = endOf(token) === next.startOffset;
+    this.fail(next, {
+      message: isPrefix ? "a string has no prefix" : `the call of \`${token.image}\` has no parentheses`,
+      label: isPrefix ? "write a template" : `write \`${token.image}(…)\``,
+      help: isPrefix
+        ? "text that contains values is written between backticks: `` `Hello ${name}` ``"
+        : `a call has parentheses: \`${token.image}(…)\``,
     });
   }
 

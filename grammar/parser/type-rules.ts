@@ -270,6 +270,11 @@ export abstract class TypeRules extends BaseParser {
     const isField = this.at(t.Colon, 2) || (this.at(t.Question, 2) && this.at(t.Colon, 3));
     if (!isField && columnAtLineStart(this.tokenText(), here) !== undefined) return false;
     if (this.isWord("for") || this.at(t.Equal, 2)) return false;
+    // `f(s into o`: the bracket was never closed.
+    if (this.isWord("into") && !this.at(t.Comma, 2)) return false;
+    if (type === t.Quoted && this.LA(0).tokenType === t.Quoted && endOf(this.LA(0)) === token.startOffset) {
+      this.failExpected("`,`", { help: "text over several lines goes between backticks: `` `…` ``" });
+    }
     this.report(this.expectedDiagnostic("`,`", { fixes: [replacement("insert a comma", this.gapSpan(), ",")] }));
     return true;
   }

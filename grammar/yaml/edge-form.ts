@@ -238,7 +238,8 @@ export const edgesForm: Form<(EdgeDecl | Broken)[]> = {
   schema: (definitions) => ({ type: ["array", "null"], items: edgeForm.schema(definitions) }),
   read(node, reader) {
     if (node.kind === "scalar" && node.value === null && node.written === "") return [];
-    if (node.kind !== "list") return wrongKind(node, reader, "a list of edges");
+    if (node.kind !== "list")
+      return wrongKind(node, reader, "a list of edges", "write `- a -> b` for each, or `- { from: a, to: b }`");
     return node.items.map((item) => edgeForm.read(item, reader) ?? brokenEdge(item, reader));
   },
 };

@@ -156,12 +156,13 @@ export function mapOf<K, V, T>(
   make: (key: K, value: V, entry: YamlEntry) => T,
   broken: (entry: YamlEntry, reader: FormReader) => T,
 ): Form<T[]> {
+  const listHelp = "write `name: …` for each, without `-`";
   return {
     expected,
     schema: (definitions) => ({ type: ["object", "null"], additionalProperties: values.schema(definitions) }),
     read(node, reader) {
       if (node.kind === "scalar" && node.value === null && node.written === "") return [];
-      if (node.kind !== "map") return wrongKind(node, reader, expected);
+      if (node.kind !== "map") return wrongKind(node, reader, expected, node.kind === "list" ? listHelp : undefined);
       return node.entries.map((entry) => {
         const key = keys.read(entry.keyNode, { ...reader, key: undefined });
         const value = values.read(entry.value, { ...reader, key: entry.key });
@@ -263,6 +264,28 @@ export function recordForm<F extends Fields, T>(
   };
 }
 
+const CALL_KEYS = "what it calls is written under `call`, with `args` or `with`; an expression under `expr`";
+
+/** The help for keys of other systems, by the map and the key. */
+const FOREIGN_KEYS: ReadonlyMap<string, string> = new Map([
+  ...["a node", "a task"].flatMap((of) =>
+    ["run", "uses", "function", "tool", "action", "command", "shell", "llm", "print", "script"].map(
+      (key) => [`${of}.${key}`, CALL_KEYS] as const,
+    ),
+  ),
+  ...["needs", "depends_on", "dependsOn", "depends"].flatMap((key) => [
+    [`a task.${key}`, "write `after`, with the names of the tasks"] as const,
+    [`a node.${key}`, "the order of nodes is written under `edges`: `a -> b`"] as const,
+  ]),
+  ["a plan.nodes", "the steps of a plan are `tasks`"],
+  ["a plan.edges", "a plan has no edges: write `after` on the task that runs later"],
+  ["a plan.steps", "the steps of a plan are `tasks`"],
+  ["a plan.jobs", "the steps of a plan are `tasks`"],
+  ["a graph.tasks", "the steps of a graph are `nodes`; a `plan` has tasks"],
+  ["a graph.steps", "the steps of a graph are `nodes`"],
+  ["a document.name", "the name follows the kind of the document: `graph: main`"],
+]);
+
 export function reportUnknownKey(
   keyNode: YamlScalar,
   key: string,
@@ -272,6 +295,7 @@ export function reportUnknownKey(
   help?: string,
 ): void {
   const similar = findSimilar(key, known);
+  help = FOREIGN_KEYS.get(`${of}.${key}`) ?? help;
   complain(reader, unknownKey(placeIn(reader, keyNode.span), { key, of, known, similar, help }));
 }
 

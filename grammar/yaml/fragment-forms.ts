@@ -2,6 +2,7 @@
 import type { Fragments } from "../fragments.ts";
 import { parseFragment } from "../parse.ts";
 import type { Expr, Identifier, StringLiteral } from "../ast.ts";
+import { kebabName } from "../../diagnostics/catalog/syntax.ts";
 import { RESERVED_WORDS } from "../words.ts";
 import { literalFromScalar } from "./data-form.ts";
 import { lookAlikeName } from "../lexer/read-tokens.ts";
@@ -74,7 +75,12 @@ export function nameForm(expected = "a name"): Form<Identifier> {
     if (RESERVED.has(value)) return readFragment("name", node, reader);
     const lookAlike = lookAlikeName(placeIn(reader, node.span), value);
     if (lookAlike !== undefined) return complain(reader, lookAlike);
-    return wrongKind(node, reader, expected, "names consist of the letters A to Z, digits and `_`");
+    const kebab = /^[A-Za-z_]\w*(-\w+)+$/.test(value);
+    if (kebab) return complain(reader, kebabName(placeIn(reader, node.span), value));
+    const help = /[(]/.test(value)
+      ? "arguments are written under `args` or `with`, a whole expression under `expr`"
+      : "names consist of the letters A to Z, digits and `_`";
+    return wrongKind(node, reader, expected, help);
   });
 }
 
