@@ -20,7 +20,7 @@ interface HistoryOptions {
 
 export const historyCommand = defineCommand<HistoryOptions>({
   usage: "history <thread>",
-  summary: "list the checkpoints of a thread, newest first",
+  summary: "list the checkpoints of a thread, newest first; abandoned branches are marked",
   configure: (command) => {
     command
       .option("--limit <n>", "list at most this number (default 100)", parseCount("--limit", 1))
@@ -40,6 +40,7 @@ export const historyCommand = defineCommand<HistoryOptions>({
           ...(limit === undefined ? {} : { limit }),
           ...(before === undefined ? {} : { before: before.id, namespace: before.namespace }),
           ...(namespace === undefined ? {} : { namespace }),
+          all: true,
         });
         if (found.length === 0 && namespace !== undefined && before === undefined) {
           throw new CommandError(`thread \`${thread}\` has called no graph under \`${namespace}\``, {
@@ -68,7 +69,7 @@ export const historyCommand = defineCommand<HistoryOptions>({
               checkpoint.id,
               String(checkpoint.step),
               checkpoint.phase,
-              checkpoint.status,
+              checkpoint.abandoned === true ? `${checkpoint.status} (abandoned)` : checkpoint.status,
               checkpoint.currentNodes.join(", "),
               checkpoint.nextNodes.join(", "),
               checkpoint.label ?? "",

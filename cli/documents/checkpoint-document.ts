@@ -8,6 +8,7 @@ export function checkpointDocument(checkpoint: Checkpoint): object {
     run: checkpoint.runId,
     namespace: checkpoint.namespace,
     parent: checkpoint.parentId,
+    ...(checkpoint.abandoned === true ? { abandoned: true } : {}),
     step: checkpoint.step,
     phase: checkpoint.phase,
     status: checkpoint.status,

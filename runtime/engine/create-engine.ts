@@ -66,6 +66,7 @@ import { findCheckpoint, loadHead, loadWrites } from "../checkpoint/load-checkpo
 import { migrateThread } from "../thread/migrate-thread.ts";
 import { listThreads } from "../thread/list-threads.ts";
 import { recoverThreads, wakeThreads } from "../thread/recover-threads.ts";
+import { pruneOwnThreads } from "../thread/prune-threads.ts";
 import { signalThread } from "../thread/signal-thread.ts";
 import { Waker } from "../thread/waker.ts";
 import { updateCalledGraph } from "../thread/update-called-graph.ts";
@@ -118,6 +119,7 @@ export function createEngine<Input = JsonObject, Output = JsonObject, State = Js
     },
     recover: (settings = {}) => watchedAll(waker, recoverThreads(core, settings)),
     due: (now, settings = {}) => watchedAll(waker, wakeThreads(core, now, settings)),
+    prune: async (settings) => pruneOwnThreads(core, settings),
     signal: async (thread, name, value = null, settings = {}) => {
       const { isAwaited, ...receipt } = await signalThread(core, thread, name, snapshotJson(value), settings);
       if (isAwaited) waker.wake(thread);

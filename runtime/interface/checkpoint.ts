@@ -130,6 +130,8 @@ export interface Checkpoint extends CheckpointHeader {
   readonly values: Readonly<Record<string, Json>>;
   /** By channel: the number of steps (or edits) that wrote it since the start of the chain; absent is 0. */
   readonly versions: Readonly<Record<string, number>>;
+  /** In a listing with `all`: the head does not continue this checkpoint. A fork inside of the thread has left its branch. */
+  readonly abandoned?: true;
 }
 
 /** A value from outside for a node that waits for it by name. */

@@ -208,6 +208,11 @@ export interface HistoryOptions {
   readonly before?: CheckpointId;
   /** Subgraph path; default the graph itself. */
   readonly namespace?: string;
+  /**
+   * Also the checkpoints of branches that a fork inside of the thread (`resume` with `from` or `at`, `fork`) has left. They have
+   * `abandoned`. The order is that of the saves, newest first.
+   */
+  readonly all?: boolean;
 }
 
 export interface ForkOptions {
@@ -340,6 +345,37 @@ export interface RecoverResult<Output = JsonObject, State = JsonObject> {
   readonly failures: readonly { readonly thread: ThreadId; readonly error: NgraphError }[];
 }
 
+/** Either `expiredAt` or `keepLast` says what a prune removes. */
+export interface PruneOptions {
+  /** Deletes the threads that have expired at this time (milliseconds since 1970), with everything that is stored for them. */
+  readonly expiredAt?: number;
+  /** Removes old checkpoints, and keeps this many of the newest of each namespace (at least 1). */
+  readonly keepLast?: number;
+  /** With `keepLast`: keeps all checkpoints with a label. Default true. */
+  readonly keepLabelled?: boolean;
+  /** With `keepLast`: removes only checkpoints written before this time, in milliseconds since 1970. Default: no limit. */
+  readonly olderThan?: number;
+  /** Only these threads. Default: all threads of the graph. */
+  readonly threads?: readonly ThreadId[];
+  /** At most this many threads (default: all). */
+  readonly limit?: number;
+  /** Aborting it ends the prune after the present thread. */
+  readonly signal?: AbortSignal;
+  /** With `expiredAt`: reports the threads, and deletes none. */
+  readonly dryRun?: boolean;
+}
+
+export interface PruneResult {
+  /** Expired threads that were deleted, or would be (`dryRun`). */
+  readonly deleted: readonly ThreadId[];
+  /** With `keepLast`: the number of removed checkpoints of each thread. */
+  readonly pruned: readonly { readonly thread: ThreadId; readonly checkpoints: number }[];
+  /** Number of threads that a runner holds: they are left alone. */
+  readonly held: number;
+  /** Threads that could not be pruned, such as damaged ones. The thread is undefined if the damage hides its name. */
+  readonly failures: readonly { readonly thread: ThreadId | undefined; readonly error: NgraphError }[];
+}
+
 export interface DrainOptions {
   /** Milliseconds after which runs that still wait for a node are cancelled. Default: no limit. */
   readonly deadline?: number;
@@ -461,6 +497,16 @@ export interface Engine<Input = JsonObject, Output = JsonObject, State = JsonObj
    * it at once; each thread is resumed by one of them. It answers no pause and opens no gate.
    */
   recover(options?: RecoverOptions): Promise<RecoverResult<Output, State>>;
+  /**
+   * Deletes expired threads (`expiredAt`), or removes old checkpoints (`keepLast`), of all threads of this graph. Threads that a
+   * runner holds are left alone, so that it can be called at any time.
+   *
+   * @throws RunError NG_BAD_INPUT for options that contradict each other; StoreError NG_STORE_FAILED for a store that cannot list
+   *   its threads or prune them
+   * @example
+   * await engine.prune({ expiredAt: Date.now() });
+   */
+  prune(options: PruneOptions): Promise<PruneResult>;
   /**
    * Ends the engine before its process ends: each run on a thread stops at its next step boundary with the status `cancelled` and
    * the error NG_DRAINED, and its thread is `interrupted`, so that `recover` resumes it. Node bodies that run are waited for. New

@@ -73,6 +73,11 @@ export interface ListOptions {
   readonly before?: CheckpointId;
   /** Default: the graph itself (`""`). */
   readonly namespace?: string;
+  /**
+   * Also the checkpoints of abandoned branches, which are no ancestors of the head: they have `abandoned`. The order is then that
+   * of the saves, newest first, and `before` restricts to those saved earlier. A store that does not support it returns the chain.
+   */
+  readonly all?: boolean;
 }
 
 export interface ThreadInfo {

@@ -6,6 +6,7 @@ import type {
   ForkOptions,
   HistoryOptions,
   MigrateOptions,
+  PruneOptions,
   RecoverOptions,
   ResumeOptions,
   RunOptions,
@@ -95,7 +96,7 @@ export const RESUME_OPTIONS: OptionNames<ResumeOptions> = {
 };
 export const STREAM_OPTIONS: OptionNames<RunOptions & StreamOptions> = { ...RUN_OPTIONS, ...STREAM };
 export const STREAM_RESUME_OPTIONS: OptionNames<ResumeOptions & StreamOptions> = { ...RESUME_OPTIONS, ...STREAM };
-export const HISTORY_OPTIONS: OptionNames<HistoryOptions> = { limit: true, before: true, namespace: true };
+export const HISTORY_OPTIONS: OptionNames<HistoryOptions> = { limit: true, before: true, namespace: true, all: true };
 export const LABEL_OPTIONS: OptionNames<{ readonly checkpoint?: string }> = { checkpoint: true };
 export const FORK_OPTIONS: OptionNames<ForkOptions> = { from: true, as: true, at: true, metadata: true };
 export const UPDATE_OPTIONS: OptionNames<UpdateOptions> = {
@@ -135,6 +136,17 @@ export const RECOVER_OPTIONS: OptionNames<RecoverOptions & DueOptions> = {
   limit: true,
   concurrency: true,
   signal: true,
+};
+
+export const PRUNE_OPTIONS: OptionNames<PruneOptions> = {
+  expiredAt: true,
+  keepLast: true,
+  keepLabelled: true,
+  olderThan: true,
+  threads: true,
+  limit: true,
+  signal: true,
+  dryRun: true,
 };
 
 export const PLAN_RUNNER_OPTIONS = PLAN_ENGINE;

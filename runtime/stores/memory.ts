@@ -20,6 +20,7 @@ import type {
 } from "../interface/store.ts";
 import type { StoredItem, StoredItemsOptions } from "../interface/memory.ts";
 import { registerRunView } from "../interface/run-view.ts";
+import { pageOfBranches, withAbandoned } from "./contract/branches.ts";
 import { frozenJson } from "./contract/frozen-json.ts";
 import { checkName, checkNames } from "./contract/key.ts";
 import { checkPrunePolicy, rowLimit } from "./contract/limits.ts";
@@ -170,12 +171,15 @@ export class MemoryStore implements Store {
     checkNames(namespace, before);
     const limit = rowLimit(options.limit);
     const thread = this.#find(threadId);
-    let next = thread && headOf(thread, namespace);
+    const head = thread && headOf(thread, namespace);
+    let next = head;
+    let start: Stored | undefined;
     if (before !== undefined) {
-      const start = thread?.checkpoints.get(before);
+      start = thread?.checkpoints.get(before);
       if (start === undefined || start.header.namespace !== namespace) throw unknownCheckpoint(threadId, before);
       next = start.parent;
     }
+    if (options.all === true) return thread && head ? allBranches(thread, head, start?.ord, limit) : [];
     const found: Checkpoint[] = [];
     for (; next !== undefined && found.length < limit; next = next.parent) found.push(read(next));
     return found;
@@ -413,6 +417,22 @@ function emptyThread(): ThreadRecord {
 function parentOf(thread: ThreadRecord, { parentId, namespace }: CheckpointHeader): Stored | undefined {
   const parent = parentId === null ? undefined : thread.checkpoints.get(parentId);
   return parent?.header.namespace === namespace ? parent : undefined;
+}
+
+/** All checkpoints of the namespace of a head. */
+function allBranches(
+  { checkpoints }: ThreadRecord,
+  head: Stored,
+  before: number | undefined,
+  limit: number,
+): readonly Checkpoint[] {
+  const { namespace } = head.header;
+  const byOrd = new Map<number, Stored>();
+  for (const stored of checkpoints.values()) if (stored.header.namespace === namespace) byOrd.set(stored.ord, stored);
+  const points = [...byOrd.values()].map(({ ord, parent }) => ({ ord, parent: parent?.ord ?? null }));
+  const { page, abandoned } = pageOfBranches(points, { head: head.ord, before, limit });
+  const found = page.map((ord) => read(byOrd.get(ord)!));
+  return withAbandoned(found, page, abandoned);
 }
 
 function copyOfSignal(signal: Signal): Signal {

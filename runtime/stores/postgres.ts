@@ -10,12 +10,15 @@ import type {
   ThreadInfo,
   ThreadsOptions,
 } from "../interface/store.ts";
+import { pageOfBranches, withAbandoned } from "./contract/branches.ts";
 import { checkNames, encodeKey } from "./contract/key.ts";
 import { checkPrunePolicy, rowLimit } from "./contract/limits.ts";
 import { recordLost } from "./contract/lost-owners.ts";
 import {
   ancestors,
+  branchPoints,
   checkpointAt,
+  checkpointsAt,
   expectAllCheckpoints,
   findCheckpoint,
   findLabelled,
@@ -89,15 +92,19 @@ export class PostgresStore implements Store {
     checkNames(namespace, before);
     return this.#connection.read(async (transaction) => {
       const thread = await findThread(transaction, threadId);
-      let start: number | null = null;
-      if (before === undefined) {
-        start = (thread && (await headOf(transaction, thread, encodeKey(namespace)))) ?? null;
-      } else {
-        const row = thread && (await findCheckpoint(transaction, thread, before));
-        if (row === undefined || row.namespace !== encodeKey(namespace)) throw unknownCheckpoint(threadId, before);
-        start = row.parent;
-      }
+      const key = encodeKey(namespace);
+      const row = before === undefined ? undefined : thread && (await findCheckpoint(transaction, thread, before));
+      if (before !== undefined && row?.namespace !== key) throw unknownCheckpoint(threadId, before);
       if (thread === undefined) return [];
+      const isWhole = options.all === true;
+      const head = row === undefined || isWhole ? ((await headOf(transaction, thread, key)) ?? null) : null;
+      if (isWhole && head !== null) {
+        const points = await branchPoints(transaction, thread, key);
+        const { page, abandoned } = pageOfBranches(points, { head, before: row?.ord, limit: rowLimit(options.limit) });
+        const rows = await checkpointsAt(transaction, thread, page);
+        return withAbandoned(await withValues(transaction, threadId, rows), page, abandoned);
+      }
+      const start = row === undefined ? head : row.parent;
       const rows = await ancestors(transaction, thread, start, rowLimit(options.limit));
       return withValues(transaction, threadId, rows);
     });

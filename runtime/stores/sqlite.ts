@@ -10,6 +10,7 @@ import type {
   ThreadInfo,
   ThreadsOptions,
 } from "../interface/store.ts";
+import { pageOfBranches, withAbandoned } from "./contract/branches.ts";
 import { checkNames, encodeKey } from "./contract/key.ts";
 import { checkPrunePolicy, rowLimit } from "./contract/limits.ts";
 import { registerRunView } from "../interface/run-view.ts";
@@ -17,6 +18,7 @@ import type { ThreadRow } from "./contract/rows.ts";
 import { recordLost } from "./contract/lost-owners.ts";
 import {
   ancestors,
+  branchPoints,
   checkpointAt,
   expectAllCheckpoints,
   findCheckpoint,
@@ -104,14 +106,17 @@ export class SqliteStore implements Store {
     checkNames(namespace, before);
     return connection.read(() => {
       const thread = findThread(connection, threadId);
-      let start: number | null = null;
-      if (before === undefined) {
-        start = (thread && headOf(connection, thread, encodeKey(namespace))) ?? null;
-      } else {
-        const row = thread && findCheckpoint(connection, thread, before);
-        if (row === undefined || row.namespace !== encodeKey(namespace)) throw unknownCheckpoint(threadId, before);
-        start = row.parent;
+      const key = encodeKey(namespace);
+      const head = (thread && headOf(connection, thread, key)) ?? null;
+      const row = before === undefined ? undefined : thread && findCheckpoint(connection, thread, before);
+      if (before !== undefined && row?.namespace !== key) throw unknownCheckpoint(threadId, before);
+      if (options.all === true && thread !== undefined && head !== null) {
+        const points = branchPoints(connection, thread, key);
+        const { page, abandoned } = pageOfBranches(points, { head, before: row?.ord, limit: rowLimit(options.limit) });
+        const rows = page.map((ord) => checkpointAt(connection, thread, ord));
+        return withAbandoned(withValues(connection, threadId, rows), page, abandoned);
       }
+      const start = row === undefined ? head : row.parent;
       if (thread === undefined || start === null) return [];
       return withValues(connection, threadId, ancestors(connection, thread, start, rowLimit(options.limit)));
     });

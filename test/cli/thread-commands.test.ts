@@ -1,4 +1,6 @@
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { createProject, type Document, type Project } from "./project.ts";
 
 const FILES = {
@@ -26,6 +28,17 @@ function paused(): Project {
   return project;
 }
 
+/** Gives the head of a thread a time to live that has passed. */
+function expire(project: Project, thread: string): void {
+  const store = new SqliteStore(join(project.directory, ".ngraph/runs.db"));
+  const { values, versions, ...head } = store.loadLatest(thread)!;
+  const claim = store.claim(thread, { owner: "test", leaseMs: 1000 });
+  const header = { ...head, id: "last", parentId: head.id, ttl: 1, timestamp: 1 };
+  const snapshot = () => ({ values, versions });
+  store.save(claim, { header, changes: [], snapshot, expectedHead: head.id, releaseClaim: true });
+  store.close();
+}
+
 const chain = (project: Project, thread = "t"): Document[] => project.json(["history", thread]).document.checkpoints;
 
 test("5.9: a label names a checkpoint for --from and show, and can be moved", () => {
@@ -39,6 +52,10 @@ test("5.9: a label names a checkpoint for --from and show, and can be moved", ()
   expect(project.ngc(["resume", "t", "--answer", "a"]).status).toBe(0);
   const again = project.json(["resume", "t", "--from", "here", "--answer", "b"]).document;
   expect(again.output).toEqual({ verdict: "b", notes: ["one"] });
+  // The branch that the fork has left is listed, and marked.
+  const abandoned = chain(project).filter((checkpoint) => checkpoint.abandoned === true);
+  expect(abandoned).toMatchObject([{ status: "completed", ran: ["two"] }, { ran: ["sure"] }]);
+  expect(project.ngc(["history", "t"]).stdout).toContain("completed (abandoned)");
   expect(project.json(["label", "t", "here", "--checkpoint", before.id.slice(0, 13)]).status).toBe(0);
   expect(project.json(["show", "here"]).document.id).toBe(before.id);
   expect(project.ngc(["label", "t", " "]).status).toBe(64);
@@ -95,6 +112,30 @@ describe("deleting stored data", () => {
     expect(project.json(["show", "start"]).document.id).toBe(oldest);
     expect(project.json(["prune", "t", "--keep-last", "1", "--labelled"]).document.pruned[0].checkpoints).toBe(1);
     expect(project.json(["resume", "t", "--answer", "a"]).document.output.notes).toEqual(["one"]);
+  });
+
+  test("prune --expired deletes expired threads, and --all prunes every thread", () => {
+    const project = createProject(FILES);
+    for (const thread of ["t", "u"]) expect(project.ngc(["run", "l.ngraph", "--thread", thread]).status).toBe(3);
+    const args = ["prune", "--expired"];
+    expect(project.ngc(args)).toMatchObject({ status: 0, stderr: expect.stringContaining("no expired threads") });
+    expire(project, "t");
+    expect(project.json([...args, "--dry-run"])).toEqual({
+      status: 0,
+      document: { version: 1, pruned: [], dryRun: true, deleted: ["t"], held: 0 },
+    });
+    expect(project.ngc([...args, "--limit", "1"]).stdout).toBe("thread t: deleted\n");
+    expect(project.json(["prune", "--all", "--keep-last", "1"]).document).toMatchObject({
+      pruned: [{ thread: "u", checkpoints: 2 }],
+      held: 0,
+    });
+    for (const wrong of [
+      ["u", "--expired"],
+      ["--expired", "--keep-last", "1"],
+      ["--all"],
+      ["--all", "--keep-last", "1", "--dry-run"],
+    ])
+      expect(project.ngc(["prune", ...wrong])).toMatchObject({ status: 64 });
   });
 
   test("delete removes all named threads, or none", () => {

@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { describe, expect, test } from "vitest";
 import type { NodeContext } from "../../runtime/interface/context.ts";
+import type { Engine } from "../../runtime/interface/engine-options.ts";
 import type { Store } from "../../runtime/interface/store.ts";
 import { storeConformance, type StoreCase } from "../../runtime/stores/conformance/conformance.ts";
 import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
@@ -15,7 +16,7 @@ import { fencedBlocks } from "./fenced-blocks.ts";
 
 interface Page {
   readonly MapStore: new () => Store;
-  readonly pruneAll: (store: Store) => number;
+  readonly pruneAll: (engine: Engine) => Promise<number>;
   readonly rememberUser: (user: string, fact: string, context: NodeContext) => Promise<string[]>;
   readonly encryptedStore: (store: Store, keyId: string, keys: Readonly<Record<string, Buffer>>) => Store;
   /** The tests that the page registers with its test runner. */
@@ -136,9 +137,12 @@ describe("docs/stores.md", () => {
       ["new", Date.now()],
     ] as const) {
       const run = await SampleRun.start(store, thread);
-      for (let n = 0; n < 25; n++) await run.save([], { timestamp, label: n === 0 ? "first" : null });
+      for (let n = 0; n < 25; n++) await run.save([], { timestamp, label: n === 0 ? "first" : null, graph: "g" });
+      store.release(run.claim);
     }
-    expect(page.pruneAll(store)).toBe(4);
+    expect(
+      await page.pruneAll(engineOf("graph g { output n: int = 0  node a = 1 into n  start -> a }", {}, { store })),
+    ).toBe(4);
     expect(store.threads().map(({ checkpoints }) => checkpoints)).toEqual([25, 21]);
   });
 });

@@ -478,6 +478,13 @@ describe("5.9 time travel", () => {
     expect(after.map((item) => item.id)).toEqual(expect.arrayContaining(before.slice(2).map((item) => item.id)));
     expect(after.map((item) => item.id)).not.toContain(before[0]!.id);
     expect(after[0]!.runId).not.toBe(before[0]!.runId);
+    // The abandoned branch can be listed, and continued.
+    const all = await engine.history("t", { all: true });
+    const abandoned = all.filter((item) => item.abandoned === true).map(({ id }) => id);
+    expect(abandoned).toEqual(before.slice(0, 2).map(({ id }) => id));
+    expect(all.filter((item) => item.abandoned !== true)).toEqual(after);
+    await engine.fork("t", { from: abandoned[0]!, as: "u" });
+    expect((await engine.state("u"))?.state).toEqual(before[0]!.values);
   });
 
   test("labels name checkpoints; given again they move", async () => {

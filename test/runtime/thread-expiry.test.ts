@@ -7,10 +7,9 @@ import { engineOf } from "../support/graph.ts";
 const GRAPH = `graph g { state ok: string  output n: int = 0  node wait = ask("go?") into ok  node count = n + 1 into n
   start -> wait -> count }`;
 
-function setup(ttl?: number | null) {
+function setup(ttl?: number | null, store = new MemoryStore()) {
   let now = 1_000_000;
   const clock = { ...systemClock, now: () => now, advance: (ms: number) => void (now += ms) };
-  const store = new MemoryStore();
   const engine = engineOf(GRAPH, {}, { store, clock, ...(ttl === undefined ? {} : { ttl }) });
   const expired = async () => (await engine.threads({ expiredAt: clock.now() })).map(({ thread }) => thread);
   return { clock, store, engine, expired };
@@ -64,3 +63,75 @@ describe("a thread with a time to live", () => {
     });
   });
 });
+
+describe("prune of many threads", () => {
+  test("deletes the expired threads of the graph, except those that a run holds", async () => {
+    const { clock, store, engine } = setup();
+    const other = engineOf(GRAPH.replace("graph g", "graph h"), {}, { store, clock });
+    await other.run({}, { thread: "other", ttl: 1 });
+    for (const thread of ["a", "b", "held"]) await engine.run({}, { thread, ttl: 1000 });
+    await engine.run({}, { thread: "never" });
+    clock.advance(1000);
+    await engine.run({}, { thread: "fresh", ttl: 1000 });
+    const claim = store.claim("held", { owner: "a run", leaseMs: 60_000 });
+    const before = store.threads();
+    const preview = await engine.prune({ expiredAt: clock.now(), dryRun: true, threads: ["a", "fresh"] });
+    expect(preview).toEqual({ deleted: ["a"], pruned: [], held: 0, failures: [] });
+    expect(store.threads()).toEqual(before);
+    expect(await engine.prune({ expiredAt: clock.now(), limit: 1 })).toMatchObject({ deleted: ["b"], held: 1 });
+    expect(await engine.prune({ expiredAt: clock.now() })).toMatchObject({ deleted: ["a"], held: 1 });
+    store.release(claim);
+    expect(await engine.prune({ expiredAt: clock.now() })).toMatchObject({ deleted: ["held"], held: 0 });
+    expect(store.threads().map(({ threadId }) => threadId)).toEqual(["fresh", "never", "other"]);
+  });
+
+  test("keeps a thread that a run has renewed since the listing", async () => {
+    class BusyStore extends MemoryStore {
+      meanwhile: (() => Promise<unknown>) | undefined;
+      override async deleteThread(thread: string): Promise<void> {
+        super.deleteThread(thread);
+        await this.meanwhile?.();
+      }
+    }
+    const store = new BusyStore();
+    const { clock, engine } = setup(undefined, store);
+    for (const thread of ["a", "b"]) await engine.run({}, { thread, ttl: 1000 });
+    clock.advance(1000);
+    // `b` is the first of the listing; `a` is resumed while `b` is deleted.
+    store.meanwhile = () => engine.resume("a", { answer: "yes" });
+    expect(await engine.prune({ expiredAt: clock.now() })).toMatchObject({ deleted: ["b"], held: 0, failures: [] });
+    expect((await engine.state("a"))?.status).toBe("completed");
+  });
+
+  test("reads the listing in pages, and removes old checkpoints of each thread", async () => {
+    const { store, engine } = setup();
+    for (let n = 0; n < 501; n++) {
+      const claim = store.claim(`t${n}`, { owner: "o", leaseMs: 1000 });
+      const header = { ...SAMPLE, id: `c${n}`, threadId: `t${n}` };
+      store.save(claim, { header, changes: [], snapshot: () => ({ values: {}, versions: {} }), expectedHead: null });
+      store.release(claim);
+    }
+    await engine.run({}, { thread: "real" });
+    const { pruned } = await engine.prune({ keepLast: 1 });
+    expect(pruned).toHaveLength(502);
+    expect(pruned[0]).toEqual({ thread: "real", checkpoints: 1 });
+    expect(await engine.resume("real", { answer: "yes" })).toMatchObject({ status: "completed" });
+  });
+
+  test("refuses options that contradict each other", async () => {
+    const { engine } = setup();
+    const refused = { code: "NG_BAD_INPUT" };
+    await expect(engine.prune({})).rejects.toMatchObject(refused);
+    await expect(engine.prune({ expiredAt: 1, keepLast: 1 })).rejects.toMatchObject(refused);
+    await expect(engine.prune({ expiredAt: 1, olderThan: 1 })).rejects.toMatchObject(refused);
+    await expect(engine.prune({ keepLast: 1, dryRun: true })).rejects.toMatchObject(refused);
+    await expect(engine.prune({ expiredAt: Number.NaN })).rejects.toMatchObject(refused);
+    expect((await engine.prune({ keepLast: 0, threads: ["a"] })).failures[0]?.error.code).toBe("NG_STORE_FAILED");
+  });
+});
+
+const SAMPLE = {
+  ...{ schemaVersion: 1, runId: "r", namespace: "", parentId: null, step: -1, phase: "input" as const },
+  ...{ currentNodes: [], nextNodes: [], pendingSends: [], barrierState: {}, pauses: [], answers: [], errors: {} },
+  ...{ status: "completed" as const, label: null, metadata: {}, timestamp: 1, digest: "sha256:", graph: "g" },
+};

@@ -45,6 +45,24 @@ export const HISTORY: readonly StoreCase[] = [
     await expectCode("NG_UNKNOWN_CHECKPOINT", () => store.list("thread", options), "before one of another namespace");
   }),
 
+  storeCase("`all` lists abandoned branches, too, in the order of the saves", async (store) => {
+    const run = await SampleRun.start(store);
+    const first = await run.save([{ channel: "n", set: 1 }]);
+    const left = await run.save([{ channel: "n", set: 2 }]);
+    await run.save([{ channel: "n", set: 9 }], { namespace: "inner" });
+    const kept = await run.save([{ channel: "n", set: 3 }], {}, {}, first);
+    const last = await run.save([{ channel: "n", set: 4 }]);
+    expectEqual(await store.list("thread"), [last, kept, first], "the chain of the head");
+    const all = await store.list("thread", { all: true });
+    // A store that does not support branches returns the chain.
+    if (all.length === 3) return;
+    const marked = { ...left, abandoned: true };
+    expectEqual(all, [last, kept, marked, first], "all branches");
+    expectEqual(await store.list("thread", { all: true, limit: 2, before: last.id }), [kept, marked], "a page");
+    expectEqual(await store.list("thread", { all: true, before: left.id }), [first], "before an abandoned one");
+    expectEqual(await store.list("thread", { before: left.id }), [first], "the ancestors of an abandoned one");
+  }),
+
   storeCase("threads are isolated from each other", async (store) => {
     const [one, two] = [await SampleRun.start(store, "one"), await SampleRun.start(store, "two")];
     const ofOne = await one.save([{ channel: "x", set: 1 }], { id: "same", label: "label" });

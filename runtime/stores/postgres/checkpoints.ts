@@ -1,6 +1,7 @@
 /** Lookup of checkpoints, with and without their values. */
 import type { Checkpoint, ThreadId } from "../../interface/checkpoint.ts";
 import type { StoreError } from "../../interface/errors.ts";
+import type { BranchPoint } from "../contract/branches.ts";
 import { encodeKey } from "../contract/key.ts";
 import {
   type CellRow,
@@ -75,6 +76,34 @@ export async function expectAllCheckpoints(transaction: Transaction, thread: Thr
 
 /** Threads that a connection remembers as counted. */
 const MAX_COUNTED = 10_000;
+
+/** The checkpoints of a namespace. */
+export function branchPoints(
+  transaction: Transaction,
+  thread: ThreadRow,
+  namespace: string,
+): Promise<readonly BranchPoint[]> {
+  return transaction.all<CheckpointRow>(
+    "SELECT ord, parent FROM @.checkpoints WHERE thread = $1 AND namespace = $2",
+    thread.thread,
+    namespace,
+  );
+}
+
+/** The checkpoints with these numbers, in this order. */
+export async function checkpointsAt(
+  transaction: Transaction,
+  thread: ThreadRow,
+  ords: readonly number[],
+): Promise<CheckpointRow[]> {
+  const rows = await transaction.all<CheckpointRow>("SELECT * FROM @.checkpoints WHERE ord = ANY($1::bigint[])", ords);
+  const byOrd = new Map(rows.map((row) => [row.ord, verifyRow(CHECKPOINTS, row, { thread: thread.thread })]));
+  return ords.map((ord) => {
+    const row = byOrd.get(ord);
+    if (row === undefined) throw missingCheckpoint(thread, ord);
+    return row;
+  });
+}
 
 /** From a checkpoint back along its parents, newest first. */
 export async function ancestors(

@@ -1,5 +1,6 @@
 /** Lookup of checkpoints, with and without their values. */
 import type { Checkpoint, ThreadId } from "../../interface/checkpoint.ts";
+import type { BranchPoint } from "../contract/branches.ts";
 import { encodeKey } from "../contract/key.ts";
 import {
   type CellRow,
@@ -81,6 +82,16 @@ export function expectAllCheckpoints(connection: Connection, thread: ThreadRow):
 
 /** Threads that a connection remembers as counted. */
 const MAX_COUNTED = 10_000;
+
+/** The checkpoints of a namespace. */
+export function branchPoints(connection: Connection, thread: ThreadRow, namespace: string): BranchPoint[] {
+  return connection.all<CheckpointRow>(
+    "SELECT ord, parent FROM checkpoints NOT INDEXED " +
+      "WHERE ord IN (SELECT ord FROM checkpoints INDEXED BY checkpoints_by_id WHERE thread = ?) AND namespace = ?",
+    thread.thread,
+    namespace,
+  );
+}
 
 /** From a checkpoint back along its parents, newest first. */
 export function ancestors(
