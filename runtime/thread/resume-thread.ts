@@ -44,7 +44,6 @@ export async function resumeThread(
   });
 }
 
-/** Resumes a thread if its run was cut off; otherwise returns `undefined`: another process has resumed it in the meantime. */
 /**
  * Resumes a paused thread if one of its pauses is due at `now`, or waits for a signal that is in its inbox. Otherwise returns
  * `undefined`: another process has resumed it in the meantime.
@@ -74,6 +73,7 @@ export async function resumeDue(
   });
 }
 
+/** Resumes a thread if its run was cut off; otherwise returns `undefined`: another process has resumed it in the meantime. */
 export async function resumeInterrupted(
   core: EngineCore,
   threadId: ThreadId,

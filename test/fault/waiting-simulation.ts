@@ -30,6 +30,8 @@ interface Sent {
   readonly id: string;
   readonly name: string;
   readonly value: string;
+  /** Place in the inbox: its number among the signals that arrived. */
+  readonly place: number;
 }
 
 interface Task extends Wait {
@@ -39,6 +41,8 @@ interface Task extends Wait {
   hasPaused: boolean;
   value: string | undefined;
   answer: string | undefined;
+  /** The signal that it took. */
+  sent: Sent | undefined;
 }
 
 /** The meaning of a run: rules W1 to W5. */
@@ -50,6 +54,8 @@ class WaitingRun {
   inbox: Sent[] = [];
   taken: Sent[] = [];
   known = new Set<string>();
+  /** The task that took a signal, as a number that ascends with stages and tasks. */
+  readonly #takers = new Map<Sent, number>();
 
   constructor(stages: readonly (readonly Wait[])[]) {
     this.stages = stages;
@@ -68,17 +74,21 @@ class WaitingRun {
       hasPaused: false,
       value: undefined,
       answer: undefined,
+      sent: undefined,
     }));
   }
 
-  /** A process looks at the thread. Returns the time at which it stops. `isBroken`: no step can be committed. */
+  /** A process looks at the thread. Returns the time at which it stops. `isBroken`: no value can be written. */
   look(start: number, isBroken: boolean): number {
     let now = start;
     while (!this.isOver) {
       const began = now;
       for (const task of this.tasks) now = Math.max(now, this.#settle(task, began));
       for (const task of this.tasks) task.hasPaused = true;
-      if (this.tasks.some(({ end }) => end === "waits") || isBroken) return now;
+      if (this.tasks.some(({ end }) => end === "waits")) return now;
+      const writes = this.tasks.find(({ value }) => value !== undefined);
+      if (isBroken && writes !== undefined) this.#dropResult(writes);
+      if (isBroken && (writes !== undefined || this.tasks.some(({ end }) => end === "late"))) return now;
       for (const { end, value } of this.tasks) if (end === "done" && value !== undefined) this.log.push(value);
       for (const { end, name } of this.tasks) if (end === "late") this.log.push(`late ${name}`);
       this.stage++;
@@ -87,6 +97,18 @@ class WaitingRun {
     // W4: what no node took is dropped.
     this.inbox = [];
     return now;
+  }
+
+  /** The first write of the step fails: its task runs again, and its signal is in the inbox again. */
+  #dropResult(task: Task): void {
+    if (task.sent === undefined) return;
+    const { sent } = task;
+    [task.end, task.value, task.sent] = ["waits", undefined, undefined];
+    // A fork gets only the signals that wait: one that was taken before the fork comes after them.
+    const place = this.taken.includes(sent) ? sent.place : Math.max(-1, ...this.inbox.map((each) => each.place)) + 0.5;
+    this.taken = this.taken.filter((each) => each !== sent);
+    this.inbox = [...this.inbox, { ...sent, place }].sort((a, b) => a.place - b.place);
+    this.known.add(sent.id);
   }
 
   /** Whether a process would find something to do. */
@@ -118,7 +140,8 @@ class WaitingRun {
     if (index !== -1) {
       const [sent] = this.inbox.splice(index, 1);
       this.taken.push(sent!);
-      [task.end, task.value] = ["done", sent!.value];
+      this.#takers.set(sent!, 10 * this.stage + this.tasks.indexOf(task));
+      [task.end, task.value, task.sent] = ["done", sent!.value, sent];
     } else if (isDue) task.end = "late";
     return now;
   }
@@ -126,7 +149,9 @@ class WaitingRun {
   /** W5: a fork of the head keeps due times; one from the start begins again with all signals of the run. */
   fork(fromStart: boolean): WaitingRun {
     const copy = new WaitingRun(this.stages);
-    if (fromStart) copy.inbox = [...this.taken, ...this.inbox];
+    // Signals are taken again in the order of the steps and their tasks.
+    const taken = [...this.taken].sort((a, b) => this.#takers.get(a)! - this.#takers.get(b)!);
+    if (fromStart) copy.inbox = [...taken, ...this.inbox].map((sent, place) => ({ ...sent, place }));
     else {
       copy.stage = this.stage;
       copy.tasks = this.tasks.map((task) => ({ ...task }));
@@ -149,6 +174,19 @@ class DyingStore extends CrashingStore {
   }
   bury(store: MemoryStore): void {
     if (this.#claim !== undefined) store.release(this.#claim);
+  }
+}
+
+/** The store of a process that is slow between its look at a thread and its claim. */
+class SlowStore extends CrashingStore {
+  readonly #clock: VirtualClock;
+  constructor(store: Store, clock: VirtualClock) {
+    super(store, Number.POSITIVE_INFINITY);
+    this.#clock = clock;
+  }
+  override async claim(threadId: string, runner: Runner) {
+    await new Promise<void>((resolve) => void this.#clock.setTimeout(resolve, 0));
+    return super.claim(threadId, runner);
   }
 }
 
@@ -177,6 +215,7 @@ class Simulation {
   #thread = "t0";
   #forks = 0;
   #sent = 0;
+  #arrived = 1000;
   #isBroken = false;
   /** The first checkpoint of the thread is the start of a run. */
   #hasStart = true;
@@ -210,24 +249,12 @@ class Simulation {
     const kind = hurry ? pick(random, ["time", "answer", "signal"]) : pick(random, ACTS);
     this.#note(kind);
     switch (kind) {
-      case "time": {
-        const dues = this.#run.tasks.flatMap(({ due }) => (due === undefined ? [] : [due - this.#clock.now()]));
-        const next = chance(random, 0.6) && dues.length > 0 ? pick(random, dues) : below(random, 200_000);
-        this.#clock.skip(Math.max(0, next + pick(random, [-1, 0, 1])));
+      case "time":
+        this.#skipTime();
         return;
-      }
-      case "signal": {
-        if (!this.#run.stages.flat().some((wait) => wait.kind === "receive")) return;
-        const id = chance(random, 0.2) && this.#sent > 0 ? `s${below(random, this.#sent)}` : `s${this.#sent++}`;
-        const sent = { id, name: pick(random, NAMES), value: `signal ${this.#sent}` };
-        const { added } = await this.#open().signal(this.#thread, sent.name, sent.value, { id });
-        const isNew = !this.#run.known.has(id);
-        if (added !== isNew) this.problems.push(`W4: signal ${id} is ${added ? "" : "not "}added`);
-        this.#covered.add(isNew ? "a signal" : "a repeated signal");
-        if (isNew) this.#run.inbox.push(sent);
-        this.#run.known.add(id);
+      case "signal":
+        await this.#signal();
         return;
-      }
       case "answer": {
         if (asked.length === 0) return;
         const task = pick(random, asked);
@@ -267,6 +294,8 @@ class Simulation {
         return;
       }
       case "break":
+        if (chance(random, 0.5)) this.#skipTime();
+        else await this.#signal();
         this.#isBroken = true;
         await this.#look("a look that cannot commit", (engine) => engine.resume(this.#thread, { answers: {} }));
         this.#isBroken = false;
@@ -274,6 +303,30 @@ class Simulation {
       case "two":
         await this.#wakeTwice();
     }
+  }
+
+  #slowOrNot(): Store {
+    return chance(this.#random, 0.5) ? this.#store : new SlowStore(this.#store, this.#clock);
+  }
+
+  #skipTime(): void {
+    const random = this.#random;
+    const dues = this.#run.tasks.flatMap(({ due }) => (due === undefined ? [] : [due - this.#clock.now()]));
+    const next = chance(random, 0.6) && dues.length > 0 ? pick(random, dues) : below(random, 200_000);
+    this.#clock.skip(Math.max(0, next + pick(random, [-1, 0, 1])));
+  }
+
+  async #signal(): Promise<void> {
+    const random = this.#random;
+    if (!this.#run.stages.flat().some((wait) => wait.kind === "receive")) return;
+    const id = chance(random, 0.2) && this.#sent > 0 ? `s${below(random, this.#sent)}` : `s${this.#sent++}`;
+    const sent = { id, name: pick(random, NAMES), value: `signal ${this.#sent}`, place: this.#arrived++ };
+    const { added } = await this.#open().signal(this.#thread, sent.name, sent.value, { id });
+    const isNew = !this.#run.known.has(id);
+    if (added !== isNew) this.problems.push(`W4: signal ${id} is ${added ? "" : "not "}added`);
+    this.#covered.add(isNew ? "a signal" : "a repeated signal");
+    if (isNew) this.#run.inbox.push(sent);
+    this.#run.known.add(id);
   }
 
   /** Several processes wake what is due. */
@@ -286,7 +339,7 @@ class Simulation {
     const start = this.#clock.now();
     const both = Promise.all([
       this.#open().due(undefined, { threads: [this.#thread] }),
-      this.#open().due(undefined, { threads: [this.#thread] }),
+      this.#open(this.#slowOrNot()).due(undefined, { threads: [this.#thread] }),
     ]);
     const results = (await this.#clock.until(both)).flatMap((each) => each.results).filter(this.#isOwn);
     this.#catchUp(this.#run.look(start, false));

@@ -7,6 +7,17 @@ const THREADS = ["first", "second", "only claimed", "never there"];
 const NAMESPACES = ["", "sub/each[0]", "nowhere"];
 const LABELS = ["good", "bad"];
 
+/** An item of the long-term memory. */
+export const ITEM = {
+  namespace: ["users", "1"],
+  key: "name",
+  value: "Ada",
+  created: 1,
+  updated: 1,
+  expires: null,
+  vector: null,
+};
+
 /** Writes a little of everything. Calls `done` after each operation that the store has completed, counting from 1. */
 export async function fillStore(store: Store, done: (operation: number) => unknown = () => {}): Promise<void> {
   let operation = 0;

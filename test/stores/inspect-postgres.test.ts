@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { inspectPostgres } from "../../runtime/stores/postgres/inspect.ts";
 import { PostgresStore } from "../../runtime/stores/postgres.ts";
-import { fillStore } from "./content.ts";
+import { fillStore, ITEM } from "./content.ts";
 import { PostgresServer } from "./postgres-server.ts";
 
 let server: PostgresServer;
@@ -19,6 +19,13 @@ beforeEach(async () => {
 });
 
 it("finds a new store sound", async () => {
+  expect(await inspectPostgres({ url: server.url })).toMatchObject({ threads: 3, problems: [] });
+});
+
+it("finds a store with a long-term memory sound", async () => {
+  const store = new PostgresStore(server.url);
+  await store.putItem(ITEM);
+  await store.close();
   expect(await inspectPostgres({ url: server.url })).toMatchObject({ threads: 3, problems: [] });
 });
 

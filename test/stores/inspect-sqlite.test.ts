@@ -6,7 +6,7 @@ import { loadSqlite } from "../../runtime/stores/sqlite/driver.ts";
 import { inspectSqlite } from "../../runtime/stores/sqlite/inspect.ts";
 import { SqliteStore } from "../../runtime/stores/sqlite.ts";
 import { SampleRun } from "../../runtime/stores/conformance/sample-run.ts";
-import { fillStore } from "./content.ts";
+import { fillStore, ITEM } from "./content.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
 const inDirectory = temporaryDirectory();
@@ -57,6 +57,14 @@ describe("inspectSqlite", () => {
     await run.save([{ channel: "log", append: ["end"] }]);
     store.close();
     expect(await inspectSqlite(path)).toMatchObject({ threads: 4, problems: [] });
+  });
+
+  it("finds a store with a long-term memory sound", async () => {
+    const path = await filled();
+    const store = new SqliteStore(path);
+    store.putItem(ITEM);
+    store.close();
+    expect(await inspectSqlite(path)).toMatchObject({ problems: [] });
   });
 
   it("finds an empty database sound", async () => {

@@ -50,12 +50,19 @@ const OBJECTS_OF_MIGRATIONS: readonly (readonly [kind: string, name: string, def
   ["index", "checkpoints_pkey", "UNIQUE ON checkpoints USING btree (ord)"],
   ["index", "heads_pkey", "UNIQUE ON heads USING btree (thread, namespace)"],
   ["index", "meta_pkey", "UNIQUE ON meta USING btree (name)"],
+  ["index", "signals_pkey", "UNIQUE ON signals USING btree (signal)"],
+  ["index", "signals_thread_id_key", "UNIQUE ON signals USING btree (thread, id)"],
+  ["index", "signals_waiting", "ON signals USING btree (thread) WHERE (data IS NOT NULL)"],
   ["index", "threads_name_key", "UNIQUE ON threads USING btree (name)"],
   ["index", "threads_pkey", "UNIQUE ON threads USING btree (thread)"],
+  ["index", "waits_by_due", "ON waits USING btree (due) WHERE (due IS NOT NULL)"],
+  ["index", "waits_pkey", "UNIQUE ON waits USING btree (thread)"],
+  ["index", "waits_with_signals", "ON waits USING btree (thread) WHERE (signals > 0)"],
   ["index", "writes_pkey", "UNIQUE ON writes USING btree (write)"],
   ["index", "writes_thread_checkpoint_task_key", "UNIQUE ON writes USING btree (thread, checkpoint, task)"],
   ["sequence", "epochs", ""],
   ["sequence", "ords", ""],
+  ["sequence", "signals_signal_seq", ""],
   ["sequence", "thread_numbers", ""],
   ["sequence", "writes_write_seq", ""],
   [
@@ -76,8 +83,18 @@ const OBJECTS_OF_MIGRATIONS: readonly (readonly [kind: string, name: string, def
   ["table", "meta", "name text not null, value bigint not null"],
   [
     "table",
+    "signals",
+    "data text, id text not null C, signal bigint not null, sum bigint not null, thread bigint not null, v bigint not null",
+  ],
+  [
+    "table",
     "threads",
     "checkpoints bigint not null, epoch bigint not null, expires bigint, head bigint, host text C, last bigint not null, name text not null C, namespaces bigint not null, owner text C, pid bigint, started text C, sum bigint not null, thread bigint not null, v bigint not null, writes bigint not null",
+  ],
+  [
+    "table",
+    "waits",
+    "due bigint, signals bigint not null, sum bigint not null, thread bigint not null, v bigint not null",
   ],
   [
     "table",
@@ -86,10 +103,22 @@ const OBJECTS_OF_MIGRATIONS: readonly (readonly [kind: string, name: string, def
   ],
 ];
 
-/** The objects of a schema as the migrations create it. */
-export function expectedSchema(schema: string): readonly SchemaObject[] {
+/** The objects of the long-term memory, which the first item creates. */
+const OBJECTS_OF_MEMORY: typeof OBJECTS_OF_MIGRATIONS = [
+  ["index", "items_by_expiry", "ON items USING btree (expires) WHERE (expires IS NOT NULL)"],
+  ["index", "items_pkey", "UNIQUE ON items USING btree (namespace, key)"],
+  [
+    "table",
+    "items",
+    "created bigint not null, data text not null, expires bigint, key text not null C, namespace text not null C, sum bigint not null, updated bigint not null, v bigint not null",
+  ],
+];
+
+/** The objects of a schema as the migrations create it, and the long-term memory if the schema has one. */
+export function expectedSchema(schema: string, found: readonly SchemaObject[]): readonly SchemaObject[] {
   const prefix = `"${schema.replaceAll('"', '""')}".`;
-  return OBJECTS_OF_MIGRATIONS.map(([kind, name, definition]) => {
+  const hasMemory = found.some(({ kind, name }) => kind === "table" && name === "items");
+  return [...OBJECTS_OF_MIGRATIONS, ...(hasMemory ? OBJECTS_OF_MEMORY : [])].map(([kind, name, definition]) => {
     if (kind !== "index") return { kind, name, definition };
     const [uniqueness, rest] = definition.split(/ON (.*)/s);
     return { kind, name, definition, create: `CREATE ${uniqueness}INDEX ${name} ON ${prefix}${rest}` };

@@ -27,7 +27,8 @@ export async function inspectPostgres(options: ConnectionOptions): Promise<Store
         return { place, threads: 0, checkpoints: 0, problems: problems.list };
       }
       const found = await schemaOf(transaction, connection.schema);
-      for (const error of compareSchema(place, expectedSchema(connection.schema), found)) problems.add(null, error);
+      for (const error of compareSchema(place, expectedSchema(connection.schema, found), found))
+        problems.add(null, error);
       return {
         place,
         ...(await inspectRows(new PostgresReader(transaction, place), problems)),

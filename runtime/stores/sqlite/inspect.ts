@@ -4,6 +4,7 @@ import { inspectRows, Problems, type RowReader, type StoreReport } from "../cont
 import type { CellRow, CheckpointRow, HeadRow, ThreadRow, WriteRow } from "../contract/rows.ts";
 import { loadSqlite, type SqliteDatabase, type SqliteValue } from "./driver.ts";
 import { resultCode, storeFailure } from "./failure.ts";
+import { ITEMS_TABLE } from "./items.ts";
 import { checkFile, checkOwner, openDatabase } from "./open-database.ts";
 import { MIGRATIONS, SCHEMA_VERSION } from "./schema.ts";
 import { copySnapshot } from "./snapshot-copy.ts";
@@ -64,9 +65,8 @@ function needsCopy(error: unknown): boolean {
 async function inspectDatabase(database: SqliteDatabase, path: string): Promise<StoreReport> {
   const problems = new Problems();
   for (const error of fileErrors(database, path)) problems.add(null, error);
-  for (const error of compareSchema(`database ${path}`, expectedSchema(), schemaOf(database))) {
-    problems.add(null, error);
-  }
+  const found = schemaOf(database);
+  for (const error of compareSchema(`database ${path}`, expectedSchema(found), found)) problems.add(null, error);
   return { place: path, ...(await inspectRows(new SqliteReader(database, path), problems)), problems: problems.list };
 }
 
@@ -88,12 +88,15 @@ function fileErrors(database: SqliteDatabase, path: string): StoreError[] {
     });
 }
 
-/** The schema that the migrations create. */
-function expectedSchema(): readonly SchemaObject[] {
+/** The schema that the migrations create, and the long-term memory where there is one. */
+function expectedSchema(found: readonly SchemaObject[]): readonly SchemaObject[] {
   const { DatabaseSync } = loadSqlite();
   const database = new DatabaseSync(":memory:");
   try {
     for (const step of MIGRATIONS) step(database);
+    if (found.some(({ kind, name }) => kind === "table" && name === "items")) {
+      for (const statement of ITEMS_TABLE) database.exec(statement);
+    }
     return schemaOf(database);
   } finally {
     database.close();

@@ -6,7 +6,8 @@ import { encodeKey } from "../contract/key.ts";
 import { addChecksum, type ItemRow, ITEMS, verifyRow } from "../contract/rows.ts";
 import type { Connection } from "./connection.ts";
 
-const TABLE = [
+/** The statements that create the table and its indexes. */
+export const ITEMS_TABLE = [
   "CREATE TABLE IF NOT EXISTS items (item INTEGER PRIMARY KEY, namespace TEXT NOT NULL, key TEXT NOT NULL, " +
     "created INTEGER NOT NULL, updated INTEGER NOT NULL, expires INTEGER, data TEXT NOT NULL, " +
     "v INTEGER NOT NULL, sum INTEGER NOT NULL) STRICT",
@@ -18,7 +19,7 @@ export function putItem(connection: Connection, item: StoredItem): void {
   const namespace = encodeNamespace(item.namespace);
   const key = encodeKey(item.key);
   connection.writeCached(() => {
-    for (const statement of TABLE) connection.run(statement);
+    for (const statement of ITEMS_TABLE) connection.run(statement);
     const row = addChecksum(ITEMS, itemRow(item, findItem(connection, namespace, key)));
     connection.run(
       "INSERT INTO items (namespace, key, created, updated, expires, data, v, sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?) " +
