@@ -320,6 +320,8 @@ class Simulation {
     const random = this.#random;
     if (!this.#run.stages.flat().some((wait) => wait.kind === "receive")) return;
     const id = chance(random, 0.2) && this.#sent > 0 ? `s${below(random, this.#sent)}` : `s${this.#sent++}`;
+    // A fork does not know the ids of signals that were taken before it.
+    if (this.#run.tasks.some((task) => task.sent?.id === id)) return;
     const sent = { id, name: pick(random, NAMES), value: `signal ${this.#sent}`, place: this.#arrived++ };
     const { added } = await this.#open().signal(this.#thread, sent.name, sent.value, { id });
     const isNew = !this.#run.known.has(id);

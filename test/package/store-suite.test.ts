@@ -28,7 +28,12 @@ const TEST = `import { describe, it } from "node:test";
 describe("ngraph/stores/conformance", () => {
   const run = (directory: string, environment: Record<string, string>): string => {
     const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
-    const options = { cwd: directory, encoding: "utf8", timeout: 100_000, env: { ...inherited, ...environment } } as const;
+    const options = {
+      cwd: directory,
+      encoding: "utf8",
+      timeout: 100_000,
+      env: { ...inherited, ...environment },
+    } as const;
     try {
       // Not with `--test`: the parent process of Node 20 sometimes reads the results of the file without end.
       return execFileSync(process.execPath, ["--test-reporter=tap", "store.test.mjs"], options);
